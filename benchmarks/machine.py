@@ -1,0 +1,63 @@
+"""What a benchmark ran on: machine and versions, without which a time means nothing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import torch
+
+from playground.runs.limits import machine_cores, machine_devices
+
+PACKAGES = ("torch", "numpy", "gradio", "plotly", "playwright")
+
+
+def machine() -> dict[str, object]:
+    """Processor, cores this process may use, memory, device, versions, and how busy the machine was (mean of the last minute, in cores)."""
+    return {
+        "processor": _processor(),
+        "cores": machine_cores(),
+        "memory_gb": _memory_gb(),
+        "device": _device(machine_devices()[0]),
+        "system": f"{platform.system()} {platform.machine()}",
+        "versions": {"python": platform.python_version()} | {name: found for name in PACKAGES if (found := _version(name))},
+        "load_before": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+    }
+
+
+def one_line(machine: dict) -> str:
+    """The machine in a line for people."""
+    versions = ", ".join(f"{name} {found}" for name, found in machine["versions"].items())
+    busy = "" if machine["load_before"] is None else f" Load before: {machine['load_before']}."
+    where = "" if machine["device"] == "cpu" else f" Trained on {machine['device']}."
+    return f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB, {machine['system']}; {versions}.{where}{busy}"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or sys.platform
+
+
+def _memory_gb() -> float | None:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _device(name: str) -> str:
+    return torch.cuda.get_device_name(name) if name.startswith("cuda") else name
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

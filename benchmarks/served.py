@@ -1,0 +1,126 @@
+"""The serving side: the same runs, reader and page as app.py, and a pipe on which a benchmark asks what can't be seen from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.server import TOKEN
+from playground.config import Experiment
+from playground.runs.reader import Reader
+from playground.runs.registry import Runs
+from playground.runs.run import Run
+from playground.ui.server import start
+
+LOOK = 0.005  # seconds between two looks at a run
+
+
+class Control:
+    """What can be asked: every public method, by its name."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+
+    def create(self, knobs: dict[str, Any]) -> str:
+        """A new run; its id."""
+        return self._runs.create(Experiment().with_(**knobs), TOKEN).id
+
+    def known(self) -> list[str]:
+        """The runs of this benchmark."""
+        return [run.id for run in self._runs.mine(TOKEN)]
+
+    def forget(self) -> None:
+        """The next training makes its sentences anew, as the first one with these settings does."""
+        self._runs.corpora._built.clear()
+
+    def progress(self, run: str) -> dict[str, Any]:
+        found = self._runs.get(run)
+        return {"step": found.step, "time": time.perf_counter(), "status": found.status}
+
+    def train(self, knobs: dict[str, Any], target: float) -> dict[str, Any]:
+        """A new run, followed to its target; seconds count from before it is made."""
+        self.forget()
+        started = time.time()
+        return self._follow(self._runs.get(self.create(knobs)), target, started)
+
+    def follow(self, known: list[str], knobs: dict[str, Any], target: float) -> dict[str, Any]:
+        """The next run that somebody makes, followed to its target. Raises ValueError when it is not the experiment that `knobs` are."""
+        until = time.time() + 30
+        while not (new := [run for run in self._runs.mine(TOKEN) if run.id not in known]):
+            if time.time() > until:
+                raise ValueError("nobody made a run")
+            time.sleep(LOOK)
+        wrong = new[0].experiment.difference(Experiment().with_(**knobs))
+        if wrong:
+            raise ValueError(f"the page made another experiment: {wrong}")
+        return self._follow(new[0], target, new[0].created)
+
+    def _follow(self, run: Run, target: float, started: float) -> dict[str, Any]:
+        while run.unfinished:
+            last = run.history.validations.last()
+            if last and last["exact_match"] >= target:
+                break
+            time.sleep(LOOK)
+        now, last = time.time(), run.history.validations.last() or {"exact_match": 0.0, "step": run.step}
+        return {
+            "run": run.id,
+            "seconds": now - started,
+            "trained": run.seconds,
+            "step": int(last["step"]),
+            "exact_match": last["exact_match"],
+            "reached": last["exact_match"] >= target,
+        }
+
+    def drop(self, run: str) -> None:
+        """Ends the run and forgets it."""
+        self._runs.delete(run, TOKEN)
+
+    def processor(self) -> dict[str, float | None]:
+        """Seconds of processor time so far: "serving" of the threads that answer visitors (Linux only), "all" of the process."""
+        return {"serving": _serving_seconds(), "all": time.process_time()}
+
+
+def _serving_seconds() -> float | None:
+    """Python's threads without the workers that train; torch's own threads are none of Python's, and belong to training."""
+    total = 0
+    for thread in threading.enumerate():
+        if thread.name.startswith("worker-"):
+            continue
+        try:
+            total += int(Path(f"/proc/self/task/{thread.native_id}/schedstat").read_text().split()[0])
+        except FileNotFoundError:  # gone in this moment, or no Linux
+            if not Path("/proc/self/schedstat").exists():
+                return None
+    return total / 1e9
+
+
+def main() -> None:
+    """Serves until stdin ends; one JSON question a line, one JSON answer a line."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever else is printed is no answer
+    runs = Runs(Path(sys.argv[1]))
+    reader = Reader(runs)
+    demo, _, _ = start(runs, reader, "127.0.0.1", int(sys.argv[2]))
+    control = Control(runs)
+    print(json.dumps({"answer": "ready"}), file=answers, flush=True)
+    try:
+        for line in sys.stdin:
+            asked = json.loads(line)
+            try:
+                answer = {"answer": getattr(control, asked.pop("do"))(**asked)}
+            except Exception as error:
+                answer = {"error": f"{type(error).__name__}: {error}"}
+            print(json.dumps(answer), file=answers, flush=True)
+    finally:
+        demo.close(verbose=False)
+        reader.close()
+        runs.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""The command line of the benchmarks: which there are, their options, their tables and their JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from benchmarks.machine import machine, one_line
+from playground.config import Experiment, Refusal
+
+BENCHMARKS = ("tasks", "time_to_target", "page")
+
+
+class Missing(Exception):
+    """Something that a benchmark needs is not on this machine; the sentence says what to install."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one benchmark, or all of them. Returns the exit code: 2 when something was missing or refused."""
+    top = argparse.ArgumentParser(prog="python -m benchmarks", description=_listing(), formatter_class=argparse.RawTextHelpFormatter)
+    top.add_argument("name", nargs="?", choices=BENCHMARKS, metavar="NAME", help="only this one; NAME --help says its options")
+    top.add_argument("--list", action="store_true", help="only say which there are")
+    first = [*(sys.argv[1:] if arguments is None else arguments)]
+    if first and first[0] in BENCHMARKS:
+        return _one(first[0], first[1:])
+    chosen, rest = top.parse_known_args(first)
+    if chosen.name:
+        top.error("NAME comes first")
+    if unknown := [option for option in rest if option != "--smoke"]:
+        top.error(f"{' '.join(unknown)}: options belong to one benchmark, whose name comes first")
+    print(_listing(), flush=True)
+    return 0 if chosen.list else max([_one(name, rest) for name in BENCHMARKS])
+
+
+def load(name: str) -> ModuleType:
+    return import_module(f"benchmarks.{name}")
+
+
+def read_options(name: str, arguments: Sequence[str]) -> argparse.Namespace:
+    """The options of one benchmark: what was asked for, else the defaults, or with --smoke those of a run that only shows that it runs."""
+    module = load(name)
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks {name}", description=module.ABOUT)
+    parser.add_argument("--json", action="store_true", help="end with one JSON object instead of tables")
+    parser.add_argument("--smoke", action="store_true", help="tiny settings: shows that it runs, measures nothing")
+    parser.add_argument("--set", nargs="+", type=setting, default=[], metavar="KNOB=VALUE", help="knobs of all trainings")
+    module.add_options(parser)
+    if "--smoke" in arguments:
+        parser.set_defaults(**module.SMOKE)
+    return parser.parse_args(arguments)
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """KNOB=VALUE as a checked pair."""
+    name, _, value = text.partition("=")
+    try:
+        return name, Experiment().with_(**{name: value}).flat()[name]
+    except Refusal as refusal:
+        raise argparse.ArgumentTypeError(str(refusal)) from None
+
+
+def some_of(choices: Iterable[str]) -> Callable[[str], list[str]]:
+    """The type of an option that takes some of these names, with commas between them."""
+    known = list(choices)
+
+    def names(text: str) -> list[str]:
+        chosen = text.split(",")
+        if unknown := [name for name in chosen if name not in known]:
+            raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(known)}")
+        return chosen
+
+    return names
+
+
+def note(text: str) -> None:
+    """How it goes. On stderr: stdout is for results."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def _one(name: str, arguments: Sequence[str]) -> int:
+    options, module = read_options(name, arguments), load(name)
+    ran_on = machine()
+    try:
+        result = module.run(options)
+    except (Missing, Refusal) as problem:
+        note(f"{name}: {problem}")
+        return 2
+    if options.json:
+        plain = {key: value for key, value in vars(options).items() if key not in ("json", "set")}
+        print(json.dumps({"benchmark": name, "machine": ran_on, "settings": plain | {"set": dict(options.set)}, **result}, default=str))
+    else:
+        print(f"\n## {name}\n\n{module.ABOUT}\n\n{one_line(ran_on)}\n\n{module.table(result)}", flush=True)
+    return 0
+
+
+def _listing() -> str:
+    return "\n".join(f"{name:<16}{load(name).ABOUT}" for name in BENCHMARKS)

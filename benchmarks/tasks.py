@@ -1,0 +1,156 @@
+"""What the engine learns of every toy task: exact match on new sentences and on the harder kind, at default settings and with less."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import torch
+
+from benchmarks.machine import machine, one_line
+from benchmarks.suite import note, some_of
+from benchmarks.tables import markdown, percent, seconds, shown, summary, whole
+from playground.config import TASK_STEPS, TASKS, Experiment, default, preset
+from playground.data.corpus import build_corpus
+from playground.runs.limits import machine_cores, machine_devices
+from playground.runs.warmup import warm_up
+from playground.training.loop import Training
+
+ABOUT = "every built-in task at default settings, and with one layer, without positions, with one head: exact match, steps, seconds"
+KEPT = Path(__file__).parent / "results" / "tasks.md"
+ONE_LAYER = {"encoder_layers": 1, "decoder_layers": 1}
+VARIANTS = {
+    "default": {},
+    "one_layer": ONE_LAYER,
+    "no_positions": ONE_LAYER | {"positions": "none"},
+    "one_head": ONE_LAYER | {"n_heads": 1},
+}
+NAMES = {
+    "default": "default, 2+2 layers",
+    "one_layer": "1+1 layers",
+    "no_positions": "1+1, no positions",
+    "one_head": "1+1, one head",
+    "paper_size": "paper's size, 6+6",
+}
+BUILT_IN = [name for name in TASKS if name != "own"]
+OWN_PRESET = {"beer": "paper_size"}  # tasks that are a story of their own
+TINY = [
+    ("d_model", 16),
+    ("d_ff", 32),
+    ("pairs", 200),
+    ("heldout", 20),
+    ("encoder_layers", 1),
+    ("decoder_layers", 1),
+    ("threads", 1),
+    ("steps", 3),
+]
+SMOKE = {"tasks": ["reverse", "beer"], "variants": ["default", "no_positions"], "seeds": 2, "steps": 3, "set": TINY}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tasks", type=some_of(BUILT_IN), default=BUILT_IN, metavar="A,B")
+    parser.add_argument("--variants", type=some_of(VARIANTS), default=list(VARIANTS), metavar="A,B", help=", ".join(VARIANTS))
+    parser.add_argument("--seeds", type=int, default=3, help="training and data seeds 1 to this")
+    parser.add_argument("--steps", type=int, help="of every training but that of a task with a preset of its own")
+    parser.add_argument(
+        "--out", type=Path, help=f"keep the table here ({KEPT.relative_to(KEPT.parents[2])} when nothing is left out or changed)"
+    )
+
+
+def run(options: argparse.Namespace) -> dict:
+    """{"rows": [{"task", "variant", "parameters", "steps", "heldout", "harder", "seconds", "pairs"}], "kept": path or None}.
+
+    heldout and harder are summaries of exact match over the seeds (harder None where a task has no harder kind), seconds of all training
+    steps without validation; pairs how many sentences each split was judged by.
+    """
+    warm_up()
+    rows = [_row(task, variant, options) for task in options.tasks for variant in _variants(task, options)]
+    out = options.out
+    if out is None and options.tasks == BUILT_IN and options.variants == list(VARIANTS) and not options.set and not options.steps:
+        out = KEPT
+    result = {"rows": rows, "seeds": options.seeds, "kept": str(out) if out else None}
+    if out:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(_page(result), encoding="utf-8")
+    return result
+
+
+def _variants(task: str, options: argparse.Namespace) -> list[str]:
+    return [OWN_PRESET[task]] if task in OWN_PRESET else options.variants
+
+
+def _row(task: str, variant: str, options: argparse.Namespace) -> dict:
+    found = [_learn(_experiment(task, variant, seed, options)) for seed in range(1, options.seeds + 1)]
+    row = {"task": task, "variant": variant, "parameters": found[0]["parameters"], "steps": found[0]["steps"], "pairs": found[0]["pairs"]}
+    row |= {name: summary(one[name] for one in found) for name in ("heldout", "seconds")}
+    row["harder"] = None if found[0]["harder"] is None else summary(one["harder"] for one in found)
+    note(f"{task:<16} {NAMES[variant]:<20} {shown(row['heldout'], percent)} {shown(row['harder'] or {}, percent)}")
+    return row
+
+
+def _experiment(task: str, variant: str, seed: int, options: argparse.Namespace) -> Experiment:
+    """Settings as the page has them when the task is chosen, then those of the variant. A task with a preset of its own keeps its steps."""
+    if task in OWN_PRESET:
+        base, knobs = preset(variant), {}
+    else:
+        base, knobs = Experiment(), VARIANTS[variant] | {"steps": options.steps or TASK_STEPS.get(task, default("steps"))}
+    return base.with_(task=task, seed=seed, data_seed=seed, **dict(options.set) | knobs)
+
+
+def _learn(experiment: Experiment) -> dict:
+    """One training, judged at its end."""
+    torch.set_num_threads(min(experiment.training.threads, machine_cores()))
+    corpus = build_corpus(experiment.data)
+    training = Training(experiment, corpus, machine_devices()[0])
+    started = time.perf_counter()
+    for _ in training.steps():
+        pass
+    took = time.perf_counter() - started
+    return {
+        "heldout": training.validate().exact_match,
+        "harder": training.validate("harder").exact_match if corpus.harder else None,
+        "seconds": took,
+        "steps": training.step,
+        "parameters": sum(parameter.numel() for parameter in training.model.parameters()),
+        "pairs": {"heldout": len(corpus.heldout), "harder": len(corpus.harder)},
+    }
+
+
+def table(result: dict) -> str:
+    head = ("task", "model", "new sentences", "harder kind", "steps", "seconds", "parameters")
+    rows = (
+        (
+            row["task"],
+            NAMES[row["variant"]],
+            shown(row["heldout"], percent),
+            shown(row["harder"] or {}, percent),
+            whole(row["steps"]),
+            shown(row["seconds"], seconds),
+            whole(row["parameters"]),
+        )
+        for row in result["rows"]
+    )
+    return markdown(head, rows)
+
+
+def _page(result: dict) -> str:
+    """The table as it is kept: settings, machine and versions above it."""
+    knobs = Experiment().flat()
+    names = (
+        "d_model", "n_heads", "d_ff", "positions", "norm", "dropout", "pairs", "batch_size", "optimiser", "schedule", "learning_rate",
+        "warmup",
+    )  # fmt: skip
+    settings = ", ".join(f"{name} {knobs[name]}" for name in names)
+    return f"""# What is learnt of every task
+
+Made by `python -m benchmarks tasks`. Exact match: the share of sentences that greedy decoding gets wholly right, on sentences never trained
+on and on the harder kind that the task keeps apart. Median (lowest to highest) of {result["seeds"]} seeds, each for training and data.
+Seconds are those of all training steps, without validation.
+
+Default settings: {settings}. The rows with 1+1 layers differ in that and in what they name; beer has the preset of the paper's own size.
+
+Machine: {one_line(machine() | {"load_before": None})}
+
+{table(result)}
+"""

@@ -1,0 +1,6 @@
+"""The same engine without a page: python -m playground."""
+
+from playground.cli import main
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,224 @@
+"""The command line: train, translate, read, checkpoints, serve. Every knob is an option; every mistake is one sentence on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+from playground.config import KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, check, default, preset
+from playground.words import known, say
+
+CLOCK = "seconds: from Train to the end, with data, model, steps, validations and film; torch was warmed up before"
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, but a mistake is one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{message[:1].upper()}{message[1:]}. See {self.prog} --help.", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command. Returns the exit code: 2 when something asked for can't be done."""
+    options = parser().parse_args(arguments)
+    try:
+        return options.command(options) or 0
+    except Refusal as refusal:
+        print(refusal, file=sys.stderr)
+    except OSError as error:
+        print(f"{error.filename or 'A file'} can't be used: {error.strerror or error}.", file=sys.stderr)
+    except BrokenPipeError:  # whoever read the output has seen enough
+        return 0
+    return 2
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands with their options; the knobs' options come from their declarations."""
+    top = Parser(prog="python -m playground", description="A playground for the encoder-decoder Transformer.")
+    commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
+
+    command = commands.add_parser("train", help="train a model and say how it goes")
+    command.set_defaults(command=train)
+    command.add_argument("--preset", choices=PRESETS, default="default")
+    command.add_argument("--until-exact-match", type=float, metavar="X", help="end once this share of the held-out sentences is right")
+    command.add_argument("--out", type=Path, metavar="FOLDER", help="keep the run here")
+    command.add_argument("--film-bytes", type=int, metavar="N", help="budget for the film")
+    command.add_argument("--data", nargs="+", type=Path, metavar="FILE", help="own pairs: one TSV or CSV file, or two line-aligned files")
+    command.add_argument("--swap", action="store_true", help="the second column or file is the source")
+    command.add_argument("--json", action="store_true", help="one JSON object per validation, and a last one")
+    for name in KNOBS:
+        help = say("en", f"knobs.{name}.help") if known("en", f"knobs.{name}.help") else name
+        command.add_argument(f"--{name.replace('_', '-')}", metavar=str(default(name)) or "ID", help=help.replace("%", "%%"))
+
+    command = commands.add_parser("translate", help="translate with a trained run")
+    command.set_defaults(command=translate)
+    command.add_argument("run", type=Path, metavar="RUN_FOLDER")
+    command.add_argument("text", nargs="+", metavar="TEXT")
+    command.add_argument("--beam", type=int, metavar="WIDTH", help="beam search instead of the likeliest token at each step")
+    command.add_argument("--length-penalty", type=float, default=0.6)
+    command.add_argument("--sample", type=float, metavar="TEMPERATURE", help="draw each token")
+    command.add_argument("--seed", type=int, default=0)
+    command.add_argument("--step", type=int, help="an earlier step of the run's film")
+    command.add_argument("--json", action="store_true")
+
+    command = commands.add_parser("read", help="say what a file of sentence pairs was understood as")
+    command.set_defaults(command=read)
+    command.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    command.add_argument("--swap", action="store_true")
+    command.add_argument("--json", action="store_true")
+
+    command = commands.add_parser("checkpoints", help="train the runs that ship with the app anew")
+    command.set_defaults(command=checkpoints)
+    command.add_argument("names", nargs="*", metavar="NAME", help="only these")
+    command.add_argument("--folder", type=Path)
+
+    commands.add_parser("serve", help="the page").set_defaults(command=serve)
+    return top
+
+
+def train(options: argparse.Namespace) -> int:
+    from playground.runs import solo
+    from playground.runs.corpora import Corpora
+    from playground.runs.film import BYTES
+    from playground.runs.store import write_run
+    from playground.runs.warmup import warm_up
+
+    pairs = _read_pairs(options.data, options.swap) if options.data else None
+    run = solo.new_run(_experiment(options), pairs)
+    if options.out:
+        _check_free(options.out)
+    warm_up()
+    started, seen = time.perf_counter(), 0
+    film = BYTES if options.film_bytes is None else max(options.film_bytes, 0)
+    for _ in solo.train(run, Corpora(), film):
+        seen = _tell(run, seen, started, options.json)
+    seconds = time.perf_counter() - started
+    _tell(run, seen, started, options.json)
+    if options.out:
+        write_run(options.out, run, solo.contents(run))
+    _tell_end(run, seconds, options)
+    return 0 if run.status == "done" else 2
+
+
+def _experiment(options: argparse.Namespace) -> Experiment:
+    given = {name: getattr(options, name) for name in KNOBS if getattr(options, name) is not None}
+    if options.until_exact_match is not None:
+        given["stop_at"] = check("stop_at", options.until_exact_match)
+    if options.data:
+        given["task"] = "own"
+    if options.preset == "default" and given.get("task") in TASK_STEPS:
+        given.setdefault("steps", TASK_STEPS[given["task"]])
+    return preset(options.preset).with_(**given)
+
+
+def _tell(run: Any, seen: int, started: float, as_json: bool) -> int:
+    """Prints the validations that are new. Returns how many there are."""
+    table = run.history.validations
+    steps = run.history.steps
+    for row in range(seen, len(table)):
+        found = {name: values[0] for name, values in table.rows(row, row + 1).items()}
+        found |= {"step": int(found["step"]), "pairs": int(found["pairs"]), "seconds": round(time.perf_counter() - started, 3)}
+        found["train_loss"] = steps.last()["loss"] if len(steps) else None
+        line = "step {step:>6}   {seconds:7.1f} s   loss {loss:.4f}   tokens right {token_accuracy:.1%}   sentences right {exact_match:.1%}"
+        print(json.dumps(found) if as_json else line.format(**found), flush=True)
+    return len(table)
+
+
+def _tell_end(run: Any, seconds: float, options: argparse.Namespace) -> None:
+    last, speeds = run.history.validations.last(), run.history.steps.column("tokens_per_second")
+    end = {
+        "seconds": round(seconds, 3),
+        "steps": run.step,
+        "exact_match": last["exact_match"],
+        # all real tokens over the time the steps took: a mean weighted by time, which is the harmonic one for batches of equal size
+        "tokens_per_second": round(len(speeds) / sum(1 / speed for speed in speeds)) if speeds else 0,
+        "parameters": sum(tensor.numel() for tensor in run.snapshot.parameters.values()),
+        "device": run.device,
+        "threads": run.threads,
+        "status": run.status,
+        "message": str(run.message) if run.message else None,
+        "out": str(options.out) if options.out else None,
+        "clock": CLOCK,
+    }
+    if options.json:
+        print(json.dumps(end), flush=True)
+        return
+    print("{steps} steps in {seconds:.1f} s, {exact_match:.1%} of the held-out sentences right, {parameters:,} parameters".format(**end))
+    print("{tokens_per_second:,} tokens a second on {device} with {threads} threads. {clock}.".format(**end))
+    for sentence in filter(None, (end["message"], options.out and f"Kept in {options.out}.")):
+        print(sentence)
+
+
+def translate(options: argparse.Namespace) -> int:
+    from playground.runs.corpora import Corpora
+    from playground.runs.folder import Folder
+    from playground.runs.reader import Reader
+
+    method = "beam" if options.beam else "sample" if options.sample else "greedy"
+    run, reader = Folder(options.run).run, Reader(SimpleNamespace(corpora=Corpora()), threads=1)
+    try:
+        for text in options.text:
+            found = reader.translate(
+                run, options.step, text, method, options.beam or 1, options.length_penalty, options.sample or 1.0, options.seed
+            )
+            outputs = [
+                {"text": c.text, "score": c.score, "finished": c.finished, "correct": c.correct, "probabilities": c.probabilities}
+                for c in found.candidates
+            ]
+            said = {"source": text, "step": found.step, "outputs": outputs, "references": found.references}
+            print(json.dumps(said, ensure_ascii=False) if options.json else found.candidates[0].text, flush=True)
+    finally:
+        reader.close()
+    return 0
+
+
+def read(options: argparse.Namespace) -> int:
+    from playground.data.uploads import as_json, report
+
+    pairs = _read_pairs(options.files, options.swap)
+    print(json.dumps(as_json(pairs), ensure_ascii=False) if options.json else "\n".join(report(pairs, "en")))
+    return 0
+
+
+def _read_pairs(files: Sequence[Path], swap: bool) -> Any:
+    from playground.data.uploads import read_files
+
+    return read_files([(file.name, file.read_bytes()) for file in files], swap=swap)
+
+
+def _check_free(folder: Path) -> None:
+    """A run replaces a run or an empty place, never anything else."""
+    if folder.exists() and not (folder / "run.json").exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Refusal("runs.folder_taken", folder=str(folder))
+
+
+def checkpoints(options: argparse.Namespace) -> int:
+    from playground.runs.checkpoints import ALTOGETHER, CHECKPOINTS, make, size
+    from playground.runs.registry import SHIPPED
+    from playground.runs.warmup import warm_up
+
+    for name in options.names:
+        if name not in CHECKPOINTS:
+            raise Refusal("runs.no_checkpoint", name=name[:40], names=", ".join(CHECKPOINTS))
+    folder = options.folder or SHIPPED
+    warm_up()
+    for run in make(folder, tuple(options.names) or tuple(CHECKPOINTS)):
+        kept, exact = size(folder / run.name), run.exact_match or 0.0
+        print(f"{run.name:<16} {run.step:>6} steps  {run.seconds:7.1f} s  {exact:7.2%} right  {kept:>9,} bytes", flush=True)
+    total = size(folder)
+    print(f"{total:,} of {ALTOGETHER:,} bytes")
+    return 0 if total <= ALTOGETHER else 2
+
+
+def serve(options: argparse.Namespace) -> int:
+    from playground.ui.server import serve as serve_page
+
+    serve_page()
+    return 0

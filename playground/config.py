@@ -1,0 +1,272 @@
+"""Every choice a person can make, declared once.
+
+A knob is a dataclass field with a `Knob` in its metadata: what values it takes and whether it may change while a run trains. From this
+one declaration come the control on the page, the check, the parameter in a link, the option of the command line, the table in the
+README and the checkpoint's config.json. The words for a knob (label, help) stand in words/*/knobs.json under its name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import Any
+
+from playground.words import say
+
+PAD, BOS, EOS, UNK = 0, 1, 2, 3  # the first four ids of every vocabulary
+SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
+MAX_POSITIONS = 256  # the longest sequence any model takes, in tokens, BOS and EOS included
+
+
+class Refusal(Exception):
+    """Something a person asked for can't be done: `key` names the sentence in words/, `values` fill it in.
+
+    The sentence says what is wrong, where, and the way out. `str(refusal)` is English; `say(language)` is any language.
+    """
+
+    def __init__(self, key: str, **values: object) -> None:
+        super().__init__(key, values)
+        self.key, self.values = key, values
+
+    def say(self, language: str) -> str:
+        return say(language, self.key, **self.values)
+
+    def __str__(self) -> str:
+        return self.say("en")
+
+
+@dataclass(frozen=True)
+class Knob:
+    """What values a field takes: `choices`, or numbers from `low` to `high` in `step`s. `live` ones may change while a run trains."""
+
+    low: float | None = None
+    high: float | None = None
+    step: float | None = None
+    choices: tuple = ()
+    live: bool = False
+    text: bool = False  # free text (an id), checked where it is used
+
+
+def _knob(default: Any, **limits: Any) -> Any:
+    return field(default=default, metadata={"knob": Knob(**limits)})
+
+
+TASKS = (
+    "copy", "reverse", "sort", "rotate", "lookup", "brackets", "addition",
+    "numbers_de", "numbers_zh", "numbers_en", "dates", "german_english", "chinese_english",
+    "commands", "one_to_many", "beer", "own",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The Transformer of the paper and its variations (section 3 of "Attention Is All You Need")."""
+
+    d_model: int = _knob(64, low=8, high=512, step=8)
+    n_heads: int = _knob(4, choices=(1, 2, 4, 8))
+    encoder_layers: int = _knob(2, low=1, high=6, step=1)
+    decoder_layers: int = _knob(2, low=1, high=6, step=1)
+    d_ff: int = _knob(256, low=8, high=2048, step=8)
+    dropout: float = _knob(0.0, low=0.0, high=0.5, step=0.05)
+    positions: str = _knob("sinusoidal", choices=("sinusoidal", "learned", "rotary", "both", "none"))
+    norm: str = _knob("post", choices=("post", "pre"))
+    activation: str = _knob("relu", choices=("relu", "gelu"))
+    share_embeddings: str = _knob("none", choices=("none", "output", "all"))
+    embedding_scale: bool = _knob(True, choices=(True, False))
+    attention_scale: bool = _knob(True, choices=(True, False))
+    residual: bool = _knob(True, choices=(True, False))
+    bias: bool = _knob(True, choices=(True, False))
+    zero_init: bool = _knob(False, choices=(True, False))
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """Which sentences, how many, and how they are cut into tokens."""
+
+    task: str = _knob("reverse", choices=TASKS)
+    own: str = _knob("", text=True)  # id of uploaded pairs, for task "own"
+    pairs: int = _knob(20_000, low=100, high=200_000, step=100)
+    tokenizer: str = _knob("auto", choices=("auto", "characters", "words", "bpe", "unigram"))
+    vocabulary: int = _knob(1000, low=16, high=8000, step=8)  # SentencePiece only: the most pieces
+    max_tokens: int = _knob(64, low=8, high=250, step=1)  # longer sentences of own data are left out
+    heldout: int = _knob(500, low=10, high=5000, step=10)  # the most held-out sources
+    data_seed: int = _knob(1, low=0, high=999_999, step=1)
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How the model learns (section 5 of the paper, and what has been learnt since)."""
+
+    steps: int = _knob(120, low=1, high=100_000, step=1)
+    minutes: float = _knob(0.0, low=0.0, high=240.0, step=0.5)  # 0: no limit; the schedule follows steps
+    batch_size: int = _knob(64, low=1, high=16_384, step=1)
+    batch_unit: str = _knob("sentences", choices=("sentences", "tokens"))
+    optimiser: str = _knob("muon", choices=("adam", "adamw", "muon"))
+    learning_rate: float = _knob(0.03, low=1e-5, high=1.0, step=1e-5, live=True)
+    schedule: str = _knob("one_cycle", choices=("paper", "one_cycle", "constant"))
+    warmup: int = _knob(10, low=0, high=10_000, step=1)
+    beta1: float = _knob(0.9, low=0.0, high=0.99, step=0.01)
+    beta2: float = _knob(0.95, low=0.5, high=0.9999, step=0.0001)
+    weight_decay: float = _knob(0.0, low=0.0, high=0.5, step=0.01)
+    label_smoothing: float = _knob(0.0, low=0.0, high=0.5, step=0.01, live=True)
+    clip: float = _knob(1.0, low=0.0, high=100.0, step=0.1, live=True)  # 0: off
+    stop_at: float = _knob(0.0, low=0.0, high=1.0, step=0.01)  # exact match at which the run ends; 0: never
+    validate_every: int = _knob(10, low=1, high=1000, step=1)
+    seed: int = _knob(1, low=0, high=999_999, step=1)
+    threads: int = _knob(1, choices=(1, 2, 4))
+
+
+PARTS = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """All one needs to repeat a run. Knob names are unique over the three parts, so a flat mapping says it all."""
+
+    model: ModelConfig = ModelConfig()
+    data: DataConfig = DataConfig()
+    training: TrainingConfig = TrainingConfig()
+
+    def flat(self) -> dict[str, Any]:
+        """Every knob with its value, in the order of declaration."""
+        return {knob.name: getattr(getattr(self, part), knob.name) for part, config in PARTS.items() for knob in fields(config)}
+
+    def difference(self, other: Experiment | None = None) -> dict[str, Any]:
+        """The knobs that differ from `other` (the defaults when None), with their values here."""
+        theirs = (other or Experiment()).flat()
+        return {name: value for name, value in self.flat().items() if value != theirs[name]}
+
+    def query(self) -> dict[str, str]:
+        """What a link carries: only what differs from the defaults, as text."""
+        return {name: _text(value) for name, value in self.difference().items()}
+
+    def with_(self, **values: Any) -> Experiment:
+        """A copy with these knobs set, each checked. Raises Refusal for an unknown knob or a value outside its range."""
+        checked = {name: check(name, value) for name, value in values.items()}
+        parts = {
+            part: replace(getattr(self, part), **{k.name: checked[k.name] for k in fields(config) if k.name in checked})
+            for part, config in PARTS.items()
+        }
+        return Experiment(**parts)
+
+
+KNOBS: dict[str, Field] = {knob.name: knob for config in PARTS.values() for knob in fields(config)}
+LIVE_KNOBS = tuple(name for name, knob in KNOBS.items() if knob.metadata["knob"].live)
+
+
+def limits(name: str) -> Knob:
+    """The `Knob` (range or choices) of one field. Raises Refusal for an unknown name."""
+    if name not in KNOBS:
+        raise Refusal("config.unknown", name=name)
+    return KNOBS[name].metadata["knob"]
+
+
+def default(name: str) -> Any:
+    return KNOBS[name].default
+
+
+def check(name: str, value: Any) -> Any:
+    """`value` as the type of knob `name`, or a Refusal that names the knob, the value and what is possible.
+
+    Accepts text (from links and the command line) and the near-misses of a browser (64.0 for 64). Never accepts NaN, infinity, a value
+    between two steps, or a choice that is not offered.
+    """
+    knob, kind = limits(name), type(default(name))
+    if knob.text:
+        if not isinstance(value, str) or len(value) > 64:
+            raise Refusal("config.not_text", name=name)
+        return value
+    if knob.choices:
+        for choice in knob.choices:
+            if (type(value) is type(choice) and value == choice) or _text(choice) == _text(value):
+                return choice
+        raise Refusal("config.not_a_choice", name=name, value=_short(value), choices=", ".join(map(_text, knob.choices)))
+    try:
+        number = float(value) if not isinstance(value, bool) else math.nan
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number) or not knob.low <= number <= knob.high:
+        raise Refusal("config.not_in_range", name=name, value=_short(value), low=_text(knob.low), high=_text(knob.high))
+    if kind is int:
+        steps = (number - knob.low) / knob.step
+        if steps != round(steps):
+            below = int(knob.low + math.floor(steps) * knob.step)
+            raise Refusal("config.off_step", name=name, value=_short(value), below=below, above=int(below + knob.step))
+        return int(number)
+    return number
+
+
+def read_query(query: Mapping[str, str], base: Experiment | None = None) -> tuple[Experiment, list[Refusal]]:
+    """The experiment a link describes, and what was ignored in it (unknown values; names that are no knobs are not looked at)."""
+    good, ignored = {}, []
+    for name in KNOBS:
+        if name in query:
+            try:
+                good[name] = check(name, query[name])
+            except Refusal as refusal:
+                ignored.append(refusal)
+    return (base or Experiment()).with_(**good), ignored
+
+
+def to_json(experiment: Experiment) -> dict[str, dict[str, Any]]:
+    """The three parts as plain mappings: what config.json holds."""
+    return {part: {k.name: getattr(getattr(experiment, part), k.name) for k in fields(config)} for part, config in PARTS.items()}
+
+
+def from_json(data: Any) -> Experiment:
+    """Reads what `to_json` wrote. Raises Refusal for a part, a name or a value it doesn't know; missing names take their defaults."""
+    if not isinstance(data, dict) or not all(isinstance(data.get(part, {}), dict) for part in PARTS):
+        raise Refusal("config.not_a_config")
+    for part, config in PARTS.items():
+        own = {k.name for k in fields(config)}
+        for name in data.get(part, {}):
+            if name not in own:
+                raise Refusal("config.unknown", name=f"{part}.{name}")
+    return Experiment().with_(**{name: value for part in PARTS for name, value in data.get(part, {}).items()})
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    # what a student opens first: the paper's architecture, trained the modern way
+    "default": {},
+    # section 5 of the paper, scaled down: Adam, warm-up schedule, dropout and label smoothing 0.1
+    "paper": dict(
+        norm="post", positions="sinusoidal", dropout=0.1, label_smoothing=0.1, optimiser="adam", schedule="paper",
+        learning_rate=1.0, warmup=200, beta1=0.9, beta2=0.98, clip=0.0, steps=1500, validate_every=50, zero_init=False, bias=True,
+    ),
+    # everything that helps
+    "fast": dict(
+        norm="pre", positions="both", bias=False, zero_init=True, optimiser="muon", schedule="one_cycle", learning_rate=0.04, steps=120,
+    ),
+    # the paper's own size on the one sentence so many tutorials start with
+    "paper_size": dict(
+        task="beer", d_model=512, n_heads=8, encoder_layers=6, decoder_layers=6, d_ff=2048, norm="post", positions="sinusoidal",
+        optimiser="adam", schedule="constant", learning_rate=1e-4, steps=30, batch_size=1, validate_every=5,
+    ),
+}  # fmt: skip
+
+# Tasks that the default number of steps is too few for, and how many are enough.
+TASK_STEPS = {"addition": 600, "brackets": 400, "commands": 400, "dates": 150, "lookup": 600}
+
+
+def preset(name: str, base: Experiment | None = None) -> Experiment:
+    """The experiment of a preset. With `base`, its task and data stay and the rest takes the preset's values. Raises Refusal."""
+    if name not in PRESETS:
+        raise Refusal("config.not_a_choice", name="preset", value=_short(name), choices=", ".join(PRESETS))
+    start = Experiment(data=base.data) if base else Experiment()
+    return start.with_(**PRESETS[name])
+
+
+def _text(value: Any) -> str:
+    """A knob's value as it stands in a link: on/off for booleans, the shortest number otherwise."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return str(value)
+
+
+def _short(value: Any) -> str:
+    """A foreign value, cut so that it can stand in a sentence."""
+    text = _text(value) if isinstance(value, (bool, int, float, str)) else type(value).__name__
+    return text if len(text) <= 40 else text[:39] + "…"

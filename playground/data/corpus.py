@@ -1,0 +1,129 @@
+"""A corpus: the sentences of one experiment, split into those to learn from and those to judge by, as text and as token ids."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from playground.config import DataConfig, Refusal
+from playground.data.tasks import TASKS, Example, examples, references
+from playground.data.tokenizers import Tokenizer, train_tokenizer
+from playground.data.uploads import Pairs
+
+PROBES = 4
+
+
+class Item(NamedTuple):
+    """One pair. `alignment` names for every target token the source token it must look at (None: no single one); None if not known."""
+
+    src: str
+    tgt: str
+    src_ids: tuple[int, ...]  # without BOS and EOS
+    tgt_ids: tuple[int, ...]
+    alignment: tuple[int | None, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What `build_corpus` made of a DataConfig. No source of `heldout` or `harder` is in `train` (but for the task beer, whose one pair
+    is both)."""
+
+    name: str
+    src_tokenizer: Tokenizer
+    tgt_tokenizer: Tokenizer
+    train: tuple[Item, ...]
+    heldout: tuple[Item, ...]  # new sentences of the same kind, each source once
+    harder: tuple[Item, ...]  # sentences of a kind never trained on, each source once; often none
+    references: dict[str, tuple[str, ...]]  # every known right answer to each source of the three
+    credit: str = ""  # whom licensed sentences are owed to
+    left_out: tuple[int, ...] = ()  # lines of own data with more than `max_tokens` tokens on a side
+
+    @property
+    def longest(self) -> int:
+        """The longest row a batch of these items can have: tokens with EOS or BOS."""
+        return 1 + max(max(len(item.src_ids), len(item.tgt_ids)) for item in (*self.train, *self.heldout, *self.harder))
+
+    @property
+    def probes(self) -> tuple[Item, ...]:
+        """Four held-out items whose sources differ in length, from the shortest to the longest; fewer if there are fewer lengths."""
+        first = {len(item.src_ids): item for item in reversed(self.heldout)}
+        lengths = sorted(first)
+        last, steps = len(lengths) - 1, max(1, min(PROBES, len(lengths)) - 1)
+        return tuple(first[lengths[place]] for place in sorted({round(last * step / steps) for step in range(steps + 1)}))
+
+
+def build_corpus(data: DataConfig, own: Pairs | None = None, joint: bool = False) -> Corpus:
+    """The corpus of a task, or of `own` pairs when the task is "own". The same arguments give the same corpus.
+
+    Tokenizers are trained on the training split only; `joint` makes one for both sides (shared source and target embeddings need it).
+    Raises Refusal when own data is missing or too little, or when the tokenizer's settings don't fit the sentences.
+    """
+    if data.task == "own":
+        return _own_corpus(data, own, joint)
+    task, seed = TASKS[data.task], data.data_seed
+    train = examples(data.task, "train", data.pairs, seed)
+    heldout = examples(data.task, "heldout", data.heldout, seed)
+    harder = examples(data.task, "harder", data.heldout, seed) if task.has_harder else []
+    units = (task.src_unit, task.tgt_unit)
+    tokenizers = _train_tokenizers(data, train, units, joint)
+    aligned = tuple(tokenizer.kind for tokenizer in tokenizers) == units
+    answers = _collect(train) | {example.src: references(data.task, example.src) for example in (*heldout, *harder)}
+    splits = [tuple(_items(split, tokenizers, aligned)) for split in (train, heldout, harder)]
+    return Corpus(data.task, *tokenizers, *splits, references=answers)
+
+
+def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
+    """Own pairs, all of them: held out are a tenth of the distinct sources (at most `data.heldout`), drawn by a seeded shuffle."""
+    if own is None:
+        raise Refusal("data.no_own_pairs")
+    pairs = [Example(src, tgt) for src, tgt, _ in own.pairs]
+    answers = _collect(pairs)
+    if len(answers) < 2:
+        raise Refusal("data.too_few_sources", count=len(answers))
+    sources = list(answers)
+    random.Random(data.data_seed).shuffle(sources)
+    chosen = set(sources[: max(1, min(data.heldout, len(sources) // 10))])
+    train = [pair for pair in pairs if pair.src not in chosen]
+    units = tuple(map(_natural_unit, ([pair.src for pair in train], [pair.tgt for pair in train])))
+    tokenizers = _train_tokenizers(data, train, units, joint)
+
+    items = list(_items(pairs, tokenizers, aligned=False))
+    fits = [max(len(item.src_ids), len(item.tgt_ids)) <= data.max_tokens for item in items]
+    kept = [item for item, fit in zip(items, fits, strict=True) if fit]
+    learnt = tuple(item for item in kept if item.src not in chosen)
+    judged = tuple({item.src: item for item in reversed(kept) if item.src in chosen}.values())
+    if not learnt or not judged:
+        raise Refusal("data.too_long_to_learn", limit=data.max_tokens, count=fits.count(False))
+    left_out = tuple(line for (_, _, line), fit in zip(own.pairs, fits, strict=True) if not fit)
+    return Corpus(" + ".join(own.names), *tokenizers, learnt, judged[::-1], (), answers, own.credit, left_out)
+
+
+def _train_tokenizers(data: DataConfig, train: Sequence[Example], units: tuple[str, str], joint: bool) -> tuple[Tokenizer, Tokenizer]:
+    """Source and target tokenizer of the kind the knob asks for; "auto" takes `units`, the kind that is natural for each side."""
+    src_kind, tgt_kind = units if data.tokenizer == "auto" else (data.tokenizer, data.tokenizer)
+    src, tgt = [pair.src for pair in train], [pair.tgt for pair in train]
+    if joint:  # one vocabulary is one kind; characters can cut what words can't
+        both = train_tokenizer(src_kind if src_kind == tgt_kind else "characters", src + tgt, data.vocabulary)
+        return both, both
+    return train_tokenizer(src_kind, src, data.vocabulary), train_tokenizer(tgt_kind, tgt, data.vocabulary)
+
+
+def _items(pairs: Iterable[Example], tokenizers: tuple[Tokenizer, Tokenizer], aligned: bool) -> Iterable[Item]:
+    encode_src, encode_tgt = (tokenizer.encode for tokenizer in tokenizers)
+    for src, tgt, alignment in pairs:
+        yield Item(src, tgt, tuple(encode_src(src)), tuple(encode_tgt(tgt)), tuple(alignment) if aligned and alignment else None)
+
+
+def _collect(pairs: Iterable[Example]) -> dict[str, tuple[str, ...]]:
+    """Source -> every different target it has, in order of appearance."""
+    answers: dict[str, dict[str, None]] = {}
+    for pair in pairs:
+        answers.setdefault(pair.src, {})[pair.tgt] = None
+    return {src: tuple(targets) for src, targets in answers.items()}
+
+
+def _natural_unit(texts: Sequence[str]) -> str:
+    """Words where sentences have spaces; characters where they hardly do (Chinese, Japanese, single words)."""
+    return "words" if sum(" " in text for text in texts) * 5 >= len(texts) else "characters"

@@ -1,0 +1,44 @@
+"""What a toy task is: a way to draw examples, and the right answers to any sentence of its language."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+SPLITS = ("train", "heldout", "harder")
+
+
+class Example(NamedTuple):
+    """A source sentence with a right target.
+
+    `alignment` has one entry for every unit of the target (a character or a word, as the task says): the index of the source unit that
+    says it, so where a reader who wrote this unit would have to look. None where no single source unit says it.
+    """
+
+    src: str
+    tgt: str
+    alignment: tuple[int | None, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """A small language pair whose every sentence has known answers."""
+
+    name: str
+    src_unit: str  # "characters" | "words" (separated by one space)
+    tgt_unit: str
+    draw: Callable[[random.Random, bool], Example]  # one example; True asks for one of the harder kind
+    answers: Callable[[str], tuple[Example, ...]]  # every right answer to a source; () when it is no sentence of the task
+    is_harder: Callable[[str], bool] | None = None  # whether a sentence of the task is of the kind that training never shows
+    memorised: bool = False  # nothing but the sentence(s) to learn by heart: training and held-out are the same
+
+    @property
+    def has_harder(self) -> bool:
+        return self.is_harder is not None
+
+
+def units(text: str, unit: str) -> list[str]:
+    """A text as its "characters" (spaces are characters too) or its "words"."""
+    return list(text) if unit == "characters" else text.split()

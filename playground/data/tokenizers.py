@@ -1,0 +1,219 @@
+"""Tokenizers: a sentence becomes numbers and numbers become a sentence again.
+
+Three ways to cut: characters, words (whatever stands between spaces), and pieces learnt from the sentences (SentencePiece, by byte-pair
+encoding as in section 5.1 of the paper, or by a unigram language model). Ids 0 to 3 are PAD, BOS, EOS and UNK in every vocabulary;
+`encode` adds none of them but UNK, batches do.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from io import BytesIO
+from itertools import takewhile
+
+import sentencepiece
+
+from playground.config import EOS, SPECIAL_TOKENS, UNK, Refusal, limits
+from playground.data.text import is_symbol, normalise
+
+LARGEST = int(limits("vocabulary").high)  # no vocabulary, of any kind, is larger
+_SPECIAL = len(SPECIAL_TOKENS)
+_CHUNK = 1000  # characters: the longest text SentencePiece sees in one go; it passes over lines of more than 4192 bytes
+_MOST = 4_000_000  # characters SentencePiece learns from at most
+
+
+class Tokenizer:
+    """What all tokenizers promise. `kind` is its name in the knob "tokenizer", `size` counts the ids, special ones included."""
+
+    kind: str
+    size: int
+
+    def pieces(self, text: str) -> list[tuple[str, int]]:
+        """The sentence as (text shown, id); what the vocabulary doesn't hold keeps its own text, with id UNK."""
+        raise NotImplementedError
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of the normalised sentence, without BOS and EOS."""
+        raise NotImplementedError
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The sentence up to the first EOS, special ids left out. `decode(encode(x)) == normalise(x)` when all of x is known."""
+        raise NotImplementedError
+
+    def piece(self, token: int) -> str:
+        """What is shown for one id. Raises IndexError for an id the vocabulary doesn't have."""
+        raise NotImplementedError
+
+    def to_bytes(self) -> bytes:
+        """A JSON document that `load_tokenizer` reads."""
+        raise NotImplementedError
+
+
+class _ListTokenizer(Tokenizer):
+    """A vocabulary that is a list of symbols: id = place in the list, after the special ones."""
+
+    def __init__(self, symbols: Sequence[str]) -> None:
+        self.symbols = tuple(symbols)
+        self.size = _SPECIAL + len(self.symbols)
+        self._ids = {symbol: token for token, symbol in enumerate(self.symbols, _SPECIAL)}
+
+    def cut(self, text: str) -> Sequence[str]:
+        raise NotImplementedError
+
+    def join(self, symbols: Iterable[str]) -> str:
+        raise NotImplementedError
+
+    def encode(self, text: str) -> list[int]:
+        ids = self._ids
+        return [ids.get(symbol, UNK) for symbol in self.cut(normalise(text))]
+
+    def pieces(self, text: str) -> list[tuple[str, int]]:
+        return [(_shown(symbol), self._ids.get(symbol, UNK)) for symbol in self.cut(normalise(text))]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        return self.join(self.symbols[token - _SPECIAL] for token in _content(ids))
+
+    def piece(self, token: int) -> str:
+        if not 0 <= token < self.size:
+            raise IndexError(f"no id {token} in a vocabulary of {self.size}")
+        return SPECIAL_TOKENS[token] if token < _SPECIAL else _shown(self.symbols[token - _SPECIAL])
+
+    def to_bytes(self) -> bytes:
+        return _to_json({"kind": self.kind, "symbols": self.symbols})
+
+
+class CharacterTokenizer(_ListTokenizer):
+    kind = "characters"
+
+    def cut(self, text: str) -> Sequence[str]:
+        return text
+
+    def join(self, symbols: Iterable[str]) -> str:
+        return "".join(symbols)
+
+
+class WordTokenizer(_ListTokenizer):
+    kind = "words"
+
+    def cut(self, text: str) -> Sequence[str]:
+        return text.split()
+
+    def join(self, symbols: Iterable[str]) -> str:
+        return " ".join(symbols)
+
+
+class SentencePieceTokenizer(Tokenizer):
+    """A trained SentencePiece model. Raises RuntimeError or ValueError when `model` isn't one that fits."""
+
+    def __init__(self, kind: str, model: bytes) -> None:
+        self.kind, self.model = kind, model
+        self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        self.size = self._processor.get_piece_size()
+        if not _SPECIAL < self.size <= LARGEST or tuple(map(self._processor.id_to_piece, range(_SPECIAL))) != SPECIAL_TOKENS:
+            raise ValueError("not a model with the four special tokens in front")
+
+    def encode(self, text: str) -> list[int]:
+        return self._processor.encode(normalise(text))
+
+    def pieces(self, text: str) -> list[tuple[str, int]]:
+        text = normalise(text)
+        return list(zip(self._processor.encode(text, out_type=str), self._processor.encode(text), strict=True))
+
+    def decode(self, ids: Iterable[int]) -> str:
+        return self._processor.decode(_content(ids))
+
+    def piece(self, token: int) -> str:
+        if not 0 <= token < self.size:
+            raise IndexError(f"no id {token} in a vocabulary of {self.size}")
+        return self._processor.id_to_piece(token)
+
+    def to_bytes(self) -> bytes:
+        return _to_json({"kind": self.kind, "model": base64.b64encode(self.model).decode("ascii")})
+
+
+def train_tokenizer(kind: str, sentences: Iterable[str], vocabulary: int) -> Tokenizer:
+    """A tokenizer of this kind for these sentences: the same ones give the same bytes.
+
+    `vocabulary` is the most pieces SentencePiece may learn, special tokens included; it learns fewer when the sentences don't support
+    them. Characters and words keep the most frequent if there are more than `LARGEST`. Raises Refusal when a setting doesn't fit.
+    """
+    sentences = [text for text in map(normalise, sentences) if text]
+    if not sentences:
+        raise ValueError("a tokenizer needs at least one sentence")
+    if kind == "characters":
+        return CharacterTokenizer(_frequent(Counter("".join(sentences))))
+    if kind == "words":
+        return WordTokenizer(_frequent(Counter(" ".join(sentences).split())))
+    if kind in ("bpe", "unigram"):
+        return SentencePieceTokenizer(kind, _train_pieces(kind, sentences, vocabulary))
+    raise ValueError(f"no tokenizer is called {kind!r}")
+
+
+def load_tokenizer(data: bytes) -> Tokenizer:
+    """Reads what `to_bytes` wrote. Raises Refusal for anything else."""
+    try:
+        entries = json.loads(data)
+        kind = entries.pop("kind")
+        if kind in ("bpe", "unigram") and list(entries) == ["model"]:
+            return SentencePieceTokenizer(kind, base64.b64decode(entries["model"], validate=True))
+        symbols = entries.pop("symbols")
+        if kind not in ("characters", "words") or entries or not isinstance(symbols, list) or len(set(symbols)) != len(symbols):
+            raise ValueError("not a list of distinct symbols")
+        if not 0 < len(symbols) <= LARGEST - _SPECIAL or not all(is_symbol(symbol) for symbol in symbols):
+            raise ValueError("symbols that no sentence holds")
+        if " " in symbols if kind == "words" else any(len(symbol) != 1 for symbol in symbols):
+            raise ValueError("symbols of another kind")
+        return CharacterTokenizer(symbols) if kind == "characters" else WordTokenizer(symbols)
+    except (ValueError, TypeError, KeyError, AttributeError, RuntimeError, RecursionError):
+        raise Refusal("data.not_a_tokenizer") from None
+
+
+def _train_pieces(kind: str, sentences: list[str], vocabulary: int) -> bytes:
+    low = int(limits("vocabulary").low)
+    if isinstance(vocabulary, bool) or not isinstance(vocabulary, int) or not low <= vocabulary <= LARGEST:
+        raise Refusal("config.not_in_range", name="vocabulary", value=str(vocabulary)[:40], low=low, high=LARGEST)
+    texts, room = [], _MOST
+    for text in sentences:
+        text = text.replace("▅", " ")  # SentencePiece keeps this one for itself and passes over lines that hold it
+        texts += [text[start : start + _CHUNK] for start in range(0, len(text), _CHUNK)]
+        room -= len(text)
+        if room <= 0:
+            break
+    needed = _SPECIAL + len(set().union(*texts) - {" "} | {"▁"})  # every character is a piece, and so is the mark of a word's start
+    if needed > vocabulary:
+        name = "data.vocabulary_too_small" if needed <= LARGEST else "data.too_many_characters"
+        step = int(limits("vocabulary").step)
+        raise Refusal(name, vocabulary=vocabulary, needed=-(-needed // step) * step, largest=LARGEST)
+    model = BytesIO()
+    specials = dict(zip(("pad_piece", "bos_piece", "eos_piece", "unk_piece"), SPECIAL_TOKENS, strict=True))
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(texts), model_writer=model, model_type=kind, vocab_size=vocabulary, hard_vocab_limit=False,
+            character_coverage=1.0, normalization_rule_name="identity", pad_id=0, bos_id=1, eos_id=2, unk_id=3, **specials,
+            num_threads=1, minloglevel=2,  # one thread: the same model every time; only errors are logged
+        )  # fmt: skip
+    except (RuntimeError, OSError):
+        raise Refusal("data.no_pieces", kind=kind) from None
+    return model.getvalue()
+
+
+def _frequent(counts: Counter[str]) -> list[str]:
+    """The symbols in alphabetical order; of too many, the most frequent."""
+    ranked = sorted(counts, key=lambda symbol: (-counts[symbol], symbol))
+    return sorted(ranked[: LARGEST - _SPECIAL])
+
+
+def _content(ids: Iterable[int]) -> list[int]:
+    """The ids before the first EOS that stand for text."""
+    return [token for token in takewhile(EOS.__ne__, map(int, ids)) if token >= _SPECIAL]
+
+
+def _shown(symbol: str) -> str:
+    return "␣" if symbol == " " else symbol
+
+
+def _to_json(entries: dict) -> bytes:
+    return json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()

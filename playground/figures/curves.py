@@ -1,0 +1,79 @@
+"""Curves of a training run: empty pictures the page fills as the numbers come, and the same filled in Python.
+
+Each trace's meta names the columns of the history it draws: {"x": "step", "y": "loss"}. Losses, learning rates and the like are recorded
+at each step ("step", "loss", "learning_rate", "grad_norm", "tokens_per_second"), validation more seldom, with steps of its own
+("validation_step", "validation_loss", "token_accuracy", "exact_match").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from playground.figures import theme
+
+HEIGHT, SMALL = 260, 150  # px
+VALIDATION = "validation_step"
+# figure: (height, share of 0..1?, [(column, its steps, colour, dash, marker)])
+_FIGURES = {
+    "loss": (HEIGHT, False, [("loss", "step", "first", "solid", None), ("validation_loss", VALIDATION, "second", "dash", "circle")]),
+    "accuracy": (
+        HEIGHT, True,
+        [("token_accuracy", VALIDATION, "second", "dot", "diamond"), ("exact_match", VALIDATION, "first", "solid", "circle")],
+    ),
+    "learning_rate": (SMALL, False, [("learning_rate", "step", "first", "solid", None)]),
+    "grad_norm": (SMALL, False, [("grad_norm", "step", "first", "solid", None)]),
+    "tokens_per_second": (SMALL, False, [("tokens_per_second", "step", "first", "solid", None)]),
+}  # fmt: skip
+COLUMNS = tuple(dict.fromkeys(name for *_, lines in _FIGURES.values() for column, steps, *_ in lines for name in (steps, column)))
+
+
+def skeletons(*, steps: int | None = None, dark: bool = False, labels: Mapping[str, str] | None = None) -> dict[str, dict]:
+    """The five pictures of a run without numbers: "loss", "accuracy", "learning_rate", "grad_norm", "tokens_per_second".
+
+    With `steps`, how many the run is to take, the axis shows them all from the start and the curve grows into it; else it follows.
+    layout.shapes[0] is the cursor of the film: a vertical line, invisible until the page (or `fill`) gives it a step.
+    """
+    return {name: _skeleton(*spec, steps=steps, dark=dark, labels=labels) for name, spec in _FIGURES.items()}
+
+
+def fill(figure: dict, history: Mapping[str, Sequence[float | None]], step: float | None = None) -> dict:
+    """A copy of a skeleton with the columns of `history` in it and, with `step`, the film's cursor. Missing columns stay empty."""
+    data = []
+    for trace in figure["data"]:
+        x, y = (list(history.get(trace["meta"][side], ())) for side in "xy")
+        data.append(trace | {"x": theme.rounded(x, 0), "y": theme.rounded(y, 7)})
+    cursor, *others = figure["layout"]["shapes"]
+    if step is not None:
+        cursor = cursor | {"x0": step, "x1": step, "visible": True}
+    return {"data": data, "layout": figure["layout"] | {"shapes": [cursor, *others]}}
+
+
+def _skeleton(height: int, share: bool, lines: Sequence[tuple], *, steps: int | None, dark: bool, labels: Mapping[str, str] | None) -> dict:
+    palette = theme.colors(dark)
+    top = 14 + 18 * len(lines)  # the legend has a line of its own for each curve, whatever the width
+    y = theme.axis("", dark, nticks=5 if height == HEIGHT else 4, rangemode="tozero", exponentformat="SI", minexponent=3)
+    y |= {"range": [-0.03, 1.03], "tickvals": [0, 0.5, 1], "tickformat": ".0%"} if share else {"autorange": True}
+    x = theme.axis(theme.word(labels, "step"), dark, rangemode="tozero", showgrid=False, showline=True, nticks=6)
+    x |= {"range": [0, steps], "autorange": False} if steps else {"autorange": True}
+    layout = theme.layout(
+        height, {"l": 52, "r": 26, "t": top, "b": 44}, dark,
+        xaxis=x | {"fixedrange": False}, yaxis=y | {"fixedrange": False}, hovermode="x unified", showlegend=True, dragmode="zoom",
+        legend={"orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
+        shapes=[{
+            "type": "line", "xref": "x", "yref": "paper", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "visible": False, "layer": "above",
+            "line": {"color": palette["text"], "width": 1, "dash": "dot"},
+        }],
+    )  # fmt: skip
+    return {"data": [_line(*line, share=share, dark=dark, labels=labels) for line in lines], "layout": layout}
+
+
+def _line(
+    column: str, steps: str, color: str, dash: str, marker: str | None, *, share: bool, dark: bool, labels: Mapping[str, str] | None
+) -> dict:
+    shade = theme.colors(dark)[color]
+    line = {
+        "type": "scatter", "mode": "lines+markers" if marker else "lines", "name": theme.word(labels, f"line_{column}"),
+        "x": [], "y": [], "meta": {"x": steps, "y": column}, "line": {"color": shade, "width": 2 if marker else 1.3, "dash": dash},
+        "hovertemplate": "%{y:.1%}" if share else "%{y:.4~g}", "connectgaps": False, "cliponaxis": not share,
+    }  # fmt: skip
+    return line | ({"marker": {"symbol": marker, "size": 6, "color": shade}} if marker else {})

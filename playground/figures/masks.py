@@ -1,0 +1,76 @@
+"""Masks: which cell a query may look at, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from playground.figures import cells, theme
+
+FILL = 0.75  # opacity of an allowed cell
+_SHAPES = {"future": "\\"}  # every other cause leans the other way
+
+
+def grid(
+    mask: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    kind: str = "encoder",
+    causes: Mapping[str, np.ndarray] | None = None,
+    width: int = 480,
+    dark: bool = False,
+    labels: Mapping[str, str] | None = None,
+) -> dict:
+    """One sentence's mask: True where a query (row) may look at a column. Allowed cells are plain in the hue of `kind`, masked ones
+    hatched.
+
+    mask    (R, C), or (1, C) when it is the same for every query, as a padding mask is
+    causes  up to two masks under the names of their labels, as {"padding": …, "future": …}, whose combination `mask` is: each gets hatching
+            of its own direction, so that a cell hidden twice is crossed
+    Raises ValueError if the shapes don't fit or `mask` is not the combination of its causes.
+    """
+    allowed = cells.as_mask(mask, len(rows), len(columns))
+    parts = {name: ~cells.as_mask(part, *allowed.shape) for name, part in (causes or {"masked": allowed}).items()}
+    if len(parts) > 2 or not np.array_equal(np.any(list(parts.values()), axis=0), ~allowed):
+        raise ValueError("the mask must be what its one or two causes hide together")
+    at = cells.place(rows, columns, width, cell=34)
+    pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
+    color = theme.hue(kind, dark)
+    data = [
+        {
+            "type": "heatmap", "z": np.where(allowed, 1, None).tolist(), "zmin": 0, "zmax": 1, "xgap": at.gap, "ygap": at.gap,
+            "showscale": False, "colorscale": [[0, color], [1, color]], "opacity": FILL, "hoverongaps": False,
+            "meta": {"kind": kind, "cells": True}, "hovertemplate": theme.phrase(labels, "hover_allowed", **pair) + "<extra></extra>",
+        },
+        *_hatched(parts, labels, dark),
+        *(cells.unseen(*spot) for spot in _hovers(parts, pair, labels)),
+        cells.swatch(theme.word(labels, "allowed"), color, opacity=FILL),
+    ]  # fmt: skip
+    name = "memory" if kind == "cross" else kind  # attention shows the token being written, the mask the token that was fed
+    titles = theme.word(labels, f"rows_{name}"), theme.word(labels, f"columns_{name}")
+    entries = 2 if len(parts) == 1 else 4
+    layout = cells.layout(at, rows, columns, kind=kind, titles=titles, lines=entries * cells.ENTRY, dark=dark)
+    return {"data": data, "layout": layout | {"showlegend": True, "legend": cells.legend(at, 0, dark)}}
+
+
+def _hatched(parts: Mapping[str, np.ndarray], labels: Mapping[str, str] | None, dark: bool) -> list[dict]:
+    """Hatching for each cause; cells with both causes are drawn once, crossed, so that neither covers the other."""
+    both = np.logical_and(*parts.values()) if len(parts) == 2 else None
+    traces = [
+        cells.hatching(hidden if both is None else hidden & ~both, theme.word(labels, name), dark, shape=_SHAPES.get(name, "/"))
+        for name, hidden in parts.items()
+    ]
+    if both is not None:
+        traces.append(cells.hatching(both, theme.word(labels, "both"), dark, shape="x"))
+    return traces
+
+
+def _hovers(parts: Mapping[str, np.ndarray], pair: Mapping[str, str], labels: Mapping[str, str] | None) -> list[tuple[np.ndarray, str]]:
+    """Which cells say what to the mouse: one entry for each cause; a cell with two says the first."""
+    spots, said = [], np.zeros_like(next(iter(parts.values())))
+    for name, hidden in parts.items():
+        spots.append((hidden & ~said, theme.phrase(labels, f"hover_{name}", **pair)))
+        said = said | hidden
+    return spots

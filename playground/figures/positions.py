@@ -1,0 +1,210 @@
+"""Position encodings: as a table of values, as waves, as a similarity of positions, and tested for the shift property.
+
+`trained` is everywhere the number of positions that training has seen: a line is drawn where they end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from playground.figures import theme
+
+_SERIES, _DASHES = ("first", "second"), ("solid", "dash")
+SQUARE, ERRORS, WAVE = 320, 180, 46  # px: side of the similarity, height of the errors, of one wave
+
+
+def heatmap(
+    table: np.ndarray,
+    *,
+    trained: int | None = None,
+    limit: float | None = None,
+    dark: bool = False,
+    labels: Mapping[str, str] | None = None,
+) -> dict:
+    """A table (L, D) of encodings: one row a position, one column a dimension, signed and centred at 0.
+
+    `limit` is the value of the strongest colour (the largest
+    absolute value when None: pass the same for tables that are to be compared).
+    """
+    table = _table(table)
+    largest = float(np.nanmax(np.abs(table), initial=0.0)) if limit is None else limit
+    rows = table.shape[0]
+    down = float(np.clip(rows * 7, 180, 420))
+    limit = largest or 1.0
+    trace = {
+        "type": "heatmap", "z": theme.rounded(table, 3), "zmin": -limit, "zmax": limit, "zmid": 0,
+        "colorscale": theme.scale(theme.diverging(dark)), "hoverongaps": False,
+        "hovertemplate": theme.phrase(labels, "hover_position", position="<b>%{y}</b>", dimension="<b>%{x}</b>", value="%{z:.3f}")
+        + "<extra></extra>",
+        "colorbar": theme.colorbar(
+            theme.word(labels, "value"), dark, y=-(48 / down), length=160, ticks=(-_two(limit), 0, _two(limit))
+        ),
+    }  # fmt: skip
+    x = theme.axis(theme.word(labels, "dimension"), dark, range=[-0.5, table.shape[1] - 0.5], showgrid=False, nticks=9)
+    y = theme.axis(theme.word(labels, "position"), dark, range=[rows - 0.5, -0.5], showgrid=False, nticks=9)
+    layout = theme.layout(
+        down + 20 + 104, {"l": 54, "r": 12, "t": 20, "b": 104}, dark, xaxis=x, yaxis=y, hovermode="closest",
+        **_boundary(trained, rows, "y", (-0.5, table.shape[1] - 0.5), dark, labels),
+    )  # fmt: skip
+    return {"data": [trace], "layout": layout}
+
+
+def waves(
+    tables: Mapping[str, np.ndarray],
+    dimensions: Sequence[int],
+    *,
+    trained: int | None = None,
+    dark: bool = False,
+    labels: Mapping[str, str] | None = None,
+) -> dict:
+    """Some dimensions of one or two tables (L, D) over the positions, one small row a dimension, in their order.
+
+    `tables` by the name of their label ("sinusoidal", "learned"): the tables differ in colour and dash. Raises ValueError for a dimension
+    that a table doesn't have.
+    """
+    tables = {name: _table(table) for name, table in tables.items()}
+    _one_or_two(tables)
+    if not dimensions or any(not 0 <= d < table.shape[1] for d in dimensions for table in tables.values()):
+        raise ValueError(f"dimensions {list(dimensions)} are not all in the tables")
+    count = len(dimensions)
+    longest = max(map(len, tables.values()))
+    reach = max(float(np.nanmax(np.abs(table[:, list(dimensions)]))) for table in tables.values()) or 1.0
+    data, axes = [], {}
+    for row, dimension in enumerate(dimensions):
+        axis = f"y{row + 1 if row else ''}"
+        domain = [round(1 - (row + 0.9) / count, 4), round(1 - (row + 0.1) / count, 4)]
+        tick = {"tickvals": [0], "ticktext": [str(dimension)]}
+        axes[axis.replace("y", "yaxis")] = theme.axis("", dark, domain=domain, range=[-1.1 * reach, 1.1 * reach], **tick)
+        for (name, table), color, dash in zip(tables.items(), _SERIES, _DASHES, strict=False):
+            line = {"color": theme.colors(dark)[color], "width": 1.7, "dash": dash}
+            data.append(_wave(table, dimension, axis, labels) | {"name": theme.word(labels, name), "legendgroup": name, "line": line})
+            data[-1]["showlegend"] = row == 0
+    x = theme.axis(theme.word(labels, "position"), dark, range=[-0.5, longest - 0.5], anchor=axis, nticks=9)
+    height = WAVE * count
+    layout = theme.layout(
+        height + 92, {"l": 54, "r": 12, "t": 48, "b": 44}, dark, xaxis=x, hovermode="closest",
+        showlegend=len(tables) > 1, legend=_legend(height), **axes, **_boundary(trained, longest, "x", None, dark, labels),
+    )  # fmt: skip
+    layout["annotations"] = [*layout["annotations"], _side_title(theme.word(labels, "dimension"), dark)]
+    return {"data": data, "layout": layout}
+
+
+def _wave(table: np.ndarray, dimension: int, axis: str, labels: Mapping[str, str] | None) -> dict:
+    """One dimension of a table (L, D) as a line over the positions."""
+    parts = {"position": "<b>%{x}</b>", "dimension": f"<b>{dimension}</b>", "value": "%{y:.3f}"}
+    return {
+        "type": "scatter", "mode": "lines", "x": list(range(len(table))), "y": theme.rounded(table[:, dimension]), "yaxis": axis,
+        "meta": {"dimension": int(dimension)}, "hovertemplate": theme.phrase(labels, "hover_position", **parts) + "<extra></extra>",
+    }  # fmt: skip
+
+
+def similarity(
+    matrix: np.ndarray, *, trained: int | None = None, width: int = 480, dark: bool = False, labels: Mapping[str, str] | None = None
+) -> dict:
+    """The cosine (L, L) between the encodings of every two positions, -1 to 1."""
+    matrix = _table(matrix)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"a similarity is square, not {matrix.shape}")
+    length, room = len(matrix), width - 66
+    side = min(SQUARE, room)
+    title = theme.word(labels, "position")
+    trace = {
+        "type": "heatmap", "z": theme.rounded(matrix, 3), "zmin": -1, "zmax": 1, "zmid": 0,
+        "colorscale": theme.scale(theme.diverging(dark)), "hoverongaps": False,
+        "hovertemplate": theme.phrase(labels, "hover_similarity", row="<b>%{y}</b>", column="<b>%{x}</b>", value="%{z:.3f}")
+        + "<extra></extra>",
+        "colorbar": theme.colorbar(theme.word(labels, "cosine"), dark, y=-(48 / side), length=160, ticks=(-1, 0, 1)),
+    }  # fmt: skip
+    x = theme.axis(title, dark, range=[-0.5, length - 0.5], domain=[0, round(side / room, 4)], showgrid=False, nticks=7)
+    y = theme.axis(title, dark, range=[length - 0.5, -0.5], showgrid=False, nticks=7)
+    x |= {"constrain": "domain", "constraintoward": "left"}  # a diagonal is to look like one even when the page is wider than it said
+    y |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
+    layout = theme.layout(
+        side + 20 + 104, {"l": 54, "r": 12, "t": 20, "b": 104}, dark, xaxis=x, yaxis=y, hovermode="closest",
+        **_boundary(trained, length, "y", (-0.5, length - 0.5), dark, labels),
+    )  # fmt: skip
+    return {"data": [trace], "layout": layout}
+
+
+def shift_error(
+    errors: Mapping[str, np.ndarray], *, trained: int | None = None, dark: bool = False, labels: Mapping[str, str] | None = None
+) -> dict:
+    """How far the rotation by k misses PE(pos + k), at each position: largest absolute error, on a logarithmic axis.
+
+    `errors` by the name of their label ("sinusoidal", "learned"); errors below 1e-9 are drawn there, since 0 has no logarithm.
+    """
+    _one_or_two(errors)
+    longest = max(len(values) for values in errors.values())
+    data = [
+        {
+            "type": "scatter", "mode": "lines+markers" if longest <= 40 else "lines", "name": theme.word(labels, name),
+            "x": list(range(len(values))),
+            "y": [None if v is None else float(f"{max(v, 1e-9):.3g}") for v in theme.rounded(values, 12)],
+            "line": {"color": theme.colors(dark)[color], "width": 1.7, "dash": dash},
+            "marker": {"symbol": symbol, "size": 5, "color": theme.colors(dark)[color]},
+            "hovertemplate": theme.phrase(labels, "hover_error", position="<b>%{x}</b>", value="%{y:.2~g}") + "<extra></extra>",
+        }
+        for (name, values), color, dash, symbol in zip(errors.items(), _SERIES, _DASHES, ("circle", "diamond"), strict=False)
+    ]  # fmt: skip
+    x = theme.axis(theme.word(labels, "position"), dark, range=[-0.5, max(longest, 1) - 0.5], showgrid=False, showline=True, nticks=9)
+    y = theme.axis(theme.word(labels, "error"), dark, type="log", range=[-9.4, 1], tickvals=[1e-9, 1e-6, 1e-3, 1])
+    y["ticktext"] = ["≤10⁻⁹", "10⁻⁶", "10⁻³", "1"]
+    layout = theme.layout(
+        ERRORS + 92, {"l": 62, "r": 14, "t": 48, "b": 44}, dark, xaxis=x, yaxis=y, hovermode="closest",
+        showlegend=True, legend=_legend(ERRORS), **_boundary(trained, longest, "x", None, dark, labels),
+    )  # fmt: skip
+    return {"data": data, "layout": layout}
+
+
+def _boundary(
+    trained: int | None, length: int, axis: str, across: tuple[float, float] | None, dark: bool, labels: Mapping[str, str] | None
+) -> dict:
+    """A line after the last trained position of `axis`, with its name; nothing when all positions are trained. It runs `across` the other
+    axis, or over the whole height of the picture when None."""
+    if trained is None or not 0 < trained < length:
+        return {"shapes": [], "annotations": []}
+    palette, other = theme.colors(dark), "x" if axis == "y" else "y"
+    spot, (start, end) = trained - 0.5, across or (0, 1)
+    line = {
+        "type": "line", f"{axis}ref": axis, f"{other}ref": other if across else "paper", f"{axis}0": spot, f"{axis}1": spot,
+        f"{other}0": start, f"{other}1": end, "line": {"color": palette["text"], "width": 1.5},
+    }  # fmt: skip
+    note = {
+        "text": ("↑ " if axis == "y" else "← ") + theme.word(labels, "trained"), "showarrow": False,
+        "font": {"size": theme.SIZE, "color": palette["text"]},
+        f"{axis}ref": axis, f"{other}ref": other if across else "paper", axis: spot, other: end, "borderpad": 2, "yanchor": "bottom",
+        "xanchor": "right" if axis == "y" or 2 * trained > length else "left", "bgcolor": palette["paper"], "opacity": 0.9,
+    }  # fmt: skip
+    return {"shapes": [line], "annotations": [note]}
+
+
+def _side_title(text: str, dark: bool) -> dict:
+    """A title for several stacked axes, at the left edge."""
+    return {
+        "text": text, "textangle": -90, "showarrow": False, "xref": "paper", "yref": "paper", "x": 0, "xanchor": "right", "xshift": -30,
+        "y": 0.5, "yanchor": "middle", "font": {"size": theme.SIZE, "color": theme.colors(dark)["muted"]},
+    }  # fmt: skip
+
+
+def _legend(height: float) -> dict:
+    """A row of legend above a plot of `height` pixels, leaving a line for the name of the boundary."""
+    return {"orientation": "h", "x": 0, "xanchor": "left", "y": round(1 + 20 / height, 4), "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"}
+
+
+def _table(table: np.ndarray) -> np.ndarray:
+    table = np.asarray(table, dtype=np.float64)
+    if table.ndim != 2 or 0 in table.shape:
+        raise ValueError(f"expected a table (positions, dimensions), not shape {table.shape}")
+    return table
+
+
+def _one_or_two(series: Mapping[str, np.ndarray]) -> None:
+    if not 1 <= len(series) <= len(_SERIES):
+        raise ValueError(f"one or two series can be told apart, not {len(series)}")
+
+
+def _two(value: float) -> float:
+    """A number with two significant digits, for a tick."""
+    return float(f"{value:.2g}")

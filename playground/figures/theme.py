@@ -1,0 +1,153 @@
+"""Colours, fonts and the empty picture: the one place where the page's colours are declared.
+
+A colour has one meaning. Encoder, decoder and cross-attention have one hue each, kept apart in lightness too so that they stay apart
+for colour-blind eyes. Probabilities take one sequential scale from 0 to 1, signed values one diverging scale centred at 0. Both keep the
+same hues in the dark and only turn round, so that "much" always stands out from the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+KINDS = ("encoder", "decoder", "cross")
+
+# Lightness falls in equal steps (OKLab), from paper to petrol.
+_PROBABILITY = (
+    "#f2f9f6", "#c8e6e0", "#a0d2ce", "#7cbdbe", "#55a7b0", "#2991a4", "#0a7993", "#006281", "#014a69", "#083451", "#072038",
+)  # fmt: skip
+# Sand for below zero, petrol for above, equally strong at equal distance from zero.
+_SIGNED_LIGHT = (
+    "#5a2619", "#84462c", "#ae6a40", "#c89872", "#e1c5a9", "#f4f5f3", "#a6d6d1", "#66b1b6", "#108ca0", "#00647e", "#003d5b",
+)  # fmt: skip
+_SIGNED_DARK = (
+    "#fae5c3", "#ddb586", "#c2854c", "#925f3e", "#5f3f32", "#23272b", "#274e5c", "#267987", "#32a6ab", "#83cdc5", "#c6f3e6",
+)  # fmt: skip
+
+_LIGHT = {
+    "encoder": "#1f6fd6", "decoder": "#d37812", "cross": "#8f2059",
+    "text": "#1f2933", "muted": "#5b6675", "grid": "#e4e8ed", "line": "#8a94a3", "paper": "#ffffff",
+    "masked": "#f0f1f3", "hatch": "#9aa2ae", "right": "#1d7f4e", "wrong": "#c02b2b",
+    "first": "#0a7993", "second": "#ae6a40",
+}  # fmt: skip
+_DARK = {
+    "encoder": "#6ab3fd", "decoder": "#fbaf5d", "cross": "#cf5f96",
+    "text": "#e6e9ee", "muted": "#a3adba", "grid": "#2a323e", "line": "#6b7686", "paper": "#0b0f19",
+    "masked": "#1b2029", "hatch": "#737d8c", "right": "#5cc492", "wrong": "#ff8a80",
+    "first": "#55a7b0", "second": "#c89872",
+}  # fmt: skip
+
+FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif'
+MONO = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", monospace'
+SIZE = 12  # px, of everything that is written in a picture
+
+
+def colors(dark: bool = False) -> dict[str, str]:
+    """Every named colour as hex: the hue of each kind of attention, "text", "muted", "grid", "line", "paper" (what a transparent figure
+    is expected to lie on), "masked" and "hatch", "right" and "wrong", and "first" and "second" for lines that belong to no kind."""
+    return dict(_DARK if dark else _LIGHT)
+
+
+def hue(kind: str, dark: bool = False) -> str:
+    """The colour of "encoder", "decoder" or "cross"."""
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {KINDS}, not {kind!r}")
+    return colors(dark)[kind]
+
+
+def sequential(dark: bool = False) -> list[str]:
+    """The scale of probabilities as eleven hex colours, equally spaced from 0 to 1 (canvas thumbnails use the same list)."""
+    return list(reversed(_PROBABILITY)) if dark else list(_PROBABILITY)
+
+
+def diverging(dark: bool = False) -> list[str]:
+    """The scale of signed values as eleven hex colours; the middle one is 0."""
+    return list(_SIGNED_DARK if dark else _SIGNED_LIGHT)
+
+
+def scale(hexes: Sequence[str]) -> list[list]:
+    """A list of colours as Plotly's colorscale."""
+    return [[round(i / (len(hexes) - 1), 4), color] for i, color in enumerate(hexes)]
+
+
+def shades(probabilities: object, dark: bool = False) -> list[str]:
+    """The colours of probabilities (0 to 1, any number of them) on the sequential scale, for bars; NaN counts as 0."""
+    stops = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in sequential(dark)])  # (11, 3)
+    at = np.clip(np.nan_to_num(np.ravel(probabilities)), 0, 1)
+    channels = [np.interp(at, np.linspace(0, 1, len(stops)), stops[:, c]).round().astype(int) for c in range(3)]
+    return [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in zip(*channels, strict=True)]
+
+
+def variables(dark: bool = False) -> dict[str, str]:
+    """The colours as CSS custom properties, so that the page and the pictures agree: {"--pg-encoder": "#…", …}."""
+    return {f"--pg-{name}": color for name, color in colors(dark).items()}
+
+
+def rounded(values: object, digits: int = 4) -> list:
+    """Numbers of any shape as nested lists for JSON, short enough to send; NaN and infinity become None (a gap)."""
+    array = np.asarray(values, dtype=np.float64)
+    good = np.isfinite(array)
+    short = np.round(np.where(good, array, 0.0), digits) + 0.0  # + 0.0 turns -0.0 into 0.0
+    return short.tolist() if good.all() else np.where(good, short.astype(object), None).tolist()
+
+
+def word(labels: Mapping[str, str] | None, name: str) -> str:
+    """The text of `name` in `labels`; without one, the name itself."""
+    return ({} if labels is None else labels).get(name, name.replace("_", " "))
+
+
+def phrase(labels: Mapping[str, str] | None, name: str, **parts: str) -> str:
+    """The sentence `name` with its {parts} put in (Plotly's %{x} and the like). Without labels, the parts one after the other."""
+    text = ({} if labels is None else labels).get(name, " · ".join("{" + part + "}" for part in parts))
+    for part, value in parts.items():
+        text = text.replace("{" + part + "}", value)
+    return text
+
+
+def layout(height: float, margin: Mapping[str, float], dark: bool, **more: object) -> dict:
+    """What every picture shares. `margin` in pixels: l, r, t, b."""
+    palette = colors(dark)
+    return {
+        "height": int(np.ceil(height)),
+        "autosize": True,
+        "margin": {**{side: int(np.ceil(px)) for side, px in margin.items()}, "pad": 0, "autoexpand": False},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": FONT, "size": SIZE, "color": palette["text"]},
+        "hoverlabel": {
+            "bgcolor": palette["paper"], "bordercolor": palette["line"], "align": "left",
+            "font": {"family": FONT, "size": SIZE + 1, "color": palette["text"]},
+        },
+        "showlegend": False,
+        "dragmode": False,
+        "uirevision": "keep",
+        **more,
+    }  # fmt: skip
+
+
+def axis(title: str, dark: bool, **more: object) -> dict:
+    """A quiet axis: no zero line, faint grid, small grey title."""
+    palette = colors(dark)
+    return {
+        "title": {"text": title, "font": {"size": SIZE, "color": palette["muted"]}, "standoff": 6},
+        "tickfont": {"size": SIZE, "color": palette["muted"]},
+        "gridcolor": palette["grid"],
+        "linecolor": palette["line"],
+        "zeroline": False,
+        "automargin": False,
+        "fixedrange": True,
+        **more,
+    }
+
+
+def colorbar(title: str, dark: bool, *, y: float, length: float, ticks: Sequence[float]) -> dict:
+    """A small horizontal colour bar with its title at the right, its top edge at `y` (in heights of the plot, below it when negative);
+    `length` in pixels."""
+    palette = colors(dark)
+    return {
+        "orientation": "h", "x": 0, "xanchor": "left", "xpad": 0, "y": y, "yanchor": "top", "ypad": 0,
+        "lenmode": "pixels", "len": int(length), "thicknessmode": "pixels", "thickness": 9,
+        "outlinewidth": 0, "tickvals": list(ticks), "tickfont": {"size": SIZE - 1, "color": palette["muted"]},
+        "title": {"text": title, "side": "top", "font": {"size": SIZE, "color": palette["muted"]}},
+    }  # fmt: skip

@@ -1,0 +1,76 @@
+"""Tokens as labels: made visible, made safe, made to fit.
+
+Plotly reads its text as HTML ("<s>" strikes through) and, where MathJax is loaded, as TeX ("$x$"). A token is always shown literally.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from itertools import pairwise
+
+SPACE, EMPTY, BREAK, TAB, UNSEEN = "␣", "∅", "↵", "⇥", "\N{REPLACEMENT CHARACTER}"
+LONGEST = 14  # characters of a token under a tick; the whole token stays in the figure's meta
+NARROW, WIDE = 7.3, 12.5  # px, of a Latin and of a Chinese character in the 12 px monospaced face
+_SHOWN = {" ": SPACE, "\u00a0": SPACE, "\u3000": SPACE, "\n": BREAK, "\r": BREAK, "\t": TAB}
+_JOINERS = "\u200c\u200d"
+_STEPS = (1, 2, 4, 5, 10, 20, 25, 50, 100)
+# "$" as an entity keeps TeX out: Plotly looks for dollars before it decodes entities. The others are its HTML.
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"})
+
+
+def visible(token: str) -> str:
+    """The token with everything shown that would not be seen: spaces, line breaks, control and invisible characters, nothing at all."""
+    joined = len(token) > 1  # joiners inside a word (Persian, emoji) belong to it; alone they would be nothing
+    return "".join(_SHOWN.get(c) or (UNSEEN if _unseen(c) and not (joined and c in _JOINERS) else c) for c in token) or EMPTY
+
+
+def escape(text: str) -> str:
+    """Any text so that Plotly shows it literally."""
+    return text.translate(_ENTITIES)
+
+
+def label(token: str, longest: int = LONGEST) -> str:
+    """A token as it stands under a tick, in a legend or in a hover box."""
+    return escape(_shortened(visible(token), longest))
+
+
+def extent(token: str, longest: int = LONGEST) -> float:
+    """Roughly how many pixels `label(token)` takes."""
+    return sum(NARROW if _narrow(c) else WIDE for c in _shortened(visible(token), longest))
+
+
+def ticks(tokens: Sequence[str], every: int, longest: int = LONGEST) -> dict:
+    """Ticks for tokens at 0, 1, 2, …: every `every`-th is written; the hover box knows the others too (as aliases of their numbers)."""
+    labels = [label(token, longest) for token in tokens]
+    shown = list(range(0, len(tokens), every))
+    hidden = {str(i): text for i, text in enumerate(labels) if i % every}
+    return {"tickmode": "array", "tickvals": shown, "ticktext": [labels[i] for i in shown], "labelalias": hidden}
+
+
+def longest(width: int) -> int:
+    """How many characters of a token are written when the page is `width` pixels wide."""
+    return 6 if width < 340 else 8 if width < 480 else LONGEST
+
+
+def thinning(room: float, needed: float) -> int:
+    """How many steps apart labels of `needed` pixels stand when each step has `room` pixels."""
+    return next((step for step in _STEPS if step * room >= needed), _STEPS[-1])
+
+
+def beside(extents: Sequence[float], step: float) -> bool:
+    """Whether labels of these widths, `step` pixels apart, stand side by side without touching."""
+    return all((a + b) / 2 + 5 <= step for a, b in pairwise([*extents, min(extents, default=0)]))
+
+
+def _shortened(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _narrow(character: str) -> bool:
+    return unicodedata.east_asian_width(character) not in "WF"
+
+
+def _unseen(character: str) -> bool:
+    # Cc control, Cf format (zero width, direction marks), Cs lone surrogates, Zl and Zp line and paragraph separators, Zs other spaces
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")

@@ -1,0 +1,201 @@
+"""What an attention head looks at: masses on places, entropy, and the strongest true statement about it.
+
+Weights of one head are (Q, K): row q asks and sums to 1, columns answer. A *place* is a boolean (Q, K) that marks, for each row, where it
+might look: "the previous token" marks column q - 1. The place's mass is the mean weight on it, its share is how often a row's largest
+weight lies there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from playground.inspection.fact import Fact, percent
+
+MIN_SHARE = 0.7  # a head "looks at" a place when its largest weight lies there in at least this share of rows…
+MIN_MASS = 0.3  # …with at least this mean weight…
+ABOVE_CHANCE = 1.5  # …and this many times what evenly spread weight would put there (0.9 is always enough)
+EVEN = 0.85  # entropy, as a share of the largest possible, from which weight counts as spread evenly
+FEWEST_ROWS = 3  # rows with a choice, below which nothing can be said
+
+
+class Score(NamedTuple):
+    """How well a head keeps to one place, over the `rows` that have this place and could look elsewhere too."""
+
+    share: float
+    mass: float
+    chance: float
+    rows: int
+
+    @property
+    def holds(self) -> bool:
+        enough = max(MIN_MASS, min(ABOVE_CHANCE * self.chance, 0.9))
+        return self.rows >= FEWEST_ROWS and self.share >= MIN_SHARE and self.mass >= enough
+
+
+# ---- places: (Q, K) booleans ----
+
+
+def offset(rows: int, columns: int, by: int) -> np.ndarray:
+    """Column q + by: -1 the previous token, 0 the same one (in cross-attention the diagonal), 1 the next."""
+    return np.eye(rows, columns, k=by, dtype=bool)
+
+
+def backward(rows: int, columns: int, last: int) -> np.ndarray:
+    """Column last - q: from column `last` to the first (the anti-diagonal)."""
+    return (np.arange(rows)[:, None] + np.arange(columns)) == last
+
+
+def constant(rows: int, columns: int, column: int) -> np.ndarray:
+    """The same column for each row."""
+    return np.broadcast_to(np.arange(columns) == column, (rows, columns))
+
+
+def aligned(rows: int, columns: int, alignment: Sequence[int | None], by: int = 0) -> np.ndarray:
+    """The column a task says to look at, or the one `by` columns beside it. A row without one marks nothing."""
+    place = np.zeros((rows, columns), dtype=bool)
+    for q, column in enumerate(alignment[:rows]):
+        if column is not None and 0 <= column + by < columns:
+            place[q, column + by] = True
+    return place
+
+
+def same_text(asks: Sequence[str], answers: Sequence[str]) -> np.ndarray:
+    """Every column whose token reads like the row's own."""
+    return np.array([[ask == answer for answer in answers] for ask in asks], dtype=bool).reshape(len(asks), len(answers))
+
+
+# ---- measures ----
+
+
+def entropy(weights: np.ndarray) -> np.ndarray:
+    """Entropy in bits of each row: (..., K) -> (...). 0 when all weight is on one token, log2(n) when spread evenly over n."""
+    w = np.asarray(weights, dtype=np.float64)
+    return -np.sum(w * np.log2(np.where(w > 0, w, 1.0)), axis=-1) + 0.0  # + 0.0 turns -0.0 into 0.0
+
+
+def mass(weights: np.ndarray, place: np.ndarray) -> float:
+    """Mean weight on a place over the rows that have it; 0.0 when none has."""
+    rows = place.any(axis=1)
+    return float(np.where(place, weights, 0.0).sum(axis=1, dtype=np.float64)[rows].mean()) if rows.any() else 0.0
+
+
+def alignment_mass(weights: np.ndarray, alignment: Sequence[int | None]) -> float:
+    """Mean weight on the columns the task says to look at, over the rows that have one; 0.0 when none has."""
+    return mass(weights, aligned(*weights.shape, alignment))
+
+
+def score(weights: np.ndarray, place: np.ndarray, mask: np.ndarray | None = None) -> Score:
+    """`Score` of a place. A tie for the largest weight counts for nobody; masked cells belong to no place."""
+    w, allowed = np.asarray(weights, dtype=np.float64), _allowed(weights, mask)
+    inside, outside = place & allowed, ~place & allowed
+    rows = inside.any(axis=1) & outside.any(axis=1)
+    if not rows.any():
+        return Score(0.0, 0.0, 0.0, 0)
+    w, inside, outside = w[rows], inside[rows], outside[rows]
+    wins = np.where(inside, w, -1.0).max(axis=1) > np.where(outside, w, -1.0).max(axis=1)
+    chance = inside.sum(axis=1) / (inside | outside).sum(axis=1)
+    return Score(float(wins.mean()), mass(w, inside), float(chance.mean()), int(rows.sum()))
+
+
+def places(
+    kind: str, shape: tuple[int, int], *, mask: np.ndarray | None = None, alignment: Sequence[int | None] | None = None,
+    rows: Sequence[str] | None = None, columns: Sequence[str] | None = None,
+) -> dict[str, np.ndarray]:  # fmt: skip
+    """The places that make sense for `kind` ("encoder", "decoder", "cross"), by name, the most telling first.
+
+    Columns that no row may look at (padding) are left out, so "last" is the end of the sentence. With the tokens of both sides there is
+    also "same_token": another token that reads the same. Raises ValueError for another kind.
+    """
+    if kind not in ("encoder", "decoder", "cross"):
+        raise ValueError(f"unknown kind of attention: {kind!r}")
+    seen = _allowed(np.empty(shape), mask).any(axis=0)
+    last = int(np.nonzero(seen)[0].max(initial=0))
+    if kind == "cross":
+        found = {name: aligned(*shape, alignment, by) for name, by in _BESIDE.items()} if alignment else {}
+        found |= {name: offset(*shape, by) for name, by in (("forward", 0), ("ahead", 1), ("behind", -1))}
+        found["backward"] = backward(*shape, last - 1)  # the last column is the end of the sentence, not a word of it
+        found["backward_from_end"] = backward(*shape, last)
+    else:
+        found = {name: offset(*shape, by) for name, by in (("previous", -1), ("same", 0), ("next", 1), ("two_back", -2))}
+    found["first"] = constant(*shape, 0)
+    if kind != "decoder":  # what comes last changes from row to row there
+        found["last"] = constant(*shape, last)
+    if rows is not None and columns is not None:
+        found["same_token"] = same_text(rows, columns) & ~(offset(*shape, 0) if kind != "cross" else False)
+    return found
+
+
+_BESIDE = {"aligned": 0, "left_of_aligned": -1, "right_of_aligned": 1}
+
+
+# ---- statements ----
+
+
+def facts(
+    weights: np.ndarray, kind: str, *, mask: np.ndarray | None = None, alignment: Sequence[int | None] | None = None,
+    rows: Sequence[str] | None = None, columns: Sequence[str] | None = None,
+) -> Fact:  # fmt: skip
+    """The strongest true statement about one head: the place it looks at most often, else that it spreads, else that it is unclear.
+
+    "figures.looks_<place>" takes {percent} (of rows) and {mass} (mean weight there, in percent), "figures.spreads" and "figures.unclear"
+    take {effective} (2 to the entropy: as many tokens as if evenly weighted) of {tokens}. With the tokens of both sides, `rows` and
+    `columns`, an unclear head is told from others by its largest weight: "figures.unclear_but", {asks}, {answers}, {percent}. All also
+    take {layer} and {head}, which the caller knows. Rows of padding should be left out before.
+    """
+    w, allowed = np.asarray(weights, dtype=np.float64), _allowed(weights, mask)
+    choices = allowed.sum(axis=1)
+    free = choices >= 2
+    if free.sum() < FEWEST_ROWS:
+        return Fact("figures.too_short", {})
+    named = places(kind, w.shape, mask=mask, alignment=alignment, rows=rows, columns=columns)
+    found = {name: result for name, place in named.items() if (result := score(w, place, mask)).holds}
+    if found:
+        name = max(found, key=lambda name: found[name].share)  # the first of equals
+        key = f"{name}_{kind}" if name in _WORDED_APART else name
+        return Fact(f"figures.looks_{key}", {"percent": percent(found[name].share), "mass": percent(found[name].mass)})
+    bits = entropy(w[free])
+    even = np.mean(bits / np.log2(choices[free])) >= EVEN
+    values = {"effective": f"{np.mean(2**bits):.1f}", "tokens": f"{np.mean(choices[free]):.1f}"}
+    if even or rows is None or columns is None:
+        return Fact("figures.spreads" if even else "figures.unclear", values)
+    q, k = np.unravel_index(int(np.where(allowed & free[:, None], w, -1.0).argmax()), w.shape)
+    return Fact("figures.unclear_but", values | {"asks": rows[q], "answers": columns[k], "percent": percent(float(w[q, k]))})
+
+
+_WORDED_APART = ("first", "same_token")
+
+
+def masked_fact(weights: np.ndarray, mask: np.ndarray, name: str) -> Fact | None:
+    """How much weight lies on masked cells: "figures.<name>_zero", or "figures.<name>_gets" with {percent} of a row's weight. None when
+    nothing is masked. `name` is "padding" or "future"."""
+    w, hidden = np.asarray(weights, dtype=np.float64), ~_allowed(weights, mask)
+    if not hidden.any():
+        return None
+    if not w[hidden].any():
+        return Fact(f"figures.{name}_zero", {})
+    return Fact(f"figures.{name}_gets", {"percent": percent(mass(w, hidden))})
+
+
+def alignment_fact(weights: np.ndarray, alignment: Sequence[int | None]) -> Fact | None:
+    """How much weight lies where the task says to look, beside what evenly spread weight would put there. None without such places."""
+    if not aligned(*weights.shape, alignment).any():
+        return None
+    return Fact("figures.alignment", {"percent": percent(alignment_mass(weights, alignment)), "chance": percent(1 / weights.shape[1])})
+
+
+def step_fact(weights: np.ndarray, tokens: Sequence[str]) -> Fact:
+    """What one query (K,) looks at: its two largest weights. {token}, {percent}, {second}, {other}; only {token} when there is but one."""
+    first, *rest = np.argsort(-np.asarray(weights, dtype=np.float64), kind="stable")[:2].tolist()
+    if not rest:
+        return Fact("figures.step_only", {"token": tokens[first]})
+    values = {"token": tokens[first], "percent": percent(weights[first]), "second": tokens[rest[0]], "other": percent(weights[rest[0]])}
+    return Fact("figures.step_looks", values)
+
+
+def _allowed(weights: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
+    """The mask in the shape of the weights; all True without one."""
+    shape = np.shape(weights)
+    return np.ones(shape, dtype=bool) if mask is None else np.broadcast_to(np.asarray(mask, dtype=bool), shape)

@@ -1,0 +1,68 @@
+"""Attention: every token asks all others and mixes what they answer (section 3.2)."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from playground.config import ModelConfig
+from playground.model.parts import Dropout, Linear
+from playground.model.positions import RotaryPositions
+
+MASKED = -1e30  # added to a score that doesn't count; exp of it is exactly 0, and a row of it is no NaN as a row of -inf would be
+
+
+def scaled_dot_product_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, scale: bool = True, dropout: Dropout | None = None
+) -> tuple[Tensor, Tensor]:
+    """Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V, equation 1.
+
+    q (..., Q, K), k (..., L, K), v (..., L, K), mask broadcast to (..., Q, L), True where a query may look. Returns what each query
+    gets (..., Q, K) and its weights (..., Q, L) before dropout: rows sum to 1, masked cells are exactly 0. A row that may look nowhere
+    gets zeros.
+    """
+    scores = q @ k.transpose(-2, -1)
+    if scale:
+        scores = scores / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = scores + torch.where(mask, 0.0, MASKED)
+    weights = scores.softmax(dim=-1)
+    if mask is not None:
+        weights = weights * mask  # only matters in a row that may look nowhere
+    return (dropout(weights) if dropout else weights) @ v, weights
+
+
+class MultiHeadAttention(nn.Module):
+    """MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W_O, with head_i = Attention(Q W_Qi, K W_Ki, V W_Vi) (section 3.2.2).
+
+    W_q, W_k and W_v hold the matrices of all heads side by side: K = D / H columns for each.
+    """
+
+    def __init__(self, config: ModelConfig, dropout: Dropout, rotary: bool = False) -> None:
+        super().__init__()
+        d_model, bias = config.d_model, config.bias
+        self.n_heads, self.scale = config.n_heads, config.attention_scale
+        self.W_q = Linear(d_model, d_model, bias=bias)
+        self.W_k = Linear(d_model, d_model, bias=bias)
+        self.W_v = Linear(d_model, d_model, bias=bias)
+        self.W_o = Linear(d_model, d_model, bias=bias)
+        self.rotary = RotaryPositions(d_model // config.n_heads) if rotary else None
+        self.dropout = dropout
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """query (B, Q, D), key and value (B, L, D), mask broadcast to (B, H, Q, L) -> out (B, Q, D), weights (B, H, Q, L)."""
+        q, k, v = self.split(self.W_q(query)), self.split(self.W_k(key)), self.split(self.W_v(value))
+        if self.rotary:
+            q, k = self.rotary(q), self.rotary(k)
+        heads, weights = scaled_dot_product_attention(q, k, v, mask, self.scale, self.dropout)
+        return self.W_o(self.concat(heads)), weights
+
+    def split(self, x: Tensor) -> Tensor:
+        """(B, L, D) -> (B, H, L, K)."""
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+
+    def concat(self, heads: Tensor) -> Tensor:
+        """(B, H, L, K) -> (B, L, D)."""
+        return heads.transpose(1, 2).flatten(-2)

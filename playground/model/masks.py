@@ -1,0 +1,27 @@
+"""Masks: who may look at whom (sections 3.1 and 3.2.3).
+
+A mask is True where a query may look. Rows ask, columns answer: mask[..., q, k] says whether query q may look at key k. The ones stand
+for all sentences or all heads and are broadcast.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from playground.config import PAD
+
+
+def padding_mask(tokens: Tensor) -> Tensor:
+    """Nobody looks at padding. tokens (B, L) -> (B, 1, 1, L)."""
+    return (tokens != PAD)[:, None, None, :]
+
+
+def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
+    """Position q looks at itself and at what came before, never at the future. -> (1, 1, T, T)."""
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()[None, None]
+
+
+def target_mask(tgt_in: Tensor) -> Tensor:
+    """What the decoder may see of its own sentence: the past, without padding. tgt_in (B, T) -> (B, 1, T, T)."""
+    return padding_mask(tgt_in) & causal_mask(tgt_in.shape[1], tgt_in.device)

@@ -1,0 +1,66 @@
+"""Positions: how a model without recurrence knows where a token stands (section 3.5)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from playground.config import MAX_POSITIONS
+
+
+def sinusoids(length: int, d_model: int) -> Tensor:
+    """PE[pos, 2i] = sin(pos / 10000^(2i / d_model)), PE[pos, 2i + 1] = cos of the same angle. -> (L, D); d_model is even."""
+    angles = _angles(length, d_model)
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
+
+
+def _angles(length: int, dims: int, device: torch.device | None = None) -> Tensor:
+    """pos / 10000^(2i / dims) for every position and every pair of dimensions: (L, dims // 2)."""
+    pairs = torch.arange(dims // 2, device=device)
+    return torch.arange(length, device=device)[:, None] / 10000 ** (2 * pairs / dims)
+
+
+class SinusoidalPositions(nn.Module):
+    """Adds the waves of section 3.5. Nothing here is learned."""
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.register_buffer("table", sinusoids(MAX_POSITIONS, d_model), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, L, D) -> (B, L, D)."""
+        return x + self.table[: x.shape[1]]
+
+
+class LearnedPositions(nn.Module):
+    """Adds one learned vector for each position (the alternative of section 3.5, and row E of table 3)."""
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.empty(MAX_POSITIONS, d_model))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, L, D) -> (B, L, D)."""
+        return x + self.table[: x.shape[1]]
+
+
+class RotaryPositions(nn.Module):
+    """Turns queries and keys instead of adding to the input (RoFormer, Su et al. 2021).
+
+    Each pair of dimensions is a point in the plane and is turned by the angle that the sinusoids have at that position. The product of
+    a turned query and a turned key depends on their distance only. With an odd number of dimensions the last one stays as it is.
+    """
+
+    def __init__(self, d_head: int) -> None:
+        super().__init__()
+        angles = _angles(MAX_POSITIONS, d_head)
+        self.pairs = d_head // 2 * 2  # dimensions that are turned
+        self.register_buffer("cos", angles.cos(), persistent=False)
+        self.register_buffer("sin", angles.sin(), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, H, L, K) -> (B, H, L, K)."""
+        cos, sin = self.cos[: x.shape[2]], self.sin[: x.shape[2]]  # (L, K // 2)
+        even, odd = x[..., 0 : self.pairs : 2], x[..., 1 : self.pairs : 2]
+        turned = torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
+        return torch.cat((turned, x[..., self.pairs :]), dim=-1)

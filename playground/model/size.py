@@ -1,0 +1,88 @@
+"""Size: what a model costs, by formula, before anything is allocated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from playground.config import MAX_POSITIONS, Experiment, ModelConfig, Refusal, limits
+
+FLOAT = 4  # bytes
+VALIDATION_CELLS = 2048  # source and target tokens of one forward pass of a validation, padding included
+
+
+def parameter_count(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> int:
+    """How many numbers the model learns."""
+    d, bias = config.d_model, int(config.bias)
+    attention = 4 * (d * d + bias * d)
+    feed_forward = 2 * d * config.d_ff + bias * (config.d_ff + d)
+    norm = d + bias * d
+    encoder_layer = attention + feed_forward + 2 * norm
+    decoder_layer = 2 * attention + feed_forward + 3 * norm
+    last_norms = 2 * norm if config.norm == "pre" else 0
+    positions = 2 * MAX_POSITIONS * d if config.positions == "learned" else 0
+    matrices = {"none": src_vocab + 2 * tgt_vocab, "output": src_vocab + tgt_vocab, "all": tgt_vocab}[config.share_embeddings]
+    layers = config.encoder_layers * encoder_layer + config.decoder_layers * decoder_layer
+    return layers + last_norms + positions + matrices * d + bias * tgt_vocab
+
+
+def training_bytes(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int) -> int:
+    """About how many bytes a training takes at its peak; `longest` is the longest sentence in tokens, BOS and EOS included.
+
+    Parameters, their last good copy, gradients and two moments; and what one batch of the longest sentences keeps for the backward pass,
+    or the widest forward pass of a validation if that is more.
+    """
+    learned = 5 * parameter_count(experiment.model, src_vocab, tgt_vocab)
+    activations = _batch_rows(experiment, longest) * _row_floats(experiment.model, tgt_vocab, longest)
+    validation = (VALIDATION_CELLS // 2) * (3 * tgt_vocab + 8 * experiment.model.d_model + 2 * experiment.model.d_ff)
+    return int(FLOAT * (learned + max(activations, validation)))
+
+
+def admit(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int, available_bytes: int) -> None:
+    """Raises Refusal when the training needs more than `available_bytes`, naming the nearest setting that fits."""
+    needed = training_bytes(experiment, src_vocab, tgt_vocab, longest)
+    if needed <= available_bytes:
+        return
+    numbers = {"needed": _megabytes(needed), "available": _megabytes(available_bytes)}
+    for name in ("batch_size", "d_model"):
+        value = _largest_that_fits(experiment, name, src_vocab, tgt_vocab, longest, available_bytes)
+        if value is not None:
+            raise Refusal("model.too_large", **numbers, name=name, value=value)
+    raise Refusal("model.much_too_large", **numbers)
+
+
+def _batch_rows(experiment: Experiment, longest: int) -> int:
+    """Pairs in the largest batch."""
+    training = experiment.training
+    return training.batch_size if training.batch_unit == "sentences" else max(1, training.batch_size // (2 * longest))
+
+
+def _row_floats(config: ModelConfig, tgt_vocab: int, length: int) -> float:
+    """Numbers that one pair of `length` tokens on each side keeps until the backward pass has used them."""
+    dropped = 1.25 if config.dropout else 0  # dropout keeps its mask, one byte for each number, and what is left
+    attention = 7 * length * config.d_model + (2 + dropped) * config.n_heads * length * length
+    feed_forward = length * ((2 + dropped) * config.d_ff + (1 + dropped) * config.d_model)
+    norm = length * 2 * config.d_model
+    encoder = config.encoder_layers * (attention + feed_forward + 2 * norm)
+    decoder = config.decoder_layers * (2 * attention + feed_forward + 3 * norm)
+    return encoder + decoder + length * (6 * config.d_model + 4 * tgt_vocab)
+
+
+def _largest_that_fits(experiment: Experiment, name: str, src_vocab: int, tgt_vocab: int, longest: int, available_bytes: int) -> int | None:
+    """The largest value of a knob, below its present one, with which the training fits; None when there is none.
+
+    A batch is only cut down as far as 8 pairs: smaller ones hardly learn.
+    """
+    part = "training" if name == "batch_size" else "model"
+    config, knob = getattr(experiment, part), limits(name)
+    low = int(knob.low)
+    if name == "batch_size":
+        low = 8 if experiment.training.batch_unit == "sentences" else 16 * longest
+    for value in range(getattr(config, name) - int(knob.step), low - 1, -int(knob.step)):
+        smaller = replace(experiment, **{part: replace(config, **{name: value})})
+        if training_bytes(smaller, src_vocab, tgt_vocab, longest) <= available_bytes:
+            return value
+    return None
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / 2**20:,.0f} MB"

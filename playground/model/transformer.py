@@ -1,0 +1,132 @@
+"""The Transformer: an encoder that reads, a decoder that writes (figure 1)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from playground.config import MAX_POSITIONS, ModelConfig, Refusal
+from playground.model.layers import DecoderLayer, EncoderLayer
+from playground.model.masks import padding_mask, target_mask
+from playground.model.parts import Dropout, Embedding, Linear
+from playground.model.positions import LearnedPositions, SinusoidalPositions
+
+
+class Output(NamedTuple):
+    """logits (B, T, V) and the attention weights of every layer: encoder (B, H, S, S), decoder (B, H, T, T), cross (B, H, T, S)."""
+
+    logits: Tensor
+    encoder: tuple[Tensor, ...]
+    decoder: tuple[Tensor, ...]
+    cross: tuple[Tensor, ...]
+
+
+class Transformer(nn.Module):
+    """The encoder-decoder of section 3. Tokens are long tensors filled up with PAD; a source ends in EOS, tgt_in begins with BOS.
+
+    `generator` draws the first parameters and every dropout mask, and the model lives on its device. Raises ValueError when the
+    embeddings of two different vocabularies are to be shared.
+    """
+
+    def __init__(self, config: ModelConfig, src_vocab: int, tgt_vocab: int, generator: torch.Generator | None = None) -> None:
+        super().__init__()
+        if config.share_embeddings == "all" and src_vocab != tgt_vocab:
+            raise ValueError(f"one embedding can't serve vocabularies of {src_vocab} and {tgt_vocab} tokens")
+        self.config, self.src_vocab, self.tgt_vocab = config, src_vocab, tgt_vocab
+        self.generator = generator or torch.Generator()
+        dropout = Dropout(config.dropout, self.generator)
+
+        self.src_embedding = Embedding(src_vocab, config.d_model)
+        self.tgt_embedding = Embedding(tgt_vocab, config.d_model)
+        self.src_positions, self.tgt_positions = _positions(config), _positions(config)
+        self.encoder = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.encoder_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(config, dropout) for _ in range(config.decoder_layers))
+        self.encoder_norm, self.decoder_norm = _last_norm(config), _last_norm(config)
+        self.projection = Linear(config.d_model, tgt_vocab, bias=config.bias)
+        self.dropout = dropout
+
+        if config.share_embeddings != "none":  # section 3.4
+            self.projection.weight = self.tgt_embedding.weight
+        if config.share_embeddings == "all":
+            self.src_embedding.weight = self.tgt_embedding.weight
+        self.to(self.generator.device)
+        initialise(self)
+
+    def forward(self, src: Tensor, tgt_in: Tensor) -> Output:
+        """src (B, S), tgt_in (B, T) -> logits (B, T, V) for the token after each of tgt_in, and all attention weights."""
+        memory, encoder_weights = self.encode(src)
+        states, decoder_weights, cross_weights = self.decode(tgt_in, memory, padding_mask(src))
+        return Output(self.project(states), encoder_weights, decoder_weights, cross_weights)
+
+    def encode(self, src: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """src (B, S) -> memory (B, S, D), and of each layer the weights (B, H, S, S)."""
+        mask, all_weights = padding_mask(src), []
+        x = self.embed(src, self.src_embedding, self.src_positions)
+        for layer in self.encoder:
+            x, weights = layer(x, mask)
+            all_weights.append(weights)
+        return self.encoder_norm(x), tuple(all_weights)
+
+    def decode(self, tgt_in: Tensor, memory: Tensor, memory_mask: Tensor) -> tuple[Tensor, tuple[Tensor, ...], tuple[Tensor, ...]]:
+        """tgt_in (B, T), memory (B, S, D), memory_mask (B, 1, 1, S) -> states (B, T, D), and of each layer the weights (B, H, T, T)
+        and the cross-attention weights (B, H, T, S)."""
+        mask, all_weights, all_cross_weights = target_mask(tgt_in), [], []
+        x = self.embed(tgt_in, self.tgt_embedding, self.tgt_positions)
+        for layer in self.decoder:
+            x, weights, cross_weights = layer(x, mask, memory, memory_mask)
+            all_weights.append(weights)
+            all_cross_weights.append(cross_weights)
+        return self.decoder_norm(x), tuple(all_weights), tuple(all_cross_weights)
+
+    def project(self, states: Tensor) -> Tensor:
+        """states (B, T, D) -> logits (B, T, V); their softmax is the distribution of the next token (section 3.4)."""
+        return self.projection(states)
+
+    def embed(self, tokens: Tensor, embedding: nn.Embedding, positions: nn.Module) -> Tensor:
+        """tokens (B, L) -> (B, L, D): embedding times sqrt(d_model) (section 3.4) plus position. Raises Refusal when L is too large."""
+        if tokens.shape[1] > MAX_POSITIONS:
+            raise Refusal("model.too_long", tokens=tokens.shape[1], most=MAX_POSITIONS)
+        x = embedding(tokens)
+        if self.config.embedding_scale:
+            x = x * math.sqrt(self.config.d_model)
+        return self.dropout(positions(x))
+
+
+def _positions(config: ModelConfig) -> nn.Module:
+    """What is added to the embeddings. Rotary positions are no addition: they stand in the attention layers."""
+    if config.positions in ("sinusoidal", "both"):
+        return SinusoidalPositions(config.d_model)
+    return LearnedPositions(config.d_model) if config.positions == "learned" else nn.Identity()
+
+
+def _last_norm(config: ModelConfig) -> nn.Module:
+    """With the norm before each sublayer nobody has normalised the sum at the end of a stack; with the norm after, it is done."""
+    return nn.LayerNorm(config.d_model, bias=config.bias) if config.norm == "pre" else nn.Identity()
+
+
+@torch.no_grad()
+def initialise(model: Transformer) -> None:
+    """Draws the first parameters from the model's generator. The paper is silent about them; this is what is done today.
+
+    Matrices: Xavier uniform. The last matrix of each sublayer is smaller by the square root of the number of sublayers in its stack, so
+    that their sum isn't larger than what they are added to (GPT-2); with zero_init it is 0. Embeddings and output projection: normal,
+    and small, so that at first all tokens are about equally likely. Learned positions: normal, as large as sinusoids; when they were
+    as small as the embeddings, little was learnt of order. Biases 0, norms 1.
+    """
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            parameter.zero_()
+        elif "norm" in name:
+            parameter.fill_(1.0)
+        elif "positions" in name:
+            parameter.normal_(0, 0.5**0.5, generator=model.generator)
+        elif "embedding" in name or "projection" in name:
+            parameter.normal_(0, 0.02, generator=model.generator)
+        else:
+            nn.init.xavier_uniform_(parameter, generator=model.generator)
+            if name.endswith(("W_o.weight", "W_2.weight")):
+                sublayers = 2 * model.config.encoder_layers if name.startswith("encoder.") else 3 * model.config.decoder_layers
+                parameter.mul_(0.0 if model.config.zero_init else sublayers**-0.5)

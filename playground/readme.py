@@ -1,0 +1,79 @@
+"""What the README takes from the code: the table of parameters and the answers of the quiz. `python -m playground.readme` writes both."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+from playground.config import LIVE_KNOBS, PARTS, default, limits
+from playground.words import say
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+# The answer to each question of the quiz, in their order: a file, and the line in it that says so.
+QUIZ = (
+    ("playground/model/attention.py", "scores = scores / math.sqrt(q.shape[-1])"),
+    ("playground/model/masks.py", "return torch.ones(length, length, dtype=torch.bool, device=device).tril()[None, None]"),
+    ("playground/model/attention.py", "scores = scores + torch.where(mask, 0.0, MASKED)"),
+    ("playground/model/transformer.py", "x = x * math.sqrt(self.config.d_model)"),
+    ("playground/data/batches.py", "tgt_in=_rectangle([(BOS, *item.tgt_ids) for item in items]),"),
+    ("playground/model/layers.py", "x = self.norm_1(self.residual(x, attended))"),
+    ("playground/training/loss.py", "real = tgt_out != PAD"),
+    ("playground/training/schedule.py", "return config.learning_rate * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)"),
+    ("playground/decoding.py", "if ended.all():"),
+    ("playground/training/loop.py", "self.model.generator.manual_seed(config.seed * 1_000_003 + number)"),
+)
+
+
+def parameter_table() -> str:
+    """Every knob with its default, what it takes and what it means, as a Markdown table for each part."""
+    parts = []
+    for part, config in PARTS.items():
+        rows = [
+            f"| `{knob.name}` | {_value(default(knob.name))} | {_range(knob.name)} | {_meaning(knob.name)} |" for knob in fields(config)
+        ]
+        parts.append("\n".join([f"**{part}**", "", "| name | default | takes | what it means |", "|---|---|---|---|", *rows]))
+    return "\n\n".join(parts)
+
+
+def quiz_answers() -> str:
+    """Where each question is answered: file, line, and the line itself. Raises ValueError when a line is gone."""
+    answers = []
+    for number, (file, line) in enumerate(QUIZ, start=1):
+        lines = [text.strip() for text in (ROOT / file).read_text(encoding="utf-8").splitlines()]
+        answers.append(f"{number}. `{file}:{lines.index(line) + 1}` — `{line}`")
+    return "\n".join(answers)
+
+
+def renewed(text: str) -> str:
+    """The README with the table and the answers between their marks made anew."""
+    for name, content in (("parameters", parameter_table()), ("quiz", quiz_answers())):
+        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        before, _, rest = text.partition(begin)
+        text = f"{before}{begin}\n{content}\n{end}{rest.partition(end)[2]}"
+    return text
+
+
+def _range(name: str) -> str:
+    knob = limits(name)
+    if knob.text:
+        return "an id"
+    if knob.choices:
+        return ", ".join(_value(choice) for choice in knob.choices)
+    return f"{_value(knob.low)} to {_value(knob.high)}" + (
+        f" by {_value(knob.step)}" if isinstance(default(name), int) and knob.step > 1 else ""
+    )
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:g}" if isinstance(value, float) else str(value) if value != "" else "–"
+
+
+def _meaning(name: str) -> str:
+    return say("en", f"knobs.{name}.help") + (" *Acts in a running run.*" if name in LIVE_KNOBS else "")
+
+
+if __name__ == "__main__":
+    README.write_text(renewed(README.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,176 @@
+"""Files that can be trusted: written so that a crash at any moment leaves the old or the new, read so that nothing can surprise.
+
+Only JSON and safetensors are ever read. A safetensors file is measured by its header before anything of its size is allocated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.torch
+import torch
+
+from playground.config import Refusal
+
+MOST_JSON = 64_000_000  # bytes; histories of 100,000 steps and 200,000 pairs of own data fit
+MOST_HEADER = 4_000_000
+TYPES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "U8": 1, "BOOL": 1}
+Shapes = Mapping[str, tuple[str, tuple[int, ...]]]  # name -> (safetensors type, shape)
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """The whole file or nothing: a temporary beside it, flushed to the disk, takes its place in one move."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        _write_new(temporary, data)
+        os.replace(temporary, path)
+        sync_folder(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_folder(path: Path) -> None:
+    """Makes the names in a folder last. Windows has no such thing and needs none."""
+    if os.name == "posix":
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def replace_folder(path: Path, files: Mapping[str, bytes], keep: tuple[str, ...] = (), marker: str = "run.json") -> None:
+    """Puts a folder with these files (and the old ones named in `keep`) in the place of `path`, all or nothing.
+
+    The new folder is written beside it, `marker` last, then the two change places. `recover` repairs what a crash in between leaves.
+    """
+    new, old = path.with_name(path.name + ".new"), path.with_name(path.name + ".old")
+    for leftover in (new, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    new.mkdir(parents=True)
+    for name in keep:
+        _link(path / name, new / name)
+    for name in sorted(files, key=lambda name: name == marker):
+        if name == marker:
+            sync_folder(new)
+        _write_new(new / name, files[name])
+    sync_folder(new)
+    if path.exists():
+        path.rename(old)
+    new.rename(path)
+    sync_folder(path.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def recover(path: Path, marker: str = "run.json") -> bool:
+    """Brings `path` to one whole state after a crash of `replace_folder`. Returns whether there is anything there."""
+    new, old = path.with_name(path.name + ".new"), path.with_name(path.name + ".old")
+    if not path.exists():
+        # the old one is out of the way only once the new one is whole
+        source = new if old.exists() and (new / marker).exists() else old
+        if source.exists():
+            source.rename(path)
+    for leftover in (new, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    return (path / marker).exists()
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)  # the same bytes under a second name: nothing to write
+    except OSError:
+        _write_new(target, source.read_bytes())
+
+
+def to_json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def read_bytes(path: Path, most: int, what: str | None = None) -> bytes:
+    """A plain file of at most `most` bytes. Raises Refusal("runs.not_a_run")."""
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > most:
+            raise OSError
+        return path.read_bytes()
+    except OSError as error:
+        raise Refusal("runs.not_a_run", what=what or path.name) from error
+
+
+def parse_json(data: bytes, what: str) -> Any:
+    """JSON without NaN. Raises Refusal("runs.not_a_run") for anything else."""
+    try:
+        return json.loads(data.decode("utf-8", "surrogatepass"), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise Refusal("runs.not_a_run", what=what) from error
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def to_safetensors(tensors: Mapping[str, torch.Tensor | np.ndarray], note: str | None = None) -> bytes:
+    """The tensors as a safetensors file, with `note` in its header."""
+    whole = {name: (torch.from_numpy(t) if isinstance(t, np.ndarray) else t).contiguous() for name, t in tensors.items()}
+    return safetensors.torch.save(whole, {"note": note} if note is not None else None)
+
+
+def header(data: bytes, what: str) -> tuple[dict[str, tuple[str, tuple[int, ...]]], str]:
+    """({name: (type, shape)}, note) of a safetensors file, proved to describe exactly the bytes that follow. Raises Refusal."""
+    try:
+        length = int.from_bytes(data[:8], "little")
+        if len(data) < 8 or not 2 <= length <= min(MOST_HEADER, len(data) - 8):
+            raise ValueError
+        entries = json.loads(data[8 : 8 + length])
+        note = entries.pop("__metadata__", {}).get("note", "")
+        shapes, spans = {}, []
+        for name, entry in entries.items():
+            size, shape = TYPES[entry["dtype"]], entry["shape"]
+            if not all(type(n) is int and 0 <= n < 2**40 for n in shape) or len(shape) > 8:
+                raise ValueError
+            for n in shape:
+                size *= n
+            start, stop = entry["data_offsets"]
+            if stop - start != size:
+                raise ValueError
+            shapes[name] = (entry["dtype"], tuple(shape))
+            spans.append((start, stop))
+        ends = [0, *(stop for _, stop in sorted(spans))]
+        if [start for start, _ in sorted(spans)] != ends[:-1] or ends[-1] != len(data) - 8 - length or not isinstance(note, str):
+            raise ValueError
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Refusal("runs.not_a_run", what=what) from error
+    return shapes, note
+
+
+def read_safetensors(data: bytes, expected: Shapes | None, what: str, finite: bool = True) -> dict[str, torch.Tensor]:
+    """The tensors of a safetensors file, all `finite`, with exactly the `expected` names, types and shapes. Raises Refusal."""
+    shapes, _ = header(data, what)
+    if expected is not None and shapes != dict(expected):
+        raise Refusal("runs.not_a_run", what=what)
+    try:
+        tensors = safetensors.torch.load(data)
+    except Exception as error:  # whatever the parser says, it is no file of ours
+        raise Refusal("runs.not_a_run", what=what) from error
+    if finite and not all(bool(torch.isfinite(t).all()) for t in tensors.values() if t.is_floating_point()):
+        raise Refusal("runs.not_a_run", what=what)
+    return tensors

@@ -1,0 +1,153 @@
+"""The film of a run: pictures taken at log-spaced steps, and the parameters at as many of them as the byte budget allows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from playground.config import ModelConfig
+
+Parameters = Mapping[str, torch.Tensor]
+
+FRAMES = 48
+BYTES = 24_000_000  # the default budget for the two files of a film
+ATTENTION = 0.5  # the most of the budget that attention takes; parameters get what is left
+TOP = 5  # likeliest tokens kept for every token written
+TOKEN_BYTES = 4 + 2 + TOP * (4 + 2) + 8  # id, probability, the likeliest ones, and a share of film.json
+HEADER_BYTES = 160  # for the name, type, shape and place of one tensor in a safetensors file
+
+
+def film_steps(total: int, frames: int = FRAMES) -> tuple[int, ...]:
+    """The steps to picture: `frames` distinct ones, log-spaced, 0 and `total` among them; all of them when there are no more."""
+    steps, points = {0, total}, 2
+    while len(steps) < min(frames, total + 1):
+        points += 1
+        steps = {0, total, *(round((total + 1) ** (i / (points - 1)) - 1) for i in range(points))}
+    return tuple(sorted(steps))
+
+
+def spread(steps: Sequence[int], count: int) -> tuple[int, ...]:
+    """`count` of the steps, evenly over the list, the first and the last among them (only the last when there is room for one)."""
+    if count <= 1:
+        return tuple(steps[-1:]) if count == 1 else ()
+    places = {round(i * (len(steps) - 1) / (count - 1)) for i in range(count)}
+    return tuple(steps[i] for i in sorted(places))
+
+
+def attention_bytes(config: ModelConfig, source: int, target: int) -> int:
+    """Of one completion in float16: encoder, decoder and cross-attention of all layers and heads."""
+    decoder = config.decoder_layers * (target * target + target * source)
+    return 2 * config.n_heads * (config.encoder_layers * source * source + decoder)
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What the model made of one probe sentence of S tokens (EOS included): T tokens written greedily, EOS last when it came.
+
+    Attention is (layers, H, ., .) float16, rows ask; None when the budget has no room for a sentence this long. Decoder rows ask for the
+    written tokens, decoder columns are what was fed (BOS first), columns of cross are the source.
+    """
+
+    ids: tuple[int, ...]
+    probabilities: np.ndarray  # (T,) float16, of the written tokens
+    top_ids: np.ndarray  # (T, TOP) int32, likeliest first; fewer columns when the vocabulary is smaller
+    top_probabilities: np.ndarray  # (T, TOP) float16
+    encoder: np.ndarray | None = None  # (L, H, S, S)
+    decoder: np.ndarray | None = None  # (L, H, T, T)
+    cross: np.ndarray | None = None  # (L, H, T, S)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One picture: the completions of all probes after `step` steps, in the order of the film's probes."""
+
+    step: int
+    completions: tuple[Completion, ...]
+
+
+@dataclass(frozen=True)
+class FilmPlan:
+    """What will be kept, decided before the first step so that it is spread evenly over the run."""
+
+    probes: tuple[tuple[str, str], ...] = ()  # (source, target) sentences
+    lengths: tuple[tuple[int, int], ...] = ()  # of each probe: source tokens with EOS, and the most tokens it may write
+    attention: tuple[bool, ...] = ()  # of each probe: whether its attention is kept
+    steps: tuple[int, ...] = ()
+    parameter_steps: tuple[int, ...] = ()
+
+
+def plan(
+    total: int, config: ModelConfig, parameter_bytes: int, probes: Sequence[tuple[str, str]], lengths: Sequence[tuple[int, int]],
+    budget: int = BYTES, share: float = ATTENTION,
+) -> FilmPlan:  # fmt: skip
+    """Shares the budget out: tokens of every frame first; attention, shortest probe first, up to its share; parameters get the rest.
+
+    The last parameters are the run's own weights, which are kept anyway, so they take nothing from the budget.
+    """
+    steps = film_steps(total)
+    frames = len(steps) + 1  # a run that is cut short adds one
+    room = budget - 8 * HEADER_BYTES - frames * sum(target * TOKEN_BYTES for _, target in lengths)
+    attention, left = [False] * len(lengths), min(room, share * budget)
+    for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
+        needed = frames * attention_bytes(config, *lengths[i]) + 3 * HEADER_BYTES
+        if needed <= left:
+            attention[i], left, room = True, left - needed, room - needed
+    kept = spread(steps, 1 + min(len(steps) - 1, max(room, 0) // parameter_bytes))
+    return FilmPlan(tuple(probes), tuple(lengths), tuple(attention), steps, kept)
+
+
+class Film:
+    """Frames in order of step, and parameters at some of them. The worker appends; anyone reads, without a lock."""
+
+    def __init__(self, plan: FilmPlan | None = None) -> None:
+        self.plan = plan or FilmPlan()
+        self.frames: tuple[Frame, ...] = ()
+        self.kept: dict[int, Parameters] = {}  # inside the budget
+        self.last: tuple[int, Parameters] | None = None  # the run's weights where it ended
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The steps with a frame."""
+        return tuple([frame.step for frame in self.frames])
+
+    @property
+    def parameter_steps(self) -> tuple[int, ...]:
+        """The steps with parameters."""
+        last, kept = self.last, list(self.kept)
+        return tuple(sorted({*kept, *([last[0]] if last else ())}))
+
+    def frame(self, step: int) -> Frame | None:
+        """The last frame at or before `step` (the first frame when none is; None in an empty film)."""
+        frames = self.frames
+        before = [frame for frame in frames if frame.step <= step]
+        return before[-1] if before else next(iter(frames), None)
+
+    def parameters(self, step: int) -> tuple[int, Parameters]:
+        """(actual step, tensors by name): the kept parameters nearest to `step`. Raises KeyError when there are none."""
+        steps = self.parameter_steps
+        if not steps:
+            raise KeyError(step)
+        nearest = min(steps, key=lambda kept: (abs(kept - step), kept))
+        kept = self.kept.get(nearest)
+        return (nearest, kept) if kept is not None else self.last
+
+    def add(self, frame: Frame, parameters: Parameters | None = None) -> None:
+        """The worker only: the newest frame (again, maybe), and the parameters when the plan keeps them here and they are numbers."""
+        planned = frame.step in self.plan.parameter_steps and frame.step != self.plan.steps[-1]
+        if planned and parameters is not None and all(bool(tensor.isfinite().all()) for tensor in parameters.values()):
+            self.kept[frame.step] = parameters
+        self.frames = (*[earlier for earlier in self.frames if earlier.step < frame.step], frame)
+
+    def end(self, parameters: Parameters) -> None:
+        """The worker only: the run ends at the newest frame, with these weights."""
+        if self.frames and self.frames[-1].step not in self.kept:
+            self.last = (self.frames[-1].step, parameters)
+
+    def reopen(self, step: int) -> None:
+        """The run goes on from `step`: what comes later, or was only there because it had ended, is taken out."""
+        self.last = None
+        self.frames = tuple([frame for frame in self.frames if frame.step <= step and frame.step in self.plan.steps])
+        self.kept = {kept: parameters for kept, parameters in self.kept.items() if kept <= step}

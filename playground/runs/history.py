@@ -1,0 +1,123 @@
+"""The curve of a run: one row per step, one per validation, one per change of a live knob.
+
+The worker that trains is the only writer and only ever appends; anyone may read at any time without a lock.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from playground.config import KNOBS, LIVE_KNOBS, Refusal
+
+STEPS = ("step", "loss", "learning_rate", "grad_norm", "tokens_per_second")
+VALIDATIONS = ("step", "loss", "token_accuracy", "exact_match", "pairs")
+MOST_ROWS = int(KNOBS["steps"].metadata["knob"].high)
+
+
+class Table:
+    """Columns of float64 that only grow. A row is there for readers once its last column is written."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        self._columns = {name: array("d") for name in names}
+
+    def __len__(self) -> int:
+        return len(self._columns[self.names[-1]])
+
+    def append(self, *row: float) -> None:
+        for name, value in zip(self.names, row, strict=True):
+            self._columns[name].append(value)
+
+    def column(self, name: str, start: int = 0, stop: int | None = None) -> list[float]:
+        return self._columns[name][start : len(self) if stop is None else stop].tolist()
+
+    def rows(self, start: int = 0, stop: int | None = None) -> dict[str, list[float]]:
+        """All columns from row `start` to `stop` (all whole rows when None), each as a list of the same length."""
+        stop = len(self) if stop is None else stop
+        return {name: self.column(name, start, stop) for name in self.names}
+
+    def last(self) -> dict[str, float] | None:
+        """The newest row, or None when there is none yet."""
+        n = len(self)
+        return {name: self._columns[name][n - 1] for name in self.names} if n else None
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What the model makes of one fixed held-out sentence: shown tokens, which of them are right, and whether it came to an end."""
+
+    src: tuple[str, ...]
+    reference: tuple[str, ...]
+    output: tuple[str, ...]
+    right: tuple[bool, ...]  # one per output token
+    finished: bool  # it said EOS
+
+
+class History:
+    """`steps` (one row per training step), `validations`, `events` (step, knob, value) for every live change, and the newest `probes`."""
+
+    def __init__(self) -> None:
+        self.steps = Table(STEPS)
+        self.validations = Table(VALIDATIONS)
+        self.events: list[tuple[int, str, float]] = []
+        self.probes: tuple[Probe, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain lists; what is not finite becomes null, since JSON has no word for it."""
+        tables = {"steps": self.steps, "validations": self.validations}
+        data: dict[str, Any] = {t: {n: _plain(c) for n, c in table.rows().items()} for t, table in tables.items()}
+        return data | {"events": [list(event) for event in self.events], "probes": [asdict(probe) for probe in self.probes]}
+
+    @classmethod
+    def from_json(cls, data: Any) -> History:
+        """Reads what `to_json` wrote, bit for bit. Raises Refusal("runs.not_a_run") for anything else."""
+        history = cls()
+        try:
+            for name, table in (("steps", history.steps), ("validations", history.validations)):
+                columns = data[name]
+                if set(columns) != set(table.names) or max(map(len, columns.values())) > 2 * MOST_ROWS:
+                    raise ValueError
+                for row in zip(*(columns[n] for n in table.names), strict=True):
+                    table.append(*(math.nan if value is None else float(value) for value in row))
+            for step, knob, value in data["events"]:
+                if knob not in LIVE_KNOBS:
+                    raise ValueError
+                history.events.append((int(step), knob, float(value)))
+            history.probes = tuple(_probe(entry) for entry in data["probes"])
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise Refusal("runs.not_a_run", what="history.json") from error
+        return history
+
+
+def _probe(entry: dict[str, Any]) -> Probe:
+    src, reference, output = (tuple(map(str, entry[side])) for side in ("src", "reference", "output"))
+    right = tuple(map(bool, entry["right"]))
+    if len(right) != len(output):
+        raise ValueError
+    return Probe(src, reference, output, right, bool(entry["finished"]))
+
+
+def decimate(columns: dict[str, list[float]], most: int) -> dict[str, list[float]]:
+    """At most about `most` of the rows, chosen so that the drawn curve looks the same: in every stretch the lowest and the highest loss.
+
+    First and newest row are always among them. Fewer rows than `most` come back untouched.
+    """
+    loss = np.array(columns["loss"], dtype=np.float64)
+    n = len(loss)
+    if n <= most:
+        return columns
+    stretches = np.array_split(np.nan_to_num(loss, nan=np.inf), max(most // 2, 1))
+    starts = np.cumsum([0, *map(len, stretches[:-1])])
+    keep = {0, n - 1}
+    for start, stretch in zip(starts, stretches, strict=True):
+        keep |= {int(start + stretch.argmin()), int(start + stretch.argmax())}
+    return {name: [column[i] for i in sorted(keep)] for name, column in columns.items()}
+
+
+def _plain(column: list[float]) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in column]

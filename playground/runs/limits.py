@@ -1,0 +1,86 @@
+"""What this server allows: how many runs, how much memory and disk, for how long. All from the environment."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+GB = 2**30
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Everything a test or a server may want to be different."""
+
+    devices: tuple[str, ...] = ("cpu",)
+    cores: int = 2
+    memory: int = 4 * GB  # bytes for all trainings together
+    runs_each: int = 4  # unfinished, per owner
+    runs_unfinished: int = 60
+    runs_kept: int = 500
+    bytes_kept: int = 4 * GB
+    idle_seconds: float = 600.0  # a run at which nobody looks for so long is stopped
+    save_seconds: float = 15.0  # of training between two saves
+    turn_seconds: float = 0.1
+    film_bytes: int = 24_000_000
+    bytes_loaded: int = GB // 2  # films and weights of finished runs held in memory
+
+    @classmethod
+    def from_environment(cls) -> Limits:
+        """PLAYGROUND_ and DEVICE, CORES, MEMORY, RUNS_EACH, RUNS_UNFINISHED, RUNS_KEPT, BYTES_KEPT or IDLE_MINUTES; else the machine's."""
+        return cls(
+            devices=machine_devices(),
+            cores=int(_number("CORES", machine_cores())),
+            memory=int(_number("MEMORY", 0.7 * free_memory())),
+            runs_each=int(_number("RUNS_EACH", cls.runs_each)),
+            runs_unfinished=int(_number("RUNS_UNFINISHED", cls.runs_unfinished)),
+            runs_kept=int(_number("RUNS_KEPT", cls.runs_kept)),
+            bytes_kept=int(_number("BYTES_KEPT", cls.bytes_kept)),
+            idle_seconds=60 * _number("IDLE_MINUTES", cls.idle_seconds / 60),
+        )
+
+
+def machine_devices() -> tuple[str, ...]:
+    """Every GPU, else Apple's, else the CPU. PLAYGROUND_DEVICE names another choice."""
+    if os.environ.get("PLAYGROUND_DEVICE"):
+        return (os.environ["PLAYGROUND_DEVICE"],)
+    if torch.cuda.is_available():
+        return tuple(f"cuda:{n}" for n in range(torch.cuda.device_count()))
+    return ("mps",) if torch.backends.mps.is_available() else ("cpu",)
+
+
+def machine_cores() -> int:
+    """The cores this process may use: what the operating system allows, less where the container's share is smaller."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota, period, *_ = [*_read("/sys/fs/cgroup/cpu.max").split(), "", ""]
+    if quota.isdigit() and period.isdigit():
+        cores = min(cores, max(1, int(quota) // int(period)))
+    return max(1, cores)
+
+
+def free_memory() -> int:
+    """Bytes this process may still take: the machine's, less where the container's share is smaller. 4 GB where nobody says."""
+    free = [int(line.split()[1]) * 1024 for line in _read("/proc/meminfo").splitlines() if line.startswith("MemAvailable:")]
+    most, used = _read("/sys/fs/cgroup/memory.max").strip(), _read("/sys/fs/cgroup/memory.current").strip()
+    if most.isdigit() and used.isdigit():
+        free.append(max(int(most) - int(used), 0))
+    return min(free, default=4 * GB)
+
+
+def _number(name: str, default: float) -> float:
+    """An environment variable as a positive number; the default when it is missing or no such thing."""
+    try:
+        value = float(os.environ.get(f"PLAYGROUND_{name}", ""))
+    except ValueError:
+        return default
+    return value if 0 < value < float("inf") else default
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""

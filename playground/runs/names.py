@@ -1,0 +1,50 @@
+"""Names for runs that people can say across a classroom, and ids that nobody can guess."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import random
+import secrets
+from collections.abc import Collection
+
+ADJECTIVES = (
+    "amber", "agile", "bold", "brave", "breezy", "bright", "brisk", "calm", "cheery", "clever", "cosmic", "crisp", "curious",
+    "daring", "dapper", "eager", "fleet", "fond", "gentle", "gleaming", "golden", "happy", "hardy", "honest", "humble", "jolly",
+    "keen", "kind", "lively", "lucky", "mellow", "merry", "mighty", "nimble", "noble", "patient", "playful", "polite", "proud",
+    "quick", "quiet", "rapid", "rosy", "shiny", "silent", "silver", "smart", "snowy", "spry", "steady", "sunny", "swift", "tidy",
+    "tender", "tiny", "upbeat", "velvet", "vivid", "warm", "wise", "witty", "young", "zesty",
+)  # fmt: skip
+ANIMALS = (
+    "alpaca", "badger", "bat", "bear", "beaver", "bee", "bison", "camel", "cat", "crane", "cricket", "deer", "dolphin", "dove",
+    "duck", "eagle", "falcon", "ferret", "finch", "fox", "frog", "gecko", "gibbon", "goat", "goose", "hare", "hawk", "hedgehog",
+    "heron", "ibex", "jackdaw", "jay", "koala", "lark", "lemur", "llama", "lynx", "magpie", "marmot", "marten", "mole", "moose",
+    "mouse", "newt", "octopus", "otter", "owl", "panda", "parrot", "pelican", "penguin", "pony", "puffin", "quail", "rabbit",
+    "raven", "robin", "salmon", "seal", "sparrow", "squirrel", "stork", "swan", "tiger", "toad", "trout", "turtle", "vole",
+    "walrus", "weasel", "whale", "wolf", "wombat", "wren", "yak", "zebra",
+)  # fmt: skip
+
+
+def new_id() -> str:
+    """22 characters that stand in a link without escaping: 128 bits, not to be guessed."""
+    return secrets.token_urlsafe(16)
+
+
+def new_name(taken: Collection[str]) -> str:
+    """adjective-animal, not among the taken ones; with a number behind it once the pairs run out."""
+    draw = random.SystemRandom()
+    for _ in range(200):
+        name = f"{draw.choice(ADJECTIVES)}-{draw.choice(ANIMALS)}"
+        if name not in taken:
+            return name
+    return next(numbered for n in range(2, len(taken) + 3) if (numbered := f"{name}-{n}") not in taken)
+
+
+def owner_of(token: str) -> str:
+    """What is stored of a token: its sha256 in hexadecimal."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def owns(owner: str, token: str) -> bool:
+    """Whether the token is the owner's, compared in constant time. A run without owner belongs to nobody; an empty token owns nothing."""
+    return bool(token) and hmac.compare_digest(owner.encode(), owner_of(token).encode())

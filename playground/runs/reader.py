@@ -1,0 +1,209 @@
+"""Looking into a run: translations and attention of any sentence at any kept step, while training goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, TimeoutError
+from typing import Any
+
+import numpy as np
+import torch
+
+from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
+from playground.data.text import normalise
+from playground.decoding import Hypothesis, Trace, beam, greedy, sample, trace
+from playground.model.transformer import Transformer
+from playground.runs import answers
+from playground.runs.film import TOP, Completion
+from playground.runs.memory import Memory
+from playground.runs.models import Models
+from playground.runs.registry import Runs
+from playground.runs.run import Run
+from playground.runs.tokens import judge
+from playground.runs.views import Candidate, Likely, Look, Piece, Translation, likely_of, pieces_from, pieces_of
+
+__all__ = ["Candidate", "Likely", "Look", "Piece", "Reader", "Translation"]
+
+REMEMBERED, REMEMBERED_BYTES = 512, 200_000_000  # looks and translations
+CHARACTERS = 5_000  # of one sentence; what is longer has too many tokens for any model
+PATIENCE = 60.0  # seconds that somebody waits for an answer
+FREER = 16  # tokens an output may have beyond twice its source
+
+
+class Reader:
+    """Called from the web server's threads; works on its own few threads, so that a look never takes more cores than that."""
+
+    def __init__(self, runs: Runs, threads: int = 2) -> None:
+        self._runs, self._models = runs, Models()
+        self._pool = ThreadPoolExecutor(threads, "reader", initializer=lambda: torch.set_num_threads(1))
+        self._known = Memory(REMEMBERED, REMEMBERED_BYTES)
+
+    def translate(
+        self, run: Run, step: int | None, text: str, method: str = "greedy", width: int = 4, length_penalty: float = 0.6,
+        temperature: float = 1.0, seed: int = 0,
+    ) -> Translation:  # fmt: skip
+        """`method`: greedy, beam or sample. `step` None: the newest parameters. Raises Refusal for text that is empty or too long."""
+        text, ids = self._read(run, text)
+        most = min(MAX_POSITIONS, 2 * len(ids) + FREER)
+        methods: dict[str, Callable[[Transformer], list[Hypothesis]]] = {
+            "greedy": lambda model: greedy(model, [ids], most),
+            "beam": lambda model: beam(model, ids, min(max(int(width), 1), 10), float(length_penalty), most),
+            "sample": lambda model: [sample(model, ids, max(float(temperature), 0.01), most, int(seed))],
+        }
+        if method not in methods:
+            raise Refusal("runs.no_method", name=str(method)[:40])
+
+        def work(model: Transformer, actual: int) -> Translation:
+            right = answers.references(run, text)
+            found = tuple(self._candidate(run, hypothesis, right) for hypothesis in methods[method](model))
+            return Translation(actual, pieces_of(run.tokenizers[0], text), found, right)
+
+        return self._work(run, step, (text, method, width, length_penalty, temperature, seed), work)
+
+    def look(self, run: Run, step: int | None, text: str, target: str | None = None) -> Look:
+        """What the model does with `text`: `target` None follows its own greedy output; "reference" the right answer; else that text.
+
+        Raises Refusal for text that is empty or too long, or when the reference is asked for and not known.
+        """
+        text, ids = self._read(run, text)
+        right = answers.references(run, text)
+        if target == "reference" and right is None:
+            raise Refusal("runs.no_reference", text=text[:80])
+        target = right[0] if target == "reference" else target
+        pictured = self._pictured(run, step, text) if target is None else None
+        if pictured:
+            return self._look(run, text, right, pictured.ids, *pictured_parts(pictured), step)
+
+        def work(model: Transformer, actual: int) -> Look:
+            if target is None:
+                written = greedy(model, [ids], min(MAX_POSITIONS, 2 * len(ids) + FREER))[0].ids
+            else:
+                written = (*run.tokenizers[1].encode(normalise(target)), EOS)
+                _check_length(len(written))
+            return self._look(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
+
+        return self._work(run, step, (text, target, "look"), work)
+
+    def pieces(self, run: Run, text: str, side: str = "src") -> tuple[Piece, ...]:
+        """The text as the run's tokenizer cuts it; `side` is "src" or "tgt"."""
+        return pieces_of(self._tokenizers(run)[side == "tgt"], normalise(text[:CHARACTERS]))
+
+    def examples(self, run: Run, split: str = "heldout", count: int = 20) -> list[tuple[str, str]]:
+        """(source, target) sentences of a split: "heldout", "harder" or "train"."""
+        return self._known.get((run.id, split, count), lambda: answers.split(run, split, count, self._runs.corpora))
+
+    def sizes(self, run: Run) -> dict[str, int]:
+        """How many sentences each split has ("train", "heldout", "harder"), both vocabularies, and the longest sentence in tokens."""
+
+        def count() -> dict[str, int]:
+            corpus = self._runs.corpora.get(run.experiment, run.pairs)
+            splits = {name: len(getattr(corpus, name)) for name in ("train", "heldout", "harder")}
+            vocabularies = {"src_vocabulary": corpus.src_tokenizer.size, "tgt_vocabulary": corpus.tgt_tokenizer.size}
+            return splits | vocabularies | {"longest": max(len(ids) + 1 for item in corpus.train for ids in (item.src_ids, item.tgt_ids))}
+
+        return self._known.get((run.id, "sizes"), count)
+
+    def longest(self, run: Run) -> int:
+        """The longest sentence the run was trained on, in tokens with EOS."""
+        return self.sizes(run)["longest"]
+
+    def units(self, run: Run) -> tuple[str, str]:
+        """How source and target are cut: "characters", "words", "bpe" or "unigram"."""
+        src, tgt = self._tokenizers(run)
+        return src.kind, tgt.kind
+
+    def position_table(self, run: Run, step: int | None) -> tuple[np.ndarray, int]:
+        """(MAX_POSITIONS, D) learnt positions of the source side, and the step they are from. Raises Refusal when there are none."""
+        actual, parameters = run.parameters_at(step)
+        found = [tensor for name, tensor in parameters.items() if name.startswith("src_positions.")]
+        if not found:
+            raise Refusal("runs.no_positions")
+        return found[0].numpy(), actual
+
+    def model_at(self, run: Run, step: int | None) -> tuple[Transformer, int]:
+        """(model in eval mode, the step it is really from): the newest snapshot when `step` is None, else the nearest kept parameters."""
+        return self._models.get(run, step)[:2]
+
+    def close(self) -> None:
+        """Ends its threads."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _work(self, run: Run, step: int | None, key: tuple, work: Callable[[Transformer, int], Any]) -> Any:
+        """On one of the reader's threads, unless the answer for these very parameters is known."""
+
+        def task() -> Any:
+            model, actual, number, _ = self._models.get(run, step)
+            return self._known.get((number, key), lambda: work(model, actual))
+
+        future = self._pool.submit(task)
+        try:
+            return future.result(PATIENCE)
+        except TimeoutError as error:
+            future.cancel()
+            raise Refusal("runs.too_slow", seconds=f"{PATIENCE:g}") from error
+
+    def _tokenizers(self, run: Run) -> tuple:
+        if run.tokenizers is None:
+            raise Refusal("runs.nothing_yet")
+        return run.tokenizers
+
+    def _read(self, run: Run, text: str) -> tuple[str, list[int]]:
+        """(the normalised text, its ids without EOS). Raises Refusal."""
+        src, _ = self._tokenizers(run)
+        text = normalise(text[: CHARACTERS + 1])
+        ids = src.encode(text)
+        if not ids:
+            raise Refusal("runs.empty")
+        _check_length(len(ids) + 1)
+        return text, ids
+
+    def _candidate(self, run: Run, hypothesis: Hypothesis, references: tuple[str, ...] | None) -> Candidate:
+        tokenizer, probabilities = run.tokenizers[1], tuple(np.exp(hypothesis.logprobs).tolist())
+        text, right, correct = tokenizer.decode(hypothesis.ids), None, None
+        if references is not None:
+            right = judge(hypothesis.ids, map(tokenizer.encode, references))
+            correct = hypothesis.finished and all(right)
+        pieces = pieces_from(tokenizer, hypothesis.ids)
+        return Candidate(text, pieces, probabilities, hypothesis.score, hypothesis.finished, right, correct)
+
+    def _look(
+        self, run: Run, text: str, references: tuple[str, ...] | None, written: tuple[int, ...], stacks: tuple[np.ndarray, ...],
+        top: tuple[np.ndarray, np.ndarray], probabilities: tuple[float, ...], step: int,
+    ) -> Look:  # fmt: skip
+        src, tgt = run.tokenizers
+        asked, begin = pieces_from(tgt, written), Piece(SPECIAL_TOKENS[BOS], BOS)
+        right = judge(written, map(tgt.encode, references)) if references is not None else None
+        alignment = answers.alignment(run, text, tgt.decode(written), len(written))
+        source = pieces_of(src, text, end=True)
+        return Look(
+            step, source, (begin, *asked[:-1]), asked, *stacks, likely_of(tgt, *top), probabilities, alignment, right, references,
+            written[-1] == EOS,
+        )  # fmt: skip
+
+    def _pictured(self, run: Run, step: int | None, text: str) -> Completion | None:
+        """The film's picture of this very sentence at this very step, where the parameters of the step were not kept."""
+        film = run.film
+        if step is None or step in film.parameter_steps or step not in film.steps:
+            return None
+        sources = [normalise(src) for src, _ in film.plan.probes]
+        found = film.frame(step).completions[sources.index(text)] if text in sources else None
+        return found if found and found.cross is not None else None
+
+
+def traced_parts(found: Trace) -> tuple:
+    """(stacks, the likeliest tokens, probabilities of the written ones) of a trace."""
+    top = np.argsort(-found.probabilities, axis=-1, kind="stable")[:, :TOP]
+    chosen = found.probabilities[np.arange(len(found.tgt_ids)), list(found.tgt_ids)]
+    stacks = (found.encoder, found.decoder, found.cross)
+    return stacks, (top, np.take_along_axis(found.probabilities, top, axis=-1)), tuple(chosen.tolist())
+
+
+def pictured_parts(found: Completion) -> tuple:
+    """The same of a picture in the film."""
+    stacks = tuple(stack.astype(np.float32) for stack in (found.encoder, found.decoder, found.cross))
+    return stacks, (found.top_ids, found.top_probabilities.astype(np.float32)), tuple(found.probabilities.astype(float).tolist())
+
+
+def _check_length(tokens: int) -> None:
+    if tokens > MAX_POSITIONS:
+        raise Refusal("runs.too_long", tokens=tokens, most=MAX_POSITIONS)

@@ -1,0 +1,145 @@
+"""Training, written down: every step, validation and picture goes into the run's history and film. No threads and no disk here.
+
+The scheduler's worker and the command line use the same recording; a run made by one is bit for bit a run made by the other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import torch
+
+from playground.config import EOS, Refusal
+from playground.data.corpus import Item
+from playground.model.transformer import Transformer
+from playground.runs.film import ATTENTION, BYTES, HEADER_BYTES, Completion, FilmPlan, Frame, plan
+from playground.runs.history import Probe
+from playground.runs.pictures import complete
+from playground.runs.run import Run, Snapshot
+from playground.runs.tokens import judge, shown
+from playground.training.loop import Live, Training
+
+PULSE = 0.3  # seconds between two pictures of a run that somebody watches
+FREER = 4  # tokens a probe's output may be longer than its reference
+
+
+class Recording:
+    """One run and its training. `steps()` is a generator: pause is not asking."""
+
+    def __init__(self, run: Run, training: Training, film_bytes: int = BYTES, attention: float = ATTENTION) -> None:
+        """`attention` is the most of the film's budget that pictures of attention take."""
+        corpus, self.clock = training.corpus, time.perf_counter
+        self.run, self.corpus, self.training = run, corpus, training
+        self.probes = corpus.probes
+        self._limits = [min(len(item.tgt_ids) + 1 + FREER, corpus.longest) for item in self.probes]
+        self._pulse, self._newest = 0.0, ()
+        run.parts["tokenizers"] = (corpus.src_tokenizer, corpus.tgt_tokenizer)
+        film = run.film
+        if not film.plan.steps:
+            film.plan = self._plan(film_bytes, attention)
+        if training.step < run.steps:
+            film.reopen(training.step)
+        run.step = training.step
+
+    def _plan(self, film_bytes: int, attention: float) -> FilmPlan:
+        model = self.training.model
+        size = sum(p.numel() * p.element_size() + HEADER_BYTES for p in model.parameters())
+        sentences = [(item.src, item.tgt) for item in self.probes]
+        lengths = [(len(item.src_ids) + 1, limit) for item, limit in zip(self.probes, self._limits, strict=True)]
+        return plan(self.run.steps, model.config, size, sentences, lengths, film_bytes, attention)
+
+    def steps(self) -> Iterator[int]:
+        """One training step for each next(), recorded; yields its number. Ends when the run is done; raises Diverged."""
+        run, training = self.run, self.training
+        started = self.clock()
+        if training.step == 0 and not run.film.frames:
+            self._picture()
+        steps = training.steps()
+        while not self._over():
+            self._obey_live_knobs()
+            before = self.clock()
+            step = next(steps, None)
+            if step is None:
+                break
+            after = self.clock()
+            run.history.steps.append(step.step, step.loss, step.learning_rate, step.grad_norm, step.tokens / max(after - before, 1e-9))
+            run.step = step.step
+            self._look_around()
+            now = self.clock()
+            run.seconds += now - started
+            yield step.step
+            started = self.clock()
+
+    def _look_around(self) -> None:
+        """What is due after a step: a validation, a picture for the film, or one for those who watch."""
+        run, step = self.run, self.run.step
+        if step % run.experiment.training.validate_every == 0:
+            self.validate()
+        if step in run.film.plan.steps:
+            self._picture()
+        elif run.watched and self.clock() - self._pulse >= PULSE:
+            self._pulse = self.clock()
+            self.show()
+
+    def _over(self) -> bool:
+        """Whether the run has reached what it was to reach; says what, when that came before the last step."""
+        run, config = self.run, self.run.experiment.training
+        last = run.history.validations.last()
+        if config.stop_at and last and last["step"] == run.step and last["exact_match"] >= config.stop_at:
+            run.message = Refusal("runs.reached", percent=f"{100 * last['exact_match']:.4g}", step=run.step)
+            return True
+        if config.minutes and run.seconds >= 60 * config.minutes:
+            run.message = Refusal("runs.minutes_over", minutes=f"{config.minutes:g}", step=run.step)
+            return True
+        return False
+
+    def _obey_live_knobs(self) -> None:
+        live = self.run.live
+        for knob, value in asdict(self.training.live).items():
+            if live[knob] != value:
+                self.run.history.events.append((self.run.step, knob, live[knob]))
+        self.training.live = Live(**live)
+
+    def validate(self) -> None:
+        """A row in the history's validations, unless this step has one."""
+        table, last = self.run.history.validations, self.run.history.validations.last()
+        if not last or last["step"] != self.run.step:
+            table.append(self.run.step, *asdict(self.training.validate()).values())
+
+    def finish(self) -> None:
+        """The run ends here, for whatever reason: last validation, last picture, and the weights it ends with."""
+        started = self.clock()
+        self.run.step = self.training.step
+        self.validate()
+        self._picture()
+        self.run.film.end(self.run.snapshot.parameters)
+        self.run.seconds += self.clock() - started
+
+    def _picture(self) -> None:
+        """A frame of the film at this step; the parameters with it where the plan keeps them."""
+        completions = self.show()
+        self.run.film.add(Frame(self.run.step, completions), self.run.snapshot.parameters)
+
+    def show(self) -> tuple[Completion, ...]:
+        """The newest parameters and completions, for everyone who looks."""
+        run, film = self.run, self.run.film
+        guesses = [c.ids for c in self._newest] if self._newest else [item.tgt_ids for item in self.probes]
+        sources = [item.src_ids for item in self.probes]
+        self._newest = complete(self.training.model, sources, guesses, self._limits, film.plan.attention)
+        run.history.probes = tuple(map(self._probe, self.probes, self._newest))
+        run.parts["snapshot"] = Snapshot(run.version + 1, run.step, copy_parameters(self.training.model))
+        run.touch()
+        return self._newest
+
+    def _probe(self, item: Item, completion: Completion) -> Probe:
+        src, tgt = self.corpus.src_tokenizer, self.corpus.tgt_tokenizer
+        right = judge(completion.ids, [tgt.encode(answer) for answer in self.corpus.references.get(item.src, (item.tgt,))])
+        finished = completion.ids[-1] == EOS
+        return Probe(shown(src, item.src_ids), shown(tgt, item.tgt_ids), shown(tgt, completion.ids), right, finished)
+
+
+def copy_parameters(model: Transformer) -> dict[str, torch.Tensor]:
+    """Every parameter once (tied ones have one name), as copies on the CPU."""
+    return {name: parameter.detach().to("cpu", copy=True) for name, parameter in model.named_parameters()}

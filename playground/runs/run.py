@@ -1,0 +1,182 @@
+"""A run: one experiment being trained, or trained. What it is, how far it is, and what a reader sees of it.
+
+The worker that trains it is the only writer of everything under "how far it is". Readers take no lock: what they read is replaced whole
+(`snapshot`, `probes`, `status`) or only ever grows (`history`, `film`).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import InitVar, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from playground.config import Experiment, Refusal
+from playground.runs.film import Film, Parameters
+from playground.runs.history import History, Probe
+
+if TYPE_CHECKING:
+    from playground.data.tokenizers import Tokenizer
+    from playground.data.uploads import Pairs
+
+WORKING = ("queued", "preparing", "training")  # a worker has it, or will soon
+UNFINISHED = (*WORKING, "paused")  # what counts against an owner's share
+RESUMABLE = ("paused", "stopped", "interrupted")  # the state is kept: training goes on exactly where it was
+FINISHED = ("done", "stopped", "failed", "diverged", "interrupted")  # interrupted: the server went away while it was working
+STATUSES = (*UNFINISHED, *FINISHED)
+WATCHED_SECONDS = 10.0  # how long one look counts as looking
+MARKS = 512  # versions that an update can start from; older ones get everything
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The parameters as they were after `step` steps: a copy on the CPU, which training never touches again."""
+
+    version: int
+    step: int
+    parameters: Parameters
+
+
+@dataclass(eq=False)
+class Run:
+    """See the module. `owner` is the sha256 of the maker's token in hexadecimal ("" for shipped runs); the token itself is kept nowhere."""
+
+    id: str
+    name: str  # adjective-animal, unique among the kept runs
+    experiment: Experiment
+    owner: str = ""
+    label: str = ""  # what the owner typed; text, never a path
+    created: float = field(default_factory=time.time)  # seconds since 1970, UTC
+    parent: tuple[str, int] | None = None  # forked from (run id, step)
+    shipped: bool = False
+    device: str = "cpu"
+    threads: int = 1  # intra-op threads: they change the last bits, so they are part of the record
+    data: InitVar[Pairs | None] = None  # own pairs
+    credit: str = ""
+
+    status: str = "queued"
+    message: Refusal | None = None
+    step: int = 0
+    seconds: float = 0.0  # spent training, evaluation and film included; waiting and pauses not
+    eta: float | None = None  # seconds to the end at the present pace, waiting included; None when not training
+    place: int = 0  # in the queue for memory: 1 is next, 0 is not waiting
+    checkpoint_step: int | None = None  # the step of the last save
+    live: dict[str, float] = field(default_factory=dict)  # the live knobs as they are to be from the next step on
+
+    def __post_init__(self, data: Pairs | None) -> None:
+        # tenths of a second since 1970: a page that slept through a restart of the server can't mistake a new version for one it has
+        self.version = time.time_ns() // 100_000_000
+        self.seen()
+        self._counting, self._loading, self.disk = threading.Lock(), threading.RLock(), threading.Lock()
+        self.marks: dict[int, int] = {}  # version -> rows of the history that belong to it
+        self.loaders: dict[str, Callable[[], Any]] = {}  # for parts that are on the disk
+        self.parts: dict[str, Any] = {"history": History(), "film": Film(), "snapshot": None, "tokenizers": None, "pairs": data}
+        for knob in ("learning_rate", "label_smoothing", "clip"):
+            self.live.setdefault(knob, getattr(self.experiment.training, knob))
+
+    @property
+    def history(self) -> History:
+        return self._part("history")
+
+    @property
+    def film(self) -> Film:
+        return self._part("film")
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """The newest parameters a reader may have; None before the first step."""
+        return self._part("snapshot")
+
+    @property
+    def tokenizers(self) -> tuple[Tokenizer, Tokenizer] | None:
+        """Of source and target; None before the run is prepared."""
+        return self._part("tokenizers")
+
+    @property
+    def pairs(self) -> Pairs | None:
+        """Own data; None when the task makes its sentences."""
+        return self._part("pairs")
+
+    @property
+    def probes(self) -> tuple[Probe, ...]:
+        return self.history.probes
+
+    def _part(self, name: str) -> Any:
+        """Read from the disk when first asked for. Raises Refusal when what is there is no run."""
+        try:
+            return self.parts[name]
+        except KeyError:
+            with self._loading:
+                if name not in self.parts:
+                    self.parts[name] = self.loaders[name]()
+                return self.parts[name]
+
+    def parameters_at(self, step: int | None) -> tuple[int, Parameters]:
+        """(actual step, tensors by name): the newest when `step` is None, else the kept ones nearest to it. Raises Refusal."""
+        snapshot, film = self.snapshot, self.film
+        if snapshot is None:
+            raise Refusal("runs.nothing_yet")
+        if step is None or not film.parameter_steps:
+            return snapshot.step, snapshot.parameters
+        actual, parameters = film.parameters(step)
+        return (snapshot.step, snapshot.parameters) if abs(snapshot.step - step) < abs(actual - step) else (actual, parameters)
+
+    def hold(self, **parts: Any) -> None:
+        """The worker only: these parts are now ahead of what is on the disk, so nothing may be let go."""
+        with self._loading:
+            self.loaders = {}
+            self.parts |= parts
+
+    def release(self) -> None:
+        """Gives the memory of what can be read back from the disk free."""
+        with self._loading:
+            for name in self.loaders:
+                self.parts.pop(name, None)
+
+    @property
+    def steps(self) -> int:
+        """How many steps the run is to have."""
+        return self.experiment.training.steps
+
+    @property
+    def unfinished(self) -> bool:
+        return self.status in UNFINISHED
+
+    @property
+    def working(self) -> bool:
+        return self.status in WORKING
+
+    @property
+    def resumable(self) -> bool:
+        return self.status in RESUMABLE and not self.shipped
+
+    @property
+    def exact_match(self) -> float | None:
+        """Of the newest validation."""
+        last = self.history.validations.last()
+        return last["exact_match"] if last else None
+
+    def touch(self) -> int:
+        """Says that something a reader shows has changed. Returns the new version."""
+        with self._counting:
+            version = self.version + 1
+            if "history" in self.parts:
+                self.marks[version] = len(self.parts["history"].steps)
+            for old in list(self.marks)[:-MARKS]:
+                del self.marks[old]
+            self.version = version
+            return version
+
+    def say(self, status: str, message: Refusal | None = None) -> None:
+        """A new status, with the sentence that explains it."""
+        self.status, self.message = status, message
+        self.touch()
+
+    def seen(self) -> None:
+        """Somebody is looking: snapshots are made, and the run may go on."""
+        self.seen_at, self.looked_at = time.monotonic(), time.time()
+
+    @property
+    def watched(self) -> bool:
+        return time.monotonic() - self.seen_at < WATCHED_SECONDS

@@ -1,0 +1,58 @@
+"""One run trained here and now, without threads: what the command line and the shipped checkpoints use.
+
+The recording is the same that the workers use, so the run is the same too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from playground.config import Experiment, Refusal
+from playground.data.uploads import Pairs
+from playground.model.size import admit
+from playground.runs.corpora import Corpora, sizes
+from playground.runs.film import ATTENTION, BYTES
+from playground.runs.folder import pack_run
+from playground.runs.limits import Limits
+from playground.runs.names import new_id, new_name
+from playground.runs.recording import Recording
+from playground.runs.run import Run
+from playground.runs.store import first_files
+from playground.training.loop import Diverged, Training
+
+
+def new_run(experiment: Experiment, pairs: Pairs | None = None, limits: Limits | None = None) -> Run:
+    """A run of nobody's, on this machine. Raises Refusal when it can't fit into memory or has no data."""
+    limits = limits or Limits.from_environment()
+    if experiment.data.task == "own" and pairs is None:
+        raise Refusal("data.no_own_pairs")
+    admit(experiment, *sizes(experiment, pairs), limits.memory)
+    device, credit = limits.devices[0], pairs.credit if pairs else ""
+    threads = min(experiment.training.threads, limits.cores) if device == "cpu" else 1
+    return Run(new_id(), new_name(()), experiment, device=device, threads=threads, data=pairs, credit=credit)
+
+
+def train(run: Run, corpora: Corpora, film_bytes: int = BYTES, attention: float = ATTENTION) -> Iterator[int]:
+    """Prepares the run and trains it to its end; yields after every step. Sets torch's threads for this thread."""
+    torch.set_num_threads(run.threads)
+    run.seen_at = float("-inf")  # nobody watches: no pictures but the film's
+    run.say("preparing")
+    training = Training(run.experiment, corpora.get(run.experiment, run.pairs), run.device)
+    recording = Recording(run, training, film_bytes, attention)
+    run.say("training")
+    status, message = "done", None
+    try:
+        yield from recording.steps()
+        message = run.message
+    except Diverged as error:
+        status, message = "diverged", Refusal("runs.diverged", step=error.step)
+    recording.finish()
+    run.checkpoint_step = run.step
+    run.say(status, message)
+
+
+def contents(run: Run) -> dict[str, bytes]:
+    """An ended run as files."""
+    return first_files(run) | pack_run(run, run.snapshot.parameters)

@@ -1,0 +1,67 @@
+"""What a page that follows a run is sent: only what changed since it last asked, as JSON, made once for all who ask for the same."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import OrderedDict
+from dataclasses import asdict
+from typing import Any
+
+from playground import words
+from playground.runs.history import decimate
+from playground.runs.run import Run
+
+ROWS = 1000  # of one increment; a curve a thousand pixels wide shows no more
+CACHED = 256
+
+
+class Updates:
+    """A cache of increments. They are made from what a run's readers may see, without a lock on the run."""
+
+    def __init__(self) -> None:
+        self._made: OrderedDict[tuple[str, int, int], bytes] = OrderedDict()
+
+    def get(self, run: Run, since: int) -> tuple[bytes, int]:
+        """(the increment from version `since`, the version it leads to)."""
+        version = run.version
+        key = (run.id, version, since)
+        made = self._made.get(key)
+        if made is None:
+            # ASCII, so that nothing a person typed can break the encoding
+            made = json.dumps(increment(run, since, version), allow_nan=False, separators=(",", ":")).encode("ascii")
+            self._made[key] = made
+            while len(self._made) > CACHED:
+                self._made.popitem(last=False)
+        return made, version
+
+
+def increment(run: Run, since: int, version: int) -> dict[str, Any]:
+    """See `Runs.update`. A `since` that this server doesn't remember gets everything."""
+    history = run.history
+    stop = min(run.marks.setdefault(version, len(history.steps)), len(history.steps))
+    start = min(run.marks.get(since, 0), stop)
+    plain = ("id", "name", "label", "status", "step", "steps", "eta", "place", "checkpoint_step", "resumable", "threads", "device")
+    validations = decimate(history.validations.rows(), ROWS // 2)
+    return {name: getattr(run, name) for name in plain} | {
+        "version": version,
+        "from": start,
+        "rows": _rounded(decimate(history.steps.rows(start, stop), ROWS)),
+        "validations": _rounded(validations),
+        "events": history.events[-200:],
+        "message": run.message and {language: run.message.say(language) for language in words.LANGUAGES},
+        "seconds": round(run.seconds, 2),
+        "live": run.live,
+        "film": run.film.steps,
+        "parameter_steps": run.film.parameter_steps,
+        "probes": [asdict(probe) for probe in history.probes],
+    }
+
+
+def _rounded(columns: dict[str, list[float]]) -> dict[str, list[float | None]]:
+    """Six digits are more than a curve shows; what is not finite becomes null."""
+    whole = ("step", "pairs")
+    return {
+        name: [int(v) for v in column] if name in whole else [float(f"{v:.6g}") if math.isfinite(v) else None for v in column]
+        for name, column in columns.items()
+    }

@@ -1,0 +1,101 @@
+"""Validation: how well the model does on sentences it has never seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from playground.config import PAD, UNK
+from playground.data.batches import Batch, collate
+from playground.data.corpus import Corpus, Item
+from playground.model.size import VALIDATION_CELLS
+from playground.model.transformer import Transformer
+
+
+@dataclass(frozen=True)
+class Validation:
+    """How good a model is on `pairs` sources: the loss in nats for each token, without label smoothing; the share of tokens that are
+    the likeliest, given the right tokens before; the share of sentences that greedy decoding gets wholly right."""
+
+    loss: float
+    token_accuracy: float
+    exact_match: float
+    pairs: int
+
+
+class Chunk(NamedTuple):
+    """Part of an exam: one answer to one question in each row."""
+
+    batch: Batch
+    question: Tensor  # (B,) long, its number
+    own: Tensor  # (B,) bool, True for the item's own target, False for another right answer
+    spellable: Tensor  # (B,) bool, False for an answer with a word that the model can't write
+
+
+@dataclass(frozen=True)
+class Exam:
+    """Items with all their right answers, sorted by length and cut into chunks, ready to be asked again and again."""
+
+    chunks: tuple[Chunk, ...]
+    pairs: int
+
+
+def prepare(corpus: Corpus, items: tuple[Item, ...], device: torch.device | str = "cpu") -> Exam:
+    """An exam of these items. Raises ValueError when there are none."""
+    if not items:
+        raise ValueError("an exam needs at least one item")
+    rows = [(item, question, True) for question, item in enumerate(items)]
+    for question, item in enumerate(items):
+        for other in set(corpus.references.get(item.src, ())) - {item.tgt}:
+            ids = tuple(corpus.tgt_tokenizer.encode(other))
+            rows.append((Item(item.src, other, item.src_ids, ids), question, False))
+    rows.sort(key=lambda row: (max(len(row[0].src_ids), len(row[0].tgt_ids)), row[1], row[0].tgt_ids))
+    chunks, start = [], 0
+    while start < len(rows):
+        stop = start + 1
+        while stop < len(rows) and (stop + 1 - start) * _cells(rows[stop][0]) <= VALIDATION_CELLS:
+            stop += 1
+        chunks.append(_chunk(rows[start:stop], device))
+        start = stop
+    return Exam(tuple(chunks), len(items))
+
+
+@torch.inference_mode()
+def validate(model: Transformer, exam: Exam) -> Validation:
+    """One teacher-forced pass over all answers; the model is in eval mode.
+
+    Greedy decoding writes an answer exactly if and only if the likeliest token is right at every step of that answer: as long as all is
+    right, both see the same tokens before. So one pass tells both accuracies. A source counts as right if one of its answers is.
+    """
+    if model.training:
+        raise ValueError("a model is validated in eval mode")
+    loss, right_tokens, tokens = 0.0, 0, 0
+    answered = torch.zeros(exam.pairs, dtype=torch.bool, device=exam.chunks[0].question.device)
+    for batch, question, own, spellable in exam.chunks:
+        logits = model(batch.src, batch.tgt_in).logits
+        real = batch.tgt_out != PAD
+        right = logits.argmax(dim=-1) == batch.tgt_out
+        answered[question[(right | ~real).all(dim=1) & spellable]] = True
+        counted = real & own[:, None]
+        asked = logits[counted].log_softmax(dim=-1).gather(1, batch.tgt_out[counted][:, None])
+        loss -= asked.sum().item()
+        right_tokens += int(right[counted].sum())
+        tokens += len(asked)
+    return Validation(loss / tokens, right_tokens / tokens, int(answered.sum()) / exam.pairs, exam.pairs)
+
+
+def _cells(item: Item) -> int:
+    return len(item.src_ids) + len(item.tgt_ids) + 2
+
+
+def _chunk(rows: list[tuple[Item, int, bool]], device: torch.device | str) -> Chunk:
+    items, questions, own = zip(*rows, strict=True)
+    return Chunk(
+        Batch(*(tensor.to(device) for tensor in collate(items))),
+        torch.tensor(questions, device=device),
+        torch.tensor(own, device=device),
+        torch.tensor([UNK not in item.tgt_ids for item in items], device=device),
+    )

@@ -1,0 +1,58 @@
+"""Muon: each matrix moves by the orthogonal matrix nearest to its averaged gradient (Jordan et al. 2024).
+
+torch.optim.Muon does the same, one matrix after the other and in bfloat16, which on a CPU takes longer than all the rest of a training
+step. Here all matrices of one shape go through the iteration together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+ITERATIONS = 3  # five bring the values nearer to 1; here three taught as much in less time
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # Jordan's quintic: steep at 0, so small values grow fast
+
+
+def orthogonalise(matrices: Tensor) -> Tensor:
+    """The Newton-Schulz iteration: keeps the singular vectors and brings the singular values towards 1. (N, A, B) -> same."""
+    a, b, c = COEFFICIENTS
+    wide = matrices.shape[-2] <= matrices.shape[-1]
+    x = matrices if wide else matrices.mT
+    x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
+    for _ in range(ITERATIONS):
+        gram = x @ x.mT
+        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+    return x if wide else x.mT
+
+
+class Muon(torch.optim.Optimizer):
+    """Nesterov momentum, then orthogonalise. The step of an (A, B) matrix is lr * sqrt(max(1, A / B)), as in torch.optim.Muon."""
+
+    def __init__(self, params: Iterable[Tensor], lr: float, momentum: float = 0.9, weight_decay: float = 0.0) -> None:
+        super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.ndim != 2:
+                    raise ValueError(f"Muon moves matrices, not a parameter of shape {tuple(parameter.shape)}")
+                self.state[parameter]["momentum"] = torch.zeros_like(parameter)
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:
+        """One update; every parameter must have a gradient."""
+        for group in self.param_groups:
+            same_shape = defaultdict(list)
+            for parameter in group["params"]:
+                same_shape[parameter.shape].append(parameter)
+            for (rows, columns), parameters in same_shape.items():
+                gradients = [parameter.grad for parameter in parameters]
+                momenta = [self.state[parameter]["momentum"] for parameter in parameters]
+                torch._foreach_lerp_(momenta, gradients, 1 - group["momentum"])
+                ahead = torch._foreach_lerp(gradients, momenta, group["momentum"])
+                updates = orthogonalise(torch.stack(ahead))
+                if group["weight_decay"]:
+                    torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
+                torch._foreach_add_(parameters, updates.unbind(), alpha=-group["lr"] * math.sqrt(max(1, rows / columns)))

@@ -1,0 +1,152 @@
+"""What happens on a click. Every listener is three lines: read, ask, show; whoever asks must hold the token of what they change.
+
+Answers travel as one small JSON object to `window.playground.reply`: which run to open, what to say, which control was at fault.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+
+from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, check, default, preset
+from playground.runs.reader import Reader
+from playground.runs.registry import Runs
+from playground.ui import links, uploading
+from playground.ui.controls import wording
+from playground.words import say
+
+PRIVATE = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False}
+
+
+def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, train, preset, reset, tabs, upload) -> None:
+    """Connects every control of the page."""
+    knobs, reply = parts.knobs, hidden["reply"]
+    who = [hidden["token"], hidden["language"]]
+    everything = [*who, hidden["own"], *knobs.values()]
+    names = ["own", *knobs]
+
+    def start(token: str, language: str, *values: Any) -> dict:
+        return answer(language, lambda: train_run(runs, token, language, dict(zip(names, values, strict=True))))
+
+    def do(token: str, language: str, message: str) -> dict:
+        return answer(language, lambda: command(runs, token, language, message))
+
+    def live(token: str, language: str, message: str, *values: float) -> dict:
+        return answer(language, lambda: set_live(runs, token, message, dict(zip(LIVE_KNOBS, values, strict=True))))
+
+    def take_preset(name: str, *values: Any) -> list:
+        chosen = preset_values(name, dict(zip(knobs, values, strict=True)))
+        return [chosen[knob] for knob in knobs]
+
+    def take_task(task: str, steps: float | None) -> int | float | None:
+        usual = {default("steps"), *TASK_STEPS.values()}
+        return TASK_STEPS.get(task, default("steps")) if steps in usual else steps
+
+    def arrive(request: gr.Request) -> list:
+        return [*link_values(runs, request, list(knobs)), *relabel(_language(request))]
+
+    def relabel(language: str) -> list:
+        words = [gr.update(**{prop: say(language, key)}) for _, prop, key in parts.titled]
+        return [*words, *(wording(name, language) for name in ("preset", *knobs))]
+
+    titled = [*(component for component, _, _ in parts.titled), preset, *knobs.values()]
+    ours = "(...values) => window.playground."
+    train.click(start, everything, reply, js=f"{ours}trainInputs(...values)", api_name="train", **PRIVATE)
+    hidden["command"].click(do, [*who, hidden["message"]], reply, js=f"{ours}commandInputs()", api_name="command", **PRIVATE)
+    reply.change(None, reply, None, js="(value) => window.playground.reply(value)")
+    hidden["relabel"].click(relabel, hidden["language"], titled, js="() => window.playground.language()", **PRIVATE)
+    preset.input(take_preset, [preset, *knobs.values()], list(knobs.values()), **PRIVATE)
+    knobs["task"].input(take_task, [knobs["task"], knobs["steps"]], knobs["steps"], **PRIVATE)
+    reset.click(lambda: [default(name) for name in knobs] + ["default"], None, [*knobs.values(), preset], **PRIVATE)
+    gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=f"{ours}knobs(values)")
+    gr.on(
+        [knobs[name].change for name in LIVE_KNOBS],
+        live,
+        [*who, hidden["message"], *(knobs[name] for name in LIVE_KNOBS)],
+        reply,
+        js=f"{ours}liveInputs(...values)",
+        trigger_mode="always_last",
+        **PRIVATE,
+    )
+    uploading.wire(runs, upload, who, hidden, knobs, answer, start, everything)
+    arriving = demo.load(arrive, None, [*knobs.values(), hidden["own"], tabs, *titled], **PRIVATE)
+    arriving.then(None, list(knobs.values()), None, js=f"{ours}knobs(values, true)")
+
+
+def answer(language: str, act: Callable[[], dict]) -> dict:
+    """What a listener sends back: its answer, or the sentence of a refusal. The stamp makes two equal answers differ."""
+    try:
+        return {**act(), "stamp": secrets.token_hex(4)}
+    except Refusal as refusal:
+        knob = refusal.values.get("knob") or refusal.values.get("name")
+        return {"error": refusal.say(language), "knob": knob if knob in KNOBS else None, "stamp": secrets.token_hex(4)}
+
+
+def train_run(runs: Runs, token: str, language: str, values: dict[str, Any]) -> dict:
+    """A new run with these settings. The core checks every one of them again: what came here may not have come from a control."""
+    experiment = Experiment().with_(**{name: value for name, value in values.items() if value is not None})
+    pairs, credit = uploading.pairs(runs, experiment)
+    run = runs.create(experiment, token, pairs=pairs, credit=credit)
+    return {"run": run.id, "tab": "learn", "notice": say(language, "page.started", name=run.name)}
+
+
+def command(runs: Runs, token: str, language: str, message: str) -> dict:
+    """Pause, resume, one step, stop, fork, remake, rename, delete: what the page's buttons mean."""
+    try:
+        asked = json.loads(message)
+        action, run_id = str(asked["action"]), str(asked["run"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise Refusal("page.not_a_command") from None
+    simple = {"pause": runs.pause, "resume": runs.resume, "step": runs.step_once, "stop": runs.stop}
+    if action in simple:
+        simple[action](run_id, token)
+        return {"again": True}
+    if action == "delete":
+        runs.delete(run_id, token)
+        return {"run": runs.shipped()[0].id, "notice": say(language, "page.deleted")}
+    if action == "rename":
+        runs.rename(run_id, token, str(asked.get("label", "")))
+        return {"again": True}
+    if action == "fork":
+        run = runs.fork(run_id, check("steps", asked["step"]) if asked.get("step") else 0, token)
+        return {"run": run.id, "tab": "learn", "notice": say(language, "page.forked", name=run.name, step=(run.parent or ("", 0))[1])}
+    if action == "remake":
+        run = runs.remake(run_id, token)
+        return {"run": run.id, "tab": "learn", "notice": say(language, "page.started", name=run.name)}
+    raise Refusal("page.not_a_command")
+
+
+def set_live(runs: Runs, token: str, run_id: str, values: dict[str, float]) -> dict:
+    """Learning rate, smoothing and clipping act at once on a run that is being trained by the one who moves them."""
+    run = runs.get(run_id) if run_id else None
+    if run is None or not runs.owns(run.id, token) or not (run.working or run.status == "paused"):
+        return {}
+    for name, value in values.items():
+        if value is not None and check(name, value) != run.live.get(name, getattr(run.experiment.training, name)):
+            runs.set_live(run.id, token, name, value)
+    return {}
+
+
+def preset_values(name: str, now: dict[str, Any]) -> dict[str, Any]:
+    """Every knob as a preset has it; what the data are stays as it is."""
+    base = Experiment().with_(**{knob: value for knob, value in now.items() if value is not None})
+    return preset(name, base).flat()
+
+
+def link_values(runs: Runs, request: gr.Request, names: list[str]) -> list:
+    """What a link asks for: the value of every knob, own data, the open tab. What had to be ignored is said by boot.py."""
+    query = dict(request.query_params)
+    experiment, ignored = links.read(runs, query)
+    flat = experiment.flat()
+    tab = query.get("tab") if "tab" not in ignored else None
+    return [*(flat[name] for name in names), flat["own"], gr.Tabs(selected=tab or "learn")]
+
+
+def _language(request: gr.Request) -> str:
+    """The language a link asks for, or the browser's."""
+    asked = request.query_params.get("lang") or request.headers.get("accept-language", "")
+    return "zh" if asked.lower().startswith("zh") else "en"

@@ -1,0 +1,73 @@
+"""The few kinds of blocks a panel is made of. static/panels.js knows how to draw each; what they say comes from here."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+def figure(id: str, figure: dict, caption: str = "", title: str = "", live: bool = False, css: str = "") -> dict:
+    """A Plotly figure with a caption computed from its data. `live`: its traces are filled from the run's history by the page."""
+    return {"kind": "figure", "id": id, "figure": figure, "caption": caption, "title": title, "live": live, "class": css}
+
+
+def row(id: str, *blocks: dict | None, css: str = "") -> dict:
+    """Blocks side by side; one below the other on a narrow screen."""
+    return {"kind": "row", "id": id, "blocks": [block for block in blocks if block], "class": css}
+
+
+def column(id: str, *blocks: dict | None) -> dict:
+    return row(id, *blocks, css="column")
+
+
+def text(id: str, text: str, css: str = "") -> dict:
+    return {"kind": "text", "id": id, "text": text, "class": css}
+
+
+def table(id: str, head: list[str], rows: list[list[Any]], title: str = "", rowheads: bool = False) -> dict:
+    return {"kind": "table", "id": id, "head": head, "rows": rows, "title": title, "rowheads": rowheads}
+
+
+def chips(id: str, *lines: dict, pick: str = "", ids: bool = False) -> dict:
+    """Lines of tokens, each {"label", "tokens", "side"}. `pick`: the side on which a click chooses the token; `ids`: shown under them."""
+    return {"kind": "chips", "id": id, "lines": list(lines), "pick": pick, "class": "with-ids" if ids else ""}
+
+
+def choice(id: str, field: str, label: str, options: list[dict], value: str, resets: dict | None = None) -> dict:
+    """One of a few values of a cursor field. Options are {"value", "label"} and perhaps a "hue"."""
+    return {"kind": "choice", "id": id, "field": field, "label": label, "options": options, "value": value, "resets": resets or {}}
+
+
+def many(id: str, field: str, label: str, options: list[dict], value: list[str]) -> dict:
+    """Any number of values of a cursor field."""
+    return {"kind": "many", "id": id, "field": field, "label": label, "options": options, "value": value}
+
+
+def slider(id: str, field: str, label: str, low: float, high: float, step: float, value: float, first: int = 0) -> dict:
+    """A number of a cursor field. `first` is added to what is shown: 1 where people count from one and the cursor from zero."""
+    return {
+        "kind": "range",
+        "id": id,
+        "field": field,
+        "label": label,
+        "low": low,
+        "high": high,
+        "step": step,
+        "value": value,
+        "first": first,
+    }
+
+
+def button(id: str, act: str, label: str, **values: Any) -> dict:
+    return {"kind": "button", "id": id, "act": act, "label": label, **values}
+
+
+def code(id: str, thing: Any) -> dict:
+    """The source of the very function or class that made the picture beside it, with its place in the project."""
+    thing = inspect.unwrap(thing)
+    lines, first = inspect.getsourcelines(thing)
+    path = Path(inspect.getsourcefile(thing) or "").resolve().relative_to(ROOT)
+    return {"kind": "code", "id": id, "name": thing.__qualname__, "source": "".join(lines), "place": f"{path}:{first}"}

@@ -1,0 +1,89 @@
+"""What the page reads once: its words, the knobs as they are declared, the colours, which runs there are, and what is fixed about one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from playground.config import KNOBS, LIVE_KNOBS, Experiment, default, limits
+from playground.figures import theme
+from playground.runs.reader import Reader
+from playground.runs.registry import Runs
+from playground.runs.run import Run
+from playground.ui import links
+from playground.ui.controls import CONTROLLED, label, shown_value
+from playground.ui.view import examples, language
+from playground.words import entries, say
+
+
+def boot(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
+    """Everything that doesn't depend on a run, and what of the link (the address's parameters) has to be ignored."""
+    chosen = language(parameters)
+    _, ignored = links.read(runs, parameters)
+    words = {name.removeprefix("page."): text for name, text in entries(chosen).items() if name.startswith("page.")}
+    return {
+        "words": words,
+        "knobs": CONTROLLED,
+        "defaults": {name: default(name) for name in KNOBS},
+        "live": list(LIVE_KNOBS),
+        "labels": {name: label(name, chosen) for name in CONTROLLED},
+        "choices": {name: {_address(choice): shown_value(name, choice, chosen) for choice in limits(name).choices} for name in CONTROLLED},
+        "colours": {name: theme.colors(False)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")}
+        | {f"dark-{name}": theme.colors(True)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")},
+        "first": runs.shipped()[0].id if runs.shipped() else "",
+        "ignored": list(ignored),
+        "notice": links.sentence(ignored, chosen),
+        "host": os.environ.get("SPACE_HOST", ""),
+    }
+
+
+def runs_list(runs: Runs, token: str, chosen: str) -> dict[str, list[dict[str, str]]]:
+    """The runs a visitor can choose: theirs, and those that came with the app."""
+    return {
+        "mine": [{"id": run.id, "title": title(run, chosen)} for run in runs.mine(token)],
+        "shipped": [{"id": run.id, "title": title(run, chosen)} for run in runs.shipped()],
+    }
+
+
+def run_card(runs: Runs, reader: Reader, run_id: str, token: str, chosen: str) -> dict[str, Any]:
+    """What is fixed about a run, and whether the asker may change it."""
+    run = runs.get(run_id)
+    return {
+        "id": run.id,
+        "title": title(run, chosen),
+        "label": run.label,
+        "settings": run.experiment.flat(),
+        "mine": runs.owns(run.id, token),
+        "shipped": run.shipped,
+        "examples": examples(reader, run),
+        "line": difference(run.experiment, Experiment(), chosen),
+        "device": run.device,
+        "threads": run.threads,
+        "parent": run.parent,
+    }
+
+
+def title(run: Run, chosen: str) -> str:
+    """What people call a run: its label or name, and its task."""
+    task = say(chosen, f"tasks.{run.experiment.data.task}.label")
+    if run.shipped:
+        return task
+    return f"{run.label or run.name} · {task}"
+
+
+def difference(experiment: Experiment, other: Experiment, chosen: str) -> str:
+    """One line: what is different from `other`, such as “Heads 4 → 1, Positions sinusoids → none”."""
+    theirs = other.flat()
+    return ", ".join(
+        f"{label(name, chosen)} {shown_value(name, theirs[name], chosen)} → {shown_value(name, value, chosen)}"
+        for name, value in experiment.difference(other).items()
+        if name in CONTROLLED
+    )
+
+
+def _address(value: Any) -> str:
+    """A knob's value as the page writes it into an address."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)

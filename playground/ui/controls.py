@@ -1,0 +1,113 @@
+"""One control for every knob, made from its declaration: a slider, a list or a tick box, named in the visitor's language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from playground.config import KNOBS, PRESETS, default, limits
+from playground.words import known, say
+
+# Which knobs stand where. The second list of each group is folded away: right for a first look, and there when wanted.
+GROUPS = {
+    "data": (["task"], ["pairs", "tokenizer", "vocabulary", "max_tokens", "heldout", "data_seed"]),
+    "model": (
+        ["d_model", "n_heads", "encoder_layers", "decoder_layers", "positions"],
+        [
+            "d_ff",
+            "norm",
+            "activation",
+            "dropout",
+            "share_embeddings",
+            "embedding_scale",
+            "attention_scale",
+            "residual",
+            "bias",
+            "zero_init",
+        ],
+    ),
+    "training": (
+        ["steps", "batch_size", "learning_rate", "optimiser"],
+        [
+            "batch_unit",
+            "schedule",
+            "warmup",
+            "label_smoothing",
+            "clip",
+            "stop_at",
+            "minutes",
+            "validate_every",
+            "beta1",
+            "beta2",
+            "weight_decay",
+            "seed",
+            "threads",
+        ],
+    ),
+}
+CONTROLLED = [name for name in KNOBS if name != "own"]
+
+
+def label(name: str, language: str) -> str:
+    return say(language, f"knobs.{name}.label")
+
+
+def info(name: str, language: str) -> str:
+    """One sentence of help, with the default and, for a knob that acts in a running run, nothing more: the sentence says so itself."""
+    shown = shown_value(name, default(name), language)
+    return f"{say(language, f'knobs.{name}.help')} {say(language, 'page.default', value=shown)}"
+
+
+def shown_value(name: str, value: Any, language: str) -> str:
+    """A knob's value as people read it."""
+    if isinstance(value, bool):
+        return say(language, "page.on" if value else "page.off")
+    if name == "task":
+        return say(language, f"tasks.{value}.label")
+    key = f"knobs.{name}.{value}"
+    return say(language, key) if known(language, key) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def options(name: str, language: str) -> list[tuple[str, Any]]:
+    return [(shown_value(name, choice, language), choice) for choice in limits(name).choices]
+
+
+def control(name: str) -> gr.components.Component:
+    """The Gradio component of a knob, in English; `wording` says the rest in another language."""
+    knob, value = limits(name), default(name)
+    common = dict(label=label(name, "en"), info=info(name, "en"), elem_id=f"knob-{name}")
+    if isinstance(value, bool):
+        return gr.Checkbox(value=value, **common)
+    if knob.choices:
+        return gr.Dropdown(choices=options(name, "en"), value=value, filterable=False, **common)
+    if name in ("learning_rate", "beta2", "steps", "pairs", "batch_size", "warmup", "data_seed", "seed", "heldout", "minutes", "clip"):
+        return gr.Number(
+            value=value, minimum=knob.low, maximum=knob.high, step=knob.step, precision=0 if isinstance(value, int) else None, **common
+        )
+    return gr.Slider(minimum=knob.low, maximum=knob.high, step=knob.step, value=value, **common)
+
+
+def preset_control() -> gr.Dropdown:
+    return gr.Dropdown(
+        choices=preset_options("en"),
+        value="default",
+        filterable=False,
+        elem_id="preset",
+        label=label("preset", "en"),
+        info=say("en", "knobs.preset.help"),
+    )
+
+
+def preset_options(language: str) -> list[tuple[str, str]]:
+    return [(say(language, f"knobs.preset.{name}"), name) for name in PRESETS]
+
+
+def wording(name: str, language: str) -> dict[str, Any]:
+    """The update that puts a control into another language; its value stays."""
+    if name == "preset":
+        return gr.update(label=label(name, language), info=say(language, "knobs.preset.help"), choices=preset_options(language))
+    words: dict[str, Any] = dict(label=label(name, language), info=info(name, language))
+    if limits(name).choices and not isinstance(default(name), bool):
+        words["choices"] = options(name, language)
+    return gr.update(**words)

@@ -1,0 +1,37 @@
+"""Data: what the sentences are, how they are cut into tokens with ids, and which of them the model never sees."""
+
+from __future__ import annotations
+
+from playground.ui import blocks
+from playground.ui.view import View, tokens
+from playground.words import known
+
+SPLITS = ("heldout", "train", "harder")
+SHOWN = 4
+
+
+def panel(view: View) -> dict:
+    task, split = view.run.experiment.data.task, view.choice("split", SPLITS)
+    sizes = view.reader.sizes(view.run)
+    pairs = view.reader.examples(view.run, split, SHOWN)
+    splits = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in SPLITS if sizes[name]]
+    here = view.reader.pieces(view.run, view.text)
+    lines = [{"label": view.say("page.this_sentence"), "tokens": tokens(here), "side": ""}]
+    for source, target in pairs:
+        lines.append({"label": view.say("page.source"), "tokens": tokens(view.reader.pieces(view.run, source)), "side": ""})
+        lines.append({"label": view.say("page.target"), "tokens": tokens(view.reader.pieces(view.run, target, "tgt")), "side": ""})
+    about = view.say(f"tasks.{task}.about") if known(view.language, f"tasks.{task}.about") else ""
+    harder = view.say(f"tasks.{task}.harder") if split == "harder" and known(view.language, f"tasks.{task}.harder") else ""
+    sizes_text = view.say("page.vocabulary_sizes", source=sizes["src_vocabulary"], target=sizes["tgt_vocabulary"], longest=sizes["longest"])
+    return {
+        "step": None,
+        "uses": ["split", "text"],
+        "blocks": [
+            blocks.text("about", about, css="pg-about"),
+            blocks.choice("split", "split", view.say("page.split"), splits, split),
+            *([blocks.text("harder", harder, css="pg-caption")] if harder else []),
+            blocks.chips("pieces", *lines, ids=True),
+            blocks.text("sizes", sizes_text, css="pg-caption"),
+            *([blocks.text("credit", view.say("page.credit", credit=view.run.credit), css="pg-caption")] if view.run.credit else []),
+        ],
+    }

@@ -1,0 +1,176 @@
+"""Our own routes: everything the page reads. They answer in a fraction of what a Gradio event costs, and change nothing.
+
+Reading needs a run's id, which can't be guessed; changing a run goes through the listeners in actions.py, which ask for its owner's token.
+All paths stand under /gradio_api, the prefix that a Space's proxy forwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import io
+from collections.abc import AsyncIterator, Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+import plotly
+import segno
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from playground.config import Refusal
+from playground.runs.reader import Reader
+from playground.runs.registry import Runs
+from playground.ui.boot import boot, run_card, runs_list
+from playground.ui.panels import PANELS
+from playground.ui.view import View
+
+PREFIX = "/gradio_api/playground"
+STATIC = Path(__file__).parent / "static"
+TYPES = {".js": "text/javascript", ".css": "text/css"}
+HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
+LOOK = 0.3  # seconds between two looks at a run's version
+
+
+class Pace:
+    """How many streams are open, and from that how often a page should ask for fresh pictures while a run trains."""
+
+    def __init__(self) -> None:
+        self.streams = 0
+
+    @property
+    def refresh_ms(self) -> int:
+        """A lone visitor sees a new picture about every second; thirty share what the server can spare."""
+        return max(1000, 150 * self.streams)
+
+
+@cache
+def asset(name: str) -> tuple[bytes, str]:
+    """One file of the page, compressed once, and its type. Raises KeyError for a name that isn't one of them."""
+    if name == "plotly.js":
+        source, kind = Path(plotly.__file__).parent / "package_data" / "plotly.min.js", "text/javascript"
+    else:
+        files = {file.name: file for file in STATIC.iterdir() if file.suffix in TYPES}
+        source, kind = files[name], TYPES[files[name].suffix]
+    return gzip.compress(source.read_bytes(), 6), kind
+
+
+@cache
+def asset_version() -> str:
+    """Changes when any file of the page changes. It stands in the path, so that browsers may keep what they have for ever, and a file never
+    imports one of another version."""
+    digest = hashlib.sha256(plotly.__version__.encode())
+    for file in sorted(STATIC.iterdir()):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def routes(runs: Runs, reader: Reader) -> list[Route]:
+    """Every route of ours."""
+    pace = Pace()
+
+    async def send_asset(request: Request) -> Response:
+        try:
+            body, kind = await run_in_threadpool(asset, request.path_params["name"])
+        except KeyError:
+            return Response(status_code=404)
+        current = request.path_params["version"] == asset_version()
+        headers = {"Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable" if current else "no-cache"}
+        return Response(body, media_type=kind, headers=headers)
+
+    async def live(request: Request) -> Response:
+        run_id, since = request.path_params["run"], _number(request.query_params.get("since"))
+        try:
+            runs.get(run_id)
+        except Refusal as refusal:
+            return _refused(refusal, request)
+        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+        return StreamingResponse(_stream(runs, run_id, since, request, pace), media_type="text/event-stream", headers=headers)
+
+    def read(answer: Callable[[Request], Any]) -> Callable:
+        async def endpoint(request: Request) -> Response:
+            try:
+                return _json(await run_in_threadpool(answer, request))
+            except Refusal as refusal:
+                return _refused(refusal, request)
+
+        return endpoint
+
+    def panel(request: Request) -> dict:
+        name = request.path_params["name"]
+        if name not in PANELS:
+            raise Refusal("page.no_such_panel", name=name[:40])
+        view = View(runs, reader, dict(request.query_params))
+        runs.seen(view.run.id)
+        return {**PANELS[name](view), "refresh_ms": pace.refresh_ms}
+
+    def qr(request: Request) -> Response:
+        text = request.query_params.get("text", "")[:1500]
+        picture = io.BytesIO()
+        segno.make(text or " ", error="l", micro=False).save(picture, kind="svg", border=2, scale=6, xmldecl=False)
+        return Response(picture.getvalue(), media_type="image/svg+xml", headers={"Content-Security-Policy": "default-src 'none'"})
+
+    reads = {
+        "/boot": lambda request: boot(runs, request.query_params),
+        "/runs": lambda request: runs_list(runs, _token(request), _language(request)),
+        "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), _language(request)),
+        "/panel/{name}": panel,
+        "/qr": qr,
+    }
+    streams = {"/asset/{version}/{name}": send_asset, "/live/{run}": live}
+    endpoints = {path: read(answer) for path, answer in reads.items()} | streams
+    return [Route(f"{PREFIX}{path}", endpoint, methods=["GET"]) for path, endpoint in endpoints.items()]
+
+
+async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: Pace) -> AsyncIterator[bytes]:
+    """Server-sent events of one run: what changed since the last one, as often as it changes, at most about three times a second."""
+    pace.streams += 1
+    try:
+        version, quiet = -1, 0.0
+        while not await request.is_disconnected():
+            try:
+                run = runs.get(run_id)
+            except Refusal:
+                yield b"event: gone\ndata: {}\n\n"
+                return
+            runs.seen(run_id)
+            if run.version != version:
+                version, quiet = run.version, 0.0
+                update, since = await run_in_threadpool(runs.update, run, since)
+                yield b"data: " + update + b"\n\n"
+            else:
+                quiet += LOOK
+                if quiet >= HEARTBEAT:
+                    quiet = 0.0
+                    yield b": still here\n\n"
+            await asyncio.sleep(LOOK)
+    finally:
+        pace.streams -= 1
+
+
+def _token(request: Request) -> str:
+    return request.headers.get("X-Playground-Token", "")[:128]
+
+
+def _language(request: Request) -> str:
+    return "zh" if request.query_params.get("lang") == "zh" else "en"
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 12 else 0
+
+
+def _json(value: Any) -> Response:
+    if isinstance(value, Response):
+        return value
+    body = orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS)
+    return Response(body, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _refused(refusal: Refusal, request: Request) -> Response:
+    return _json({"error": refusal.say(_language(request)), "key": refusal.key})

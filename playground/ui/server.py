@@ -1,0 +1,141 @@
+"""From the page and the runs to a running server: limits, host and port, our own routes, and only those of Gradio's that are used."""
+
+from __future__ import annotations
+
+import os
+
+# Set before Gradio is imported: it would otherwise report home, and keep a long log of events that it copies after each one.
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
+os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "100")
+
+import gradio as gr
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from playground.runs.reader import Reader
+from playground.runs.registry import Runs
+from playground.ui.page import build
+from playground.ui.routes import PREFIX, asset_version, routes
+
+# What Gradio answers and this page never asks: closed, so that nothing unexpected can be reached.
+CLOSED = (
+    "/deep_link",
+    "/monitoring",
+    "/monitoring/summary",
+    "/monitoring/{key}",
+    "/proxy={url_path:path}",
+    "/vibe-edit",
+    "/vibe-edit/",
+    "/undo-vibe-edit",
+    "/undo-vibe-edit/",
+    "/vibe-code",
+    "/vibe-code/",
+    "/process_recording",
+    "/run-history/connect",
+    "/run-history/buckets",
+    "/run-history/records",
+    "/run-history/records/{endpoint}/{record_id}/assets/{asset_id}",
+    "/runs",
+    "/runs/",
+    "/dev/reload",
+    "/token",
+    "/token/",
+    "/stream/{event_id}",
+    "/stream/{event_id}/close",
+    "/stream/{session_hash}/{run}/{component_id}/playlist.m3u8",
+    "/stream/{session_hash}/{run}/{component_id}/{segment_id}.{ext}",
+    "/stream/{session_hash}/{run}/{component_id}/playlist-file",
+    "/custom_component/{id}/{environment}/{type}/{file_name}",
+    "/component_server",
+    "/component_server/",
+    "/file/{path:path}",
+)
+
+
+# Gradio may be ready before the page's own script, which then gets late what it missed.
+WAITING = """
+  const arrived = new Promise((resolve) => (window.playgroundArrived = resolve));
+  window.playground = new Proxy({}, { get: (_, name) => async (...values) => (await arrived)[name](...values) });
+"""
+
+
+def theme() -> gr.Theme:
+    """Gradio's default shapes in quiet colours; fonts of the visitor's own system, so that nothing is fetched from elsewhere."""
+    sans = [
+        "system-ui",
+        "-apple-system",
+        "Segoe UI",
+        "Roboto",
+        "PingFang SC",
+        "Noto Sans SC",
+        "Noto Sans CJK SC",
+        "Microsoft YaHei",
+        "sans-serif",
+    ]
+    mono = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"]
+    return gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=sans, font_mono=mono, spacing_size="sm", radius_size="md")
+
+
+def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None = None) -> tuple[gr.Blocks, FastAPI, str]:
+    """Builds the page and launches it without blocking. Returns the page, the app and its local address."""
+    demo = build(runs, reader)
+    demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
+    app, url, _ = demo.launch(
+        server_name=host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1",
+        server_port=port or int(os.environ.get("PORT") or os.environ.get("GRADIO_SERVER_PORT") or 7860),
+        prevent_thread_lock=True,
+        quiet=True,
+        share=False,
+        ssr_mode=False,
+        pwa=False,
+        run_history=False,
+        enable_monitoring=False,
+        show_error=False,
+        strict_cors=True,
+        max_file_size="20mb",
+        state_session_capacity=300,
+        max_threads=40,
+        footer_links=[],
+        theme=theme(),
+        head=head(),
+        app_kwargs={"routes": [*closed(), *routes(runs, reader)]},  # before Gradio's own, and there from the first request on
+    )
+    return demo, app, url
+
+
+def head() -> str:
+    """The tags that load the page's own script and style. Relative addresses: they hold behind a proxy and inside a Space's frame."""
+    base = f".{PREFIX}/asset/{asset_version()}"
+    return (
+        f'<link rel="stylesheet" href="{base}/style.css">'
+        f"<script>{WAITING}</script>"
+        f'<script type="module" src="{base}/main.js"></script>'
+        '<meta name="referrer" content="same-origin">'
+    )
+
+
+def closed() -> list[Route]:
+    """A door that says "not found" before each route of Gradio's that this page has no use for."""
+    methods = ["GET", "HEAD", "POST", "PUT", "DELETE"]
+    paths = [path if path.startswith("/monitoring") else f"/gradio_api{path}" for path in CLOSED]
+    return [Route(path, _closed, methods=methods) for path in paths]
+
+
+async def _closed(request: Request) -> Response:
+    return Response(status_code=404)
+
+
+def serve() -> None:
+    """What app.py does: shipped and kept runs, the page, and an orderly end on Ctrl-C."""
+    runs = Runs()
+    reader = Reader(runs)
+    demo, _, url = start(runs, reader)
+    print(f"Transformer Playground: {url}", flush=True)
+    try:
+        demo.block_thread()
+    finally:
+        reader.close()
+        runs.close()

@@ -1,0 +1,67 @@
+// Two small dialogues that are only ever opened by a click: the link to this view, and the keys.
+
+import { address } from "./state.js";
+import { h, notice, routeUrl, say } from "./dom.js";
+
+let host = ""; // the Space's own address, when there is one
+
+export const setHost = (value) => (host = value);
+
+/** The address to give away. Inside a Space's frame the page's own address is not the one people see. */
+export function shareLink() {
+  const query = address().toString();
+  const base = host ? `https://${host}/` : location.origin + location.pathname;
+  return base + (query ? `?${query}` : "");
+}
+
+function open(title, ...content) {
+  document.getElementById("pg-dialog")?.remove();
+  const close = h("button", { type: "button", class: "pg-quiet", "aria-label": say("close"), onclick: () => dialog.close() }, "×");
+  const dialog = h("dialog", { id: "pg-dialog", "aria-label": title }, h("header", {}, h("h2", {}, title), close), ...content);
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+export function openShare() {
+  const link = shareLink();
+  const field = h("input", { id: "pg-link", type: "text", readonly: true, value: link, "aria-label": say("share_link") });
+  const copy = async () => {
+    field.select();
+    try {
+      await navigator.clipboard.writeText(link);
+    } catch {
+      document.execCommand("copy"); // a frame without the right to the clipboard
+    }
+    notice(say("copied"));
+  };
+  const picture = link.length <= 1500 ? h("img", { id: "pg-qr", alt: say("share_qr"), src: routeUrl("qr", { text: link }) }) : h("p", {}, say("share_too_long"));
+  open(say("share"), h("p", {}, say("share_help")), h("div", { class: "pg-line" }, field, h("button", { type: "button", id: "pg-copy", onclick: copy }, say("copy"))), picture);
+  field.select();
+}
+
+export function openHelp() {
+  const keys = [["space", "key_play"], ["← →", "key_film"], ["↑ ↓", "key_token"], ["1–8", "key_head"], ["?", "key_help"]];
+  open(say("help"), h("p", {}, say("help_text")), h("table", {}, keys.map(([key, text]) => h("tr", {}, h("th", {}, h("kbd", {}, key === "space" ? say("key_space") : key)), h("td", {}, say(text))))));
+}
+
+export function openRename(label, act) {
+  const field = h("input", { id: "pg-label", type: "text", maxlength: "60", value: label, "aria-label": say("rename") });
+  const save = () => {
+    dialog.close();
+    act(field.value);
+  };
+  field.addEventListener("keydown", (event) => event.key === "Enter" && save());
+  const dialog = open(say("rename"), h("p", {}, say("rename_help")), h("div", { class: "pg-line" }, field, h("button", { type: "button", id: "pg-rename-yes", onclick: save }, say("rename"))));
+  field.select();
+}
+
+export function openDelete(title, act) {
+  const yes = () => {
+    dialog.close();
+    act();
+  };
+  const dialog = open(say("delete"), h("p", {}, say("delete_help", { title })), h("div", { class: "pg-line" }, h("button", { type: "button", id: "pg-delete-yes", onclick: yes }, say("delete"))));
+}

@@ -1,0 +1,91 @@
+// Small helpers: elements made from text (never from markup), words in the page's language, and reading from the server.
+
+import { cursor, token } from "./state.js";
+
+const BASE = new URL("../..", import.meta.url).href; // …/gradio_api/playground/, where this file is asset/<version>/dom.js
+let words = {};
+
+export const setWords = (table) => (words = table);
+
+/** The sentence `page.<key>` in the page's language, its {placeholders} filled in. */
+export function say(key, values = {}) {
+  const text = words[key];
+  if (text === undefined) return key;
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
+}
+
+/** An element. Properties that start with "on" are listeners; children are elements or text, and text stays text. */
+export function h(tag, props = {}, ...children) {
+  const element = document.createElementNS(tag === "svg" || tag === "path" ? "http://www.w3.org/2000/svg" : "http://www.w3.org/1999/xhtml", tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "class") element.setAttribute("class", value);
+    else if (name === "dataset") Object.assign(element.dataset, value);
+    else if (name === "style") element.style.cssText = value;
+    else if (name in element && typeof value !== "string") element[name] = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** One of a few line icons, drawn here so that nothing is fetched. */
+export function icon(name) {
+  const paths = {
+    play: "M6 4l10 6-10 6z", pause: "M6 4h3v12H6zM11 4h3v12h-3z", stop: "M5 5h10v10H5z", step: "M4 4l8 6-8 6zM13 4h3v12h-3z",
+    back: "M14 4l-8 6 8 6z", forward: "M6 4l8 6-8 6z", fork: "M6 3v14M6 10c0-4 8-2 8-7", link: "M8 12l4-4M7 9l-2 2a3 3 0 004 4l2-2M13 11l2-2a3 3 0 00-4-4L9 7",
+    trash: "M5 6h10M8 6V4h4v2M6 6l1 10h6l1-10",
+  };
+  const filled = ["play", "pause", "stop", "step", "back", "forward"].includes(name);
+  return h("svg", { viewBox: "0 0 20 20", width: "16", height: "16", "aria-hidden": "true", fill: filled ? "currentColor" : "none", stroke: filled ? "none" : "currentColor", "stroke-width": "1.6", "stroke-linecap": "round" }, h("path", { d: paths[name] }));
+}
+
+export const assetUrl = (name) => new URL(name, import.meta.url).href;
+export const routeUrl = (path, params = {}) => `${BASE}${path}?${new URLSearchParams(params)}`;
+
+const running = new Map();
+
+/** Reads JSON from one of our routes. A newer call on the same channel gives up the older one (it then returns null). */
+export async function read(path, params = {}, channel = path) {
+  running.get(channel)?.abort();
+  const control = new AbortController();
+  running.set(channel, control);
+  try {
+    const answer = await fetch(routeUrl(path, { lang: cursor.lang, ...params }), { signal: control.signal, headers: { "X-Playground-Token": token } });
+    if (!answer.ok) return { error: say("server_error", { status: answer.status }) };
+    return await answer.json();
+  } catch (error) {
+    return error.name === "AbortError" ? null : { error: say("server_away"), away: true };
+  } finally {
+    if (running.get(channel) === control) running.delete(channel);
+  }
+}
+
+export function debounce(action, milliseconds) {
+  let timer = 0;
+  return (...values) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => action(...values), milliseconds);
+  };
+}
+
+/** One plain sentence at the edge of the page. Errors stay until they are closed; the rest goes by itself. */
+export function notice(text, kind = "info") {
+  let place = document.getElementById("pg-notices");
+  if (!place) document.body.append((place = h("div", { id: "pg-notices", role: "status", "aria-live": "polite" })));
+  for (const old of [...place.children]) if (old.dataset.text === text) old.remove();
+  const note = h("div", { class: `pg-notice ${kind}`, dataset: { text } }, h("span", {}, text), h("button", { type: "button", "aria-label": say("close"), onclick: () => note.remove() }, "×"));
+  place.append(note);
+  if (kind !== "error") setTimeout(() => note.remove(), 6000);
+}
+
+/** Numbers as people read them. */
+export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
+export const count = (number) => Number(number).toLocaleString(cursor.lang === "zh" ? "zh-CN" : "en-US");
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined || !isFinite(seconds)) return "–";
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
+}

@@ -1,0 +1,105 @@
+// Starts the page: reads the words and the runs, draws what is always there, then the open tab; and lends Gradio's listeners a hand.
+
+import { cursor, dropFromCursor, move, onMove, token } from "./state.js";
+import { read, notice, say, setWords } from "./dom.js";
+import { follow, run } from "./live.js";
+import { HERE, drawFilm, drawHeader, drawSentence, play, readCard, refreshSentence, turn, wireTop } from "./top.js";
+import { commandInputs, drawRunButtons, foldSidebar, openTab, reply, setBoot, setMine, setRunSettings, tabOpened, takeKnobs, trainInputs, withToken } from "./actions.js";
+import { forget, refresh } from "./panels.js";
+import { openHelp, setHost } from "./dialogs.js";
+import { drawReading } from "./reading.js";
+
+const place = (id) => document.getElementById(id);
+const ready = (id) => new Promise((resolve) => {
+  if (place(id)) return resolve(place(id));
+  const watch = new MutationObserver(() => place(id) && (watch.disconnect(), resolve(place(id))));
+  watch.observe(document.documentElement, { childList: true, subtree: true });
+});
+
+// What Gradio's listeners call, now and for what they called while this script was still on its way.
+window.playground = {
+  knobs: takeKnobs, trainInputs, commandInputs, withToken, reply,
+  liveInputs: (...values) => [token, cursor.lang, cursor.run, ...values.slice(3)],
+  tab: tabOpened,
+  language: () => [cursor.lang],
+};
+window.playgroundArrived(window.playground);
+
+async function startOver() {
+  const boot = await read("boot", { ...Object.fromEntries(new URLSearchParams(location.search)), run: cursor.run });
+  if (!boot) return;
+  if (boot.error) return notice(boot.error, "error");
+  dropFromCursor(boot.ignored);
+  if (!cursor.run) cursor.run = boot.first;
+  if (boot.notice) notice(boot.notice, "error");
+  setWords(boot.words);
+  setBoot(boot);
+  setHost(boot.host);
+  document.documentElement.lang = cursor.lang === "zh" ? "zh-CN" : "en";
+  for (const [name, value] of Object.entries(boot.colours)) document.documentElement.style.setProperty(`--pg-${name}`, value);
+  await Promise.all([`pg-panel-${cursor.tab}`, "pg-head", "pg-sentence-bar", "pg-film-bar", "pg-run-buttons"].map(ready));
+  await openRun();
+}
+
+async function openRun() {
+  forget();
+  const card = await readCard();
+  if (card?.error) {
+    notice(card.error, "error");
+    const boot = await read("boot", {});
+    if (boot && !boot.error && cursor.run !== boot.first) return move({ run: boot.first, ...HERE });
+  }
+  setMine(Boolean(card?.mine));
+  setRunSettings(card?.settings);
+  drawHeader(place("pg-head"), await readRuns());
+  drawSentence(place("pg-sentence-bar"));
+  drawFilm(place("pg-film-bar"));
+  drawRunButtons(place("pg-run-buttons"));
+  follow(cursor.run);
+  await ready(`pg-panel-${cursor.tab}`); // a tab is made when it is first opened
+  await Promise.all([refreshSentence(), refresh()]);
+  document.body.dataset.playground = "ready";
+}
+
+async function readRuns() {
+  const runs = await read("runs", {});
+  return runs && !runs.error ? runs : { mine: [], shipped: [] };
+}
+
+onMove(async (changed) => {
+  if (changed.has("tab")) openTab();
+  if (changed.has("lang")) {
+    place("pg-relabel")?.click();
+    await startOver();
+  } else if (changed.has("run")) await openRun();
+  else if (changed.has("tab")) ready(`pg-panel-${cursor.tab}`).then(() => refresh());
+});
+
+// The theme may change under us.
+new MutationObserver(() => refresh()).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+document.addEventListener("pg-reply", async (event) => {
+  const answer = event.detail;
+  if (answer.reading) drawReading(place("pg-reading"), answer.reading);
+  if (answer.again || answer.gone) {
+    const card = await readCard();
+    setMine(Boolean(card?.mine));
+    drawHeader(place("pg-head"), await readRuns());
+  }
+});
+
+// Keys: space plays the film, arrows move along it and through the tokens, numbers choose heads, ? says so.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, button, summary, [contenteditable], [role=tab], [role=slider], [role=listbox], dialog")) return;
+  const keys = {
+    " ": play, ArrowLeft: () => turn(-1), ArrowRight: () => turn(1), "?": openHelp,
+    ArrowUp: () => move({ q: Math.max(0, Number(cursor.q || 0) - 1) }), ArrowDown: () => move({ q: cursor.q === "" ? 0 : Number(cursor.q) + 1 }),
+  };
+  const act = keys[event.key] ?? (/^[1-8]$/.test(event.key) ? () => move({ head: event.key, layer: cursor.layer || 1 }) : null);
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+
+ready("pg-head").then(() => foldSidebar());
+wireTop();
+startOver();

@@ -1,0 +1,198 @@
+// One panel a tab: the server says in a few kinds of blocks what stands in it, and here they become elements, reused when they change.
+
+import { cursor, isDark, move, onMove } from "./state.js";
+import { debounce, h, read, say } from "./dom.js";
+import { asTable, draw, highlight, thumbnail } from "./picture.js";
+import { isActive, onUpdate, run } from "./live.js";
+import { chips, sentenceText, refreshSentence } from "./top.js";
+import { fillCurve, fillNumbers, fillProbes } from "./learning.js";
+import { command, pointAt } from "./actions.js";
+
+const LEFT_OUT = new Set(["lang", "tab", "teacher"]);
+const shown = new Map(); // panel name -> what the server last said
+const answers = new Map(); // parameters -> answer, while nothing trains: looking back and forth costs nothing
+let refreshEvery = 1000, lastRefresh = 0, late = 0;
+
+const hosts = () => [...document.querySelectorAll(".pg-panel")];
+const hostOf = (name) => hosts().find((host) => host.dataset.panel === name);
+
+function parameters(changes = {}) {
+  const query = { dark: isDark() ? "1" : "", width: String(Math.round((hostOf(cursor.tab)?.clientWidth || 700) / 20) * 20) };
+  for (const [name, value] of Object.entries({ ...cursor, text: sentenceText(), ...changes })) if (!LEFT_OUT.has(name) && value !== "") query[name] = value;
+  return query;
+}
+
+/** Reads and draws the panel of the open tab. */
+export async function refresh(changes = {}) {
+  const name = cursor.tab, host = hostOf(name);
+  if (!host || !cursor.run) return;
+  const query = parameters(changes), key = `${name} ${cursor.lang} ${new URLSearchParams(query)}`;
+  lastRefresh = performance.now();
+  if (!host.childElementCount) host.replaceChildren(h("p", { class: "pg-waiting" }, say("loading")));
+  const answer = (!isActive() && answers.get(key)) || (await read(`panel/${name}`, query, `panel ${name}`));
+  if (!answer || cursor.tab !== name) return;
+  if (!answer.error && !isActive()) {
+    answers.set(key, answer);
+    if (answers.size > 60) answers.delete(answers.keys().next().value);
+  }
+  refreshEvery = answer.refresh_ms ?? refreshEvery;
+  shown.set(name, answer);
+  await render(host, answer.error ? [{ kind: "text", id: "error", class: "pg-error", text: answer.error }] : answer.blocks);
+  Object.assign(host.dataset, { run: query.run, step: String(answer.step ?? "") });
+  host.dataset.drawn = String(Number(host.dataset.drawn ?? 0) + 1);
+  highlight(null);
+}
+
+export const forget = () => answers.clear();
+
+// ---- blocks to elements --------------------------------------------------------------------------------------------------------------
+
+/** Makes `host` hold exactly these blocks, in this order. A block with a known id changes in place. */
+async function render(host, blocks) {
+  const old = new Map([...host.children].map((child) => [child.dataset.block, child]));
+  const elements = blocks.map((block) => {
+    const found = old.get(`${block.kind} ${block.id}`);
+    if (found) return found;
+    return h("div", { class: `pg-block pg-${block.kind} ${block.class ?? ""}`, dataset: { block: `${block.kind} ${block.id}` } });
+  });
+  if (elements.length !== host.children.length || elements.some((element, at) => host.children[at] !== element)) host.replaceChildren(...elements);
+  await Promise.all(blocks.map((block, at) => KINDS[block.kind](elements[at], block)));
+}
+
+const same = (element, block) => {
+  const text = JSON.stringify(block) + cursor.lang;
+  if (element.pgText === text) return true;
+  element.pgText = text;
+  return false;
+};
+
+const KINDS = {
+  row: (element, block) => render(element, block.blocks),
+
+  async figure(element, block) {
+    if (!element.firstChild) {
+      const table = h("details", { class: "pg-table" }, h("summary", {}, say("as_table")), h("div", {}));
+      table.addEventListener("toggle", () => table.open && table.lastChild.replaceChildren(asTable(element.pgFigure)));
+      element.append(h("h3", {}), h("div", { class: "pg-plot", id: `pg-figure-${block.id}`, role: "img" }), h("p", { class: "pg-caption" }), table);
+    }
+    const [title, plot, caption, table] = element.children;
+    title.textContent = block.title ?? "";
+    title.hidden = !block.title;
+    caption.textContent = block.caption ?? "";
+    table.firstChild.textContent = say("as_table");
+    plot.setAttribute("aria-label", `${block.title ?? ""} ${block.caption ?? ""}`);
+    const figure = block.live ? fillCurve(block.figure) : block.figure;
+    if (!block.live) figure.layout.uirevision = `${cursor.run} ${cursor.text}`; // another sentence lets go of a zoom, nothing else does
+    element.pgFigure = figure;
+    element.pgSkeleton = block.live ? block.figure : null;
+    plot.style.minHeight = `${figure.layout.height ?? 240}px`;
+    if (!same(plot, figure)) await draw(plot, figure, isActive());
+    if (table.open) table.lastChild.replaceChildren(asTable(figure));
+  },
+
+  heads(element, block) {
+    if (same(element, block)) return;
+    const rows = block.weights.map((heads, layer) =>
+      h("div", { class: "pg-layer" }, h("span", { class: "pg-layer-name" }, say("layer", { layer: layer + 1 })), h("div", { class: "pg-thumbs", style: `grid-template-columns: repeat(${Math.min(heads.length, 4)}, minmax(0, 1fr))` }, heads.map((weights, head) => {
+        const canvas = h("canvas", {});
+        thumbnail(canvas, weights, block.mask, block.colours);
+        const name = say("layer_head", { layer: layer + 1, head: head + 1 });
+        const chosen = layer === block.layer && head === block.head;
+        return h("button", { type: "button", class: "pg-thumb", "aria-label": name, "aria-pressed": String(chosen), title: name, dataset: { layer, head },
+          onclick: () => move({ layer: layer + 1, head: head + 1 }),
+          onmouseenter: () => preview({ layer: layer + 1, head: head + 1 }), onmouseleave: () => preview(null), onfocus: () => preview(null) },
+        canvas, h("span", {}, String(head + 1)));
+      }))),
+    );
+    element.replaceChildren(h("p", { class: "pg-label" }, block.label), h("div", { class: "pg-layers" }, rows));
+  },
+
+  chips(element, block) {
+    if (same(element, block)) return;
+    element.replaceChildren(...block.lines.map((line) => h("div", { class: "pg-chipline" }, h("span", { class: "pg-label" }, line.label), h("span", { class: "pg-tokens" }, chips(line.tokens, line.side)))));
+    if (block.pick) element.querySelectorAll(`[data-token^="${block.pick}-"]`).forEach((chip, at) => { chip.classList.add("pick"); chip.onclick = () => move({ q: at }); });
+  },
+
+  text(element, block) {
+    element.className = `pg-block pg-text ${block.class ?? ""}`;
+    element.textContent = block.text;
+  },
+
+  table(element, block) {
+    if (same(element, block)) return;
+    const cell = (value, at) => h(at === 0 && block.rowheads ? "th" : "td", { class: typeof value === "number" ? "number" : undefined }, String(value));
+    element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), h("div", { class: "pg-scroll" }, h("table", {}, h("thead", {}, h("tr", {}, block.head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, block.rows.map((row) => h("tr", {}, row.map(cell)))))));
+  },
+
+  code(element, block) {
+    if (same(element, block)) return;
+    const open = element.querySelector("details")?.open;
+    element.replaceChildren(h("details", { open }, h("summary", {}, say("code_of", { name: block.name }), h("span", { class: "pg-place" }, block.place)), h("pre", {}, h("code", {}, block.source))));
+  },
+
+  choice(element, block) {
+    if (same(element, block)) return;
+    element.replaceChildren(h("span", { class: "pg-label", id: `pg-choice-${block.id}` }, block.label), h("div", { class: "pg-segments", role: "group", "aria-labelledby": `pg-choice-${block.id}` },
+      block.options.map((option) => h("button", { type: "button", "aria-pressed": String(option.value === block.value), dataset: { value: option.value }, class: option.hue ? `hue-${option.hue}` : "", onclick: () => move({ [block.field]: option.value, ...(block.resets ?? {}) }) }, option.label))));
+  },
+
+  many(element, block) {
+    if (same(element, block)) return;
+    const toggle = (value) => move({ [block.field]: (block.value.includes(value) ? block.value.filter((other) => other !== value) : [...block.value, value]).join(",") });
+    element.replaceChildren(h("span", { class: "pg-label" }, block.label), h("div", { class: "pg-many", role: "group", "aria-label": block.label },
+      block.options.map((option) => h("button", { type: "button", "aria-pressed": String(block.value.includes(option.value)), onclick: () => toggle(option.value) }, option.label))));
+  },
+
+  range(element, block) {
+    const input = element.querySelector("input");
+    if (input && document.activeElement === input) return;
+    if (same(element, block)) return;
+    const shown = (value) => String(Number(value) + (block.first ?? 0)); // what is counted from 0 is shown from 1
+    const shownValue = h("output", {}, shown(block.value));
+    const settle = debounce((value) => move({ [block.field]: value }), 120);
+    element.replaceChildren(h("label", {}, h("span", { class: "pg-label" }, block.label), h("input", { type: "range", min: String(block.low), max: String(block.high), step: String(block.step), value: String(block.value), oninput: (event) => { shownValue.textContent = shown(event.target.value); settle(event.target.value); } }), shownValue));
+  },
+
+  button(element, block) {
+    if (same(element, block)) return;
+    const act = { draw: () => move({ draw: Number(cursor.draw || 0) + 1 }), reference: () => move({ target: cursor.target === "reference" ? "output" : "reference" }), knob: () => pointAt(block.knob), command: () => command(block.command) }[block.act];
+    element.replaceChildren(h("button", { type: "button", onclick: act }, block.label));
+  },
+
+  numbers: (element, block) => fillNumbers(element, block),
+  probes: (element, block) => fillProbes(element, block),
+};
+
+/** Shows another head (or step) in the large picture while the pointer is over its small one; null goes back. */
+const preview = debounce((changes) => refresh(changes ?? {}), 70);
+
+// ---- what makes them change -------------------------------------------------------------------------------------------------------
+
+onMove((changed) => {
+  if (["lang", "run", "tab"].some((name) => changed.has(name))) return; // main.js sees to it
+  const uses = shown.get(cursor.tab)?.uses;
+  if (!uses || uses.some((name) => changed.has(name))) refresh();
+});
+
+onUpdate(() => {
+  for (const element of document.querySelectorAll(".pg-figure")) {
+    if (!element.pgSkeleton || !element.offsetParent) continue;
+    element.pgFigure = fillCurve(element.pgSkeleton);
+    draw(element.querySelector(".pg-plot"), element.pgFigure, true);
+    element.querySelector(".pg-plot").pgText = null;
+  }
+  document.querySelectorAll(".pg-numbers").forEach((element) => fillNumbers(element));
+  document.querySelectorAll(".pg-probes").forEach((element) => fillProbes(element));
+  if (cursor.step !== "" || !run.status) return;
+  clearTimeout(late);
+  const wait = lastRefresh + refreshEvery - performance.now();
+  const both = () => {
+    forget();
+    refresh();
+    refreshSentence();
+  };
+  if (wait <= 0 && isActive()) both();
+  else late = setTimeout(both, Math.max(wait, 60)); // the last change of a run that has just ended is shown as well
+});
+
+document.addEventListener("pg-step", (event) => move({ step: event.detail }));

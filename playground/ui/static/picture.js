@@ -1,0 +1,148 @@
+// Figures on the page: drawn by one Plotly, kept when they change, and telling which cell is under the pointer.
+
+import { assetUrl, h, say } from "./dom.js";
+import { cursor, move } from "./state.js";
+
+const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset", scrollZoom: false, typesetMath: false, showTips: false };
+let loading = null;
+
+/** The one Plotly of the page, fetched once from this server. */
+export function plotly() {
+  loading ??= new Promise((resolve, reject) => {
+    const script = h("script", { src: assetUrl("plotly.js") });
+    const before = window.Plotly;
+    script.onload = () => {
+      const mine = window.Plotly;
+      if (before) window.Plotly = before;
+      resolve(mine);
+    };
+    script.onerror = reject;
+    document.head.append(script);
+  });
+  return loading;
+}
+
+const waiting = new Map(); // place -> what to draw there next; a newer figure takes the place of an older one
+let drawing = false, rest = 0;
+const near = (place) => {
+  const box = place.getBoundingClientRect();
+  return place.offsetParent !== null && box.bottom > -200 && box.top < innerHeight + 200;
+};
+
+/**
+ * Draws `figure` into `place`, or changes what is there; zoom and hover survive. Resolves when it is on screen, or at once when its place
+ * is not: it is then drawn when it comes into view. `live` figures, which change by themselves, share a quarter of the browser's time.
+ */
+export function draw(place, figure, live = false) {
+  return new Promise((resolve) => {
+    waiting.get(place)?.resolve();
+    waiting.set(place, { figure, live, resolve });
+    if (!near(place)) resolve();
+    work();
+  });
+}
+
+async function work() {
+  if (drawing) return;
+  drawing = true;
+  for (;;) {
+    const ready = [...waiting].filter(([place]) => near(place));
+    const now = performance.now();
+    const next = ready.find(([, job]) => !job.live) ?? (now >= rest ? ready[0] : null);
+    if (!next) {
+      drawing = false;
+      if (ready.length) setTimeout(work, rest - now + 1);
+      return;
+    }
+    const [place, job] = next;
+    waiting.delete(place);
+    try {
+      await put(place, job.figure);
+    } finally {
+      if (job.live) rest = performance.now() + 3 * (performance.now() - now);
+      job.resolve();
+    }
+    await new Promise((go) => setTimeout(go)); // let clicks and keys through between two figures
+  }
+}
+addEventListener("scroll", work, { passive: true, capture: true });
+addEventListener("resize", work);
+
+async function put(place, figure) {
+  const Plotly = await plotly();
+  if (!place.isConnected) return;
+  const layout = { ...structuredClone(figure.layout), autosize: true }; // Plotly writes a zoom into what it is given
+  await Plotly.react(place, figure.data, layout, CONFIG);
+  if (!place.dataset.wired) wire(place);
+  place.dataset.points = String(figure.data.reduce((sum, trace) => sum + (trace.x?.length ?? trace.z?.length ?? 0), 0));
+}
+
+function wire(place) {
+  place.dataset.wired = "yes";
+  const cell = (event) => {
+    const point = event.points?.[0];
+    const meta = point?.fullData?.meta ?? point?.data?.meta ?? {};
+    const about = place.layout?.meta ?? {};
+    return about.cells || meta.cells ? { q: Math.round(point.y), k: Math.round(point.x), part: about.kind ?? meta.kind } : null;
+  };
+  place.on("plotly_hover", (event) => highlight(cell(event)));
+  place.on("plotly_unhover", () => highlight(null));
+  place.on("plotly_click", (event) => {
+    const here = cell(event);
+    if (here) return move(String(here.q) === cursor.q && String(here.k) === cursor.k ? { q: "", k: "" } : { q: here.q, k: here.k });
+    const step = event.points?.[0]?.data?.meta?.x === "step" ? event.points[0].x : null;
+    if (step !== null) place.dispatchEvent(new CustomEvent("pg-step", { bubbles: true, detail: step }));
+  });
+}
+
+/** Lights up the tokens of one cell wherever they stand; null lights up the pinned cell again. */
+export function highlight(cell) {
+  const here = cell ?? (cursor.q !== "" ? { q: cursor.q, k: cursor.k, part: cursor.part } : null);
+  for (const chip of document.querySelectorAll("[data-token]")) chip.classList.remove("asks", "answers");
+  if (!here) return;
+  const asks = here.part === "encoder" ? "src" : "tgt"; // a row alone may be chosen: then nothing answers
+  const answers = here.part === "decoder" ? "fed" : "src";
+  document.querySelectorAll(`[data-token="${asks}-${here.q}"]`).forEach((chip) => chip.classList.add("asks"));
+  document.querySelectorAll(`[data-token="${answers}-${here.k}"]`).forEach((chip) => chip.classList.add("answers"));
+}
+
+/** A small picture of one head: the same values and the same colours as the large one. Masked cells are hatched. */
+export function thumbnail(canvas, values, mask, colours) {
+  const rows = values.length, columns = values[0]?.length ?? 0;
+  const size = Math.max(2, Math.min(12, Math.floor(96 / Math.max(rows, columns, 1))));
+  canvas.width = columns * size;
+  canvas.height = rows * size;
+  const pen = canvas.getContext("2d");
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) {
+      const seen = !mask || mask[row]?.[column] !== 0;
+      pen.fillStyle = seen ? colours.scale[Math.round(values[row][column] * (colours.scale.length - 1))] : colours.masked;
+      pen.fillRect(column * size, row * size, size, size);
+      if (seen) continue;
+      pen.strokeStyle = colours.hatch;
+      pen.beginPath();
+      pen.moveTo(column * size, (row + 1) * size);
+      pen.lineTo((column + 1) * size, row * size);
+      pen.stroke();
+    }
+}
+
+/** The numbers of a figure as a table, for a screen reader or for anyone who wants to copy them. */
+export function asTable(figure) {
+  const axis = figure.layout ?? {};
+  const label = (ax, value) => {
+    const at = ax?.tickvals?.indexOf(value) ?? -1;
+    return at >= 0 ? ax.ticktext[at] : String(value);
+  };
+  const decode = (text) => new DOMParser().parseFromString(String(text), "text/html").documentElement.textContent;
+  const heat = figure.data.find((trace) => trace.type === "heatmap");
+  if (heat) {
+    const { rows = [], columns: names = [] } = axis.meta ?? {}; // every token, also those whose tick label found no room
+    const columns = heat.z[0]?.map((_, at) => names[at] ?? decode(label(axis.xaxis, at))) ?? [];
+    const head = h("tr", {}, h("th", {}), columns.map((text) => h("th", { scope: "col" }, text)));
+    return h("table", {}, head, heat.z.map((row, at) => h("tr", {}, h("th", { scope: "row" }, rows[at] ?? decode(label(axis.yaxis, at))), row.map((value) => h("td", {}, value === null ? say("masked") : value.toFixed(3))))));
+  }
+  const rows = figure.data.filter((trace) => trace.x?.length).flatMap((trace) => Array.from(trace.x, (x, at) => [trace.name ?? "", x, trace.y?.[at]]));
+  const some = rows.length > 400 ? rows.filter((_, at) => at % Math.ceil(rows.length / 400) === 0) : rows;
+  return h("table", {}, some.map((row) => h("tr", {}, row.map((value) => h("td", {}, typeof value === "number" ? String(+value.toPrecision(5)) : decode(value ?? ""))))));
+}

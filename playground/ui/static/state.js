@@ -1,0 +1,71 @@
+// The cursor: which run, step, sentence, layer, head and token the whole page is looking at. It stands in the address bar, always.
+
+const DEFAULTS = {
+  run: "", step: "", text: "", tab: "learn", part: "cross", layer: "", head: "", q: "", k: "", lang: "",
+  method: "greedy", beam: "4", penalty: "0.6", temperature: "1", draw: "1", target: "output",
+  masks: "", mask: "memory", pos: "heatmap", shift: "3", split: "heldout", teacher: "",
+};
+const listeners = new Set();
+const start = new URLSearchParams(location.search);
+
+export const cursor = Object.fromEntries(Object.entries(DEFAULTS).map(([name, value]) => [name, start.get(name) ?? value]));
+const browserLanguage = () => ((navigator.language || "").toLowerCase().startsWith("zh") ? "zh" : "en");
+if (!cursor.lang) cursor.lang = browserLanguage();
+
+/** Lets go of what a link says and can't be used. */
+export function dropFromCursor(names) {
+  for (const name of names) if (name in DEFAULTS) cursor[name] = name === "lang" ? browserLanguage() : DEFAULTS[name];
+}
+
+const ABOUT_A_SENTENCE = ["q", "k"];
+let knobs = null; // the settings at the left as text, only those that differ from the defaults; null until Gradio has said them
+
+/** Changes some fields, writes the address and tells everyone what changed. A new sentence or run lets go of the pinned token. */
+export function move(changes) {
+  const changed = Object.entries(changes).filter(([name, value]) => cursor[name] !== String(value ?? ""));
+  if (!changed.length) return;
+  if (changed.some(([name]) => name === "run" || name === "text"))
+    for (const name of ABOUT_A_SENTENCE) if (!(name in changes) && cursor[name] !== "") changed.push([name, ""]);
+  for (const [name, value] of changed) cursor[name] = String(value ?? "");
+  writeAddress();
+  const names = new Set(changed.map(([name]) => name));
+  for (const listener of listeners) listener(names);
+}
+
+export const onMove = (listener) => listeners.add(listener);
+
+/** What a link to this view carries: knobs that differ from their defaults, then the cursor where it differs from its own. */
+export function address() {
+  const query = new URLSearchParams();
+  const known = new Set(Object.keys(DEFAULTS));
+  for (const [name, value] of knobs ?? [...start].filter(([name]) => !known.has(name) && !name.startsWith("__"))) query.set(name, value);
+  for (const [name, value] of Object.entries(cursor)) if (value !== DEFAULTS[name] && !(name === "lang" && value === "en")) query.set(name, value);
+  if (cursor.lang === "en" && start.get("lang") === "en") query.set("lang", "en");
+  return query;
+}
+
+export function setKnobs(pairs) {
+  knobs = pairs;
+  writeAddress();
+}
+
+function writeAddress() {
+  const query = address();
+  for (const [name, value] of start) if (name.startsWith("__")) query.set(name, value); // Gradio's own, such as __theme
+  const text = query.toString();
+  history.replaceState(history.state, "", location.pathname + (text ? `?${text}` : ""));
+}
+
+/** The visitor's secret: it says which runs may be changed from this browser. The server keeps only its hash. */
+export const token = (() => {
+  const made = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  try {
+    const kept = localStorage.getItem("playground-token") || made();
+    localStorage.setItem("playground-token", kept);
+    return kept;
+  } catch {
+    return made(); // storage is closed to us (a frame with strict settings): the token lives as long as the page
+  }
+})();
+
+export const isDark = () => document.body.classList.contains("dark");

@@ -1,0 +1,202 @@
+// What is always there: the run and its state, the sentence and what becomes of it, and the film.
+
+import { cursor, move, onMove } from "./state.js";
+import { count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
+import { highlight } from "./picture.js";
+import { isActive, onUpdate, run } from "./live.js";
+import { command } from "./actions.js";
+import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
+
+let card = null; // what is fixed about the run on screen: name, settings, examples, whose it is
+let playing = 0;
+export const currentCard = () => card;
+
+// ---- header -------------------------------------------------------------------------------------------------------------------
+
+export function drawHeader(host, runs) {
+  const select = h("select", { id: "pg-run", "aria-label": say("run_choose"), onchange: (event) => move({ run: event.target.value, ...HERE }) });
+  const group = (label, list) => list.length && select.append(h("optgroup", { label }, list.map((item) => h("option", { value: item.id }, item.title))));
+  group(say("runs_mine"), runs.mine);
+  group(say("runs_shipped"), runs.shipped);
+  if (cursor.run && ![...runs.mine, ...runs.shipped].some((item) => item.id === cursor.run)) group(say("runs_other"), [{ id: cursor.run, title: card?.title ?? say("run_other") }]);
+  select.value = cursor.run;
+  const language = h("button", { type: "button", class: "pg-quiet", id: "pg-language", lang: cursor.lang === "zh" ? "en" : "zh-CN", "aria-label": cursor.lang === "zh" ? "English" : "中文", onclick: () => move({ lang: cursor.lang === "zh" ? "en" : "zh" }) }, cursor.lang === "zh" ? "EN" : "中文");
+  host.replaceChildren(
+    h("div", { class: "pg-title" }, h("h1", {}, say("title")), h("p", {}, say("tagline"))),
+    h("div", { class: "pg-run" }, h("label", { for: "pg-run" }, say("run")), select, h("span", { id: "pg-status", class: "pg-status" }), h("span", { id: "pg-facts", class: "pg-status" }), h("span", { id: "pg-own-run" })),
+    h("div", { class: "pg-tools" }, language, h("button", { type: "button", id: "pg-share", onclick: () => openShare() }, icon("link"), say("share")), h("button", { type: "button", class: "pg-quiet", id: "pg-help", "aria-label": say("help"), onclick: openHelp }, "?")),
+  );
+  drawStatus();
+}
+
+/** What a move to another run forgets: everything that belongs to the old one. */
+export const HERE = { step: "", text: "", layer: "", head: "", q: "", k: "", target: "output", masks: "" };
+
+function drawStatus() {
+  const place = document.getElementById("pg-status");
+  if (!place) return;
+  const last = (run.validations.exact_match ?? []).at(-1);
+  const told = { step: count(run.step ?? 0), steps: count(run.steps ?? 0), left: duration(run.eta), place: run.place, percent: last === undefined ? "–" : percent(last) };
+  Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step ?? 0 });
+  place.textContent = run.status ? say(`status_${run.status}`, told) : "";
+  drawFacts();
+  const note = document.getElementById("pg-run-note");
+  if (note) {
+    const lines = [];
+    if (run.message) lines.push(run.message[cursor.lang] ?? run.message.en);
+    if (card && !card.mine) lines.push(say(card.shipped ? "note_shipped" : "note_readonly"));
+    if (run.status === "gone") lines.push(say("note_gone"));
+    const acts = card && !card.mine && run.status !== "gone" ? [h("button", { type: "button", id: "pg-mine", onclick: () => command("remake") }, say("make_mine"))] : [];
+    note.replaceChildren(...lines.map((line) => h("span", {}, line)), ...acts);
+    note.hidden = !lines.length;
+  }
+}
+
+/** What a run is, in one line: what makes it different, and what it was trained on; and for its owner, a way to name or delete it. */
+function drawFacts() {
+  const facts = document.getElementById("pg-facts"), own = document.getElementById("pg-own-run");
+  if (!facts || !card) return;
+  const where = run.device ? say("trained_on", { device: run.device, threads: run.threads }) : "";
+  const text = [card.line, where].filter(Boolean).join(" · ");
+  if (facts.textContent !== text) facts.textContent = text;
+  if (own.dataset.mine === String(card.mine) + card.id + cursor.lang) return;
+  own.dataset.mine = String(card.mine) + card.id + cursor.lang;
+  own.replaceChildren(...(card.mine ? [
+    h("button", { type: "button", class: "pg-quiet", id: "pg-rename", onclick: () => openRename(card.label, (label) => command("rename", { label })) }, say("rename")),
+    h("button", { type: "button", class: "pg-quiet", id: "pg-delete", onclick: () => openDelete(card.title, () => command("delete")) }, say("delete")),
+  ] : []));
+}
+
+// ---- sentence -----------------------------------------------------------------------------------------------------------------
+
+export function drawSentence(host) {
+  const input = h("input", { id: "pg-sentence", type: "text", autocomplete: "off", spellcheck: "false", maxlength: "2000", "aria-label": say("sentence"), placeholder: say("sentence_hint") });
+  input.addEventListener("input", debounce(() => move({ text: input.value }), 220));
+  const examples = h("select", { id: "pg-examples", "aria-label": say("examples"), onchange: (event) => event.target.value && move({ text: event.target.value }) });
+  host.replaceChildren(
+    h("div", { class: "pg-line" }, h("label", { for: "pg-sentence" }, say("sentence")), input, examples),
+    h("div", { id: "pg-result", class: "pg-result", "aria-live": "polite" }),
+    h("div", { id: "pg-run-note", class: "pg-run-note", hidden: true }),
+  );
+  fillSentence();
+}
+
+function fillSentence() {
+  const input = document.getElementById("pg-sentence"), examples = document.getElementById("pg-examples");
+  if (!input || !card) return;
+  if (document.activeElement !== input) input.value = cursor.text || card.examples[0]?.[0] || "";
+  examples.replaceChildren(h("option", { value: "" }, say("examples")), ...card.examples.map(([source]) => h("option", { value: source }, source)));
+  examples.value = card.examples.some(([source]) => source === cursor.text) ? cursor.text : "";
+}
+
+export const sentenceText = () => cursor.text || card?.examples[0]?.[0] || "";
+
+/** Tokens as chips. Wrong ones are underlined with a wave and marked ✗, so that colour is never the only sign. */
+export function chips(tokens, side) {
+  return tokens.map((token, at) =>
+    h("span", { class: `pg-chip${token.known === false ? " unknown" : ""}${token.right === false ? " wrong" : ""}${token.right === true ? " right" : ""}`, tabindex: "-1",
+      dataset: { id: token.id, ...(side ? { token: `${side}-${at}` } : {}) }, title: token.known === false ? say("unknown_token") : token.p === undefined ? `id ${token.id}` : `id ${token.id} · p = ${token.p.toFixed(3)}` }, token.text),
+  );
+}
+
+async function refreshSentence() {
+  if (!card) return;
+  const place = document.getElementById("pg-result");
+  const answer = await read("panel/sentence", { run: cursor.run, step: cursor.step, text: sentenceText() }, "sentence");
+  if (!answer || !place) return;
+  if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
+  const verdict = answer.correct === null ? null : h("span", { class: `pg-verdict ${answer.correct ? "right" : "wrong"}` }, answer.correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`);
+  place.replaceChildren(
+    h("span", { class: "pg-tokens" }, chips(answer.source, "src")), h("span", { class: "pg-arrow", "aria-hidden": "true" }, "→"),
+    h("span", { class: "pg-tokens out" }, chips(answer.output, "tgt")), verdict ?? "",
+    answer.correct === false ? h("span", { class: "pg-reference" }, say("should_be", { text: answer.references.join(" / ") })) : "",
+    answer.note ? h("span", { class: "pg-note" }, answer.note) : "",
+  );
+  highlight(null);
+}
+
+// ---- film ---------------------------------------------------------------------------------------------------------------------
+
+export function drawFilm(host) {
+  host.replaceChildren(
+    h("button", { type: "button", id: "pg-film-back", "aria-label": say("film_back"), onclick: () => turn(-1) }, icon("back")),
+    h("button", { type: "button", id: "pg-film-play", "aria-label": say("film_play"), onclick: play }, icon("play")),
+    h("button", { type: "button", id: "pg-film-forward", "aria-label": say("film_forward"), onclick: () => turn(1) }, icon("forward")),
+    h("input", { type: "range", id: "pg-film", min: "0", max: "0", value: "0", step: "1", "aria-label": say("film"), oninput: (event) => seek(Number(event.target.value)) }),
+    h("output", { id: "pg-film-step", for: "pg-film" }),
+    h("button", { type: "button", id: "pg-film-now", onclick: () => move({ step: "" }) }, say("film_now")),
+    h("button", { type: "button", id: "pg-fork", title: say("fork_help"), onclick: () => command("fork", { step: cursor.step === "" ? run.step : Number(cursor.step) }) }, icon("fork"), say("fork")),
+  );
+  fillFilm();
+}
+
+/** The stops of the scrubber: every step of which the film has a picture, then "now". */
+const stops = () => run.film;
+
+function at() {
+  const steps = stops();
+  if (cursor.step === "") return steps.length;
+  const wanted = Number(cursor.step);
+  let best = 0;
+  for (let i = 0; i < steps.length; i++) if (Math.abs(steps[i] - wanted) < Math.abs(steps[best] - wanted)) best = i;
+  return best;
+}
+
+const seek = (index) => move({ step: index >= stops().length ? "" : stops()[index] });
+export const turn = (by) => seek(Math.max(0, Math.min(stops().length, at() + by)));
+
+export function play() {
+  const button = document.getElementById("pg-film-play");
+  if (playing) {
+    clearInterval(playing);
+    playing = 0;
+  } else {
+    if (at() >= stops().length) seek(0);
+    playing = setInterval(() => (at() >= stops().length ? play() : turn(1)), 450);
+  }
+  button?.replaceChildren(icon(playing ? "pause" : "play"));
+  button?.setAttribute("aria-label", say(playing ? "film_pause" : "film_play"));
+}
+
+function fillFilm() {
+  const bar = document.getElementById("pg-film");
+  if (!bar) return;
+  bar.max = String(stops().length);
+  bar.value = String(at());
+  bar.disabled = !stops().length;
+  bar.dataset.frames = String(stops().length);
+  const shown = cursor.step === "" ? run.step : stops()[at()] ?? 0;
+  const text = say("film_step", { step: count(shown), steps: count(run.steps || run.step || 0) });
+  document.getElementById("pg-film-step").textContent = text;
+  bar.setAttribute("aria-valuetext", text);
+  document.getElementById("pg-film-now").disabled = cursor.step === "";
+}
+
+// ---- what makes them change -----------------------------------------------------------------------------------------------------
+
+/** Reads what is fixed about the run on screen. Resolves when the page knows it. */
+export async function readCard() {
+  const answer = await read(`run/${encodeURIComponent(cursor.run)}`, {}, "card");
+  if (!answer) return null;
+  card = answer.error ? null : answer;
+  if (card) fillSentence();
+  drawStatus();
+  return answer;
+}
+
+export function wireTop() {
+  onUpdate(() => {
+    drawStatus();
+    fillFilm();
+  });
+  onMove((changed) => {
+    if (["text", "step"].some((name) => changed.has(name))) {
+      fillSentence();
+      fillFilm();
+      refreshSentence();
+    }
+    if (changed.has("q") || changed.has("k")) highlight(null);
+  });
+}
+
+export { isActive, refreshSentence };

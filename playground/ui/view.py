@@ -1,0 +1,133 @@
+"""A view: the (run, step, sentence) and the cursor that one request asks about, read from its parameters and never trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from playground.config import Refusal
+from playground.runs.reader import Look, Piece, Reader
+from playground.runs.registry import Runs
+from playground.runs.run import Run
+from playground.words import entries, say
+
+EXAMPLES = 20
+
+
+class View:
+    """What a panel is drawn from. Raises Refusal (on creation) when the run is unknown."""
+
+    def __init__(self, runs: Runs, reader: Reader, parameters: Mapping[str, str]) -> None:
+        self.runs, self.reader, self.parameters = runs, reader, parameters
+        self.language = language(parameters)
+        self.dark = parameters.get("dark") == "1"
+        self.width = self.whole("width", 720, 280, 1600)
+        self.run = runs.get(parameters.get("run", ""))
+
+    def whole(self, name: str, otherwise: int, low: int, high: int) -> int:
+        """A whole number among the parameters, brought into low..high; `otherwise` when it is absent or no number."""
+        text = self.parameters.get(name, "")
+        if not (text.isascii() and text.isdigit() and len(text) < 10):
+            return otherwise
+        return min(max(int(text), low), high)
+
+    def number(self, name: str, otherwise: float, low: float, high: float) -> float:
+        try:
+            value = float(self.parameters.get(name, otherwise))
+        except ValueError:
+            return otherwise
+        return min(max(value, low), high) if value == value else otherwise
+
+    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+        """One of `choices`; the first of them when the parameter is anything else."""
+        value = self.parameters.get(name, "")
+        return value if value in choices else choices[0]
+
+    def say(self, key: str, **values: object) -> str:
+        return say(self.language, key, **values)
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """The words of the figures in this language, by their short names."""
+        return {name.removeprefix("figures."): text for name, text in entries(self.language).items() if name.startswith("figures.")}
+
+    @cached_property
+    def step(self) -> int | None:
+        """The step asked for; None means now."""
+        return self.whole("step", 0, 0, 10**9) if self.parameters.get("step") else None
+
+    @cached_property
+    def text(self) -> str:
+        """The sentence asked about: what was typed, or the run's first example."""
+        return self.parameters.get("text") or self.examples()[0][0]
+
+    def examples(self) -> list[tuple[str, str]]:
+        found = examples(self.reader, self.run)
+        if not found:
+            raise Refusal("page.not_ready")
+        return found
+
+    @cached_property
+    def look(self) -> Look:
+        """Everything inside the sentence at the step asked for; the decoder is fed its own output, or the reference when that is asked."""
+        target = "reference" if self.parameters.get("target") == "reference" else None
+        return self.reader.look(self.run, self.step, self.text, target)
+
+    @cached_property
+    def part(self) -> str:
+        return self.choice("part", ("cross", "encoder", "decoder"))
+
+    @property
+    def weights(self):
+        """The attention of the part asked for: (layers, H, Q, K)."""
+        return getattr(self.look, self.part)
+
+    def head(self, layers: int, heads: int, otherwise: tuple[int, int]) -> tuple[int, int]:
+        """(layer, head) of the cursor, counted from 0; `otherwise` while none is chosen. Brought into what this model has."""
+        if not self.parameters.get("layer") or not self.parameters.get("head"):
+            return otherwise
+        return self.whole("layer", 1, 1, layers) - 1, self.whole("head", 1, 1, heads) - 1
+
+    def pinned(self, rows: int, columns: int) -> tuple[int, int] | None:
+        """The pinned cell (row, column), when it lies inside."""
+        if not self.parameters.get("q") or not self.parameters.get("k"):
+            return None
+        q, k = self.whole("q", 0, 0, 10**6), self.whole("k", 0, 0, 10**6)
+        return (q, k) if q < rows and k < columns else None
+
+    def row(self, rows: int) -> int | None:
+        """The row that is asked about, when one is chosen and lies inside."""
+        q = self.whole("q", -1, 0, 10**6)
+        return q if 0 <= q < rows else None
+
+    def step_note(self, actual: int) -> str:
+        """A sentence when the parameters are from another step than the one asked for; empty otherwise."""
+        return "" if self.step is None or actual == self.step else self.say("page.nearest_step", wanted=self.step, actual=actual)
+
+
+def examples(reader: Reader, run: Run) -> list[tuple[str, str]]:
+    """Held-out sentences to look at. The film's probes come first, a long one before the others: of them every frame has a picture."""
+    probes = list(run.film.plan.probes)
+    first = probes[-2:-1] + [pair for pair in probes if pair not in probes[-2:-1]]
+    return first + [pair for pair in reader.examples(run, "heldout", EXAMPLES) if pair not in probes]
+
+
+def language(parameters: Mapping[str, str]) -> str:
+    return "zh" if parameters.get("lang") == "zh" else "en"
+
+
+def texts(pieces: tuple[Piece, ...]) -> list[str]:
+    return [piece.text for piece in pieces]
+
+
+def tokens(pieces: tuple[Piece, ...], right: tuple[bool, ...] | None = None, probabilities: tuple[float, ...] | None = None) -> list[dict]:
+    """Pieces as the page shows them: text, id, whether the model knows it, whether it is right, how likely it was."""
+    shown = []
+    for at, piece in enumerate(pieces):
+        token = {"text": piece.text, "id": piece.id, "known": piece.known}
+        if right is not None and at < len(right):
+            token["right"] = right[at]
+        if probabilities is not None and at < len(probabilities):
+            token["p"] = float(probabilities[at])
+        shown.append(token)
+    return shown

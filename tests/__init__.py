@@ -1,0 +1,1 @@
+"""What the playground promises, said as tests; the folders mirror playground/."""

@@ -1,0 +1,119 @@
+"""A browser, a server, and pages that fail their test on the first sign of trouble."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Page, Playwright, expect, sync_playwright
+
+from tests.browser.server import ROOT, Server
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+QUIET = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+SCREENSHOTS = ROOT / "test-output" / "browser"
+PATIENCE = 60_000  # ms; conditions are waited for, so a long patience costs nothing while all is well
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("browser")
+
+
+@pytest.fixture(scope="package")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("server"))
+    server.start()
+    yield server
+    server.stop()
+    assert "Traceback" not in server.said(), server.said()
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """Chromium from the PATH, or Playwright's own."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=_chromium(playwright), args=QUIET.split())
+        expect.set_options(timeout=PATIENCE)
+        yield browser
+        browser.close()
+
+
+def _chromium(playwright: Playwright) -> str:
+    for path in (*map(shutil.which, NAMES), playwright.chromium.executable_path):
+        if path and Path(path).exists():
+            return path
+    pytest.skip("no Chromium here: install one with `apt-get install chromium` or `playwright install chromium`")
+
+
+class Trouble:
+    """What no page may do: complain, fail to load something, or ask another host for anything."""
+
+    def __init__(self, server: Server) -> None:
+        self.host, self.seen = f"127.0.0.1:{server.port}", []
+
+    def watch(self, page: Page) -> None:
+        page.on("console", lambda message: message.type == "error" and self.seen.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: self.seen.append(f"error in the page: {error}"))
+        page.on("dialog", self._asked_aloud)
+        page.on("crash", lambda: self.seen.append("the page crashed"))
+        page.on("response", lambda answer: answer.status >= 400 and self.seen.append(f"{answer.status} for {answer.url}"))
+        page.on("requestfailed", lambda request: self._failed(request.url, request.failure or ""))
+        page.on("request", lambda request: self._asked(request.url))
+
+    def _asked(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("data", "blob") and parts.netloc != self.host:
+            self.seen.append(f"a request to another host: {url}")
+
+    def _asked_aloud(self, dialog: Dialog) -> None:
+        self.seen.append(f"a dialogue nobody asked for: {dialog.message}")
+        dialog.dismiss()
+
+    def _failed(self, url: str, why: str) -> None:
+        if "ERR_ABORTED" not in why:  # the page gives up what it no longer needs: an older picture, a stream that is over
+            self.seen.append(f"{why} for {url}")
+
+
+def ready(page: Page) -> None:
+    """Until the page shows a run and the visitor's settings are theirs."""
+    expect(page.locator("body")).to_have_attribute("data-playground", "ready")
+
+
+@pytest.fixture
+def visit(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[Callable[..., Page]]:
+    """visit(path, **context) -> a page of a new visitor, with a browser of their own, opened at `path` and ready, or met otherwise.
+
+    Fails the test when any of its pages was in trouble. The last state of each page is kept as a screenshot.
+    """
+    trouble, pages = Trouble(server), []
+
+    def open(path: str = "", meet: Callable[[Page], None] = ready, route: tuple | None = None, **options: object) -> Page:
+        context = browser.new_context(base_url=server.url, **{"viewport": {"width": 1280, "height": 900}, "locale": "en-US", **options})
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        trouble.watch(page)
+        pages.append(page)
+        if route:
+            page.route(*route)
+        page.goto(path, wait_until="commit")
+        meet(page)
+        return page
+
+    yield open
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    for at, page in enumerate(pages):
+        if not page.is_closed():
+            page.screenshot(path=SCREENSHOTS / f"{request.node.name}{f'-{at + 1}' if at else ''}.png")
+        page.context.close()
+    assert not trouble.seen, "\n".join(trouble.seen)
+
+
+@pytest.fixture
+def page(visit: Callable[..., Page]) -> Page:
+    """One visitor, who has just come."""
+    return visit()

@@ -1,0 +1,69 @@
+"""The app as a visitor meets it: a process of its own over a folder of its own, which can be ended and started again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 180.0  # seconds that a start may take on a busy machine
+
+
+class Server:
+    """`url` stays the same over restarts. What the server says is in server.log in its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/"
+        self.log = folder / "server.log"
+        self._process: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        """Returns when the page can be opened."""
+        own = {"PORT": str(self.port), "PLAYGROUND_DATA": str(self.folder / "data"), "GRADIO_SERVER_NAME": "127.0.0.1"}
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "playground", "serve"], cwd=ROOT, env=os.environ | own, stdout=log, stderr=log,
+                preexec_fn=_hear_ctrl_c,
+            )  # fmt: skip
+        end = time.monotonic() + PATIENCE
+        while not self._answers():
+            assert self._process.poll() is None, f"the server ended at once:\n{self.said()}"
+            assert time.monotonic() < end, f"the server did not start:\n{self.said()}"
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        """As Ctrl-C does it."""
+        if self._process is None:
+            return
+        self._process.send_signal(signal.SIGINT)
+        try:
+            self._process.wait(60)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait(10)
+        self._process = None
+
+    def said(self) -> str:
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}gradio_api/playground/boot", timeout=5) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
+
+
+def _hear_ctrl_c() -> None:
+    """A process started in the background of a script is deaf to Ctrl-C otherwise."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,0 +1,117 @@
+"""A teacher brings sentences of their own: as a file, as pasted text, and once the wrong file."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.steps import SMALL, address, has_address, has_status, link, new_run, tab, words
+
+NAMES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+WORTE = ("eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn")
+PAIRS = [(f"{a} and {b}", f"{c} und {d}") for a, c in zip(NAMES, WORTE, strict=True) for b, d in zip(NAMES, WORTE, strict=True)]
+# line 1 names the columns, line 4 is blank, line 6 has no translation
+LINES = [
+    "english\tgerman",
+    *("\t".join(pair) for pair in PAIRS[:2]),
+    "",
+    "\t".join(PAIRS[2]),
+    "alone\t",
+    *("\t".join(p) for p in PAIRS[3:]),
+]
+OWN = SMALL | {"pairs": 200, "heldout": 10}
+
+
+def upload(page: Page, name: str, content: bytes) -> None:
+    page.locator("#pg-files input[type=file]").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
+
+
+def first_row(page: Page) -> list[str]:
+    return page.locator("#pg-reading tbody tr").first.locator("td").all_inner_texts()
+
+
+def test_upload_and_train(visit):
+    """A file is read, shown as understood and trained on; then pasted lines are, the other way round."""
+    page = visit(link(OWN))
+    tab(page, "Data")
+    upload(page, "numbers.tsv", "\n".join(LINES).encode())
+    reading = page.locator("#pg-reading")
+    expect(reading).to_have_attribute("data-pairs", "100")
+    expect(reading).to_contain_text("numbers.tsv")
+    expect(reading.locator("li")).to_have_text(
+        [
+            "103 lines read, 100 pairs kept, 3 dropped.",
+            "1 dropped because it names the columns (line 1).",
+            "1 dropped because there is nothing on the line (line 4).",
+            "1 dropped because the target is empty (line 6).",
+        ]
+    )
+    assert first_row(page) == ["2", "one and one", "eins und eins"]
+    before = address(page)["run"]
+    page.locator("#pg-train-own").click()
+    first = new_run(page, before)
+    has_status(page, "done")
+    expect(page.locator("#pg-tab-learn-button")).to_have_attribute("aria-selected", "true")
+    data = tab(page, "Data")
+    expect(data).to_have_attribute("data-run", first)
+    lines = [" ".join(line.locator(".pg-chip").all_inner_texts()) for line in data.locator(".pg-chipline").all()]
+    assert len(lines) >= 5
+    assert lines[0] in dict(PAIRS)
+    assert all(pair in PAIRS for pair in zip(lines[1::2], lines[2::2], strict=True))
+
+    page.locator("#pg-files").get_by_label("Clear").click()
+    page.locator("#pg-paste textarea").fill("\n".join("\t".join(pair) for pair in PAIRS[:50]))
+    page.locator("#pg-read").click()
+    expect(reading).to_have_attribute("data-pairs", "50")
+    expect(reading).to_contain_text("pasted text")
+    page.locator("#pg-swap input").check()
+    expect(reading.locator("tbody tr").first).to_contain_text("eins und eins")
+    page.wait_for_function("document.querySelector('#pg-reading tbody td:nth-child(2)').textContent === 'eins und eins'")
+    assert first_row(page) == ["1", "eins und eins", "one and one"]
+    page.locator("#pg-train-own").click()
+    new_run(page, first)
+    has_status(page, "done")
+    has_address(page, task="own")
+    assert page.locator("#pg-sentence").input_value().split()[0] in WORTE
+
+
+def test_bad_upload(visit):
+    """The wrong file gets one plain sentence; what was there before stays, and everything goes on working."""
+    page = visit(link(OWN, task="copy"))
+    data, notices = tab(page, "Data"), page.locator(".pg-notice")
+    shown = data.inner_text()
+
+    page.locator("#pg-train-own").click()
+    expect(notices).to_have_text([words("page.no_upload_yet") + "×"])
+    notices.get_by_label("Close").click()
+
+    upload(page, "photo.tsv", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(200))
+    expect(notices).to_have_count(1)
+    expect(notices).to_contain_text("photo.tsv")
+    assert "\n" not in notices.locator("span").inner_text()
+    expect(page.locator("#pg-reading")).to_be_empty()
+    assert data.inner_text() == shown
+    assert address(page)["task"] == "copy"
+    notices.get_by_label("Close").click()
+
+    page.locator("#pg-files").get_by_label("Clear").click()
+    upload(page, "latin.csv", "Bär,bear\nKäse,cheese\n".encode("latin-1"))
+    expect(notices).to_have_text([words("data.not_utf8", name="latin.csv", line=1) + "×"])
+    notices.get_by_label("Close").click()
+
+    page.locator("#pg-files").get_by_label("Clear").click()
+    upload(page, "good.csv", "\n".join(",".join(pair) for pair in PAIRS[:30]).encode())
+    expect(page.locator("#pg-reading")).to_have_attribute("data-pairs", "30")
+    expect(notices).to_have_count(0)
+    has_address(page, task="own")
+
+    page.locator("#pg-files").get_by_label("Clear").click()
+    page.locator("#pg-paste textarea").fill("only one column\nand another one")
+    page.locator("#pg-read").click()
+    expect(notices).to_contain_text(words("data.one_column", name="pasted text", line=1))
+    expect(page.locator("#pg-reading")).to_have_attribute("data-pairs", "30")
+    has_address(page, task="own")
+    before = address(page)["run"]
+    page.locator("#pg-train-own").click()
+    new_run(page, before)
+    has_status(page, "done")
+    assert page.locator("#pg-sentence").input_value() in dict(PAIRS[:30])

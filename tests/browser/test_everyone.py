@@ -1,0 +1,164 @@
+"""The page for everyone: in Chinese, in the dark, on a telephone, without a mouse."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ready
+from tests.browser.steps import ONE_SENTENCE, SMALL, has_address, has_status, link, tab, train, words
+
+TABS = ("Learn", "Translate", "Attention", "Masks", "Positions", "Data")
+WITHOUT_A_NAME = """
+() => [...document.querySelectorAll(':is(#pg-head, .pg-stage, .pg-buttons, .pg-panel) :is(button, input, select)')]
+  .filter((control) => control.offsetParent && !(control.textContent.trim() || control.ariaLabel || control.labels?.length))
+  .map((control) => control.outerHTML.slice(0, 80))
+"""
+HAN = re.compile("[\u4e00-\u9fff]")
+
+
+def test_chinese(visit):
+    """A Chinese browser is met in Chinese, controls and captions and sentences of errors; one click says it all in English."""
+    page = visit(locale="zh-CN")
+    expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
+    for place in ("#pg-train", "#pg-status", "#pg-run-note", "#pg-film-now", "#knob-d_model", "#pg-tab-learn-button", "#pg-difference"):
+        expect(page.locator(place)).to_have_text(HAN)
+    figure = page.locator("[data-block='figure learn-cross']")
+    expect(figure.locator(".pg-caption")).to_have_text(HAN)
+    expect(figure.locator(".xtitle")).to_have_text(HAN)
+    page.locator("#pg-sentence").fill(" ")
+    expect(page.locator("#pg-result .pg-error")).to_have_text(HAN)
+    page.locator("#pg-sentence").fill("")
+    expect(page.locator("#pg-result .pg-verdict")).to_have_text(HAN)
+    page.locator("#pg-language").click()
+    expect(page.locator("#pg-train")).to_have_text("Train a new model")
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    expect(page.locator("#pg-tab-learn-button")).to_have_text("Learn")
+    for place in ("#pg-status", "#pg-run-note", "#pg-film-now", "#knob-d_model", "#pg-difference", "[data-block='figure learn-cross']"):
+        expect(page.locator(place)).not_to_have_text(HAN)
+    page.locator("#pg-language").click()
+    expect(page.locator("#pg-train")).to_have_text(HAN)
+    has_address(page, lang="zh")
+
+
+def test_dark(visit):
+    """In the dark the page is dark, its figures are, and nothing is written dark on dark."""
+    page = visit(link(tab="attention"), color_scheme="dark")
+    expect(page.locator("body")).to_have_class(re.compile("dark"))
+    assert brightness(page, "body", "backgroundColor") < 60
+    for place in ("#pg-head h1", "#pg-sentence", ".pg-caption", "#pg-run", ".pg-chip"):
+        assert brightness(page, place, "color") > 130, place
+    expect(page.locator("#pg-figure-attention .xtick text").first).to_be_visible()
+    assert brightness(page, "#pg-figure-attention .xtick text", "fill") > 130
+
+
+def brightness(page: Page, place: str, what: str) -> float:
+    """0 black to 255 white, of a computed colour."""
+    red, green, blue = map(float, re.findall(r"[\d.]+", page.locator(place).first.evaluate(f"e => getComputedStyle(e).{what}"))[:3])
+    return 0.3 * red + 0.59 * green + 0.11 * blue
+
+
+def test_telephone(visit):
+    """390 pixels: nothing sticks out sideways in any tab, the controls fold away, and a model is trained."""
+    page = visit(link(ONE_SENTENCE), viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    for name in TABS:
+        tab(page, name)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+    tab(page, "Learn")
+    expect(page.locator("#pg-figure-learn-cross .xtick text").first).to_be_in_viewport()
+    box = page.locator("#pg-figure-learn-cross").bounding_box()
+    assert 300 < box["width"] <= 390
+    expect(page.locator("#pg-train")).not_to_be_in_viewport()
+    page.locator("#pg-sidebar .toggle-button").click()
+    expect(page.locator("#pg-train")).to_be_in_viewport()
+    train(page)
+    has_status(page, "done")
+    expect(page.locator("#pg-train")).not_to_be_in_viewport()
+    expect(page.locator("#pg-result .pg-verdict.right")).to_be_visible()
+
+
+def test_keyboard(visit):
+    """Space plays to the end, arrows move, numbers choose heads, ? helps; every control is reached and named; typing stays typing."""
+    page = visit(link(tab="attention"))
+    page.evaluate("document.activeElement.blur()")
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    film = page.locator("#pg-film")
+    assert int(film.input_value()) == int(film.get_attribute("max")) - 3
+    page.keyboard.press("Space")
+    expect(page.locator("#pg-film-play")).to_have_attribute("aria-label", words("page.film_pause"))
+    has_address(page, step=None)
+    expect(page.locator("#pg-film-play")).to_have_attribute("aria-label", words("page.film_play"))
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    has_address(page, step=None)
+    page.keyboard.press("3")
+    has_address(page, head="3", layer="1")
+    expect(page.locator(".pg-thumb[aria-pressed=true]")).to_have_attribute("aria-label", "layer 1, head 3")
+    page.keyboard.press("ArrowDown")
+    has_address(page, q="0")
+    page.keyboard.press("ArrowDown")
+    has_address(page, q="1")
+    expect(page.locator("#pg-panel-attention .pg-cell")).to_contain_text("(row 2)")
+    page.keyboard.press("?")
+    expect(page.locator("#pg-dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#pg-dialog")).to_have_count(0)
+
+    page.locator("#pg-sentence").focus()
+    page.locator("#pg-sentence").fill("")
+    page.keyboard.type("1 ?")
+    has_address(page, text="1 ?", head="3")
+    expect(page.locator("#pg-dialog")).to_have_count(0)
+    assert page.evaluate(WITHOUT_A_NAME) == []
+    assert (
+        page.locator("#pg-head button, .pg-stage button, .pg-panel button").evaluate_all("all => all.filter((one) => one.tabIndex < 0)")
+        == []
+    )
+
+
+def test_slow_line(visit):
+    """The page's own script comes long after Gradio: nothing that happened in between is lost."""
+    held = []
+
+    def meet(page: Page) -> None:
+        expect(page.locator("#knob-d_model input[type=number]")).to_have_value("16")
+        page.locator("#pg-tab-masks-button").click()
+        held[0].continue_()
+        ready(page)
+
+    page = visit(link(SMALL), meet=meet, route=("**/main.js", lambda route: held.append(route)))
+    expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
+    expect(page.locator("#pg-panel-masks [data-block^='figure mask-']")).to_have_count(3)
+    has_address(page, tab="masks", d_model="16", run="reverse")
+
+
+def test_the_sentence_stays_in_sight(visit):
+    """Sentence and film are above every picture, also when the page is scrolled; zoom is kept while new numbers come."""
+    page = visit(link(SMALL | {"steps": 20_000, "validate_every": 1000}))
+    train(page)
+    has_status(page, "training")
+    page.wait_for_function("document.querySelector('#pg-figure-loss')?._fullLayout?.xaxis.range[1] === 20_000")
+    curve = page.locator("#pg-figure-loss")
+    box = curve.locator(".nsewdrag").first.bounding_box()
+    page.mouse.move(box["x"] + 2, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 60, steps=3)
+    page.mouse.up()
+    page.wait_for_function("document.querySelector('#pg-figure-loss')._fullLayout.xaxis.range[1] < 20_000")
+    zoomed = curve.evaluate("plot => plot._fullLayout.xaxis.range")
+    seen = [int(curve.get_attribute("data-points")), int(page.locator("#pg-panel-learn").get_attribute("data-drawn"))]
+    page.wait_for_function(  # numbers have come, and after them the whole panel anew
+        """([points, drawn]) => Number(document.querySelector('#pg-figure-loss').dataset.points) > points + 20
+          && Number(document.querySelector('#pg-panel-learn').dataset.drawn) > drawn + 2""",
+        arg=seen,
+    )
+    assert curve.evaluate("plot => plot._fullLayout.xaxis.range") == zoomed
+    page.locator("#pg-stop").click()
+    has_status(page, "stopped")
+    page.mouse.move(800, 500)
+    page.mouse.wheel(0, 700)
+    page.wait_for_function("scrollY > 300")
+    expect(page.locator("#pg-sentence")).to_be_in_viewport()
+    expect(page.locator("#pg-film")).to_be_in_viewport()

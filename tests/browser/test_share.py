@@ -1,0 +1,140 @@
+"""Somebody comes back, and somebody else opens the link they were sent."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ready
+from tests.browser.server import Server
+from tests.browser.steps import ONE_SENTENCE, address, has_address, has_status, link, new_run, tab, train, type_sentence, words
+
+
+def view(page: Page) -> dict[str, object]:
+    """What the page shows: the same for the same link, whoever opens it."""
+    panel = page.locator("#pg-panel-attention")
+    return {
+        "sentence": page.locator("#pg-sentence").input_value(),
+        "step": panel.get_attribute("data-step"),
+        "title": panel.locator("[data-block='figure attention'] h3").inner_text(),
+        "caption": panel.locator("[data-block='figure attention'] .pg-caption").inner_text(),
+        "cell": panel.locator(".pg-cell").inner_text(),
+        "weights": panel.locator("#pg-figure-attention").evaluate("plot => plot.data[0].z"),
+        "output": page.locator("#pg-result .pg-tokens.out").inner_text(),
+        "d_model": page.locator("#knob-d_model input[type=number]").input_value(),
+        "task": page.locator("#knob-task input").input_value(),
+    }
+
+
+def look_closely(page: Page) -> None:
+    """Winds back, changes the sentence and pins a cell of another head: a view that is not the first one."""
+    tab(page, "Attention")
+    film = page.locator("#pg-film")
+    film.fill(str(int(film.get_attribute("max")) // 2))
+    type_sentence(page, "ein bier")
+    page.locator(".pg-thumb").last.click()
+    page.wait_for_function("new URLSearchParams(location.search).has('head') && new URLSearchParams(location.search).has('step')")
+    page.keyboard.press("Escape")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowDown")
+    has_address(page, q="0")
+    settled(page)
+
+
+def settled(page: Page) -> None:
+    """Until the open panel shows what the address says."""
+    query = address(page)
+    panel = page.locator("#pg-panel-attention")
+    expect(panel).to_have_attribute("data-run", query["run"])
+    expect(panel.locator("[data-block='figure attention'] h3")).to_have_text(
+        f"cross attention · layer {query['layer']}, head {query['head']}"
+    )
+    expect(panel.locator("#pg-figure-attention .xtick text")).to_have_text(["ein", "bier", "<eos>"])
+    expect(panel.locator(".pg-cell")).to_be_visible()
+    expect(page.locator("#pg-result .pg-tokens").first.locator(".pg-chip")).to_have_text(["ein", "bier"])
+    expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
+
+
+def test_reload_and_restart(visit, server: Server):
+    """After a reload, and after the server was started anew, the page shows the same run in the same view."""
+    page = visit(link(ONE_SENTENCE))
+    run = train(page)
+    has_status(page, "done")
+    look_closely(page)
+    before, where = view(page), page.url
+    assert before["step"] not in ("", "60")
+
+    page.reload()
+    ready(page)
+    settled(page)
+    assert view(page) == before
+    assert page.url == where
+
+    page.goto("about:blank")
+    server.stop()
+    server.start()
+    page.goto(where)
+    ready(page)
+    settled(page)
+    assert view(page) == before
+    assert page.url == where
+    has_status(page, "done")
+    assert page.locator("#pg-run optgroup[label=Yours] option").first.get_attribute("value") == run
+
+
+def test_shared_link(visit):
+    """The link shows somebody else the same view, lets them change nothing, and gives them a run of their own on one click."""
+    owner = visit(link(ONE_SENTENCE))
+    run = train(owner)
+    has_status(owner, "done")
+    look_closely(owner)
+    owner.locator("#pg-share").click()
+    shared = owner.locator("#pg-link").input_value()
+    assert shared == owner.url
+    expect(owner.locator("#pg-qr")).to_be_visible()
+    assert owner.locator("#pg-qr").evaluate("picture => picture.decode().then(() => picture.naturalWidth)") > 100
+    owner.locator("#pg-dialog").get_by_label("Close").click()
+    expect(owner.locator("#pg-dialog")).to_have_count(0)
+
+    guest = visit(shared)
+    settled(guest)
+    assert view(guest) == view(owner)
+    has_status(guest, "done")
+    expect(guest.locator("#pg-run-note")).to_contain_text(words("page.note_readonly"))
+    for name in ("pause", "step", "stop"):
+        expect(guest.locator(f"#pg-{name}")).to_be_disabled()
+    for name in ("rename", "delete"):
+        expect(guest.locator(f"#pg-{name}")).to_have_count(0)
+    expect(owner.locator("#pg-rename")).to_be_visible()
+
+    guest.locator("#pg-mine").click()
+    copy = new_run(guest, run)
+    has_status(guest, "done")
+    expect(guest.locator("#pg-mine")).to_have_count(0)
+    expect(guest.locator("#pg-run-note")).to_be_hidden()
+    assert guest.locator("#pg-run optgroup[label=Yours] option").evaluate_all("all => all.map((one) => one.value)") == [copy]
+    assert guest.locator("#knob-task input").input_value() == "I want a beer" or address(guest)["task"] == "beer"
+
+
+def test_bad_link(visit):
+    """A link with bad values opens the page and says in one sentence what was ignored; the rest of it holds, letter by letter."""
+    good = {"n_heads": 2, "text": "<script>alert(1)</script>{{x}}"}
+    bad = {
+        "d_model": 63,
+        "steps": "NaN",
+        "task": "<b>nonsense</b>",
+        "run": "gone",
+        "tab": "nowhere",
+        "step": -3,
+        "layer": "x",
+        "part": "soul",
+    }
+    page = visit(link(good | bad))
+    notices = page.locator(".pg-notice")
+    expect(notices).to_have_count(1)
+    for name, value in bad.items():
+        expect(notices).to_contain_text(words("runs.unknown") if name == "run" else f"“{name}” can't be “{value}”")
+    expect(page.locator("#pg-result .pg-tokens").first.locator(".pg-chip")).to_have_text([*good["text"]])
+    assert page.locator("#pg-sentence").input_value() == good["text"]
+    expect(page.locator("#pg-tab-learn-button")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
+    has_address(page, **dict.fromkeys(bad) | {"n_heads": "2", "text": good["text"], "run": "reverse"})

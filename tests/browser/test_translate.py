@@ -1,0 +1,67 @@
+"""Somebody translates while the model still learns: every way of decoding, a word it has never seen, and step by step."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.steps import SMALL, has_address, has_status, link, tab, train, type_sentence, words
+
+
+def number(page: Page) -> int:
+    return int(page.locator("#pg-status").get_attribute("data-step"))
+
+
+def test_translate_while_training(visit):
+    page = visit(link(SMALL | {"steps": 20_000, "validate_every": 1000}))
+    train(page)
+    has_status(page, "training")
+    begun = number(page)
+    panel = tab(page, "Translate")
+    lines = panel.locator("[data-block='chips candidates'] .pg-chipline")
+
+    type_sentence(page, "hello")
+    expect(lines.first.locator(".pg-chip")).to_have_text([*"hello"])
+    expect(panel).to_contain_text("olleh")
+    expect(page.locator("#pg-result .pg-tokens").first.locator(".pg-chip")).to_have_text([*"hello"])
+    expect(lines).to_have_count(3)  # source, output, reference
+
+    panel.locator("[data-value=beam]").click()
+    has_address(page, method="beam", text="hello")
+    expect(lines).to_have_count(1 + 4 + 1)
+    scores = [float(re.search(r"score (-?[\d.]+)", label)[1]) for label in lines.locator(".pg-label").all_inner_texts()[1:5]]
+    assert scores == sorted(scores, reverse=True)
+    width = panel.locator("[data-block='range beam'] input")
+    width.fill("2")
+    has_address(page, beam="2")
+    expect(lines).to_have_count(1 + 2 + 1)
+
+    panel.locator("[data-value=sample]").click()
+    expect(lines).to_have_count(3)
+    panel.locator("[data-block='button draw'] button").click()
+    has_address(page, method="sample", draw="2")
+
+    panel.locator("[data-value=greedy]").click()
+    has_address(page, method=None)
+    type_sentence(page, "hé9lo")
+    expect(panel.locator("[data-block='text unknown']")).to_have_text(words("page.unknown_words", words="é, 9"))
+    expect(lines.first.locator(".pg-chip.unknown")).to_have_text(["é", "9"])
+    expect(page.locator("#pg-result .pg-chip.unknown")).to_have_text(["é", "9"])
+    expect(panel).to_contain_text(words("page.no_reference"))
+
+    type_sentence(page, "abcd")
+    expect(lines.first.locator(".pg-chip")).to_have_text([*"abcd"])
+    title = panel.locator("[data-block='figure likely'] h3")
+    expect(title).to_contain_text("Step 1: the five likeliest tokens")
+    bars = panel.locator("#pg-figure-likely .yaxislayer-above .ytick, #pg-figure-likely .ytick")
+    expect(bars).to_have_count(5)
+    expect(panel.locator("#pg-figure-looks .xtick text")).to_have_text([*"abcd", "<eos>"])
+    lines.nth(1).locator(".pg-chip").nth(1).click()
+    has_address(page, q="1")
+    expect(title).to_contain_text("Step 2:")
+
+    has_status(page, "training")
+    page.wait_for_function("step => Number(document.querySelector('#pg-status').dataset.step) > step", arg=begun + 10)
+    page.locator("#pg-stop").click()
+    has_status(page, "stopped")

@@ -1,0 +1,55 @@
+"""Every picture there is, in the sizes that matter: what the tests of all figures are run over."""
+
+import numpy as np
+
+from playground.figures import attention, bars, curves, data, masks, positions
+from playground.words import entries
+
+# What people type and tokenizers make: HTML, TeX, Plotly's templates, entities, nothing, blanks, controls, a lone surrogate.
+HARD = ["<s>", "<b>x</b>", "$x$", "%{x}", "{{y}}", "&amp;", " ", "", "<img src=x onerror=alert(1)>", "a\nb", "$$", "\ud800", "狗", "␣"]
+HISTORY = {
+    "step": [1, 2, 3, 4], "loss": [3.0, 2.0, float("nan"), 1.0], "learning_rate": [1e-5, 2e-5, 3e-5, 4e-5],
+    "grad_norm": [1.0, 2.0, 1.0, 0.5], "tokens_per_second": [15000.0, 16000.0, 15500.0, 15250.0],
+    "validation_step": [2, 4], "validation_loss": [2.5, 1.5], "token_accuracy": [0.3, 0.9], "exact_match": [0.0, 0.5],
+}  # fmt: skip
+
+
+def labels(language):
+    """The words of the figures under their short names, as the page hands them over."""
+    return {name.removeprefix("figures."): text for name, text in entries(language).items() if name.startswith("figures.")}
+
+
+def tokens(length, hard=True):
+    names = HARD if hard else [*"abcdefgh", "<eos>"]
+    return [names[i % len(names)] for i in range(length)]
+
+
+def gallery(length=12, width=720, hard=True, **style):
+    """{name: figure} of every function, for `length` tokens on `width` pixels. `style`: dark, labels."""
+    rng = np.random.default_rng(0)
+    words = tokens(length, hard)
+    weights = rng.dirichlet(np.full(length, 0.3), size=length)
+    causal = np.tril(np.ones((length, length), dtype=bool))
+    padding = (np.arange(length) < max(length - 2, 1))[None]
+    table = rng.normal(size=(max(length, 4), 8))
+    both = {"padding": padding, "future": causal}
+    cells = {"width": width, **style}
+    pictures = {
+        "matrix": attention.matrix(weights, words, words, pinned=(0, 0), alignment=[*range(length - 1), None], **cells),
+        "matrix_masked": attention.matrix(weights, words, words, mask=causal, kind="decoder", **cells),
+        "matrix_wide": attention.matrix(weights[:1], words[:1], words, mask=padding, **cells),
+        "step_bars": attention.step_bars(weights[0], words, mask=padding[0], right=0, **cells),
+        "top_tokens": bars.top_tokens(words[:5], np.sort(weights[0])[::-1][:5], chosen=0, right=0, **cells),
+        "frequencies": bars.frequencies(words, np.arange(length) * 1000, **cells),
+        "mask_padding": masks.grid(padding, words, words, causes={"padding": padding}, **cells),
+        "mask_both": masks.grid(padding & causal, words, words, kind="decoder", causes=both, **cells),
+        "mask_memory": masks.grid(padding, words[:1], words, kind="cross", **cells),
+        "heatmap": positions.heatmap(table, trained=3, **style),
+        "waves": positions.waves({"sinusoidal": table, "learned": table[:3] + 1}, [0, 3, 7], trained=2, **style),
+        "similarity": positions.similarity(table @ table.T / 50, trained=3, **cells),
+        "shift_error": positions.shift_error({"sinusoidal": np.full(length, 1e-7), "learned": np.arange(length) / 9}, trained=3, **style),
+        "lengths": data.lengths(rng.integers(1, length + 1, 50), rng.integers(1, length + 1, 50), **style),
+    }
+    for name, picture in curves.skeletons(steps=300, **style).items():
+        pictures |= {f"empty_{name}": picture, name: curves.fill(picture, HISTORY, step=3)}
+    return pictures

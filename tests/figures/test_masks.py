@@ -1,0 +1,72 @@
+"""The picture of a mask."""
+
+import numpy as np
+import pytest
+
+from playground.figures import masks
+
+TOKENS = ["<bos>", "a", "<pad>"]
+CAUSAL = np.tril(np.ones((3, 3), dtype=bool))
+PADDING = np.array([[True, True, False]])
+
+
+def hatched(figure):
+    """{name: cells} of the visible hatching."""
+    found = {}
+    for trace in figure["data"]:
+        if trace["type"] == "bar" and trace["visible"]:
+            runs = zip(trace["y"], trace["base"], trace["x"], strict=True)
+            found[trace["name"]] = {(row, int(base + 0.5) + i) for row, base, length in runs for i in range(length)}
+    return found
+
+
+def test_allowed_cells_are_filled_and_masked_ones_hatched():
+    figure = masks.grid(CAUSAL, TOKENS, TOKENS, kind="decoder")
+    assert figure["data"][0]["z"] == [[1, None, None], [1, 1, None], [1, 1, 1]]
+    assert hatched(figure) == {"masked": {(0, 1), (0, 2), (1, 2)}}
+
+
+def test_a_padding_mask_of_one_row_holds_for_every_query():
+    figure = masks.grid(PADDING, ["x"] * 5, TOKENS)
+    assert figure["data"][0]["z"] == [[1, 1, None]] * 5
+    assert figure["layout"]["yaxis"]["ticktext"] == ["x"] * 5
+
+
+def test_each_cause_has_hatching_of_its_own_and_both_together_are_crossed():
+    figure = masks.grid(PADDING & CAUSAL, TOKENS, TOKENS, kind="decoder", causes={"padding": PADDING, "future": CAUSAL})
+    assert hatched(figure) == {"padding": {(2, 2)}, "future": {(0, 1)}, "both": {(0, 2), (1, 2)}}
+    shapes = {trace["name"]: trace["marker"]["pattern"]["shape"] for trace in figure["data"] if trace["type"] == "bar"}
+    assert shapes == {"padding": "/", "future": "\\", "both": "x"}
+
+
+def test_the_future_leans_the_same_way_alone():
+    figure = masks.grid(CAUSAL, TOKENS, TOKENS, kind="decoder", causes={"future": CAUSAL})
+    assert next(trace for trace in figure["data"] if trace["type"] == "bar")["marker"]["pattern"]["shape"] == "\\"
+
+
+def test_the_mouse_is_told_why_a_cell_is_masked():
+    said = {"hover_padding": "padding", "hover_future": "future", "hover_allowed": "allowed"}
+    figure = masks.grid(PADDING & CAUSAL, TOKENS, TOKENS, kind="decoder", causes={"padding": PADDING, "future": CAUSAL}, labels=said)
+    answers = np.full((3, 3), "", dtype=object)
+    for trace in figure["data"]:
+        for q, row in enumerate(trace.get("z", [])):
+            for k, value in enumerate(row):
+                if value is not None:
+                    assert answers[q, k] == ""  # one answer a cell
+                    answers[q, k] = trace["hovertemplate"].removesuffix("<extra></extra>")
+    assert answers.tolist() == [["allowed", "future", "padding"], ["allowed", "allowed", "padding"], ["allowed", "allowed", "padding"]]
+
+
+def test_causes_that_are_not_the_mask_are_refused():
+    with pytest.raises(ValueError, match="causes"):
+        masks.grid(CAUSAL, TOKENS, TOKENS, causes={"padding": PADDING})
+    with pytest.raises(ValueError, match="causes"):
+        masks.grid(CAUSAL, TOKENS, TOKENS, causes={"a": CAUSAL, "b": CAUSAL, "c": CAUSAL})
+    with pytest.raises(ValueError, match="fit"):
+        masks.grid(CAUSAL, TOKENS[:2], TOKENS)
+
+
+def test_an_open_mask_has_no_hatching():
+    figure = masks.grid(np.ones((2, 2)), ["a", "b"], ["a", "b"])
+    assert hatched(figure) == {}
+    assert figure["data"][0]["z"] == [[1, 1], [1, 1]]

@@ -1,0 +1,76 @@
+"""Pictures of position encodings."""
+
+import numpy as np
+import pytest
+
+from playground.figures import positions, theme
+
+TABLE = np.array([[0.0, 1.0], [0.8415, 0.5403], [0.9093, -0.4161]])
+
+
+def test_a_signed_table_is_centred_at_zero():
+    heat = positions.heatmap(TABLE * 2)["data"][0]
+    assert (heat["zmin"], heat["zmid"], heat["zmax"]) == (-2.0, 0, 2.0)
+    assert heat["colorscale"] == theme.scale(theme.diverging())
+    assert heat["z"][1] == [1.683, 1.081]
+    assert positions.heatmap(TABLE, limit=3)["data"][0]["zmax"] == 3  # tables that are compared share a scale
+
+
+def test_a_table_of_zeros_is_drawn():
+    assert positions.heatmap(np.zeros((2, 2)))["data"][0]["zmax"] == 1.0
+
+
+@pytest.mark.parametrize(("trained", "lines"), [(None, []), (3, []), (7, []), (0, []), (2, [1.5]), (1, [0.5])])
+def test_the_line_lies_after_the_last_trained_position(trained, lines):
+    for figure in (positions.heatmap(TABLE, trained=trained), positions.similarity(np.eye(3), trained=trained)):
+        assert [shape["y0"] for shape in figure["layout"]["shapes"]] == lines
+        assert [shape["y1"] for shape in figure["layout"]["shapes"]] == lines
+    for figure in (
+        positions.waves({"learned": TABLE}, [0], trained=trained),
+        positions.shift_error({"learned": [1, 2, 3]}, trained=trained),
+    ):
+        assert [shape["x0"] for shape in figure["layout"]["shapes"]] == lines
+
+
+def test_waves_put_each_dimension_in_a_row_of_its_own_and_tables_side_by_side():
+    figure = positions.waves({"sinusoidal": TABLE, "learned": -TABLE}, [1, 0])
+    assert [(trace["meta"]["dimension"], trace["y"][0]) for trace in figure["data"]] == [(1, 1.0), (1, -1.0), (0, 0.0), (0, 0.0)]
+    assert figure["layout"]["yaxis"]["domain"][0] > figure["layout"]["yaxis2"]["domain"][1]  # the first dimension on top
+    assert figure["layout"]["yaxis"]["range"] == figure["layout"]["yaxis2"]["range"]  # one scale for all
+    sinusoidal, learned = figure["data"][:2]
+    assert sinusoidal["line"]["dash"] != learned["line"]["dash"]
+    assert [trace["showlegend"] for trace in figure["data"]] == [True, True, False, False]
+
+
+def test_errors_of_zero_have_a_place_on_the_logarithmic_axis():
+    figure = positions.shift_error({"sinusoidal": [0.0, 1e-7, float("nan")], "learned": [0.5, 1.0, 2.0]})
+    assert figure["data"][0]["y"] == [1e-9, 1e-7, None]
+    assert figure["data"][1]["y"] == [0.5, 1.0, 2.0]
+    assert figure["layout"]["yaxis"]["type"] == "log"
+
+
+def test_similarity_is_square_and_runs_from_minus_one_to_one():
+    figure = positions.similarity(np.eye(5), width=400)
+    heat, layout = figure["data"][0], figure["layout"]
+    assert (heat["zmin"], heat["zmid"], heat["zmax"]) == (-1, 0, 1)
+    across = (400 - layout["margin"]["l"] - layout["margin"]["r"]) * layout["xaxis"]["domain"][1]
+    assert across == pytest.approx(layout["height"] - layout["margin"]["t"] - layout["margin"]["b"], abs=1)
+    assert layout["yaxis"]["range"] == [4.5, -0.5]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: positions.heatmap(np.zeros(3)),
+        lambda: positions.heatmap(np.zeros((0, 4))),
+        lambda: positions.waves({"learned": TABLE}, [2]),
+        lambda: positions.waves({"learned": TABLE}, []),
+        lambda: positions.waves({}, [0]),
+        lambda: positions.waves({"a": TABLE, "b": TABLE, "c": TABLE}, [0]),
+        lambda: positions.similarity(TABLE),
+        lambda: positions.shift_error({}),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(wrong):
+    with pytest.raises(ValueError):
+        wrong()

@@ -1,0 +1,119 @@
+"""The colours, measured: even scales, hues that stay apart for colour-blind eyes, text that can be read."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from playground.figures import theme
+
+# Machado, Oliveira and Fernandes (2009), full deficiency, in linear RGB
+SIGHT = {
+    "full": np.eye(3),
+    "protan": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
+    "deutan": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
+    "tritan": np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]),
+}
+# OKLab (Ottosson 2020)
+TO_CONES = np.array([[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005]])  # fmt: skip # noqa: E501
+TO_LAB = np.array([[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099], [0.0259040371, 0.7827717662, -0.8086757660]])  # fmt: skip # noqa: E501
+
+
+def linear(color):
+    channels = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+
+
+def lab(color, sight="full"):
+    """Lightness 0..100 and two axes of colour, as seen with this sight."""
+    return 100 * TO_LAB @ np.cbrt(TO_CONES @ np.clip(SIGHT[sight] @ linear(color), 0, 1))
+
+
+def contrast(a, b):
+    """WCAG's ratio, 1 to 21."""
+    low, high = sorted(float(linear(color) @ [0.2126, 0.7152, 0.0722]) for color in (a, b))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+@pytest.mark.parametrize("dark", [False, True])
+def test_lightness_of_the_sequential_scale_goes_one_way_for_every_eye(dark, sight):
+    steps = np.diff([lab(color, sight)[0] for color in theme.sequential(dark)])
+    assert np.all(steps > 2) if dark else np.all(steps < -2)
+
+
+def test_the_sequential_scale_is_even():
+    steps = np.diff([lab(color)[0] for color in theme.sequential()])
+    assert steps.std() < 0.1 * abs(steps.mean())
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_diverging_scale_has_its_middle_at_zero(dark, sight):
+    scale = [lab(color, sight) for color in theme.diverging(dark)]
+    lightness = np.array([color[0] for color in scale])
+    assert len(scale) % 2 == 1
+    below, above = lightness[:6], lightness[5:]
+    assert np.all(np.diff(below) < 0) if dark else np.all(np.diff(below) > 0)
+    assert np.all(np.diff(above) > 0) if dark else np.all(np.diff(above) < 0)
+    assert min(np.linalg.norm(scale[i] - scale[-1 - i]) for i in range(5)) > 4  # the two signs are told apart at every strength
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_three_hues_stay_apart_for_every_eye(dark, sight):
+    hues = [lab(theme.hue(kind, dark), sight) for kind in theme.KINDS]
+    assert min(np.linalg.norm(a - b) for a, b in combinations(hues, 2)) > 14
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_and_lines_can_be_read_on_the_page(dark):
+    palette = theme.colors(dark)
+    assert contrast(palette["text"], palette["paper"]) > 7
+    for name in ("muted", "right", "wrong"):
+        assert contrast(palette[name], palette["paper"]) > 4.5, name
+    for name in (*theme.KINDS, "first", "second", "line"):
+        assert contrast(palette[name], palette["paper"]) > 3, name
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_masked_cells_look_like_no_probability(dark):
+    """The hatching is grey and the scale is not: at every probability the colours differ, and the lines stand out from their ground."""
+    palette = theme.colors(dark)
+    assert min(np.linalg.norm(lab(palette["hatch"]) - lab(color)) for color in theme.sequential(dark)) > 4
+    assert np.linalg.norm(lab(palette["hatch"]) - lab(palette["masked"])) > 15
+
+
+def test_light_and_dark_name_the_same_colours():
+    assert theme.colors(False).keys() == theme.colors(True).keys()
+    assert theme.variables(False) == {f"--pg-{name}": color for name, color in theme.colors(False).items()}
+
+
+def test_an_unknown_kind_has_no_hue():
+    with pytest.raises(ValueError, match="kind"):
+        theme.hue("red")
+
+
+def test_shades_are_the_scale_itself_at_its_stops_and_between_them_in_the_middle():
+    stops = theme.sequential()
+    assert theme.shades(np.linspace(0, 1, 11)) == stops
+    assert theme.shades([0.05]) == ["#ddf0eb"]  # halfway from #f2f9f6 to #c8e6e0
+    assert theme.shades([-1, 2, float("nan")]) == [stops[0], stops[-1], stops[0]]
+
+
+def test_rounding_leaves_short_numbers_and_gaps():
+    assert theme.rounded(np.float32([0.1, 1 / 3])) == [0.1, 0.3333]
+    assert theme.rounded([[1e-9, -1e-9], [np.nan, np.inf]]) == [[0.0, 0.0], [None, None]]
+    assert str(theme.rounded([-1e-9])[0]) == "0.0"  # no minus zero
+    assert theme.rounded([]) == []
+
+
+def test_words_fall_back_to_their_names():
+    assert theme.word(None, "attention_weight") == "attention weight"
+    assert theme.word({"weight": "权重"}, "weight") == "权重"
+    assert theme.phrase({"hover": "{row} asks {column}"}, "hover", row="%{y}", column="%{x}") == "%{y} asks %{x}"
+    assert theme.phrase(None, "hover", row="%{y}", value="%{z}") == "%{y} · %{z}"
+
+
+def test_scale_runs_from_zero_to_one():
+    assert theme.scale(["#000000", "#888888", "#ffffff"]) == [[0.0, "#000000"], [0.5, "#888888"], [1.0, "#ffffff"]]

@@ -1,0 +1,75 @@
+"""Tokens as labels."""
+
+from html import unescape
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.figures import tokens
+
+
+@pytest.mark.parametrize(
+    ("token", "shown"),
+    [
+        ("hello", "hello"), (" ", "␣"), ("  ", "␣␣"), ("", "∅"), ("a b", "a␣b"), ("\u3000", "␣"), ("a\nb", "a↵b"), ("\t", "⇥"),
+        ("\x00", "�"), ("\u200b", "�"), ("\u202eabc", "�abc"), ("\u200d", "�"),
+        ("می\u200cروم", "می\u200cروم"), ("\ud800", "�"), ("狗", "狗"),
+    ],
+)  # fmt: skip
+def test_what_would_not_be_seen_is_shown(token, shown):
+    assert tokens.visible(token) == shown
+
+
+@pytest.mark.parametrize(
+    ("token", "escaped"),
+    [("<s>", "&lt;s&gt;"), ("$x$", "&#36;x&#36;"), ("&amp;", "&amp;amp;"), ("%{x}", "%{x}"), ("{{x}}", "{{x}}"), ('"', '"')],
+)
+def test_escaping_is_exactly_this(token, escaped):
+    assert tokens.escape(token) == escaped
+
+
+@given(st.text(max_size=40))
+def test_a_label_is_the_visible_token_once_plotly_has_decoded_it(token):
+    label = tokens.label(token, longest=1000)
+    assert unescape(label) == tokens.visible(token) or "&" in token  # unescape also reads entities without a semicolon
+    assert not set(label) & set("<>$\n\r\t ")
+    assert label
+
+
+def test_long_tokens_are_cut_and_cut_tokens_fit():
+    assert tokens.label("Donaudampfschifffahrt") == "Donaudampfsch…"
+    assert len("Donaudampfsch…") == tokens.LONGEST
+    assert tokens.extent("Donaudampfschifffahrt") == pytest.approx(14 * tokens.NARROW)
+    assert tokens.extent("狗x") == pytest.approx(tokens.WIDE + tokens.NARROW)
+
+
+def test_repeated_tokens_keep_their_own_places():
+    ticks = tokens.ticks(["l", "l", "o"], 1)
+    assert ticks["tickvals"] == [0, 1, 2]
+    assert ticks["ticktext"] == ["l", "l", "o"]
+    assert ticks["labelalias"] == {}
+
+
+def test_thinned_ticks_lose_no_token():
+    names = [f"t{i}" for i in range(10)]
+    ticks = tokens.ticks(names, 4)
+    assert ticks["tickvals"] == [0, 4, 8]
+    assert ticks["ticktext"] == ["t0", "t4", "t8"]
+    assert {**dict(zip(map(str, ticks["tickvals"]), ticks["ticktext"], strict=True)), **ticks["labelalias"]} == {
+        str(i): name for i, name in enumerate(names)
+    }
+
+
+def test_thinning_gives_every_label_its_room():
+    assert tokens.thinning(20, 14) == 1
+    assert tokens.thinning(14, 14) == 1
+    assert tokens.thinning(5, 14) == 4  # 3 steps would do, but 4 is rounder
+    assert tokens.thinning(1.2, 14) == 20
+
+
+def test_labels_stand_beside_each_other_only_with_air_between():
+    assert tokens.beside([10, 10], 15)
+    assert not tokens.beside([10, 11], 15)
+    assert tokens.beside([30, 7, 7, 7], 24)  # a wide label at the end has its neighbour's room too
+    assert not tokens.beside([30, 30], 24)

@@ -1,0 +1,41 @@
+"""The masks of a batch, against hand-written ones."""
+
+import numpy as np
+import pytest
+
+from playground.config import BOS, EOS
+from playground.inspection import masks
+from playground.words import LANGUAGES, say
+
+T, F = True, False
+
+
+def test_a_batch_is_padded_and_masked_as_in_training():
+    found = masks.batch([[7, EOS], [7, 8, 9, EOS]], [[BOS, 5, 6], [BOS, 5]])
+    assert {name: mask.shape for name, mask in found.items()} == {
+        "padding": (2, 1, 4), "memory": (2, 1, 4), "causal": (2, 3, 3), "target_padding": (2, 1, 3), "target": (2, 3, 3),
+    }  # fmt: skip
+    assert found["memory"][:, 0].tolist() == found["padding"][:, 0].tolist() == [[T, T, F, F], [T, T, T, T]]
+    assert found["causal"][1].tolist() == [[T, F, F], [T, T, F], [T, T, T]]
+    assert found["target"][0].tolist() == [[T, F, F], [T, T, F], [T, T, T]]
+    assert found["target"][1].tolist() == [[T, F, F], [T, T, F], [T, T, F]]
+    np.testing.assert_array_equal(found["target"], found["causal"] & found["target_padding"])
+
+
+def test_sides_of_different_length_are_refused():
+    for wrong in (([], []), ([[1]], [])):
+        with pytest.raises(ValueError, match="sources"):
+            masks.batch(*wrong)
+
+
+def test_hidden_cells_are_counted():
+    assert masks.facts(np.tril(np.ones((3, 3)))) == ("figures.mask_hides", {"hidden": 3, "cells": 9, "percent": 33})
+    assert masks.facts(np.array([[True, False]]), rows=5) == ("figures.mask_hides", {"hidden": 5, "cells": 10, "percent": 50})
+    assert masks.facts(np.ones((2, 2))) == ("figures.mask_open", {"cells": 4})
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_fact_has_a_sentence(language):
+    for key, values in (masks.facts(np.eye(3)), masks.facts(np.ones((3, 3)))):
+        sentence = say(language, key, **values)
+        assert all(str(value) in sentence for value in values.values()), key

@@ -1,0 +1,103 @@
+"""The shift property, against the model's own table and by hand."""
+
+import numpy as np
+import pytest
+
+from playground.inspection import positions
+from playground.words import LANGUAGES, say
+
+
+@pytest.mark.parametrize("d_model", [2, 8, 64, 512])
+@pytest.mark.parametrize("k", [0, 1, 7, 100])
+def test_one_matrix_moves_every_position_of_the_models_table(d_model, k):
+    table = positions.sinusoids(250, d_model)
+    assert table.shape == (250, d_model)
+    errors = positions.shift_errors(table, k)
+    assert errors.shape == (250 - k,)
+    assert errors.max() < 5e-5  # float32, angles up to 250
+
+
+def test_in_float64_the_property_is_exact():
+    angle = np.arange(50)[:, None] * positions.frequencies(16)
+    table = np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(50, 16)
+    assert positions.shift_errors(table, 11).max() < 1e-12
+
+
+def test_the_matrix_by_hand():
+    """d_model 4: frequencies 1 and 1/100."""
+    np.testing.assert_allclose(positions.frequencies(4), [1.0, 0.01])
+    s, c = np.sin(2.0), np.cos(2.0)
+    t, d = np.sin(0.02), np.cos(0.02)
+    np.testing.assert_allclose(positions.rotation(4, 2), [[c, s, 0, 0], [-s, c, 0, 0], [0, 0, d, t], [0, 0, -t, d]])
+
+
+@pytest.mark.parametrize("k", [-3, 0, 1, 40])
+def test_it_is_a_rotation(k):
+    matrix = positions.rotation(32, k)
+    np.testing.assert_allclose(matrix @ matrix.T, np.eye(32), atol=1e-12)
+    assert np.linalg.det(matrix) == pytest.approx(1.0)
+    np.testing.assert_allclose(matrix @ positions.rotation(32, 5), positions.rotation(32, k + 5), atol=1e-12)  # shifts add up
+
+
+def test_other_tables_do_not_have_it():
+    table = np.random.default_rng(0).normal(size=(40, 16))
+    assert positions.shift_errors(table, 3).min() > 0.1
+    assert positions.shift_errors(table, 0).max() == 0.0
+
+
+def test_the_error_stands_at_the_position_that_is_wrong():
+    table = positions.sinusoids(20, 8).astype(np.float64)
+    table[10] += 1.0
+    errors = positions.shift_errors(table, 4)
+    assert set(np.nonzero(errors > 0.1)[0]) == {6, 10}  # as the target of 6, as the start of 10
+
+
+@pytest.mark.parametrize("k", [-1, 20, 99])
+def test_a_shift_beyond_the_table_is_refused(k):
+    with pytest.raises(ValueError, match="shift"):
+        positions.shift_errors(np.zeros((20, 8)), k)
+    with pytest.raises(ValueError, match="even"):
+        positions.rotation(7, 1)
+
+
+def test_similarity_by_hand():
+    table = [[1.0, 0.0], [0.0, 2.0], [-3.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
+    half = 0.5**0.5
+    expected = [[1, 0, -1, half, 0], [0, 1, 0, half, 0], [-1, 0, 1, -half, 0], [half, half, -half, 1, 0], [0, 0, 0, 0, 0]]
+    np.testing.assert_allclose(positions.similarity(table), expected, atol=1e-12)
+
+
+def test_similarity_of_sinusoids_depends_on_the_distance_alone():
+    matrix = positions.similarity(positions.sinusoids(60, 64))
+    for distance in (1, 5, 30):
+        assert np.ptp(np.diagonal(matrix, distance)) < 1e-5
+
+
+def test_row_norms():
+    np.testing.assert_allclose(positions.row_norms([[3.0, 4.0], [0.0, 0.0]]), [5.0, 0.0])
+    np.testing.assert_allclose(positions.row_norms(positions.sinusoids(9, 8)), 2.0, rtol=1e-6)  # sin² + cos² = 1 in four pairs
+
+
+def test_facts_about_the_shift():
+    assert positions.shift_fact(positions.sinusoids(64, 32), 3).key == "figures.shift_holds"
+    learned = np.random.default_rng(0).normal(size=(64, 32))
+    key, values = positions.shift_fact(learned, 3)
+    assert (key, values["shift"]) == ("figures.shift_fails", 3)
+    assert float(values["error"]) == pytest.approx(positions.shift_errors(learned, 3).max(), rel=0.05)
+    mixed = np.concatenate([positions.sinusoids(20, 32), learned[:20]])
+    assert positions.shift_fact(mixed, 3, trained=20).key == "figures.shift_holds"  # what was never trained says nothing
+
+
+def test_facts_about_similarity():
+    table = np.repeat(np.eye(2), 4, axis=0)  # positions 0..3 alike, 4..7 alike, the two groups at right angles
+    assert positions.similarity_fact(table) == ("figures.similarity", {"near": "0.86", "far": "0", "distance": 4})  # 6 of 7 neighbours
+    assert positions.similarity_fact(table[:3]) == ("figures.table_too_short", {})
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_fact_has_a_sentence(language):
+    table = positions.sinusoids(16, 8)
+    facts = [positions.shift_fact(table, 2), positions.shift_fact(np.eye(8), 2), positions.similarity_fact(table)]
+    for key, values in [*facts, positions.similarity_fact(table[:2])]:
+        sentence = say(language, key, **values)
+        assert all(str(value) in sentence for value in values.values()), key

@@ -1,0 +1,99 @@
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from playground.config import ModelConfig
+from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
+from playground.model.parts import Dropout
+from tests.model.twins import attention_pairs, disturb
+
+
+def draw(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def some_mask() -> torch.Tensor:
+    """(2, 1, 5, 7), nowhere a row that may look at nothing."""
+    mask = torch.rand(2, 1, 5, 7, generator=torch.Generator().manual_seed(1)) < 0.5
+    mask[..., 2] = True
+    return mask
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_equals_torch_outputs_and_gradients(masked):
+    mask = some_mask() if masked else None
+    ours = [draw(2, 3, n, 4, seed=n).requires_grad_() for n in (5, 7, 7)]
+    theirs = [tensor.detach().clone().requires_grad_() for tensor in ours]
+    out, _ = scaled_dot_product_attention(*ours, mask)
+    expected = F.scaled_dot_product_attention(*theirs, attn_mask=mask)
+    torch.testing.assert_close(out, expected, atol=1e-6, rtol=1e-5)
+    direction = draw(*out.shape, seed=9)
+    for gradient, other in zip(torch.autograd.grad(out, ours, direction), torch.autograd.grad(expected, theirs, direction), strict=True):
+        torch.testing.assert_close(gradient, other, atol=1e-5, rtol=1e-5)
+
+
+def test_rows_sum_to_one_and_masked_cells_are_exactly_zero():
+    mask = some_mask()
+    q, k, v = draw(2, 3, 5, 4, seed=1) * 30, draw(2, 3, 7, 4, seed=2) * 30, draw(2, 3, 7, 4, seed=3)
+    _, weights = scaled_dot_product_attention(q, k, v, mask)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, 5))
+    assert (weights.masked_select(~mask) == 0).all()
+    assert (weights >= 0).all()
+
+
+def test_a_row_that_may_look_nowhere_gets_zeros_and_finite_gradients():
+    q, k, v = (draw(1, 1, 3, 4, seed=n).requires_grad_() for n in range(3))
+    mask = torch.tensor([[True, True, False], [False, False, False], [False, False, True]])
+    out, weights = scaled_dot_product_attention(q, k, v, mask)
+    assert (out[0, 0, 1] == 0).all()
+    assert (weights[0, 0, 1] == 0).all()
+    torch.testing.assert_close(out[0, 0, 2], v[0, 0, 2])
+    out.square().sum().backward()
+    assert all(tensor.grad.isfinite().all() for tensor in (q, k, v))
+    assert (q.grad[0, 0, 1] == 0).all()
+
+
+def test_scale_by_hand():
+    q, k, v = torch.tensor([[2.0, 0, 0, 0]]), torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0]]), torch.eye(2, 4)
+    for scale, score in ((True, 1.0), (False, 2.0)):  # 2 / sqrt(4), or 2
+        _, weights = scaled_dot_product_attention(q, k, v, scale=scale)
+        expected = math.exp(score) / (math.exp(score) + 1)
+        assert weights.tolist() == [pytest.approx([expected, 1 - expected])]
+
+
+def test_dropout_changes_what_is_mixed_but_not_the_weights_returned():
+    q, k, v = (draw(2, 3, 5, 4, seed=n) for n in range(3))
+    plain, weights = scaled_dot_product_attention(q, k, v)
+    dropped, same = scaled_dot_product_attention(q, k, v, dropout=Dropout(0.5, torch.Generator().manual_seed(0)))
+    assert torch.equal(weights, same)
+    assert not torch.allclose(plain, dropped)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("n_heads", [1, 2, 8])
+def test_multi_head_attention_equals_torch_with_the_weights_of_each_head(n_heads, bias):
+    config = ModelConfig(d_model=16, n_heads=n_heads, bias=bias)
+    ours = MultiHeadAttention(config, Dropout(0.0, torch.Generator()))
+    for parameter in ours.parameters():
+        nn.init.zeros_(parameter)
+    disturb(ours)
+    theirs = nn.MultiheadAttention(16, n_heads, bias=bias, batch_first=True)
+    pairs = list(attention_pairs(ours, theirs))
+    with torch.no_grad():
+        for mine, their in pairs:
+            their.copy_(torch.cat(mine) * 5)
+            for part in mine:
+                part.mul_(5)
+    query, memory, mask = draw(2, 5, 16, seed=1), draw(2, 7, 16, seed=2), some_mask()
+    out, weights = ours(query, memory, memory, mask)
+    expected, their_weights = theirs(query, memory, memory, attn_mask=~mask.repeat_interleave(n_heads, 0)[:, 0], average_attn_weights=False)
+    torch.testing.assert_close(out, expected, atol=1e-5, rtol=0)
+    torch.testing.assert_close(weights, their_weights, atol=1e-6, rtol=0)
+    direction = draw(*out.shape, seed=3)
+    out.backward(direction)
+    expected.backward(direction)
+    for mine, their in pairs:
+        torch.testing.assert_close(torch.cat([part.grad for part in mine]), their.grad, atol=1e-5, rtol=1e-5)

@@ -1,0 +1,58 @@
+import math
+
+import pytest
+import torch
+
+from playground.config import MAX_POSITIONS
+from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, sinusoids
+
+
+def test_sinusoids_are_the_formula_of_section_3_5():
+    table = sinusoids(7, 8)
+    for pos in range(7):
+        for i in range(4):
+            angle = pos / 10000 ** (2 * i / 8)
+            assert table[pos, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-6)
+            assert table[pos, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
+
+
+def test_a_fixed_rotation_takes_a_position_to_the_one_k_later():
+    table, k = sinusoids(40, 16).double(), 5
+    rotation = torch.zeros(16, 16, dtype=torch.double)
+    for i in range(8):
+        angle = k / 10000 ** (2 * i / 16)
+        rotation[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = torch.tensor(
+            [[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]]
+        )
+    torch.testing.assert_close(table[:-k] @ rotation.T, table[k:], atol=1e-5, rtol=0)
+
+
+def test_added_positions_are_the_same_for_every_sentence():
+    x = torch.randn(3, 6, 8, generator=torch.Generator().manual_seed(0))
+    learned = LearnedPositions(8)
+    torch.nn.init.normal_(learned.table)
+    torch.testing.assert_close(SinusoidalPositions(8)(x) - x, sinusoids(6, 8).expand(3, -1, -1))
+    torch.testing.assert_close(learned(x) - x, learned.table[:6].expand(3, -1, -1))
+
+
+@pytest.mark.parametrize("d_head", [1, 2, 3, 8])
+def test_rotary_keeps_lengths_and_leaves_position_0_alone(d_head):
+    x = torch.randn(2, 3, 9, d_head, generator=torch.Generator().manual_seed(0))
+    turned = RotaryPositions(d_head)(x)
+    torch.testing.assert_close(turned.norm(dim=-1), x.norm(dim=-1))
+    torch.testing.assert_close(turned[:, :, 0], x[:, :, 0])
+
+
+def test_rotary_turns_each_pair_by_the_angle_of_the_sinusoids():
+    turned = RotaryPositions(8)(torch.tensor([1.0, 0.0]).repeat(4).expand(1, 1, 11, 8))  # (cos, sin) of every angle
+    torch.testing.assert_close(turned[0, 0, :, 1::2], sinusoids(11, 8)[:, 0::2])
+    torch.testing.assert_close(turned[0, 0, :, 0::2], sinusoids(11, 8)[:, 1::2])
+
+
+def test_rotary_products_depend_on_the_distance_only():
+    rotary, generator = RotaryPositions(8), torch.Generator().manual_seed(0)
+    q, k = (rotary(torch.randn(8, generator=generator).expand(1, 1, MAX_POSITIONS, 8))[0, 0] for _ in range(2))
+    products = q @ k.T
+    for distance in (-7, 0, 1, 30):
+        diagonal = products.diagonal(distance)
+        torch.testing.assert_close(diagonal, diagonal[:1].expand_as(diagonal), atol=1e-3, rtol=0)

@@ -1,0 +1,201 @@
+import copy
+import itertools
+import math
+
+import pytest
+import torch
+
+from playground.config import EOS, KNOBS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
+from playground.model.masks import padding_mask, target_mask
+from playground.model.transformer import Transformer
+from tests.model.twins import disturb, twin
+
+SMALL = {"d_model": 16, "n_heads": 4, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 3}
+SRC = torch.tensor([[4, 9, 7, 5, EOS], [6, 8, EOS, PAD, PAD]])
+TGT = torch.tensor([[1, 5, 7, 9], [1, 8, PAD, PAD]])
+
+
+def build(seed: int = 1, src_vocab: int = 11, tgt_vocab: int = 11, **knobs) -> Transformer:
+    return Transformer(ModelConfig(**{**SMALL, **knobs}), src_vocab, tgt_vocab, torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_equals_torch_nn_transformer_outputs_and_gradients(norm, activation, bias):
+    ours = disturb(build(norm=norm, activation=activation, bias=bias))
+    theirs, pairs = twin(ours)
+    output = ours(SRC, TGT)
+
+    embedded = [
+        embedding(tokens) * math.sqrt(16) + positions.table[: tokens.shape[1]]
+        for tokens, embedding, positions in (
+            (SRC, ours.src_embedding, ours.src_positions),
+            (TGT, ours.tgt_embedding, ours.tgt_positions),
+        )
+    ]
+    states = theirs(
+        *embedded,
+        tgt_mask=~target_mask(TGT[:1])[0, 0],  # for nn.Transformer True is where one may not look
+        src_key_padding_mask=SRC == PAD, tgt_key_padding_mask=TGT == PAD, memory_key_padding_mask=SRC == PAD,
+    )  # fmt: skip
+    expected = ours.project(states)
+    torch.testing.assert_close(output.logits, expected, atol=1e-5, rtol=0)
+
+    direction = torch.randn(expected.shape, generator=torch.Generator().manual_seed(0)) / 10
+    shared = [ours.src_embedding.weight, ours.tgt_embedding.weight]
+    inner = [part for mine, _ in pairs for part in mine]
+    gradients = torch.autograd.grad(output.logits, inner + shared, direction)
+    their_gradients = torch.autograd.grad(expected, [their for _, their in pairs] + shared, direction)
+    gradients = list(gradients)
+    for (mine, _), their in zip(pairs, their_gradients, strict=False):
+        ours_joined = torch.cat([gradients.pop(0) for _ in mine])
+        torch.testing.assert_close(ours_joined, their, atol=1e-5, rtol=0)
+    for gradient, their in zip(gradients, their_gradients[len(pairs) :], strict=True):
+        torch.testing.assert_close(gradient, their, atol=1e-5, rtol=0)
+
+
+def test_every_weight_of_every_layer_is_returned():
+    output = build()(SRC, TGT)
+    assert [weights.shape for weights in output.encoder] == [(2, 4, 5, 5)] * 2
+    assert [weights.shape for weights in output.decoder] == [(2, 4, 4, 4)] * 3
+    assert [weights.shape for weights in output.cross] == [(2, 4, 4, 5)] * 3
+    for weights, mask in (
+        *((weights, padding_mask(SRC)) for weights in output.encoder + output.cross),
+        *((weights, target_mask(TGT)) for weights in output.decoder),
+    ):
+        torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]))
+        assert (weights.masked_select(~mask.expand_as(weights)) == 0).all()
+
+
+@pytest.mark.parametrize("positions", limits("positions").choices)
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_the_future_is_invisible(norm, positions):
+    model = build(norm=norm, positions=positions)
+    other = TGT.clone()
+    other[:, 2:] = torch.tensor([4, 10])
+    before, after = model(SRC, TGT).logits, model(SRC, other).logits
+    assert torch.equal(before[:, :2], after[:, :2])
+    assert not torch.allclose(before[0, 2:], after[0, 2:])
+
+
+@pytest.mark.parametrize("positions", limits("positions").choices)
+def test_padding_changes_nothing(positions):
+    model = build(positions=positions)
+    together = model(SRC, TGT).logits[1, :2]
+    alone = model(SRC[1:, :3], TGT[1:, :2]).logits[0]
+    torch.testing.assert_close(together, alone, atol=1e-5, rtol=0)
+
+
+def test_without_positions_a_shuffled_source_is_the_same_source():
+    shuffled = SRC[:1, [3, 1, 4, 0, 2]]
+    for positions, same in (("none", True), ("sinusoidal", False), ("learned", False), ("rotary", False), ("both", False)):
+        model = build(positions=positions)
+        assert torch.allclose(model(SRC[:1], TGT[:1]).logits, model(shuffled, TGT[:1]).logits, atol=1e-5) == same, positions
+
+
+def every_combination() -> list[dict]:
+    """Every combination of the architecture's choices."""
+    names = ("positions", "norm", "activation", "share_embeddings", "embedding_scale", "attention_scale", "residual", "bias", "zero_init")
+    return [dict(zip(names, values, strict=True)) for values in itertools.product(*(limits(name).choices for name in names))]
+
+
+def test_every_combination_of_choices_builds_and_gives_finite_numbers_and_gradients():
+    combinations = every_combination()
+    assert len(combinations) == 5 * 2 * 2 * 3 * 2**5
+    for knobs in combinations:
+        config = ModelConfig(d_model=8, n_heads=2, d_ff=8, encoder_layers=1, decoder_layers=1, dropout=0.1, **knobs)
+        model = Transformer(config, 11, 11)
+        logits = model(SRC, TGT).logits
+        logits.square().mean().backward()
+        assert logits.isfinite().all(), knobs
+        assert all(parameter.grad.isfinite().all() for parameter in model.parameters()), knobs
+
+
+@pytest.mark.parametrize("n_heads", limits("n_heads").choices)
+@pytest.mark.parametrize("positions", limits("positions").choices)
+@pytest.mark.parametrize("d_model", [8, 24])
+def test_any_width_goes_with_any_number_of_heads(d_model, positions, n_heads):
+    output = build(d_model=d_model, n_heads=n_heads, positions=positions)(SRC, TGT)
+    assert output.logits.isfinite().all()
+    assert output.cross[0].shape[1] == n_heads
+
+
+def test_sharing_makes_one_matrix_of_two_or_three():
+    none, output, everything = (build(share_embeddings=how) for how in ("none", "output", "all"))
+    assert len({id(m) for m in (none.src_embedding.weight, none.tgt_embedding.weight, none.projection.weight)}) == 3
+    assert output.projection.weight is output.tgt_embedding.weight
+    assert output.src_embedding.weight is not output.tgt_embedding.weight
+    assert everything.projection.weight is everything.tgt_embedding.weight is everything.src_embedding.weight
+    with pytest.raises(ValueError, match="11 and 12"):
+        build(share_embeddings="all", tgt_vocab=12)
+    assert build(share_embeddings="output", tgt_vocab=12)(SRC, TGT).logits.shape == (2, 4, 12)
+
+
+def test_zero_init_makes_each_stack_pass_its_input_on():
+    model = build(norm="pre", zero_init=True)
+    memory, _ = model.encode(SRC)
+    torch.testing.assert_close(memory, model.encoder_norm(model.embed(SRC, model.src_embedding, model.src_positions)))
+
+
+def test_without_residual_connections_a_layer_is_only_its_sublayers():
+    model = build(norm="pre", zero_init=True, residual=False)
+    memory, _ = model.encode(SRC)
+    assert (memory == 0).all()  # the last sublayer ends in a matrix of zeros, and nothing goes round it
+
+
+def test_embeddings_are_scaled_only_if_asked():
+    tokens = SRC[:1, :1]
+    scaled, plain = (build(embedding_scale=scale, positions="none") for scale in (True, False))
+    ratio = scaled.embed(tokens, scaled.src_embedding, scaled.src_positions) / plain.embed(tokens, plain.src_embedding, plain.src_positions)
+    torch.testing.assert_close(ratio, torch.full_like(ratio, 4.0))
+
+
+def test_the_seed_decides_every_parameter_and_the_global_generator_none():
+    before = torch.get_rng_state()
+    first, second, other = build(seed=5), build(seed=5), build(seed=6)
+    assert torch.equal(torch.get_rng_state(), before)
+    for (name, a), b, c in zip(first.named_parameters(), second.parameters(), other.parameters(), strict=True):
+        assert torch.equal(a, b), name
+        assert a.ndim == 1 or not torch.equal(a, c), name
+
+
+def test_dropout_works_while_training_only_and_is_fed_by_the_models_generator():
+    model = build(dropout=0.5)
+    model.generator.manual_seed(1)
+    first = model(SRC, TGT).logits
+    torch.rand(3)
+    model.generator.manual_seed(1)
+    assert torch.equal(model(SRC, TGT).logits, first)
+    assert not torch.equal(model(SRC, TGT).logits, first)
+    model.eval()
+    assert torch.equal(model(SRC, TGT).logits, model(SRC, TGT).logits)
+
+
+def test_a_copy_has_a_life_of_its_own():
+    model = build(dropout=0.5)
+    twin_model = copy.deepcopy(model)
+    state = model.generator.get_state()
+    twin_model(SRC, TGT)
+    assert torch.equal(model.generator.get_state(), state)
+    assert twin_model.dropout.generator is twin_model.generator
+
+
+def test_too_long_a_sentence_is_refused_in_words():
+    with pytest.raises(Refusal) as refusal:
+        build().encode(torch.full((1, MAX_POSITIONS + 1), 5))
+    assert str(MAX_POSITIONS) in str(refusal.value)
+    assert build().encode(torch.full((1, MAX_POSITIONS), 5))[0].isfinite().all()
+
+
+def test_all_model_knobs_reach_the_model():
+    """A knob that changes neither the parameters nor the output would be a lie."""
+    base = disturb(build(dropout=0.0))
+    for name, value in {
+        "d_model": 24, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 32, "dropout": 0.5, "positions": "learned",
+        "norm": "pre", "activation": "gelu", "share_embeddings": "output", "embedding_scale": False, "attention_scale": False,
+        "residual": False, "bias": False, "zero_init": True,
+    }.items():  # fmt: skip
+        assert name in KNOBS
+        other = disturb(build(**{"dropout": 0.0, name: value}))
+        assert not torch.equal(base(SRC, TGT).logits, other(SRC, TGT).logits), name

@@ -1,0 +1,27 @@
+"""Servers that are closed after each test, whatever happened in it."""
+
+import pytest
+
+from playground.runs.registry import Runs
+from tests.runs.tiny import CORPORA, LIMITS
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """serve(limits=..., folder=...) -> Runs over a folder of this test's own, without shipped runs."""
+    opened = []
+
+    def start(limits=LIMITS, folder=None, shipped=None):
+        runs = Runs(folder or tmp_path / "data", shipped, limits)
+        runs.corpora._built = CORPORA._built
+        opened.append(runs)
+        return runs
+
+    yield start
+    for runs in opened:
+        runs.close()
+
+
+@pytest.fixture
+def runs(serve):
+    return serve()

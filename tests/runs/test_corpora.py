@@ -1,0 +1,71 @@
+import threading
+
+import pytest
+
+from playground.config import Refusal
+from playground.model.size import training_bytes
+from playground.runs import corpora as module
+from playground.runs.corpora import KEPT, Corpora, sizes
+from tests.runs.tiny import PAIRS, tiny
+
+
+def test_the_same_data_are_built_once_whoever_asks(monkeypatch):
+    built, started = [], threading.Barrier(4)
+    real = module.build_corpus
+    monkeypatch.setattr(module, "build_corpus", lambda *arguments: built.append(1) or real(*arguments))
+    corpora, found = Corpora(), []
+
+    def ask(seed):
+        started.wait(30)
+        found.append(corpora.get(tiny(seed=seed)))
+
+    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(built) == 1
+    assert all(corpus is found[0] for corpus in found)
+
+
+def test_other_data_are_others():
+    corpora = Corpora()
+    first = corpora.get(tiny())
+    assert corpora.get(tiny(task="sort")) is not first
+    assert corpora.get(tiny(share_embeddings="all")) is not first
+    own = corpora.get(tiny(task="own", own="one"), PAIRS)
+    assert corpora.get(tiny(task="own", own="two"), PAIRS) is own
+
+
+def test_only_the_last_few_are_kept():
+    corpora = Corpora()
+    first = corpora.get(tiny())
+    for seed in range(KEPT):
+        corpora.get(tiny(data_seed=seed + 10))
+    assert corpora.get(tiny()) is not first
+
+
+def test_a_failure_is_no_memory():
+    corpora = Corpora()
+    for _ in range(2):
+        with pytest.raises(Refusal):
+            corpora.get(tiny(task="own"))
+
+
+@pytest.mark.parametrize("knobs", [{}, {"task": "numbers_zh"}, {"task": "german_english"}, {"task": "commands"}, {"task": "beer"}])
+def test_sizes_are_near_the_truth(knobs):
+    """Close enough to admit by: the memory they stand for is within a tenth of the real corpus's."""
+    experiment = tiny(pairs=2000, d_model=64, d_ff=256, **knobs)
+    corpus = Corpora().get(experiment)
+    real = (corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, corpus.longest)
+    assert training_bytes(experiment, *sizes(experiment)) == pytest.approx(training_bytes(experiment, *real), rel=0.1)
+
+
+@pytest.mark.parametrize("tokenizer", ["auto", "characters", "words", "bpe"])
+def test_sizes_of_own_data_are_never_too_small(tokenizer):
+    experiment = tiny(task="own", tokenizer=tokenizer, vocabulary=64)
+    corpus = Corpora().get(experiment, PAIRS)
+    found = sizes(experiment, PAIRS)
+    assert found[0] >= corpus.src_tokenizer.size
+    assert found[1] >= corpus.tgt_tokenizer.size
+    assert found[2] >= corpus.longest

@@ -1,0 +1,77 @@
+import json
+import math
+
+import pytest
+
+from playground.config import Refusal
+from playground.runs.history import History, Probe, decimate
+
+
+def history(rows=3):
+    found = History()
+    for step in range(1, rows + 1):
+        found.steps.append(step, 1 / step, 0.1, math.nan if step == 2 else 0.5, 1000 / 3)
+    found.validations.append(rows, 0.1 + 0.2, 0.5, 0.25, 10)
+    found.events.append((2, "clip", 0.7))
+    found.probes = (Probe(("a",), ("b",), ("b", "<eos>"), (True, False), True),)
+    return found
+
+
+def test_a_row_is_there_once_its_last_column_is():
+    found = history()
+    assert len(found.steps) == 3
+    found.steps._columns["step"].append(4)
+    assert len(found.steps) == 3
+    assert found.steps.rows(1)["step"] == [2, 3]
+    assert found.steps.last()["step"] == 3
+    assert History().steps.last() is None
+
+
+def test_it_comes_back_from_json_bit_for_bit():
+    found = history()
+    back = History.from_json(json.loads(json.dumps(found.to_json(), allow_nan=False)))
+    for name in found.steps.names:
+        assert str(back.steps.column(name)) == str(found.steps.column(name))  # str: nan is nan
+    assert back.validations.rows() == found.validations.rows()
+    assert back.events == found.events
+    assert back.probes == found.probes
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda data: data["steps"].pop("loss"),
+        lambda data: data["steps"]["loss"].pop(),
+        lambda data: data["steps"].update(extra=[1, 2, 3]),
+        lambda data: data["steps"]["loss"].__setitem__(0, "much"),
+        lambda data: data.update(steps=[1]),
+        lambda data: data["events"].append([1, "d_model", 8]),
+        lambda data: data["events"].append([1]),
+        lambda data: data["probes"][0].update(right=[True]),
+        lambda data: data.pop("probes"),
+        lambda data: data["steps"].update({name: [0.0] * 300_000 for name in data["steps"]}),
+    ],
+)
+def test_anything_else_is_refused(spoil):
+    data = history().to_json()
+    spoil(data)
+    with pytest.raises(Refusal, match="not a run"):
+        History.from_json(data)
+
+
+def test_a_decimated_curve_keeps_ends_and_extremes():
+    losses = [math.sin(n) + (50 if n == 777 else -50 if n == 4321 else 0) for n in range(10_000)]
+    columns = {"step": list(range(1, 10_001)), "loss": losses}
+    few = decimate(columns, 200)
+    assert 100 <= len(few["step"]) <= 202
+    assert few["step"] == sorted(few["step"])
+    assert few["step"][0] == 1
+    assert few["step"][-1] == 10_000
+    assert max(few["loss"]) == max(losses)
+    assert min(few["loss"]) == min(losses)
+    assert all(losses[step - 1] == loss for step, loss in zip(few["step"], few["loss"], strict=True))
+
+
+def test_a_short_curve_is_not_decimated():
+    columns = {"step": [1, 2], "loss": [math.nan, 1.0]}
+    assert decimate(columns, 2) is columns

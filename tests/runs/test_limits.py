@@ -1,0 +1,27 @@
+from playground.runs import limits
+from playground.runs.limits import Limits, free_memory, machine_cores
+
+
+def test_the_environment_decides(monkeypatch):
+    for name, value in {"CORES": "3", "MEMORY": "1e9", "RUNS_EACH": "7", "IDLE_MINUTES": "0.5", "DEVICE": "cpu"}.items():
+        monkeypatch.setenv(f"PLAYGROUND_{name}", value)
+    found = Limits.from_environment()
+    assert (found.cores, found.memory, found.runs_each, found.idle_seconds, found.devices) == (3, 10**9, 7, 30.0, ("cpu",))
+
+
+def test_what_is_no_number_is_passed_over(monkeypatch):
+    for value in ("", "many", "nan", "inf", "-1", "0"):
+        monkeypatch.setenv("PLAYGROUND_RUNS_EACH", value)
+        assert Limits.from_environment().runs_each == Limits.runs_each
+
+
+def test_a_container_gets_its_share(monkeypatch):
+    said = {"/sys/fs/cgroup/cpu.max": "100000 100000\n", "/sys/fs/cgroup/memory.max": "5000\n", "/sys/fs/cgroup/memory.current": "2000\n"}
+    monkeypatch.setattr(limits, "_read", lambda path: said.get(path, "MemAvailable:   1000 kB\n"))
+    assert machine_cores() == 1
+    assert free_memory() == 3000
+    said |= {"/sys/fs/cgroup/cpu.max": "max 100000\n", "/sys/fs/cgroup/memory.max": "max\n"}
+    assert machine_cores() >= 1
+    assert free_memory() == 1000 * 1024
+    monkeypatch.setattr(limits, "_read", lambda path: "")
+    assert free_memory() == 4 * limits.GB

@@ -1,0 +1,217 @@
+"""What visitors do with runs, through the whole of it: registry, workers, recording, store."""
+
+import threading
+import time
+
+import pytest
+
+from playground.config import Refusal
+from playground.runs.names import owner_of
+from playground.training.loop import Training
+from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, at_step, curve, done, limits, same_film, same_parameters, tiny, wait
+
+
+def test_a_run_is_trained_to_its_end(runs):
+    run = done(runs.create(tiny(), ME, label="my <b>first</b> run"))
+    assert (run.status, run.step, run.message, run.eta, run.place) == ("done", 30, None, None, 0)
+    assert len(run.history.steps) == 30
+    assert run.history.validations.column("step") == [10, 20, 30]
+    assert run.film.steps[0] == 0
+    assert run.film.steps[-1] == 30 == run.film.parameter_steps[-1] == run.snapshot.step == run.checkpoint_step
+    assert run.seconds > 0
+    assert run.owner == owner_of(ME) != ME
+    assert run.label == "my <b>first</b> run"
+    assert len(run.id) >= 16
+    assert len(run.probes) == len(CORPORA.get(run.experiment).probes)
+
+
+def test_three_runs_interleaved_equal_their_solitary_twins(serve):
+    """Bit for bit: losses, gradients, parameters and films, with dropout, while they share two workers and people look."""
+    runs = serve(limits(turn_seconds=0.0))
+    experiments = [tiny(seed=1), tiny(seed=2, optimiser="muon"), tiny(seed=3, task="sort", norm="pre")]
+    live = [runs.create(experiment, owner) for experiment, owner in zip(experiments, ("a", "b", "c"), strict=True)]
+    wait(lambda: [run.seen() for run in live] and not any(run.working for run in live))
+    for run, experiment in zip(live, experiments, strict=True):
+        twin, training = alone(experiment)
+        assert curve(run) == curve(twin)
+        assert run.history.validations.rows() == twin.history.validations.rows()
+        assert same_film(run, twin)
+        assert same_parameters(run.snapshot.parameters, {name: p.detach() for name, p in training.model.named_parameters()})
+
+
+def test_pause_step_resume_is_the_same_curve(runs):
+    run = runs.create(tiny(steps=100), ME)
+    at_step(run, 5)
+    runs.pause(run.id, ME)
+    wait(lambda: run.status == "paused")
+    step = run.step
+    assert run.checkpoint_step == step < 400
+    runs.step_once(run.id, ME)
+    wait(lambda: run.status == "paused" and run.step == step + 1)
+    assert len(run.history.steps) == step + 1
+    runs.resume(run.id, ME)
+    done(run)
+    twin, _ = alone(tiny(steps=100))
+    assert run.status == "done"
+    assert curve(run) == curve(twin)
+    assert same_film(run, twin)
+
+
+def test_stop_keeps_what_was_learnt_and_can_be_resumed(runs):
+    run = at_step(runs.create(tiny(steps=100), ME), 7)
+    runs.stop(run.id, ME)
+    done(run)
+    assert run.status == "stopped"
+    assert run.film.steps[-1] == run.step == run.snapshot.step == run.film.parameter_steps[-1]
+    assert run.history.validations.last()["step"] == run.step
+    runs.resume(run.id, ME)
+    done(run)
+    twin, _ = alone(tiny(steps=100))
+    assert curve(run) == curve(twin)
+    assert same_film(run, twin)
+
+
+def test_a_paused_run_can_be_stopped(runs):
+    run = at_step(runs.create(tiny(steps=100), ME), 1)
+    runs.pause(run.id, ME)
+    wait(lambda: run.status == "paused")
+    runs.stop(run.id, ME)
+    assert run.status == "stopped"
+    with pytest.raises(Refusal, match="not training"):
+        runs.stop(run.id, ME)
+
+
+def test_pause_may_be_taken_back(runs):
+    run = at_step(runs.create(tiny(steps=100), ME), 1)
+    for _ in range(5):
+        runs.pause(run.id, ME)
+        runs.resume(run.id, ME)
+    done(run)
+    assert run.status == "done"
+    assert curve(run) == curve(alone(tiny(steps=100))[0])
+
+
+def test_an_ended_run_goes_no_further(runs):
+    run = done(runs.create(tiny(steps=2), ME))
+    for act in (runs.resume, runs.step_once):
+        with pytest.raises(Refusal, match="has ended"):
+            act(run.id, ME)
+    with pytest.raises(Refusal, match="not training"):
+        runs.pause(run.id, ME)
+    with pytest.raises(Refusal, match="has ended"):
+        runs.set_live(run.id, ME, "clip", 2.0)
+
+
+def test_stop_at_and_minutes_end_a_run(runs):
+    run = done(runs.create(tiny(task="beer", steps=2000, stop_at=1.0, learning_rate=0.01, validate_every=1, dropout=0.0), ME))
+    assert (run.status, run.message.key) == ("done", "runs.reached")
+    assert run.step < 2000
+    assert run.history.validations.last()["exact_match"] == 1.0
+    assert run.film.steps[-1] == run.step
+    run = runs.create(tiny(steps=100_000, minutes=0.5), ME)
+    at_step(run, 1)
+    run.seconds = 30.0
+    done(run)
+    assert (run.status, run.message.key) == ("done", "runs.minutes_over")
+
+
+def test_live_knobs_act_from_the_next_step_and_are_recorded(runs):
+    run = at_step(runs.create(tiny(steps=100), ME), 1)
+    runs.set_live(run.id, ME, "learning_rate", "0.002")
+    wait(lambda: run.history.events)
+    step, knob, value = run.history.events[0]
+    assert (knob, value) == ("learning_rate", 0.002)
+    runs.pause(run.id, ME)
+    wait(lambda: run.status == "paused")
+    runs.set_live(run.id, ME, "clip", 0.5)
+    runs.resume(run.id, ME)
+    done(run)
+    rates = run.history.steps.column("learning_rate")
+    assert set(rates[:step]) == {0.01}
+    assert set(rates[step:]) == {0.002}
+    assert [event[1:] for event in run.history.events] == [("learning_rate", 0.002), ("clip", 0.5)]
+    with pytest.raises(Refusal, match="d_model"):
+        runs.set_live(run.id, ME, "d_model", 8)
+
+
+def test_a_fork_starts_from_the_kept_parameters(runs):
+    source = done(runs.create(tiny(steps=60), ME))
+    kept = source.film.parameter_steps[len(source.film.parameter_steps) // 2]
+    fork = runs.fork(source.id, kept, YOU, tiny(steps=5, learning_rate=0.003))
+    assert fork.parent == (source.id, kept)
+    assert fork.owner == owner_of(YOU)
+    done(fork)
+    assert fork.status == "done"
+    assert same_parameters(fork.film.parameters(0)[1], source.film.parameters(kept)[1])
+
+    training = Training(tiny(steps=5, learning_rate=0.003), CORPORA.get(tiny()))
+    training.load_parameters(source.film.parameters(kept)[1])
+    assert fork.history.steps.column("loss") == [step.loss for step in training.steps()]
+
+
+def test_a_fork_keeps_model_and_data(runs):
+    source = done(runs.create(tiny(steps=2), ME))
+    for knobs in ({"d_model": 16}, {"task": "sort"}, {"pairs": 200}):
+        with pytest.raises(Refusal, match=next(iter(knobs))):
+            runs.fork(source.id, 0, ME, tiny(steps=2, **knobs))
+
+
+def test_a_run_without_parameters_has_no_fork(serve):
+    runs = serve(limits(cores=1))
+    blocker = runs.create(tiny(steps=100_000), ME)
+    at_step(blocker, 1)
+    run = runs.create(tiny(task="copy"), YOU)
+    run.parts["snapshot"] = None
+    if run.snapshot is None:
+        with pytest.raises(Refusal, match="no parameters"):
+            runs.fork(run.id, 0, ME)
+
+
+def test_a_fork_of_a_running_run_and_of_own_data(runs):
+    source = at_step(runs.create(tiny(task="own", own="upload-7", steps=100), ME, pairs=PAIRS), 3)
+    fork = done(runs.fork(source.id, None, YOU, tiny(task="own", own="upload-7", steps=3)))
+    assert fork.status == "done"
+    assert fork.pairs.pairs == PAIRS.pairs
+    assert fork.credit == PAIRS.credit
+    assert runs.pairs("upload-7").pairs == PAIRS.pairs
+    assert runs.pairs("other") is None
+    assert runs.pairs("") is None
+
+
+def test_remade_it_is_the_same_run_of_another_owner(runs):
+    source = done(runs.create(tiny(), ME))
+    again = done(runs.remake(source.id, YOU))
+    assert again.id != source.id
+    assert runs.owns(again.id, YOU)
+    assert curve(again) == curve(source)
+    own = done(runs.create(tiny(task="own", steps=3), ME, pairs=PAIRS))
+    again = done(runs.remake(own.id, YOU))
+    assert curve(again) == curve(own)
+    assert again.credit == PAIRS.credit
+
+
+def test_readers_see_parameters_of_one_step_while_it_trains(runs):
+    """Whatever step a snapshot says it is from, its parameters are exactly those the solitary twin had then."""
+    experiment = tiny(steps=100)
+    twins, training = {}, Training(experiment, CORPORA.get(experiment))
+    for step in training.steps():
+        twins[step.step] = {name: p.detach().clone() for name, p in training.model.named_parameters()}
+    run, seen, torn = runs.create(experiment, ME), set(), []
+
+    def look():
+        while run.working:
+            run.seen()
+            snapshot = run.snapshot
+            if snapshot and snapshot.step in twins and not same_parameters(snapshot.parameters, twins[snapshot.step]):
+                torn.append(snapshot.step)
+            if snapshot:
+                seen.add(snapshot.step)
+            time.sleep(0.001)
+
+    lookers = [threading.Thread(target=look) for _ in range(3)]
+    for thread in lookers:
+        thread.start()
+    for thread in lookers:
+        thread.join(60)
+    assert torn == []
+    assert len(seen) > 3

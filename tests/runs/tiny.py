@@ -1,0 +1,94 @@
+"""The smallest experiments, and how to wait for a condition: what the tests of runs share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import torch
+
+from playground.config import Experiment
+from playground.data.uploads import Pair, Pairs
+from playground.runs.corpora import Corpora
+from playground.runs.limits import Limits
+from playground.runs.recording import Recording
+from playground.runs.run import Run
+from playground.training.loop import Training
+
+TINY = {
+    "d_model": 8, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 8, "pairs": 100, "heldout": 10, "steps": 30,
+    "threads": 1, "validate_every": 10, "dropout": 0.1, "batch_size": 8, "optimiser": "adam", "learning_rate": 0.01, "schedule": "constant",
+    "warmup": 0,
+}  # fmt: skip
+LIMITS = Limits(cores=2, turn_seconds=0.005, film_bytes=4_000_000)
+CORPORA = Corpora()  # shared by all tests: a corpus never changes
+ME, YOU = "my token", "your token"
+PAIRS = Pairs(tuple(Pair(f"word{n} again", f"wort{n} noch", n + 1) for n in range(40)), {}, 40, "tsv", ("own.tsv",), "CC BY, somebody")
+
+
+def tiny(**knobs) -> Experiment:
+    return Experiment().with_(**{**TINY, **knobs})
+
+
+def limits(**values) -> Limits:
+    return replace(LIMITS, **values)
+
+
+@cache
+def alone(experiment: Experiment) -> tuple[Run, Training]:
+    """The same experiment trained by itself, in this thread, from the first step to the last."""
+    torch.set_num_threads(1)
+    run = Run("solitary-twin-of-a-run", "solitary-twin", experiment)
+    run.seen_at = float("-inf")
+    recording = Recording(run, Training(experiment, CORPORA.get(experiment)), LIMITS.film_bytes)
+    for _ in recording.steps():
+        pass
+    recording.finish()
+    run.status, run.checkpoint_step = "done", run.step
+    return run, recording.training
+
+
+def curve(run: Run) -> list[list[float]]:
+    """What must be the same bit for bit; speeds are the machine's."""
+    return [run.history.steps.column(name) for name in ("step", "loss", "learning_rate", "grad_norm")]
+
+
+def same_parameters(one, other) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(tensor, other[name]) for name, tensor in one.items())
+
+
+def same_film(one: Run, other: Run) -> bool:
+    """Frames and parameters, number for number."""
+    arrays = ("probabilities", "top_ids", "top_probabilities", "encoder", "decoder", "cross")
+    for a, b in zip(one.film.frames, other.film.frames, strict=True):
+        for c, d in zip(a.completions, b.completions, strict=True):
+            if (a.step, c.ids) != (b.step, d.ids) or not all(np.array_equal(getattr(c, name), getattr(d, name)) for name in arrays):
+                return False
+    steps = one.film.parameter_steps
+    return steps == other.film.parameter_steps and all(
+        same_parameters(one.film.parameters(step)[1], other.film.parameters(step)[1]) for step in steps
+    )
+
+
+def wait(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Until the condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "this never came true"
+        time.sleep(0.002)
+
+
+def done(run: Run) -> Run:
+    """Waits until it is no longer at work."""
+    wait(lambda: not run.working)
+    return run
+
+
+def at_step(run: Run, step: int) -> Run:
+    """Waits until it has come so far, and is still at work."""
+    wait(lambda: run.step >= step or not run.working)
+    assert run.working, run.message
+    return run

@@ -1,0 +1,158 @@
+"""The command line, as a program would use it."""
+
+import json
+
+import pytest
+import torch
+
+from playground.cli import _experiment, main, parser
+from playground.config import KNOBS, TASK_STEPS, default
+from playground.runs.checkpoints import CHECKPOINTS, experiment
+from playground.runs.folder import Folder
+from tests.runs.tiny import TINY, alone, curve, tiny
+
+SMALL = [part for name, value in TINY.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_DEVICE", "cpu")
+    yield
+    torch.set_num_threads(1)
+
+
+def said(capsys):
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_train_says_each_validation_and_the_end(capsys):
+    assert main(["train", *SMALL, "--json"]) == 0
+    *validations, end = said(capsys)
+    assert [row["step"] for row in validations] == [10, 20, 30]
+    for row in validations:
+        assert {"loss", "token_accuracy", "exact_match", "pairs", "seconds", "train_loss"} <= row.keys()
+    assert {"seconds", "steps", "exact_match", "tokens_per_second", "parameters", "device", "threads", "clock"} <= end.keys()
+    assert (end["steps"], end["device"], end["threads"], end["status"]) == (30, "cpu", 1, "done")
+    assert end["exact_match"] == validations[-1]["exact_match"]
+    assert end["seconds"] >= validations[-1]["seconds"] > 0
+    run, training = alone(tiny())
+    assert end["parameters"] == sum(p.numel() for p in training.model.parameters())
+    assert validations[-1]["loss"] == run.history.validations.last()["loss"]
+
+
+def test_a_run_made_here_is_the_run_the_page_would_make(capsys, tmp_path):
+    assert main(["train", *SMALL, "--out", str(tmp_path / "run"), "--film-bytes", "300000"]) == 0
+    assert "Kept in" in capsys.readouterr().out
+    run = Folder(tmp_path / "run").run
+    assert run.experiment == tiny()
+    assert curve(run) == curve(alone(tiny())[0])
+    assert sum((tmp_path / "run" / f"film.{kind}").stat().st_size for kind in ("json", "safetensors")) <= 300_000
+    assert main(["train", *SMALL, "--steps", "1", "--out", str(tmp_path / "run")]) == 0  # a run may take a run's place
+    assert Folder(tmp_path / "run").run.steps == 1
+
+
+def test_until_exact_match_ends_early(capsys):
+    quick = ["--task", "beer", "--steps", "2000", "--dropout", "0", "--validate-every", "1"]
+    assert main(["train", *SMALL, *quick, "--until-exact-match", "1", "--json"]) == 0
+    end = said(capsys)[-1]
+    assert end["steps"] < 2000
+    assert end["exact_match"] == 1.0
+    assert "100 %" in end["message"]
+
+
+def test_own_files_are_trained_on(capsys, tmp_path):
+    (tmp_path / "own.tsv").write_text("".join(f"a{n} b\tc{n} d\n" for n in range(30)))
+    assert main(["train", *SMALL, "--data", str(tmp_path / "own.tsv"), "--steps", "2", "--out", str(tmp_path / "run")]) == 0
+    run = Folder(tmp_path / "run").run
+    assert run.experiment.data.task == "own"
+    assert len(run.pairs.pairs) == 30
+
+
+def test_translate(capsys, tmp_path):
+    main(["train", *SMALL, "--steps", "2", "--out", str(tmp_path / "run")])
+    capsys.readouterr()
+    assert main(["translate", str(tmp_path / "run"), "hello", "world", "--json", "--beam", "2"]) == 0
+    hello, world = said(capsys)
+    assert (hello["source"], hello["references"], hello["step"]) == ("hello", ["olleh"], 2)
+    assert len(world["outputs"]) == 2
+    assert main(["translate", str(tmp_path / "run"), "hello", "--step", "0"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_read_says_what_a_file_was_understood_as(capsys, tmp_path):
+    file = tmp_path / "pairs.tsv"
+    file.write_text("eins\tone\n\nzwei\ttwo\nkaputt\n")
+    assert main(["read", str(file), "--json"]) == 0
+    (found,) = said(capsys)
+    assert (found["pairs"], found["lines"], found["first"]) == (2, 4, ["eins", "one"])
+    assert main(["read", str(file), "--swap", "--json"]) == 0
+    assert said(capsys)[0]["first"] == ["one", "eins"]
+    assert main(["read", str(file)]) == 0
+    assert "2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["train", "--d-model", "17"], "d_model"),
+        (["train", "--learning-rate", "nan"], "learning_rate"),
+        (["train", "--until-exact-match", "2"], "stop_at"),
+        (["train", "--preset", "magic"], "magic"),
+        (["train", "--no-such-knob", "1"], "no-such-knob"),
+        (["train", "--task", "own"], "own"),
+        (["train", "--data", "/nowhere/pairs.tsv"], "/nowhere/pairs.tsv"),
+        (["train", "--steps", "1", "--out", "/proc"], "/proc"),
+        (["translate", "/nowhere", "hello"], "run.json"),
+        (["read", "/nowhere"], "/nowhere"),
+        (["checkpoints", "everything"], "everything"),
+        (["fly"], "fly"),
+        ([], "COMMAND"),
+    ],
+)
+def test_a_mistake_is_one_sentence_on_stderr(capsys, arguments, word):
+    try:
+        code = main(arguments)
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capsys.readouterr()
+    assert code == 2
+    assert out == ""
+    assert word in err
+    assert len(err.strip().splitlines()) == 1
+    assert "Traceback" not in err
+
+
+def test_a_run_that_diverges_ends_with_another_code(capsys, monkeypatch):
+    from playground.training.loop import Diverged, Training
+
+    def steps(self):
+        raise Diverged(1)
+        yield
+
+    monkeypatch.setattr(Training, "steps", steps)
+    assert main(["train", *SMALL, "--json"]) == 2
+    assert said(capsys)[-1]["status"] == "diverged"
+
+
+def test_every_knob_is_an_option(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["train", "--help"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    assert all(f"--{name.replace('_', '-')}" in text for name in KNOBS)
+
+
+def test_the_shipped_runs_are_what_the_task_asks_for():
+    assert {"reverse", "sort", "numbers_de", "numbers_zh", "german_english"} <= CHECKPOINTS.keys()
+    for name in CHECKPOINTS:
+        assert experiment(name).data.task == name
+        assert experiment(name).training.threads == 1  # anybody's machine can repeat it
+
+
+def test_a_task_that_needs_more_steps_gets_them():
+    def steps(*arguments):
+        return _experiment(parser().parse_args(["train", *arguments])).training.steps
+
+    assert steps("--task", "addition") == TASK_STEPS["addition"] > steps() == default("steps")
+    assert steps("--task", "addition", "--steps", "7") == 7
+    assert steps("--task", "addition", "--preset", "fast") == steps("--preset", "fast")

@@ -1,0 +1,30 @@
+"""The README tells what is so: its table is the knobs', its quiz is answered where it says, its metadata fit the pins."""
+
+import re
+from pathlib import Path
+
+from playground.readme import QUIZ, README, ROOT, renewed
+
+TEXT = README.read_text(encoding="utf-8")
+
+
+def test_the_table_and_the_answers_are_up_to_date():
+    assert renewed(TEXT) == TEXT, "run: python -m playground.readme"
+
+
+def test_every_question_has_an_answer():
+    questions = re.search(r"## Quiz(.*?)<details>", TEXT, re.DOTALL).group(1)
+    assert len(re.findall(r"^\d+\. .*\?$", questions, re.MULTILINE)) == len(QUIZ) == 10
+
+
+def test_the_space_runs_the_gradio_that_is_pinned():
+    pinned = re.search(r"^gradio==(\S+)$", (ROOT / "requirements.txt").read_text(), re.MULTILINE).group(1)
+    assert TEXT.startswith("---\n")
+    assert f"sdk_version: {pinned}\n" in TEXT
+    assert (ROOT / re.search(r"^app_file: (\S+)$", TEXT, re.MULTILINE).group(1)).is_file()
+    assert len(re.search(r"^short_description: (.*)$", TEXT, re.MULTILINE).group(1)) <= 60
+
+
+def test_every_path_the_readme_names_exists():
+    for path in re.findall(r"\]\(([\w/.]+)\)|`((?:playground|tests|benchmarks|checkpoints)/[\w/.]*)`", TEXT):
+        assert (Path(ROOT) / (path[0] or path[1])).exists(), path

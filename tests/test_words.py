@@ -1,0 +1,70 @@
+"""Every sentence exists in both languages, with the same placeholders, and every sentence the code asks for exists."""
+
+import ast
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from playground.config import KNOBS, PRESETS, limits
+from playground.words import LANGUAGES, entries, known
+
+ROOT = Path(__file__).parents[1] / "playground"
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def test_both_languages_hold_the_same_keys():
+    assert set(entries("en")) == set(entries("zh"))
+
+
+@pytest.mark.parametrize("key", sorted(entries("en")))
+def test_both_languages_use_the_same_placeholders(key):
+    assert placeholders(entries("en")[key]) == placeholders(entries("zh")[key])
+
+
+def test_chinese_is_chinese():
+    """Sentences of some length hold Chinese characters: nothing was left in English."""
+    names_only = re.compile(r"^[\W\d_a-zA-Zβ₁₂√×÷]{0,40}$")
+    for key, text in entries("zh").items():
+        assert re.search(r"[\u4e00-\u9fff]", text) or names_only.match(text), key
+
+
+def test_every_knob_has_its_words():
+    for name in KNOBS:
+        assert known("en", f"knobs.{name}.label"), name
+        assert known("en", f"knobs.{name}.help"), name
+    for name in ("tokenizer", "positions", "norm", "activation", "share_embeddings", "batch_unit", "optimiser", "schedule"):
+        for choice in limits(name).choices:
+            assert known("en", f"knobs.{name}.{choice}"), choice
+    for task in limits("task").choices:
+        assert known("en", f"tasks.{task}.label"), task
+    for name in PRESETS:
+        assert known("en", f"knobs.preset.{name}"), name
+
+
+def asked_keys():
+    """Keys that stand whole in the code: say("page.x"), Refusal("runs.y"), and say("x") in the page's script."""
+    for file in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in ("say", "Refusal"):
+                for argument in node.args:
+                    if (
+                        isinstance(argument, ast.Constant)
+                        and isinstance(argument.value, str)
+                        and re.fullmatch(r"[a-z]+\.[\w.]+", argument.value)
+                    ):
+                        yield argument.value, file.name
+    for file in (ROOT / "ui" / "static").glob("*.js"):
+        for key in re.findall(r"\bsay\(\"(\w+)\"", file.read_text(encoding="utf-8")):
+            yield f"page.{key}", file.name
+
+
+def test_every_sentence_the_code_asks_for_exists():
+    asked = list(asked_keys())
+    assert len(asked) > 100
+    for key, file in asked:
+        assert all(known(language, key) for language in LANGUAGES), f"{key} in {file}"

@@ -1,0 +1,1 @@
+"""Does it learn as it should, and the same way every time?"""

@@ -1,0 +1,105 @@
+import math
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from playground.config import BOS, EOS, UNK
+from playground.data.corpus import Corpus, Item
+from playground.decoding import greedy
+from playground.training import metrics
+from playground.training.metrics import prepare, validate
+from tests.training.corpora import corpus_of, taught, training_of
+
+
+def by_greedy_decoding(model, corpus: Corpus, items: tuple[Item, ...]) -> float:
+    """Exact match as one would define it: write a sentence, read it, compare it with all right answers."""
+    written = greedy(model, [item.src_ids for item in items], max_length=40)
+    texts = [corpus.tgt_tokenizer.decode(hypothesis.ids) if hypothesis.finished else None for hypothesis in written]
+    return sum(text in corpus.references[item.src] for text, item in zip(texts, items, strict=True)) / len(items)
+
+
+@pytest.mark.parametrize("task", ["copy", "one_to_many"])
+def test_exact_match_by_teacher_forcing_is_exact_match_by_greedy_decoding(task):
+    training = taught(task)
+    exact = training.validate().exact_match
+    assert 0 < exact < 1, "the test needs a model that is right and wrong"
+    assert exact == by_greedy_decoding(training.model, training.corpus, training.corpus.heldout)
+
+
+def test_loss_and_token_accuracy_are_those_of_single_sentences():
+    training = taught("copy")
+    surprise, right, tokens = 0.0, 0, 0
+    for item in training.corpus.heldout:
+        tgt_out = torch.tensor([(*item.tgt_ids, EOS)])
+        logits = training.model(torch.tensor([(*item.src_ids, EOS)]), torch.tensor([(BOS, *item.tgt_ids)])).logits
+        surprise += F.cross_entropy(logits[0], tgt_out[0], reduction="sum").item()
+        right += int((logits.argmax(-1) == tgt_out).sum())
+        tokens += tgt_out.numel()
+    result = training.validate()
+    assert result.loss == pytest.approx(surprise / tokens, rel=1e-4)
+    assert result.token_accuracy == pytest.approx(right / tokens)
+    assert result.pairs == len(training.corpus.heldout)
+
+
+def test_chunks_change_nothing(monkeypatch):
+    training = taught("copy")
+    whole = training.validate()
+    monkeypatch.setattr(metrics, "VALIDATION_CELLS", 50)
+    exam = prepare(training.corpus, training.corpus.heldout)
+    assert len(exam.chunks) > 10
+    pieces = validate(training.model, exam)
+    assert (pieces.exact_match, pieces.token_accuracy, pieces.pairs) == (whole.exact_match, whole.token_accuracy, whole.pairs)
+    assert pieces.loss == pytest.approx(whole.loss, rel=1e-4)
+
+
+def test_any_right_answer_counts_and_only_the_items_own_is_averaged():
+    training = taught("copy")
+    corpus, model = training.corpus, training.model
+    wrong = next(item for item in corpus.heldout if corpus.tgt_tokenizer.decode(written(model, item)) != item.tgt)
+    alone = validate(model, prepare(corpus, (wrong,)))
+    said = corpus.tgt_tokenizer.decode(written(model, wrong))
+    lenient = Corpus(**{**vars(corpus), "references": {wrong.src: (wrong.tgt, said)}})
+    forgiven = validate(model, prepare(lenient, (wrong,)))
+    assert (alone.exact_match, forgiven.exact_match) == (0.0, 1.0)
+    assert forgiven.loss == pytest.approx(alone.loss, rel=1e-4)
+    assert forgiven.token_accuracy == alone.token_accuracy
+    assert forgiven.pairs == 1
+
+
+def written(model, item: Item) -> tuple[int, ...]:
+    return greedy(model, [item.src_ids], max_length=40)[0].ids
+
+
+def test_an_answer_that_cannot_be_written_is_never_exact():
+    training = taught("copy")
+    model, corpus = training.model, training.corpus
+    right = next(item for item in corpus.heldout if corpus.tgt_tokenizer.decode(written(model, item)) == item.tgt)
+    assert validate(model, prepare(corpus, (right,))).exact_match == 1
+    with torch.no_grad():
+        model.projection.bias[UNK] += 1e4  # now the model says <unk> and nothing else
+    unknown = Item("x", "ß", right.src_ids, (UNK,))
+    result = validate(model, prepare(corpus, (unknown,)))
+    with torch.no_grad():
+        model.projection.bias[UNK] -= 1e4
+    assert result.exact_match == 0
+    assert result.token_accuracy == 0.5  # <unk> is right, EOS is not
+
+
+def test_a_model_that_knows_nothing_is_as_surprised_as_a_die():
+    training = training_of()
+    with torch.no_grad():
+        training.model.projection.weight.zero_()
+        training.model.projection.bias.zero_()
+    assert training.validate().loss == pytest.approx(math.log(training.corpus.tgt_tokenizer.size), rel=1e-4)
+
+
+def test_refuses_a_model_in_training_mode_and_an_empty_exam():
+    training = training_of()
+    exam = prepare(training.corpus, training.corpus.heldout)
+    training.model.train()
+    with pytest.raises(ValueError, match="eval"):
+        validate(training.model, exam)
+    training.model.eval()
+    with pytest.raises(ValueError, match="at least one"):
+        prepare(corpus_of(), ())

@@ -1,0 +1,93 @@
+import pytest
+import torch
+
+from playground.config import ModelConfig, TrainingConfig, limits
+from playground.model.transformer import Transformer
+from playground.training.muon import Muon
+from playground.training.optimisers import ADAM_SHARE, Optimiser
+
+
+def model_of(**knobs) -> Transformer:
+    return Transformer(ModelConfig(d_model=16, d_ff=24, encoder_layers=1, decoder_layers=1, **knobs), 9, 9)
+
+
+def give_gradients(model: Transformer, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in model.parameters():
+        parameter.grad = torch.randn(parameter.shape, generator=generator)
+
+
+@pytest.mark.parametrize("share", limits("share_embeddings").choices)
+@pytest.mark.parametrize("positions", ["learned", "sinusoidal"])
+def test_every_parameter_is_moved_by_exactly_one_part(positions, share):
+    model = model_of(positions=positions, share_embeddings=share)
+    optimiser = Optimiser(TrainingConfig(optimiser="muon"), model)
+    moved = [p for part, _ in optimiser.parts for group in part.param_groups for p in group["params"]]
+    assert len(moved) == len({id(p) for p in moved}) == len(list(model.parameters()))
+    by_muon = {optimiser.names[p] for part, _ in optimiser.parts if isinstance(part, Muon) for p in part.param_groups[0]["params"]}
+    assert by_muon == {name for name in optimiser.names.values() if ".W_" in name and name.endswith("weight")}
+
+
+@pytest.mark.parametrize(("kind", "twin"), [("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW)])
+def test_adam_is_torchs_with_the_knobs_of_the_config(kind, twin):
+    ours, theirs = model_of(), model_of()
+    optimiser = Optimiser(TrainingConfig(optimiser=kind, beta1=0.8, beta2=0.9, weight_decay=0.1), ours)
+    reference = twin(theirs.parameters(), lr=0.01, betas=(0.8, 0.9), eps=1e-9, weight_decay=0.1)
+    for seed in range(3):
+        give_gradients(ours, seed)
+        give_gradients(theirs, seed)
+        optimiser.step(0.01)
+        reference.step()
+    for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def test_beside_muon_adamw_goes_at_its_share_of_the_learning_rate():
+    ours, theirs = model_of(), model_of()
+    optimiser = Optimiser(TrainingConfig(optimiser="muon"), ours)
+    reference = Optimiser(TrainingConfig(optimiser="adamw"), theirs)
+    give_gradients(ours, 1)
+    give_gradients(theirs, 1)
+    optimiser.step(0.05)
+    reference.step(0.05 * ADAM_SHARE)
+    torch.testing.assert_close(ours.src_embedding.weight, theirs.src_embedding.weight)
+    torch.testing.assert_close(ours.encoder[0].norm_1.weight, theirs.encoder[0].norm_1.weight)
+    assert not torch.allclose(ours.encoder[0].feed_forward.W_1.weight, theirs.encoder[0].feed_forward.W_1.weight)
+
+
+@pytest.mark.parametrize("kind", limits("optimiser").choices)
+def test_state_can_be_taken_out_and_put_back(kind):
+    config = TrainingConfig(optimiser=kind)
+    ours, theirs = model_of(), model_of()
+    optimiser = Optimiser(config, ours)
+    for seed in range(2):
+        give_gradients(ours, seed)
+        optimiser.step(0.01)
+    theirs.load_state_dict(ours.state_dict())
+    resumed = Optimiser(config, theirs)
+    resumed.load_state(optimiser.state())
+    for model, opt in ((ours, optimiser), (theirs, resumed)):
+        give_gradients(model, 9)
+        opt.step(0.01)
+    for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_the_state_taken_out_is_a_copy():
+    model = model_of()
+    optimiser = Optimiser(TrainingConfig(optimiser="muon"), model)
+    give_gradients(model, 0)
+    optimiser.step(0.01)
+    state = optimiser.state()
+    before = {name: tensor.clone() for name, tensor in state.items()}
+    give_gradients(model, 1)
+    optimiser.step(0.01)
+    assert all(torch.equal(state[name], before[name]) for name in state)
+
+
+def test_gradients_are_gone_after_a_step():
+    model = model_of()
+    optimiser = Optimiser(TrainingConfig(optimiser="muon"), model)
+    give_gradients(model, 0)
+    optimiser.step(0.01)
+    assert all(parameter.grad is None for parameter in model.parameters())

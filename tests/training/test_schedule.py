@@ -1,0 +1,38 @@
+import pytest
+
+from playground.config import TrainingConfig, limits
+from playground.training.schedule import learning_rate
+
+
+def rates(**knobs) -> list[float]:
+    config = TrainingConfig(**{"learning_rate": 2.0, "steps": 8, "warmup": 4, **knobs})
+    return [learning_rate(config, 64, step) for step in range(1, config.steps + 1)]
+
+
+def test_paper_is_equation_3_and_peaks_at_the_end_of_warmup():
+    config = TrainingConfig(schedule="paper", learning_rate=1.0, warmup=4000)
+    assert learning_rate(config, 512, 4000) == pytest.approx(512**-0.5 * 4000**-0.5)
+    assert learning_rate(config, 512, 1000) == pytest.approx(512**-0.5 * 1000 * 4000**-1.5)
+    assert learning_rate(config, 512, 16_000) == pytest.approx(learning_rate(config, 512, 4000) / 2)
+    assert max(rates(schedule="paper")) == rates(schedule="paper")[3]
+
+
+def test_one_cycle_goes_up_and_down_in_straight_lines():
+    assert rates(schedule="one_cycle") == pytest.approx([0.5, 1.0, 1.5, 2.0, 1.6, 1.2, 0.8, 0.4])
+
+
+def test_constant_stays_up():
+    assert rates(schedule="constant") == pytest.approx([0.5, 1.0, 1.5, 2.0, 2.0, 2.0, 2.0, 2.0])
+
+
+@pytest.mark.parametrize("schedule", limits("schedule").choices)
+@pytest.mark.parametrize("warmup", [0, 1, 8, 9, 500])
+@pytest.mark.parametrize("steps", [1, 8])
+def test_any_warmup_gives_positive_rates_no_larger_than_asked(schedule, warmup, steps):
+    for rate in rates(schedule=schedule, warmup=warmup, steps=steps):
+        assert 0 < rate <= 2.0
+
+
+@pytest.mark.parametrize("schedule", limits("schedule").choices)
+def test_the_knob_scales_the_whole_curve(schedule):
+    assert rates(schedule=schedule, learning_rate=0.5) == pytest.approx([rate / 4 for rate in rates(schedule=schedule)])

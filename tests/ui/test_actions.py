@@ -1,0 +1,165 @@
+"""What a visitor does: every change asks for the owner's token, and every value is checked again in the core."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from playground.config import KNOBS, LIVE_KNOBS, PRESETS, Experiment, Refusal, default, limits, read_query
+from playground.ui import actions, uploading
+
+TINY = {
+    "pairs": 200,
+    "heldout": 20,
+    "d_model": 16,
+    "n_heads": 1,
+    "encoder_layers": 1,
+    "decoder_layers": 1,
+    "d_ff": 16,
+    "threads": 1,
+    "batch_size": 4,
+}
+MINE, THEIRS = "a" * 32, "b" * 32
+
+
+def wait(run, *statuses, seconds=60):
+    end = time.monotonic() + seconds
+    while run.status not in statuses:
+        assert time.monotonic() < end, run.status
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def run(site):
+    opened = actions.train_run(site.runs, MINE, "en", {**TINY, "steps": 5000})
+    run = site.runs.get(opened["run"])
+    yield run
+    if run.id in {other.id for other in site.runs.mine(MINE)}:
+        site.runs.delete(run.id, MINE)
+
+
+def ask(site, token, run, action, **values):
+    return actions.command(site.runs, token, "en", json.dumps({"action": action, "run": run.id, **values}))
+
+
+@pytest.mark.parametrize("action", ["pause", "resume", "step", "stop", "rename", "delete"])
+def test_only_the_owner_changes_a_run(site, run, action):
+    for token in (THEIRS, "", run.owner, run.id):
+        with pytest.raises(Refusal) as refused:
+            ask(site, token, run, action, label="mine now")
+        assert refused.value.key == "runs.not_yours"
+    assert run.label == ""
+    assert site.runs.get(run.id) is run
+
+
+def test_pause_one_step_resume_stop(site, run):
+    wait(run, "training")
+    ask(site, MINE, run, "pause")
+    wait(run, "paused")
+    before = run.step
+    ask(site, MINE, run, "step")
+    wait(run, "paused")
+    assert run.step == before + 1
+    ask(site, MINE, run, "resume")
+    wait(run, "training")
+    ask(site, MINE, run, "stop")
+    wait(run, "stopped")
+
+
+def test_live_knobs_act_only_on_ones_own_run(site, run):
+    wait(run, "training")
+    values = {name: default(name) for name in LIVE_KNOBS} | {"learning_rate": 0.001}
+    assert actions.set_live(site.runs, THEIRS, run.id, values) == {}
+    assert run.live["learning_rate"] == default("learning_rate")
+    actions.set_live(site.runs, MINE, run.id, values)
+    assert run.live["learning_rate"] == 0.001
+    with pytest.raises(Refusal):
+        actions.set_live(site.runs, MINE, run.id, values | {"clip": float("nan")})
+
+
+def test_anyone_may_fork_and_remake_and_owns_the_copy(site, run):
+    wait(run, "training")
+    ask(site, MINE, run, "pause")
+    wait(run, "paused")
+    for action in ("fork", "remake"):
+        opened = ask(site, THEIRS, run, action, step=0)
+        assert site.runs.owns(opened["run"], THEIRS)
+        assert not site.runs.owns(opened["run"], MINE)
+        site.runs.delete(opened["run"], THEIRS)
+
+
+@pytest.mark.parametrize(
+    "message", ["", "null", "[]", "{}", '{"action": "pause"}', '{"action": "format", "run": "x"}', "\ud800", "9" * 5000]
+)
+def test_nonsense_commands_are_refused_in_a_sentence(site, message):
+    said = actions.answer("en", lambda: actions.command(site.runs, MINE, "en", message))
+    assert said["error"].endswith(".")
+
+
+@pytest.mark.parametrize("name", sorted(name for name in KNOBS if not limits(name).text))
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "nonsense", [], {}, 1e300, -1])
+def test_no_knob_takes_nonsense_from_outside(site, name, value):
+    said = actions.answer("en", lambda: actions.train_run(site.runs, MINE, "en", {**TINY, name: value}))
+    assert "run" not in said
+    assert said["knob"] == name
+    assert name in said["error"]
+
+
+def test_a_value_between_two_steps_is_refused(site):
+    said = actions.answer("zh", lambda: actions.train_run(site.runs, MINE, "zh", {**TINY, "d_model": 63.7}))
+    assert "56" in said["error"]
+    assert "64" in said["error"]
+
+
+def test_a_model_too_large_is_refused_before_anything_is_made(site):
+    huge = {"d_model": 512, "d_ff": 2048, "encoder_layers": 6, "decoder_layers": 6, "batch_size": 16384, "n_heads": 8}
+    said = actions.answer("en", lambda: actions.train_run(site.runs, MINE, "en", huge))
+    assert "run" not in said
+    assert said["error"]
+
+
+def test_presets_keep_the_data(site):
+    for name in PRESETS:
+        values = actions.preset_values(name, {"task": "sort", "pairs": 300})
+        assert set(values) == set(KNOBS)
+        if name != "paper_size":
+            assert (values["task"], values["pairs"]) == ("sort", 300)
+
+
+def test_a_link_says_all_that_differs_and_nothing_else():
+    experiment = Experiment().with_(d_model=128, norm="pre", bias=False, learning_rate=0.0125, task="numbers_zh")
+    query = experiment.query()
+    assert set(query) == {"d_model", "norm", "bias", "learning_rate", "task"}
+    assert read_query(query) == (experiment, [])
+
+
+def test_own_pairs_are_read_kept_and_trained(site):
+    lines = "\n".join(f"{a} {b}\t{b} {a}" for a in "abcdefgh" for b in "ijklmnop")
+    found = uploading.read(None, lines + "\nno target\t\n", False, "en")
+    reading = found["reading"]
+    assert reading["pairs"] == 64
+    assert len(reading["rows"]) == 5
+    assert any("66" in line or "65" in line for line in reading["report"])
+    swapped = uploading.read(None, lines, True, "en")["reading"]["rows"][0]
+    assert (swapped["source"], swapped["target"]) == ("i a", "a i")
+    opened = actions.train_run(site.runs, MINE, "en", {**TINY, "task": "own", "own": found["own"], "steps": 10})
+    run = site.runs.get(opened["run"])
+    wait(run, "done")
+    assert site.panel("sentence", run=run.id, text="a i")["references"] == ["i a"]
+    site.runs.delete(run.id, MINE)
+
+
+def test_training_on_nothing_says_where_to_go(site):
+    said = actions.answer("en", lambda: actions.train_run(site.runs, MINE, "en", {**TINY, "task": "own"}))
+    assert "Data" in said["error"]
+    assert said["knob"] == "task"
+    with pytest.raises(Refusal):
+        uploading.read([], "  ", False, "en")
+
+
+def test_uploads_that_nobody_takes_do_not_pile_up(monkeypatch):
+    monkeypatch.setattr(uploading, "MOST_KEPT", 3)
+    kept = [uploading.read(None, f"a{n}\tb{n}\nc\td", False, "en")["own"] for n in range(6)]
+    assert [own in uploading.KEPT for own in kept] == [False] * 3 + [True] * 3

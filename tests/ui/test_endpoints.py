@@ -1,0 +1,223 @@
+"""From outside: whoever skips the page and speaks to the server directly gets no further than its buttons do."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from playground.config import Experiment, default, limits
+from playground.runs.names import owner_of
+from playground.ui.controls import CONTROLLED
+from playground.ui.panels import PANELS
+from playground.ui.routes import PREFIX
+from playground.words import entries
+from tests.ui.test_actions import MINE, THEIRS, TINY, wait
+
+SESSIONS = (f"visitor{number}" for number in count())
+
+
+@pytest.fixture(scope="module")
+def run(site):
+    """Somebody's run, which trains as long as nobody stops it."""
+    run = site.runs.create(Experiment().with_(**TINY, steps=100_000), MINE)
+    wait(run, "training")
+    yield run
+    site.runs.delete(run.id, MINE)
+
+
+def call(site, name: str, *data: object) -> dict:
+    """What a listener answers whoever calls it by its name."""
+    body = json.dumps({"data": data})  # NaN and infinity as Python writes them: the server's own reader takes them
+    answer = site.http.post(f"/gradio_api/run/{name}", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"][0]
+
+
+def train(site, token: object, **knobs: object) -> dict:
+    values = {name: default(name) for name in CONTROLLED} | TINY | knobs
+    return call(site, "train", token, "en", values.pop("own", ""), *values.values())
+
+
+def strict(text: str) -> object:
+    """JSON as a browser reads it: NaN is an error."""
+    return json.loads(text, parse_constant=lambda constant: pytest.fail(f"{constant} in an answer"))
+
+
+@pytest.mark.parametrize("token", [THEIRS, "", None, "owner", 0, ["a"]])
+@pytest.mark.parametrize("action", ["pause", "step", "resume", "stop", "rename", "delete"])
+def test_a_stranger_changes_nothing(site, run, action, token):
+    token = owner_of(MINE) if token == "owner" else token  # what the server keeps of the owner's token is no token
+    said = call(site, "command", token, "en", json.dumps({"action": action, "run": run.id, "label": "taken"}))
+    assert said["error"] == entries("en")["runs.not_yours"]
+    assert site.runs.get(run.id) is run
+    assert (run.status, run.label) == ("training", "")
+
+
+def test_a_stranger_moves_no_live_knob(site, run):
+    before = dict(run.live)
+    call(site, "live", THEIRS, "en", run.id, 0.5, 0.3, 2.0)
+    assert run.live == before
+    call(site, "live", MINE, "en", run.id, 0.5, 0.3, 2.0)
+    assert run.live == {"learning_rate": 0.5, "label_smoothing": 0.3, "clip": 2.0}
+
+
+@pytest.mark.parametrize("token", ["", None])
+def test_nothing_is_made_for_nobody(site, run, token):
+    here = len(site.runs.mine(MINE))
+    assert train(site, token)["error"] == entries("en")["runs.no_token"]
+    for action in ("fork", "remake"):
+        said = call(site, "command", token, "en", json.dumps({"action": action, "run": run.id}))
+        assert said["error"] == entries("en")["runs.no_token"]
+    assert len(site.runs.mine(MINE)) == here
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"action": "fork", "step": "soon"},
+        {"action": "fork", "step": float("inf")},
+        {"action": "fork", "step": float("nan")},
+        {"action": "fork", "step": [1]},
+        {"action": "fork", "step": -1},
+        {"action": ["fork"]},
+        {"action": {}},
+        {"action": None},
+        {"action": "rename", "run": {"a": 1}},
+        {"action": "train"},
+        {"action": "__init__"},
+    ],
+)
+def test_odd_commands_get_a_sentence(site, run, asked):
+    said = call(site, "command", THEIRS, "en", json.dumps({"run": run.id} | asked))
+    assert re.fullmatch(r"[A-Z“][^\n]*\.", said["error"])
+    assert site.runs.mine(THEIRS) == []
+
+
+@pytest.mark.parametrize("message", ["[" * 100_000, "{" * 100_000, '"', "\x00", 12, {"action": "stop"}, [], "null"])
+def test_odd_messages_get_a_sentence(site, message):
+    assert call(site, "command", THEIRS, "en", message)["error"] == entries("en")["page.not_a_command"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "", None, "../../etc", "xx", 7, ["en"]])
+def test_whatever_the_language_the_answer_is_a_sentence(site, language):
+    said = call(site, "command", THEIRS, language, "{}")["error"]
+    assert said in {entries(known)["page.not_a_command"] for known in ("en", "zh")}
+
+
+def test_unknown_languages_are_not_kept():
+    assert entries("xx") is entries("yy") is entries("en")
+
+
+@pytest.mark.parametrize("name", [name for name in CONTROLLED if limits(name).low is not None])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1e9, 1e308])
+def test_numbers_are_checked_in_the_core(site, name, value):
+    body = json.dumps({"data": [THEIRS, "en", "", *({name: default(name) for name in CONTROLLED} | TINY | {name: value}).values()]})
+    answer = site.http.post("/gradio_api/run/train", content=body, headers={"Content-Type": "application/json"})
+    if answer.status_code == 200:  # else the control itself would not have it
+        assert answer.json()["data"][0]["knob"] == name
+    assert site.runs.mine(THEIRS) == []
+
+
+def test_a_run_made_from_outside_is_the_callers(site):
+    opened = train(site, THEIRS, steps=3)
+    run = site.runs.get(opened["run"])
+    assert site.runs.owns(run.id, THEIRS)
+    assert run.experiment == Experiment().with_(**TINY, steps=3)
+    wait(run, "done")
+    said = call(site, "command", THEIRS, "en", json.dumps({"action": "delete", "run": run.id}))
+    assert said["run"] == "reverse"
+    assert site.runs.mine(THEIRS) == []
+
+
+@pytest.mark.parametrize("form", ["gradio", "plain", "text"])
+def test_no_file_of_the_server_is_read_as_an_upload(site, form):
+    project, store = Path(__file__).parents[2] / "README.md", Path(site.runs.store.folder)
+    secret = store / "pairs.tsv"
+    secret.write_text("a\tb\nc\td\n")
+    reads = next(d["id"] for d in site.http.get("/config").json()["dependencies"] if d["api_name"] == "read")
+    for path in (secret, project, Path("/etc/passwd"), f"{site.url}gradio_api/playground/boot"):
+        given = {"gradio": {"path": str(path), "meta": {"_type": "gradio.FileData"}}, "plain": {"path": str(path)}, "text": str(path)}[form]
+        session = next(SESSIONS)
+        joined = site.http.post(
+            "/gradio_api/queue/join", json={"data": [MINE, "en", [given], "", False], "fn_index": reads, "session_hash": session}
+        )
+        assert joined.status_code == 200, joined.text
+        with site.http.stream("GET", "/gradio_api/queue/data", params={"session_hash": session}) as events:
+            ended = next(line for line in events.iter_lines() if "process_completed" in line)
+        assert '"success":false' in ended
+        assert "reading" not in ended
+
+
+def test_pasted_pairs_are_read_through_the_queue(site):
+    """The way that the test above must not find closed."""
+    reads = next(d["id"] for d in site.http.get("/config").json()["dependencies"] if d["api_name"] == "read")
+    session = next(SESSIONS)
+    site.http.post(
+        "/gradio_api/queue/join", json={"data": [MINE, "en", None, "a\tb\nc\td", False], "fn_index": reads, "session_hash": session}
+    )
+    with site.http.stream("GET", "/gradio_api/queue/data", params={"session_hash": session}) as events:
+        ended = next(line for line in events.iter_lines() if "process_completed" in line)
+    assert json.loads(ended.removeprefix("data: "))["output"]["data"][0]["reading"]["pairs"] == 2
+
+
+def test_an_upload_has_an_end(site):
+    answer = site.http.post("/gradio_api/upload", files={"files": ("big.tsv", b"a\tb\n" * 6_000_000)})
+    assert answer.status_code == 413
+
+
+def test_the_list_of_endpoints_is_empty(site):
+    assert site.http.get("/gradio_api/info").json() == {"named_endpoints": {}, "unnamed_endpoints": {}}
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+@pytest.mark.parametrize("path", ["boot", "runs", "run/reverse", "panel/learn", "live/reverse", "qr"])
+def test_our_routes_only_read(site, path, method):
+    assert site.http.request(method, f"{PREFIX}/{path}").status_code in (404, 405)
+
+
+@pytest.mark.parametrize("name", sorted(PANELS))
+@pytest.mark.parametrize("text", ["%ED%A0%80", "%FF%FE", "%00", "a%0Ab", "%F0%9F%99%82", "%E2%80%AE", "&text=twice"])
+def test_odd_bytes_in_an_address_are_only_text(site, name, text):
+    answer = site.http.get(f"{PREFIX}/panel/{name}?run=reverse&text={text}")
+    assert answer.status_code == 200
+    assert strict(answer.text)
+
+
+@pytest.mark.parametrize("since", ["0", "-1", "nan", "9" * 30, "x", "１２", ""])
+def test_a_stream_starts_with_the_whole_run_as_json(site, run, since):
+    with site.http.stream("GET", f"{PREFIX}/live/{run.id}", params={"since": since}) as events:
+        assert events.headers["content-type"].startswith("text/event-stream")
+        first = next(line for line in events.iter_lines() if line.startswith("data: "))
+    update = strict(first.removeprefix("data: "))
+    assert (update["id"], update["from"]) == (run.id, 0)
+    assert {len(column) for column in update["rows"].values()} == {len(update["rows"]["step"])}
+
+
+def test_a_stream_of_no_run_is_one_sentence(site):
+    answer = site.get("live/nobody")
+    assert answer.json() == {"error": entries("en")["runs.unknown"], "key": "runs.unknown"}
+
+
+def test_who_asks_sees_their_own_runs_only(site, run):
+    def mine(token: str) -> list[str]:
+        return [one["id"] for one in site.http.get(f"{PREFIX}/runs", headers={"X-Playground-Token": token}).json()["mine"]]
+
+    assert run.id in mine(MINE)
+    assert mine(THEIRS) == mine("") == mine(owner_of(MINE)) == []
+    cards = [site.http.get(f"{PREFIX}/run/{run.id}", headers={"X-Playground-Token": token}).json() for token in (MINE, THEIRS)]
+    assert [card["mine"] for card in cards] == [True, False]
+    everything = json.dumps(cards) + site.get(f"live/{run.id}x").text + site.get("boot").text
+    assert MINE not in everything
+    assert owner_of(MINE) not in everything
+
+
+def test_our_routes_are_there_before_gradios(site):
+    """From the first request on: a page that is opened while the server starts finds all of them, and nothing that is closed."""
+    paths = [getattr(route, "path", "") for route in site.app.router.routes]
+    gradios = paths.index("/config")
+    assert max(at for at, path in enumerate(paths) if path.startswith(PREFIX)) < gradios
+    assert paths.index("/gradio_api/deep_link") < gradios

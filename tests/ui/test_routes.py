@@ -1,0 +1,171 @@
+"""What the page reads: every panel of every shipped run says something true and drawable, whatever it is asked."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import plotly.graph_objects as go
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from playground.ui import routes
+from playground.ui.panels import PANELS, TABS
+from playground.words import LANGUAGES
+
+SHIPPED = ("reverse", "sort", "numbers_de", "numbers_zh", "german_english")
+SCRIPT = (Path(routes.__file__).parent / "static" / "panels.js").read_text(encoding="utf-8")
+CURSOR = ("step", "text", "part", "layer", "head", "q", "k", "method", "beam", "penalty", "temperature", "draw", "target", "mask", "masks",
+          "pos", "shift", "split", "width", "dark", "lang")  # fmt: skip
+
+
+def blocks_of(blocks: list[dict]):
+    for block in blocks:
+        yield block
+        yield from blocks_of(block.get("blocks", []))
+
+
+def numbers_of(value):
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from numbers_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from numbers_of(inner)
+    elif isinstance(value, float):
+        yield value
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", TABS)
+@pytest.mark.parametrize("run", SHIPPED)
+def test_every_panel_of_every_shipped_run(site, run, name, language):
+    panel = site.panel(name, run=run, lang=language)
+    assert "error" not in panel
+    found = list(blocks_of(panel["blocks"]))
+    kinds = set(re.findall(r"^  (?:async )?(\w+)(?:\(element|: \(element)", SCRIPT, re.MULTILINE))
+    assert {block["kind"] for block in found} <= kinds
+    figures = [block for block in found if block["kind"] == "figure"]
+    assert figures or name == "data"
+    for block in figures:
+        go.Figure(block["figure"])  # Plotly itself checks every property
+        assert block["caption"], f"{block['id']} has no caption"
+    assert all(math.isfinite(number) for number in numbers_of(panel))
+    assert len({(block["kind"], block["id"]) for block in found}) == len(found)
+
+
+def test_the_sentence_and_its_verdict(site):
+    answer = site.panel("sentence", run="reverse", text="hello")
+    assert [token["text"] for token in answer["source"]] == list("hello")
+    assert answer["references"] == ["olleh"]
+    said = "".join(token["text"] for token in answer["output"])
+    assert answer["correct"] == (said == "olleh")
+    assert [token["right"] for token in answer["output"]] == [a == b for a, b in zip(said, "olleh", strict=False)]
+
+
+def test_a_word_the_model_never_saw_is_marked(site):
+    answer = site.panel("sentence", run="reverse", text="héllo")
+    assert [token["known"] for token in answer["source"]] == [True, False, True, True, True]
+    assert answer["correct"] is None
+
+
+def test_the_large_picture_holds_the_models_own_numbers(site):
+    run = site.runs.get("reverse")
+    look = site.reader.look(run, None, "hello")
+    panel = site.panel("attention", run="reverse", text="hello", layer=2, head=1)
+    picture = next(block for block in blocks_of(panel["blocks"]) if block["kind"] == "figure")["figure"]
+    shown = picture["data"][0]["z"]
+    for row, expected in zip(shown, look.cross[1, 0], strict=True):
+        assert row == pytest.approx(expected.tolist(), abs=1e-4)
+    assert picture["layout"]["meta"]["columns"] == [*"hello", "<eos>"]
+
+
+def test_a_step_of_the_film_is_that_steps_model(site):
+    run = site.runs.get("reverse")
+    first = run.film.parameter_steps[0]
+    early, late = site.panel("sentence", run="reverse", text="hello", step=first), site.panel("sentence", run="reverse", text="hello")
+    assert early["step"] == first == 0
+    assert late["step"] == run.step
+    assert early["output"] != late["output"]
+
+
+@pytest.mark.parametrize(
+    "path", ["run/nobody", "panel/learn?run=nobody", "panel/sentence?run=../../etc/passwd", "panel/nothing?run=reverse"]
+)
+def test_what_is_not_there_gets_one_sentence(site, path):
+    answer = site.http.get(f"{routes.PREFIX}/{path}")
+    assert answer.status_code == 200
+    assert set(answer.json()) == {"error", "key"}
+    assert answer.json()["error"].endswith((".", "。"))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.sampled_from(sorted(PANELS)),
+    parameters=st.dictionaries(
+        st.sampled_from(CURSOR),
+        st.sampled_from(
+            ["", "nan", "inf", "-1", "0", "1", "3.5", "999999999999", "１２", "true", "<script>", "{{x}}", "🙂", "reference", "a b"]
+        )
+        | st.text(max_size=12).filter(lambda text: text.isprintable()),
+        max_size=6,
+    ),
+)
+def test_no_parameter_breaks_a_panel(site, name, parameters):
+    answer = site.get(f"panel/{name}", run="reverse", **parameters)
+    assert answer.status_code == 200, answer.text
+    if "error" in answer.json():
+        assert answer.json()["error"].strip()
+
+
+def test_text_too_long_or_empty_is_refused_in_a_sentence(site):
+    for text in ("x" * 600, " "):
+        assert "error" in site.get("panel/sentence", run="reverse", text=text).json()
+
+
+@pytest.mark.parametrize("name", ["../server.py", "..%2f..%2fserver.py", "server.py", "screenshot.png", "main.js/../../server.py"])
+def test_only_the_pages_own_files_are_served(site, name):
+    assert site.http.get(f"{routes.PREFIX}/asset/{routes.asset_version()}/{name}").status_code == 404
+
+
+def test_assets_come_compressed_and_for_ever(site):
+    answer = site.get(f"asset/{routes.asset_version()}/plotly.js")
+    assert answer.headers["content-encoding"] == "gzip"
+    assert "immutable" in answer.headers["cache-control"]
+    assert "immutable" not in site.get("asset/yesterday/plotly.js").headers["cache-control"]
+    assert "Plotly" in answer.text[:20_000] or "plotly" in answer.text[:20_000]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["monitoring", "monitoring/summary", "gradio_api/deep_link", "gradio_api/proxy=http://127.0.0.1:1/", "gradio_api/run-history/buckets",
+     "gradio_api/runs", "gradio_api/dev/reload", "gradio_api/vibe-code", "gradio_api/stream/x/y/0/playlist.m3u8"],
+)  # fmt: skip
+def test_gradios_unused_routes_are_closed(site, path):
+    assert site.http.get(f"/{path}").status_code == 404
+
+
+def test_gradio_serves_no_file_of_the_project_or_the_store(site):
+    for file in (Path(routes.__file__), Path(site.runs.store.folder) / "anything", "/etc/passwd", "README.md"):
+        assert site.http.get(f"/gradio_api/file={file}").status_code in (403, 404)
+
+
+def test_the_page_names_no_other_host(site):
+    page = site.http.get("/").text
+    hosts = set(re.findall(r"(?:src|href)=\"(?:https?:)?//([^/\"]+)", page))
+    assert not hosts - {site.url.split("//")[1].rstrip("/")}, hosts
+
+
+def test_a_qr_code_is_a_picture(site):
+    answer = site.get("qr", text="https://example.org/?run=<script>")
+    assert answer.headers["content-type"].startswith("image/svg+xml")
+    assert "<script" not in answer.text
+
+
+def test_boot_says_what_of_a_link_is_ignored(site):
+    answer = site.get("boot", d_model="65", n_heads="8", tab="learn").json()
+    assert "d_model" in answer["notice"]
+    assert "65" in answer["notice"]
+    assert site.get("boot", n_heads="8").json()["notice"] in (None, "")
