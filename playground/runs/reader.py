@@ -43,7 +43,7 @@ class Reader:
         temperature: float = 1.0, seed: int = 0,
     ) -> Translation:  # fmt: skip
         """`method`: greedy, beam or sample. `step` None: the newest parameters. Raises Refusal for text that is empty or too long."""
-        text, ids = self._read(run, text)
+        text, ids = self.read(run, text)
         most = min(MAX_POSITIONS, 2 * len(ids) + FREER)
         methods: dict[str, Callable[[Transformer], list[Hypothesis]]] = {
             "greedy": lambda model: greedy(model, [ids], most),
@@ -58,14 +58,14 @@ class Reader:
             found = tuple(self._candidate(run, hypothesis, right) for hypothesis in methods[method](model))
             return Translation(actual, pieces_of(run.tokenizers[0], text), found, right)
 
-        return self._work(run, step, (text, method, width, length_penalty, temperature, seed), work)
+        return self.work(run, step, (text, method, width, length_penalty, temperature, seed), work)
 
     def look(self, run: Run, step: int | None, text: str, target: str | None = None) -> Look:
         """What the model does with `text`: `target` None follows its own greedy output; "reference" the right answer; else that text.
 
         Raises Refusal for text that is empty or too long, or when the reference is asked for and not known.
         """
-        text, ids = self._read(run, text)
+        text, ids = self.read(run, text)
         right = answers.references(run, text)
         if target == "reference" and right is None:
             raise Refusal("runs.no_reference", text=text[:80])
@@ -82,7 +82,7 @@ class Reader:
                 _check_length(len(written))
             return self._look(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
 
-        return self._work(run, step, (text, target, "look"), work)
+        return self.work(run, step, (text, target, "look"), work)
 
     def pieces(self, run: Run, text: str, side: str = "src") -> tuple[Piece, ...]:
         """The text as the run's tokenizer cuts it; `side` is "src" or "tgt"."""
@@ -128,8 +128,11 @@ class Reader:
         """Ends its threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _work(self, run: Run, step: int | None, key: tuple, work: Callable[[Transformer, int], Any]) -> Any:
-        """On one of the reader's threads, unless the answer for these very parameters is known."""
+    def work(self, run: Run, step: int | None, key: tuple, work: Callable[[Transformer, int], Any]) -> Any:
+        """`work(model, its step)` on one of the reader's threads, unless the answer for these very parameters is known under `key`.
+
+        The model is shared and only to be read: hooks belong on a copy (inspection/copies.py). Raises Refusal when it takes too long.
+        """
 
         def task() -> Any:
             model, actual, number, _ = self._models.get(run, step)
@@ -147,7 +150,7 @@ class Reader:
             raise Refusal("runs.nothing_yet")
         return run.tokenizers
 
-    def _read(self, run: Run, text: str) -> tuple[str, list[int]]:
+    def read(self, run: Run, text: str) -> tuple[str, list[int]]:
         """(the normalised text, its ids without EOS). Raises Refusal."""
         src, _ = self._tokenizers(run)
         text = normalise(text[: CHARACTERS + 1])

@@ -1,0 +1,27 @@
+"""A copy has the original's numbers and none of its hooks, and the original none of the copy's."""
+
+import torch
+
+from playground.config import ModelConfig
+from playground.inspection.copies import own
+from playground.model.transformer import Transformer
+
+SRC, TGT = torch.tensor([[4, 5, 6, 2]]), torch.tensor([[1, 5, 4]])
+
+
+def test_a_copy_shares_every_tensor_and_computes_the_same():
+    model = Transformer(ModelConfig(d_model=16, d_ff=32, share_embeddings="all"), 9, 9).eval()
+    mine = own(model)
+    pairs = zip((*model.parameters(), *model.buffers()), (*mine.parameters(), *mine.buffers()), strict=True)
+    assert all(a is b for a, b in pairs)
+    assert not mine.training
+    assert torch.equal(mine(SRC, TGT).logits, model(SRC, TGT).logits)
+
+
+def test_a_hook_on_the_copy_is_not_on_the_original():
+    model = Transformer(ModelConfig(d_model=16, d_ff=32), 9, 9).eval()
+    before, mine = model(SRC, TGT).logits, own(model)
+    mine.decoder[0].cross_attention.W_o.register_forward_pre_hook(lambda module, inputs: (inputs[0] * 0,))
+    assert not torch.equal(mine(SRC, TGT).logits, before)
+    assert torch.equal(model(SRC, TGT).logits, before)
+    assert all(module is not other for module, other in zip(model.modules(), mine.modules(), strict=True))
