@@ -1,0 +1,118 @@
+"""Formulas: for each stage the paper's formula, its shape in letters and numbers, and the lines of the running code that compute it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from playground.config import ModelConfig
+from playground.inspection.stages import Stage
+
+# kind of stage -> a piece of each line, in the source of the stage, that computes it
+LINES = {
+    "embedding": ("x = embedding(tokens)",),
+    "scaled_embedding": ("x = x * math.sqrt(",),
+    "positions": ("x + self.table",),
+    "q": ("self.W_q(query)",),
+    "k": ("self.W_k(key)",),
+    "v": ("self.W_v(value)",),
+    "turned": ("cos, sin = self.cos", "even, odd = x", "even * cos - odd * sin", "torch.cat("),
+    "scores": ("q @ k.transpose(",),
+    "scaled": ("/ math.sqrt(q.shape[-1])",),
+    "masked": ("torch.where(mask",),
+    "weights": ("scores.softmax(", "weights * mask"),
+    "mixed": ("@ v, weights",),
+    "concat": ("heads.transpose(",),
+    "W_o": ("self.W_o(",),
+    "residual": ("x + self.dropout(sublayer_of_x)",),
+    "hidden": ("self.W_1(x)",),
+    "activated": ("self.activation(",),
+    "W_2": ("self.W_2(",),
+    "memory": ("self.encoder_norm(x)",),
+    "memory_mean": ("real = (src != PAD)", "real.sum("),
+    "memory_cut": ("memory * 0",),
+    "output": ("self.decoder_norm(x)",),
+    "logits": ("self.projection(states)",),
+    "probabilities": ("logits.softmax(",),
+}
+
+
+@dataclass(frozen=True)
+class About:
+    """What a stage is. `key` and `values` name its formula in words/; `letters` and `sizes` are its shape ("H", "T", "S" and 4, 5, 6);
+    `lines`, counted from 1, are those of inspect.getsource(source) that compute it."""
+
+    key: str
+    values: dict[str, str]
+    letters: tuple[str, ...]
+    sizes: tuple[int, ...]
+    source: Callable
+    lines: tuple[int, ...]
+
+
+def about(config: ModelConfig, stage: Stage) -> About:
+    """Everything that can be said of a stage without a look at its numbers."""
+    pieces = _pieces(config, stage)
+    code = inspect.getsource(stage.source).splitlines()
+    lines = tuple(n for n, line in enumerate(code, 1) if any(piece in line for piece in pieces))
+    return About(*formula(config, stage), tuple(stage.axes), stage.values.shape, stage.source, lines)
+
+
+def kind(config: ModelConfig, stage: Stage) -> str:
+    """What sort of arithmetic makes a stage: its name, told apart where one name stands for several, the same where two are made alike."""
+    if stage.name == "scaled" and stage.layer is None:
+        return "scaled_embedding"
+    if stage.name == "memory" and config.memory != "whole":
+        return f"memory_{config.memory}"
+    return "turned" if stage.name.endswith("_turned") else stage.name
+
+
+def formula(config: ModelConfig, stage: Stage) -> tuple[str, dict[str, str]]:
+    """The key of the stage's formula in words/, and the symbols to fill in: what comes in, and the bias where this model has one."""
+    name, values = kind(config, stage), {}
+    if name in ("q", "k", "v", "W_o", "hidden", "W_2", "logits"):
+        values["bias"] = f" + {BIASES[name]}" if config.bias else ""
+    if name in ("q", "k", "v"):
+        values["x"] = "memory" if stage.inputs == ("memory",) else "x"
+    if name == "norm":
+        values["bias"] = " + β" if config.bias else ""
+    if name == "mixed":
+        values["scale"] = " / √d_k" if config.attention_scale else ""
+    if name == "W_2":
+        values["activated"] = f"max(0, {_hidden(config)})" if config.activation == "relu" else f"GELU({_hidden(config)})"
+    if name == "positions":
+        name = "positions_learned" if config.positions == "learned" else "positions_sinusoidal"
+    if name == "activated":
+        name = f"activated_{config.activation}"
+    return f"map.formula_{name}", values
+
+
+def _hidden(config: ModelConfig) -> str:
+    return "x W_1 + b_1" if config.bias else "x W_1"
+
+
+BIASES = {"q": "b_Q", "k": "b_K", "v": "b_V", "W_o": "b_O", "hidden": "b_1", "W_2": "b_2", "logits": "b"}
+
+
+def norm_module(address: str) -> str:
+    """The model's name for the norm that made this stage: "encoder.norm" -> "encoder_norm", "decoder.0.feed_forward.norm" ->
+    "decoder.0.norm_3"."""
+    stack, *layer, _ = address.split(".")
+    if not layer:
+        return f"{stack}_norm"
+    number, sublayer = layer
+    last = 2 if stack == "encoder" else 3
+    order = {"self_attention": 1, "cross_attention": 2, "feed_forward": last}
+    return f"{stack}.{number}.norm_{order[sublayer]}"
+
+
+def _pieces(config: ModelConfig, stage: Stage) -> tuple[str, ...]:
+    """Pieces of the lines that compute a stage. Those of a norm and of the ids depend on where it stands."""
+    if stage.name == "ids":
+        return ("src = torch.tensor(",) if stage.address == "src.ids" else ("tgt_in = torch.tensor(",)
+    if stage.name == "norm":
+        module = norm_module(stage.address).rpartition(".")[2]
+        after = config.norm == "post" and stage.layer is not None
+        return (f"self.{module}(self.residual(x",) if after else (f"self.{module}(x)",)
+    return LINES[kind(config, stage)]

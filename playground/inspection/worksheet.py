@@ -1,0 +1,147 @@
+"""The worksheet: one attention sublayer of a tiny model, to be calculated with a pencil and a pocket calculator.
+
+The model has d_model = 4, one head and one layer. Its weights are drawn from the student's seed in tenths and it has no biases, positions
+or scaled embeddings, so that the numbers stay short. What is given and what is asked for come from `record` and `explain`: the key is the
+model's own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from playground.config import EOS, SPECIAL_TOKENS, ModelConfig, limits
+from playground.inspection.arithmetic import Derivation, bracketed
+from playground.inspection.formulas import formula
+from playground.inspection.provenance import explain
+from playground.inspection.stages import Stage, record
+from playground.model.transformer import Transformer
+
+KINDS = {"encoder": "encoder.0.self_attention", "decoder": "decoder.0.self_attention", "cross": "decoder.0.cross_attention"}
+MOST_SEED = int(limits("seed").high)
+TOKENS = (*SPECIAL_TOKENS, "a", "b", "c", "d")
+# what is asked for, in order, and the letter of its boxes
+TASKS = {"scores": "s", "scaled": "s′", "masked": "s″", "weights": "α", "mixed": "o", "W_o": "y", "residual": "r", "norm": "n"}
+CONFIG = ModelConfig(
+    d_model=4, n_heads=1, encoder_layers=1, decoder_layers=1, d_ff=4, positions="none", embedding_scale=False, bias=False
+)  # fmt: skip
+DECIMALS = 4  # of every number on the sheet
+
+
+class Table(NamedTuple):
+    """Numbers that are given: the symbol, what the rows are called ("" for a learnt matrix), and rows of printed numbers."""
+
+    symbol: str
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+class Box(NamedTuple):
+    """A box to fill in: its name, the answer in it, and the arithmetic that leads there ("" where it is clear)."""
+
+    name: str
+    answer: str
+    line: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """One step of the sublayer: `name` is the stage's, `key` and `values` its formula. `way` are boxes for numbers on the way."""
+
+    name: str
+    key: str
+    values: dict[str, str]
+    way: tuple[Box, ...]
+    boxes: tuple[Box, ...]
+
+
+@dataclass(frozen=True)
+class Worksheet:
+    """What `row`, counted from 0, of the asking tokens gets from the answering ones."""
+
+    seed: int
+    kind: str
+    asks: tuple[str, ...]
+    answers: tuple[str, ...]
+    row: int
+    given: tuple[Table, ...]
+    tasks: tuple[Task, ...]
+
+
+def worksheet(seed: int, kind: str = "encoder") -> Worksheet:
+    """The sheet of a seed, always the same; `kind` is "encoder", "decoder" or "cross". Raises KeyError for another kind."""
+    at, generator = KINDS[kind], torch.Generator().manual_seed(seed)
+    model = tiny(generator)
+    letters = torch.randperm(4, generator=generator) + len(SPECIAL_TOKENS)
+    src, tgt = letters[:2].tolist(), letters[2:].tolist()
+    row = 1 if kind == "decoder" else int(torch.randint(3, (), generator=generator))  # its second token sees two of three
+    stages = record(model, src, [*tgt, EOS])
+    source, fed = (tuple(TOKENS[id] for id in stages[f"{side}.ids"].values) for side in ("src", "tgt"))
+    asks, answers = {"encoder": (source, source), "decoder": (fed, fed), "cross": (fed, source)}[kind]
+    x = stages[stages[f"{at}.residual"].inputs[0]].values
+    given = (
+        _table("X", asks, x),
+        _table("Q", asks, stages[f"{at}.q"].values[0]),
+        _table("K", answers, stages[f"{at}.k"].values[0]),
+        _table("V", answers, stages[f"{at}.v"].values[0]),
+        _table("W_O", (), model.get_submodule(f"{at}.W_o").weight.detach().numpy().T),
+    )
+    return Worksheet(seed, kind, asks, answers, row, given, tuple(_task(model, stages, f"{at}.{name}", row) for name in TASKS))
+
+
+def tiny(generator: torch.Generator) -> Transformer:
+    """A model whose every matrix holds tenths from -1 to 1; the gains of its norms stay 1."""
+    model = Transformer(CONFIG, len(TOKENS), len(TOKENS)).eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "norm" not in name:
+                parameter.copy_(torch.randint(-10, 11, parameter.shape, generator=generator) / 10)
+    return model
+
+
+def _task(model: Transformer, stages: dict[str, Stage], address: str, row: int) -> Task:
+    """All cells of one row of a stage."""
+    stage = stages[address]
+    first = (0, row) if stage.axes[0] == "H" else (row,)
+    found = [explain(model, stages, address, (*first, column)) for column in range(stage.values.shape[-1])]
+    key, values = formula(model.config, stage)
+    boxes = [Box(f"{TASKS[stage.name]}_{n}", _short(derivation.shown), _line(derivation)) for n, derivation in enumerate(found, 1)]
+    return Task(stage.name, key, values, _way(found[0]), tuple(boxes))
+
+
+def _way(derivation: Derivation) -> tuple[Box, ...]:
+    """Numbers that all cells of a row share: the exponentials and their sum, or mean, variance and deviation."""
+    results = {step.key.removeprefix("map.why_"): _short(step.result) for step in derivation.steps}
+    if derivation.operation == "exp":
+        powers = [Box(f"exp({TASKS['masked']}_{term.left.index[-1] + 1} - max)", _short(term.part), "") for term in derivation.terms]
+        return (Box("max", results["largest"], ""), *powers, Box("Σ", results["normaliser"], ""))
+    if derivation.operation == "square":
+        names = {"mean": "μ", "variance": "σ²", "deviation": "√(σ² + ε)"}
+        return tuple(Box(name, results[key], "") for key, name in names.items())
+    return ()
+
+
+def _line(derivation: Derivation) -> str:
+    """The arithmetic of one cell in one line, with the sheet's decimals: the products where it is a sum of them, else the line that
+    makes the number (a gain is 1 here and changes nothing)."""
+    if derivation.operation == "product":
+        text = " + ".join(f"{bracketed(term.left_value)} × {bracketed(term.right_value)}" for term in derivation.terms)
+    else:
+        text = [step.text for step in derivation.steps if step.key != "map.why_gain"][-1]
+    return re.sub(r"\d+\.\d+", lambda number: _short(number[0]), text)
+
+
+def _short(number: str) -> str:
+    """A printed number with as many decimals as the sheet has."""
+    if "e" in number:
+        return number
+    text = f"{float(number):.{DECIMALS}f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _table(symbol: str, names: tuple[str, ...], values: np.ndarray) -> Table:
+    return Table(symbol, names, tuple(tuple(_short(str(value)) for value in row) for row in values.tolist()))

@@ -1,0 +1,85 @@
+"""Each stage has its formula in both languages, its shape, and the very lines of the running code that compute it."""
+
+import ast
+import inspect
+import itertools
+import textwrap
+
+import pytest
+
+from playground.config import EOS, ModelConfig
+from playground.inspection.formulas import about, norm_module
+from playground.inspection.stages import record
+from playground.model.attention import scaled_dot_product_attention
+from playground.model.transformer import Transformer
+from playground.words import LANGUAGES, say
+
+CHOICES = {
+    "norm": ("post", "pre"),
+    "positions": ("sinusoidal", "learned", "both", "none"),
+    "activation": ("relu", "gelu"),
+    "memory": ("whole", "mean", "cut"),
+    "bias": (True, False),
+}
+SMALL = {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1}
+
+
+def code_lines(function) -> set[int]:
+    """The lines of a function that are statements of its body and no docstring, counted from 1."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    body = tree.body[1:] if ast.get_docstring(tree) else tree.body
+    return {line for node in body for line in range(node.lineno, node.end_lineno + 1)}
+
+
+@pytest.mark.parametrize("values", list(itertools.product(*CHOICES.values())), ids=str)
+def test_every_stage_of_every_kind_of_model_finds_its_lines(values):
+    config = ModelConfig(**SMALL, **dict(zip(CHOICES, values, strict=True)))
+    stages = record(Transformer(config, 9, 9).eval(), [4, 5], [6, EOS])
+    for address, stage in stages.items():
+        found = about(config, stage)
+        assert found.lines, f"{address}: no line of {found.source.__qualname__} computes it"
+        assert set(found.lines) <= code_lines(found.source)
+        assert len(found.lines) <= 4
+        assert (found.letters, found.sizes) == (tuple(stage.axes), stage.values.shape)
+        for language in LANGUAGES:
+            assert "{" not in say(language, found.key, **found.values)
+
+
+def line(stages, config, address: str) -> list[str]:
+    found = about(config, stages[address])
+    code = inspect.getsource(found.source).splitlines()
+    return [code[number - 1].strip() for number in found.lines]
+
+
+@pytest.mark.parametrize(
+    ("norm", "address", "expected"),
+    [
+        ("post", "encoder.0.self_attention.scores", ["scores = q @ k.transpose(-2, -1)"]),
+        ("post", "encoder.0.self_attention.scaled", ["scores = scores / math.sqrt(q.shape[-1])"]),
+        ("post", "src.scaled", ["x = x * math.sqrt(self.config.d_model)"]),
+        ("post", "decoder.0.cross_attention.norm", ["x = self.norm_2(self.residual(x, attended))"]),
+        ("post", "decoder.0.feed_forward.norm", ["x = self.norm_3(self.residual(x, self.feed_forward(x)))"]),
+        ("pre", "encoder.0.self_attention.norm", ["y = self.norm_1(x)"]),
+        ("pre", "encoder.0.feed_forward.norm", ["x = self.residual(x, self.feed_forward(self.norm_2(x)))"]),
+    ],
+)
+def test_the_lines_are_the_right_ones(norm, address, expected):
+    config = ModelConfig(**SMALL, norm=norm)
+    assert line(record(Transformer(config, 9, 9).eval(), [4, 5], [6, EOS]), config, address) == expected
+
+
+def test_the_formula_says_what_this_model_does():
+    for bias, added in ((True, " + b_Q"), (False, "")):
+        config = ModelConfig(**SMALL, bias=bias)
+        stages = record(Transformer(config, 9, 9).eval(), [4, 5], [6, EOS])
+        own, cross = about(config, stages["decoder.0.self_attention.q"]), about(config, stages["decoder.0.cross_attention.k"])
+        assert say("en", own.key, **own.values) == f"Q = x W_Q{added}"
+        assert say("en", cross.key, **cross.values).startswith("K = memory W_K")
+        assert about(config, stages["decoder.0.cross_attention.weights"]).source is scaled_dot_product_attention
+
+
+def test_a_norm_is_found_by_its_name_in_the_model():
+    for norm in ("post", "pre"):
+        model = Transformer(ModelConfig(**SMALL, norm=norm), 9, 9).eval()
+        names = {norm_module(address) for address, stage in record(model, [4, 5], [6, EOS]).items() if stage.name == "norm"}
+        assert names == {name for name, module in model.named_modules() if type(module).__name__ == "LayerNorm"}
