@@ -157,17 +157,17 @@ def _tell_end(run: Any, seconds: float, options: argparse.Namespace) -> None:
 
 
 def translate(options: argparse.Namespace) -> int:
+    from playground.runs import translating
     from playground.runs.corpora import Corpora
     from playground.runs.folder import Folder
     from playground.runs.reader import Reader
 
     method = "beam" if options.beam else "sample" if options.sample else "greedy"
+    way = translating.Way(method, options.beam or 1, options.length_penalty, options.sample or 1.0, seed=options.seed)
     run, reader = Folder(options.run).run, Reader(SimpleNamespace(corpora=Corpora()), threads=1)
     try:
         for text in options.text:
-            found = reader.translate(
-                run, options.step, text, method, options.beam or 1, options.length_penalty, options.sample or 1.0, options.seed
-            )
+            found = translating.translate(reader, run, options.step, text, way)
             outputs = [
                 {"text": c.text, "score": c.score, "finished": c.finished, "correct": c.correct, "probabilities": c.probabilities}
                 for c in found.candidates

@@ -78,6 +78,7 @@ class ModelConfig:
     residual: bool = _knob(True, choices=(True, False))
     bias: bool = _knob(True, choices=(True, False))
     zero_init: bool = _knob(False, choices=(True, False))
+    memory: str = _knob("whole", choices=("whole", "mean", "cut"), live=True)
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
     random.Random(data.data_seed).shuffle(sources)
     chosen = set(sources[: max(1, min(data.heldout, len(sources) // 10))])
     train = [pair for pair in pairs if pair.src not in chosen]
-    units = tuple(map(_natural_unit, ([pair.src for pair in train], [pair.tgt for pair in train])))
+    units = tuple(map(natural_unit, ([pair.src for pair in train], [pair.tgt for pair in train])))
     tokenizers = _train_tokenizers(data, train, units, joint)
 
     items = list(_items(pairs, tokenizers, aligned=False))
@@ -124,6 +124,6 @@ def _collect(pairs: Iterable[Example]) -> dict[str, tuple[str, ...]]:
     return {src: tuple(targets) for src, targets in answers.items()}
 
 
-def _natural_unit(texts: Sequence[str]) -> str:
+def natural_unit(texts: Sequence[str]) -> str:
     """Words where sentences have spaces; characters where they hardly do (Chinese, Japanese, single words)."""
     return "words" if sum(" " in text for text in texts) * 5 >= len(texts) else "characters"

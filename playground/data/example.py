@@ -33,6 +33,7 @@ class Task:
     answers: Callable[[str], tuple[Example, ...]]  # every right answer to a source; () when it is no sentence of the task
     is_harder: Callable[[str], bool] | None = None  # whether a sentence of the task is of the kind that training never shows
     memorised: bool = False  # nothing but the sentence(s) to learn by heart: training and held-out are the same
+    draw_long: Callable[[random.Random, int], Example | None] | None = None  # one of so many source units; None where there is none
 
     @property
     def has_harder(self) -> bool:

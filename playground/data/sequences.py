@@ -21,13 +21,18 @@ def _letter_task(name: str, order: Callable[[str], list[int]], distinct: bool = 
         return Example(src, "".join([src[place] for place in places]), tuple(places))
 
     def draw(rng: random.Random, harder: bool) -> Example:
-        length = rng.randint(*(LONGER if harder else LENGTHS))
-        return answer("".join(rng.sample(ascii_lowercase, length) if distinct else rng.choices(ascii_lowercase, k=length)))
+        return answer(letters(rng, rng.randint(*(LONGER if harder else LENGTHS))))
+
+    def letters(rng: random.Random, length: int) -> str:
+        return "".join(rng.sample(ascii_lowercase, length) if distinct else rng.choices(ascii_lowercase, k=length))
+
+    def draw_long(rng: random.Random, length: int) -> Example | None:
+        return None if distinct and length > len(ascii_lowercase) else answer(letters(rng, length))
 
     def answers(src: str) -> tuple[Example, ...]:
         return (answer(src),) if re.fullmatch("[a-z]+", src) else ()
 
-    return Task(name, "characters", "characters", draw, answers, is_harder=lambda src: len(src) > LENGTHS[1])
+    return Task(name, "characters", "characters", draw, answers, is_harder=lambda src: len(src) > LENGTHS[1], draw_long=draw_long)
 
 
 COPY = _letter_task("copy", lambda src: list(range(len(src))))

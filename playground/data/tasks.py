@@ -7,6 +7,7 @@ out, chosen by a hash of the source. So no held-out sentence is ever trained on,
 from __future__ import annotations
 
 import random
+from functools import lru_cache
 from hashlib import blake2b
 
 from playground.data import chinese, commands, dates, german, meanings, numbers, sequences
@@ -77,6 +78,23 @@ def examples(task: str, split: str, count: int, seed: int) -> list[Example]:
         if split != "train":
             seen.add(example.src)
     return found
+
+
+@lru_cache(maxsize=1024)
+def of_length(task: str, length: int, count: int, seed: int) -> tuple[Example, ...]:
+    """At most `count` examples of `length` source units, with distinct sources that training never shows: held out, or longer.
+
+    None of a task whose sentences can't be made to measure, or that has none of this length. A pure function of the arguments.
+    """
+    draw, rng = TASKS[task].draw_long, random.Random(f"{task} {length} {seed}")
+    found: dict[str, Example] = {}
+    for _ in range(PATIENCE if draw else 0):
+        example = draw(rng, length)
+        if example is None or len(found) == count:
+            break
+        if _split(task, example.src) != "train":
+            found.setdefault(example.src, example)
+    return tuple(found.values())
 
 
 def answers(task: str, src: str) -> tuple[Example, ...]:

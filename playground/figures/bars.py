@@ -31,7 +31,7 @@ def top_tokens(
         raise ValueError(f"{len(names)} tokens but probabilities of shape {values.shape}")
     palette = theme.colors(dark)
     notes = {i: [theme.word(labels, name) for name, at in (("taken", chosen), ("right", right)) if at == i] for i in range(len(names))}
-    texts = [" · ".join([_short(value), *notes[i]]) for i, value in enumerate(values)]
+    texts = [" · ".join([short(value), *notes[i]]) for i, value in enumerate(values)]
     bars = {
         "type": "bar", "orientation": "h", "y": list(range(len(names))), "x": theme.rounded(values), "width": 0.7,
         "marker": {
@@ -46,7 +46,7 @@ def top_tokens(
         "hovertemplate": theme.phrase(labels, "hover_bar", token="<b>%{y}</b>", value="%{x:.4f}") + "<extra></extra>",
         "meta": {"chosen": chosen},
     }  # fmt: skip
-    y, left = _names(names, width, dark)
+    y, left = names_axis(names, width, dark)
     x = theme.axis(theme.word(labels, "probability"), dark, range=[0, 1], tickvals=[0, 0.5, 1], side="bottom")
     beside = 8 + max((0.85 * tokens.extent(text, longest=40) for text in texts), default=0)  # the proportional face is narrower
     margin = {"l": left, "r": beside, "t": 4, "b": 46}
@@ -79,7 +79,7 @@ def frequencies(
         "textfont": {"color": theme.colors(dark)["muted"], "size": theme.SIZE},
         "hovertemplate": theme.phrase(labels, "hover_bar", token="<b>%{y}</b>", value="%{x:,}") + "<extra></extra>",
     }  # fmt: skip
-    y, left = _names(shown, width, dark)
+    y, left = names_axis(shown, width, dark)
     largest = max(int(values.max(initial=0)), 1)
     x = theme.axis(theme.word(labels, "count"), dark, range=[0, largest], nticks=4)
     height = max(len(shown), 1) * 20 + 50
@@ -87,15 +87,15 @@ def frequencies(
     return {"data": [bars], "layout": layout | {"meta": {"kind": kind, "tokens": shown}}}
 
 
-def _names(names: Sequence[str], width: int, dark: bool) -> tuple[dict, float]:
-    """The axis that carries the tokens, first on top, and the left margin it needs."""
+def names_axis(names: Sequence[str], width: int, dark: bool, every: int = 1) -> tuple[dict, float]:
+    """The axis that carries the tokens, first on top and every `every`-th written, and the left margin it needs."""
     longest = tokens.longest(width)
-    axis = theme.axis("", dark, range=[len(names) - 0.5, -0.5], showgrid=False, ticklabelstandoff=6, **tokens.ticks(names, 1, longest))
+    axis = theme.axis("", dark, range=[len(names) - 0.5, -0.5], showgrid=False, ticklabelstandoff=6, **tokens.ticks(names, every, longest))
     axis["tickfont"] = {"family": theme.MONO, "size": theme.SIZE, "color": theme.colors(dark)["text"]}
     return axis, 16 + max((tokens.extent(name, longest) for name in names), default=0)
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     """A probability in three characters that never claims 0 or 1 where it isn't."""
     if not np.isfinite(value):
         return "–"

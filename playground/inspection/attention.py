@@ -18,6 +18,7 @@ MIN_SHARE = 0.7  # a head "looks at" a place when its largest weight lies there 
 MIN_MASS = 0.3  # …with at least this mean weight…
 ABOVE_CHANCE = 1.5  # …and this many times what evenly spread weight would put there (0.9 is always enough)
 EVEN = 0.85  # entropy, as a share of the largest possible, from which weight counts as spread evenly
+HALF = 0.5  # mean weight that is enough, whatever the share, where the place was known before anybody looked
 FEWEST_ROWS = 3  # rows with a choice, below which nothing can be said
 
 
@@ -28,6 +29,10 @@ class Score(NamedTuple):
     mass: float
     chance: float
     rows: int
+
+    @property
+    def mostly(self) -> bool:
+        return self.rows >= FEWEST_ROWS and self.mass >= HALF
 
     @property
     def holds(self) -> bool:
@@ -151,10 +156,12 @@ def facts(
     if free.sum() < FEWEST_ROWS:
         return Fact("figures.too_short", {})
     named = places(kind, w.shape, mask=mask, alignment=alignment, rows=rows, columns=columns)
-    found = {name: result for name, place in named.items() if (result := score(w, place, mask)).holds}
+    scores = {name: score(w, place, mask) for name, place in named.items()}
+    found = {name: result for name, result in scores.items() if result.holds or (name == "aligned" and result.mostly)}
     if found:
         name = max(found, key=lambda name: found[name].share)  # the first of equals
-        key = f"{name}_{kind}" if name in _WORDED_APART else name
+        apart = name in _WORDED_APART or (kind == "decoder" and name in _OF_THE_NEWEST)
+        key = f"{name}_{kind}" if apart else name
         return Fact(f"figures.looks_{key}", {"percent": percent(found[name].share), "mass": percent(found[name].mass)})
     bits = entropy(w[free])
     even = np.mean(bits / np.log2(choices[free])) >= EVEN
@@ -165,7 +172,8 @@ def facts(
     return Fact("figures.unclear_but", values | {"asks": rows[q], "answers": columns[k], "percent": percent(float(w[q, k]))})
 
 
-_WORDED_APART = ("first", "same_token")
+_WORDED_APART = ("first", "same_token")  # another sentence for each kind
+_OF_THE_NEWEST = ("same", "previous", "two_back")  # in the decoder these count from the token just fed, not from the one that asks
 
 
 def masked_fact(weights: np.ndarray, mask: np.ndarray, name: str) -> Fact | None:

@@ -1,2 +1,2 @@
 """The Transformer, section by section of the paper: masks, positions, attention, layers, transformer;
-parts are torch's own without shared randomness, size is what a model costs."""
+parts are torch's own without shared randomness, routes is what each part holds and costs, size what all of it takes."""

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from playground.config import ModelConfig
+from playground.model.cache import KeysValues
 from playground.model.parts import Dropout, Linear
 from playground.model.positions import RotaryPositions
 
@@ -51,11 +52,23 @@ class MultiHeadAttention(nn.Module):
         self.rotary = RotaryPositions(d_model // config.n_heads) if rotary else None
         self.dropout = dropout
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """query (B, Q, D), key and value (B, L, D), mask broadcast to (B, H, Q, L) -> out (B, Q, D), weights (B, H, Q, L)."""
-        q, k, v = self.split(self.W_q(query)), self.split(self.W_k(key)), self.split(self.W_v(value))
-        if self.rotary:
-            q, k = self.rotary(q), self.rotary(k)
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, past: KeysValues | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """query (B, Q, D), key and value (B, L, D), mask broadcast to (B, H, Q, L) -> out (B, Q, D), weights (B, H, Q, L).
+
+        With a `past`, query, key and value are those of the new tokens only, and L counts the tokens before them as well.
+        """
+        q = self.split(self.W_q(query))
+        if past and past.complete:
+            k, v = past.k, past.v
+        else:
+            k, v = self.split(self.W_k(key)), self.split(self.W_v(value))
+            if self.rotary:
+                start = past.length if past else 0
+                q, k = self.rotary(q, start), self.rotary(k, start)
+            if past:
+                k, v = past.add(k, v)
         heads, weights = scaled_dot_product_attention(q, k, v, mask, self.scale, self.dropout)
         return self.W_o(self.concat(heads)), weights
 

@@ -7,6 +7,7 @@ from torch.nn import functional as F
 
 from playground.config import ModelConfig
 from playground.model.attention import MultiHeadAttention
+from playground.model.cache import KeysValues
 from playground.model.parts import Dropout, Linear
 
 
@@ -74,20 +75,23 @@ class DecoderLayer(nn.Module):
         self.residual = Residual(config, dropout)
         self.norm_1, self.norm_2, self.norm_3 = (nn.LayerNorm(config.d_model, bias=config.bias) for _ in range(3))
 
-    def forward(self, x: Tensor, mask: Tensor, memory: Tensor, memory_mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(
+        self, x: Tensor, mask: Tensor, memory: Tensor, memory_mask: Tensor, past: tuple[KeysValues | None, KeysValues | None] = (None, None)
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """x (B, T, D), mask (B, 1, T, T), memory (B, S, D), memory_mask (B, 1, 1, S) -> x (B, T, D), own weights (B, H, T, T),
-        cross weights (B, H, T, S)."""
+        cross weights (B, H, T, S). With a `past`, x and the rows of mask and weights are those of the N new tokens."""
+        own_past, cross_past = past
         if self.norm == "post":
-            attended, weights = self.self_attention(x, x, x, mask)
+            attended, weights = self.self_attention(x, x, x, mask, own_past)
             x = self.norm_1(self.residual(x, attended))
-            attended, cross_weights = self.cross_attention(x, memory, memory, memory_mask)
+            attended, cross_weights = self.cross_attention(x, memory, memory, memory_mask, cross_past)
             x = self.norm_2(self.residual(x, attended))
             x = self.norm_3(self.residual(x, self.feed_forward(x)))
         else:
             y = self.norm_1(x)
-            attended, weights = self.self_attention(y, y, y, mask)
+            attended, weights = self.self_attention(y, y, y, mask, own_past)
             x = self.residual(x, attended)
-            attended, cross_weights = self.cross_attention(self.norm_2(x), memory, memory, memory_mask)
+            attended, cross_weights = self.cross_attention(self.norm_2(x), memory, memory, memory_mask, cross_past)
             x = self.residual(x, attended)
             x = self.residual(x, self.feed_forward(self.norm_3(x)))
         return x, weights, cross_weights

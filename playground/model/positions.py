@@ -27,9 +27,9 @@ class SinusoidalPositions(nn.Module):
         super().__init__()
         self.register_buffer("table", sinusoids(MAX_POSITIONS, d_model), persistent=False)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, L, D) -> (B, L, D)."""
-        return x + self.table[: x.shape[1]]
+    def forward(self, x: Tensor, start: int = 0) -> Tensor:
+        """(B, L, D) -> (B, L, D); the first of the L tokens stands at position `start`."""
+        return x + self.table[start : start + x.shape[1]]
 
 
 class LearnedPositions(nn.Module):
@@ -39,9 +39,17 @@ class LearnedPositions(nn.Module):
         super().__init__()
         self.table = nn.Parameter(torch.empty(MAX_POSITIONS, d_model))
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, start: int = 0) -> Tensor:
+        """(B, L, D) -> (B, L, D); the first of the L tokens stands at position `start`."""
+        return x + self.table[start : start + x.shape[1]]
+
+
+class NoPositions(nn.Module):
+    """Adds nothing: rotary positions stand in the attention layers, or the model does without."""
+
+    def forward(self, x: Tensor, start: int = 0) -> Tensor:
         """(B, L, D) -> (B, L, D)."""
-        return x + self.table[: x.shape[1]]
+        return x
 
 
 class RotaryPositions(nn.Module):
@@ -58,9 +66,10 @@ class RotaryPositions(nn.Module):
         self.register_buffer("cos", angles.cos(), persistent=False)
         self.register_buffer("sin", angles.sin(), persistent=False)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, H, L, K) -> (B, H, L, K)."""
-        cos, sin = self.cos[: x.shape[2]], self.sin[: x.shape[2]]  # (L, K // 2)
+    def forward(self, x: Tensor, start: int = 0) -> Tensor:
+        """(B, H, L, K) -> (B, H, L, K); the first of the L tokens stands at position `start`."""
+        here = slice(start, start + x.shape[2])
+        cos, sin = self.cos[here], self.sin[here]  # (L, K // 2)
         even, odd = x[..., 0 : self.pairs : 2], x[..., 1 : self.pairs : 2]
         turned = torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
         return torch.cat((turned, x[..., self.pairs :]), dim=-1)

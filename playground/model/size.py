@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from playground.config import MAX_POSITIONS, Experiment, ModelConfig, Refusal, limits
+from playground.config import Experiment, ModelConfig, Refusal, limits
+from playground.model.routes import parameters
 
 FLOAT = 4  # bytes
 VALIDATION_CELLS = 2048  # source and target tokens of one forward pass of a validation, padding included
@@ -12,17 +13,7 @@ VALIDATION_CELLS = 2048  # source and target tokens of one forward pass of a val
 
 def parameter_count(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> int:
     """How many numbers the model learns."""
-    d, bias = config.d_model, int(config.bias)
-    attention = 4 * (d * d + bias * d)
-    feed_forward = 2 * d * config.d_ff + bias * (config.d_ff + d)
-    norm = d + bias * d
-    encoder_layer = attention + feed_forward + 2 * norm
-    decoder_layer = 2 * attention + feed_forward + 3 * norm
-    last_norms = 2 * norm if config.norm == "pre" else 0
-    positions = 2 * MAX_POSITIONS * d if config.positions == "learned" else 0
-    matrices = {"none": src_vocab + 2 * tgt_vocab, "output": src_vocab + tgt_vocab, "all": tgt_vocab}[config.share_embeddings]
-    layers = config.encoder_layers * encoder_layer + config.decoder_layers * decoder_layer
-    return layers + last_norms + positions + matrices * d + bias * tgt_vocab
+    return sum(parameters(config, src_vocab, tgt_vocab).values())
 
 
 def training_bytes(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int) -> int:

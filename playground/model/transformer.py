@@ -8,11 +8,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from playground.config import MAX_POSITIONS, ModelConfig, Refusal
+from playground.config import MAX_POSITIONS, PAD, ModelConfig, Refusal
+from playground.model.cache import Cache
 from playground.model.layers import DecoderLayer, EncoderLayer
 from playground.model.masks import padding_mask, target_mask
 from playground.model.parts import Dropout, Embedding, Linear
-from playground.model.positions import LearnedPositions, SinusoidalPositions
+from playground.model.positions import LearnedPositions, NoPositions, SinusoidalPositions
 
 
 class Output(NamedTuple):
@@ -68,15 +69,29 @@ class Transformer(nn.Module):
         for layer in self.encoder:
             x, weights = layer(x, mask)
             all_weights.append(weights)
-        return self.encoder_norm(x), tuple(all_weights)
+        return self.deliver(self.encoder_norm(x), src), tuple(all_weights)
 
-    def decode(self, tgt_in: Tensor, memory: Tensor, memory_mask: Tensor) -> tuple[Tensor, tuple[Tensor, ...], tuple[Tensor, ...]]:
+    def deliver(self, memory: Tensor, src: Tensor) -> Tensor:
+        """What of memory (B, S, D) the decoder gets: the whole; the mean of its real tokens at every place, as when one vector had to
+        hold a sentence (Cho et al. 2014); or nothing, and then nothing of the source reaches it, and no gradient the encoder."""
+        if self.config.memory == "mean":
+            real = (src != PAD)[..., None]  # (B, S, 1)
+            return ((memory * real).sum(dim=1, keepdim=True) / real.sum(dim=1, keepdim=True)).expand_as(memory)
+        return memory * 0 if self.config.memory == "cut" else memory
+
+    def decode(
+        self, tgt_in: Tensor, memory: Tensor, memory_mask: Tensor, cache: Cache | None = None
+    ) -> tuple[Tensor, tuple[Tensor, ...], tuple[Tensor, ...]]:
         """tgt_in (B, T), memory (B, S, D), memory_mask (B, 1, 1, S) -> states (B, T, D), and of each layer the weights (B, H, T, T)
-        and the cross-attention weights (B, H, T, S)."""
-        mask, all_weights, all_cross_weights = target_mask(tgt_in), [], []
-        x = self.embed(tgt_in, self.tgt_embedding, self.tgt_positions)
-        for layer in self.decoder:
-            x, weights, cross_weights = layer(x, mask, memory, memory_mask)
+        and the cross-attention weights (B, H, T, S).
+
+        A `cache` holds the first tokens of tgt_in from earlier calls: only the N new ones are computed, and only their rows returned.
+        """
+        start, all_weights, all_cross_weights = cache.length if cache else 0, [], []
+        mask = target_mask(tgt_in)[:, :, start:]  # (B, 1, T, T) -> (B, 1, N, T)
+        x = self.embed(tgt_in[:, start:], self.tgt_embedding, self.tgt_positions, start)
+        for number, layer in enumerate(self.decoder):
+            x, weights, cross_weights = layer(x, mask, memory, memory_mask, cache.layers[number] if cache else (None, None))
             all_weights.append(weights)
             all_cross_weights.append(cross_weights)
         return self.decoder_norm(x), tuple(all_weights), tuple(all_cross_weights)
@@ -85,21 +100,22 @@ class Transformer(nn.Module):
         """states (B, T, D) -> logits (B, T, V); their softmax is the distribution of the next token (section 3.4)."""
         return self.projection(states)
 
-    def embed(self, tokens: Tensor, embedding: nn.Embedding, positions: nn.Module) -> Tensor:
-        """tokens (B, L) -> (B, L, D): embedding times sqrt(d_model) (section 3.4) plus position. Raises Refusal when L is too large."""
-        if tokens.shape[1] > MAX_POSITIONS:
-            raise Refusal("model.too_long", tokens=tokens.shape[1], most=MAX_POSITIONS)
+    def embed(self, tokens: Tensor, embedding: nn.Embedding, positions: nn.Module, start: int = 0) -> Tensor:
+        """tokens (B, L) -> (B, L, D): embedding times sqrt(d_model) (section 3.4) plus position, counted from `start`. Raises Refusal
+        when the last of them stands too far back."""
+        if start + tokens.shape[1] > MAX_POSITIONS:
+            raise Refusal("model.too_long", tokens=start + tokens.shape[1], most=MAX_POSITIONS)
         x = embedding(tokens)
         if self.config.embedding_scale:
             x = x * math.sqrt(self.config.d_model)
-        return self.dropout(positions(x))
+        return self.dropout(positions(x, start))
 
 
 def _positions(config: ModelConfig) -> nn.Module:
-    """What is added to the embeddings. Rotary positions are no addition: they stand in the attention layers."""
+    """What is added to the embeddings."""
     if config.positions in ("sinusoidal", "both"):
         return SinusoidalPositions(config.d_model)
-    return LearnedPositions(config.d_model) if config.positions == "learned" else nn.Identity()
+    return LearnedPositions(config.d_model) if config.positions == "learned" else NoPositions()
 
 
 def _last_norm(config: ModelConfig) -> nn.Module:

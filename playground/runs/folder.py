@@ -112,7 +112,9 @@ class Folder:
         if card["format"] != FORMAT or card["status"] not in STATUSES or not re.fullmatch(r"[0-9a-f]{64}|", card["owner"]):
             raise ValueError
         values = {name: _plain(card[name], name) for name in PLAIN if name != "live"}
-        live = {knob: check(knob, card["live"][knob]) for knob in LIVE_KNOBS}
+        live = {knob: check(knob, value) for knob, value in card["live"].items()}  # one that is younger than the run is missing
+        if not live.keys() <= set(LIVE_KNOBS):
+            raise ValueError
         parent = card["parent"] and (str(card["parent"][0])[:64], int(card["parent"][1]))
         values |= {"parent": parent, "message": _message(card["message"]), "live": live}
         return Run(id=id or str(card["id"])[:64], experiment=self.experiment, **values)

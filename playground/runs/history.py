@@ -1,4 +1,4 @@
-"""The curve of a run: one row per step, one per validation, one per change of a live knob.
+"""The curve of a run: one row per step, one per validation, one per examined step, one per change of a live knob.
 
 The worker that trains is the only writer and only ever appends; anyone may read at any time without a lock.
 """
@@ -6,17 +6,22 @@ The worker that trains is the only writer and only ever appends; anyone may read
 from __future__ import annotations
 
 import math
+import re
 from array import array
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from playground.config import KNOBS, LIVE_KNOBS, Refusal
+from playground.config import KNOBS, LIVE_KNOBS, Refusal, check
 
 STEPS = ("step", "loss", "learning_rate", "grad_norm", "tokens_per_second")
 VALIDATIONS = ("step", "loss", "token_accuracy", "exact_match", "pairs")
 MOST_ROWS = int(KNOBS["steps"].metadata["knob"].high)
+MOST_CHECKUPS, MOST_NUMBERS = 256, 1024  # rows of health, and numbers in one: a model of 6 + 6 layers and 8 heads has about 350
+ADDRESS = re.compile(r"step|[a-z_0-9.]{1,40}/[a-z_0-9.]{1,40}")
+DIGITS = 4  # that are kept of a number of health
 
 
 class Table:
@@ -59,17 +64,26 @@ class Probe:
 
 
 class History:
-    """`steps` (one row per training step), `validations`, `events` (step, knob, value) for every live change, and the newest `probes`."""
+    """`steps` (one row per training step), `validations`, `health` (one row per examined step; None before the first), `events` (step,
+    knob, value) for every live change, and the newest `probes`."""
 
     def __init__(self) -> None:
         self.steps = Table(STEPS)
         self.validations = Table(VALIDATIONS)
-        self.events: list[tuple[int, str, float]] = []
+        self.health: Table | None = None
+        self.events: list[tuple[int, str, Any]] = []
         self.probes: tuple[Probe, ...] = ()
+
+    def examined(self, step: int, numbers: Mapping[str, float]) -> None:
+        """A row of health (training/health.py). A run that goes on with other numbers than before keeps the new ones only."""
+        names = ("step", *numbers)
+        if self.health is None or self.health.names != names:
+            self.health = Table(names)
+        self.health.append(step, *(float(f"{number:.{DIGITS}g}") for number in numbers.values()))
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain lists; what is not finite becomes null, since JSON has no word for it."""
-        tables = {"steps": self.steps, "validations": self.validations}
+        tables = {"steps": self.steps, "validations": self.validations} | ({"health": self.health} if self.health else {})
         data: dict[str, Any] = {t: {n: _plain(c) for n, c in table.rows().items()} for t, table in tables.items()}
         return data | {"events": [list(event) for event in self.events], "probes": [asdict(probe) for probe in self.probes]}
 
@@ -78,20 +92,29 @@ class History:
         """Reads what `to_json` wrote, bit for bit. Raises Refusal("runs.not_a_run") for anything else."""
         history = cls()
         try:
-            for name, table in (("steps", history.steps), ("validations", history.validations)):
-                columns = data[name]
-                if set(columns) != set(table.names) or max(map(len, columns.values())) > 2 * MOST_ROWS:
+            _fill(history.steps, data["steps"], 2 * MOST_ROWS)
+            _fill(history.validations, data["validations"], 2 * MOST_ROWS)
+            if "health" in data:  # an older run has none
+                if len(data["health"]) > MOST_NUMBERS or next(iter(data["health"])) != "step" or not all(map(ADDRESS.fullmatch, data["health"])):
                     raise ValueError
-                for row in zip(*(columns[n] for n in table.names), strict=True):
-                    table.append(*(math.nan if value is None else float(value) for value in row))
+                history.health = Table(tuple(data["health"]))
+                _fill(history.health, data["health"], MOST_CHECKUPS)
             for step, knob, value in data["events"]:
                 if knob not in LIVE_KNOBS:
                     raise ValueError
-                history.events.append((int(step), knob, float(value)))
+                history.events.append((int(step), knob, check(knob, value)))
             history.probes = tuple(_probe(entry) for entry in data["probes"])
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, StopIteration, Refusal) as error:
             raise Refusal("runs.not_a_run", what="history.json") from error
         return history
+
+
+def _fill(table: Table, columns: Mapping[str, list[float | None]], most: int) -> None:
+    """Appends the rows of a file. Raises ValueError and its like when they are not of this table, or more than `most`."""
+    if set(columns) != set(table.names) or max(map(len, columns.values())) > most:
+        raise ValueError
+    for row in zip(*(columns[name] for name in table.names), strict=True):
+        table.append(*(math.nan if value is None else float(value) for value in row))
 
 
 def _probe(entry: dict[str, Any]) -> Probe:

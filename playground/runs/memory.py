@@ -31,5 +31,5 @@ class Memory:
 
 
 def _nbytes(value: Any) -> int:
-    """Of the arrays that are its fields."""
-    return sum(getattr(part, "nbytes", 0) for part in getattr(value, "__dict__", {}).values())
+    """Of an array, or of the arrays in the fields of a value and of what its fields hold."""
+    return getattr(value, "nbytes", 0) + sum(_nbytes(part) for part in getattr(value, "__dict__", {}).values())

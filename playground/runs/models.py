@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import OrderedDict
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
@@ -46,7 +47,7 @@ class Models:
             if found and found.parameters is parameters:  # a run that went on otherwise reaches a step with others
                 self._built.move_to_end(key)
                 return found
-        built = Built(self._build(run, parameters), actual, next(self._numbers), parameters)
+        built = Built(self._build(run, actual, parameters), actual, next(self._numbers), parameters)
         with self._lock:
             self._built.pop(key, None)
             self._built[key] = built
@@ -54,11 +55,12 @@ class Models:
                 self._built.popitem(last=False)
         return built
 
-    def _build(self, run: Run, parameters: Parameters) -> Transformer:
+    def _build(self, run: Run, step: int, parameters: Parameters) -> Transformer:
         tokenizers = run.tokenizers
         if tokenizers is None:
             raise Refusal("runs.nothing_yet")
-        model = Transformer(run.experiment.model, *(tokenizer.size for tokenizer in tokenizers)).eval()
+        config = replace(run.experiment.model, memory=run.memory_at(step))
+        model = Transformer(config, *(tokenizer.size for tokenizer in tokenizers)).eval()
         with torch.no_grad():
             for name, parameter in model.named_parameters():
                 parameter.copy_(parameters[name]).requires_grad_(False)

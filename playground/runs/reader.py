@@ -1,4 +1,4 @@
-"""Looking into a run: translations and attention of any sentence at any kept step, while training goes on."""
+"""Looking into a run: everything inside any sentence at any kept step, while training goes on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
 from playground.data.text import normalise
-from playground.decoding import Hypothesis, Trace, beam, greedy, sample, trace
+from playground.decoding import Trace, greedy, trace
 from playground.model.transformer import Transformer
 from playground.runs import answers
 from playground.runs.film import TOP, Completion
@@ -20,9 +20,9 @@ from playground.runs.models import Models
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.runs.tokens import judge
-from playground.runs.views import Candidate, Likely, Look, Piece, Translation, likely_of, pieces_from, pieces_of
+from playground.runs.views import Likely, Look, Piece, likely_of, pieces_from, pieces_of
 
-__all__ = ["Candidate", "Likely", "Look", "Piece", "Reader", "Translation"]
+__all__ = ["Likely", "Look", "Piece", "Reader"]
 
 REMEMBERED, REMEMBERED_BYTES = 512, 200_000_000  # looks and translations
 CHARACTERS = 5_000  # of one sentence; what is longer has too many tokens for any model
@@ -38,28 +38,6 @@ class Reader:
         self._pool = ThreadPoolExecutor(threads, "reader", initializer=lambda: torch.set_num_threads(1))
         self._known = Memory(REMEMBERED, REMEMBERED_BYTES)
 
-    def translate(
-        self, run: Run, step: int | None, text: str, method: str = "greedy", width: int = 4, length_penalty: float = 0.6,
-        temperature: float = 1.0, seed: int = 0,
-    ) -> Translation:  # fmt: skip
-        """`method`: greedy, beam or sample. `step` None: the newest parameters. Raises Refusal for text that is empty or too long."""
-        text, ids = self.read(run, text)
-        most = min(MAX_POSITIONS, 2 * len(ids) + FREER)
-        methods: dict[str, Callable[[Transformer], list[Hypothesis]]] = {
-            "greedy": lambda model: greedy(model, [ids], most),
-            "beam": lambda model: beam(model, ids, min(max(int(width), 1), 10), float(length_penalty), most),
-            "sample": lambda model: [sample(model, ids, max(float(temperature), 0.01), most, int(seed))],
-        }
-        if method not in methods:
-            raise Refusal("runs.no_method", name=str(method)[:40])
-
-        def work(model: Transformer, actual: int) -> Translation:
-            right = answers.references(run, text)
-            found = tuple(self._candidate(run, hypothesis, right) for hypothesis in methods[method](model))
-            return Translation(actual, pieces_of(run.tokenizers[0], text), found, right)
-
-        return self.work(run, step, (text, method, width, length_penalty, temperature, seed), work)
-
     def look(self, run: Run, step: int | None, text: str, target: str | None = None) -> Look:
         """What the model does with `text`: `target` None follows its own greedy output; "reference" the right answer; else that text.
 
@@ -72,7 +50,7 @@ class Reader:
         target = right[0] if target == "reference" else target
         pictured = self._pictured(run, step, text) if target is None else None
         if pictured:
-            return self._look(run, text, right, pictured.ids, *pictured_parts(pictured), step)
+            return self.inside(run, text, right, pictured.ids, *pictured_parts(pictured), step)
 
         def work(model: Transformer, actual: int) -> Look:
             if target is None:
@@ -80,7 +58,7 @@ class Reader:
             else:
                 written = (*run.tokenizers[1].encode(normalise(target)), EOS)
                 _check_length(len(written))
-            return self._look(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
+            return self.inside(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
 
         return self.work(run, step, (text, target, "look"), work)
 
@@ -128,15 +106,20 @@ class Reader:
         """Ends its threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def work(self, run: Run, step: int | None, key: tuple, work: Callable[[Transformer, int], Any]) -> Any:
+    def work(
+        self, run: Run, step: int | None, key: tuple, work: Callable[[Transformer, int], Any],
+        then: tuple[tuple, Callable[[Transformer, Any], Any]] | None = None,
+    ) -> Any:  # fmt: skip
         """`work(model, its step)` on one of the reader's threads, unless the answer for these very parameters is known under `key`.
 
-        The model is shared and only to be read: hooks belong on a copy (inspection/copies.py). Raises Refusal when it takes too long.
+        `then` is (another key, more work on the same model and that answer): both answers are returned. The model is shared and only to
+        be read: hooks belong on a copy (inspection/copies.py). Raises Refusal when it takes too long.
         """
 
         def task() -> Any:
             model, actual, number, _ = self._models.get(run, step)
-            return self._known.get((number, key), lambda: work(model, actual))
+            found = self._known.get((number, key), lambda: work(model, actual))
+            return (found, self._known.get((number, *then[0]), lambda: then[1](model, found))) if then else found
 
         future = self._pool.submit(task)
         try:
@@ -160,19 +143,11 @@ class Reader:
         _check_length(len(ids) + 1)
         return text, ids
 
-    def _candidate(self, run: Run, hypothesis: Hypothesis, references: tuple[str, ...] | None) -> Candidate:
-        tokenizer, probabilities = run.tokenizers[1], tuple(np.exp(hypothesis.logprobs).tolist())
-        text, right, correct = tokenizer.decode(hypothesis.ids), None, None
-        if references is not None:
-            right = judge(hypothesis.ids, map(tokenizer.encode, references))
-            correct = hypothesis.finished and all(right)
-        pieces = pieces_from(tokenizer, hypothesis.ids)
-        return Candidate(text, pieces, probabilities, hypothesis.score, hypothesis.finished, right, correct)
-
-    def _look(
+    def inside(
         self, run: Run, text: str, references: tuple[str, ...] | None, written: tuple[int, ...], stacks: tuple[np.ndarray, ...],
         top: tuple[np.ndarray, np.ndarray], probabilities: tuple[float, ...], step: int,
     ) -> Look:  # fmt: skip
+        """A `Look` at `written`, from the parts that `traced_parts` or `pictured_parts` give."""
         src, tgt = run.tokenizers
         asked, begin = pieces_from(tgt, written), Piece(SPECIAL_TOKENS[BOS], BOS)
         right = judge(written, map(tgt.encode, references)) if references is not None else None

@@ -116,16 +116,18 @@ class Runs:
             self.store.note(run, "live")
 
     def fork(self, id: str, step: int | None, token: str, experiment: Experiment | None = None) -> Run:
-        """A new run on the same data that starts from the parameters kept nearest to `step` (run.parent says which), optimiser fresh.
+        """A new run on the same data that starts from the parameters kept nearest to `step` (run.parent says which), optimiser fresh, and
+        with the memory as it was there.
 
         Anyone may fork any run. Raises Refusal when `experiment` has another model or other data, or nothing is kept yet.
         """
         source = self.get(id)
-        experiment = experiment or source.experiment
-        other = [k for k in experiment.difference(source.experiment) if hasattr(experiment.model, k) or hasattr(experiment.data, k)]
+        actual, parameters = source.parameters_at(step)
+        experiment = experiment or source.experiment.with_(memory=source.memory_at(actual))
+        fixed = [knob for knob in experiment.difference(source.experiment) if knob not in LIVE_KNOBS]
+        other = [knob for knob in fixed if hasattr(experiment.model, knob) or hasattr(experiment.data, knob)]
         if other:
             raise Refusal("runs.fork_differs", names=", ".join(other))
-        actual, parameters = source.parameters_at(step)
         contents = pack_fork(source.tokenizers, parameters)
         return self._create(experiment, token, contents, parent=(source.id, actual), data=source.pairs, credit=source.credit)
 
@@ -142,9 +144,10 @@ class Runs:
         """(JSON of what changed since version `since`, the version to ask from next time); the same bytes for all who ask for the same.
 
         {"version", "from": row of the history where this increment begins (0: replace what you have), "rows": {column: [...]},
-         "validations": {column: [...]} and "events": [[step, knob, value]] (all of them), "id", "name", "label", "status", "resumable",
-         "message": {"en", "zh"} | null, "step", "steps", "seconds", "eta", "place", "live": {knob: value}, "checkpoint_step", "threads",
-         "device", "film": [steps], "parameter_steps": [steps], "probes": [{"src", "reference", "output", "right", "finished"}]}
+         "health": {column: [...]} (likewise), "validations": {column: [...]} and "events": [[step, knob, value]] (all of them),
+         "id", "name", "label", "status", "resumable", "message": {"en", "zh"} | null, "step", "steps", "seconds", "eta", "place",
+         "live": {knob: value}, "checkpoint_step", "threads", "device", "film": [steps], "parameter_steps": [steps],
+         "probes": [{"src", "reference", "output", "right", "finished"}]}
         """
         return self.updates.get(run, since)
 

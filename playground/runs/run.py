@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from playground.config import Experiment, Refusal
+from playground.config import LIVE_KNOBS, Experiment, Refusal
 from playground.runs.film import Film, Parameters
 from playground.runs.history import History, Probe
 
@@ -62,7 +62,7 @@ class Run:
     eta: float | None = None  # seconds to the end at the present pace, waiting included; None when not training
     place: int = 0  # in the queue for memory: 1 is next, 0 is not waiting
     checkpoint_step: int | None = None  # the step of the last save
-    live: dict[str, float] = field(default_factory=dict)  # the live knobs as they are to be from the next step on
+    live: dict[str, Any] = field(default_factory=dict)  # the live knobs as they are to be from the next step on
 
     def __post_init__(self, data: Pairs | None) -> None:
         # tenths of a second since 1970: a page that slept through a restart of the server can't mistake a new version for one it has
@@ -72,8 +72,8 @@ class Run:
         self.marks: dict[int, int] = {}  # version -> rows of the history that belong to it
         self.loaders: dict[str, Callable[[], Any]] = {}  # for parts that are on the disk
         self.parts: dict[str, Any] = {"history": History(), "film": Film(), "snapshot": None, "tokenizers": None, "pairs": data}
-        for knob in ("learning_rate", "label_smoothing", "clip"):
-            self.live.setdefault(knob, getattr(self.experiment.training, knob))
+        for knob in LIVE_KNOBS:
+            self.live.setdefault(knob, self.experiment.flat()[knob])
 
     @property
     def history(self) -> History:
@@ -121,6 +121,11 @@ class Run:
             return snapshot.step, snapshot.parameters
         actual, parameters = film.parameters(step)
         return (snapshot.step, snapshot.parameters) if abs(snapshot.step - step) < abs(actual - step) else (actual, parameters)
+
+    def memory_at(self, step: int) -> str:
+        """How the decoder got the encoder's memory in training step `step` (the knob `memory`, which may change between two steps)."""
+        changes = [value for after, knob, value in self.history.events if knob == "memory" and after < step]
+        return changes[-1] if changes else self.experiment.model.memory
 
     def hold(self, **parts: Any) -> None:
         """The worker only: these parts are now ahead of what is on the disk, so nothing may be let go."""

@@ -1,4 +1,4 @@
-"""What a reader gets: pieces, translations, and everything inside one sentence, as plain values that never change."""
+"""What a reader gets: pieces, outputs, and everything inside one sentence, as plain values that never change."""
 
 from __future__ import annotations
 
@@ -39,16 +39,6 @@ class Candidate:
     finished: bool
     right: tuple[bool, ...] | None
     correct: bool | None  # the whole of it; None when no reference is known
-
-
-@dataclass(frozen=True)
-class Translation:
-    """A sentence translated with the parameters of `step`, which is the kept step nearest to the one asked for."""
-
-    step: int
-    source: tuple[Piece, ...]
-    candidates: tuple[Candidate, ...]  # best first
-    references: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Learning (section 5): loss, schedule, muon, optimisers, metrics, and the loop, a generator of steps."""
+"""Learning (section 5): loss, schedule, muon, optimisers, metrics, health, and the loop, a generator of steps."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.utils import clip_grads_with_norm_, get_total_norm
+from torch.nn.utils import clip_grads_with_norm_
 
 from playground.config import PAD, Experiment
 from playground.data.batches import Batch, batches
 from playground.data.corpus import Corpus
 from playground.model.transformer import Transformer
+from playground.training.health import Checkup
 from playground.training.loss import cross_entropy
 from playground.training.metrics import Exam, Validation, prepare, validate
 from playground.training.optimisers import Optimiser
@@ -25,6 +27,7 @@ from playground.training.schedule import learning_rate
 class Live:
     """The knobs that may change between two steps."""
 
+    memory: str
     learning_rate: float
     label_smoothing: float
     clip: float
@@ -32,14 +35,15 @@ class Live:
 
 @dataclass(frozen=True)
 class Step:
-    """One update: its number from 1, the loss of its batch in nats, the learning rate, the gradient's length before clipping, and the
-    batch's source and target tokens without padding."""
+    """One update: its number from 1, the loss of its batch in nats, the learning rate, the gradient's length before clipping, the
+    batch's source and target tokens without padding, and what an examined step showed (training/health.py)."""
 
     step: int
     loss: float
     learning_rate: float
     grad_norm: float
     tokens: int
+    health: Mapping[str, float] | None = None
 
 
 class Diverged(Exception):
@@ -60,13 +64,24 @@ class Training:
     def __init__(self, experiment: Experiment, corpus: Corpus, device: torch.device | str = "cpu") -> None:
         config = experiment.training
         self.experiment, self.corpus, self.device = experiment, corpus, torch.device(device)
-        self.live = Live(config.learning_rate, config.label_smoothing, config.clip)
         self.step = 0
+        self.examined: Container[int] = ()  # the numbers of the steps whose health is to be told
         generator = torch.Generator(self.device).manual_seed(config.seed)
         self.model = Transformer(experiment.model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, generator).eval()
+        self.live = Live(experiment.model.memory, config.learning_rate, config.label_smoothing, config.clip)
         self.optimiser = Optimiser(config, self.model)
         self._last_good = self._copy_parameters()
         self._exams: dict[str, Exam] = {}
+
+    @property
+    def live(self) -> Live:
+        """The live knobs of the next step; the model looks at its memory as they say, also when it is asked in between."""
+        return self._live
+
+    @live.setter
+    def live(self, live: Live) -> None:
+        self._live = live
+        self.model.config = replace(self.model.config, memory=live.memory)
 
     def steps(self) -> Iterator[Step]:
         """One update for each next(), until experiment.training.steps are done. Raises Diverged."""
@@ -91,7 +106,7 @@ class Training:
         """Takes the state that `pack` gave. Raises ValueError when it belongs to another model."""
         self.load_parameters({name.removeprefix("model/"): t for name, t in tensors.items() if name.startswith("model/")})
         self.optimiser.load_state({n.removeprefix("optimiser/"): t for n, t in tensors.items() if n.startswith("optimiser/")})
-        self.step, self.live = meta["step"], Live(**meta["live"])
+        self.step, self.live = meta["step"], replace(self.live, **meta["live"])  # a knob younger than the file stays as the experiment has it
 
     @torch.no_grad()
     def load_parameters(self, parameters: Mapping[str, Tensor]) -> None:
@@ -110,11 +125,15 @@ class Training:
         batch = Batch(*(tensor.to(self.device) for tensor in batch))
         self.model.train()
         self.model.generator.manual_seed(config.seed * 1_000_003 + number)
-        loss = cross_entropy(self.model(batch.src, batch.tgt_in).logits, batch.tgt_out, self.live.label_smoothing)
-        loss.backward()
+        checkup = Checkup(self.model, self.optimiser.names, batch) if number in self.examined else None
+        with checkup.watch() if checkup else nullcontext():
+            output = self.model(batch.src, batch.tgt_in)
+            loss = cross_entropy(output.logits, batch.tgt_out, self.live.label_smoothing)
+            loss.backward()
         self.model.eval()
         parameters = list(self.model.parameters())
-        grad_norm = get_total_norm([p.grad for p in parameters])
+        lengths = torch._foreach_norm([parameter.grad for parameter in parameters])
+        grad_norm = torch.stack(lengths).norm()
         if not (math.isfinite(loss.item()) and math.isfinite(grad_norm.item())):
             self._restore()
             raise Diverged(number)
@@ -125,7 +144,8 @@ class Training:
         self.optimiser.step(rate)
         self.step = number
         tokens = int((batch.src != PAD).sum() + (batch.tgt_out != PAD).sum())
-        return Step(number, loss.item(), rate, grad_norm.item(), tokens)
+        health = checkup.row(output, lengths, self._last_good) if checkup else None
+        return Step(number, loss.item(), rate, grad_norm.item(), tokens, health)
 
     def _copy_parameters(self) -> list[Tensor]:
         return [parameter.detach().clone() for parameter in self.model.parameters()]

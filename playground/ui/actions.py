@@ -126,7 +126,7 @@ def set_live(runs: Runs, token: str, run_id: str, values: dict[str, float]) -> d
     if run is None or not runs.owns(run.id, token) or not (run.working or run.status == "paused"):
         return {}
     for name, value in values.items():
-        if value is not None and check(name, value) != run.live.get(name, getattr(run.experiment.training, name)):
+        if value is not None and check(name, value) != run.live.get(name, run.experiment.flat()[name]):
             runs.set_live(run.id, token, name, value)
     return {}
 

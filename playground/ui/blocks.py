@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -61,13 +62,25 @@ def slider(id: str, field: str, label: str, low: float, high: float, step: float
     }
 
 
+def field(id: str, field: str, label: str, value: str, hint: str = "") -> dict:
+    """A line of text that a cursor field holds; `hint` stands in it while it is empty."""
+    return {"kind": "field", "id": id, "field": field, "label": label, "value": value, "hint": hint}
+
+
 def button(id: str, act: str, label: str, **values: Any) -> dict:
     return {"kind": "button", "id": id, "act": act, "label": label, **values}
 
 
-def code(id: str, thing: Any) -> dict:
-    """The source of the very function or class that made the picture beside it, with its place in the project."""
+def later(id: str, panel: str, label: str, key: str) -> dict:
+    """The blocks of another panel, asked for once the rest is shown because they take longer; `label` stands there until they come. They
+    are asked for again when `key` changes, which names all that they depend on."""
+    return {"kind": "later", "id": id, "panel": panel, "label": label, "key": key}
+
+
+def code(id: str, thing: Any, lit: tuple[int, ...] = ()) -> dict:
+    """The source of the very function or class that made the picture beside it, with its place in the project; the lines `lit`, counted
+    from 1, stand out."""
     thing = inspect.unwrap(thing)
     lines, first = inspect.getsourcelines(thing)
     path = Path(inspect.getsourcefile(thing) or "").resolve().relative_to(ROOT)
-    return {"kind": "code", "id": id, "name": thing.__qualname__, "source": "".join(lines), "place": f"{path}:{first}"}
+    return {"kind": "code", "id": id, "name": thing.__qualname__, "source": textwrap.dedent("".join(lines)), "place": f"{path}:{first}", "lit": list(lit)}

@@ -10,11 +10,11 @@ from playground.config import KNOBS, LIVE_KNOBS, Experiment, default, limits
 from playground.figures import theme
 from playground.runs.reader import Reader
 from playground.runs.registry import Runs
-from playground.runs.run import Run
 from playground.ui import links
 from playground.ui.controls import CONTROLLED, label, shown_value
+from playground.ui.titles import difference, title
 from playground.ui.view import examples, language
-from playground.words import entries, say
+from playground.words import entries
 
 
 def boot(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
@@ -62,24 +62,6 @@ def run_card(runs: Runs, reader: Reader, run_id: str, token: str, chosen: str) -
         "threads": run.threads,
         "parent": run.parent,
     }
-
-
-def title(run: Run, chosen: str) -> str:
-    """What people call a run: its label or name, and its task."""
-    task = say(chosen, f"tasks.{run.experiment.data.task}.label")
-    if run.shipped:
-        return task
-    return f"{run.label or run.name} · {task}"
-
-
-def difference(experiment: Experiment, other: Experiment, chosen: str) -> str:
-    """One line: what is different from `other`, such as “Heads 4 → 1, Positions sinusoids → none”."""
-    theirs = other.flat()
-    return ", ".join(
-        f"{label(name, chosen)} {shown_value(name, theirs[name], chosen)} → {shown_value(name, value, chosen)}"
-        for name, value in experiment.difference(other).items()
-        if name in CONTROLLED
-    )
 
 
 def _address(value: Any) -> str:

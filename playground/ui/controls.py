@@ -25,6 +25,7 @@ GROUPS = {
             "residual",
             "bias",
             "zero_init",
+            "memory",
         ],
     ),
     "training": (

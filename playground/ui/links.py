@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from playground.config import MAX_POSITIONS, Experiment, Refusal, limits, read_query
+from playground.inspection.interventions import MEMORIES
 from playground.runs.registry import Runs
-from playground.ui.panels import TABS, data, masks, positions, translate
+from playground.ui.panels import TABS, data, masks, positions, translate, whatif
 from playground.words import LANGUAGES, say
 
 CHOICES = {
@@ -17,7 +18,11 @@ CHOICES = {
     "mask": masks.KINDS,
     "pos": positions.KINDS,
     "split": data.SPLITS,
+    "change": whatif.WHATS,
+    "squeeze": MEMORIES,
     "lang": LANGUAGES,
+    "hide": ("on",),
+    "digits": ("on",),
 }
 WHOLE = {  # both ends included
     "step": (0, 10**9),
@@ -28,6 +33,9 @@ WHOLE = {  # both ends included
     "beam": (1, 10),
     "draw": (0, 10**6),
     "shift": (0, 32),
+    "row": (0, MAX_POSITIONS),
+    "col": (0, 10**6),
+    "window": (0, 10**6),
 }
 NUMBERS = {"penalty": (0.0, 2.0), "temperature": (0.1, 3.0)}
 

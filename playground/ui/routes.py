@@ -20,12 +20,13 @@ import plotly
 import segno
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from playground.config import Refusal
 from playground.runs.reader import Reader
 from playground.runs.registry import Runs
+from playground.ui import worksheet
 from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.panels import PANELS
 from playground.ui.view import View
@@ -105,7 +106,7 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         name = request.path_params["name"]
         if name not in PANELS:
             raise Refusal("page.no_such_panel", name=name[:40])
-        view = View(runs, reader, dict(request.query_params))
+        view = View(runs, reader, dict(request.query_params), _token(request))
         runs.seen(view.run.id)
         return {**PANELS[name](view), "refresh_ms": pace.refresh_ms}
 
@@ -115,12 +116,17 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         segno.make(text or " ", error="l", micro=False).save(picture, kind="svg", border=2, scale=6, xmldecl=False)
         return Response(picture.getvalue(), media_type="image/svg+xml", headers={"Content-Security-Policy": "default-src 'none'"})
 
+    def printed(request: Request) -> Response:
+        stylesheet = f"asset/{asset_version()}/worksheet.css"
+        return HTMLResponse(worksheet.page(request.query_params, stylesheet), headers=worksheet.HEADERS)
+
     reads = {
         "/boot": lambda request: boot(runs, request.query_params),
         "/runs": lambda request: runs_list(runs, _token(request), _language(request)),
         "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), _language(request)),
         "/panel/{name}": panel,
         "/qr": qr,
+        f"/{worksheet.PATH}": printed,
     }
     streams = {"/asset/{version}/{name}": send_asset, "/live/{run}": live}
     endpoints = {path: read(answer) for path, answer in reads.items()} | streams

@@ -17,8 +17,9 @@ EXAMPLES = 20
 class View:
     """What a panel is drawn from. Raises Refusal (on creation) when the run is unknown."""
 
-    def __init__(self, runs: Runs, reader: Reader, parameters: Mapping[str, str]) -> None:
+    def __init__(self, runs: Runs, reader: Reader, parameters: Mapping[str, str], token: str = "") -> None:
         self.runs, self.reader, self.parameters = runs, reader, parameters
+        self.token = token  # the visitor's own: says which runs are theirs
         self.language = language(parameters)
         self.dark = parameters.get("dark") == "1"
         self.width = self.whole("width", 720, 280, 1600)

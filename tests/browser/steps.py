@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
+from typing import TypeVar
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
 from playground.words import say
+from tests.browser.conftest import PATIENCE, ready
+
+T = TypeVar("T")
 
 # A model that trains in a moment: what it learns matters only where a story says so.
 SMALL = {
@@ -16,6 +22,8 @@ SMALL = {
 }  # fmt: skip
 # One sentence, learnt by heart in a few steps.
 ONE_SENTENCE = SMALL | {"task": "beer", "d_model": 32, "d_ff": 32, "steps": 60, "batch_size": 1, "validate_every": 10}
+
+STEPS = 100_000  # more than a run can take while a story lasts: somebody stops it
 
 
 def words(key: str, **values: object) -> str:
@@ -28,6 +36,15 @@ def link(knobs: dict[str, object] | None = None, **cursor: object) -> str:
     return "?" + urlencode({**(knobs or {}), **cursor})
 
 
+def eventually(page: Page, read: Callable[[], T], good: Callable[[T], bool]) -> T:
+    """Reads until what was read is good, and returns that. A page changes when it is ready to, not when a test looks."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not good(value := read()):
+        assert time.monotonic() < end, f"still {value!r}"
+        page.wait_for_timeout(50)
+    return value
+
+
 def train(page: Page) -> str:
     """Presses Train. Returns the new run's id, once the page shows it."""
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
@@ -37,12 +54,10 @@ def train(page: Page) -> str:
 
 
 def new_run(page: Page, before: str | None) -> str:
-    """Waits until the page looks at another run than `before`."""
-    page.wait_for_function(
-        "before => { const run = new URLSearchParams(location.search).get('run'); return run && run !== before }", arg=before
-    )
-    run = address(page)["run"]
+    """Waits until the page shows another run than `before`, with its sentence and its panel."""
+    run = eventually(page, lambda: address(page).get("run"), lambda run: run not in (None, before))
     expect(page.locator("#pg-status")).to_have_attribute("data-run", run)
+    ready(page)
     return run
 
 
@@ -52,24 +67,33 @@ def has_status(page: Page, *statuses: str) -> None:
 
 
 def address(page: Page) -> dict[str, str]:
-    """What stands in the address bar."""
-    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query, keep_blank_values=True).items()}
+    """What stands in the address bar now; `page.url` hears of a change a little later."""
+    return {name: values[0] for name, values in parse_qs(urlsplit(where(page)).query, keep_blank_values=True).items()}
+
+
+def where(page: Page) -> str:
+    return page.evaluate("location.href")
 
 
 def has_address(page: Page, **wanted: str | None) -> None:
     """Waits until the address says so; None is for what must not stand there."""
-    page.wait_for_function(
-        "wanted => { const q = new URLSearchParams(location.search); return Object.entries(wanted).every(([n, v]) => q.get(n) === v) }",
-        arg=wanted,
-    )
+    eventually(page, lambda: address(page), lambda now: all(now.get(name) == value for name, value in wanted.items()))
 
 
 def tab(page: Page, name: str) -> Locator:
     """Opens a tab. Returns its panel, drawn."""
+    expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
     page.locator("#pg-tabs").get_by_role("tab", name=name).click()
+    has_address(page, tab=None if name == "Learn" else name.lower())
     panel = page.locator(f"#pg-panel-{name.lower()}")
-    expect(panel).to_have_attribute("data-drawn", re.compile("."))
+    drawn(panel)
     return panel
+
+
+def drawn(panel: Locator) -> None:
+    """Waits until a panel shows what the address says: all of it was read and what is in sight was drawn."""
+    expect(panel).to_have_attribute("data-drawn", re.compile("."))
+    expect(panel).to_have_attribute("aria-busy", "false")
 
 
 def type_sentence(page: Page, sentence: str) -> None:
@@ -78,11 +102,85 @@ def type_sentence(page: Page, sentence: str) -> None:
     has_address(page, text=sentence)
 
 
-def source(page: Page) -> str:
+def source(page: Page) -> Locator:
     """The sentence as the page shows it in pieces."""
-    return "".join(page.locator("#pg-result .pg-tokens").first.locator(".pg-chip").all_inner_texts())
+    return page.locator("#pg-result .pg-tokens").first.locator(".pg-chip")
 
 
-def points(page: Page, figure: str) -> int:
-    """How many points a figure has drawn."""
-    return int(page.locator(f"#pg-figure-{figure}").get_attribute("data-points") or 0)
+def output(page: Page) -> Locator:
+    """What the model makes of it, token by token."""
+    return page.locator("#pg-result .pg-tokens.out .pg-chip")
+
+
+def number(place: Locator, name: str) -> int:
+    """A number that stands in an attribute."""
+    return int(place.get_attribute(name) or 0)
+
+
+def film_of(page: Page, frames: int = 1) -> Locator:
+    """The film's slider, once there are so many pictures to slide along."""
+    film = page.locator("#pg-film")
+    eventually(page, lambda: number(film, "data-frames"), lambda count: count >= frames)
+    return film
+
+
+def figure(page: Page, name: str) -> Locator:
+    """A picture, drawn and in sight."""
+    place = page.locator(f"#pg-figure-{name}")
+    place.scroll_into_view_if_needed()
+    expect(place).to_have_attribute("data-points", re.compile("[1-9]"))
+    return place
+
+
+def drawn_from(page: Page, name: str) -> dict:
+    """The first trace of a picture as it is drawn now."""
+    return page.locator(f"#pg-figure-{name}").evaluate("plot => plot.data[0]")
+
+
+# The place of data in pixels of the window, once it was the same in three successive frames: pictures above may still be on their way.
+PLACE = """async (plot, [x, y]) => {
+  const place = () => {
+    const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect();
+    return [box.x + xaxis._offset + xaxis.d2p(x), box.y + yaxis._offset + yaxis.d2p(y)];
+  };
+  let was = place();
+  for (let same = 0; same < 2; ) {
+    await new Promise(requestAnimationFrame);
+    const now = place();
+    same = String(now) === String(was) ? same + 1 : 0;
+    was = now;
+  }
+  return was;
+}"""
+
+
+def place_of(page: Page, name: str, x: float, y: float) -> tuple[float, float]:
+    """Where the window shows the data (x, y) of a picture, once it has come to rest."""
+    return tuple(figure(page, name).evaluate(PLACE, [x, y]))
+
+
+def point_at(page: Page, name: str, x: float, y: float, says: str | re.Pattern) -> tuple[float, float]:
+    """Moves the mouse to the data (x, y) of a picture until its hover text says so. Returns where that is."""
+    hover = page.locator(f"#pg-figure-{name} .hoverlayer .hovertext")
+    wanted = says if isinstance(says, re.Pattern) else re.compile(re.escape(says))
+
+    def move() -> tuple[tuple[float, float], str]:
+        at = place_of(page, name, x, y)
+        page.mouse.move(at[0] + 1, at[1] + 1)  # a mouse that rests tells nobody
+        page.mouse.move(*at)
+        page.wait_for_timeout(100)  # Plotly looks at the mouse twenty times a second
+        return at, " ".join(hover.all_text_contents())
+
+    return eventually(page, move, lambda found: bool(wanted.search(found[1])))[0]
+
+
+def seen(page: Page, place: str, name: str) -> Callable[[], list[str]]:
+    """Begins to watch an attribute. Returns what tells every value it has had since: a test may look too late, this doesn't."""
+    page.locator(place).evaluate(
+        """(element, name) => {
+          const seen = ((element.pgSeen ??= {})[name] = []);
+          new MutationObserver(() => seen.push(element.getAttribute(name))).observe(element, { attributeFilter: [name] });
+        }""",
+        name,
+    )
+    return lambda: page.locator(place).evaluate("(element, name) => element.pgSeen[name]", name)

@@ -4,34 +4,16 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.steps import has_address, link, tab, words
+from tests.browser.steps import drawn, drawn_from, has_address, link, point_at, tab, words
 
 HELLO = "hello"
 
 
-def cell(page: Page, q: int, k: int, figure: str = "attention") -> tuple[float, float]:
-    """The middle of a cell of the large picture, in pixels of the window."""
-    place = page.locator(f"#pg-figure-{figure}")
-    place.scroll_into_view_if_needed()
-    x, y = place.evaluate(
-        """(plot, [q, k]) => {
-          const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect();
-          return [box.x + xaxis._offset + xaxis.d2p(k), box.y + yaxis._offset + yaxis.d2p(q)];
-        }""",
-        [q, k],
-    )
-    return x, y
-
-
-def weights(page: Page, figure: str = "attention") -> list[list[float | None]]:
-    return page.locator(f"#pg-figure-{figure}").evaluate("plot => plot.data[0].z")
-
-
-def lit(page: Page, how: str) -> list[str]:
+def lit(page: Page, how: str) -> Locator:
     """The tokens that are lit up below the large picture."""
-    return page.locator(f"#pg-panel-attention [data-block='chips tokens'] .pg-chip.{how}").all_inner_texts()
+    return page.locator(f"#pg-panel-attention [data-block='chips tokens'] .pg-chip.{how}")
 
 
 def test_point_click_and_choose(visit):
@@ -39,22 +21,24 @@ def test_point_click_and_choose(visit):
     page = visit(link(text=HELLO, tab="attention"))
     panel = page.locator("#pg-panel-attention")
     expect(panel.locator("#pg-figure-attention .xtick text")).to_have_text([*HELLO, "<eos>"])
-    table = weights(page)
+    table = drawn_from(page, "attention")["z"]
     q, k = max(((q, k) for q in range(5) for k in range(5)), key=lambda at: table[at[0]][at[1]])
 
-    page.mouse.move(*cell(page, q, k))
-    hover = page.locator("#pg-figure-attention .hoverlayer .hovertext")
-    expect(hover).to_have_text(re.compile(rf"{HELLO[::-1][q]} asks, {HELLO[k]} answers.*weight {table[q][k]:.3f}"))
-    assert lit(page, "asks") == [HELLO[::-1][q]]
-    assert lit(page, "answers") == [HELLO[k]]
+    names = re.compile(rf"{HELLO[::-1][q]} asks, {HELLO[k]} answers.*weight {table[q][k]:.3f}")
+    at = point_at(page, "attention", k, q, names)
+    expect(lit(page, "asks")).to_have_text([HELLO[::-1][q]])
+    expect(lit(page, "answers")).to_have_text([HELLO[k]])
 
-    page.mouse.click(*cell(page, q, k))
+    page.mouse.click(*at)
     has_address(page, q=str(q), k=str(k))
     pinned = f"“{HELLO[::-1][q]}” (row {q + 1}) looks at “{HELLO[k]}” (column {k + 1}) with weight"
     expect(panel.locator(".pg-cell")).to_contain_text(pinned)
-    page.mouse.move(*cell(page, 0 if q else 4, 0 if k else 4))
+    drawn(panel)
+    elsewhere = 0 if q else 4
+    point_at(page, "attention", 0 if k else 4, elsewhere, f"{HELLO[::-1][elsewhere]} asks")
+    expect(lit(page, "asks")).to_have_text([HELLO[::-1][elsewhere]])
     page.mouse.move(5, 5)
-    assert lit(page, "asks") == [HELLO[::-1][q]], "the pinned token stays lit when the pointer has gone"
+    expect(lit(page, "asks")).to_have_text([HELLO[::-1][q]])  # the pinned token is lit again when the pointer has gone
 
     thumbnails = panel.locator(".pg-thumb")
     expect(thumbnails).to_have_count(2 * 4)
@@ -62,7 +46,7 @@ def test_point_click_and_choose(visit):
     chosen = panel.locator(".pg-thumb[aria-pressed=true]")
     other = panel.locator(".pg-thumb[aria-pressed=false]").first
     layer, head = (int(other.get_attribute(f"data-{name}")) + 1 for name in ("layer", "head"))
-    was = title.inner_text()
+    was = title.inner_text()  # settled: nothing has moved since the panel was drawn
     other.hover()
     expect(title).to_have_text(f"cross attention · layer {layer}, head {head}")
     page.mouse.move(5, 5)
@@ -73,7 +57,8 @@ def test_point_click_and_choose(visit):
     expect(chosen).to_have_attribute("aria-label", f"layer {layer}, head {head}")
     expect(panel.locator(".pg-cell")).to_contain_text(pinned)
 
-    page.mouse.click(*cell(page, q, k))
+    drawn(panel)
+    page.mouse.click(*point_at(page, "attention", k, q, f"{HELLO[::-1][q]} asks, {HELLO[k]} answers"))
     has_address(page, q=None, k=None)
     expect(panel.locator(".pg-cell")).to_have_count(0)
 
@@ -85,16 +70,17 @@ def test_masked_is_not_small(visit):
     panel.locator("[data-value=decoder]").click()
     has_address(page, part="decoder")
     expect(panel.locator("#pg-figure-attention .xtick text").first).to_have_text("<bos>")
-    table = weights(page)
+    drawn(panel)
+    table = drawn_from(page, "attention")["z"]
     assert all((table[q][k] is None) == (k > q) for q in range(6) for k in range(6))
     bars = panel.locator("#pg-figure-attention .barlayer .bar path, #pg-figure-attention .barlayer .point path")
     expect(bars).to_have_count(5)  # one stretch a row, but the last
-    assert all("url(" in bar.get_attribute("style") for bar in bars.all()), "masked cells are drawn with a pattern"
-    page.mouse.move(*cell(page, 1, 4))
-    expect(panel.locator(".hoverlayer .hovertext")).to_contain_text("masked")
-    page.mouse.click(*cell(page, 1, 4))
+    for bar in range(5):
+        expect(bars.nth(bar)).to_have_attribute("style", re.compile(r"url\("))  # masked cells are drawn with a pattern
+    page.mouse.click(*point_at(page, "attention", 4, 1, "masked"))
     has_address(page, q="1", k="4")
     expect(panel.locator(".pg-cell")).to_contain_text(words("page.cell_masked"))
+    drawn(panel)
     colours = panel.locator(".pg-thumb canvas").first.evaluate(
         """canvas => {
           const size = canvas.width / 6, data = canvas.getContext('2d').getImageData(4 * size, size, size, size).data;
@@ -104,8 +90,8 @@ def test_masked_is_not_small(visit):
     assert colours > 1, "a masked cell of a thumbnail is hatched, not plain"
     panel.get_by_text("as a table").click()
     rows = panel.locator("[data-block='figure attention'] details table tr")
-    assert rows.nth(1).locator("td").all_inner_texts()[1:] == ["masked"] * 5
-    assert "masked" not in rows.nth(6).inner_text()
+    expect(rows.nth(1).locator("td")).to_have_text([re.compile(r"^\d\.\d{3}$"), *["masked"] * 5])
+    expect(rows.nth(6).locator("td")).to_have_text([re.compile(r"^\d\.\d{3}$")] * 6)
 
     expect(tab(page, "Translate").locator("[data-block='figure likely'] h3")).to_contain_text("Step 2")
     masks = tab(page, "Masks")

@@ -7,7 +7,24 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ready
-from tests.browser.steps import ONE_SENTENCE, SMALL, has_address, has_status, link, tab, train, words
+from tests.browser.steps import (
+    ONE_SENTENCE,
+    SMALL,
+    STEPS,
+    drawn,
+    eventually,
+    figure,
+    film_of,
+    has_address,
+    has_status,
+    link,
+    number,
+    place_of,
+    seen,
+    tab,
+    train,
+    words,
+)
 
 TABS = ("Learn", "Translate", "Attention", "Masks", "Positions", "Data")
 WITHOUT_A_NAME = """
@@ -46,11 +63,11 @@ def test_dark(visit):
     """In the dark the page is dark, its figures are, and nothing is written dark on dark."""
     page = visit(link(tab="attention"), color_scheme="dark")
     expect(page.locator("body")).to_have_class(re.compile("dark"))
-    assert brightness(page, "body", "backgroundColor") < 60
+    eventually(page, lambda: brightness(page, "body", "backgroundColor"), lambda light: light < 60)
     for place in ("#pg-head h1", "#pg-sentence", ".pg-caption", "#pg-run", ".pg-chip"):
-        assert brightness(page, place, "color") > 130, place
+        eventually(page, lambda place=place: (place, brightness(page, place, "color")), lambda found: found[1] > 130)
     expect(page.locator("#pg-figure-attention .xtick text").first).to_be_visible()
-    assert brightness(page, "#pg-figure-attention .xtick text", "fill") > 130
+    eventually(page, lambda: brightness(page, "#pg-figure-attention .xtick text", "fill"), lambda light: light > 130)
 
 
 def brightness(page: Page, place: str, what: str) -> float:
@@ -64,11 +81,10 @@ def test_telephone(visit):
     page = visit(link(ONE_SENTENCE), viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     for name in TABS:
         tab(page, name)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+        eventually(page, lambda name=name: (name, page.evaluate("document.documentElement.scrollWidth")), lambda found: found[1] <= 390)
     tab(page, "Learn")
     expect(page.locator("#pg-figure-learn-cross .xtick text").first).to_be_in_viewport()
-    box = page.locator("#pg-figure-learn-cross").bounding_box()
-    assert 300 < box["width"] <= 390
+    eventually(page, lambda: page.locator("#pg-figure-learn-cross").bounding_box()["width"], lambda width: 300 < width <= 390)
     expect(page.locator("#pg-train")).not_to_be_in_viewport()
     page.locator("#pg-sidebar .toggle-button").click()
     expect(page.locator("#pg-train")).to_be_in_viewport()
@@ -81,15 +97,14 @@ def test_telephone(visit):
 def test_keyboard(visit):
     """Space plays to the end, arrows move, numbers choose heads, ? helps; every control is reached and named; typing stays typing."""
     page = visit(link(tab="attention"))
+    film, played = film_of(page, frames=4), seen(page, "#pg-film-play", "aria-label")
     page.evaluate("document.activeElement.blur()")
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
-    film = page.locator("#pg-film")
-    assert int(film.input_value()) == int(film.get_attribute("max")) - 3
+    expect(film).to_have_value(str(number(film, "max") - 3))
     page.keyboard.press("Space")
-    expect(page.locator("#pg-film-play")).to_have_attribute("aria-label", words("page.film_pause"))
+    eventually(page, played, lambda said: said == [words("page.film_pause"), words("page.film_play")])
     has_address(page, step=None)
-    expect(page.locator("#pg-film-play")).to_have_attribute("aria-label", words("page.film_play"))
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")
     has_address(page, step=None)
@@ -111,6 +126,7 @@ def test_keyboard(visit):
     page.keyboard.type("1 ?")
     has_address(page, text="1 ?", head="3")
     expect(page.locator("#pg-dialog")).to_have_count(0)
+    drawn(page.locator("#pg-panel-attention"))
     assert page.evaluate(WITHOUT_A_NAME) == []
     assert (
         page.locator("#pg-head button, .pg-stage button, .pg-panel button").evaluate_all("all => all.filter((one) => one.tabIndex < 0)")
@@ -125,7 +141,7 @@ def test_slow_line(visit):
     def meet(page: Page) -> None:
         expect(page.locator("#knob-d_model input[type=number]")).to_have_value("16")
         page.locator("#pg-tab-masks-button").click()
-        held[0].continue_()
+        eventually(page, lambda: held, bool)[0].continue_()
         ready(page)
 
     page = visit(link(SMALL), meet=meet, route=("**/main.js", lambda route: held.append(route)))
@@ -136,29 +152,31 @@ def test_slow_line(visit):
 
 def test_the_sentence_stays_in_sight(visit):
     """Sentence and film are above every picture, also when the page is scrolled; zoom is kept while new numbers come."""
-    page = visit(link(SMALL | {"steps": 20_000, "validate_every": 1000}))
+    page = visit(link(SMALL | {"steps": STEPS, "validate_every": 1000}))
     train(page)
     has_status(page, "training")
-    page.wait_for_function("document.querySelector('#pg-figure-loss')?._fullLayout?.xaxis.range[1] === 20_000")
-    curve = page.locator("#pg-figure-loss")
-    box = curve.locator(".nsewdrag").first.bounding_box()
-    page.mouse.move(box["x"] + 2, box["y"] + 60)
+    curve, panel = figure(page, "loss"), page.locator("#pg-panel-learn")
+
+    def steps_in_sight() -> list[float]:
+        return curve.evaluate("plot => plot._fullLayout.xaxis.range")
+
+    eventually(page, steps_in_sight, lambda range: range[1] == STEPS)
+    middle = curve.evaluate("plot => { const { yaxis } = plot._fullLayout; return yaxis.p2d(yaxis._length / 2) }")
+    left, y = place_of(page, "loss", STEPS / 100, middle)
+    right, _ = place_of(page, "loss", STEPS / 2, middle)
+    page.mouse.move(left, y)
     page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 60, steps=3)
+    page.mouse.move(right, y, steps=3)
     page.mouse.up()
-    page.wait_for_function("document.querySelector('#pg-figure-loss')._fullLayout.xaxis.range[1] < 20_000")
-    zoomed = curve.evaluate("plot => plot._fullLayout.xaxis.range")
-    seen = [int(curve.get_attribute("data-points")), int(page.locator("#pg-panel-learn").get_attribute("data-drawn"))]
-    page.wait_for_function(  # numbers have come, and after them the whole panel anew
-        """([points, drawn]) => Number(document.querySelector('#pg-figure-loss').dataset.points) > points + 20
-          && Number(document.querySelector('#pg-panel-learn').dataset.drawn) > drawn + 2""",
-        arg=seen,
-    )
-    assert curve.evaluate("plot => plot._fullLayout.xaxis.range") == zoomed
+    zoomed = eventually(page, steps_in_sight, lambda range: range[1] < STEPS)
+    points, drawings = number(curve, "data-points"), number(panel, "data-drawn")
+    eventually(page, lambda: number(curve, "data-points"), lambda now: now > points + 20)  # numbers have come
+    eventually(page, lambda: number(panel, "data-drawn"), lambda now: now > drawings + 2)  # and after them the whole panel anew
+    assert steps_in_sight() == zoomed
     page.locator("#pg-stop").click()
     has_status(page, "stopped")
     page.mouse.move(800, 500)
     page.mouse.wheel(0, 700)
-    page.wait_for_function("scrollY > 300")
+    eventually(page, lambda: page.evaluate("scrollY"), lambda down: down > 300)
     expect(page.locator("#pg-sentence")).to_be_in_viewport()
     expect(page.locator("#pg-film")).to_be_in_viewport()

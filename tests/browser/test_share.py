@@ -6,7 +6,25 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ready
 from tests.browser.server import Server
-from tests.browser.steps import ONE_SENTENCE, address, has_address, has_status, link, new_run, tab, train, type_sentence, words
+from tests.browser.steps import (
+    ONE_SENTENCE,
+    address,
+    drawn,
+    drawn_from,
+    eventually,
+    film_of,
+    has_address,
+    has_status,
+    link,
+    new_run,
+    number,
+    source,
+    tab,
+    train,
+    type_sentence,
+    where,
+    words,
+)
 
 
 def view(page: Page) -> dict[str, object]:
@@ -18,7 +36,7 @@ def view(page: Page) -> dict[str, object]:
         "title": panel.locator("[data-block='figure attention'] h3").inner_text(),
         "caption": panel.locator("[data-block='figure attention'] .pg-caption").inner_text(),
         "cell": panel.locator(".pg-cell").inner_text(),
-        "weights": panel.locator("#pg-figure-attention").evaluate("plot => plot.data[0].z"),
+        "weights": drawn_from(page, "attention")["z"],
         "output": page.locator("#pg-result .pg-tokens.out").inner_text(),
         "d_model": page.locator("#knob-d_model input[type=number]").input_value(),
         "task": page.locator("#knob-task input").input_value(),
@@ -28,11 +46,11 @@ def view(page: Page) -> dict[str, object]:
 def look_closely(page: Page) -> None:
     """Winds back, changes the sentence and pins a cell of another head: a view that is not the first one."""
     tab(page, "Attention")
-    film = page.locator("#pg-film")
-    film.fill(str(int(film.get_attribute("max")) // 2))
+    film = film_of(page, frames=4)
+    film.fill(str(number(film, "max") // 2))
     type_sentence(page, "ein bier")
     page.locator(".pg-thumb").last.click()
-    page.wait_for_function("new URLSearchParams(location.search).has('head') && new URLSearchParams(location.search).has('step')")
+    eventually(page, lambda: address(page), lambda now: "head" in now and "step" in now)
     page.keyboard.press("Escape")
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("ArrowDown")
@@ -50,8 +68,9 @@ def settled(page: Page) -> None:
     )
     expect(panel.locator("#pg-figure-attention .xtick text")).to_have_text(["ein", "bier", "<eos>"])
     expect(panel.locator(".pg-cell")).to_be_visible()
-    expect(page.locator("#pg-result .pg-tokens").first.locator(".pg-chip")).to_have_text(["ein", "bier"])
+    expect(source(page)).to_have_text(["ein", "bier"])
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
+    drawn(panel)
 
 
 def test_reload_and_restart(visit, server: Server):
@@ -60,25 +79,25 @@ def test_reload_and_restart(visit, server: Server):
     run = train(page)
     has_status(page, "done")
     look_closely(page)
-    before, where = view(page), page.url
+    before, link_to_it = view(page), where(page)
     assert before["step"] not in ("", "60")
 
     page.reload()
     ready(page)
     settled(page)
-    assert view(page) == before
-    assert page.url == where
+    eventually(page, lambda: view(page), lambda now: now == before)
+    assert where(page) == link_to_it
 
     page.goto("about:blank")
     server.stop()
     server.start()
-    page.goto(where)
+    page.goto(link_to_it)
     ready(page)
     settled(page)
-    assert view(page) == before
-    assert page.url == where
+    eventually(page, lambda: view(page), lambda now: now == before)
+    assert where(page) == link_to_it
     has_status(page, "done")
-    assert page.locator("#pg-run optgroup[label=Yours] option").first.get_attribute("value") == run
+    expect(page.locator("#pg-run optgroup[label=Yours] option").first).to_have_attribute("value", run)
 
 
 def test_shared_link(visit):
@@ -89,7 +108,7 @@ def test_shared_link(visit):
     look_closely(owner)
     owner.locator("#pg-share").click()
     shared = owner.locator("#pg-link").input_value()
-    assert shared == owner.url
+    assert shared == where(owner)
     expect(owner.locator("#pg-qr")).to_be_visible()
     assert owner.locator("#pg-qr").evaluate("picture => picture.decode().then(() => picture.naturalWidth)") > 100
     owner.locator("#pg-dialog").get_by_label("Close").click()
@@ -97,7 +116,8 @@ def test_shared_link(visit):
 
     guest = visit(shared)
     settled(guest)
-    assert view(guest) == view(owner)
+    mine = view(owner)
+    eventually(guest, lambda: view(guest), lambda now: now == mine)
     has_status(guest, "done")
     expect(guest.locator("#pg-run-note")).to_contain_text(words("page.note_readonly"))
     for name in ("pause", "step", "stop"):
@@ -111,8 +131,9 @@ def test_shared_link(visit):
     has_status(guest, "done")
     expect(guest.locator("#pg-mine")).to_have_count(0)
     expect(guest.locator("#pg-run-note")).to_be_hidden()
-    assert guest.locator("#pg-run optgroup[label=Yours] option").evaluate_all("all => all.map((one) => one.value)") == [copy]
-    assert guest.locator("#knob-task input").input_value() == "I want a beer" or address(guest)["task"] == "beer"
+    yours = guest.locator("#pg-run optgroup[label=Yours] option")
+    eventually(guest, lambda: yours.evaluate_all("all => all.map((one) => one.value)"), lambda runs: runs == [copy])
+    has_address(guest, task="beer")
 
 
 def test_bad_link(visit):
@@ -133,8 +154,8 @@ def test_bad_link(visit):
     expect(notices).to_have_count(1)
     for name, value in bad.items():
         expect(notices).to_contain_text(words("runs.unknown") if name == "run" else f"“{name}” can't be “{value}”")
-    expect(page.locator("#pg-result .pg-tokens").first.locator(".pg-chip")).to_have_text([*good["text"]])
-    assert page.locator("#pg-sentence").input_value() == good["text"]
+    expect(source(page)).to_have_text([*good["text"]])
+    expect(page.locator("#pg-sentence")).to_have_value(good["text"])
     expect(page.locator("#pg-tab-learn-button")).to_have_attribute("aria-selected", "true")
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
     has_address(page, **dict.fromkeys(bad) | {"n_heads": "2", "text": good["text"], "run": "reverse"})

@@ -4,32 +4,45 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.browser.steps import SMALL, has_address, has_status, link, tab, train, type_sentence, words
-
-
-def number(page: Page) -> int:
-    return int(page.locator("#pg-status").get_attribute("data-step"))
+from tests.browser.steps import (
+    SMALL,
+    STEPS,
+    drawn,
+    eventually,
+    figure,
+    has_address,
+    has_status,
+    link,
+    number,
+    source,
+    tab,
+    train,
+    type_sentence,
+    words,
+)
 
 
 def test_translate_while_training(visit):
-    page = visit(link(SMALL | {"steps": 20_000, "validate_every": 1000}))
+    page = visit(link(SMALL | {"steps": STEPS, "validate_every": 1000}))
     train(page)
     has_status(page, "training")
-    begun = number(page)
+    status = page.locator("#pg-status")
+    begun = number(status, "data-step")
     panel = tab(page, "Translate")
     lines = panel.locator("[data-block='chips candidates'] .pg-chipline")
 
     type_sentence(page, "hello")
     expect(lines.first.locator(".pg-chip")).to_have_text([*"hello"])
     expect(panel).to_contain_text("olleh")
-    expect(page.locator("#pg-result .pg-tokens").first.locator(".pg-chip")).to_have_text([*"hello"])
+    expect(source(page)).to_have_text([*"hello"])
     expect(lines).to_have_count(3)  # source, output, reference
 
     panel.locator("[data-value=beam]").click()
     has_address(page, method="beam", text="hello")
     expect(lines).to_have_count(1 + 4 + 1)
+    drawn(panel)  # and what is read at one stroke is of one answer, whatever the run does meanwhile
     scores = [float(re.search(r"score (-?[\d.]+)", label)[1]) for label in lines.locator(".pg-label").all_inner_texts()[1:5]]
     assert scores == sorted(scores, reverse=True)
     width = panel.locator("[data-block='range beam'] input")
@@ -54,14 +67,15 @@ def test_translate_while_training(visit):
     expect(lines.first.locator(".pg-chip")).to_have_text([*"abcd"])
     title = panel.locator("[data-block='figure likely'] h3")
     expect(title).to_contain_text("Step 1: the five likeliest tokens")
+    figure(page, "likely")
     bars = panel.locator("#pg-figure-likely .yaxislayer-above .ytick, #pg-figure-likely .ytick")
     expect(bars).to_have_count(5)
-    expect(panel.locator("#pg-figure-looks .xtick text")).to_have_text([*"abcd", "<eos>"])
+    expect(figure(page, "looks").locator(".xtick text")).to_have_text([*"abcd", "<eos>"])
     lines.nth(1).locator(".pg-chip").nth(1).click()
     has_address(page, q="1")
     expect(title).to_contain_text("Step 2:")
 
     has_status(page, "training")
-    page.wait_for_function("step => Number(document.querySelector('#pg-status').dataset.step) > step", arg=begun + 10)
+    eventually(page, lambda: number(status, "data-step"), lambda step: step > begun + 10)
     page.locator("#pg-stop").click()
     has_status(page, "stopped")

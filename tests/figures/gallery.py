@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from playground.figures import attention, bars, curves, data, masks, positions
+from playground.figures import attention, bars, changes, curves, data, heads, lens, masks, positions, products, tensor
 from playground.words import entries
 
 # What people type and tokenizers make: HTML, TeX, Plotly's templates, entities, nothing, blanks, controls, a lone surrogate.
@@ -40,6 +40,8 @@ def gallery(length=12, width=720, hard=True, **style):
         "matrix_wide": attention.matrix(weights[:1], words[:1], words, mask=padding, **cells),
         "step_bars": attention.step_bars(weights[0], words, mask=padding[0], right=0, **cells),
         "top_tokens": bars.top_tokens(words[:5], np.sort(weights[0])[::-1][:5], chosen=0, right=0, **cells),
+        "pairs": changes.pairs(words, weights[0], weights[-1], chosen=0, **cells),
+        "losses": changes.losses(words, 100 * weights[0] - 5, 20 * weights[-1], kind="cross", least=-5, most=100, off=[True], **cells),
         "frequencies": bars.frequencies(words, np.arange(length) * 1000, **cells),
         "mask_padding": masks.grid(padding, words, words, causes={"padding": padding}, **cells),
         "mask_both": masks.grid(padding & causal, words, words, kind="decoder", causes=both, **cells),
@@ -48,6 +50,17 @@ def gallery(length=12, width=720, hard=True, **style):
         "waves": positions.waves({"sinusoidal": table, "learned": table[:3] + 1}, [0, 3, 7], trained=2, **style),
         "similarity": positions.similarity(table @ table.T / 50, trained=3, **cells),
         "shift_error": positions.shift_error({"sinusoidal": np.full(length, 1e-7), "learned": np.arange(length) / 9}, trained=3, **style),
+        "lens": lens.grid(
+            np.tile(weights[:1], (3, 1)), [words] * 3, ["embedding", "layer 1", "layer 2"], words, decided=[0] * length, pinned=0, **cells
+        ),
+        "head_aligned": heads.over_training(range(length), rng.random((2, 3, length)), chosen=(1, 2), step=0, **style),
+        "head_entropy": heads.over_training(
+            range(length), 3 * rng.random((2, 3, length)), chosen=(0, 0), kind="decoder", measure="entropy", most=3.0, **style
+        ),
+        "products": products.bars(table[0], table[-1], **cells),
+        "tensor": tensor.heatmap(table[:length], words, [*"abcdefgh"], kind="cross", chosen=(0, 0), secret=True, **cells),
+        "tensor_masked": tensor.heatmap(weights, words, words, kind="decoder", scale="probability", mask=causal, **cells),
+        "tensor_ids": tensor.heatmap(np.arange(length)[:, None], words, words[:1], kind="encoder", scale="plain", **cells),
         "lengths": data.lengths(rng.integers(1, length + 1, 50), rng.integers(1, length + 1, 50), **style),
     }
     for name, picture in curves.skeletons(steps=300, **style).items():

@@ -57,7 +57,7 @@ def test_a_head_that_does_one_thing_gets_its_name(kind, weights, name):
 @pytest.mark.parametrize(("by", "name"), [(-1, "previous"), (0, "same"), (-2, "two_back")])
 def test_decoder_heads_under_the_causal_mask(by, name):
     weights = head(np.where(CAUSAL, diagonal(by), 0)) * CAUSAL
-    assert attention.facts(weights, "decoder", mask=CAUSAL).key == f"figures.looks_{name}"
+    assert attention.facts(weights, "decoder", mask=CAUSAL).key == f"figures.looks_{name}_decoder"
 
 
 def test_the_first_decoder_row_has_no_choice_and_does_not_count():
@@ -90,6 +90,12 @@ def test_an_alignment_is_the_first_name_of_what_it_names():
     assert attention.facts(right, "cross", alignment=alignment).key == "figures.looks_right_of_aligned"
     left = head(np.where(attention.aligned(N, N, alignment, -1), 1.0, 0.0))
     assert attention.facts(left, "cross", alignment=alignment).key == "figures.looks_left_of_aligned"
+
+
+def test_half_of_the_weight_is_enough_where_the_place_is_known_before():
+    weights = np.eye(6)[[0, 1, 2, 3, 0, 0]]
+    assert attention.facts(weights, "cross", alignment=[0, 1, 2, 3, 4, 5]) == ("figures.looks_aligned", {"percent": 67, "mass": 67})
+    assert attention.facts(weights, "cross").key == "figures.unclear"  # of many places, one fits as well by chance
 
 
 def test_a_head_that_finds_the_same_token_wherever_it_stands():
@@ -207,7 +213,8 @@ def every_fact():
     names = list("abcdef")
     for kind in ("encoder", "decoder", "cross"):
         for name in attention.places(kind, (6, 6), alignment=[0, None], rows=names, columns=names):
-            key = f"{name}_{kind}" if name in ("first", "same_token") else name
+            newest = kind == "decoder" and name in ("same", "previous", "two_back")
+            key = f"{name}_{kind}" if newest or name in ("first", "same_token") else name
             yield attention.Fact(f"figures.looks_{key}", {"percent": 91, "mass": 80})
     for weights in (np.full((4, 4), 0.25), np.eye(4)[[3, 1, 0, 2]], np.full((1, 4), 0.25)):
         yield attention.facts(weights, "cross")

@@ -195,7 +195,8 @@ def test_an_impossible_config_is_refused(folder, change):
         {"message": {"key": "runs.diverged", "values": {}}},
         {"message": "hello"},
         {"live": {"learning_rate": 7}},
-        {"live": {}},
+        {"live": {"d_model": 8}},
+        {"live": []},
         {"files": {"../../escape": {"bytes": 1, "sha256": "0" * 64}}},
         {"files": {"/etc/passwd": {"bytes": 1, "sha256": "0" * 64}}},
         {"files": {"weights.safetensors": {"bytes": 10**18, "sha256": "0" * 64}}},
@@ -210,6 +211,20 @@ def test_an_impossible_card_is_refused(folder, change):
     (folder / "run.json").write_text(json.dumps(card | change))
     with pytest.raises(Refusal):
         Folder(folder)
+
+
+def test_a_run_older_than_a_live_knob_has_it_as_its_experiment_says(folder):
+    card = json.loads((folder / "run.json").read_bytes())
+    del card["live"]["memory"]
+    (folder / "run.json").write_text(json.dumps(card))
+    assert Folder(folder).run.live["memory"] == "whole"
+
+
+def test_a_run_without_health_is_whole(folder):
+    data = json.loads((folder / "history.json").read_bytes())
+    del data["health"]
+    rewrite(folder, "history.json", json.dumps(data).encode())
+    assert Folder(folder).run.history.health is None
 
 
 def test_a_card_that_is_no_mapping_is_refused(folder):

@@ -12,7 +12,9 @@ def history(rows=3):
     for step in range(1, rows + 1):
         found.steps.append(step, 1 / step, 0.1, math.nan if step == 2 else 0.5, 1000 / 3)
     found.validations.append(rows, 0.1 + 0.2, 0.5, 0.25, 10)
-    found.events.append((2, "clip", 0.7))
+    found.events += [(2, "clip", 0.7), (2, "memory", "cut")]
+    found.examined(1, {"memory/gradient": 0.123456, "encoder.0.feed_forward/dead": 1 / 3})
+    found.examined(rows, {"memory/gradient": 0.0, "encoder.0.feed_forward/dead": math.nan})
     found.probes = (Probe(("a",), ("b",), ("b", "<eos>"), (True, False), True),)
     return found
 
@@ -33,6 +35,7 @@ def test_it_comes_back_from_json_bit_for_bit():
     for name in found.steps.names:
         assert str(back.steps.column(name)) == str(found.steps.column(name))  # str: nan is nan
     assert back.validations.rows() == found.validations.rows()
+    assert str(back.health.rows()) == str(found.health.rows())
     assert back.events == found.events
     assert back.probes == found.probes
 
@@ -47,6 +50,14 @@ def test_it_comes_back_from_json_bit_for_bit():
         lambda data: data.update(steps=[1]),
         lambda data: data["events"].append([1, "d_model", 8]),
         lambda data: data["events"].append([1]),
+        lambda data: data["events"].append([1, "memory", "half"]),
+        lambda data: data["events"].append([1, "clip", "cut"]),
+        lambda data: data["health"].update({"<b>": [1.0, 2.0]}),
+        lambda data: data["health"].pop("step"),
+        lambda data: data["health"]["memory/gradient"].append(1.0),
+        lambda data: data.update(health={}),
+        lambda data: data.update(health={"step": list(range(300))}),
+        lambda data: data.update(health={"step": [1]} | {f"a/{n}": [0.0] for n in range(2000)}),
         lambda data: data["probes"][0].update(right=[True]),
         lambda data: data.pop("probes"),
         lambda data: data["steps"].update({name: [0.0] * 300_000 for name in data["steps"]}),
@@ -57,6 +68,14 @@ def test_anything_else_is_refused(spoil):
     spoil(data)
     with pytest.raises(Refusal, match="not a run"):
         History.from_json(data)
+
+
+def test_health_is_kept_with_four_digits_and_starts_anew_with_other_numbers():
+    found = history()
+    assert found.health.rows() == {"step": [1, 3], "memory/gradient": [0.1235, 0.0], "encoder.0.feed_forward/dead": [0.3333, pytest.approx(math.nan, nan_ok=True)]}
+    found.examined(4, {"memory/gradient": 2.0})
+    assert found.health.rows() == {"step": [4], "memory/gradient": [2.0]}
+    assert "health" not in History().to_json()
 
 
 def test_a_decimated_curve_keeps_ends_and_extremes():

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from playground.config import EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
-from playground.data.tasks import references
-from playground.decoding import greedy, trace
+from playground.decoding import trace
 from playground.runs.reader import Reader
 from playground.runs.run import Run
+from playground.runs.translating import translate
 from tests.runs.tiny import CORPORA, PAIRS, alone, curve, same_parameters, tiny, wait
 
 ME = "my token"
@@ -31,36 +31,6 @@ def reader():
 
 def sentence(reader, run):
     return reader.examples(run)[0][0]
-
-
-def test_a_translation_is_the_models_own(reader, run):
-    text = sentence(reader, run)
-    found = reader.translate(run, None, text)
-    model, step = reader.model_at(run, None)
-    src, tgt = run.tokenizers
-    (expected,) = greedy(model, [src.encode(text)], 60)
-    (candidate,) = found.candidates
-    assert (found.step, step) == (40, 40)
-    assert tuple(piece.id for piece in candidate.pieces) == expected.ids
-    assert candidate.probabilities == tuple(np.exp(expected.logprobs))
-    assert candidate.text == tgt.decode(expected.ids)
-    assert candidate.finished == expected.finished
-    assert found.references == references("sort", text)
-    assert len(candidate.right) == len(candidate.pieces)
-    assert candidate.correct == (candidate.text in found.references and candidate.finished)
-
-
-def test_every_method_has_candidates(reader, run):
-    text = sentence(reader, run)
-    beams = reader.translate(run, None, text, "beam", width=3, length_penalty=0.6).candidates
-    assert len(beams) == 3
-    assert [c.score for c in beams] == sorted((c.score for c in beams), reverse=True)
-    drawn = {reader.translate(run, None, text, "sample", temperature=3.0, seed=seed).candidates[0].text for seed in range(5)}
-    assert len(drawn) > 1
-    again = reader.translate(run, None, text, "sample", temperature=3.0, seed=1)
-    assert again == reader.translate(run, None, text, "sample", temperature=3.0, seed=1)
-    with pytest.raises(Refusal, match="guess"):
-        reader.translate(run, None, text, "guess")
 
 
 def test_a_look_is_the_trace(reader, run):
@@ -100,8 +70,8 @@ def test_the_reference_is_aligned_and_right(reader, run):
 def test_an_earlier_step_is_the_nearest_kept(reader, run):
     text = sentence(reader, run)
     kept = run.film.parameter_steps
-    assert reader.translate(run, 0, text).step == 0
-    assert reader.translate(run, 10**6, text).step == kept[-1] == 40
+    assert translate(reader, run, 0, text).step == 0
+    assert translate(reader, run, 10**6, text).step == kept[-1] == 40
     for step in range(41):
         _, actual = reader.model_at(run, step)
         assert abs(actual - step) == min(abs(other - step) for other in kept)
@@ -145,7 +115,7 @@ def test_nothing_to_read(reader, run, text):
 @pytest.mark.parametrize("length", [MAX_POSITIONS, 5_000, 3_000_000])
 def test_too_long(reader, run, length):
     with pytest.raises(Refusal) as refusal:
-        reader.translate(run, None, "a" * length)
+        translate(reader, run, None, "a" * length)
     assert refusal.value.key == "runs.too_long"
     with pytest.raises(Refusal, match="long"):
         reader.look(run, None, "ab", target="a" * length)
@@ -158,7 +128,7 @@ def test_whatever_is_typed_is_text(reader, run, text):
     assert not all(piece.known for piece in look.source)
     assert look.references is None
     assert look.right is None
-    assert reader.translate(run, None, text).candidates[0].correct is None
+    assert translate(reader, run, None, text).candidates[0].correct is None
     with pytest.raises(Refusal) as refusal:
         reader.look(run, None, text, "reference")
     assert refusal.value.key == "runs.no_reference"
@@ -187,9 +157,9 @@ def test_the_table_of_positions_is_the_parameter(reader, run):
 def test_own_data_have_all_their_answers(reader, runs):
     own = runs.create(tiny(task="own", own="upload", steps=2), ME, pairs=PAIRS)
     wait(lambda: not own.working)
-    found = reader.translate(own, None, "word3 again")
+    found = translate(reader, own, None, "word3 again")
     assert found.references == ("wort3 noch",)
-    assert reader.translate(own, None, "something else").references is None
+    assert translate(reader, own, None, "something else").references is None
     assert [piece.known for piece in reader.pieces(own, "word3 unheard")][1] is False
     assert len(reader.examples(own, "heldout", 2)) == 2
     assert reader.look(own, None, "word3 again", "reference").alignment is None
@@ -198,7 +168,7 @@ def test_own_data_have_all_their_answers(reader, runs):
 def test_an_answer_is_computed_once(reader, run):
     text = sentence(reader, run)
     assert reader.look(run, None, text) is reader.look(run, 40, text)
-    assert reader.translate(run, 0, text) is reader.translate(run, 0, text)
+    assert translate(reader, run, 0, text) is translate(reader, run, 0, text)
     assert reader.look(run, 0, text) is not reader.look(run, 40, text)
 
 
@@ -226,5 +196,5 @@ def test_nobody_waits_for_ever(reader, run, monkeypatch):
     monkeypatch.setattr("playground.runs.reader.PATIENCE", 0.05)
     monkeypatch.setattr("playground.runs.reader.greedy", lambda *arguments: gate.wait(30))
     with pytest.raises(Refusal, match="longer than"):
-        reader.translate(run, None, "some text")
+        reader.look(run, None, "some text")
     gate.set()

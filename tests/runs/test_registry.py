@@ -7,6 +7,7 @@ import pytest
 
 from playground.config import Refusal
 from playground.runs.names import owner_of
+from playground.runs.reader import Reader
 from playground.training.loop import Training
 from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, at_step, curve, done, limits, same_film, same_parameters, tiny, wait
 
@@ -132,6 +133,40 @@ def test_live_knobs_act_from_the_next_step_and_are_recorded(runs):
     assert [event[1:] for event in run.history.events] == [("learning_rate", 0.002), ("clip", 0.5)]
     with pytest.raises(Refusal, match="d_model"):
         runs.set_live(run.id, ME, "d_model", 8)
+
+
+def test_a_look_at_a_step_goes_the_way_the_memory_went_then(runs):
+    run = at_step(runs.create(tiny(steps=5000, validate_every=1000), ME), 3)
+    runs.set_live(run.id, ME, "memory", "cut")
+    wait(lambda: run.history.events)
+    runs.pause(run.id, ME)
+    wait(lambda: run.status == "paused")
+    (cut, knob, value), reader = run.history.events[0], Reader(runs)
+    assert (knob, value) == ("memory", "cut")
+    assert [run.memory_at(step) for step in (0, cut, cut + 1, 5000)] == ["whole", "whole", "cut", "cut"]
+    for step in run.film.parameter_steps:
+        model, actual = reader.model_at(run, step)
+        assert (actual, model.config.memory) == (step, "cut" if step > cut else "whole")
+    assert reader.model_at(run, None)[0].config.memory == "cut"
+    assert runs.fork(run.id, None, YOU).experiment.model.memory == "cut"
+    assert runs.fork(run.id, 0, YOU).experiment == run.experiment
+    health = run.history.health.rows()
+    assert all((gradient == 0) == (step > cut) for step, gradient in zip(health["step"], health["encoder/gradient"], strict=True))
+    reader.close()
+
+
+def test_the_memory_stays_cut_over_a_restart(serve):
+    runs = serve()
+    run = at_step(runs.create(tiny(steps=5000), ME), 3)
+    runs.set_live(run.id, ME, "memory", "cut")
+    wait(lambda: run.history.events)
+    runs.pause(run.id, ME)
+    wait(lambda: run.status == "paused")
+    runs.close()
+    again = serve().get(run.id)
+    assert again.live["memory"] == "cut"
+    assert again.history.events == run.history.events
+    assert again.history.health.rows() == run.history.health.rows()
 
 
 def test_a_fork_starts_from_the_kept_parameters(runs):

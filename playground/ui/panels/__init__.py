@@ -7,16 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from playground.ui.panels import attention, data, learn, masks, positions, sentence, translate
+from playground.ui.panels import attention, data, evaluate, learn, lives, map, masks, positions, sentence, translate, vectors, whatif, worth
 from playground.ui.view import View
 
 PANELS: dict[str, Callable[[View], dict]] = {
     "sentence": sentence.panel,
     "learn": learn.panel,
     "translate": translate.panel,
+    "map": map.panel,
+    "lives": lives.panel,
     "attention": attention.panel,
+    "whatif": whatif.panel,
     "masks": masks.panel,
     "positions": positions.panel,
     "data": data.panel,
+    "vectors": vectors.panel,
+    "evaluate": evaluate.panel,
+    "reach": evaluate.reach,
+    "score": worth.score,
+    "importance": worth.importance,
 }
-TABS = tuple(name for name in PANELS if name != "sentence")
+INSIDE = ("sentence", "reach", "score", "importance")  # parts of the page or of a tab
+TABS = tuple(name for name in PANELS if name not in INSIDE)

@@ -8,10 +8,14 @@ from playground.figures import attention as pictures
 from playground.figures import theme
 from playground.inspection import attention as facts
 from playground.inspection import masks
+from playground.inspection.heads import Scores
 from playground.model.attention import scaled_dot_product_attention
 from playground.ui import blocks
+from playground.ui.panels import attention_views as views
+from playground.ui.panels import heads
 from playground.ui.view import View, texts, tokens
 
+VIEWS = ("matrix", "lines", "product", "rollout")
 MOST_THUMBNAIL_CELLS = 400_000
 
 
@@ -19,54 +23,90 @@ def panel(view: View) -> dict:
     look, part = view.look, view.part
     rows, columns, side = axes(view, part)
     layer, head = chosen(view, part)
-    weights, mask = view.weights, seen(view, part)
-    thumbnails = {
+    mask, shown, scored = seen(view, part), view.choice("view", VIEWS), heads.scores(view)
+    asks = tokens(rows, look.right if part != "encoder" else None, look.probabilities if part != "encoder" else None)
+    lines = [
+        {"label": view.say(f"figures.rows_{part}"), "tokens": asks, "side": side[0]},
+        {"label": view.say(f"figures.columns_{part}"), "tokens": tokens(columns), "side": side[1]},
+    ]
+    picture, beside = pictured(view, shown, layer, head, mask)
+    return {
+        "step": look.step,
+        "uses": ["text", "step", "part", "view", "measure", "layer", "head", "q", "k", "target"],
+        "blocks": [
+            controls(view, part, shown),
+            blocks.row(
+                "main",
+                blocks.column("large", *picture),
+                blocks.column("small", *beside, thumbnails(view, layer, head, mask, scored), blocks.chips("tokens", *lines)),
+                css="large-small",
+            ),
+            blocks.text("what", view.say(f"page.part_{part}_about"), css="pg-caption"),
+            blocks.row(
+                "all-heads",
+                blocks.column("names", *heads.table(view, scored)),
+                blocks.column("training", *heads.over_training(view, scored, (layer, head))),
+                css="large-small",
+            ),
+            blocks.code("source", scaled_dot_product_attention),
+        ],
+    }
+
+
+def controls(view: View, part: str, shown: str) -> dict:
+    """Which attention, seen in which way, and what the decoder is fed."""
+    parts = [{"value": name, "label": view.say(f"page.part_{name}"), "hue": name} for name in ("encoder", "decoder", "cross")]
+    views = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in VIEWS]
+    feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in ("output", "reference")]
+    feed = "reference" if view.parameters.get("target") == "reference" else "output"
+    return blocks.row(
+        "choices",
+        blocks.choice("part", "part", view.say("page.part"), parts, part, resets={"q": "", "k": "", "layer": "", "head": ""}),
+        blocks.choice("view", "view", view.say("heads.view"), views, shown),
+        blocks.choice("feed", "target", view.say("page.feed"), feeds, feed),
+        css="controls",
+    )
+
+
+def pictured(view: View, shown: str, layer: int, head: int, mask: np.ndarray) -> tuple[list[dict], list[dict]]:
+    """The large picture, and what belongs beside it."""
+    rows, columns, _ = axes(view, view.part)
+    weights, wide = view.weights[layer, head], across(view)
+    if shown == "lines":
+        said = caption(view, view.part, layer, head, weights, mask)
+        drawn = views.lines(view, title(view, view.part, layer, head), said, weights, mask, rows, columns, wide)
+        return [drawn, *cell(view, "attention", weights, mask, rows, columns)], []
+    if shown == "product":
+        return views.product(view, title(view, view.part, layer, head), layer, head, wide), []
+    if shown == "rollout":
+        flow = views.rollout(view, weights, mask, rows, columns, wide)
+        return [flow, blocks.text("rollout-about", view.say("heads.rollout_about"), css="pg-caption")], large(view, "attention")
+    return large(view, "attention"), []
+
+
+def thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: Scores) -> dict:
+    """Every head small, with its name."""
+    weights, palette = view.weights, theme.colors(view.dark)
+    return {
         "kind": "heads",
         "id": "heads",
         "label": view.say("page.heads_label"),
         "layer": layer,
         "head": head,
         "weights": np.round(weights, 2).tolist() if weights.size <= MOST_THUMBNAIL_CELLS else [],
+        "names": heads.names(view, scored),
         "mask": mask.astype(int).tolist(),
-        "colours": {
-            "scale": theme.sequential(view.dark),
-            "masked": theme.colors(view.dark)["masked"],
-            "hatch": theme.colors(view.dark)["hatch"],
-        },
+        "colours": {"scale": theme.sequential(view.dark), "masked": palette["masked"], "hatch": palette["hatch"]},
     }
-    parts = [{"value": name, "label": view.say(f"page.part_{name}"), "hue": name} for name in ("encoder", "decoder", "cross")]
-    feeds = [{"value": "output", "label": view.say("page.feed_output")}, {"value": "reference", "label": view.say("page.feed_reference")}]
-    asks = tokens(rows, look.right if part != "encoder" else None, look.probabilities if part != "encoder" else None)
-    lines = [
-        {"label": view.say(f"figures.rows_{part}"), "tokens": asks, "side": side[0]},
-        {"label": view.say(f"figures.columns_{part}"), "tokens": tokens(columns), "side": side[1]},
-    ]
-    return {
-        "step": look.step,
-        "uses": ["text", "step", "part", "layer", "head", "q", "k", "target"],
-        "blocks": [
-            blocks.row(
-                "choices",
-                blocks.choice("part", "part", view.say("page.part"), parts, part, resets={"q": "", "k": "", "layer": "", "head": ""}),
-                blocks.choice(
-                    "feed",
-                    "target",
-                    view.say("page.feed"),
-                    feeds,
-                    "reference" if view.parameters.get("target") == "reference" else "output",
-                ),
-                css="controls",
-            ),
-            blocks.row(
-                "main",
-                blocks.column("large", *large(view, "attention")),
-                blocks.column("small", thumbnails, blocks.chips("tokens", *lines)),
-                css="large-small",
-            ),
-            blocks.text("what", view.say(f"page.part_{part}_about"), css="pg-caption"),
-            blocks.code("source", scaled_dot_product_attention),
-        ],
-    }
+
+
+def across(view: View) -> int:
+    """How many pixels the large picture has."""
+    return view.width if view.width < 700 else int(view.width * 0.52)
+
+
+def title(view: View, part: str, layer: int, head: int) -> str:
+    return view.say("page.head_title", part=view.say(f"page.part_{part}"), layer=layer + 1, head=head + 1)
 
 
 def axes(view: View, part: str) -> tuple[tuple, tuple, tuple[str, str]]:
@@ -107,44 +147,35 @@ def large(view: View, id: str, part: str | None = None) -> list[dict]:
     rows, columns, _ = axes(view, part)
     layer, head = chosen(view, part)
     weights, mask = getattr(view.look, part)[layer, head], seen(view, part)
-    pinned = view.pinned(*weights.shape)
-    row = view.row(weights.shape[0])
-    alignment = view.look.alignment if part == "cross" else None
-    wide = view.width if view.width < 700 else int(view.width * 0.52)
     picture = pictures.matrix(
         weights,
         texts(rows),
         texts(columns),
         mask=mask,
         kind=part,
-        pinned=pinned,
-        alignment=alignment,
-        width=wide,
+        pinned=view.pinned(*weights.shape),
+        alignment=view.look.alignment if part == "cross" else None,
+        width=across(view),
         dark=view.dark,
         labels=view.labels,
     )
-    title = view.say("page.head_title", part=view.say(f"page.part_{part}"), layer=layer + 1, head=head + 1)
-    found = [blocks.figure(id, picture, caption(view, part, layer, head, weights, mask), title)]
+    drawn = blocks.figure(id, picture, caption(view, part, layer, head, weights, mask), title(view, part, layer, head))
+    return [drawn, *cell(view, id, weights, mask, rows, columns)]
+
+
+def cell(view: View, id: str, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple) -> list[dict]:
+    """What the pinned cell says, or the pinned row; nothing without a pin."""
+    pinned, row = view.pinned(*weights.shape), view.row(weights.shape[0])
     if pinned:
         q, k = pinned
-        value = view.say("page.cell_masked") if not mask[q, k] else f"{weights[q, k]:.4f}"
-        found.append(
-            blocks.text(
-                f"{id}-cell",
-                view.say("page.cell", asks=rows[q].text, row=q + 1, answers=columns[k].text, column=k + 1, value=value),
-                css="pg-cell",
-            )
-        )
+        value = view.say("page.cell_masked") if not mask[q, k] else views.weight(weights[q, k])
+        said = view.say("page.cell", asks=rows[q].text, row=q + 1, answers=columns[k].text, column=k + 1, value=value)
     elif row is not None:
         k = int(weights[row].argmax())
-        found.append(
-            blocks.text(
-                f"{id}-cell",
-                view.say("page.row", asks=rows[row].text, row=row + 1, answers=columns[k].text, value=f"{weights[row, k]:.3f}"),
-                css="pg-cell",
-            )
-        )
-    return found
+        said = view.say("page.row", asks=rows[row].text, row=row + 1, answers=columns[k].text, value=f"{weights[row, k]:.3f}")
+    else:
+        return []
+    return [blocks.text(f"{id}-cell", said, css="pg-cell")]
 
 
 def caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, mask: np.ndarray) -> str:

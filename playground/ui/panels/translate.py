@@ -1,25 +1,34 @@
-"""Translate: greedy, beam search or sampling, and every step of the way with the words that were nearly said."""
+"""Translate: every way of decoding side by side, each step of the way with the words that were nearly said, and what it cost."""
 
 from __future__ import annotations
 
-from playground.decoding import beam, greedy, sample
+from playground.decoding import greedy, kept, sample, search
 from playground.figures import attention as pictures
 from playground.figures import bars
-from playground.runs.reader import Candidate
-from playground.ui import blocks
+from playground.model.cache import KeysValues
+from playground.runs.translating import METHODS, WIDEST, Translation, Way, look_at, translate
+from playground.runs.views import Candidate
+from playground.ui import beams, blocks
 from playground.ui.panels.attention import chosen, seen
 from playground.ui.view import View, texts, tokens
 
-METHODS = {"greedy": greedy, "beam": beam, "sample": sample}
+SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
+LARGEST_K = 30
 
 
 def panel(view: View) -> dict:
-    method = view.choice("method", tuple(METHODS))
-    width, penalty = view.whole("beam", 4, 1, 10), view.number("penalty", 0.6, 0.0, 2.0)
-    temperature, draw = view.number("temperature", 1.0, 0.1, 3.0), view.whole("draw", 1, 0, 10**6)
-    answer = view.reader.translate(
-        view.run, view.step, view.text, method=method, width=width, length_penalty=penalty, temperature=temperature, seed=draw
+    way = Way(
+        method=view.choice("method", METHODS),
+        width=view.whole("beam", 4, 1, WIDEST),
+        length_penalty=view.number("penalty", 0.6, 0.0, 2.0),
+        temperature=view.number("temperature", 1.0, 0.1, 3.0),
+        top_k=view.whole("top_k", 0, 0, LARGEST_K),
+        top_p=view.number("top_p", 1.0, 0.05, 1.0),
+        seed=view.whole("draw", 1, 0, 10**6),
+        prefix=view.parameters.get("prefix", ""),
+        cache=view.choice("cache", ("on", "off")) == "on",
     )
+    answer = translate(view.reader, view.run, view.step, view.text, way)
     best = answer.candidates[0]
     lines = [{"label": view.say("page.source"), "tokens": tokens(answer.source), "side": "src"}]
     lines += [_line(view, candidate, at, len(answer.candidates)) for at, candidate in enumerate(answer.candidates)]
@@ -28,42 +37,53 @@ def panel(view: View) -> dict:
             {"label": view.say("page.reference"), "tokens": tokens(view.reader.pieces(view.run, reference, "tgt")), "side": ""}
             for reference in answer.references
         ]
-    controls = [
-        blocks.choice(
-            "method",
-            "method",
-            view.say("page.method"),
-            [{"value": name, "label": view.say(f"page.method_{name}")} for name in METHODS],
-            method,
-        )
-    ]
-    if method == "beam":
-        controls += [
-            blocks.slider("beam", "beam", view.say("page.beam_width"), 1, 10, 1, width),
-            blocks.slider("penalty", "penalty", view.say("page.length_penalty"), 0, 2, 0.1, penalty),
-        ]
-    if method == "sample":
-        controls += [
-            blocks.slider("temperature", "temperature", view.say("page.temperature"), 0.1, 3, 0.1, temperature),
-            blocks.button("draw", "draw", view.say("page.draw_again")),
-        ]
-    unknown = [piece.text for piece in answer.source if not piece.known]
     return {
         "step": answer.step,
-        "uses": ["text", "step", "method", "beam", "penalty", "temperature", "draw", "q", "layer", "head"],
+        "uses": [
+            *("text", "step", "method", "beam", "penalty", "temperature", "top_k", "top_p", "draw", "prefix", "cache"),
+            *("q", "layer", "head"),
+        ],
         "blocks": [
-            blocks.row("controls", *controls, css="controls"),
+            blocks.row("controls", *_controls(view, way), css="controls"),
             blocks.chips("candidates", *lines, pick="tgt"),
-            *(
-                [blocks.text("unknown", view.say("page.unknown_words", words=", ".join(dict.fromkeys(unknown))), css="pg-warning")]
-                if unknown
-                else []
-            ),
+            *_unknown(view, answer),
             blocks.text("verdict", _verdict(view, best, answer.references), css="pg-caption"),
+            *([beams.block(view, answer, way)] if way.method == "beam" else []),
             *_step(view, best),
-            blocks.code("source", METHODS[method]),
+            blocks.row("work", *_work(view, answer, way), css="controls"),
+            blocks.code("source", SOURCES[way.method]),
+            *([blocks.code("kept", kept)] if way.method == "sample" else []),
+            blocks.code("cache", KeysValues),
         ],
     }
+
+
+def _controls(view: View, way: Way) -> list[dict]:
+    options = [{"value": name, "label": view.say(f"page.method_{name}")} for name in METHODS]
+    controls = [blocks.choice("method", "method", view.say("page.method"), options, way.method)]
+    if way.method == "beam":
+        controls += [
+            blocks.slider("beam", "beam", view.say("page.beam_width"), 1, WIDEST, 1, way.width),
+            blocks.slider("penalty", "penalty", view.say("page.length_penalty"), 0, 2, 0.1, way.length_penalty),
+        ]
+    if way.method == "sample":
+        controls += [
+            blocks.slider("temperature", "temperature", view.say("page.temperature"), 0.1, 3, 0.1, way.temperature),
+            blocks.slider("top_k", "top_k", view.say("decoding.top_k"), 0, LARGEST_K, 1, way.top_k),
+            blocks.slider("top_p", "top_p", view.say("decoding.top_p"), 0.05, 1, 0.05, way.top_p),
+            blocks.button("draw", "draw", view.say("page.draw_again")),
+        ]
+    return [*controls, blocks.field("prefix", "prefix", view.say("decoding.prefix"), way.prefix, view.say("decoding.prefix_hint"))]
+
+
+def _unknown(view: View, answer: Translation) -> list[dict]:
+    """What was typed and the model doesn't know, in the source and in the prefix."""
+    found = []
+    for id, key, pieces in (("unknown", "page.unknown_words", answer.source), ("unknown-prefix", "decoding.prefix_unknown", answer.prefix)):
+        unknown = dict.fromkeys(piece.text for piece in pieces if not piece.known)
+        if unknown:
+            found.append(blocks.text(id, view.say(key, words=", ".join(unknown)), css="pg-warning"))
+    return found
 
 
 def _line(view: View, candidate: Candidate, at: int, count: int) -> dict:
@@ -80,9 +100,25 @@ def _verdict(view: View, best: Candidate, references: tuple[str, ...] | None) ->
     return view.say("page.verdict_wrong", wrong=wrong, tokens=len(best.pieces), reference=" / ".join(references))
 
 
+def _work(view: View, answer: Translation, way: Way) -> list[dict]:
+    """The cache, and what it saves for this very sentence."""
+    work = answer.work
+    told = {"cached": f"{work.cached:,}", "anew": f"{work.anew:,}", "cached_ms": f"{work.cached_ms:.1f}"}
+    if way.cache:
+        said = view.say("decoding.work_on", times=f"{work.anew / work.cached:.1f}", **told)
+    else:
+        same = view.say("decoding.same" if work.same else "decoding.not_same")
+        said = view.say("decoding.work_off", anew_ms=f"{work.anew_ms:.1f}", same=same, **told)
+    options = [{"value": value, "label": view.say(f"decoding.cache_{value}")} for value in ("on", "off")]
+    return [
+        blocks.choice("cache", "cache", view.say("decoding.cache"), options, "on" if way.cache else "off"),
+        blocks.text("work", said, css="pg-caption"),
+    ]
+
+
 def _step(view: View, best: Candidate) -> list[dict]:
     """The chosen step: the five likeliest tokens, and where cross-attention looks while choosing."""
-    look = view.reader.look(view.run, view.step, view.text, best.text)
+    look = look_at(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in best.pieces))
     steps = len(look.asked)
     at = view.row(steps) or 0
     likely = look.likely[at]

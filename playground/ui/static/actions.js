@@ -58,6 +58,14 @@ export function foldSidebar() {
   if (innerWidth < 800 && bar) bar.querySelector("button.toggle-button, .toggle-button")?.click();
 }
 
+/** Gradio opens the controls by itself, at times long after everything else is there. On a narrow screen they stay folded until asked for. */
+export function keepFolded(bar) {
+  const watch = new MutationObserver(foldSidebar);
+  watch.observe(bar, { attributes: true, attributeFilter: ["class"] });
+  bar.addEventListener("click", (event) => event.isTrusted && watch.disconnect(), true);
+  foldSidebar();
+}
+
 // ---- the knobs ----------------------------------------------------------------------------------------------------------------
 
 const asText = (value) => (value === true ? "on" : value === false ? "off" : typeof value === "number" ? String(+value.toPrecision(10)) : String(value ?? ""));
@@ -67,7 +75,6 @@ export function takeKnobs(values, final = false) {
   if (final) {
     arrived = true;
     document.body.dataset.knobs = "ready";
-    foldSidebar(); // Gradio opens it late, now and then
   }
   if (!arrived || !boot) return void (knobs = values);
   knobs = values;

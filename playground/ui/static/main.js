@@ -4,7 +4,7 @@ import { cursor, dropFromCursor, move, onMove, token } from "./state.js";
 import { read, notice, say, setWords } from "./dom.js";
 import { follow, run } from "./live.js";
 import { HERE, drawFilm, drawHeader, drawSentence, play, readCard, refreshSentence, turn, wireTop } from "./top.js";
-import { commandInputs, drawRunButtons, foldSidebar, openTab, reply, setBoot, setMine, setRunSettings, tabOpened, takeKnobs, trainInputs, withToken } from "./actions.js";
+import { commandInputs, drawRunButtons, keepFolded, openTab, reply, setBoot, setMine, setRunSettings, tabOpened, takeKnobs, trainInputs, withToken } from "./actions.js";
 import { forget, refresh } from "./panels.js";
 import { openHelp, setHost } from "./dialogs.js";
 import { drawReading } from "./reading.js";
@@ -42,6 +42,8 @@ async function startOver() {
 }
 
 async function openRun() {
+  const id = cursor.run;
+  document.body.dataset.playground = "opening";
   forget();
   const card = await readCard();
   if (card?.error) {
@@ -58,7 +60,7 @@ async function openRun() {
   follow(cursor.run);
   await ready(`pg-panel-${cursor.tab}`); // a tab is made when it is first opened
   await Promise.all([refreshSentence(), refresh()]);
-  document.body.dataset.playground = "ready";
+  if (cursor.run === id) document.body.dataset.playground = "ready";
 }
 
 async function readRuns() {
@@ -100,6 +102,6 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
-ready("pg-head").then(() => foldSidebar());
+ready("pg-sidebar").then(keepFolded);
 wireTop();
 startOver();

@@ -4,14 +4,21 @@ import { cursor, isDark, move, onMove } from "./state.js";
 import { debounce, h, read, say } from "./dom.js";
 import { asTable, draw, highlight, thumbnail } from "./picture.js";
 import { isActive, onUpdate, run } from "./live.js";
-import { chips, sentenceText, refreshSentence } from "./top.js";
+import { chips, currentCard, sentenceText, refreshSentence } from "./top.js";
 import { fillCurve, fillNumbers, fillProbes } from "./learning.js";
 import { command, pointAt } from "./actions.js";
+import { drawLines } from "./lines.js";
+import { drawLanes } from "./lanes.js";
+import { drawCells, drawCompare, drawSwitches } from "./whatif.js";
+import { drawMap } from "./map.js";
+import { drawPick, drawSheet, drawWorksheet } from "./sheet.js";
 
 const LEFT_OUT = new Set(["lang", "tab", "teacher"]);
 const shown = new Map(); // panel name -> what the server last said
 const answers = new Map(); // parameters -> answer, while nothing trains: looking back and forth costs nothing
 let refreshEvery = 1000, lastRefresh = 0, late = 0;
+let latest = 0, settled = 0; // the number of the newest refresh, and of the newest that is over
+let released = Promise.resolve(); // nothing changes under a finger: a button replaced between press and release would lose the click
 
 const hosts = () => [...document.querySelectorAll(".pg-panel")];
 const hostOf = (name) => hosts().find((host) => host.dataset.panel === name);
@@ -22,15 +29,30 @@ function parameters(changes = {}) {
   return query;
 }
 
-/** Reads and draws the panel of the open tab. */
+/** Reads and draws the panel of the open tab, which is busy until it shows what was asked for last. */
 export async function refresh(changes = {}) {
   const name = cursor.tab, host = hostOf(name);
   if (!host || !cursor.run) return;
-  const query = parameters(changes), key = `${name} ${cursor.lang} ${new URLSearchParams(query)}`;
+  if (currentCard() && currentCard().id !== cursor.run) return; // another run is being opened: its first sentence isn't known yet
+  const number = ++latest;
   lastRefresh = performance.now();
+  host.setAttribute("aria-busy", "true");
+  try {
+    await show(name, host, changes, () => number === latest);
+  } finally {
+    if (number === latest) {
+      settled = number;
+      host.setAttribute("aria-busy", "false");
+    }
+  }
+}
+
+async function show(name, host, changes, isLatest) {
+  const query = parameters(changes), key = `${name} ${cursor.lang} ${new URLSearchParams(query)}`;
   if (!host.childElementCount) host.replaceChildren(h("p", { class: "pg-waiting" }, say("loading")));
   const answer = (!isActive() && answers.get(key)) || (await read(`panel/${name}`, query, `panel ${name}`));
-  if (!answer || cursor.tab !== name) return;
+  await released;
+  if (!answer || !isLatest()) return; // an answer that was kept may have overtaken one that was on its way
   if (!answer.error && !isActive()) {
     answers.set(key, answer);
     if (answers.size > 60) answers.delete(answers.keys().next().value);
@@ -38,9 +60,10 @@ export async function refresh(changes = {}) {
   refreshEvery = answer.refresh_ms ?? refreshEvery;
   shown.set(name, answer);
   await render(host, answer.error ? [{ kind: "text", id: "error", class: "pg-error", text: answer.error }] : answer.blocks);
+  if (!isLatest()) return;
   Object.assign(host.dataset, { run: query.run, step: String(answer.step ?? "") });
   host.dataset.drawn = String(Number(host.dataset.drawn ?? 0) + 1);
-  highlight(null);
+  highlight();
 }
 
 export const forget = () => answers.clear();
@@ -71,23 +94,32 @@ const KINDS = {
 
   async figure(element, block) {
     if (!element.firstChild) {
-      const table = h("details", { class: "pg-table" }, h("summary", {}, say("as_table")), h("div", {}));
-      table.addEventListener("toggle", () => table.open && table.lastChild.replaceChildren(asTable(element.pgFigure)));
+      // filled before it opens, so that nobody sees it empty, and emptied when it is closed, so that nobody sees an old one
+      const fill = () => table.lastChild.replaceChildren(asTable(element.pgFigure));
+      const table = h("details", { class: "pg-table" }, h("summary", { onclick: () => table.open || fill() }, say("as_table")), h("div", {}));
+      table.addEventListener("toggle", () => (table.open ? table.lastChild.firstChild || fill() : table.lastChild.replaceChildren()));
       element.append(h("h3", {}), h("div", { class: "pg-plot", id: `pg-figure-${block.id}`, role: "img" }), h("p", { class: "pg-caption" }), table);
     }
     const [title, plot, caption, table] = element.children;
-    title.textContent = block.title ?? "";
-    title.hidden = !block.title;
-    caption.textContent = block.caption ?? "";
-    table.firstChild.textContent = say("as_table");
-    plot.setAttribute("aria-label", `${block.title ?? ""} ${block.caption ?? ""}`);
+    const label = () => {
+      title.textContent = block.title ?? "";
+      title.hidden = !block.title;
+      caption.textContent = block.caption ?? "";
+      table.firstChild.textContent = say("as_table");
+      plot.setAttribute("aria-label", `${block.title ?? ""} ${block.caption ?? ""}`);
+    };
+    element.pgBlock = block;
+    if (!plot.dataset.points) label(); // later the words change with the picture, so that no picture stands under another one's title
     const figure = block.live ? fillCurve(block.figure) : block.figure;
     if (!block.live) figure.layout.uirevision = `${cursor.run} ${cursor.text}`; // another sentence lets go of a zoom, nothing else does
     element.pgFigure = figure;
     element.pgSkeleton = block.live ? block.figure : null;
     plot.style.minHeight = `${figure.layout.height ?? 240}px`;
-    if (!same(plot, figure)) await draw(plot, figure, isActive());
-    if (table.open) table.lastChild.replaceChildren(asTable(figure));
+    if (!same(plot, figure)) plot.pgDrawn = draw(plot, figure, isActive());
+    await plot.pgDrawn;
+    if (element.pgBlock !== block) return;
+    label();
+    if (table.open) table.lastChild.replaceChildren(asTable(element.pgFigure));
   },
 
   heads(element, block) {
@@ -96,12 +128,13 @@ const KINDS = {
       h("div", { class: "pg-layer" }, h("span", { class: "pg-layer-name" }, say("layer", { layer: layer + 1 })), h("div", { class: "pg-thumbs", style: `grid-template-columns: repeat(${Math.min(heads.length, 4)}, minmax(0, 1fr))` }, heads.map((weights, head) => {
         const canvas = h("canvas", {});
         thumbnail(canvas, weights, block.mask, block.colours);
-        const name = say("layer_head", { layer: layer + 1, head: head + 1 });
+        const [name, number] = block.names?.[layer]?.[head] ?? ["", ""];
+        const place = say("layer_head", { layer: layer + 1, head: head + 1 });
         const chosen = layer === block.layer && head === block.head;
-        return h("button", { type: "button", class: "pg-thumb", "aria-label": name, "aria-pressed": String(chosen), title: name, dataset: { layer, head },
+        return h("button", { type: "button", class: "pg-thumb", "aria-label": place, "aria-description": `${name} ${number}`, "aria-pressed": String(chosen), title: `${place} · ${name} ${number}`, dataset: { layer, head },
           onclick: () => move({ layer: layer + 1, head: head + 1 }),
           onmouseenter: () => preview({ layer: layer + 1, head: head + 1 }), onmouseleave: () => preview(null), onfocus: () => preview(null) },
-        canvas, h("span", {}, String(head + 1)));
+        canvas, h("span", {}, String(head + 1)), h("small", {}, h("span", {}, name), " ", h("b", {}, number)));
       }))),
     );
     element.replaceChildren(h("p", { class: "pg-label" }, block.label), h("div", { class: "pg-layers" }, rows));
@@ -112,6 +145,8 @@ const KINDS = {
     element.replaceChildren(...block.lines.map((line) => h("div", { class: "pg-chipline" }, h("span", { class: "pg-label" }, line.label), h("span", { class: "pg-tokens" }, chips(line.tokens, line.side)))));
     if (block.pick) element.querySelectorAll(`[data-token^="${block.pick}-"]`).forEach((chip, at) => { chip.classList.add("pick"); chip.onclick = () => move({ q: at }); });
   },
+
+  lines: (element, block) => same(element, block) || drawLines(element, block),
 
   text(element, block) {
     element.className = `pg-block pg-text ${block.class ?? ""}`;
@@ -126,8 +161,8 @@ const KINDS = {
 
   code(element, block) {
     if (same(element, block)) return;
-    const open = element.querySelector("details")?.open;
-    element.replaceChildren(h("details", { open }, h("summary", {}, say("code_of", { name: block.name }), h("span", { class: "pg-place" }, block.place)), h("pre", {}, h("code", {}, block.source))));
+    const open = element.querySelector("details")?.open ?? Boolean(block.lit?.length); // lines that stand out are to be seen
+    element.replaceChildren(h("details", { open }, h("summary", {}, say("code_of", { name: block.name }), h("span", { class: "pg-place" }, block.place)), h("pre", {}, h("code", {}, block.source.split(/(?<=\n)/).map((line, at) => (block.lit?.includes(at + 1) ? h("mark", {}, line) : line))))));
   },
 
   choice(element, block) {
@@ -153,15 +188,44 @@ const KINDS = {
     element.replaceChildren(h("label", {}, h("span", { class: "pg-label" }, block.label), h("input", { type: "range", min: String(block.low), max: String(block.high), step: String(block.step), value: String(block.value), oninput: (event) => { shownValue.textContent = shown(event.target.value); settle(event.target.value); } }), shownValue));
   },
 
+  field(element, block) {
+    const input = element.querySelector("input");
+    if (input && document.activeElement === input) return;
+    if (same(element, block) && input.value === block.value) return; // what was typed is drawn by nobody
+    const settle = debounce((value) => move({ [block.field]: value }), 300);
+    element.replaceChildren(h("label", {}, h("span", { class: "pg-label" }, block.label), h("input", { type: "text", value: block.value, placeholder: block.hint, maxlength: "2000", autocomplete: "off", spellcheck: "false", oninput: (event) => settle(event.target.value) })));
+  },
+
   button(element, block) {
     if (same(element, block)) return;
-    const act = { draw: () => move({ draw: Number(cursor.draw || 0) + 1 }), reference: () => move({ target: cursor.target === "reference" ? "output" : "reference" }), knob: () => pointAt(block.knob), command: () => command(block.command) }[block.act];
+    const act = { draw: () => move({ draw: Number(cursor.draw || 0) + 1 }), reference: () => move({ target: cursor.target === "reference" ? "output" : "reference" }), knob: () => pointAt(block.knob), command: () => command(block.command), move: () => move(block.to) }[block.act];
     element.replaceChildren(h("button", { type: "button", onclick: act }, block.label));
   },
 
+  map: (element, block) => drawMap(element, block, render),
+  sheet: (element, block) => void (same(element, block) || drawSheet(element, block)),
+  pick: (element, block) => void (same(element, block) || drawPick(element, block)),
+  worksheet: (element, block) => void (same(element, block) || drawWorksheet(element, block)),
+  lanes: (element, block) => void (same(element, block) || drawLanes(element, block)),
+  switches: (element, block) => drawSwitches(element, block),
+  compare: (element, block) => void (same(element, block) || drawCompare(element, block)),
+  cells: (element, block) => void (same(element, block) || drawCells(element, block)),
+  later: (element, block) => void (element.dataset.asked === block.key || fetchLater(element, block)),
   numbers: (element, block) => fillNumbers(element, block),
   probes: (element, block) => fillProbes(element, block),
 };
+
+/** What takes longer than the rest of its panel: asked when the rest is shown, and again when its key is another one. */
+async function fetchLater(element, block) {
+  element.dataset.asked = block.key;
+  element.setAttribute("aria-busy", "true");
+  if (!element.childElementCount) element.replaceChildren(h("p", { class: "pg-waiting" }, block.label));
+  const answer = await read(`panel/${block.panel}`, parameters(), `later ${block.id}`);
+  if (!answer || element.dataset.asked !== block.key) return; // a newer question is on its way
+  await render(element, answer.error ? [{ kind: "text", id: "error", class: "pg-error", text: answer.error }] : answer.blocks);
+  if (answer.error) element.dataset.asked = "";
+  element.setAttribute("aria-busy", "false");
+}
 
 /** Shows another head (or step) in the large picture while the pointer is over its small one; null goes back. */
 const preview = debounce((changes) => refresh(changes ?? {}), 70);
@@ -185,8 +249,9 @@ onUpdate(() => {
   document.querySelectorAll(".pg-probes").forEach((element) => fillProbes(element));
   if (cursor.step !== "" || !run.status) return;
   clearTimeout(late);
-  const wait = lastRefresh + refreshEvery - performance.now();
+  const wait = latest === settled ? lastRefresh + refreshEvery - performance.now() : refreshEvery;
   const both = () => {
+    if (latest !== settled) return void (late = setTimeout(both, 100)); // a slow answer would be given up for the next one, again and again
     forget();
     refresh();
     refreshSentence();
@@ -194,5 +259,13 @@ onUpdate(() => {
   if (wait <= 0 && isActive()) both();
   else late = setTimeout(both, Math.max(wait, 60)); // the last change of a run that has just ended is shown as well
 });
+
+addEventListener("pointerdown", (event) => {
+  if (!event.target.closest?.(".pg-panel :is(button, summary, td, .pg-chip)")) return;
+  released = new Promise((release) => {
+    addEventListener("pointerup", () => setTimeout(release), { once: true, capture: true });
+    setTimeout(release, 1000); // a press that ends elsewhere, in a menu of the browser for one, is never told
+  });
+}, true);
 
 document.addEventListener("pg-step", (event) => move({ step: event.detail }));

@@ -30,19 +30,22 @@ const near = (place) => {
 };
 
 /**
- * Draws `figure` into `place`, or changes what is there; zoom and hover survive. Resolves when it is on screen, or at once when its place
- * is not: it is then drawn when it comes into view. `live` figures, which change by themselves, share a quarter of the browser's time.
+ * Draws `figure` into `place`, or changes what is there; zoom and hover survive. Resolves when it, or a newer one, is on screen, or at once
+ * when its place is not: it is then drawn when it comes into view. `live` figures, which change by themselves, share a quarter of the
+ * browser's time.
  */
 export function draw(place, figure, live = false) {
   return new Promise((resolve) => {
-    waiting.get(place)?.resolve();
-    waiting.set(place, { figure, live, resolve });
-    if (!near(place)) resolve();
+    waiting.set(place, { figure, live, tell: [...(waiting.get(place)?.tell ?? []), resolve] });
     work();
   });
 }
 
+const told = (job) => job.tell.splice(0).forEach((tell) => tell());
+const letGo = () => waiting.forEach((job, place) => near(place) || told(job)); // nobody waits for what is out of sight
+
 async function work() {
+  letGo();
   if (drawing) return;
   drawing = true;
   for (;;) {
@@ -60,7 +63,7 @@ async function work() {
       await put(place, job.figure);
     } finally {
       if (job.live) rest = performance.now() + 3 * (performance.now() - now);
-      job.resolve();
+      told(job);
     }
     await new Promise((go) => setTimeout(go)); // let clicks and keys through between two figures
   }
@@ -72,6 +75,7 @@ async function put(place, figure) {
   const Plotly = await plotly();
   if (!place.isConnected) return;
   const layout = { ...structuredClone(figure.layout), autosize: true }; // Plotly writes a zoom into what it is given
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) delete layout.transition;
   await Plotly.react(place, figure.data, layout, CONFIG);
   if (!place.dataset.wired) wire(place);
   place.dataset.points = String(figure.data.reduce((sum, trace) => sum + (trace.x?.length ?? trace.z?.length ?? 0), 0));
@@ -83,25 +87,40 @@ function wire(place) {
     const point = event.points?.[0];
     const meta = point?.fullData?.meta ?? point?.data?.meta ?? {};
     const about = place.layout?.meta ?? {};
-    return about.cells || meta.cells ? { q: Math.round(point.y), k: Math.round(point.x), part: about.kind ?? meta.kind } : null;
+    const at = (place) => about.at?.[place] ?? place; // the columns may be a window of more
+    return about.cells || meta.cells ? { q: Math.round(point.y), k: at(Math.round(point.x)), part: about.kind ?? meta.kind, sides: about.sides, fields: about.fields ?? ["q", "k"] } : null;
   };
-  place.on("plotly_hover", (event) => highlight(cell(event)));
-  place.on("plotly_unhover", () => highlight(null));
+  place.on("plotly_hover", (event) => point(cell(event)));
+  place.on("plotly_unhover", () => point(null));
   place.on("plotly_click", (event) => {
     const here = cell(event);
-    if (here) return move(String(here.q) === cursor.q && String(here.k) === cursor.k ? { q: "", k: "" } : { q: here.q, k: here.k });
+    if (here) {
+      const [row, column] = here.fields; // of the cursor: which cell is pinned
+      const again = String(here.q) === cursor[row] && String(here.k) === cursor[column];
+      return move({ [row]: again ? "" : here.q, [column]: again ? "" : here.k });
+    }
+    const field = event.points?.[0]?.fullData?.meta?.field; // of the cursor: a click on a point chooses it
+    if (field) return move({ [field]: event.points[0].customdata });
     const step = event.points?.[0]?.data?.meta?.x === "step" ? event.points[0].x : null;
     if (step !== null) place.dispatchEvent(new CustomEvent("pg-step", { bubbles: true, detail: step }));
   });
 }
 
+let pointed = null; // the cell under the pointer
+
 /** Lights up the tokens of one cell wherever they stand; null lights up the pinned cell again. */
-export function highlight(cell) {
-  const here = cell ?? (cursor.q !== "" ? { q: cursor.q, k: cursor.k, part: cursor.part } : null);
+export function point(cell) {
+  pointed = cell;
+  highlight();
+}
+
+/** Lights up the tokens of the cell under the pointer, or of the pinned one, also when they have just been written anew. */
+export function highlight() {
+  const here = pointed ?? (cursor.q !== "" ? { q: cursor.q, k: cursor.k, part: cursor.part } : null);
   for (const chip of document.querySelectorAll("[data-token]")) chip.classList.remove("asks", "answers");
   if (!here) return;
-  const asks = here.part === "encoder" ? "src" : "tgt"; // a row alone may be chosen: then nothing answers
-  const answers = here.part === "decoder" ? "fed" : "src";
+  // a row alone may be chosen: then nothing answers
+  const [asks, answers] = here.sides ?? [here.part === "encoder" ? "src" : "tgt", here.part === "decoder" ? "fed" : "src"];
   document.querySelectorAll(`[data-token="${asks}-${here.q}"]`).forEach((chip) => chip.classList.add("asks"));
   document.querySelectorAll(`[data-token="${answers}-${here.k}"]`).forEach((chip) => chip.classList.add("answers"));
 }
@@ -134,13 +153,15 @@ export function asTable(figure) {
     const at = ax?.tickvals?.indexOf(value) ?? -1;
     return at >= 0 ? ax.ticktext[at] : String(value);
   };
+  const given = axis.meta?.table; // {head, rows}, from figures whose coordinates mean nothing to a reader
+  if (given) return h("table", {}, h("tr", {}, given.head.map((text) => h("th", { scope: "col" }, text))), given.rows.map((row) => h("tr", {}, row.map((value) => h("td", {}, String(value))))));
   const decode = (text) => new DOMParser().parseFromString(String(text), "text/html").documentElement.textContent;
   const heat = figure.data.find((trace) => trace.type === "heatmap");
   if (heat) {
     const { rows = [], columns: names = [] } = axis.meta ?? {}; // every token, also those whose tick label found no room
     const columns = heat.z[0]?.map((_, at) => names[at] ?? decode(label(axis.xaxis, at))) ?? [];
     const head = h("tr", {}, h("th", {}), columns.map((text) => h("th", { scope: "col" }, text)));
-    return h("table", {}, head, heat.z.map((row, at) => h("tr", {}, h("th", { scope: "row" }, rows[at] ?? decode(label(axis.yaxis, at))), row.map((value) => h("td", {}, value === null ? say("masked") : value.toFixed(3))))));
+    return h("table", {}, head, heat.z.map((row, at) => h("tr", {}, h("th", { scope: "row" }, rows[at] ?? decode(label(axis.yaxis, at))), row.map((value) => h("td", {}, value === null ? (axis.meta?.none ?? (axis.meta?.secret ? "?" : say("masked"))) : value.toFixed(3))))));
   }
   const rows = figure.data.filter((trace) => trace.x?.length).flatMap((trace) => Array.from(trace.x, (x, at) => [trace.name ?? "", x, trace.y?.[at]]));
   const some = rows.length > 400 ? rows.filter((_, at) => at % Math.ceil(rows.length / 400) === 0) : rows;

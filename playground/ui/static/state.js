@@ -2,8 +2,11 @@
 
 const DEFAULTS = {
   run: "", step: "", text: "", tab: "learn", part: "cross", layer: "", head: "", q: "", k: "", lang: "",
-  method: "greedy", beam: "4", penalty: "0.6", temperature: "1", draw: "1", target: "output",
+  method: "greedy", beam: "4", penalty: "0.6", temperature: "1", draw: "1", top_k: "0", top_p: "1", prefix: "", cache: "on", target: "output", view: "matrix", measure: "aligned",
+  fix: "", force: "", change: "heads", off: "", squeeze: "", cells: "",
+  stage: "", row: "", col: "", hide: "", window: "", digits: "",
   masks: "", mask: "memory", pos: "heatmap", shift: "3", split: "heldout", teacher: "",
+  compare: "", mapped: "", what: "src", token: "", by: "token",
 };
 const listeners = new Set();
 const start = new URLSearchParams(location.search);
@@ -17,15 +20,20 @@ export function dropFromCursor(names) {
   for (const name of names) if (name in DEFAULTS) cursor[name] = name === "lang" ? browserLanguage() : DEFAULTS[name];
 }
 
-const ABOUT_A_SENTENCE = ["q", "k"];
+const ABOUT_A_RUN = ["off", "squeeze"];
+const ABOUT_A_SENTENCE = ["q", "k", "prefix", "fix", "force", "row", "col", "cells", "token"];
+const ABOUT_A_STAGE = ["row", "col", "window"];
 let knobs = null; // the settings at the left as text, only those that differ from the defaults; null until Gradio has said them
 
-/** Changes some fields, writes the address and tells everyone what changed. A new sentence or run lets go of the pinned token. */
+/** Changes some fields, writes the address and tells everyone what changed. A new sentence or run lets go of the pinned token, another
+ * stage of the chosen cell. */
 export function move(changes) {
   const changed = Object.entries(changes).filter(([name, value]) => cursor[name] !== String(value ?? ""));
   if (!changed.length) return;
-  if (changed.some(([name]) => name === "run" || name === "text"))
-    for (const name of ABOUT_A_SENTENCE) if (!(name in changes) && cursor[name] !== "") changed.push([name, ""]);
+  const moved = (...names) => changed.some(([name]) => names.includes(name));
+  const unpinned = changes.q === "" ? ["cells"] : [];
+  const lost = new Set([...(moved("run") ? ABOUT_A_RUN : []), ...unpinned, ...(moved("run", "text") ? ABOUT_A_SENTENCE : []), ...(moved("stage") ? ABOUT_A_STAGE : [])]);
+  for (const name of lost) if (!(name in changes) && cursor[name] !== "") changed.push([name, ""]);
   for (const [name, value] of changed) cursor[name] = String(value ?? "");
   writeAddress();
   const names = new Set(changed.map(([name]) => name));

@@ -2,7 +2,7 @@
 
 import { cursor, move, onMove } from "./state.js";
 import { count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
-import { highlight } from "./picture.js";
+import { highlight, point } from "./picture.js";
 import { isActive, onUpdate, run } from "./live.js";
 import { command } from "./actions.js";
 import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
@@ -47,6 +47,9 @@ function drawStatus() {
     if (card && !card.mine) lines.push(say(card.shipped ? "note_shipped" : "note_readonly"));
     if (run.status === "gone") lines.push(say("note_gone"));
     const acts = card && !card.mine && run.status !== "gone" ? [h("button", { type: "button", id: "pg-mine", onclick: () => command("remake") }, say("make_mine"))] : [];
+    const text = JSON.stringify([lines, acts.length, cursor.lang]);
+    if (note.dataset.text === text) return; // its button stays where it is while somebody presses it
+    note.dataset.text = text;
     note.replaceChildren(...lines.map((line) => h("span", {}, line)), ...acts);
     note.hidden = !lines.length;
   }
@@ -100,7 +103,7 @@ export function chips(tokens, side) {
 }
 
 async function refreshSentence() {
-  if (!card) return;
+  if (card?.id !== cursor.run) return;
   const place = document.getElementById("pg-result");
   const answer = await read("panel/sentence", { run: cursor.run, step: cursor.step, text: sentenceText() }, "sentence");
   if (!answer || !place) return;
@@ -112,7 +115,7 @@ async function refreshSentence() {
     answer.correct === false ? h("span", { class: "pg-reference" }, say("should_be", { text: answer.references.join(" / ") })) : "",
     answer.note ? h("span", { class: "pg-note" }, answer.note) : "",
   );
-  highlight(null);
+  highlight();
 }
 
 // ---- film ---------------------------------------------------------------------------------------------------------------------
@@ -190,12 +193,13 @@ export function wireTop() {
     fillFilm();
   });
   onMove((changed) => {
+    if (["run", "text", "tab", "part", "q", "k"].some((name) => changed.has(name))) point(null);
+    if (changed.has("run")) return; // main.js opens it; until then the sentences known here are those of the run before
     if (["text", "step"].some((name) => changed.has(name))) {
       fillSentence();
       fillFilm();
       refreshSentence();
     }
-    if (changed.has("q") || changed.has("k")) highlight(null);
   });
 }
 

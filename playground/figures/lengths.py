@@ -1,0 +1,124 @@
+"""How far a skill reaches: the share of right sentences by target length, and of right tokens by place; the lengths of training framed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from playground.figures import theme, tokens
+
+STRIP, PITCH = 22, 50  # px: height of a run's strip, and from one strip to the next
+LARGEST, WIDEST = 10, 620  # px: side of a cell of the map by place, and the whole of it
+BELOW = 100  # px: axis, its title and the colour bar
+NARROW = 6.6  # px, of a character of a run's name
+
+
+def by_length(
+    shares: Sequence[np.ndarray],
+    names: Sequence[str],
+    trained: Sequence[tuple[int, int]],
+    counts: Sequence[np.ndarray],
+    *,
+    width: int = 720,
+    dark: bool = False,
+    labels: Mapping[str, str] | None = None,
+) -> dict:
+    """One strip for each run: column n - 1 of its shares (N,) is for targets of n tokens, NaN where there are none of them.
+
+    names, trained (shortest, longest) and counts (N,) belong to the strips; N may differ. Shapes: the frames, one a strip.
+    Raises ValueError if the lists differ in length.
+    """
+    if not len(shares) == len(names) == len(trained) == len(counts):
+        raise ValueError(f"{len(shares)} strips, {len(names)} names, {len(trained)} ranges and {len(counts)} counts")
+    longest, rows, palette = max(map(len, shares)), len(shares), theme.colors(dark)
+    z = np.full((rows, longest), np.nan)
+    sentences = np.zeros((rows, longest), dtype=int)
+    for row, (share, count) in enumerate(zip(shares, counts, strict=True)):
+        z[row, : len(share)], sentences[row, : len(count)] = share, count
+    down, half = rows * PITCH, STRIP / PITCH / 2  # px; half a strip in rows
+    texts = {"length": "<b>%{x}</b>", "share": "%{z:.0%}", "count": "%{customdata}"}
+    data = {
+        "type": "heatmap", "x": list(range(1, longest + 1)), "z": theme.rounded(z), "zmin": 0, "zmax": 1, "ygap": PITCH - STRIP,
+        "xgap": 1 if width / longest > 9 else 0, "colorscale": theme.scale(theme.sequential(dark)), "hoverongaps": False,
+        "customdata": sentences.tolist(), "hovertemplate": theme.phrase(labels, "hover_reach", **texts) + "<extra></extra>",
+        "colorbar": _colorbar("share_exact", down, dark, labels),
+    }  # fmt: skip
+    room = int((width - 24) / NARROW)
+    short = [name if len(name) <= room else f"{name[: room - 1]}…" for name in names]
+    notes = [
+        {
+            "text": tokens.escape(name), "showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "y": row - half,
+            "yanchor": "bottom", "yshift": 2, "font": {"size": theme.SIZE, "color": palette["text"]},
+        }
+        for row, name in enumerate(short)
+    ]  # fmt: skip
+    frames = []
+    for row, (low, high) in enumerate(trained):
+        left, right, top, bottom = low - 0.5, high + 0.5, row - half, row + half
+        frames.append(_frame([(left, top), (right, top), (right, bottom), (left, bottom)], dark))
+    layout = theme.layout(
+        down + 12 + BELOW, {"l": 12, "r": 12, "t": 12, "b": BELOW}, dark, hovermode="closest", annotations=notes, shapes=frames,
+        meta={"rows": list(names), "columns": [str(n) for n in range(1, longest + 1)], "none": "–"},
+        xaxis=_lengths(longest, dark, labels),
+        yaxis=theme.axis("", dark, range=[rows - 0.5, -0.5], showgrid=False, showticklabels=False, ticks=""),
+    )  # fmt: skip
+    return {"data": [data], "layout": layout}
+
+
+def by_place(
+    shares: np.ndarray, trained: tuple[int, int], *, width: int = 720, dark: bool = False, labels: Mapping[str, str] | None = None
+) -> dict:
+    """Shares (N + 1, N) of right tokens: column n - 1 for targets of n tokens, row p for their token number p + 1, <eos> the last.
+
+    NaN where there is none. shapes[0] frames the lengths of training. Raises ValueError for another shape.
+    """
+    shares = np.asarray(shares, dtype=np.float64)
+    if shares.ndim != 2 or shares.shape[0] != shares.shape[1] + 1:
+        raise ValueError(f"expected one row more than columns, not shape {shares.shape}")
+    places, longest = shares.shape
+    room = width - 54 - 12
+    side = min(min(WIDEST, room) / longest, 3 * LARGEST if longest < 16 else LARGEST)
+    across, down = side * longest, side * places
+    texts = {"place": "<b>%{y}</b>", "length": "<b>%{x}</b>", "share": "%{z:.0%}"}
+    data = {
+        "type": "heatmap", "x": list(range(1, longest + 1)), "y": list(range(1, places + 1)), "z": theme.rounded(shares),
+        "zmin": 0, "zmax": 1, "xgap": side > 9, "ygap": side > 9, "colorscale": theme.scale(theme.sequential(dark)), "hoverongaps": False,
+        "hovertemplate": theme.phrase(labels, "hover_place", **texts) + "<extra></extra>",
+        "colorbar": _colorbar("share_tokens", down, dark, labels),
+    }  # fmt: skip
+    data |= {"xgap": int(data["xgap"]), "ygap": int(data["ygap"])}
+    low, high = trained[0], min(trained[1], longest)
+    stairs = [(n + step, n + 1.5) for n in range(high, low - 1, -1) for step in (0.5, -0.5)]  # down to each length's last token
+    layout = theme.layout(
+        down + 12 + BELOW, {"l": 54, "r": 12, "t": 12, "b": BELOW}, dark, hovermode="closest",
+        shapes=[_frame([(low - 0.5, 0.5), (high + 0.5, 0.5), *stairs], dark)],
+        meta={"rows": [str(n) for n in range(1, places + 1)], "columns": [str(n) for n in range(1, longest + 1)], "none": ""},
+        xaxis=_lengths(longest, dark, labels) | {"domain": [0, round(min(across / room, 1), 4)]},
+        yaxis=theme.axis(theme.word(labels, "place"), dark, range=[places + 0.5, 0.5], showgrid=False, **_round_ticks(places)),
+    )  # fmt: skip
+    return {"data": [data], "layout": layout}
+
+
+def _lengths(longest: int, dark: bool, labels: Mapping[str, str] | None) -> dict:
+    return theme.axis(theme.word(labels, "target_length"), dark, range=[0.5, longest + 0.5], showgrid=False, **_round_ticks(longest))
+
+
+def _round_ticks(longest: int) -> dict:
+    """1, and every so many: at most a dozen numbers."""
+    step = next(step for step in (1, 2, 4, 5, 8, 10, 16, 20, 25, 50) if longest <= 12 * step or step == 50)
+    return {"tickvals": sorted({1, *range(step, longest + 1, step)} - ({2} if step > 3 else set()))}
+
+
+def _frame(corners: Sequence[tuple[float, float]], dark: bool) -> dict:
+    """A line around the lengths of training, in a colour that is seen on every shade of the cells."""
+    path = "M" + "L".join(f"{x:g},{y:g}" for x, y in corners) + "Z"
+    return {
+        "type": "path", "layer": "above", "path": path, "line": {"color": theme.colors(dark)["second"], "width": 2},
+        "fillcolor": "rgba(0,0,0,0)",
+    }  # fmt: skip
+
+
+def _colorbar(name: str, down: float, dark: bool, labels: Mapping[str, str] | None) -> dict:
+    bar = theme.colorbar(theme.word(labels, name), dark, y=round(-48 / down, 4), length=160, ticks=(0, 0.5, 1))
+    return bar | {"tickformat": ".0%"}

@@ -1,0 +1,143 @@
+"""Any tensor of the model as a labelled grid: rows of tokens, columns of dimensions or tokens, a value for each cell.
+
+Signed values are centred at 0, probabilities lie between 0 and 1, token ids have no colour. Masked cells are hatched. Small grids have
+their numbers written on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from playground.figures import cells, theme, tokens
+
+SCALES = ("signed", "probability", "plain")
+ROW = 22  # px, of a row whose cells are narrower than this
+DIGITS = 6.4  # px, of one digit written on a cell
+WIDEST = 6  # characters of a number on a cell, as "-12.34"
+CELLS = 400  # most cells with numbers on them
+
+
+def heatmap(
+    values: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    kind: str,
+    scale: str = "signed",
+    limit: float | None = None,
+    mask: np.ndarray | None = None,
+    chosen: tuple[int, int] | None = None,
+    secret: bool = False,
+    titles: tuple[str, str] = ("", ""),
+    at: Sequence[int] | None = None,
+    sides: tuple[str, str] = ("", ""),
+    width: int = 720,
+    dark: bool = False,
+    labels: Mapping[str, str] | None = None,
+) -> dict:
+    """The values (R, C) of one tensor, or of a window of its columns.
+
+    kind    "encoder", "decoder" or "cross": hue of the frame
+    scale   "signed", "probability" or "plain" (whole numbers without a colour)
+    limit   of a signed scale: the value of the strongest colour; the largest absolute value that is seen when None
+    mask    True where a query may look, (R, C) or (1, C); the others are hatched and have no value
+    chosen  (row, column) that is framed; `secret`: its value is left out, and its colour
+    titles  of rows and columns
+    at      the column numbers of the whole tensor that these columns are, for the page's cursor; 0, 1, … when None
+    sides   of the sentence that rows and columns stand on ("src", "fed", "tgt" or ""), so that the page can light up their tokens
+    Traces, always in this order: 0 values, 1 hatching, 2 hover of masked cells, 3 the secret cell. Raises ValueError if the shapes don't
+    fit.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != (len(rows), len(columns)):
+        raise ValueError(f"values of shape {values.shape} do not fit {len(rows)} rows and {len(columns)} columns")
+    if scale not in SCALES:
+        raise ValueError(f"scale must be one of {SCALES}, not {scale!r}")
+    hidden = ~cells.as_mask(mask, *values.shape)
+    covered = np.zeros_like(hidden)
+    if secret and chosen:
+        covered[chosen] = True
+    place = _place(rows, columns, width)
+    written = readable(len(rows), len(columns), width) if scale != "plain" else True
+    pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
+    hover = theme.phrase(labels, "hover_tensor", **pair, value=_number(scale)) + "<extra></extra>"
+    trace = _values(np.where(hidden | covered, np.nan, values), scale, limit, place, dark, labels)
+    trace |= {"meta": {"kind": kind, "cells": True}, "hovertemplate": hover}
+    data = [
+        trace | ({"texttemplate": _number(scale, 2), "textfont": {"size": theme.SIZE - 1}} if written else {}),
+        cells.hatching(hidden, theme.word(labels, "masked"), dark),
+        cells.unseen(hidden, theme.phrase(labels, "hover_tensor_masked", **pair)),
+        _secret(covered, theme.phrase(labels, "hover_tensor_secret", **pair), dark),
+    ]
+    lines = (0 if scale == "plain" else 1.8) + bool(hidden.any()) * cells.ENTRY
+    layout = cells.layout(place, rows, columns, kind=kind, titles=titles, lines=lines, dark=dark)
+    at = list(range(len(columns)) if at is None else at)
+    layout["meta"] |= {"fields": ["row", "col"], "at": at, "sides": list(sides), "secret": secret}
+    layout |= {"shapes": cells.cursor(chosen, *hidden.shape, dark), "showlegend": bool(hidden.any())}
+    return {"data": data, "layout": layout | {"legend": cells.legend(place, 1.8, dark)}}
+
+
+def readable(rows: int, columns: int, width: int) -> bool:
+    """Whether every cell has room for its number on a page of this width."""
+    return rows * columns <= CELLS and (width - 110) / columns >= WIDEST * DIGITS
+
+
+def fitting(width: int) -> int:
+    """How many columns can have their numbers written on them on a page of this width."""
+    return max(int((width - 110) / (WIDEST * DIGITS)), 4)
+
+
+def _place(rows: Sequence[str], columns: Sequence[str], width: int) -> cells.Place:
+    """As for attention, but a row is never lower than a line of text needs while there is room: dimensions are many and rows are few."""
+    place = cells.place(rows, columns, width, cell=56)
+    down = min(max(place.down, ROW * len(rows)), max(place.down, cells.TALLEST))
+    across = place.across / len(columns)
+    gap = 1 if across >= 9 and down / len(rows) >= 9 else 0
+    return replace(place, down=down, gap=gap, every_row=tokens.thinning(down / len(rows), cells.LINE))
+
+
+def _values(
+    seen: np.ndarray, scale: str, limit: float | None, place: cells.Place, dark: bool, labels: Mapping[str, str] | None
+) -> dict:
+    """The heatmap itself; NaN is a gap."""
+    trace = {"type": "heatmap", "xgap": place.gap, "ygap": place.gap, "hoverongaps": False}
+    length = max(min(place.across, 220), 120)
+    if scale == "plain":
+        blank = "rgba(0,0,0,0)"
+        return trace | {"z": theme.rounded(seen, 0), "zmin": 0, "zmax": 1, "showscale": False, "colorscale": [[0, blank], [1, blank]]}
+    if scale == "probability":
+        bar = theme.colorbar(theme.word(labels, "probability"), dark, y=cells.below(place, 0), length=length, ticks=(0, 0.5, 1))
+        return trace | {
+            "z": theme.rounded(seen, 5), "zmin": 0, "zmax": 1, "colorscale": theme.scale(theme.sequential(dark)), "colorbar": bar,
+        }  # fmt: skip
+    most = limit or float(np.nanmax(np.abs(seen), initial=0.0)) or 1.0
+    bar = theme.colorbar(theme.word(labels, "value"), dark, y=cells.below(place, 0), length=length, ticks=(-most, 0, most))
+    bar["ticktext"] = [f"−{_short(most)}", "0", _short(most)]
+    return trace | {
+        "z": theme.rounded(seen, 5), "zmin": -most, "zmax": most, "zmid": 0, "colorscale": theme.scale(theme.diverging(dark)),
+        "colorbar": bar,
+    }  # fmt: skip
+
+
+def _secret(covered: np.ndarray, template: str, dark: bool) -> dict:
+    """A question mark over the cell whose value is to be worked out."""
+    color = theme.colors(dark)["masked"]
+    return {
+        "type": "heatmap", "z": np.where(covered, 0, None).tolist(), "zmin": 0, "zmax": 1, "showscale": False, "hoverongaps": False,
+        "colorscale": [[0, color], [1, color]], "visible": bool(covered.any()), "hovertemplate": template + "<extra></extra>",
+        "text": np.where(covered, "?", "").tolist(), "texttemplate": "%{text}",
+        "textfont": {"size": theme.SIZE, "color": theme.colors(dark)["text"]},
+    }  # fmt: skip
+
+
+def _number(scale: str, digits: int = 4) -> str:
+    """How a value is written, as a template of Plotly's."""
+    return "%{z:d}" if scale == "plain" else "%{z:." + str(digits) + "f}"
+
+
+def _short(value: float) -> str:
+    """Three significant digits, without an exponent where people would not write one."""
+    return f"{value:.3g}" if 1e-3 <= value < 1e4 else f"{value:.1e}"

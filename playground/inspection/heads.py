@@ -1,0 +1,194 @@
+"""Names for heads: what a head does over many sentences, with the number that supports it, and "unclear" where none does.
+
+A name is a place (see inspection/attention.py) that holds at least half of the head's weight, and clearly more than chance would put there.
+One lucky sentence gives nobody a name: rows of all sentences count alike, and most of them must have the place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from playground.config import BOS, EOS, PAD
+from playground.inspection import attention
+from playground.inspection.attention import ABOVE_CHANCE, EVEN, FEWEST_ROWS, HALF
+from playground.inspection.fact import Fact, percent
+from playground.model.transformer import Transformer
+
+COVER = 0.5  # a place counts when at least this share of the rows has it…
+SURE = 0.9  # …and names a head that has HALF of its weight there, and ABOVE_CHANCE times what chance would put; this is always enough
+CLOSE = 0.05  # of two places that hold about as much, the more telling one gives the name
+CELLS = 2_000_000  # weights of one kind that a forward pass may make at once
+# Places, the most telling first; "even" and "unclear" are names as well, but no places.
+PLACES = (
+    "padding", "aligned", "left_of_aligned", "right_of_aligned", "previous", "next", "same", "two_back", "forward", "ahead", "behind",
+    "backward", "backward_from_end", "first", "last", "same_token",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sentence as the heads of one kind of attention meet it. Columns of `weights` beyond the tokens in `columns` are padding."""
+
+    weights: np.ndarray  # (L, H, Q, K), only the rows of the sentence itself
+    rows: tuple[str, ...]  # Q tokens that ask
+    columns: tuple[str, ...]  # at most K tokens that answer
+    alignment: Sequence[int | None] | None = None
+
+
+class Place(NamedTuple):
+    """How much of a head's weight lies on a place, and how much evenly spread weight would put there: means over the rows that have it."""
+
+    name: str
+    mass: float
+    chance: float
+    rows: int
+
+
+@dataclass(frozen=True)
+class Head:
+    """One head over all sentences. Entropy is in bits, over the rows with a choice."""
+
+    name: str  # one of PLACES, "even" or "unclear"
+    number: float | None  # what supports the name: mean weight on the place, or evenness (entropy as a share of the largest possible)
+    second: Place | None  # the next best place, where more lies than chance would put
+    entropy: float
+    aligned: float | None  # mean weight where the task says to look; None where it doesn't say
+    padding: float | None  # mean weight on padding, in the rows of sentences that have some; None without any
+
+
+@dataclass(frozen=True)
+class Scores:
+    """All heads of one kind: [layer][head], over so many sentences. `most` is the entropy of heads that spread evenly."""
+
+    heads: tuple[tuple[Head, ...], ...]
+    sentences: int
+    most: float
+
+    def commonest(self) -> tuple[str, int]:
+        """The name that most heads have, and how many; the first of equals."""
+        names = [head.name for layer in self.heads for head in layer]
+        name = max(names, key=names.count)
+        return name, names.count(name)
+
+
+def score(samples: Sequence[Sample], kind: str) -> Scores:
+    """Names every head of "encoder", "decoder" or "cross" attention. Raises ValueError without a sample."""
+    if not samples:
+        raise ValueError("no sentence to score heads on")
+    layers, heads = samples[0].weights.shape[:2]
+    mass = {name: np.zeros((layers, heads)) for name in PLACES}
+    chance, count = dict.fromkeys(PLACES, 0.0), dict.fromkeys(PLACES, 0)
+    bits, evenness, most, free = np.zeros((layers, heads)), np.zeros((layers, heads)), 0.0, 0
+    for sample in samples:
+        weights = np.asarray(sample.weights, dtype=np.float64)
+        allowed, found = _places(sample, kind)
+        places = np.stack(list(found.values()))  # (P, Q, K)
+        rows = places.any(axis=-1) & (allowed & ~places).any(axis=-1)  # (P, Q): the others have no say
+        places = places & rows[..., None]
+        words = np.einsum("lhqk,pqk->plh", weights[..., : len(sample.columns)], places, optimize=True)
+        shares = (places.sum(axis=-1) / allowed.sum(axis=-1)).sum(axis=-1)
+        for name, total, share, n in zip(found, words, shares, rows.sum(axis=-1), strict=True):
+            mass[name] += total
+            chance[name], count[name] = chance[name] + float(share), count[name] + int(n)
+        padding = weights[..., len(sample.columns) :]
+        if padding.size and kind != "decoder":  # there padding comes later than every row, so the triangle alone hides it
+            mass["padding"] += padding.sum(axis=(-2, -1))
+            chance["padding"] += len(allowed) * padding.shape[-1] / weights.shape[-1]
+            count["padding"] += len(allowed)
+        choices = allowed.sum(axis=-1)
+        largest = np.log2(choices[choices >= 2])
+        entropy = attention.entropy(weights[:, :, choices >= 2])  # (L, H, rows)
+        bits, evenness = bits + entropy.sum(axis=-1), evenness + (entropy / largest).sum(axis=-1)
+        most, free = most + float(largest.sum()), free + len(largest)
+
+    def one(layer: int, head: int) -> Head:
+        found = [Place(name, float(mass[name][layer, head]) / n, chance[name] / n, n) for name, n in count.items() if n]
+        of = {place.name: place.mass for place in found}
+        # what a head does with a few of its tokens is no name for it
+        common = [place for place in found if place.rows >= max(COVER * free, FEWEST_ROWS)]
+        name, number = _name(common, float(evenness[layer, head]) / max(free, 1), free)
+        others = [place for place in common if place.name != name and place.mass > place.chance]
+        second = max(others, key=lambda place: place.mass - place.chance, default=None)
+        return Head(name, number, second, float(bits[layer, head]) / max(free, 1), of.get("aligned"), of.get("padding"))
+
+    named = tuple([tuple([one(layer, head) for head in range(heads)]) for layer in range(layers)])
+    return Scores(named, len(samples), most / max(free, 1))
+
+
+def _name(places: Sequence[Place], evenness: float, rows: int) -> tuple[str, float | None]:
+    """The name of a head with its number, out of what was measured on `rows` rows."""
+    good = [place for place in places if place.mass >= max(HALF, min(ABOVE_CHANCE * place.chance, SURE))]
+    if good:
+        best = max(place.mass for place in good)
+        place = next(place for place in good if place.mass >= best - CLOSE)
+        return place.name, place.mass
+    return ("even", evenness) if evenness >= EVEN and rows >= FEWEST_ROWS else ("unclear", None)
+
+
+def _places(sample: Sample, kind: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Where a row may look, (Q, K) without padding, and by name the places of one sentence, each (Q, K)."""
+    shape = (sample.weights.shape[2], len(sample.columns))
+    allowed = np.tri(*shape, dtype=bool) if kind == "decoder" else np.ones(shape, dtype=bool)
+    found = attention.places(kind, shape, alignment=sample.alignment, rows=sample.rows, columns=sample.columns)
+    if kind == "encoder":
+        found |= {"backward": attention.backward(*shape, shape[1] - 2), "backward_from_end": attention.backward(*shape, shape[1] - 1)}
+    return allowed, {name: place & allowed for name, place in found.items()}
+
+
+# ---- from a model ----
+
+
+@torch.inference_mode()
+def read(model: Transformer, pairs: Sequence[tuple[Sequence[int], Sequence[int]]], kind: str) -> Iterator[np.ndarray]:
+    """What every head of one kind weighs for (source, target) ids without BOS and EOS, fed the target: for each pair in turn (L, H, Q, K).
+
+    Sentences are read in padded batches as in training: rows are the pair's own (EOS counted), columns those of the longest in its batch.
+    The model is in eval mode.
+    """
+    config, device = model.config, model.projection.weight.device
+    longest = 1 + max(max(len(src), len(tgt)) for src, tgt in pairs)
+    together = max(2, CELLS // (longest**2 * config.n_heads * max(config.encoder_layers, config.decoder_layers)))
+    for start in range(0, len(pairs), together):
+        some = pairs[start : start + together]
+        src = _rectangle([[*ids, EOS] for ids, _ in some]).to(device)
+        output = model(src, _rectangle([[BOS, *ids] for _, ids in some]).to(device))
+        stack = torch.stack(getattr(output, kind), dim=1).nan_to_num().cpu().numpy()  # (B, L, H, Q, K)
+        for at, pair in enumerate(some):
+            yield stack[at, :, :, : len(pair[kind != "encoder"]) + 1]
+
+
+def _rectangle(rows: Sequence[Sequence[int]]) -> torch.Tensor:
+    """Rows of ids as (B, L), the shorter ones filled up with padding."""
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows])
+
+
+# ---- over training ----
+
+
+def found_first(steps: Sequence[int], masses: np.ndarray) -> Fact:
+    """Which head was the first to put half of its weight on the right place: masses (L, H, steps).
+
+    "heads.found_first", or "heads.found_at_once" when it did so at the first step, with {layer}, {head} (from 1), {step}, {percent}
+    there and {last} at the last step; "heads.found_none" with the head that has most at the last step.
+    """
+    there = (masses >= HALF).any(axis=(0, 1))
+    at = int(there.argmax()) if there.any() else len(steps) - 1
+    layer, head = map(int, np.unravel_index(int(masses[:, :, at].argmax()), masses.shape[:2]))
+    values = {"layer": layer + 1, "head": head + 1, "step": steps[at], "percent": percent(masses[layer, head, at])}
+    if not there.any():
+        return Fact("heads.found_none", values)
+    return Fact("heads.found_first" if at else "heads.found_at_once", values | {"last": percent(masses[layer, head, -1])})
+
+
+def settled(entropies: np.ndarray) -> Fact:
+    """Which head's entropy (L, H, steps), in bits, differs most between the first step and the last: {layer}, {head}, {first}, {last}."""
+    change = np.abs(entropies[:, :, -1] - entropies[:, :, 0])
+    layer, head = map(int, np.unravel_index(int(change.argmax()), change.shape))
+    first, last = (f"{entropies[layer, head, at]:.2f}" for at in (0, -1))
+    return Fact("heads.settled", {"layer": layer + 1, "head": head + 1, "first": first, "last": last})

@@ -1,0 +1,79 @@
+"""Routes: the stations of a signal through the model, embeddings, sublayers and projection, and what each of them holds and costs.
+
+A norm belongs to the sublayer it stands at, positions to the embedding they are added to, a shared matrix to the first that has it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from playground.config import MAX_POSITIONS, ModelConfig
+
+NORMS = {
+    "encoder": {"norm_1": "self_attention", "norm_2": "feed_forward"},
+    "decoder": {"norm_1": "self_attention", "norm_2": "cross_attention", "norm_3": "feed_forward"},
+}
+SUBLAYERS = {stack: tuple(norms.values()) for stack, norms in NORMS.items()}
+
+
+def routes(config: ModelConfig) -> tuple[str, ...]:
+    """Every route in the order of computation: "src_embedding", "encoder.0.self_attention", …, "tgt_embedding", …, "projection"."""
+    found = []
+    for side, stack, layers in (("src", "encoder", config.encoder_layers), ("tgt", "decoder", config.decoder_layers)):
+        found.append(f"{side}_embedding")
+        found += [f"{stack}.{layer}.{name}" for layer in range(layers) for name in SUBLAYERS[stack]]
+        found += [f"{stack}_norm"] if config.norm == "pre" else []
+    return (*found, "projection")
+
+
+@cache
+def route_of(parameter: str) -> str:
+    """The route a parameter of the model belongs to: "decoder.1.norm_2.weight" -> "decoder.1.cross_attention"."""
+    stack, *rest = parameter.split(".")
+    if stack in NORMS:
+        layer, module = rest[:2]
+        return f"{stack}.{layer}.{NORMS[stack].get(module, module)}"
+    return stack.replace("_positions", "_embedding")
+
+
+def parameters(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str, int]:
+    """How many numbers each route learns."""
+    d, bias, share = config.d_model, int(config.bias), config.share_embeddings
+    norm = d + bias * d
+    positions = MAX_POSITIONS * d if config.positions == "learned" else 0
+    attention = 4 * (d * d + bias * d) + norm
+    kinds = {
+        "src_embedding": src_vocab * d + positions,
+        "tgt_embedding": (0 if share == "all" else tgt_vocab * d) + positions,
+        "self_attention": attention,
+        "cross_attention": attention,
+        "feed_forward": 2 * d * config.d_ff + bias * (config.d_ff + d) + norm,
+        "encoder_norm": norm,
+        "decoder_norm": norm,
+        "projection": (tgt_vocab * d if share == "none" else 0) + bias * tgt_vocab,
+    }
+    return {route: kinds[route.rpartition(".")[2]] for route in routes(config)}
+
+
+def flops(config: ModelConfig, tgt_vocab: int, s: int, t: int) -> dict[str, int]:
+    """Floating-point operations of each route in one forward pass, S source and T target tokens (EOS and BOS among them).
+
+    As is usual, only products of matrices count: (A, B) times (B, C) takes A B C multiplications and as many additions. An attention of
+    Q queries to L answers: W_q and W_o for the queries, W_k and W_v for the answers, then Q K^T and the weights times V in all heads.
+    """
+    d, f = config.d_model, config.d_ff
+
+    def attention(asking: int, answering: int) -> int:
+        return 2 * (2 * asking * d * d + 2 * answering * d * d + 2 * asking * answering * d)
+
+    def cost(route: str) -> int:
+        length = s if route.startswith("encoder") else t
+        kinds = {
+            "self_attention": attention(length, length),
+            "cross_attention": attention(t, s),
+            "feed_forward": 2 * (2 * length * d * f),
+            "projection": 2 * t * d * tgt_vocab,
+        }
+        return kinds.get(route.rpartition(".")[2], 0)  # embeddings are looked up, norms have no matrices
+
+    return {route: cost(route) for route in routes(config)}

@@ -1,0 +1,149 @@
+"""Scores: what a run writes for sentences it never saw, judged by sacrebleu, by exact match, and token by token."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import NamedTuple
+
+from sacrebleu.metrics import BLEU, CHRF
+
+from playground.config import EOS, MAX_POSITIONS, Refusal
+from playground.data.corpus import Corpus, Item, natural_unit
+from playground.data.tasks import TASKS
+from playground.decoding import greedy
+from playground.model.transformer import Transformer
+from playground.runs.corpora import Corpora
+from playground.runs.reader import FREER, Reader
+from playground.runs.run import Run
+from playground.runs.slices import affordable, in_slices
+from playground.runs.tokens import judge
+from playground.runs.views import Piece, pieces_from, pieces_of
+from playground.training.metrics import prepare, validate
+
+SPLITS = ("heldout", "harder")
+MOST, FEWEST = 200, 4  # sentences
+SHOWN = 6  # mistakes
+CHINESE = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
+
+
+class Measured(NamedTuple):
+    """What sacrebleu says of a whole set of outputs: scores of 0 to 100, and how to compute them again."""
+
+    bleu: float
+    chrf: float
+    bleu_signature: str
+    chrf_signature: str
+    too_short: bool  # no output has four units in a row, so BLEU, which counts up to four, is 0 whatever was written
+
+
+def measure(outputs: Sequence[str], references: Sequence[Sequence[str]], tokenize: str) -> Measured:
+    """BLEU and chrF of outputs, each with all its right answers. `tokenize` is sacrebleu's: "13a", "zh", "char", …
+
+    Raises ValueError when there are no outputs, or one of them has no reference.
+    """
+    if not outputs or len(outputs) != len(references) or not all(references):
+        raise ValueError("sacrebleu needs at least one output, and a reference for each")
+    streams = list(zip_longest(*references))  # all first references, all second ones, …; None where a sentence has fewer
+    bleu, chrf = BLEU(tokenize=tokenize, force=True), CHRF()  # force: no warning about our tokens that stand apart
+    found, characters = bleu.corpus_score(outputs, streams), chrf.corpus_score(outputs, streams)
+    signatures = str(bleu.get_signature()), str(chrf.get_signature())
+    return Measured(found.score, characters.score, *signatures, found.totals[-1] == 0)
+
+
+def tokenization(references: Sequence[str], unit: str | None = None) -> str:
+    """How BLEU is to cut these sentences: Chinese by "zh"; what is written without spaces by "char", or what the task says is made of
+    characters; and all else by sacrebleu's usual "13a", words and punctuation."""
+    text = "".join("".join(references).split())
+    if len(CHINESE.findall(text)) * 2 > len(text):
+        return "zh"
+    return "char" if (unit or natural_unit(references)) == "characters" else "13a"
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """An output that is no right answer, beside the right answer it agrees with most."""
+
+    source: str
+    output: tuple[Piece, ...]  # EOS last if it came
+    right: tuple[bool, ...]  # of each token of the output, place by place
+    reference: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How good the parameters of `step` are on `sentences` sentences, the first of the `of` that the split has. Shares are 0 to 1."""
+
+    step: int
+    sentences: int
+    of: int
+    measured: Measured
+    tokenize: str  # how sacrebleu cut the sentences for BLEU
+    exact_match: float  # greedy outputs that are a right answer
+    token_accuracy: float  # tokens that are the likeliest, given the right ones before
+    length_ratio: float  # mean length of an output over that of its nearest reference, in tokens
+    unfinished: int  # outputs without an end
+    most_references: int  # right answers to one source
+    wrong: int
+    mistakes: tuple[Mistake, ...]  # the first of the wrong ones
+
+
+def scores(reader: Reader, corpora: Corpora, run: Run, step: int | None, split: str) -> Scores:
+    """The scores of a run on "heldout" or "harder". Raises Refusal when the split is empty or the run has nothing to show yet."""
+    corpus = corpora.get(run.experiment, run.pairs)
+    items = getattr(corpus, split)
+    if not items:
+        raise Refusal("evaluate.no_sentences", split=split)
+    length = sum(len(item.src_ids) for item in items) / len(items)
+    asked = items[: affordable(run, length + _most(length), MOST, FEWEST)]
+    key = ("scores", split)
+    actual, found = in_slices(reader, run, step, key, asked, lambda model, part: _write(model, corpus, part))
+    outputs = [ids for written, _, _ in found for ids in written]
+    accuracy = sum(right for _, right, _ in found) / sum(tokens for _, _, tokens in found)
+
+    def judged(*_: object) -> Scores:
+        return _scores(actual, len(items), corpus, asked[: len(outputs)], outputs, accuracy)
+
+    return judged() if run.working else reader.work(run, step, (*key, len(asked)), judged)
+
+
+def _most(length: float) -> int:
+    """The most tokens written for a source of so many: as many as for a sentence on the page."""
+    return min(MAX_POSITIONS, round(2 * length) + FREER)
+
+
+def _write(model: Transformer, corpus: Corpus, items: Sequence[Item]) -> tuple[list[tuple[int, ...]], float, int]:
+    """(greedy outputs, how many tokens are right when all before them are given, of how many)."""
+    limits = [_most(len(item.src_ids)) for item in items]
+    found = greedy(model, [item.src_ids for item in items], max(limits))
+    tokens = sum(len(item.tgt_ids) + 1 for item in items)
+    accuracy = validate(model, prepare(corpus, tuple(items))).token_accuracy
+    return [hypothesis.ids[:limit] for hypothesis, limit in zip(found, limits, strict=True)], accuracy * tokens, tokens
+
+
+def _scores(
+    step: int, of: int, corpus: Corpus, items: Sequence[Item], outputs: Sequence[tuple[int, ...]], accuracy: float
+) -> Scores:  # fmt: skip
+    tokenizer, task = corpus.tgt_tokenizer, TASKS.get(corpus.name)
+    references = [corpus.references[item.src] for item in items]
+    texts = [tokenizer.decode(ids) for ids in outputs]
+    tokenize = tokenization([text for texts in references for text in texts], task.tgt_unit if task else None)
+    ratios, mistakes = [], []
+    for item, ids, answers in zip(items, outputs, references, strict=True):
+        nearest, right = _nearest(ids, [tokenizer.encode(answer) for answer in answers])
+        ratios.append(sum(token != EOS for token in ids) / len(nearest))
+        if not (all(right) and ids[-1] == EOS):
+            mistakes.append(Mistake(item.src, pieces_from(tokenizer, ids), right, pieces_of(tokenizer, tokenizer.decode(nearest))))
+    return Scores(
+        step, len(items), of, measure(texts, references, tokenize), tokenize, 1 - len(mistakes) / len(items), accuracy,
+        sum(ratios) / len(ratios), sum(ids[-1] != EOS for ids in outputs), max(map(len, references)), len(mistakes),
+        tuple(mistakes[:SHOWN]),
+    )  # fmt: skip
+
+
+def _nearest(ids: tuple[int, ...], answers: Sequence[list[int]]) -> tuple[list[int], tuple[bool, ...]]:
+    """The answer that the written tokens agree with most, and which of them do."""
+    judged = [(answer, judge(ids, [answer])) for answer in answers]
+    return max(judged, key=lambda pair: sum(pair[1]))

@@ -1,0 +1,46 @@
+"""Long questions asked of the reader in slices, so that nobody else's short question waits for long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from playground.model.size import parameter_count
+from playground.model.transformer import Transformer
+from playground.runs.reader import Reader
+from playground.runs.run import Run
+
+SLICE = 50  # things that are worked through before somebody else may ask
+OPERATIONS = 2e10  # what a busy core does in about a second, a token at a time
+Thing, Answer = TypeVar("Thing"), TypeVar("Answer")
+
+
+def affordable(run: Run, tokens: float, most: int, least: int) -> int:
+    """How many sentences of so many tokens (both sides together) are read and written in about a second: from `least` to `most`.
+
+    By formula: two operations for each parameter and token. So it depends on the run, not on how busy the machine is, and the same link
+    shows the same numbers.
+    """
+    parameters = parameter_count(run.experiment.model, *(tokenizer.size for tokenizer in run.tokenizers))
+    return max(least, min(most, int(OPERATIONS / (2 * parameters * max(tokens, 1)))))
+
+
+def in_slices(
+    reader: Reader, run: Run, step: int | None, key: tuple, things: Sequence[Thing],
+    work: Callable[[Transformer, Sequence[Thing]], Answer],
+) -> tuple[int, list[Answer]]:  # fmt: skip
+    """(the step the parameters are from, `work(model, slice)` for each slice of `things`), remembered under `key`. Raises Refusal.
+
+    While a run trains, its parameters change from one question to the next: then only the first slice is asked, so that all that is said
+    is true of one step. Raises ValueError when there is nothing to ask.
+    """
+    if not things:
+        raise ValueError("there is nothing to ask")
+    starts = range(0, 1 if run.working else len(things), SLICE)
+
+    def ask(start: int) -> tuple[int, Answer]:
+        part = things[start : start + SLICE]
+        return reader.work(run, step, (*key, start, len(things)), lambda model, actual: (actual, work(model, part)))
+
+    found = [ask(start) for start in starts]
+    return found[0][0], [answer for _, answer in found]

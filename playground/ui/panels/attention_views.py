@@ -1,0 +1,125 @@
+"""Other ways to look at one head: as lines, as the products behind one score, and followed through all layers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from playground.figures import attention as pictures
+from playground.figures import products, theme
+from playground.inspection import attention as facts
+from playground.inspection import rollout as flows
+from playground.inspection.fact import percent, short
+from playground.inspection.products import product_fact, signed
+from playground.runs.inside import inside
+from playground.ui import blocks
+from playground.ui.view import View, texts
+
+SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_attention", "cross": "decoder.{}.cross_attention"}
+
+
+def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple, width: int) -> dict:
+    """The head view: a line for each weight, a row at a time when one is pointed at or pinned."""
+    pinned, palette = view.pinned(*weights.shape), theme.colors(view.dark)
+    return {
+        "kind": "lines",
+        "id": "lines",
+        "title": title,
+        "caption": f"{caption} {view.say('heads.lines_caption')}",
+        "part": view.part,
+        "rows": texts(rows),
+        "columns": texts(columns),
+        "weights": theme.rounded(weights),
+        "mask": mask.astype(int).tolist(),
+        "alignment": view.look.alignment if view.part == "cross" else None,
+        "row": view.row(len(rows)),
+        "column": pinned[1] if pinned else None,
+        "width": width,
+        "colours": {"hue": theme.hue(view.part, view.dark), "guide": palette["second"]},
+        "words": {
+            "asks": view.labels[f"rows_{view.part}"],
+            "answers": view.labels[f"columns_{view.part}"],
+            "weight": view.labels["weight"],
+            "right_place": view.labels["right_place"],
+        },
+    }
+
+
+def product(view: View, title: str, layer: int, head: int, width: int) -> list[dict]:
+    """The query-key view of the pinned pair, else of the strongest: two vectors, their products, and how their sum becomes the weight."""
+    found = inside(view.reader, view.run, view.step, view.text, view.parameters.get("target") == "reference")
+    stages, at = found.stages, SUBLAYER[view.part].format(layer)
+    rows = found.source if view.part == "encoder" else found.asked
+    columns = found.fed if view.part == "decoder" else found.source
+    weights = stages[f"{at}.weights"].values[head]
+    mask = np.broadcast_to(stages[f"{at}.weights"].mask[0], weights.shape)
+    q, k = pair(view, weights)
+    turned = f"{at}.q_turned" in stages
+    query, key = (stages[f"{at}.{name}_turned" if turned else f"{at}.{name}"].values[head, n] for name, n in (("q", q), ("k", k)))
+    score = stages[f"{at}.scores"].values[head, q]
+    scaled = stages[f"{at}.scaled"].values[head, q] if f"{at}.scaled" in stages else None
+    fact = product_fact(query, key, score if scaled is None else scaled, mask[q], k)
+    said = [view.say(fact.key, asks=rows[q].text, answers=columns[k].text, **fact.values)]
+    said += [view.say("heads.product_turned")] * turned
+    numbers = {"sum": signed(score[k], 4), "weight": weight(weights[q, k]) if mask[q, k] else view.say("page.cell_masked")}
+    if scaled is None:
+        sum_to_weight = view.say("heads.arithmetic", **numbers)
+    else:
+        sum_to_weight = view.say("heads.arithmetic_scaled", dims=len(query), score=signed(scaled[k], 4), **numbers)
+    picture = products.bars(query, key, kind=view.part, width=width, dark=view.dark, labels=view.labels)
+    return [
+        blocks.row(
+            "pair",
+            blocks.slider("asks", "q", f"{view.say('heads.asks_slider')} “{rows[q].text}”", 0, len(rows) - 1, 1, q, first=1),
+            blocks.slider("answers", "k", f"{view.say('heads.answers_slider')} “{columns[k].text}”", 0, len(columns) - 1, 1, k, first=1),
+            css="controls",
+        ),
+        blocks.figure("product", picture, " ".join([*said, view.step_note(found.step)]).strip(), title),
+        blocks.text("product-sum", sum_to_weight, css="pg-cell"),
+    ]
+
+
+def weight(value: float) -> str:
+    """A weight with four digits, or two that count: what is not 0 is not written as 0."""
+    return f"{value:.4f}" if value >= 0.001 or value == 0 else short(value)
+
+
+def pair(view: View, weights: np.ndarray) -> tuple[int, int]:
+    """The asking and the answering token: as far as they are chosen the cursor's, else those of the largest weight."""
+    row = view.row(len(weights))
+    q = int(np.unravel_index(int(weights.argmax()), weights.shape)[0]) if row is None else row
+    k = view.whole("k", -1, 0, 10**6)
+    return q, k if 0 <= k < weights.shape[1] else int(weights[q].argmax())
+
+
+def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple, width: int) -> dict:
+    """The rollout of this kind of attention, drawn like one head."""
+    look, part, residual = view.look, view.part, view.run.experiment.model.residual
+    said = []
+    if part == "cross":
+        flow, share = flows.cross(look.encoder, look.decoder, look.cross, residual)
+        said += [view.say("heads.rollout_share", percent=percent(share))] if residual else []
+    else:
+        flow = flows.rollout(getattr(look, part), residual)
+    alignment = look.alignment if part == "cross" else None
+    if alignment and facts.aligned(*flow.shape, alignment).any():
+        shares = {"percent": flow, "raw": weights}
+        said.insert(
+            0, view.say("heads.rollout_aligned", **{name: percent(facts.alignment_mass(w, alignment)) for name, w in shares.items()})
+        )
+    strongest = flows.strongest(flow, texts(rows), texts(columns))
+    said.insert(0, view.say(strongest.key, **strongest.values))
+    said += [] if residual else [view.say("heads.rollout_no_residual")]
+    picture = pictures.matrix(
+        flow,
+        texts(rows),
+        texts(columns),
+        mask=mask,
+        kind=part,
+        pinned=view.pinned(*flow.shape),
+        alignment=alignment,
+        width=width,
+        dark=view.dark,
+        labels=view.labels | {"weight": view.labels["flow"], "hover_weight": view.labels["hover_flow"]},
+    )
+    title = view.say(f"heads.rollout_title_{part}", layers=len(getattr(look, part)))
+    return blocks.figure("rollout", picture, " ".join(said), title)

@@ -1,0 +1,95 @@
+"""What is said of all heads together: a name for each where a number supports it, their scores, and how they came to look there."""
+
+from __future__ import annotations
+
+from playground.figures import heads as pictures
+from playground.inspection.heads import Head, Scores, found_first, settled
+from playground.runs.heads import curves, named
+from playground.ui import blocks
+from playground.ui.view import View
+from playground.words import known
+
+
+def scores(view: View) -> Scores:
+    """Every head of the shown kind, at the step that is looked at."""
+    return named(view.reader, view.run, view.step, view.look.step, view.part)
+
+
+def name(view: View, of: str) -> str:
+    """A name in the page's language; some mean another thing in another kind of attention."""
+    key = f"heads.name_{of}"
+    return view.say(f"{key}_{view.part}" if known(view.language, f"{key}_{view.part}") else key)
+
+
+def names(view: View, scored: Scores) -> list[list[list[str]]]:
+    """For each layer and head its name and the number that supports it."""
+    return [[[name(view, head.name), number(head)] for head in layer] for layer in scored.heads]
+
+
+def number(head: Head) -> str:
+    return "" if head.number is None else f"{head.number:.2f}"
+
+
+def table(view: View, scored: Scores) -> list[dict]:
+    """A line for each head, and the rule by which names are given."""
+    flat = [head for layer in scored.heads for head in layer]
+    aligned, padded = (any(getattr(head, field) is not None for head in flat) for field in ("aligned", "padding"))
+    columns = ["table_head", "table_name", *["table_right"] * aligned, "table_entropy", *["table_padding"] * padded, "table_second"]
+    rows = [
+        [
+            view.say("heads.one", layer=layer + 1, head=at + 1),
+            f"{name(view, head.name)} {number(head)}".strip(),
+            *[share(head.aligned)] * aligned,
+            f"{head.entropy:.2f}",
+            *[share(head.padding)] * padded,
+            f"{name(view, head.second.name)} {head.second.mass:.2f}" if head.second else "–",
+        ]
+        for layer, heads in enumerate(scored.heads)
+        for at, head in enumerate(heads)
+    ]
+    said = [view.say(rule(view), sentences=scored.sentences, most=f"{scored.most:.2f}", step=view.look.step)]
+    commonest, count = scored.commonest()
+    if commonest != "unclear" and 2 * count > len(flat) > 2:
+        said.append(view.say("heads.shared", count=count, heads=len(flat), name=name(view, commonest)))
+    return [
+        blocks.table("names", [view.say(f"heads.{column}") for column in columns], rows, view.say("heads.table"), rowheads=True),
+        blocks.text("rule", " ".join(said), css="pg-caption"),
+    ]
+
+
+def rule(view: View) -> str:
+    pictured = view.step is not None and view.run.parameters_at(view.step)[0] != view.look.step
+    return "heads.rule_film" if pictured else "heads.rule"
+
+
+def share(value: float | None) -> str:
+    """A share with two digits that says 0 only where nothing at all is there."""
+    return "–" if value is None else "0" if value == 0 else "<0.01" if value < 0.005 else f"{value:.2f}"
+
+
+def over_training(view: View, scored: Scores, chosen: tuple[int, int]) -> list[dict]:
+    """The curves along the film, of the one measure or the other; nothing while there is no film with attention."""
+    found = curves(view.run, view.part)
+    if found is None:
+        return []
+    measure = view.choice("measure", ("aligned", "entropy") if found.aligned is not None else ("entropy",))
+    values, most = (found.aligned, 1.0) if measure == "aligned" else (found.entropy, max(scored.most, float(found.entropy.max())))
+    fact = found_first(found.steps, values) if measure == "aligned" else settled(values)
+    picture = pictures.over_training(
+        found.steps,
+        values,
+        chosen=chosen,
+        kind=view.part,
+        measure=measure,
+        most=most,
+        step=view.step,
+        dark=view.dark,
+        labels=view.labels,
+    )
+    said = f"{view.say(fact.key, **fact.values)} {view.say('heads.curves_note', sentences=found.sentences)}"
+    options = [{"value": each, "label": view.say(f"heads.measure_{each}")} for each in ("aligned", "entropy")]
+    switch = blocks.choice("measure", "measure", view.say("heads.measure"), options, measure)
+    return [
+        blocks.figure("over-training", picture, said, view.say("heads.curves")),
+        *([switch] if found.aligned is not None else []),
+    ]

@@ -1,0 +1,56 @@
+"""Runs beside one another: which of them do the same task, and what to call each so that the difference is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from playground.config import Refusal
+from playground.runs.run import Run
+from playground.ui.controls import CONTROLLED, label, shown_value
+from playground.ui.titles import title
+from playground.ui.view import View
+
+MOST = 5  # runs beside the one on screen
+OFFERED = 12
+KNOBS = 3  # differences that are named
+
+
+def chosen(view: View) -> list[Run]:
+    """The run on screen, then those of the cursor's `compare` that do the same task; what is no such run is left out."""
+    found = {view.run.id: view.run}
+    for id in view.parameters.get("compare", "").split(",")[: 4 * MOST]:
+        try:
+            run = view.runs.get(id)
+        except Refusal:
+            continue
+        if len(found) <= MOST and _same_task(run, view.run):
+            found[run.id] = run
+    return list(found.values())
+
+
+def offered(view: View) -> list[Run]:
+    """What can be put beside the run on screen: what is there already, the visitor's own runs of the same task, and the shipped ones."""
+    beside = [*chosen(view)[1:], *view.runs.mine(view.token), *view.runs.shipped()]
+    return list({run.id: run for run in beside if run is not view.run and _same_task(run, view.run)}.values())[:OFFERED]
+
+
+def names(runs: Sequence[Run], language: str) -> list[str]:
+    """What each run is called beside the others: its name, and the settings in which they differ."""
+    settings = [run.experiment.flat() for run in runs]
+    differing = [knob for knob in CONTROLLED if len({flat[knob] for flat in settings}) > 1]
+    return [" · ".join([_name(run, language), *_values(flat, differing, language)]) for run, flat in zip(runs, settings, strict=True)]
+
+
+def _values(flat: dict, differing: Sequence[str], language: str) -> list[str]:
+    said = [f"{label(knob, language)} {shown_value(knob, flat[knob], language)}" for knob in differing[:KNOBS]]
+    return [*said, f"+{len(differing) - KNOBS}"] if len(differing) > KNOBS else said
+
+
+def _name(run: Run, language: str) -> str:
+    return title(run, language) if run.shipped else run.label or run.name
+
+
+def _same_task(run: Run, other: Run) -> bool:
+    """Only what has learnt from the same kind of sentences can be compared, and only once there is something to see."""
+    mine, theirs = run.experiment.data, other.experiment.data
+    return (mine.task, mine.own) == (theirs.task, theirs.own) and run.snapshot is not None and run.tokenizers is not None

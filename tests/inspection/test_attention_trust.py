@@ -1,0 +1,83 @@
+"""The promise under every picture of attention: rows sum to 1 and masked cells are exactly 0, in every kind of layer, under every mask."""
+
+import numpy as np
+import pytest
+import torch
+
+from playground.config import BOS, EOS, PAD, ModelConfig
+from playground.model.attention import scaled_dot_product_attention
+from playground.model.transformer import Transformer
+
+pytestmark = pytest.mark.trust
+SRC = [[5, 6, 7, 8, EOS], [9, EOS, PAD, PAD, PAD], [4, 4, 4, EOS, PAD]]  # a padded batch
+TGT_IN = [[BOS, 7], [BOS, 4, 5, 6], [BOS, 8, 8]]
+KINDS = ("encoder", "decoder", "cross")
+
+
+def padded(rows):
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows])
+
+
+def allowed(kind):
+    """(B, Q, K) by hand, True where a query may look."""
+    source, target = padded(SRC).numpy() != PAD, padded(TGT_IN).numpy() != PAD
+    s, t = source.shape[1], target.shape[1]
+    triangle = np.arange(t)[None, :] <= np.arange(t)[:, None]
+    return {
+        "encoder": np.repeat(source[:, None], s, axis=1),
+        "decoder": target[:, None] & triangle,
+        "cross": np.repeat(source[:, None], t, axis=1),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("norm", ["post", "pre"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "none"])
+@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("sharp", [1.0, 30.0])
+def test_rows_sum_to_one_and_masked_cells_are_exactly_zero(kind, norm, positions, scale, training, sharp):
+    size = {"d_model": 16, "n_heads": 4, "encoder_layers": 2, "decoder_layers": 2, "d_ff": 16}
+    config = ModelConfig(**size, norm=norm, positions=positions, attention_scale=scale, dropout=0.2)
+    model = Transformer(config, 12, 12, torch.Generator().manual_seed(3)).train(training)
+    with torch.no_grad():  # sharp heads, as trained ones may be: scores of thousands
+        for name, parameter in model.named_parameters():
+            if name.endswith(("W_q.weight", "W_k.weight")):
+                parameter.mul_(sharp)
+        output = model(padded(SRC), padded(TGT_IN))
+    mask = allowed(kind)[:, None]  # the same for all heads
+    for weights in getattr(output, kind):  # every layer
+        weights = weights.numpy()
+        np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-5)
+        assert (weights[np.broadcast_to(~mask, weights.shape)] == 0).all()
+        assert (weights >= 0).all()
+
+
+@pytest.mark.parametrize("name", ["none", "padding", "causal", "both", "memory"])
+def test_the_same_of_the_function_under_each_mask_alone(name):
+    torch.manual_seed(0)
+    keys = 6 if name == "memory" else 4
+    q, k, v = torch.randn(2, 3, 4, 8) * 20, torch.randn(2, 3, keys, 8) * 20, torch.randn(2, 3, keys, 8)
+    real = torch.arange(keys) < torch.tensor([[keys], [keys - 2]])  # (2, K): the second sentence has two of padding
+    masks = {
+        "none": None,
+        "padding": real[:, None, None],
+        "memory": real[:, None, None],
+        "causal": torch.ones(4, 4, dtype=torch.bool).tril(),
+        "both": real[:, None, None, :4] & torch.ones(4, 4, dtype=torch.bool).tril(),
+    }
+    mask = masks[name]
+    mixed, weights = scaled_dot_product_attention(q, k, v, mask)
+    torch.testing.assert_close(weights.sum(dim=-1), torch.ones(2, 3, 4))
+    if mask is not None:
+        assert (weights[~mask.expand_as(weights)] == 0).all()
+        hidden = torch.where(mask.expand_as(weights).any(dim=2)[..., None], v, torch.tensor(1e30))  # whatever stands where nobody looks
+        torch.testing.assert_close(weights @ hidden, mixed)
+
+
+def test_a_row_that_may_look_nowhere_gets_nothing():
+    q = k = v = torch.ones(1, 1, 2, 4)
+    mixed, weights = scaled_dot_product_attention(q, k, v, torch.tensor([[True, True], [False, False]]))
+    assert weights[0, 0].tolist() == [[0.5, 0.5], [0.0, 0.0]]
+    assert mixed[0, 0, 1].tolist() == [0.0] * 4

@@ -1,0 +1,296 @@
+"""Names of heads, over heads built by hand to do exactly one thing, near misses, and a model wired to look at the previous token."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.config import EOS, ModelConfig
+from playground.decoding import trace
+from playground.inspection import attention, heads
+from playground.inspection.heads import Sample, Scores, score
+from playground.model.positions import sinusoids
+from playground.model.transformer import Transformer
+from playground.words import LANGUAGES, known
+
+WORDS = tuple("abcdefgh")
+LENGTHS = (5, 8, 6, 7)
+
+
+def place(rows, columns, by):
+    return np.eye(rows, columns, k=by)
+
+
+def row(places):
+    """All weight of each row on its place; a row without one spreads evenly."""
+    places = np.asarray(places, dtype=float)
+    places = np.where(places.sum(axis=1, keepdims=True) == 0, 1.0, places)
+    return places / places.sum(axis=1, keepdims=True)
+
+
+def samples(weights_of, kind="encoder", alignment_of=None, lengths=LENGTHS, padding=0):
+    """One layer with one head on sentences of these lengths; the weights of each are `weights_of(length)`, (L, L + padding)."""
+    found = []
+    for n in lengths:
+        words = (*WORDS[: n - 1], "<eos>")
+        columns = ("<bos>", *words[:-1]) if kind == "decoder" else words
+        found.append(Sample(np.asarray(weights_of(n))[None, None], words, columns, alignment_of(n) if alignment_of else None))
+    return found
+
+
+def one(*given, **more) -> heads.Head:
+    return score(samples(*given, **more), more.get("kind", "encoder")).heads[0][0]
+
+
+def named(head):
+    return head.name, None if head.number is None else round(head.number, 6)
+
+
+def last(n):
+    return np.tile(np.arange(n) == n - 1, (n, 1))
+
+
+BY_HAND = {
+    ("encoder", "previous"): lambda n: row(place(n, n, -1)),
+    ("encoder", "next"): lambda n: row(place(n, n, 1)),
+    ("encoder", "same"): lambda n: np.eye(n),
+    ("encoder", "two_back"): lambda n: row(place(n, n, -2)),
+    ("encoder", "first"): lambda n: np.tile(np.arange(n) == 0, (n, 1)),
+    ("encoder", "last"): last,
+    ("encoder", "backward"): lambda n: np.roll(np.eye(n)[::-1], -1, axis=0),
+    ("encoder", "backward_from_end"): lambda n: np.eye(n)[::-1],
+    ("decoder", "same"): lambda n: np.eye(n),
+    ("decoder", "previous"): lambda n: np.where(np.arange(n)[:, None] == 0, np.eye(n), place(n, n, -1)),
+    ("decoder", "first"): lambda n: np.tile(np.arange(n) == 0, (n, 1)),
+    ("cross", "forward"): lambda n: np.eye(n),
+    ("cross", "ahead"): lambda n: row(place(n, n, 1)),
+    ("cross", "behind"): lambda n: row(place(n, n, -1)),
+    ("cross", "backward"): lambda n: np.roll(np.eye(n)[::-1], -1, axis=0),
+    ("cross", "backward_from_end"): lambda n: np.eye(n)[::-1],
+    ("cross", "first"): lambda n: np.tile(np.arange(n) == 0, (n, 1)),
+    ("cross", "last"): last,
+}  # fmt: skip
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize(("kind", "name"), list(BY_HAND))
+def test_a_head_that_does_one_thing_gets_its_name_and_a_full_number(kind, name):
+    assert named(one(BY_HAND[kind, name], kind=kind)) == (name, 1.0)
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize(("kind", "name"), [key for key in BY_HAND if key[0] != "decoder"])
+@pytest.mark.parametrize("share", [0.49, 0.5, 0.7])
+def test_the_number_is_the_share_and_less_than_half_is_unclear(kind, name, share):
+    """The rest of the weight is spread over all the other tokens."""
+
+    def weights(n):
+        place = BY_HAND[kind, name](n).astype(float)
+        return np.where(place.max(axis=1, keepdims=True) == 1, share * place + (1 - share) / (n - 1) * (1 - place), np.eye(n)[4])
+
+    head = one(weights, kind=kind, lengths=(8, 8, 8))
+    if share < 0.5:
+        assert named(head) == ("unclear", None)
+        assert head.second.name == name
+        assert head.second.mass == pytest.approx(share)
+    else:
+        assert named(head) == (name, share)
+
+
+@pytest.mark.trust
+def test_one_lucky_sentence_names_nobody():
+    def weights(n):
+        return row(place(n, n, -1)) if n == 8 else np.eye(n)[(np.arange(n) * 3 + 1) % n]
+
+    assert one(weights, lengths=(8,)).name == "previous"
+    assert one(weights, lengths=(8, 7, 7, 5, 7)).name == "unclear"
+
+
+@pytest.mark.trust
+def test_even_is_even_and_a_lean_is_no_look():
+    head = one(lambda n: np.full((n, n), 1 / n))
+    assert named(head) == ("even", 1.0)
+    assert head.entropy == pytest.approx(np.mean([math.log2(n) for n in LENGTHS for _ in range(n)]))
+    lean = one(lambda n: row(np.full((n, n), 1.0) + 0.1 * place(n, n, -1)))
+    assert lean.name == "even"
+    assert 0.99 < lean.number < 1
+    assert lean.second.name == "previous"
+
+
+@pytest.mark.trust
+def test_alignment_comes_before_what_it_happens_to_be():
+    """In a task that copies, the right place is the diagonal: the task's word for it is the more telling one."""
+
+    def copied(n):
+        return (*range(n - 1), None)
+
+    head = one(np.eye, kind="cross", alignment_of=copied)
+    assert named(head) == ("aligned", 1.0)
+    assert head.aligned == 1.0
+    assert head.second.name == "forward"
+    beside = one(lambda n: row(place(n, n, 1)), kind="cross", alignment_of=copied)
+    assert (beside.name, beside.aligned) == ("right_of_aligned", 0.0)
+    assert one(np.eye, kind="cross").aligned is None
+
+
+@pytest.mark.trust
+def test_a_head_that_pours_into_padding_is_a_pad_sink():
+    """Two columns of padding, as in a padded batch whose mask is broken."""
+
+    def weights(n):
+        return np.pad(0.2 * np.full((n, n), 1 / n), ((0, 0), (0, 2)), constant_values=0.4)
+
+    for kind in ("encoder", "cross"):
+        head = one(weights, kind=kind)
+        assert named(head) == ("padding", 0.8)
+        assert head.padding == pytest.approx(0.8)
+    whole = one(lambda n: np.pad(np.eye(n), ((0, 0), (0, 2))))
+    assert (whole.name, whole.padding) == ("same", 0.0)
+    assert one(np.eye).padding is None  # no sentence had any
+
+
+@pytest.mark.trust
+def test_the_same_token_elsewhere():
+    words = ("a", "b", "a", "b", "c", "c")
+    place = np.array([[p == q and i != j for j, p in enumerate(words)] for i, q in enumerate(words)], dtype=float)
+    (head,) = score([Sample(row(place)[None, None], words, words)] * 3, "encoder").heads[0]
+    assert named(head) == ("same_token", 1.0)
+
+
+@pytest.mark.trust
+def test_what_a_head_does_with_a_few_tokens_is_no_name_for_it():
+    """Two of eight tokens have a twin, and all their weight is there: still nothing can be said of the head."""
+    words = ("a", "b", "c", "a", "d", "e", "f", "<eos>")
+    to = [3, 6, 5, 0, 2, 7, 2, 4]
+    (head,) = score([Sample(np.eye(8)[to][None, None], words, words)] * 4, "encoder").heads[0]
+    assert head.name == "unclear"
+
+
+def test_too_little_to_look_at_is_unclear():
+    head = one(lambda n: np.full((n, n), 1 / n), lengths=(2,))
+    assert head.name == "unclear"
+    with pytest.raises(ValueError, match="sentence"):
+        score([], "cross")
+
+
+def test_layers_and_heads_stay_in_their_places():
+    def weights(n):
+        return np.stack([np.stack([np.eye(n), last(n)]), np.stack([row(place(n, n, -1)), np.full((n, n), 1 / n)])])
+
+    words = [(*WORDS[: n - 1], "<eos>") for n in LENGTHS]
+    scored = score([Sample(weights(len(w)), w, w) for w in words], "encoder")
+    assert [[head.name for head in layer] for layer in scored.heads] == [["same", "last"], ["previous", "even"]]
+    assert scored.sentences == 4
+    assert scored.commonest() == ("same", 1)
+
+
+@given(st.lists(st.integers(3, 8), min_size=1, max_size=4), st.integers(0, 10_000), st.sampled_from(["encoder", "cross"]))
+def test_whatever_the_weights_a_name_is_what_it_says(lengths, seed, kind):
+    """The number of a name is the weight on that place, measured here again the plain way."""
+    rng = np.random.default_rng(seed)
+    found = samples(lambda n: rng.dirichlet(np.full(n, 0.1), size=n), kind=kind, lengths=lengths)
+    head = score(found, kind).heads[0][0]
+    if head.name in ("even", "unclear"):
+        return
+    total, rows = 0.0, 0
+    for sample in found:
+        places = attention.places(kind, sample.weights.shape[2:], rows=sample.rows, columns=sample.columns)
+        n = len(sample.rows)
+        places |= {"backward": attention.backward(n, n, n - 2), "backward_from_end": attention.backward(n, n, n - 1)}
+        for q in np.nonzero(places[head.name].any(axis=1))[0]:
+            total, rows = total + sample.weights[0, 0, q][places[head.name][q]].sum(), rows + 1
+    assert head.number == pytest.approx(total / rows)
+    assert head.number >= 0.5
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_name_has_a_word(language):
+    for name in (*heads.PLACES, "even", "unclear"):
+        assert known(language, f"heads.name_{name}"), name
+
+
+# ---- through the model ----
+
+PAIRS = [([5, 6, 7], [8, 9]), ([4, 5, 6, 7, 8, 9], [4, 4, 5, 6, 7]), ([9, 9, 4, 4, 5], [6]), ([4], [5, 6, 7, 8, 9, 4])]
+
+
+def wired() -> Transformer:
+    """An encoder whose first head asks for the position before its own, and whose second asks for nothing.
+
+    A sinusoid moves back by one when each of its pairs is turned by its own angle: that turn is W_q, and W_k is the identity.
+    """
+    model = Transformer(ModelConfig(d_model=32, n_heads=2, encoder_layers=1, decoder_layers=1, d_ff=8), 12, 12).eval()
+    angles = 10000 ** (-torch.arange(8) / 16)  # of the first 16 of 32 dimensions: those of the first head
+    turn = torch.zeros(32, 32)
+    for pair, angle in enumerate(angles):
+        at = slice(2 * pair, 2 * pair + 2)
+        turn[at, at] = torch.tensor([[angle.cos(), -angle.sin()], [angle.sin(), angle.cos()]])
+    with torch.no_grad():
+        model.src_embedding.weight.zero_()
+        layer = model.encoder[0].self_attention
+        layer.W_q.weight.copy_(100 * turn)
+        layer.W_k.weight.copy_(torch.eye(32))
+    return model
+
+
+def test_the_turn_really_is_the_position_before():
+    weight = wired().encoder[0].self_attention.W_q.weight / 100
+    table = sinusoids(20, 32)
+    torch.testing.assert_close((table @ weight.T)[1:, :16], table[:-1, :16], atol=1e-5, rtol=0)
+
+
+@pytest.mark.trust
+def test_a_model_wired_to_look_at_the_previous_token_is_named_so():
+    model = wired()
+    looks = heads.read(model, PAIRS, "encoder")
+    words = [tuple(map(str, (*src, "end"))) for src, _ in PAIRS]
+    scored = score([Sample(look, names, names) for names, look in zip(words, looks, strict=True)], "encoder")
+    first, second = scored.heads[0]
+    assert first.name == "previous"
+    assert first.number > 0.99
+    assert named(second) == ("even", 1.0)
+    assert (first.padding, second.padding) == (0.0, 0.0)
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize("cells", [heads.CELLS, 1])
+def test_reading_a_padded_batch_is_reading_each_sentence_alone(monkeypatch, kind, cells):
+    monkeypatch.setattr(heads, "CELLS", cells)  # 1: no more than two sentences at once
+    config = ModelConfig(d_model=16, n_heads=2, encoder_layers=2, decoder_layers=2, d_ff=16)
+    model = Transformer(config, 12, 12, torch.Generator().manual_seed(1)).eval()
+    found = list(heads.read(model, PAIRS, kind))
+    assert len(found) == len(PAIRS)
+    for (src, tgt), weights in zip(PAIRS, found, strict=True):
+        alone = getattr(trace(model, src, (*tgt, EOS)), kind)
+        np.testing.assert_allclose(weights[..., : alone.shape[-1]], alone, atol=1e-6)
+        assert weights.shape[:3] == alone.shape[:3]
+        assert not weights[..., alone.shape[-1] :].any()  # padding gets exactly 0
+
+
+# ---- over training ----
+
+
+def test_who_found_it_first():
+    masses = np.zeros((2, 2, 4))
+    masses[1, 0] = [0.1, 0.6, 0.4, 0.7]
+    masses[0, 1] = [0.2, 0.3, 0.9, 0.95]
+    assert heads.found_first([0, 10, 20, 40], masses) == (
+        "heads.found_first", {"layer": 2, "head": 1, "step": 10, "percent": 60, "last": 70},
+    )  # fmt: skip
+    assert heads.found_first([0, 10], masses[:, :, 2:]).key == "heads.found_at_once"
+    none = heads.found_first([0, 10], masses[:, :, :1].repeat(2, axis=2))
+    assert none == ("heads.found_none", {"layer": 1, "head": 2, "step": 10, "percent": 20})
+
+
+def test_who_changed_most():
+    entropies = np.array([[[3.0, 2.0, 2.9], [3.0, 3.0, 2.0]]])
+    assert heads.settled(entropies) == ("heads.settled", {"layer": 1, "head": 2, "first": "3.00", "last": "2.00"})
+
+
+def test_scores_without_heads_in_common():
+    scored = Scores(((heads.Head("same", 1.0, None, 0.0, None, None), heads.Head("last", 1.0, None, 0.0, None, None)),), 1, 1.0)
+    assert scored.commonest() == ("same", 1)

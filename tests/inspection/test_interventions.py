@@ -1,0 +1,242 @@
+"""Changes to a model do what they say and nothing else: equal to what one gets by zeroing parameters, masking, or writing numbers in."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from itertools import product
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.config import EOS, ModelConfig
+from playground.decoding import greedy, trace
+from playground.inspection.copies import own
+from playground.inspection.interventions import MEMORIES, Change, Edit, Head, heads, silence
+from playground.model.transformer import Transformer
+from tests.model.twins import disturb
+
+CONFIGS = [
+    {}, {"norm": "pre"}, {"positions": "rotary", "norm": "pre"}, {"positions": "both", "bias": False, "n_heads": 2},
+    {"residual": False, "attention_scale": False, "n_heads": 1},
+]  # fmt: skip
+SOURCE, TARGET = [5, 9, 4, 4, 11], [7, 4, 4, 8, 8, EOS]
+BATCH = torch.tensor([[5, 9, 4, 4, 11, 2], [6, 7, 2, 0, 0, 0]]), torch.tensor([[1, 7, 4, 4, 8], [1, 5, 5, 0, 0]])
+
+
+def model(**knobs) -> Transformer:
+    config = ModelConfig(**{"d_model": 16, "d_ff": 32, "n_heads": 4, **knobs})
+    return disturb(Transformer(config, 12, 12, torch.Generator().manual_seed(5))).eval()
+
+
+def silenced(original: Transformer, off) -> Transformer:
+    """The same model with the heads' slices of the columns of W_O set to zero."""
+    twin = copy.deepcopy(original)
+    width = original.config.d_model // original.config.n_heads
+    with torch.no_grad():
+        for part, layer, head in off:
+            block = (twin.encoder if part == "encoder" else twin.decoder)[layer]
+            attention = block.cross_attention if part == "cross" else block.self_attention
+            attention.W_o.weight[:, head * width : (head + 1) * width] = 0.0
+    return twin
+
+
+def same(one: Transformer, other: Transformer, tolerance: float = 0.0) -> None:
+    """Both models say the same of a padded batch, weights included."""
+    torch.testing.assert_close(one(*BATCH), other(*BATCH), atol=tolerance, rtol=0)
+
+
+def write_the_same(one: Transformer, other: Transformer) -> None:
+    assert [h.ids for h in greedy(one, [SOURCE, [6, 7]], 12)] == [h.ids for h in greedy(other, [SOURCE, [6, 7]], 12)]
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("knobs", CONFIGS, ids=str)
+def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
+    """Each head alone, all of a layer, all of a part, and all there are."""
+    original = model(**knobs)
+    every = heads(original.config)
+    groups = [{head} for head in every]
+    groups += [{head for head in every if head[:2] == place} for place in {head[:2] for head in every}] + [set(every)]
+    before = original(*BATCH).logits
+    for off in groups:
+        changed, twin = Change(frozenset(off)).apply(original), silenced(original, off)
+        same(changed, twin, 1e-6)
+        assert not torch.equal(changed(*BATCH).logits, before)
+    write_the_same(changed, twin)
+    assert torch.equal(original(*BATCH).logits, before), "the model itself stays as it is"
+
+
+def test_a_head_comes_back_when_its_handle_is_removed():
+    original = model()
+    mine = own(original)
+    handles = silence(mine, [Head("encoder", 0, 1), Head("encoder", 0, 2), Head("cross", 1, 3)])
+    assert not torch.equal(mine(*BATCH).logits, original(*BATCH).logits)
+    for handle in handles:
+        handle.remove()
+    assert torch.equal(mine(*BATCH).logits, original(*BATCH).logits)
+
+
+@pytest.mark.parametrize("trained", MEMORIES)
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_another_memory_is_the_model_with_that_knob(memory, trained):
+    original = model(memory=trained)
+    twin = copy.deepcopy(original)
+    twin.config = replace(twin.config, memory=memory)
+    change = Change(memory=memory).within(original.config)
+    assert bool(change) == (memory != trained)
+    same(change.apply(original), twin)
+    write_the_same(change.apply(original), twin)
+    assert original.config.memory == trained
+
+
+def test_without_memory_the_source_makes_no_difference():
+    cut = Change(memory="cut").apply(model())
+    one, other = (trace(cut, source, TARGET).probabilities for source in (SOURCE, [10, 6, 6, 5, 8]))
+    assert (one == other).all()
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("knobs", CONFIGS, ids=str)
+def test_an_edit_that_gives_what_was_there_changes_nothing(knobs):
+    """Every row and every column once, in every head."""
+    original = model(**knobs)
+    before = trace(original, SOURCE, TARGET)
+    for layer, head in product(range(2), range(original.config.n_heads)):
+        for row, column in enumerate((3, 0, 5, 1, 4, 2)):
+            edit = Edit(layer, head, row, column, float(before.cross[layer, head, row, column]))
+            after = trace(Change(edit=edit).apply(original), SOURCE, TARGET)
+            assert abs(after.cross - before.cross).max() < 1e-6
+            assert abs(after.probabilities - before.probabilities).max() < 1e-6
+
+
+@pytest.mark.trust
+def test_an_edited_row_holds_what_was_asked_and_adds_up_to_one():
+    """Given and masked cells exactly; the others in their old proportions; every other row and head as it was."""
+    original, (layer, head, row) = model(), (1, 2, 3)
+    before = trace(original, SOURCE, TARGET).cross
+    after = trace(Change(edit=Edit(layer, head, row, 4, 0.75, (0, 5))).apply(original), SOURCE, TARGET).cross
+    found = after[layer, head, row]
+    assert found[4] == 0.75
+    assert (found[[0, 5]] == 0).all()
+    assert found.sum() == pytest.approx(1, abs=1e-6)
+    rest = before[layer, head, row, [1, 2, 3]]
+    assert found[[1, 2, 3]] == pytest.approx(rest / rest.sum() * 0.25, abs=1e-6)
+    untouched = after.copy()
+    untouched[layer, head, row] = before[layer, head, row]
+    assert abs(untouched[:, :, : row + 1] - before[:, :, : row + 1]).max() < 1e-6, "no other row up to this step"
+    assert abs(untouched[: layer + 1] - before[: layer + 1]).max() < 1e-6, "no other row of this layer or one below"
+
+
+def test_masking_equals_the_models_own_mask():
+    """In one layer with one head, what a row looks at is its own affair: masked by hand or for all rows, it says the same."""
+    original = model(decoder_layers=1, n_heads=1, positions="none")
+    row, hidden = 2, (3, 4)
+    memory = original.encode(torch.tensor([[*SOURCE, EOS]]))[0]
+    mask = torch.ones(1, 1, 1, 6, dtype=torch.bool)
+    mask[..., list(hidden)] = False
+    tgt_in = torch.tensor([[1, *TARGET[: row + 1]]])
+    expected = original.project(original.decode(tgt_in, memory, mask)[0])[0, row].softmax(dim=-1)
+    edited = trace(Change(edit=Edit(0, 0, row, masked=hidden)).apply(original), SOURCE, TARGET[: row + 1])
+    torch.testing.assert_close(torch.tensor(edited.probabilities[row]), expected, atol=1e-6, rtol=0)
+
+
+def test_the_only_column_left_gets_all_and_none_left_adds_nothing():
+    """In one layer, a head that looks nowhere in one step is a head that is off in that step."""
+    original, columns = model(decoder_layers=1), range(6)
+    only = trace(Change(edit=Edit(0, 1, 2, 3, 0.1, tuple(k for k in columns if k != 3))).apply(original), SOURCE, TARGET)
+    assert only.cross[0, 1, 2].tolist() == [0, 0, 0, 1, 0, 0]
+    nowhere = trace(Change(edit=Edit(0, 1, 2, masked=tuple(columns))).apply(original), SOURCE, TARGET)
+    assert not nowhere.cross[0, 1, 2].any()
+    off, plain = (trace(one, SOURCE, TARGET).probabilities for one in (silenced(original, [Head("cross", 0, 1)]), original))
+    assert nowhere.probabilities[2] == pytest.approx(off[2], abs=1e-6)
+    assert nowhere.probabilities[1] == pytest.approx(plain[1], abs=1e-6)
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+@pytest.mark.parametrize("row", [0, 2, 4, 11, 200])
+def test_an_edit_is_the_same_with_the_cache_and_without(norm, row):
+    changed = Change(edit=Edit(1, 0, row, 1, 0.9, (0, 2))).apply(model(norm=norm))
+    with_cache, without = (greedy(changed, [SOURCE], 12, cache=cache)[0] for cache in (True, False))
+    assert with_cache.ids == without.ids
+    assert with_cache.logprobs == pytest.approx(without.logprobs, abs=1e-5)
+    again = trace(changed, SOURCE, with_cache.ids).probabilities[range(len(with_cache.ids)), list(with_cache.ids)]
+    assert torch.tensor(with_cache.logprobs).exp().tolist() == pytest.approx(again.tolist(), abs=1e-5)
+
+
+@pytest.mark.trust
+def test_changes_compose():
+    """An edit in a model with a head off, and another memory, is the edit in the twin that has both built in."""
+    original, off = model(), {Head("encoder", 1, 0), Head("cross", 0, 2), Head("cross", 1, 1)}
+    twin = silenced(original, off)
+    twin.config = replace(twin.config, memory="mean")
+    for edit in (Edit(0, 3, 2, 1, 0.5, (0,)), Edit(1, 1, 2, 1)):
+        both = trace(Change(frozenset(off), "mean", edit).apply(original), SOURCE, TARGET)
+        expected = trace(Change(edit=edit).apply(twin), SOURCE, TARGET)
+        assert abs(both.probabilities - expected.probabilities).max() < 1e-6
+        assert abs(both.cross - expected.cross).max() < 1e-6
+
+
+def test_no_change_is_the_model_itself():
+    original = model()
+    assert Change().apply(original) is original
+    assert not Change.parse("", "", Edit(0, 0, 0))
+    assert Change.parse("c1.1")
+
+
+def test_heads_in_order_and_by_name():
+    found = heads(ModelConfig(encoder_layers=1, decoder_layers=2, n_heads=2))
+    assert " ".join(map(str, found)) == "e1.1 e1.2 d1.1 d1.2 d2.1 d2.2 c1.1 c1.2 c2.1 c2.2"
+    assert Change.parse("_".join(map(str, found))).off == frozenset(found)
+
+
+@pytest.mark.parametrize(
+    ("off", "kept"),
+    [
+        ("c1.3_e2.1", "c1.3 e2.1"), ("c1.3_c1.3", "c1.3"), ("c0.1_c1.0_x1.1_c1_1.1_C1.1_c1.1.1_c１.1", ""), ("c1.3,e2.1", ""),
+        ("_c2.2__", "c2.2"), ("c99.99", "c99.99"), ("c1.1 ", ""), ("../../etc", ""), ("c1.1_" * 100_000, "c1.1"),
+    ],
+)  # fmt: skip
+def test_whatever_is_no_head_is_ignored(off, kept):
+    assert sorted(map(str, Change.parse(off).off)) == kept.split()
+
+
+def test_what_a_model_does_not_have_is_no_change_to_it():
+    config = ModelConfig(encoder_layers=1, decoder_layers=2, n_heads=2)
+    asked = Change.parse("e1.2_e2.1_c1.3_c2.2", "whole", Edit.parse("k1-0.5", 2, 0, 0))
+    assert asked.within(config) == Change(frozenset({Head("encoder", 0, 1), Head("cross", 1, 1)}))
+    assert Change.parse("", "nothing").memory is None
+    assert Edit.parse("k7-0.5_x1_x9", 0, 0, 0).within(6) == Edit(0, 0, 0, masked=(1,))
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("k4-0.5_x6", "k4-0.5_x6"), ("x6_k4-0.5_x1", "k4-0.5_x1_x6"), ("k4-1", "k4-1"), ("k4-0", "x4"), ("k4-0.5_x4", "x4"),
+        ("k1-0.5_k2-0.25", "k2-0.25"), ("k4-1.5_k4--1_k4-nan_k4-1e9_kx-1_x_x-1_x1234", ""), ("k4-0.12345", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_cells_are_read_as_they_are_written(text, read):
+    edit = Edit.parse(text, 1, 2, 3)
+    assert str(edit) == read
+    assert (edit.layer, edit.head, edit.row) == (1, 2, 3)
+    assert Edit.parse(str(edit), 1, 2, 3) == edit
+    assert bool(edit) == bool(read)
+
+
+def test_what_can_be_done_to_a_cell():
+    edit = Edit(0, 0, 0).give(3, 0.5).mask(1).mask(4)
+    assert str(edit) == "k3-0.5_x1_x4"
+    assert str(edit.give(1, 0.25)) == "k1-0.25_x4", "only one cell is given a weight"
+    assert str(edit.mask(3)) == "x1_x3_x4"
+    assert str(edit.free(3)) == "x1_x4"
+    assert str(edit.free(1).free(4).free(0)) == "k3-0.5"
+    assert not edit.free(1).free(3).free(4)
+
+
+@given(st.text(), st.text(), st.text())
+def test_any_text_is_read(off, memory, cells):
+    change = Change.parse(off, memory, Edit.parse(cells, 0, 0, 0)).within(ModelConfig())
+    assert all(head in heads(ModelConfig()) for head in change.off)

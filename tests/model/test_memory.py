@@ -1,0 +1,69 @@
+"""What of its memory the encoder delivers: the whole, one mean vector, or nothing."""
+
+import pytest
+import torch
+
+from playground.config import PAD, ModelConfig
+from playground.model.masks import padding_mask
+from playground.model.transformer import Transformer
+from playground.training.loss import cross_entropy
+
+SRC = torch.tensor([[5, 6, 7, 8, 2], [9, 5, 2, PAD, PAD]])
+TGT_IN = torch.tensor([[1, 5, 6, 7], [1, 8, PAD, PAD]])
+TGT_OUT = torch.tensor([[5, 6, 7, 2], [8, 2, PAD, PAD]])
+
+
+def model_of(**options) -> Transformer:
+    config = ModelConfig(d_model=16, n_heads=2, encoder_layers=2, decoder_layers=2, d_ff=24, **options)
+    return Transformer(config, 12, 12, torch.Generator().manual_seed(3)).eval()
+
+
+def delivered(memory: str, src: torch.Tensor = SRC) -> torch.Tensor:
+    return model_of(memory=memory).encode(src)[0]
+
+
+def test_the_whole_is_the_encoders_output():
+    model = model_of()
+    assert torch.equal(model.deliver(memory := torch.randn(2, 5, 16), SRC), memory)
+
+
+def test_the_mean_is_that_of_the_real_tokens_at_every_place():
+    whole, mean = delivered("whole"), delivered("mean")
+    for row, real in enumerate((5, 3)):
+        torch.testing.assert_close(mean[row], whole[row, :real].mean(dim=0).expand(5, 16))
+
+
+def test_padding_does_not_change_the_mean():
+    torch.testing.assert_close(delivered("mean")[1:, :3], delivered("mean", SRC[1:, :3]))
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_with_one_vector_it_does_not_matter_where_cross_attention_looks(norm):
+    """Any queries and keys give the same output: the weights of every row add up to 1, and all answers are the same."""
+    model = model_of(memory="mean", norm=norm)
+    before = model(SRC, TGT_IN)
+    with torch.no_grad():
+        for layer in model.decoder:
+            layer.cross_attention.W_q.weight.normal_(0, 3)
+            layer.cross_attention.W_k.weight.normal_(0, 3)
+    after = model(SRC, TGT_IN)
+    torch.testing.assert_close(after.logits, before.logits, rtol=1e-4, atol=1e-5)
+    real = padding_mask(SRC).sum(dim=-1, keepdim=True)
+    assert all(torch.allclose(weights, padding_mask(SRC) / real) for weights in after.cross)  # and so they are even
+
+
+def test_cut_the_source_says_nothing():
+    model = model_of(memory="cut")
+    other = torch.where(SRC == PAD, PAD, 11)
+    assert torch.equal(model(SRC, TGT_IN).logits, model(other, TGT_IN).logits)
+    assert not torch.equal(model_of()(SRC, TGT_IN).logits, model_of()(other, TGT_IN).logits)
+
+
+@pytest.mark.parametrize(("memory", "reached"), [("whole", True), ("mean", True), ("cut", False)])
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_cut_no_gradient_reaches_the_encoder(memory, reached, norm):
+    model = model_of(memory=memory, norm=norm).train()
+    cross_entropy(model(SRC, TGT_IN).logits, TGT_OUT).backward()
+    for name, parameter in model.named_parameters():
+        if name.startswith(("encoder", "src_")):
+            assert bool(parameter.grad.any()) == reached or name.endswith("W_k.bias"), name  # a bias of keys changes no softmax

@@ -1,0 +1,154 @@
+"""The health of a training step: its numbers are those of the step itself, and measuring them changes nothing."""
+
+import copy
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from playground.config import PAD, limits
+from playground.data.batches import batches
+from playground.model.masks import padding_mask, target_mask
+from playground.model.routes import route_of, routes
+from playground.training.health import evenness
+from playground.training.loop import Training
+from playground.training.loss import cross_entropy
+from tests.training.corpora import training_of
+
+OPTIONS = [
+    {}, {"dropout": 0.2}, {"norm": "pre", "positions": "learned", "activation": "gelu"}, {"share_embeddings": "all", "bias": False},
+    {"positions": "none", "share_embeddings": "output", "encoder_layers": 2}, {"memory": "mean", "optimiser": "adam"}, {"memory": "cut"},
+]  # fmt: skip
+
+
+def examined(count: int = 1, **knobs) -> list[dict[str, float]]:
+    training = training_of(**knobs)
+    training.examined = range(count + 1)
+    steps = training.steps()
+    return [next(steps).health for _ in range(count)]
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("knobs", OPTIONS)
+def test_training_is_the_same_bit_for_bit(knobs):
+    plain, watched = training_of(**knobs), training_of(**knobs)
+    watched.examined = range(0, 100, 2)
+    for one, other in zip(plain.steps(), watched.steps(), strict=True):
+        assert (one.step, one.loss, one.grad_norm) == (other.step, other.loss, other.grad_norm)
+        assert (other.health is not None) == (other.step % 2 == 0)
+        assert one.health is None
+    for one, other in zip(plain.model.parameters(), watched.model.parameters(), strict=True):
+        assert torch.equal(one, other)
+    assert not any(module._forward_hooks for module in watched.model.modules())
+
+
+def by_hand(training: Training) -> dict[str, float]:
+    """The same numbers of the next step, computed on a copy one after the other, as one would write them down."""
+    model = copy.deepcopy(training.model).train()
+    config = training.experiment.training
+    batch = next(batches(training.corpus.train, config.batch_size, config.batch_unit, config.seed))
+    outputs, hidden, found = {}, {}, {}
+    for route in routes(model.config):
+        if not route.endswith("_norm"):
+            module = model.get_submodule(route.replace("_embedding", "_positions"))
+            module.register_forward_hook(lambda _m, _i, out, route=route: outputs.update({route: out[0] if type(out) is tuple else out}))
+        if route.endswith("feed_forward"):
+            module.W_1.register_forward_hook(lambda _m, _i, out, route=route: hidden.update({route: out}))
+    model.generator = copy.deepcopy(training.model.generator).manual_seed(config.seed * 1_000_003 + 1)
+    memory, encoder = model.encode(batch.src)
+    states, decoder, cross = model.decode(batch.tgt_in, memory, padding_mask(batch.src))
+    cross_entropy(model.project(states), batch.tgt_out, config.label_smoothing).backward()
+    squares: dict[str, float] = {}
+    for name, parameter in model.named_parameters():
+        squares[route_of(name)] = squares.get(route_of(name), 0.0) + parameter.grad.square().sum().item()
+    found |= {f"{route}/gradient": math.sqrt(square) for route, square in squares.items()}
+    for route, out in outputs.items():
+        real = (batch.src if route.startswith(("src", "encoder")) else batch.tgt_in) != PAD
+        found |= {f"{route}/mean": out[real].mean().item(), f"{route}/std": out[real].std(correction=0).item()}
+        if route in hidden:
+            found[f"{route}/dead"] = (hidden[route][real] <= 0).all(dim=0).float().mean().item()
+    src, tgt = (padding_mask(batch.src), batch.src != PAD), (target_mask(batch.tgt_in), batch.tgt_in != PAD)
+    for name, layers, mask, asks in (
+        ("encoder.{}.self_attention", encoder, *src), ("decoder.{}.self_attention", decoder, *tgt), ("decoder.{}.cross_attention", cross, src[0], tgt[1])
+    ):  # fmt: skip
+        for layer, weights in enumerate(layers):
+            for head in range(weights.shape[1]):
+                shares = []
+                for row, t in asks.nonzero().tolist():
+                    seen = mask[row, 0, t if mask.shape[2] > 1 else 0]
+                    if seen.sum() > 1:
+                        w = weights[row, head, t][seen].double()
+                        shares.append((-(w * w.clamp(min=1e-30).log2()).sum() / math.log2(seen.sum())).item())
+                found[f"{name.format(layer)}/entropy.{head}"] = sum(shares) / len(shares)
+    return found
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("knobs", [knobs for knobs in OPTIONS if "dropout" not in knobs])
+def test_every_number_is_what_one_computes_by_hand(knobs):
+    """A batch of eight sentences of several lengths: padding is in it, and must not count."""
+    expected = by_hand(training_of(**knobs))
+    found = examined(**knobs)[0]
+    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=2e-3, abs=1e-6)
+
+
+def test_lengths_add_up_and_the_update_is_the_step_that_was_taken():
+    training = training_of()
+    training.examined = (1,)
+    before = {name: parameter.detach().clone() for name, parameter in training.model.named_parameters()}
+    step = next(training.steps())
+    own = [name for name in before if route_of(name) == "decoder.0.cross_attention"]
+    after = dict(training.model.named_parameters())
+    weight = math.hypot(*(before[name].norm().item() for name in own))
+    moved = math.hypot(*((after[name] - before[name]).norm().item() for name in own))
+    assert step.health["decoder.0.cross_attention/weight"] == pytest.approx(weight, rel=1e-5)
+    assert step.health["decoder.0.cross_attention/update"] == pytest.approx(moved / weight, rel=1e-5)
+    lengths = [step.health[f"{route}/gradient"] for route in routes(training.model.config)]
+    assert math.hypot(*lengths) == pytest.approx(step.grad_norm, rel=1e-5)
+    for stack in ("encoder", "decoder"):
+        lengths = [step.health[f"{route}/gradient"] for route in routes(training.model.config) if route.startswith(stack)]
+        assert step.health[f"{stack}/gradient"] == pytest.approx(math.hypot(*lengths), rel=1e-5)
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("memory", limits("memory").choices)
+def test_the_memorys_gradient_is_what_arrives_at_the_encoder(memory):
+    """Layers without a norm behind them and an identity on top: what arrives is all there is."""
+    found = examined(memory=memory)[0]
+    if memory == "cut":
+        assert found["memory/gradient"] == found["encoder/gradient"] == found["src_embedding/gradient"] == 0.0
+        assert found["decoder/gradient"] > 0
+    else:
+        assert found["memory/gradient"] > 0
+        assert found["encoder/gradient"] > 0
+    if memory != "whole":  # all answers are the same, so nobody can be preferred
+        assert found["decoder.0.cross_attention/entropy.0"] == pytest.approx(1.0)
+
+
+def test_a_unit_that_is_pushed_down_is_dead():
+    training = training_of()
+    with torch.no_grad():
+        training.model.encoder[0].feed_forward.W_1.bias[:6] = -1000.0
+    training.examined = (1,)
+    assert next(training.steps()).health["encoder.0.feed_forward/dead"] == pytest.approx(6 / 24)
+
+
+def test_evenness_by_hand():
+    """Two tokens even, one sure, one that has no choice, one that is padding."""
+    mask = torch.tensor([[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0], [1, 1, 1, 1]], dtype=torch.bool)[None, None]
+    weights = torch.tensor([[0.5, 0.5, 0, 0], [1.0, 0, 0, 0], [1.0, 0, 0, 0], [0.25, 0.25, 0.25, 0.25]])[None, None, None]
+    asks = torch.tensor([[True, True, True, False]])
+    assert evenness(weights, mask, asks).tolist() == [[pytest.approx(0.5)]]
+    assert math.isnan(evenness(weights, mask, torch.tensor([[False, False, True, False]])).item())
+
+
+def test_the_memory_can_be_cut_in_the_middle_of_a_run():
+    training = training_of()
+    training.examined = range(100)
+    steps = training.steps()
+    assert next(steps).health["encoder/gradient"] > 0
+    training.live = replace(training.live, memory="cut")
+    assert next(steps).health["encoder/gradient"] == 0.0
+    assert training.model.config.memory == "cut"
+    assert training.experiment.model.memory == "whole"
