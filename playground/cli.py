@@ -64,7 +64,10 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--beam", type=int, metavar="WIDTH", help="beam search instead of the likeliest token at each step")
     command.add_argument("--length-penalty", type=float, default=0.6)
     command.add_argument("--sample", type=float, metavar="TEMPERATURE", help="draw each token")
-    command.add_argument("--seed", type=int, default=0)
+    command.add_argument("--top-k", type=int, default=0, help="draw from so many of the likeliest tokens; 0: from all")
+    command.add_argument("--top-p", type=float, default=1.0, help="draw from the fewest tokens that together are so likely")
+    command.add_argument("--seed", type=int, default=0, help="decides what is drawn")
+    command.add_argument("--prefix", default="", metavar="TEXT", help="the output begins with this")
     command.add_argument("--step", type=int, help="an earlier step of the run's film")
     command.add_argument("--json", action="store_true")
 
@@ -162,8 +165,12 @@ def translate(options: argparse.Namespace) -> int:
     from playground.runs.folder import Folder
     from playground.runs.reader import Reader
 
-    method = "beam" if options.beam else "sample" if options.sample else "greedy"
-    way = translating.Way(method, options.beam or 1, options.length_penalty, options.sample or 1.0, seed=options.seed)
+    method = "beam" if options.beam is not None else "sample" if options.sample is not None else "greedy"
+    asked = {"width": options.beam, "temperature": options.sample}
+    way = translating.Way(
+        method, length_penalty=options.length_penalty, top_k=options.top_k, top_p=options.top_p, seed=options.seed, prefix=options.prefix,
+        **{name: value for name, value in asked.items() if value is not None},
+    )  # fmt: skip
     run, reader = Folder(options.run).run, Reader(SimpleNamespace(corpora=Corpora()), threads=1)
     try:
         for text in options.text:

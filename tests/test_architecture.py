@@ -16,7 +16,10 @@ RULES = {
     "training": ({"torch"}, {"config", "model", "data"}),
     "decoding": ({"torch", "numpy"}, {"config", "model"}),
     "inspection": ({"torch", "numpy"}, {"config", "model"}),
-    "runs": ({"torch", "numpy", "safetensors", "orjson"}, {"words", "config", "model", "data", "training", "decoding", "inspection"}),
+    "runs": (
+        {"torch", "numpy", "safetensors", "orjson", "sacrebleu"},
+        {"words", "config", "model", "data", "training", "decoding", "inspection"},
+    ),
     "figures": ({"numpy", "plotly"}, set()),
     "lessons": ({"torch", "numpy"}, {"words", "config", "model", "data", "training", "decoding", "inspection", "runs", "figures"}),
     "ui": (

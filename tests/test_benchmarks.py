@@ -9,11 +9,11 @@ import pytest
 from benchmarks import modes, page, suite
 from benchmarks.browser import INSTALL
 from benchmarks.page.costs import ROWS, Spent
+from benchmarks.page.panels import NAMES
 from benchmarks.server import Server
 from benchmarks.tables import markdown, percentile, ratio, shown, summary
 from benchmarks.time_to_target import _ratios, _rows
 from playground.config import Refusal
-from playground.ui.panels import PANELS
 
 SUMMARY = {"median", "low", "high", "values"}
 
@@ -158,7 +158,7 @@ def test_page(capsys, one_server):
     assert costs["film"]["times"]["median"] == 10  # every step, before the first, and once more at the end
     assert costs["validation"]["times"]["median"] == 2  # at step 5 and at the end
     assert result["costs"]["all"].keys() == {"unwatched", "watched"}
-    assert {row["panel"] for row in result["panels"]["rows"]} == set(PANELS)
+    assert {row["panel"] for row in result["panels"]["rows"]} == set(NAMES)
     for row in result["panels"]["rows"]:
         assert 0 < row["idle"]["median"] <= row["idle"]["p95"]
         assert row["training"]["median"] > 0

@@ -77,6 +77,12 @@ def test_translate(capsys, tmp_path):
     assert len(world["outputs"]) == 2
     assert main(["translate", str(tmp_path / "run"), "hello", "--step", "0"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1
+    drawn = ["--sample", "3", "--top-k", "2", "--top-p", "0.9", "--seed", "4", "--prefix", "ol"]
+    assert main(["translate", str(tmp_path / "run"), "hello", *drawn]) == 0
+    assert capsys.readouterr().out.startswith("ol")
+    for odd in (["--beam", "0"], ["--beam", "99"], ["--sample", "nan"], ["--sample", "0"], ["--sample", "1", "--top-p", "0"]):
+        assert main(["translate", str(tmp_path / "run"), "hello", *odd]) == 2
+        assert "top-p" in capsys.readouterr().err
 
 
 def test_read_says_what_a_file_was_understood_as(capsys, tmp_path):

@@ -59,7 +59,8 @@ def test_a_narrow_beam_never_beats_all_sentences_and_a_wider_one_is_mostly_bette
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_record_is_a_tree_and_says_what_happened(seed, width, prefix):
     model, source, most = untaught(seed=seed), SOURCES[0], 7
-    found = search(model, source, width, 0.6, most, prefix)
+    passes = []
+    found = search(model, source, width, 0.6, most, prefix, record=passes)
     nodes = found.nodes
     assert (nodes[0].parent, nodes[0].token, nodes[0].length) == (None, BOS, 0)
     for at, node in enumerate(nodes[1:], start=1):
@@ -77,9 +78,8 @@ def test_the_record_is_a_tree_and_says_what_happened(seed, width, prefix):
         go = [node.score for node in born + waiting if node.pruned == step]
         assert len(stay) == min(width, len(born) + len(waiting))
         assert not go or max(go) <= min(stay)
-    assert [len({node.parent for node in nodes if node.length == step}) for step in range(len(prefix) + 1, most + 1)][
-        : len(found.growing)
-    ] == list(found.growing)
+    grew = [len({node.parent for node in nodes if node.length == step}) for step in range(len(prefix) + 1, most + 1)]
+    assert [one.rows for one in passes[bool(prefix) :]] == [rows for rows in grew if rows]
     assert all(nodes[at].pruned is None for at in found.ends)
     for at, hypothesis in zip(found.ends, found.hypotheses, strict=True):
         ids, logprobs = [], []
@@ -92,9 +92,10 @@ def test_the_record_is_a_tree_and_says_what_happened(seed, width, prefix):
 
 
 def test_a_prefix_as_long_as_allowed_is_all_there_is():
-    found = search(untaught(), SOURCES[0], 3, 0.6, 2, (4, 5, 6))
+    passes = []
+    found = search(untaught(), SOURCES[0], 3, 0.6, 2, (4, 5, 6), record=passes)
     assert [hypothesis.ids for hypothesis in found.hypotheses] == [(4, 5)]
-    assert found.growing == ()
+    assert len(passes) == 1  # the one that weighs the prefix
 
 
 # ---- whose fault it is --------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from playground.config import EOS, ModelConfig
-from playground.decoding import beam, greedy, multiplications, sample, search
+from playground.decoding import Pass, beam, greedy, multiplications, positions, sample, search, without_cache
 from playground.model.transformer import Transformer
 from playground.runs.folder import Folder
 from playground.runs.models import Models
@@ -57,19 +57,27 @@ def counted(work) -> int:
     return counter.get_total_flops() // 2
 
 
-@pytest.mark.parametrize("cache", [True, False])
+@pytest.mark.trust
 @pytest.mark.parametrize("knobs", [{}, {"positions": "both", "norm": "pre", "encoder_layers": 1, "d_ff": 40, "bias": False}])
-def test_the_work_by_formula_is_what_torch_counts(knobs, cache):
+def test_the_work_that_is_told_is_what_torch_counts(knobs):
+    """For every method, with a prefix and without: of what ran, and of what would have run without the cache."""
     config = ModelConfig(**{"d_model": 16, "n_heads": 2, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 3, **knobs})
     model = disturb(Transformer(config, 9, 11, torch.Generator().manual_seed(1))).eval()
-    source, prefix = SOURCES[3], (4, 5, 6)
-    for forced in ((), prefix):
-        length = len(greedy(model, [source], 7, forced)[0].ids) - len(forced)
-        expected = multiplications(config, 11, len(source) + 1, [1] * length, len(forced), cache)
-        assert counted(lambda forced=forced: greedy(model, [source], 7, forced, cache=cache)) == expected
-        growing = search(model, source, 4, 0.6, 7, forced).growing
-        expected = multiplications(config, 11, len(source) + 1, growing, len(forced), cache)
-        assert counted(lambda forced=forced: search(model, source, 4, 0.6, 7, forced, cache)) == expected
+    source = SOURCES[3]
+    for prefix, write in (
+        ((), lambda cache, record: greedy(model, [source], 7, (), cache, record)),
+        ((4, 5, 6), lambda cache, record: sample(model, source, 1.0, 7, 1, (4, 5, 6), cache=cache, record=record)),
+        ((4, 5, 6), lambda cache, record: search(model, source, 4, 0.6, 7, (4, 5, 6), cache, record)),
+    ):
+        kept, anew = [], []
+        write(True, kept)
+        write(False, anew)
+        told = [multiplications(config, 11, len(source) + 1, record) for record in (kept, anew)]
+        assert [counted(lambda cache=cache, write=write: write(cache, [])) for cache in (True, False)] == told
+        assert told[0] < told[1]
+        assert without_cache(kept) == anew
+        assert [one.computed for one in kept] == ([len(prefix)] if prefix else []) + [1] * len(anew[bool(prefix) :])
+        assert positions(anew) == sum(one.rows * one.length for one in kept)
 
 
 def test_the_work_by_hand():
@@ -79,13 +87,17 @@ def test_the_work_by_hand():
     first = 4 * 16 + 2 * 1 * 4 + 2 * 16 + 2 * 2 * 4 + 2 * 2 * 16 + 2 * 32 + 4 * 5
     newest = 4 * 16 + 2 * 2 * 4 + 2 * 16 + 2 * 2 * 4 + 2 * 32 + 4 * 5  # it looks at two tokens; the memory has been read
     both = 2 * 4 * 16 + 2 * 2 * 2 * 4 + 2 * 2 * 16 + 2 * 2 * 2 * 4 + 2 * 2 * 16 + 2 * 2 * 32 + 4 * 5
-    assert multiplications(config, 5, 2, [1, 1]) == encoder + first + newest
-    assert multiplications(config, 5, 2, [1, 1], cache=False) == encoder + first + both
+    passes = [Pass(1, 1, 1, 1), Pass(1, 2, 1, 1)]
+    assert (positions(passes), multiplications(config, 5, 2, passes)) == (2, encoder + first + newest)
+    assert without_cache(passes) == [Pass(1, 1, 1, 1), Pass(1, 2, 2, 1)]
+    assert (positions(without_cache(passes)), multiplications(config, 5, 2, without_cache(passes))) == (3, encoder + first + both)
 
 
 def test_the_cache_saves_more_the_longer_the_sentence():
-    config = ModelConfig()
-    saved = [multiplications(config, 40, n, [1] * n, cache=False) / multiplications(config, 40, n, [1] * n) for n in (2, 10, 50, 200)]
+    config, saved = ModelConfig(), []
+    for n in (2, 10, 50, 200):
+        passes = [Pass(1, length, 1, 1) for length in range(1, n + 1)]
+        saved.append(multiplications(config, 40, n, without_cache(passes)) / multiplications(config, 40, n, passes))
     assert saved == sorted(saved)
     assert saved[0] > 1
     assert saved[-1] > 20

@@ -1,20 +1,22 @@
 """Decoding: from probabilities to sentences, one token after the other. Here torch becomes numpy.
 
 writing (greedy, sampling) · beam (search, and the tree of what it considered) · verdict (whose fault a wrong answer is) · tracing
-(everything inside one sentence) · asking (the model, with or without its cache) · work (multiplications, by formula)
+(everything inside one sentence) · asking (the model, with or without its cache) · work (what it took)
 
 Sources and targets are lists of token ids without BOS; a source comes without its EOS, which is added here. `max_length` counts the
 tokens that are written, EOS included. A `prefix` is written first, whatever the model thinks of it, and ends the sentence where it holds
-EOS. `cache` False computes everything anew for each token. The model must be in eval mode.
+EOS. `cache` False computes everything anew for each token. Each pass through the decoder is added to `record`. The model must be in
+eval mode.
 """
 
 from playground.decoding.asking import Hypothesis
 from playground.decoding.beam import Node, Search, beam, search
 from playground.decoding.tracing import Trace, trace
 from playground.decoding.verdict import Verdict, judge
-from playground.decoding.work import multiplications
+from playground.decoding.work import Pass, multiplications, positions, without_cache
 from playground.decoding.writing import greedy, kept, sample
 
 __all__ = [
-    "Hypothesis", "Node", "Search", "Trace", "Verdict", "beam", "greedy", "judge", "kept", "multiplications", "sample", "search", "trace",
+    "Hypothesis", "Node", "Pass", "Search", "Trace", "Verdict", "beam", "greedy", "judge", "kept", "multiplications", "positions", "sample",
+    "search", "trace", "without_cache",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from playground.config import BOS, EOS, MAX_POSITIONS, PAD
+from playground.decoding.work import Pass
 from playground.model.cache import Cache
 from playground.model.masks import padding_mask
 from playground.model.transformer import Transformer
@@ -28,14 +29,15 @@ class Hypothesis:
 
 
 class Asking:
-    """The sources, encoded once and together, and what the decoder remembers while their targets grow."""
+    """The sources, encoded once and together, and what the decoder remembers while their targets grow. Each pass is added to `record`."""
 
-    def __init__(self, model: Transformer, sources: Sequence[Sequence[int]], cache: bool) -> None:
+    def __init__(self, model: Transformer, sources: Sequence[Sequence[int]], cache: bool, record: list[Pass] | None) -> None:
         check(model)
         longest = max(map(len, sources)) + 1
         rows = [(*source, EOS) + (PAD,) * (longest - len(source) - 1) for source in sources]
         src = torch.tensor(rows, device=model.projection.weight.device)
         self.model, self.cache = model, Cache(len(model.decoder)) if cache else None
+        self.record = [] if record is None else record
         self.memory, self.memory_mask = model.encode(src)[0], padding_mask(src)  # (B, S, D), (B, 1, 1, S)
 
     def begin(self, prefix: Sequence[int]) -> tuple[Tensor, Tensor]:
@@ -50,6 +52,7 @@ class Asking:
     def logprobs(self, tgt_in: Tensor, last: int = 1) -> Tensor:
         """Log probabilities of what comes after each of the `last` tokens of tgt_in (B, T) -> (B, last, V)."""
         states, _, _ = self.model.decode(tgt_in, self.memory, self.memory_mask, self.cache)
+        self.record.append(Pass(*tgt_in.shape, computed=states.shape[1], asked=last))
         return self.model.project(states[:, -last:]).log_softmax(dim=-1)
 
     def keep(self, rows: Tensor) -> None:

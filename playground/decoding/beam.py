@@ -9,6 +9,7 @@ import torch
 
 from playground.config import BOS, EOS
 from playground.decoding.asking import Asking, Hypothesis, forced, score
+from playground.decoding.work import Pass
 from playground.model.transformer import Transformer
 
 
@@ -41,12 +42,11 @@ class Node:
 @dataclass(frozen=True)
 class Search:
     """What beam search found, best first, and how: every node it considered (the first is BOS, parents come before children), the node at
-    which each hypothesis ends, how many hypotheses grew at each step, and what was asked of it."""
+    which each hypothesis ends, and what was asked of it."""
 
     hypotheses: tuple[Hypothesis, ...]
     nodes: tuple[Node, ...]
     ends: tuple[int, ...]
-    growing: tuple[int, ...]
     prefix: tuple[int, ...]
     length_penalty: float
 
@@ -59,16 +59,16 @@ class Search:
 @torch.inference_mode()
 def beam(
     model: Transformer, source: Sequence[int], width: int, length_penalty: float, max_length: int, prefix: Sequence[int] = (),
-    cache: bool = True,
+    cache: bool = True, record: list[Pass] | None = None,
 ) -> list[Hypothesis]:  # fmt: skip
     """The hypotheses that `search` finds, best first."""
-    return list(search(model, source, width, length_penalty, max_length, prefix, cache).hypotheses)
+    return list(search(model, source, width, length_penalty, max_length, prefix, cache, record).hypotheses)
 
 
 @torch.inference_mode()
 def search(
     model: Transformer, source: Sequence[int], width: int, length_penalty: float, max_length: int, prefix: Sequence[int] = (),
-    cache: bool = True,
+    cache: bool = True, record: list[Pass] | None = None,
 ) -> Search:  # fmt: skip
     """Keeps the `width` best hypotheses by their `score` at each step, the finished ones among them, until none can grow.
 
@@ -77,15 +77,14 @@ def search(
     if width < 1:
         raise ValueError("a beam needs a width of at least 1")
     prefix, most = forced(prefix, max_length)
-    asking = Asking(model, [source], cache)
+    asking = Asking(model, [source], cache, record)
     written, logprobs = asking.begin(prefix)  # (1, 1 + P), (1, P)
     nodes = [Node(None, BOS, 0, 0.0, 0.0, 0.0)]
     for value, token in zip(logprobs[0].tolist(), prefix, strict=True):
         nodes.append(child(nodes, len(nodes) - 1, token, value, length_penalty))
-    best, steps = [len(nodes) - 1], []
+    best = [len(nodes) - 1]
     growing = [] if EOS in prefix or len(prefix) == most else best  # one for each row of `written`
     while growing:
-        steps.append(len(growing))
         values, tokens = asking.logprobs(written)[:, -1].topk(min(width, model.tgt_vocab))  # (B, width): no parent keeps more children
         candidates, rows = [at for at in best if nodes[at].token == EOS], {}  # rows: node -> the row it grew from
         for row, parent in enumerate(growing):
@@ -102,7 +101,7 @@ def search(
             parents = torch.tensor([rows[at] for at in growing], device=written.device)
             asking.keep(parents)
             written = torch.cat((written[parents], written.new_tensor([[nodes[at].token] for at in growing])), dim=1)
-    return Search(tuple(_hypothesis(nodes, at) for at in best), tuple(nodes), tuple(best), tuple(steps), prefix, length_penalty)
+    return Search(tuple(_hypothesis(nodes, at) for at in best), tuple(nodes), tuple(best), prefix, length_penalty)
 
 
 def path(nodes: Sequence[Node], at: int) -> list[int]:

@@ -1,31 +1,46 @@
-"""Work: how many multiplications decoding takes, by formula, with the cache and without.
+"""Work: what decoding takes, with the cache and without.
 
-Counted are the products of matrices, where nearly all of the work is; a product (n, k) times (k, m) takes n k m multiplications.
+Every pass through the decoder is recorded as it ran. Counted are the products of matrices, where nearly all of the work is; a product
+(n, k) times (k, m) takes n k m multiplications, and as many additions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from playground.config import ModelConfig
 
 
-def multiplications(config: ModelConfig, tgt_vocab: int, source: int, growing: Sequence[int], prefix: int = 0, cache: bool = True) -> int:
-    """Multiplications to encode a source of `source` tokens, EOS included, and to write len(growing) tokens after a prefix of `prefix`.
+@dataclass(frozen=True)
+class Pass:
+    """One pass through the decoder: `rows` sentences of `length` tokens each, BOS included; states were computed for the `computed` newest
+    of them, and after the `asked` newest the next token was asked for."""
 
-    growing[n] is how many sentences grow at the n-th of these steps: 1 in greedy decoding of one sentence, up to its width in a beam.
-    """
+    rows: int
+    length: int
+    computed: int
+    asked: int
+
+
+def without_cache(passes: Sequence[Pass]) -> list[Pass]:
+    """The same passes if nothing were kept."""
+    return [replace(one, computed=one.length) for one in passes]
+
+
+def positions(passes: Sequence[Pass]) -> int:
+    """For how many tokens the decoder computed states, each time counted anew."""
+    return sum(one.rows * one.computed for one in passes)
+
+
+def multiplications(config: ModelConfig, tgt_vocab: int, source: int, passes: Sequence[Pass]) -> int:
+    """Multiplications to encode a source of `source` tokens, EOS included, and for these passes."""
     d, f, s = config.d_model, config.d_ff, source
-    encoder = config.encoder_layers * (4 * s * d * d + 2 * s * s * d + 2 * s * d * f)
-    # each pass: how many sentences, how many tokens of each the decoder is fed, and after how many of them the next is asked for
-    passes = [(1, prefix, prefix)] * bool(prefix) + [(rows, prefix + 1 + n, 1) for n, rows in enumerate(growing)]
-    decoder = projection = known = 0
-    for rows, length, asked in passes:
-        new = length - known  # tokens whose states are computed
-        own = 4 * new * d * d + 2 * new * length * d  # W_q, W_k, W_v, W_o; scores and mixing
-        cross = 2 * new * d * d + 2 * new * s * d  # W_q and W_o; scores and mixing
-        memory = 0 if known else 2 * s * d * d  # W_k and W_v of the memory
-        decoder += config.decoder_layers * rows * (own + cross + memory + 2 * new * d * f)
-        projection += rows * asked * d * tgt_vocab
-        known = length if cache else 0
-    return encoder + decoder + projection
+    total = config.encoder_layers * (4 * s * d * d + 2 * s * s * d + 2 * s * d * f)
+    for one in passes:
+        n = one.computed
+        own = 4 * n * d * d + 2 * n * one.length * d  # W_q, W_k, W_v, W_o; scores and mixing
+        cross = 2 * n * d * d + 2 * n * s * d  # W_q and W_o; scores and mixing
+        memory = 2 * s * d * d if n == one.length else 0  # W_k and W_v of the memory, unless they were kept
+        total += one.rows * (config.decoder_layers * (own + cross + memory + 2 * n * d * f) + one.asked * d * tgt_vocab)
+    return total

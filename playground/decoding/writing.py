@@ -9,21 +9,23 @@ from torch import Tensor
 
 from playground.config import EOS
 from playground.decoding.asking import Asking, Hypothesis, forced
+from playground.decoding.work import Pass
 from playground.model.transformer import Transformer
 
 
 @torch.inference_mode()
 def greedy(
-    model: Transformer, sources: Sequence[Sequence[int]], max_length: int, prefix: Sequence[int] = (), cache: bool = True
-) -> list[Hypothesis]:
+    model: Transformer, sources: Sequence[Sequence[int]], max_length: int, prefix: Sequence[int] = (), cache: bool = True,
+    record: list[Pass] | None = None,
+) -> list[Hypothesis]:  # fmt: skip
     """The likeliest token at each step, all sources at once."""
-    return _write(model, sources, max_length, prefix, cache, lambda logprobs: logprobs.argmax(dim=-1))
+    return _write(model, sources, max_length, prefix, cache, record, lambda logprobs: logprobs.argmax(dim=-1))
 
 
 @torch.inference_mode()
 def sample(
     model: Transformer, source: Sequence[int], temperature: float, max_length: int, seed: int, prefix: Sequence[int] = (),
-    top_k: int = 0, top_p: float = 1.0, cache: bool = True,
+    top_k: int = 0, top_p: float = 1.0, cache: bool = True, record: list[Pass] | None = None,
 ) -> Hypothesis:  # fmt: skip
     """Draws each token from the model's distribution: sharper below temperature 1, flatter above; of that, what is `kept`.
 
@@ -41,7 +43,7 @@ def sample(
         probabilities = probabilities * kept(probabilities, top_k, top_p)  # multinomial divides by their sum
         return torch.multinomial(probabilities, 1, generator=generator)[:, 0].to(logprobs.device)
 
-    return _write(model, [source], max_length, prefix, cache, draw)[0]
+    return _write(model, [source], max_length, prefix, cache, record, draw)[0]
 
 
 def kept(probabilities: Tensor, top_k: int = 0, top_p: float = 1.0) -> Tensor:
@@ -57,13 +59,13 @@ def kept(probabilities: Tensor, top_k: int = 0, top_p: float = 1.0) -> Tensor:
 
 def _write(
     model: Transformer, sources: Sequence[Sequence[int]], max_length: int, prefix: Sequence[int], cache: bool,
-    choose: Callable[[Tensor], Tensor],
+    record: list[Pass] | None, choose: Callable[[Tensor], Tensor],
 ) -> list[Hypothesis]:  # fmt: skip
     """Writes one sentence for each source; `choose` takes log probabilities (B, V) to the next tokens (B,)."""
     if not sources:
         return []
     prefix, most = forced(prefix, max_length)
-    asking = Asking(model, sources, cache)
+    asking = Asking(model, sources, cache, record)
     written, logprobs = asking.begin(prefix)  # (B, 1 + P), (B, P)
     found = [(list(prefix), values) for values in logprobs.tolist()]
     growing = [] if EOS in prefix else found  # those that a row of `written` stands for

@@ -50,9 +50,10 @@ def pairs(
         "type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": (chosen or 0) - 0.5, "y1": (chosen or 0) + 0.5, "visible": framed,
         "line": {"width": 1, "color": palette["text"]}, "fillcolor": "rgba(0,0,0,0)",
     }  # fmt: skip
+    top = _above(data, width - left - NUMBERS)
     layout = theme.layout(
-        len(names) * row + 76, {"l": left, "r": NUMBERS, "t": 30, "b": 46}, dark, xaxis=x, yaxis=y, shapes=[frame], annotations=numbers,
-        hovermode="closest", showlegend=True, legend=_legend(dark), meta={"tokens": list(names)},
+        len(names) * row + top + 46, {"l": left, "r": NUMBERS, "t": top, "b": 46}, dark, xaxis=x, yaxis=y, shapes=[frame],
+        annotations=numbers, hovermode="closest", showlegend=True, legend=_legend(dark), meta={"tokens": list(names)},
     )  # fmt: skip
     return {"data": data, "layout": layout}
 
@@ -97,9 +98,11 @@ def losses(
     y["ticktext"] = [f"<b>{text}</b>" if at < len(off) and off[at] else text for at, text in zip(y["tickvals"], y["ticktext"], strict=True)]
     x = theme.axis(theme.word(labels, "points_lost"), dark, range=[min(least, 0), max(most, 1)], nticks=5, zeroline=True)
     numbers = [_beside(at, _points(lost[at]), dark) for at in range(0, len(names), every)]
+    top = _above(data, width - left - NUMBER)
     layout = theme.layout(
-        len(names) * row + 94, {"l": left, "r": NUMBER, "t": 48, "b": 46}, dark, xaxis=x | {"zerolinecolor": palette["line"]}, yaxis=y,
-        annotations=numbers, hovermode="closest", showlegend=True, legend=_legend(dark), meta={"kind": kind, "tokens": list(names)},
+        len(names) * row + top + 46, {"l": left, "r": NUMBER, "t": top, "b": 46}, dark,
+        xaxis=x | {"zerolinecolor": palette["line"]}, yaxis=y, annotations=numbers, hovermode="closest", showlegend=True,
+        legend=_legend(dark), meta={"kind": kind, "tokens": list(names)},
     )  # fmt: skip
     return {"data": data, "layout": layout}
 
@@ -136,8 +139,14 @@ def _points(value: float) -> str:
     return (f"{value:.0f}" if abs(value) >= 1 or value == 0 else f"{value:.1f}").replace("-", "−")
 
 
+def _above(data: Sequence[dict], room: float) -> int:
+    """Pixels that the legend takes above a picture: one line, or two where its words don't stand beside each other."""
+    wide = sum(48 + tokens.extent(trace["name"], longest=99) for trace in data if trace.get("name"))
+    return 30 if wide <= room else 48
+
+
 def _legend(dark: bool) -> dict:
-    """In one line above the picture."""
+    """Above the picture."""
     return {
         "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)",
         "font": {"size": theme.SIZE, "color": theme.colors(dark)["muted"]}, "itemclick": False, "itemdoubleclick": False,

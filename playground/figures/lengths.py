@@ -11,7 +11,6 @@ from playground.figures import theme, tokens
 STRIP, PITCH = 22, 50  # px: height of a run's strip, and from one strip to the next
 LARGEST, WIDEST = 10, 620  # px: side of a cell of the map by place, and the whole of it
 BELOW = 100  # px: axis, its title and the colour bar
-NARROW = 6.6  # px, of a character of a run's name
 
 
 def by_length(
@@ -44,14 +43,12 @@ def by_length(
         "customdata": sentences.tolist(), "hovertemplate": theme.phrase(labels, "hover_reach", **texts) + "<extra></extra>",
         "colorbar": _colorbar("share_exact", down, dark, labels),
     }  # fmt: skip
-    room = int((width - 24) / NARROW)
-    short = [name if len(name) <= room else f"{name[: room - 1]}…" for name in names]
     notes = [
         {
             "text": tokens.escape(name), "showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "y": row - half,
             "yanchor": "bottom", "yshift": 2, "font": {"size": theme.SIZE, "color": palette["text"]},
         }
-        for row, name in enumerate(short)
+        for row, name in enumerate(_shortened(name, width - 24) for name in names)
     ]  # fmt: skip
     frames = []
     for row, (low, high) in enumerate(trained):
@@ -61,7 +58,7 @@ def by_length(
         down + 12 + BELOW, {"l": 12, "r": 12, "t": 12, "b": BELOW}, dark, hovermode="closest", annotations=notes, shapes=frames,
         meta={"rows": list(names), "columns": [str(n) for n in range(1, longest + 1)], "none": "–"},
         xaxis=_lengths(longest, dark, labels),
-        yaxis=theme.axis("", dark, range=[rows - 0.5, -0.5], showgrid=False, showticklabels=False, ticks=""),
+        yaxis=theme.axis("", dark, range=[rows - 0.5, -0.5], showgrid=False, showline=False, showticklabels=False, ticks=""),
     )  # fmt: skip
     return {"data": [data], "layout": layout}
 
@@ -83,11 +80,11 @@ def by_place(
     texts = {"place": "<b>%{y}</b>", "length": "<b>%{x}</b>", "share": "%{z:.0%}"}
     data = {
         "type": "heatmap", "x": list(range(1, longest + 1)), "y": list(range(1, places + 1)), "z": theme.rounded(shares),
-        "zmin": 0, "zmax": 1, "xgap": side > 9, "ygap": side > 9, "colorscale": theme.scale(theme.sequential(dark)), "hoverongaps": False,
+        "zmin": 0, "zmax": 1, "xgap": int(side > 9), "ygap": int(side > 9), "colorscale": theme.scale(theme.sequential(dark)),
+        "hoverongaps": False,
         "hovertemplate": theme.phrase(labels, "hover_place", **texts) + "<extra></extra>",
         "colorbar": _colorbar("share_tokens", down, dark, labels),
     }  # fmt: skip
-    data |= {"xgap": int(data["xgap"]), "ygap": int(data["ygap"])}
     low, high = trained[0], min(trained[1], longest)
     stairs = [(n + step, n + 1.5) for n in range(high, low - 1, -1) for step in (0.5, -0.5)]  # down to each length's last token
     layout = theme.layout(
@@ -107,7 +104,13 @@ def _lengths(longest: int, dark: bool, labels: Mapping[str, str] | None) -> dict
 def _round_ticks(longest: int) -> dict:
     """1, and every so many: at most a dozen numbers."""
     step = next(step for step in (1, 2, 4, 5, 8, 10, 16, 20, 25, 50) if longest <= 12 * step or step == 50)
-    return {"tickvals": sorted({1, *range(step, longest + 1, step)} - ({2} if step > 3 else set()))}
+    return {"tickvals": sorted({1, *range(step, longest + 1, step)} - ({2} if step > 1 else set()))}
+
+
+def _shortened(name: str, room: float) -> str:
+    """A run's name, cut where it would leave its `room` in pixels."""
+    fits = next((n for n in range(len(name), 1, -1) if tokens.extent(name, n) <= room), 1)
+    return name if fits == len(name) else f"{name[: fits - 1]}…"
 
 
 def _frame(corners: Sequence[tuple[float, float]], dark: bool) -> dict:

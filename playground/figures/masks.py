@@ -48,7 +48,8 @@ def grid(
         *(cells.unseen(*spot) for spot in _hovers(parts, pair, labels)),
         cells.swatch(theme.word(labels, "allowed"), color, opacity=FILL),
     ]  # fmt: skip
-    name = "memory" if kind == "cross" else kind  # attention shows the token being written, the mask the token that was fed
+    # A row of attention bears the token being written, a row of a mask the token that was fed.
+    name = {"cross": "memory", "decoder": "target"}.get(kind, kind)
     titles = theme.word(labels, f"rows_{name}"), theme.word(labels, f"columns_{name}")
     entries = 2 if len(parts) == 1 else 4
     layout = cells.layout(at, rows, columns, kind=kind, titles=titles, lines=entries * cells.ENTRY, dark=dark)

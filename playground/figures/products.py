@@ -36,7 +36,7 @@ def bars(
         data.append({
             "type": "bar", "x": list(range(1, len(values) + 1)), "y": theme.rounded(values, 5), "name": theme.word(labels, name),
             "xaxis": "x", "yaxis": f"y{at + 1}" if at else "y",
-            "marker": {"color": theme.rounded(values / most), "cmin": -1, "cmax": 1, "colorscale": theme.scale(theme.diverging(dark)),
+            "marker": {"color": theme.signed_shades(values / most, dark),
                        "line": {"color": theme.colors(dark)["line"], "width": 0.5 if len(values) <= 128 else 0}},
             "hovertemplate": f"{theme.word(labels, name)}, {theme.word(labels, 'dimension')} %{{x}}: %{{y:.4f}}<extra></extra>",
         })  # fmt: skip

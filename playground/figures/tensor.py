@@ -75,7 +75,7 @@ def heatmap(
     lines = (0 if scale == "plain" else 1.8) + bool(hidden.any()) * cells.ENTRY
     layout = cells.layout(place, rows, columns, kind=kind, titles=titles, lines=lines, dark=dark)
     at = list(range(len(columns)) if at is None else at)
-    layout["meta"] |= {"fields": ["row", "col"], "at": at, "sides": list(sides), "secret": secret}
+    layout["meta"] |= {"fields": ["row", "col"], "at": at, "sides": list(sides), "secret": list(chosen) if secret and chosen else None}
     layout |= {"shapes": cells.cursor(chosen, *hidden.shape, dark), "showlegend": bool(hidden.any())}
     return {"data": data, "layout": layout | {"legend": cells.legend(place, 1.8, dark)}}
 

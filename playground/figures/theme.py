@@ -73,8 +73,18 @@ def scale(hexes: Sequence[str]) -> list[list]:
 
 def shades(probabilities: object, dark: bool = False) -> list[str]:
     """The colours of probabilities (0 to 1, any number of them) on the sequential scale, for bars; NaN counts as 0."""
-    stops = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in sequential(dark)])  # (11, 3)
-    at = np.clip(np.nan_to_num(np.ravel(probabilities)), 0, 1)
+    return _mixed(sequential(dark), np.nan_to_num(np.ravel(probabilities)))
+
+
+def signed_shades(values: object, dark: bool = False) -> list[str]:
+    """The colours of values from -1 to 1 (any number of them) on the diverging scale, for bars; NaN counts as 0."""
+    return _mixed(diverging(dark), (np.nan_to_num(np.ravel(values)) + 1) / 2)
+
+
+def _mixed(hexes: Sequence[str], places: np.ndarray) -> list[str]:
+    """The colours at `places` of a scale from 0 to 1; what lies beyond takes the colour of its end."""
+    stops = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in hexes])  # (11, 3)
+    at = np.clip(places, 0, 1)
     channels = [np.interp(at, np.linspace(0, 1, len(stops)), stops[:, c]).round().astype(int) for c in range(3)]
     return [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in zip(*channels, strict=True)]
 

@@ -1,4 +1,4 @@
-"""The tree of a beam search: time runs down, a row for each step; what was pruned hangs on a dotted line."""
+"""The tree of a beam search: time runs down, a row for each step; under each token its score; what was pruned hangs on a dotted line."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 
 from playground.figures import theme, tokens
 
-ROW, STEPS = 32, 18  # px, of height for one step; steps drawn at most
+ROW, STEPS = 46, 15  # px, of height for one step; steps drawn at most
 PRUNED = 3  # pruned hypotheses drawn at one step
 AXIS, ENTRY = 40, 20  # px, of width for the numbers of the steps; of height for one line of the legend
-WIDEST = 96  # px, of a lane
-BEND = np.linspace(0, 1, 9)
-EASE = BEND**3 * (BEND * (6 * BEND - 15) + 10)  # leaves straight down and arrives straight down, clear of the labels
+WIDEST = 110  # px, of a lane
+SMALL = 10  # px, of the letters of a score
+BEND = np.array([0, 0.36, 0.42, 0.5, 0.58, 0.64, 1])  # a line turns half way between two rows, clear of the labels
+EASE = np.array([0, 0, 0.1, 0.5, 0.9, 1, 1])
 SYMBOLS = {"kept": "circle", "finished": "square", "overtaken": "square-open", "pruned": "circle-open"}
 
 
@@ -35,8 +36,8 @@ def tree(
 
     fates      "kept", "finished" (it ended and stayed), "overtaken" (it ended and fell out later) or "pruned"
     best       the nodes of the best hypothesis, without the root; `reference`: of the right answer, as far as it came
-    Where not all find room, a step shows the best and the reference, then the others by score; of the pruned ones `PRUNED` at most; and
-    there are at most `STEPS` steps, about the one at which the reference fell out. meta says what is drawn.
+    Drawn is all that was kept, and of what was pruned at a step the `PRUNED` best; and at most `STEPS` steps, about the one at which the
+    reference fell out. meta says how much that is. A tree with more lanes than fit into `width` px is wider.
     Traces: 0 reference, 1 pruned lines, 2 kept lines, 3 best; 4 to 7 nodes by fate, 8 nodes of the best, 9 where the reference was lost.
     Raises ValueError if the lists differ in length.
     """
@@ -46,10 +47,11 @@ def tree(
     lost = [node for node in reference[-1:] if fates[node] in ("pruned", "overtaken")]
     first, last = _window(max(depths), depths[lost[0]] if lost else 0)
     longest = min(tokens.longest(width), 10)
-    inner, lane = width - AXIS - 8, 20 + max(tokens.extent(name, longest) for name in names)  # px
     ranks = [(node not in best, node not in reference, fates[node] == "pruned", -numbers[node][2]) for node in range(len(names))]
-    at = _places(parents, depths, ranks, (first, last), max(int(inner // lane), 2))
+    at = _places(parents, depths, ranks, (first, last))
     lanes = max(x for x, _ in at.values()) + 1
+    lane = 20 + max(38, *(tokens.extent(names[node], longest) for node in at))  # px, that it takes at least; 38 for a score
+    inner = max(width - AXIS - 8, lanes * lane)
 
     palette = theme.colors(dark)
     groups = {fate: [node for node in at if fates[node] == fate and node not in best] for fate in SYMBOLS}
@@ -67,7 +69,7 @@ def tree(
         return {
             "type": "scatter", "mode": "markers+text", "name": theme.word(labels, f"tree_{name}"), "showlegend": legend and bool(nodes),
             "x": [at[node][0] for node in nodes], "y": [at[node][1] for node in nodes],
-            "text": [tokens.label(names[node], longest) for node in nodes], "textposition": "middle right",
+            "text": [_label(names[node], longest, numbers[node][2] if node else None) for node in nodes], "textposition": "middle right",
             "textfont": {"family": theme.MONO, "size": theme.SIZE, "color": color}, "cliponaxis": False,
             "marker": {"symbol": list(symbols), "size": 8, "color": color, "line": {"width": 1.5, "color": color}},
             "hovertext": [tokens.label(names[node], 40) for node in nodes], "customdata": theme.rounded(np.take(numbers, nodes, axis=0)),
@@ -103,9 +105,11 @@ def tree(
         "font": {"size": theme.SIZE, "color": palette["muted"]}, "itemclick": False, "itemdoubleclick": False, "tracegroupgap": 0,
     }  # fmt: skip
     drawn = {"drawn": len(at) - (0 in at), "considered": len(names) - 1, "first": max(first, 1), "last": last, "steps": max(depths)}
+    wider = {"width": int(np.ceil(inner)) + AXIS + 8} if inner > width - AXIS - 8 else {}
     layout = theme.layout(
         6 + down + 14 + ENTRY * entries, {"l": AXIS, "r": 8, "t": 6, "b": 14 + ENTRY * entries}, dark, xaxis=x, yaxis=y, showlegend=True,
-        legend=legend, hovermode="closest", meta={**drawn, "table": _table(names, parents, numbers, fates, sorted(at), depths, labels)},
+        legend=legend, hovermode="closest", **wider,
+        meta={**drawn, "table": _table(names, parents, numbers, fates, sorted(at), depths, labels)},
     )  # fmt: skip
     return {"data": data, "layout": layout}
 
@@ -124,27 +128,33 @@ def _window(steps: int, at: int) -> tuple[int, int]:
     return first, min(first + STEPS, steps)
 
 
-def _places(
-    parents: Sequence[int], depths: Sequence[int], ranks: Sequence[tuple], window: tuple[int, int], lanes: int
-) -> dict[int, tuple[int, int]]:
+def _places(parents: Sequence[int], depths: Sequence[int], ranks: Sequence[tuple], window: tuple[int, int]) -> dict[int, tuple[int, int]]:
     """(lane, step) of every node that is drawn. Nobody is drawn without its parent; children stand in the order of their parents, so that
     no lines cross, and the best child stands below its parent as long as there is room."""
-    rows = defaultdict(list)
-    for node, depth in enumerate(depths):
-        rows[depth].append(node)
-    at: dict[int, tuple[int, int]] = {}
-    for step in range(window[0], window[1] + 1):
-        here = sorted((node for node in rows[step] if step == window[0] or parents[node] in at), key=lambda node: ranks[node])
+    rows: dict[int, list[int]] = {step: [] for step in range(window[0], window[1] + 1)}
+    drawn: set[int] = set()
+    for step, row in rows.items():
+        here = [node for node, depth in enumerate(depths) if depth == step and (step == window[0] or parents[node] in drawn)]
+        here.sort(key=lambda node: ranks[node])
         faint = [node for node in here if ranks[node][:3] == (True, True, True)]
-        chosen = [node for node in here if node not in faint[PRUNED:]][:lanes]
-        chosen.sort(key=lambda node: (at[parents[node]][0] if parents[node] in at else 0, ranks[node][3]))
+        row += [node for node in here if node not in faint[PRUNED:]]
+        drawn.update(row)
+    lanes = max(map(len, rows.values()))
+    at: dict[int, tuple[int, int]] = {}
+    for step, row in rows.items():
+        above = {node: at[parents[node]][0] if parents[node] in at else 0 for node in row}
         next_free, seen = 0, defaultdict(int)
-        for place, node in enumerate(chosen):
-            above = at[parents[node]][0] if parents[node] in at else 0
-            lane = min(max(above + seen[parents[node]], next_free), lanes - len(chosen) + place)
+        for place, node in enumerate(sorted(row, key=lambda node: (above[node], ranks[node][3]))):
+            lane = min(max(above[node] + seen[parents[node]], next_free), lanes - len(row) + place)
             seen[parents[node]] += 1
             at[node], next_free = (lane, step), lane + 1
     return at
+
+
+def _label(name: str, longest: int, score: float | None) -> str:
+    """A token, and under it the score of the sentence that ends with it."""
+    token = tokens.label(name, longest)
+    return token if score is None else f'{token}<br><span style="font-size:{SMALL}px">{f"{score:.2f}".replace("-", "−")}</span>'
 
 
 def _curves(at: Mapping[int, tuple[int, int]], parents: Sequence[int], nodes: Sequence[int]) -> tuple[list, list]:

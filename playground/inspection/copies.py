@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 
+from torch import nn
+
 from playground.model.transformer import Transformer
 
 
@@ -11,3 +13,9 @@ def own(model: Transformer) -> Transformer:
     """A new tree of modules over the very same tensors, in the same mode. Put hooks on it; never write to its parameters."""
     shared = [*model.parameters(), *model.buffers(), model.generator]
     return copy.deepcopy(model, {id(thing): thing for thing in shared})
+
+
+def learning(model: Transformer) -> Transformer:
+    """The same, but its parameters are new ones over the same numbers, and take gradients: those of the original get none."""
+    fresh = {id(parameter): nn.Parameter(parameter.detach()) for parameter in model.parameters()}
+    return copy.deepcopy(model, fresh | {id(thing): thing for thing in (*model.buffers(), model.generator)})

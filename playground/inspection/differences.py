@@ -31,13 +31,13 @@ def written(before: Sequence[int], after: Sequence[int]) -> Fact:
 
 
 def moved(before: Sequence[float], after: Sequence[float], names: Sequence[str]) -> Fact:
-    """Of the token whose probability moved most: "whatif.fell" or "whatif.rose" with {token}, {step}, {before}, {after}; "whatif.unmoved"
-    when none did."""
+    """Of the token whose probability moved most: "whatif.fell" or "whatif.rose" with {token}, {step} and the probabilities {before} and
+    {after}; "whatif.unmoved" when none did."""
     difference = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
     at = int(np.abs(difference).argmax())
     if abs(difference[at]) < MOVED:
         return Fact("whatif.unmoved", {})
-    values = {"token": names[at], "step": at + 1, "before": f"{before[at]:.2f}", "after": f"{after[at]:.2f}"}
+    values = {"token": names[at], "step": at + 1, "before": float(before[at]), "after": float(after[at])}
     return Fact("whatif.fell" if difference[at] < 0 else "whatif.rose", values)
 
 

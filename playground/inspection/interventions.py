@@ -23,8 +23,9 @@ from playground.model.transformer import Transformer
 PARTS = ("encoder", "decoder", "cross")
 MEMORIES = limits("memory").choices
 LONGEST = 2_000  # characters of a text that is parsed
-_HEAD = re.compile(r"([edc])([1-9]\d?)\.([1-9]\d?)")
-_GIVEN, _MASKED = re.compile(r"k(\d{1,3})-(0(?:\.\d{1,4})?|1)"), re.compile(r"x(\d{1,3})")
+_HEAD = re.compile(r"([edc])([1-9]\d?)\.([1-9]\d?)", re.ASCII)
+_ROW, _MASKED = re.compile(r"q(\d{1,3})", re.ASCII), re.compile(r"x(\d{1,3})", re.ASCII)
+_GIVEN = re.compile(r"k(\d{1,3})-(0(?:\.\d{1,4})?|1)", re.ASCII)
 
 
 class Head(NamedTuple):
@@ -36,6 +37,12 @@ class Head(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.part[0]}{self.layer + 1}.{self.head + 1}"
+
+    @classmethod
+    def parse(cls, text: str) -> Head | None:
+        """The head of that name; None for any other text."""
+        found = _HEAD.fullmatch(text)
+        return cls(next(part for part in PARTS if part[0] == found[1]), int(found[2]) - 1, int(found[3]) - 1) if found else None
 
 
 def heads(config: ModelConfig) -> tuple[Head, ...]:
@@ -49,7 +56,7 @@ class Edit:
     """Where one head of cross-attention looks in one decoding step (`row`), written by hand.
 
     `masked` columns get exactly 0 and `column` gets `weight`; the other columns share the rest in the proportions that softmax gave them.
-    When there are no others, `column` gets all. With every column masked the row looks nowhere, as under a mask. Text: "k4-0.5_x6".
+    When there are no others, `column` gets all. With every column masked the row looks nowhere, as under a mask. Text: "c2.3_q1_k4-0.5_x6".
     """
 
     layer: int
@@ -60,19 +67,32 @@ class Edit:
     masked: tuple[int, ...] = ()
 
     @classmethod
-    def parse(cls, text: str, layer: int, head: int, row: int) -> Edit:
-        """What in `text` is no cell is ignored. A column that is both given and masked is masked, as is one that is given 0."""
-        column, weight, masked = None, 1.0, set()
+    def parse(cls, text: str) -> Edit | None:
+        """None unless `text` names a head of cross-attention, a row and something to do there; what else it says is ignored. A column that
+        is both given and masked is masked, as is one that is given 0."""
+        place, row, column, weight, masked = None, None, None, 1.0, set()
         for word in text[:LONGEST].split("_"):
-            if found := _MASKED.fullmatch(word):
+            if (head := Head.parse(word)) and head.part == "cross":
+                place = head
+            elif found := _ROW.fullmatch(word):
+                row = int(found[1])
+            elif found := _MASKED.fullmatch(word):
                 masked.add(int(found[1]))
             elif found := _GIVEN.fullmatch(word):
                 column, weight = int(found[1]), float(found[2])
-        return cls(layer, head, row)._with(column, weight, masked)
+        if place is None or row is None:
+            return None
+        return cls(place.layer, place.head, row)._with(column, weight, masked) or None
 
     def __str__(self) -> str:
         given = [] if self.column is None else [f"k{self.column}-{self.weight:g}"]
-        return "_".join([*given, *(f"x{column}" for column in self.masked)])
+        done = [*given, *(f"x{column}" for column in self.masked)]
+        return "_".join([str(Head("cross", self.layer, self.head)), f"q{self.row}", *done]) if done else ""
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Layer, head and row."""
+        return self.layer, self.head, self.row
 
     def __bool__(self) -> bool:
         return self.column is not None or bool(self.masked)
@@ -113,12 +133,10 @@ class Change:
     edit: Edit | None = None
 
     @classmethod
-    def parse(cls, off: str = "", memory: str = "", edit: Edit | None = None) -> Change:
-        """`off` as "c1.3_e2.1". What is no head and no kind of memory is ignored."""
-        parts = {part[0]: part for part in PARTS}
-        found = (_HEAD.fullmatch(word) for word in off[:LONGEST].split("_"))
-        named = frozenset(Head(parts[word[1]], int(word[2]) - 1, int(word[3]) - 1) for word in found if word)
-        return cls(named, memory if memory in MEMORIES else None, edit or None)
+    def parse(cls, off: str = "", memory: str = "", cells: str = "") -> Change:
+        """`off` as "c1.3_e2.1", `cells` as the text of an edit. What is no head, no kind of memory and no edit is ignored."""
+        named = frozenset(filter(None, map(Head.parse, off[:LONGEST].split("_"))))
+        return cls(named, memory if memory in MEMORIES else None, Edit.parse(cells))
 
     def __bool__(self) -> bool:
         return self != Change()

@@ -9,6 +9,8 @@ import numpy as np
 
 from playground.inspection.fact import Fact, percent
 
+NAMED = 6  # lengths without a sentence that a caption lists
+
 
 @dataclass(frozen=True)
 class Reach:
@@ -22,9 +24,9 @@ class Reach:
     tokens: np.ndarray  # (N + 1, N) the share of tokens that is right
 
 
-def reach(rows: Sequence[tuple[np.ndarray, bool]]) -> Reach:
-    """Of sentences given as (which tokens are right (T,), EOS included; whether all of it is right). Raises ValueError without any."""
-    longest = max(len(right) - 1 for right, _ in rows)
+def reach(rows: Sequence[tuple[np.ndarray, bool]], longest: int) -> Reach:
+    """Of sentences given as (which tokens are right (T,), EOS included; whether all of it is right). N is `longest`, or more if one is."""
+    longest = max([longest, *(len(right) - 1 for right, _ in rows)])
     counts, whole = np.zeros(longest, dtype=int), np.zeros(longest)
     hits, asked = np.zeros((longest + 1, longest)), np.zeros((longest + 1, longest))
     for right, all_of_it in rows:
@@ -39,9 +41,14 @@ def reach(rows: Sequence[tuple[np.ndarray, bool]]) -> Reach:
 
 def exact_facts(found: Reach, trained: tuple[int, int]) -> list[Fact]:
     """How many sentences are right at the lengths of training, `trained` (shortest, longest); at the next one beyond; and from where on
-    none is. With shorter ones than training had, how many of those."""
+    none is. With shorter ones than training had, how many of those; and which lengths in between have no sentence."""
     low, high = trained
     facts = [Fact("evaluate.lengths_trained", {"percent": _mean(found, low, high), "low": low, "high": high})]
+    tried = np.flatnonzero(found.counts) + 1
+    missing = sorted({*range(int(tried[0]), int(tried[-1]))} - {*tried.tolist()})
+    if missing:
+        lengths = ", ".join(map(str, missing[:NAMED])) + (" …" if len(missing) > NAMED else "")
+        facts.append(Fact("evaluate.lengths_missing", {"lengths": lengths}))
     if low > 1 and found.counts[: low - 1].any():
         facts.append(Fact("evaluate.lengths_shorter", {"percent": _mean(found, 1, low - 1), "low": low}))
     beyond = np.flatnonzero(found.counts[high:]) + high + 1  # lengths there are sentences of

@@ -53,7 +53,8 @@ class _Cell:
     def take(self, index: tuple[int, ...], number: int = 0) -> Given:
         """The cell `index` of one of the inputs."""
         stage = self.inputs[number]
-        return Given(Label(STAGES.get(stage.name, "x"), index, stage=stage.address), float(stage.values[index]))
+        name = "x" if kind(self.config, stage) == "scaled_embedding" else STAGES.get(stage.name, "x")
+        return Given(Label(name, index, stage=stage.address), float(stage.values[index]))
 
     def row(self, *first: int, number: int = 0) -> list[Given]:
         """All cells of one of the inputs whose first indices are these."""

@@ -44,6 +44,15 @@ def cross(encoder: np.ndarray, decoder: np.ndarray, cross: np.ndarray, residual:
     return flow / share, share
 
 
+def own(flow: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> Fact:
+    """Of self-attention (Q, Q): how much on average comes from a place's own token, {own}, and the largest share that comes from another,
+    as in `strongest`. Where there is but one token, only that."""
+    if len(flow) == 1:
+        return strongest(flow, rows, columns)
+    fact = strongest(np.where(np.eye(len(flow), dtype=bool), 0.0, flow), rows, columns)
+    return Fact("heads.rollout_own", fact.values | {"own": percent(float(np.trace(flow)) / len(flow))})
+
+
 def strongest(flow: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> Fact:
     """The largest share there is: {asks} in {row} and {answers} in {column}, counted from 1, and {percent}."""
     q, k = np.unravel_index(int(np.argmax(flow)), flow.shape)

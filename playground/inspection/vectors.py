@@ -13,25 +13,42 @@ from playground.inspection.fact import Fact, percent
 
 MUCH = 0.5  # a cosine beyond which two vectors are counted as pointing the same way, or the opposite one
 
+
 def principal_axes(points: np.ndarray, like: np.ndarray | None = None) -> np.ndarray:
     """The two directions along which the points (N, D) vary most: (2, D), the first one first.
 
-    A direction may point either way. It points the way the axis `like` does (that of the frame before, in a film), so that neighbouring
-    frames are no mirror images; without one, its largest component is positive. Raises ValueError for fewer than two points.
+    A direction may point either way, and two that matter as much may come in either order. With axes `like` they come in the order and
+    point the ways that agree best with those; without, the largest component of each is positive. Raises ValueError for fewer than two
+    points.
     """
     points = np.asarray(points, dtype=np.float64)
     if len(points) < 2 or points.shape[1] < 2:
         raise ValueError(f"two axes need at least two points of two numbers, not {points.shape}")
     axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][:2]
-    same_way = np.sum(axes * like, axis=1) if like is not None else axes[np.arange(2), np.abs(axes).argmax(axis=1)]
+    if like is None:
+        same_way = axes[np.arange(2), np.abs(axes).argmax(axis=1)]
+    else:
+        agreement = np.abs(axes @ like.T)
+        axes = axes[::-1] if np.trace(agreement[::-1]) > np.trace(agreement) else axes
+        same_way = np.sum(axes * like, axis=1)
     return axes * np.where(same_way < 0, -1.0, 1.0)[:, None]
 
 
-def film_axes(frames: Sequence[np.ndarray]) -> np.ndarray:
-    """The principal axes of the last frame, turned the way that those of the frames before it hand down. All frames are seen along them."""
+def turned(axes: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """The same plane, but its axes (2, D) turned (and flipped, if need be) inside it to agree best with `like`: orthogonal Procrustes."""
+    left, _, right = np.linalg.svd(like @ axes.T)
+    return left @ right @ axes
+
+
+def followed_axes(frames: Sequence[np.ndarray]) -> np.ndarray:
+    """The plane of most variance of the last frame (N, D), its axes turned to follow those of the frame before, and so on from the first:
+    so a picture that is drawn along them frame by frame neither flips nor spins. Raises ValueError without a frame."""
     axes = None
     for points in frames:
-        axes = principal_axes(points, axes)
+        own = principal_axes(points)
+        axes = own if axes is None else turned(own, axes)
+    if axes is None:
+        raise ValueError("there is no frame")
     return axes
 
 
@@ -78,8 +95,8 @@ def pair_fact(points: np.ndarray, names: Sequence[str]) -> Fact | None:
     upper = np.triu_indices(len(found), 1)
     near, far = int(found[upper].argmax()), int(found[upper].argmin())
     near, far = [(int(upper[0][place]), int(upper[1][place])) for place in (near, far)]
-    values = {"one": names[near[0]], "other": names[near[1]], "cosine": f"{found[near]:.2f}"}
-    return Fact("vectors.pair", values | {"this": names[far[0]], "that": names[far[1]], "least": f"{found[far]:.2f}"})
+    values = {"one": names[near[0]], "other": names[near[1]], "cosine": _two_digits(found[near])}
+    return Fact("vectors.pair", values | {"this": names[far[0]], "that": names[far[1]], "least": _two_digits(found[far])})
 
 
 def kinship_fact(points: np.ndarray, ids: Sequence[int], places: Sequence[int]) -> Fact | None:
@@ -90,7 +107,7 @@ def kinship_fact(points: np.ndarray, ids: Sequence[int], places: Sequence[int]) 
     kinds = {"token": token & ~place, "place": ~token & place, "neither": ~token & ~place}
     if not all(kind.any() for kind in kinds.values()):
         return None
-    return Fact("vectors.kinship", {name: f"{found[kind].mean():.2f}" for name, kind in kinds.items()})
+    return Fact("vectors.kinship", {name: _two_digits(found[kind].mean()) for name, kind in kinds.items()})
 
 
 def spread_fact(matrix: np.ndarray) -> Fact:
@@ -99,4 +116,8 @@ def spread_fact(matrix: np.ndarray) -> Fact:
     if not pairs.size:
         return Fact("vectors.single", {})
     above, below = int((pairs > MUCH).sum()), int((pairs < -MUCH).sum())
-    return Fact("vectors.spread", {"pairs": pairs.size, "above": above, "below": below, "much": MUCH, "mean": f"{pairs.mean():.2f}"})
+    return Fact("vectors.spread", {"pairs": pairs.size, "above": above, "below": below, "much": MUCH, "mean": _two_digits(pairs.mean())})
+
+
+def _two_digits(value: float) -> str:
+    return f"{round(float(value), 2) + 0.0:.2f}"  # no minus before a zero

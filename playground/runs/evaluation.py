@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
-from sacrebleu.metrics import BLEU, CHRF
+import numpy as np
 
 from playground.config import EOS, MAX_POSITIONS, Refusal
 from playground.data.corpus import Corpus, Item, natural_unit
@@ -16,12 +16,12 @@ from playground.data.tasks import TASKS
 from playground.decoding import greedy
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
+from playground.runs.lengths import forced
 from playground.runs.reader import FREER, Reader
 from playground.runs.run import Run
-from playground.runs.slices import affordable, in_slices
+from playground.runs.slices import SLICE, affordable, in_slices
 from playground.runs.tokens import judge
 from playground.runs.views import Piece, pieces_from, pieces_of
-from playground.training.metrics import prepare, validate
 
 SPLITS = ("heldout", "harder")
 MOST, FEWEST = 200, 4  # sentences
@@ -44,6 +44,8 @@ def measure(outputs: Sequence[str], references: Sequence[Sequence[str]], tokeniz
 
     Raises ValueError when there are no outputs, or one of them has no reference.
     """
+    from sacrebleu.metrics import BLEU, CHRF  # here, for it takes a while and the page is to open first
+
     if not outputs or len(outputs) != len(references) or not all(references):
         raise ValueError("sacrebleu needs at least one output, and a reference for each")
     streams = list(zip_longest(*references))  # all first references, all second ones, …; None where a sentence has fewer
@@ -74,15 +76,19 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Scores:
-    """How good the parameters of `step` are on `sentences` sentences, the first of the `of` that the split has. Shares are 0 to 1."""
+    """How good the parameters of `step` are on `sentences` sentences, the first of the `of` that the split has; `asked` will be tried.
+
+    Shares are 0 to 1.
+    """
 
     step: int
     sentences: int
+    asked: int
     of: int
     measured: Measured
     tokenize: str  # how sacrebleu cut the sentences for BLEU
     exact_match: float  # greedy outputs that are a right answer
-    token_accuracy: float  # tokens that are the likeliest, given the right ones before
+    token_accuracy: float  # tokens that are the likeliest, given the right ones before, in the right answer that has most of them
     length_ratio: float  # mean length of an output over that of its nearest reference, in tokens
     unfinished: int  # outputs without an end
     most_references: int  # right answers to one source
@@ -91,22 +97,25 @@ class Scores:
 
 
 def scores(reader: Reader, corpora: Corpora, run: Run, step: int | None, split: str) -> Scores:
-    """The scores of a run on "heldout" or "harder". Raises Refusal when the split is empty or the run has nothing to show yet."""
+    """The scores of a run on "heldout" or "harder", as far as they are known after a moment: who asks again knows more.
+
+    Raises Refusal when the split is empty or the run has nothing to show yet.
+    """
     corpus = corpora.get(run.experiment, run.pairs)
     items = getattr(corpus, split)
     if not items:
         raise Refusal("evaluate.no_sentences", split=split)
     length = sum(len(item.src_ids) for item in items) / len(items)
-    asked = items[: affordable(run, length + _most(length), MOST, FEWEST)]
-    key = ("scores", split)
-    actual, found = in_slices(reader, run, step, key, asked, lambda model, part: _write(model, corpus, part))
-    outputs = [ids for written, _, _ in found for ids in written]
-    accuracy = sum(right for _, right, _ in found) / sum(tokens for _, _, tokens in found)
+    asked = items[: min(affordable(run, length + _most(length), MOST, FEWEST), SLICE if run.working else MOST)]
+    actual, found = in_slices(reader, run, step, ("scores", split), asked, lambda model, part: _write(model, corpus, part))
+    outputs = [ids for written, _ in found for ids in written]
+    flags = np.concatenate([right for _, rows in found for right, _ in rows])
+    told = {"step": actual, "asked": len(asked), "of": len(items), "token_accuracy": float(flags.mean())}
 
     def judged(*_: object) -> Scores:
-        return _scores(actual, len(items), corpus, asked[: len(outputs)], outputs, accuracy)
+        return _scores(corpus, asked[: len(outputs)], outputs, told)
 
-    return judged() if run.working else reader.work(run, step, (*key, len(asked)), judged)
+    return judged() if run.working else reader.work(run, step, ("scores", split, actual, len(asked), len(outputs)), judged)
 
 
 def _most(length: float) -> int:
@@ -114,36 +123,29 @@ def _most(length: float) -> int:
     return min(MAX_POSITIONS, round(2 * length) + FREER)
 
 
-def _write(model: Transformer, corpus: Corpus, items: Sequence[Item]) -> tuple[list[tuple[int, ...]], float, int]:
-    """(greedy outputs, how many tokens are right when all before them are given, of how many)."""
+def _write(model: Transformer, corpus: Corpus, items: Sequence[Item]) -> tuple[list[tuple[int, ...]], list[tuple[np.ndarray, bool]]]:
+    """(greedy outputs, what is right when all tokens before are given)."""
     limits = [_most(len(item.src_ids)) for item in items]
     found = greedy(model, [item.src_ids for item in items], max(limits))
-    tokens = sum(len(item.tgt_ids) + 1 for item in items)
-    accuracy = validate(model, prepare(corpus, tuple(items))).token_accuracy
-    return [hypothesis.ids[:limit] for hypothesis, limit in zip(found, limits, strict=True)], accuracy * tokens, tokens
+    return [hypothesis.ids[:limit] for hypothesis, limit in zip(found, limits, strict=True)], forced(model, corpus, items)
 
 
-def _scores(
-    step: int, of: int, corpus: Corpus, items: Sequence[Item], outputs: Sequence[tuple[int, ...]], accuracy: float
-) -> Scores:  # fmt: skip
+def _scores(corpus: Corpus, items: Sequence[Item], outputs: Sequence[tuple[int, ...]], told: dict) -> Scores:
     tokenizer, task = corpus.tgt_tokenizer, TASKS.get(corpus.name)
     references = [corpus.references[item.src] for item in items]
     texts = [tokenizer.decode(ids) for ids in outputs]
     tokenize = tokenization([text for texts in references for text in texts], task.tgt_unit if task else None)
     ratios, mistakes = [], []
     for item, ids, answers in zip(items, outputs, references, strict=True):
-        nearest, right = _nearest(ids, [tokenizer.encode(answer) for answer in answers])
-        ratios.append(sum(token != EOS for token in ids) / len(nearest))
-        if not (all(right) and ids[-1] == EOS):
-            mistakes.append(Mistake(item.src, pieces_from(tokenizer, ids), right, pieces_of(tokenizer, tokenizer.decode(nearest))))
+        judged = {answer: judge(ids, [tokenizer.encode(answer)]) for answer in answers}
+        nearest = max(answers, key=lambda answer: sum(judged[answer]))
+        reference = pieces_of(tokenizer, nearest)
+        ratios.append(sum(token != EOS for token in ids) / len(reference))
+        if not (all(judged[nearest]) and ids[-1] == EOS):
+            mistakes.append(Mistake(item.src, pieces_from(tokenizer, ids), judged[nearest], reference))
     return Scores(
-        step, len(items), of, measure(texts, references, tokenize), tokenize, 1 - len(mistakes) / len(items), accuracy,
-        sum(ratios) / len(ratios), sum(ids[-1] != EOS for ids in outputs), max(map(len, references)), len(mistakes),
-        tuple(mistakes[:SHOWN]),
+        **told, sentences=len(items), measured=measure(texts, references, tokenize), tokenize=tokenize,
+        exact_match=1 - len(mistakes) / len(items), length_ratio=sum(ratios) / len(ratios),
+        unfinished=sum(ids[-1] != EOS for ids in outputs), most_references=max(map(len, references)), wrong=len(mistakes),
+        mistakes=tuple(mistakes[:SHOWN]),
     )  # fmt: skip
-
-
-def _nearest(ids: tuple[int, ...], answers: Sequence[list[int]]) -> tuple[list[int], tuple[bool, ...]]:
-    """The answer that the written tokens agree with most, and which of them do."""
-    judged = [(answer, judge(ids, [answer])) for answer in answers]
-    return max(judged, key=lambda pair: sum(pair[1]))

@@ -12,7 +12,7 @@ from playground.inspection import attention
 from playground.inspection.heads import Sample, Scores, read, score
 from playground.model.transformer import Transformer
 from playground.runs import answers
-from playground.runs.film import Completion
+from playground.runs.film import Completion, Frame
 from playground.runs.reader import Reader
 from playground.runs.run import Run
 
@@ -70,18 +70,21 @@ class Curves:
     sentences: int
 
 
-def curves(run: Run, kind: str) -> Curves | None:
+def curves(reader: Reader, run: Run, kind: str) -> Curves | None:
     """Over the film, on its own sentences; None while it has no picture of attention.
 
     While a model still writes nonsense, its rows are held against the right answer, place by place: the third token that is written should
     look where the third token of the answer comes from.
     """
-    film = run.film
-    kept = [at for at, wanted in enumerate(film.plan.attention) if wanted]
-    frames = film.frames
-    if not kept or not frames or run.tokenizers is None:
+    frames = run.film.frames
+    if not any(run.film.plan.attention) or not frames or run.tokenizers is None:
         return None
-    ways = {at: _Ways(run, *film.plan.probes[at]) for at in kept} if kind == "cross" else {}
+    return reader.remember(run, ("curves", kind, len(frames), frames[-1].step), lambda: _curves(run, frames, kind))
+
+
+def _curves(run: Run, frames: Sequence[Frame], kind: str) -> Curves:
+    kept = [at for at, wanted in enumerate(run.film.plan.attention) if wanted]
+    ways = {at: _Ways(run, *run.film.plan.probes[at]) for at in kept} if kind == "cross" else {}
     entropy, aligned = [], []
     for frame in frames:
         done = [(at, frame.completions[at]) for at in kept]

@@ -95,16 +95,17 @@ class History:
             _fill(history.steps, data["steps"], 2 * MOST_ROWS)
             _fill(history.validations, data["validations"], 2 * MOST_ROWS)
             if "health" in data:  # an older run has none
-                if len(data["health"]) > MOST_NUMBERS or next(iter(data["health"])) != "step" or not all(map(ADDRESS.fullmatch, data["health"])):
+                names = tuple(data["health"])
+                if len(names) > MOST_NUMBERS or names[0] != "step" or not all(map(ADDRESS.fullmatch, names)):
                     raise ValueError
-                history.health = Table(tuple(data["health"]))
+                history.health = Table(names)
                 _fill(history.health, data["health"], MOST_CHECKUPS)
             for step, knob, value in data["events"]:
                 if knob not in LIVE_KNOBS:
                     raise ValueError
                 history.events.append((int(step), knob, check(knob, value)))
             history.probes = tuple(_probe(entry) for entry in data["probes"])
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, StopIteration, Refusal) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError, Refusal) as error:
             raise Refusal("runs.not_a_run", what="history.json") from error
         return history
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from typing import NamedTuple
 
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
@@ -15,6 +16,8 @@ from playground.runs import answers
 from playground.runs.reader import FREER, Reader
 from playground.runs.run import Run
 from playground.runs.views import Piece, pieces_from, pieces_of
+
+NUMBERS = count()
 
 
 class Cell(NamedTuple):
@@ -41,13 +44,14 @@ class Stages(dict[str, Stage]):
 
 @dataclass(frozen=True)
 class Inside:
-    """One pass through the model of `step`: the decoder reads `fed`, is asked for `asked`."""
+    """One pass through the model of `step`: the decoder reads `fed`, is asked for `asked`. No other recording has its `number`."""
 
     step: int
     source: tuple[Piece, ...]  # S, EOS last
     fed: tuple[Piece, ...]  # T, BOS first
     asked: tuple[Piece, ...]  # T, EOS last when it came
     stages: Stages
+    number: int = field(default_factory=NUMBERS.__next__)
 
 
 def inside(

@@ -27,37 +27,50 @@ SEED = 1  # of the sentences made here: the same for every run
 
 @dataclass(frozen=True)
 class Lengths:
-    """What is right at which length. As in validation, a token is right when it is the likeliest, given the right ones before it, and a
-    sentence when all its tokens are, in one of its right answers: then, and only then, greedy decoding writes it."""
+    """What is right at which length, in the `sentences` tried so far, the shortest of the `asked` that will be.
+
+    As in validation, a token is right when it is the likeliest, given the right ones before it, and a sentence when all its tokens are, in
+    one of its right answers: then, and only then, greedy decoding writes it.
+    """
 
     step: int
+    sentences: int
+    asked: int
     made: bool  # sentences were made for every length; else they are those of the held-out and harder splits
     trained: tuple[int, int]  # the shortest and the longest target of training, in tokens without EOS
     reach: Reach
 
 
 def lengths(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> Lengths:
-    """Of the parameters nearest to `step`. Raises Refusal when the run has nothing to show yet."""
+    """Of the parameters nearest to `step`, as far as it is known after a moment: who asks again knows more.
+
+    Raises Refusal when the run has nothing to show yet.
+    """
     corpus = corpora.get(run.experiment, run.pairs)
     made = _made(run, corpus)
     items = made or _existing(run, corpus)
     asked = items[:: -(-len(items) // SLICE)] if run.working else items
     actual, found = in_slices(reader, run, step, ("lengths",), asked, lambda model, part: forced(model, corpus, part))
+    rows = [row for part in found for row in part]
     targets = [len(item.tgt_ids) for item in corpus.train]
-    return Lengths(actual, bool(made), (min(targets), max(targets)), reach([row for rows in found for row in rows]))
+    longest = max(len(item.tgt_ids) for item in asked)
+    return Lengths(actual, len(rows), len(asked), bool(made), (min(targets), max(targets)), reach(rows, longest))
 
 
 @torch.inference_mode()
 def forced(model: Transformer, corpus: Corpus, items: Sequence[Item]) -> list[tuple[np.ndarray, bool]]:
-    """For each item, which tokens of its target (T,), EOS last, are the likeliest given those before; and whether it is right as a whole,
-    by this answer or another one. The model is in eval mode."""
-    flags, whole = [np.zeros(0, dtype=bool)] * len(items), np.zeros(len(items), dtype=bool)
+    """For each item, which tokens of its right answer (T,), EOS last, are the likeliest given those before: of the answer with the largest
+    share of them, where it has several. And whether one of its answers is right as a whole. The model is in eval mode."""
+    flags, best, whole = [np.zeros(0, dtype=bool)] * len(items), [(-1.0, False)] * len(items), [False] * len(items)
     for batch, question, own, spellable in prepare(corpus, tuple(items)).chunks:
         right, real = model(batch.src, batch.tgt_in).logits.argmax(dim=-1) == batch.tgt_out, batch.tgt_out != PAD
-        whole[question[(right | ~real).all(dim=1) & spellable].numpy()] = True
-        for row in own.nonzero()[:, 0].tolist():
-            flags[question[row]] = right[row, real[row]].numpy()
-    return [(right, bool(all_of_it)) for right, all_of_it in zip(flags, whole, strict=True)]
+        for row, item in enumerate(question.tolist()):
+            found = right[row, real[row]].numpy()
+            share = (float(found.mean()), bool(own[row]))  # its own answer, when another one is as good
+            if share > best[item]:
+                flags[item], best[item] = found, share
+            whole[item] |= bool(found.all() and spellable[row])
+    return list(zip(flags, whole, strict=True))
 
 
 def _made(run: Run, corpus: Corpus) -> list[Item]:

@@ -68,7 +68,7 @@ class Reader:
 
     def examples(self, run: Run, split: str = "heldout", count: int = 20) -> list[tuple[str, str]]:
         """(source, target) sentences of a split: "heldout", "harder" or "train"."""
-        return self._known.get((run.id, split, count), lambda: answers.split(run, split, count, self._runs.corpora))
+        return self.remember(run, (split, count), lambda: answers.split(run, split, count, self._runs.corpora))
 
     def sizes(self, run: Run) -> dict[str, int]:
         """How many sentences each split has ("train", "heldout", "harder"), both vocabularies, and the longest sentence in tokens."""
@@ -79,7 +79,7 @@ class Reader:
             vocabularies = {"src_vocabulary": corpus.src_tokenizer.size, "tgt_vocabulary": corpus.tgt_tokenizer.size}
             return splits | vocabularies | {"longest": max(len(ids) + 1 for item in corpus.train for ids in (item.src_ids, item.tgt_ids))}
 
-        return self._known.get((run.id, "sizes"), count)
+        return self.remember(run, ("sizes",), count)
 
     def longest(self, run: Run) -> int:
         """The longest sentence the run was trained on, in tokens with EOS."""
@@ -105,6 +105,10 @@ class Reader:
     def close(self) -> None:
         """Ends its threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def remember(self, run: Run, key: tuple, make: Callable[[], Any]) -> Any:
+        """`make()`, which asks no model, unless it is known under `key`: what it depends on besides the run."""
+        return self._known.get((run.id, *key), make)
 
     def work(
         self, run: Run, step: int | None, key: tuple, work: Callable[[Transformer, int], Any],

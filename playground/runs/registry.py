@@ -144,7 +144,7 @@ class Runs:
         """(JSON of what changed since version `since`, the version to ask from next time); the same bytes for all who ask for the same.
 
         {"version", "from": row of the history where this increment begins (0: replace what you have), "rows": {column: [...]},
-         "health": {column: [...]} (likewise), "validations": {column: [...]} and "events": [[step, knob, value]] (all of them),
+         "validations": {column: [...]} and "events": [[step, knob, value]] (all of them),
          "id", "name", "label", "status", "resumable", "message": {"en", "zh"} | null, "step", "steps", "seconds", "eta", "place",
          "live": {knob: value}, "checkpoint_step", "threads", "device", "film": [steps], "parameter_steps": [steps],
          "probes": [{"src", "reference", "output", "right", "finished"}]}

@@ -1,7 +1,8 @@
-"""Long questions asked of the reader in slices, so that nobody else's short question waits for long."""
+"""Long questions asked of the reader in slices: nobody else's short question waits for long, and whoever asks sees how far it is."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -11,6 +12,7 @@ from playground.runs.reader import Reader
 from playground.runs.run import Run
 
 SLICE = 50  # things that are worked through before somebody else may ask
+MOMENT = 0.3  # seconds after which no further slice is begun
 OPERATIONS = 2e10  # what a busy core does in about a second, a token at a time
 Thing, Answer = TypeVar("Thing"), TypeVar("Answer")
 
@@ -29,18 +31,24 @@ def in_slices(
     reader: Reader, run: Run, step: int | None, key: tuple, things: Sequence[Thing],
     work: Callable[[Transformer, Sequence[Thing]], Answer],
 ) -> tuple[int, list[Answer]]:  # fmt: skip
-    """(the step the parameters are from, `work(model, slice)` for each slice of `things`), remembered under `key`. Raises Refusal.
+    """(the step the parameters are from, `work(model, slice)` for the first slices of `things`). Raises Refusal.
 
-    While a run trains, its parameters change from one question to the next: then only the first slice is asked, so that all that is said
-    is true of one step. Raises ValueError when there is nothing to ask.
+    Answered are those slices that are remembered under `key`, and as many more as are begun within a moment, but one at least: who asks
+    again and again has all of them in the end, and who doesn't has stopped it. While a run trains, its parameters change from one question
+    to the next: then only the first slice is asked, so that all that is said is true of one step. Raises ValueError when there is nothing
+    to ask.
     """
     if not things:
         raise ValueError("there is nothing to ask")
-    starts = range(0, 1 if run.working else len(things), SLICE)
-
-    def ask(start: int) -> tuple[int, Answer]:
+    end = time.monotonic() + MOMENT
+    steps, found = [], []
+    for start in range(0, 1 if run.working else len(things), SLICE):
         part = things[start : start + SLICE]
-        return reader.work(run, step, (*key, start, len(things)), lambda model, actual: (actual, work(model, part)))
-
-    found = [ask(start) for start in starts]
-    return found[0][0], [answer for _, answer in found]
+        actual, answer = reader.work(run, step, (*key, start, len(things)), lambda model, actual, part=part: (actual, work(model, part)))
+        if steps and actual != steps[0]:
+            break  # somebody let the run go on
+        steps.append(actual)
+        found.append(answer)
+        if time.monotonic() > end:
+            break
+    return steps[0], found

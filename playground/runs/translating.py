@@ -5,11 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf, isfinite
 
 import numpy as np
 
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
-from playground.decoding import Hypothesis, Search, Verdict, greedy, judge, multiplications, sample, search, trace
+from playground.data.text import normalise
+from playground.decoding import (
+    Hypothesis,
+    Pass,
+    Search,
+    Verdict,
+    greedy,
+    judge,
+    multiplications,
+    positions,
+    sample,
+    search,
+    trace,
+    without_cache,
+)  # fmt: skip
 from playground.model.transformer import Transformer
 from playground.runs import answers
 from playground.runs.reader import CHARACTERS, FREER, Reader, traced_parts
@@ -19,7 +34,7 @@ from playground.runs.views import Candidate, Look, Piece, pieces_from, pieces_of
 
 METHODS = ("greedy", "beam", "sample")
 WIDEST = 10  # beam
-TRIES = 3  # the shortest time of so many is compared
+TRIES, ENOUGH = 3, 300  # the shortest time of so many is compared, but no more are begun after so many milliseconds
 
 
 @dataclass(frozen=True)
@@ -42,15 +57,13 @@ PLAIN = Way()
 
 
 @dataclass(frozen=True)
-class Work:
-    """What it took: multiplications by formula and milliseconds as measured here, with the cache and without. `anew_ms` and `same`, whether
-    the same tokens came out, are None unless it was tried without."""
+class Cost:
+    """What one way took: tokens for which the decoder computed states, multiplications, and the shortest time in milliseconds, which is
+    None for a way that was not tried: then the others are by formula."""
 
-    cached: int
-    anew: int
-    cached_ms: float
-    anew_ms: float | None
-    same: bool | None
+    positions: int
+    multiplications: int
+    ms: float | None
 
 
 @dataclass(frozen=True)
@@ -62,37 +75,44 @@ class Translation:
     prefix: tuple[Piece, ...]
     candidates: tuple[Candidate, ...]  # best first
     references: tuple[str, ...] | None
-    work: Work
+    cached: Cost
+    anew: Cost  # without the cache
+    same: bool | None  # whether the same tokens came out both ways; None unless both were tried
     search: Search | None  # of a beam
     verdict: Verdict | None  # of a beam, where a right answer is known
 
 
 def translate(reader: Reader, run: Run, step: int | None, text: str, way: Way = PLAIN) -> Translation:
-    """`step` None: the newest parameters. Raises Refusal for text that is empty or too long, or an unknown method."""
+    """`step` None: the newest parameters. Raises Refusal for text that is empty or too long, and for a way there is not."""
     if way.method not in METHODS:
         raise Refusal("runs.no_method", name=way.method[:40])
+    numbers = 1 <= way.width <= WIDEST, isfinite(way.length_penalty), 0 < way.temperature < inf, way.top_k >= 0, 0 < way.top_p <= 1
+    if not all(numbers):
+        raise Refusal("decoding.no_way", widest=WIDEST)
     text, ids = reader.read(run, text)
     src, tgt = run.tokenizers
-    prefix = tuple(tgt.encode(way.prefix[:CHARACTERS]))
+    beginning = normalise(way.prefix[:CHARACTERS])
+    prefix = tuple(tgt.encode(beginning))
     if len(prefix) >= MAX_POSITIONS:
         raise Refusal("decoding.prefix_too_long", tokens=len(prefix), most=MAX_POSITIONS - 1)
     most = min(MAX_POSITIONS, len(prefix) + 2 * len(ids) + FREER)
 
     def work(model: Transformer, actual: int) -> Translation:
-        right = answers.references(run, text)
+        def cost(passes: list[Pass], ms: float | None = None) -> Cost:
+            return Cost(positions(passes), multiplications(model.config, model.tgt_vocab, len(ids) + 1, passes), ms)
+
         write = _writer(model, ids, way, prefix, most)
-        (written, found), cached_ms = _timed(lambda: write(True), 1 if way.cache else TRIES)
-        anew_ms = same = None
+        (written, found, passes), ms = _timed(lambda: write(True), 1 if way.cache else TRIES)
+        cached, anew, same = cost(passes, ms), cost(without_cache(passes)), None
         if not way.cache:
-            kept, ((written, found), anew_ms) = written, _timed(lambda: write(False), TRIES)
-            same = [hypothesis.ids for hypothesis in kept] == [hypothesis.ids for hypothesis in written]
-        growing = found.growing if found else [1] * (len(written[0].ids) - len(prefix))
-        cost = [multiplications(model.config, model.tgt_vocab, len(ids) + 1, growing, len(prefix), cache) for cache in (True, False)]
+            kept, ((written, found, passes), ms) = written, _timed(lambda: write(False), TRIES)
+            anew, same = cost(passes, ms), [hypothesis.ids for hypothesis in kept] == [hypothesis.ids for hypothesis in written]
+        right = answers.references(run, text)
         whole = [(*encoded, EOS) for answer in right or () if UNK not in (encoded := tgt.encode(answer))]
         return Translation(
-            actual, pieces_of(src, text), pieces_of(tgt, way.prefix) if prefix else (),
-            tuple(_candidate(run, hypothesis, right) for hypothesis in written), right,
-            Work(*cost, cached_ms, anew_ms, same), found, judge(model, ids, found, whole) if found else None,
+            actual, pieces_of(src, text), pieces_of(tgt, beginning) if prefix else (),
+            tuple(_candidate(run, hypothesis, prefix, right) for hypothesis in written), right,
+            cached, anew, same, found, judge(model, ids, found, whole) if found else None,
         )  # fmt: skip
 
     return reader.work(run, step, (text, way), work)
@@ -111,36 +131,38 @@ def look_at(reader: Reader, run: Run, step: int | None, text: str, written: tupl
 
 def _writer(
     model: Transformer, ids: list[int], way: Way, prefix: tuple[int, ...], most: int
-) -> Callable[[bool], tuple[list[Hypothesis], Search | None]]:
-    """A function of `cache` that writes the sentence once: hypotheses, best first, and the search if it is one."""
+) -> Callable[[bool], tuple[list[Hypothesis], Search | None, list[Pass]]]:  # fmt: skip
+    """A function of `cache` that writes the sentence once: hypotheses, best first, the search if it is one, and what was done for them."""
 
-    def write(cache: bool) -> tuple[list[Hypothesis], Search | None]:
+    def write(cache: bool) -> tuple[list[Hypothesis], Search | None, list[Pass]]:
+        passes: list[Pass] = []
         if way.method == "beam":
-            found = search(model, ids, min(max(way.width, 1), WIDEST), way.length_penalty, most, prefix, cache)
-            return list(found.hypotheses), found
+            found = search(model, ids, way.width, way.length_penalty, most, prefix, cache, passes)
+            return list(found.hypotheses), found, passes
         if way.method == "sample":
-            temperature = max(way.temperature, 0.01)
-            return [sample(model, ids, temperature, most, way.seed, prefix, way.top_k, way.top_p, cache)], None
-        return greedy(model, [ids], most, prefix, cache), None
+            return [sample(model, ids, way.temperature, most, way.seed, prefix, way.top_k, way.top_p, cache, passes)], None, passes
+        return greedy(model, [ids], most, prefix, cache, passes), None, passes
 
     return write
 
 
 def _timed(work: Callable, tries: int) -> tuple:
     """What `work` returns, and the shortest time it took in milliseconds."""
-    times = []
-    for _ in range(tries):
+    times: list[float] = []
+    while len(times) < tries and sum(times) < ENOUGH:
         begin = time.perf_counter()
         found = work()
         times.append(1000 * (time.perf_counter() - begin))
     return found, min(times)
 
 
-def _candidate(run: Run, hypothesis: Hypothesis, references: tuple[str, ...] | None) -> Candidate:
+def _candidate(run: Run, hypothesis: Hypothesis, prefix: tuple[int, ...], references: tuple[str, ...] | None) -> Candidate:
+    """An output as it is shown. It is held against the right answers that begin as it was told to; without one it is neither right nor
+    wrong."""
     tokenizer, probabilities = run.tokenizers[1], tuple(np.exp(hypothesis.logprobs).tolist())
-    text, right, correct = tokenizer.decode(hypothesis.ids), None, None
-    if references is not None:
-        right = judge_tokens(hypothesis.ids, map(tokenizer.encode, references))
-        correct = hypothesis.finished and all(right)
-    pieces = pieces_from(tokenizer, hypothesis.ids)
-    return Candidate(text, pieces, probabilities, hypothesis.score, hypothesis.finished, right, correct)
+    possible = [ids for ids in map(tokenizer.encode, references or ()) if tuple(ids[: len(prefix)]) == prefix]
+    right = judge_tokens(hypothesis.ids, possible) if possible else None
+    return Candidate(
+        tokenizer.decode(hypothesis.ids), pieces_from(tokenizer, hypothesis.ids), probabilities, hypothesis.score, hypothesis.finished,
+        right, hypothesis.finished and all(right) if right else None,
+    )  # fmt: skip

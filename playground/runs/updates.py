@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from bisect import bisect_right
 from collections import OrderedDict
 from dataclasses import asdict
 from typing import Any
 
 from playground import words
-from playground.runs.history import History, decimate
+from playground.runs.history import decimate
 from playground.runs.run import Run
 
-HEALTH = ("memory", "encoder", "decoder")  # "<name>/gradient" in the rows of health
 ROWS = 1000  # of one increment; a curve a thousand pixels wide shows no more
 CACHED = 256
 
@@ -44,14 +42,12 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
     stop = min(run.marks.setdefault(version, len(history.steps)), len(history.steps))
     start = min(run.marks.get(since, 0), stop)
     plain = ("id", "name", "label", "status", "step", "steps", "eta", "place", "checkpoint_step", "resumable", "threads", "device")
-    first, last = (history.steps.column("step", at - 1, at)[0] if at else 0 for at in (start, stop))
     validations = decimate(history.validations.rows(), ROWS // 2)
     return {name: getattr(run, name) for name in plain} | {
         "version": version,
         "from": start,
         "rows": _rounded(decimate(history.steps.rows(start, stop), ROWS)),
         "validations": _rounded(validations),
-        "health": _rounded(_health(history, first, last)),
         "events": history.events[-200:],
         "message": run.message and {language: run.message.say(language) for language in words.LANGUAGES},
         "seconds": round(run.seconds, 2),
@@ -60,16 +56,6 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
         "parameter_steps": run.film.parameter_steps,
         "probes": [asdict(probe) for probe in history.probes],
     }
-
-
-def _health(history: History, first: float, last: float) -> dict[str, list[float]]:
-    """The gradients that the page draws as curves, at the examined steps after `first` and up to `last`."""
-    table = history.health
-    if table is None:
-        return {}
-    steps = table.column("step")
-    rows = slice(bisect_right(steps, first), bisect_right(steps, last))
-    return {"step": steps[rows]} | {name: table.column(f"{name}/gradient", rows.start, rows.stop) for name in HEALTH if f"{name}/gradient" in table.names}
 
 
 def _rounded(columns: dict[str, list[float]]) -> dict[str, list[float | None]]:

@@ -11,7 +11,7 @@ import torch
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from playground.data.corpus import Corpus
-from playground.inspection.vectors import film_axes, principal_axes, project
+from playground.inspection.vectors import followed_axes, principal_axes, project, turned
 from playground.model.masks import padding_mask
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
@@ -39,8 +39,8 @@ class Vectors:
     places: tuple[int, ...]
     own: int
     vectors: np.ndarray  # (N, D) float32
-    axes: np.ndarray  # (2, D): the same for all steps of the film
-    axes_step: int  # the step whose principal axes they are
+    axes: np.ndarray  # (2, D): the same for all steps of a film
+    axes_step: int | None  # the step whose principal axes they are; None while the run trains, when each picture has its own
     xy: np.ndarray  # (N, 2) along the axes, the middle of all points but the sentence's own at 0
     limit: float  # the largest absolute coordinate in the whole film
 
@@ -57,18 +57,19 @@ def vectors(reader: Reader, corpora: Corpora, run: Run, step: int | None, what: 
         own = len(_points(what, [pair])[0])
     kept = run.film.parameter_steps
 
-    def film(model: Transformer, actual: int) -> tuple[np.ndarray, float]:
+    def film(model: Transformer, actual: int) -> tuple[np.ndarray, np.ndarray, float]:
         models = [reader.model_at(run, kept_step)[0] for kept_step in kept] or [model]
         frames = [_of(one, what, asked if what in TABLES else asked[:-1]) for one in models]
-        axes = film_axes(frames)
-        return axes, max(float(np.abs(project(points, axes)).max()) for points in frames)
+        followed = followed_axes(frames)
+        axes = principal_axes(frames[-1], followed)
+        return followed, axes, max(float(np.abs(project(points, axes)).max()) for points in frames)
 
-    axes, limit = reader.work(run, kept[-1] if kept else step, ("axes", what, kept), film)
+    followed, axes, limit = reader.work(run, kept[-1] if kept else step, ("axes", what, kept), film)
     key = ("vectors", what, tuple(map(tuple, pair)) if own else ())
     found, actual = reader.work(run, step, key, lambda model, actual: (_of(model, what, asked), actual))
     cloud, axes_step = found[: len(found) - own], kept[-1] if kept else actual
-    if run.working and step is None:  # no film yet to be seen from its end
-        axes, axes_step = principal_axes(cloud, axes), actual
+    if run.working and step is None:  # no film yet to be seen from its end: every frame has its own axes, which follow the last ones
+        axes, axes_step = turned(principal_axes(cloud), followed), None
     xy = project(found, axes, cloud.astype(np.float64).mean(axis=0))
     tokenizer = run.tokenizers[what in ("tgt", "decoder")]
     names = tuple(map(tokenizer.piece, ids))

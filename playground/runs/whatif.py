@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import groupby
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from playground.runs import answers
 from playground.runs.corpora import Corpora
 from playground.runs.reader import FREER, Reader, traced_parts
 from playground.runs.run import Run
-from playground.runs.slices import affordable
+from playground.runs.slices import MOMENT, affordable
 from playground.runs.views import Look, Piece, pieces_from
 from playground.training.metrics import Exam, Validation, prepare, validate
 
@@ -56,10 +58,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Importance:
-    """Validations over the same held-out sentences: of the model as it is, and with each single head switched off."""
+    """Validations over the same held-out sentences: of the model as it is, and with single heads switched off, the first of all `heads`."""
 
     whole: Validation
     without: dict[Head, Validation]
+    heads: int
 
 
 def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Change, reference: bool = False) -> Outcome:
@@ -105,22 +108,30 @@ def score(reader: Reader, corpora: Corpora, run: Run, step: int | None, change: 
 
 
 def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> Importance:
-    """What each head is worth: every one is switched off alone. Layer by layer, so that others may ask something in between.
+    """What each head is worth: every one is switched off alone. Answered are the layers that are known, and as many more as are begun
+    within a moment, one at least: who asks again and again has all in the end, who leaves has stopped it, and others come in between.
 
     Raises Refusal while the run trains and no step is chosen: the parameters would change from head to head.
     """
     if run.working and step is None:
         raise Refusal("whatif.while_training")
-    parts: dict[tuple[str, int], list[Head]] = {}
-    for head in (all := heads(run.experiment.model)):
-        parts.setdefault((head.part, head.layer), []).append(head)
+    end, every, more = time.monotonic() + MOMENT, heads(run.experiment.model), False
 
     def ask(*silent: Head) -> list[Validation]:
-        key = ("importance", silent)
-        return reader.work(run, step, key, lambda model, _: _each(model, exam(reader, corpora, run, len(all)), silent))
+        def work(model: Transformer, _: int) -> list[Validation]:
+            nonlocal more
+            more = bool(silent)
+            return _each(model, exam(reader, corpora, run, len(every)), silent)
 
-    without = {head: found for silent in parts.values() for head, found in zip(silent, ask(*silent), strict=True)}
-    return Importance(ask()[0], without)
+        return reader.work(run, step, ("importance", silent), work)
+
+    found = Importance(ask()[0], {}, len(every))
+    for _, layer in groupby(every, key=lambda head: head[:2]):
+        silent = tuple(layer)
+        found.without.update(zip(silent, ask(*silent), strict=True))
+        if more and time.monotonic() > end:
+            break
+    return found
 
 
 def _each(model: Transformer, questions: Exam, silent: tuple[Head, ...]) -> list[Validation]:

@@ -106,7 +106,8 @@ class Training:
         """Takes the state that `pack` gave. Raises ValueError when it belongs to another model."""
         self.load_parameters({name.removeprefix("model/"): t for name, t in tensors.items() if name.startswith("model/")})
         self.optimiser.load_state({n.removeprefix("optimiser/"): t for n, t in tensors.items() if n.startswith("optimiser/")})
-        self.step, self.live = meta["step"], replace(self.live, **meta["live"])  # a knob younger than the file stays as the experiment has it
+        self.step = meta["step"]
+        self.live = replace(self.live, **meta["live"])  # a knob younger than the file stays as the experiment has it
 
     @torch.no_grad()
     def load_parameters(self, parameters: Mapping[str, Tensor]) -> None:

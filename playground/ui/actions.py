@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -35,8 +36,8 @@ def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, tr
     def do(token: str, language: str, message: str) -> dict:
         return answer(language, lambda: command(runs, token, language, message))
 
-    def live(token: str, language: str, message: str, *values: float) -> dict:
-        return answer(language, lambda: set_live(runs, token, message, dict(zip(LIVE_KNOBS, values, strict=True))))
+    def live(name: str, token: str, language: str, message: str, value: Any) -> dict:
+        return answer(language, lambda: set_live(runs, token, message, name, value))
 
     def take_preset(name: str, *values: Any) -> list:
         chosen = preset_values(name, dict(zip(knobs, values, strict=True)))
@@ -63,15 +64,16 @@ def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, tr
     knobs["task"].input(take_task, [knobs["task"], knobs["steps"]], knobs["steps"], **PRIVATE)
     reset.click(lambda: [default(name) for name in knobs] + ["default"], None, [*knobs.values(), preset], **PRIVATE)
     gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=f"{ours}knobs(values)")
-    gr.on(
-        [knobs[name].change for name in LIVE_KNOBS],
-        live,
-        [*who, hidden["message"], *(knobs[name] for name in LIVE_KNOBS)],
-        reply,
-        js=f"{ours}liveInputs(...values)",
-        trigger_mode="always_last",
-        **PRIVATE,
-    )
+    for name in LIVE_KNOBS:
+        knobs[name].change(
+            partial(live, name),
+            [*who, hidden["message"], knobs[name]],
+            reply,
+            js=f"{ours}liveInputs(...values)",
+            trigger_mode="always_last",
+            api_name=f"live_{name}",
+            **PRIVATE,
+        )
     uploading.wire(runs, upload, who, hidden, knobs, answer, start, everything)
     arriving = demo.load(arrive, None, [*knobs.values(), hidden["own"], tabs, *titled], **PRIVATE)
     arriving.then(None, list(knobs.values()), None, js=f"{ours}knobs(values, true)")
@@ -95,7 +97,7 @@ def train_run(runs: Runs, token: str, language: str, values: dict[str, Any]) -> 
 
 
 def command(runs: Runs, token: str, language: str, message: str) -> dict:
-    """Pause, resume, one step, stop, fork, remake, rename, delete: what the page's buttons mean."""
+    """Pause, resume, one step, stop, a live knob, fork, remake, rename, delete: what the page's buttons mean."""
     try:
         asked = json.loads(message)
         action, run_id = str(asked["action"]), str(asked["run"])
@@ -111,23 +113,25 @@ def command(runs: Runs, token: str, language: str, message: str) -> dict:
     if action == "rename":
         runs.rename(run_id, token, str(asked.get("label", "")))
         return {"again": True}
+    if action == "live":
+        runs.set_live(run_id, token, str(asked.get("knob")), asked.get("value"))
+        return {"again": True}
     if action == "fork":
         run = runs.fork(run_id, check("steps", asked["step"]) if asked.get("step") else 0, token)
         return {"run": run.id, "tab": "learn", "notice": say(language, "page.forked", name=run.name, step=(run.parent or ("", 0))[1])}
     if action == "remake":
         run = runs.remake(run_id, token)
-        return {"run": run.id, "tab": "learn", "notice": say(language, "page.started", name=run.name)}
+        return {"run": run.id, "notice": say(language, "page.started", name=run.name)} | ({} if asked.get("stay") else {"tab": "learn"})
     raise Refusal("page.not_a_command")
 
 
-def set_live(runs: Runs, token: str, run_id: str, values: dict[str, float]) -> dict:
-    """Learning rate, smoothing and clipping act at once on a run that is being trained by the one who moves them."""
+def set_live(runs: Runs, token: str, run_id: str, name: str, value: Any) -> dict:
+    """A live knob that is moved at the left acts at once on the run on screen, if that is being trained by the one who moves it."""
     run = runs.get(run_id) if run_id else None
     if run is None or not runs.owns(run.id, token) or not (run.working or run.status == "paused"):
         return {}
-    for name, value in values.items():
-        if value is not None and check(name, value) != run.live.get(name, run.experiment.flat()[name]):
-            runs.set_live(run.id, token, name, value)
+    if value is not None and check(name, value) != run.live[name]:
+        runs.set_live(run.id, token, name, value)
     return {}
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from playground.config import EOS
 from playground.decoding import Node, Verdict
+from playground.decoding.beam import path
 from playground.figures.tree import tree
 from playground.runs.translating import Translation, Way
 from playground.ui import blocks
 from playground.ui.view import View
 
 
-def block(view: View, answer: Translation, way: Way) -> dict:
-    """The tree as a figure with the verdict under it."""
+def tree_and_verdict(view: View, answer: Translation, way: Way) -> list[dict]:
+    """What became of the right answer, and the tree in which it can be seen."""
     nodes = answer.verdict.nodes if answer.verdict else answer.search.nodes
     tokenizer = view.run.tokenizers[1]
     picture = tree(
@@ -23,15 +22,16 @@ def block(view: View, answer: Translation, way: Way) -> dict:
         [-1 if node.parent is None else node.parent for node in nodes],
         np.array([(np.exp(node.logprob), node.total, node.score) for node in nodes]),
         [_fate(node) for node in nodes],
-        best=_path(nodes, answer.search.ends[0]),
+        best=path(nodes, answer.search.ends[0]),
         reference=answer.verdict.path if answer.verdict else (),
         width=view.width,
         dark=view.dark,
         labels=view.labels,
     )
-    caption = " ".join([*_judged(view, answer), *_drawn(view, picture["layout"]["meta"])])
+    caption = " ".join([_scored(view, answer, way), *_drawn(view, picture["layout"]["meta"])])
     title = view.say("decoding.tree", width=way.width, penalty=f"{way.length_penalty:g}")
-    return blocks.figure("tree", picture, caption, title)
+    verdict = [blocks.text("beam-verdict", _judged(view, answer), css="pg-cell")] if answer.verdict else []
+    return [*verdict, blocks.figure("tree", picture, caption, title, css="scrolls")]
 
 
 def _fate(node: Node) -> str:
@@ -42,24 +42,14 @@ def _fate(node: Node) -> str:
     return "finished" if node.pruned is None else "overtaken"
 
 
-def _path(nodes: Sequence[Node], at: int) -> list[int]:
-    path = []
-    while nodes[at].parent is not None:
-        path.append(at)
-        at = nodes[at].parent
-    return path[::-1]
-
-
-def _judged(view: View, answer: Translation) -> list[str]:
+def _judged(view: View, answer: Translation) -> str:
     """The verdict, and where the right answer was lost."""
     verdict = answer.verdict
-    if verdict is None:
-        return [view.say("decoding.no_verdict")] if answer.references and answer.prefix else []
     if verdict.kind == "found":
-        return [view.say("decoding.found")]
+        return view.say("decoding.found")
     reference = view.run.tokenizers[1].decode(verdict.reference.ids)
     scores = {"score": f"{verdict.reference.score:.2f}", "best": f"{answer.search.hypotheses[0].score:.2f}"}
-    return [view.say(f"decoding.{verdict.kind}_error", reference=reference, **scores), _lost(view, answer, verdict)]
+    return f"{view.say(f'decoding.{verdict.kind}_error', reference=reference, **scores)} {_lost(view, answer, verdict)}"
 
 
 def _lost(view: View, answer: Translation, verdict: Verdict) -> str:
@@ -72,6 +62,19 @@ def _lost(view: View, answer: Translation, verdict: Verdict) -> str:
         return view.say("decoding.overtaken_at", done=last.length, **told)
     token = view.run.tokenizers[1].piece(last.token)
     return view.say("decoding.pruned_at", token=token, score=f"{last.score:.2f}", **told)
+
+
+def _scored(view: View, answer: Translation, way: Way) -> str:
+    """How the score of the best came about."""
+    best = answer.search.hypotheses[0]
+    total, length = sum(best.logprobs), len(best.ids)
+    return view.say(
+        "decoding.scored",
+        penalty=f"{way.length_penalty:g}",
+        total=f"{total:.3f}",
+        length=length,
+        score=f"{best.score:.3f}",
+    )
 
 
 def _drawn(view: View, meta: dict) -> list[str]:

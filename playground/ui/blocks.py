@@ -33,13 +33,19 @@ def table(id: str, head: list[str], rows: list[list[Any]], title: str = "", rowh
 
 
 def chips(id: str, *lines: dict, pick: str = "", ids: bool = False) -> dict:
-    """Lines of tokens, each {"label", "tokens", "side"}. `pick`: the side on which a click chooses the token; `ids`: shown under them."""
+    """Lines of tokens, each {"label", "tokens", "side"}, and the "role" "asks" or "answers" where a line only does that. `pick`: the side
+    on which a click chooses the token; `ids`: shown under them."""
     return {"kind": "chips", "id": id, "lines": list(lines), "pick": pick, "class": "with-ids" if ids else ""}
 
 
 def choice(id: str, field: str, label: str, options: list[dict], value: str, resets: dict | None = None) -> dict:
     """One of a few values of a cursor field. Options are {"value", "label"} and perhaps a "hue"."""
     return {"kind": "choice", "id": id, "field": field, "label": label, "options": options, "value": value, "resets": resets or {}}
+
+
+def live(id: str, knob: str, label: str, options: list[dict], value: str, off: bool) -> dict:
+    """One of the values of a live knob, for the run on screen; `off` when whoever looks can't change it."""
+    return {"kind": "choice", "id": id, "knob": knob, "label": label, "options": options, "value": value, "off": off}
 
 
 def many(id: str, field: str, label: str, options: list[dict], value: list[str]) -> dict:
@@ -71,6 +77,11 @@ def button(id: str, act: str, label: str, **values: Any) -> dict:
     return {"kind": "button", "id": id, "act": act, "label": label, **values}
 
 
+def progress(id: str, done: int, all: int, label: str) -> dict:
+    """How much of a longer work is done. A panel that is not done says "more", and is asked again as long as somebody looks at it."""
+    return {"kind": "progress", "id": id, "done": done, "all": all, "label": label}
+
+
 def later(id: str, panel: str, label: str, key: str) -> dict:
     """The blocks of another panel, asked for once the rest is shown because they take longer; `label` stands there until they come. They
     are asked for again when `key` changes, which names all that they depend on."""
@@ -83,4 +94,11 @@ def code(id: str, thing: Any, lit: tuple[int, ...] = ()) -> dict:
     thing = inspect.unwrap(thing)
     lines, first = inspect.getsourcelines(thing)
     path = Path(inspect.getsourcefile(thing) or "").resolve().relative_to(ROOT)
-    return {"kind": "code", "id": id, "name": thing.__qualname__, "source": textwrap.dedent("".join(lines)), "place": f"{path}:{first}", "lit": list(lit)}
+    return {
+        "kind": "code",
+        "id": id,
+        "name": thing.__qualname__,
+        "source": textwrap.dedent("".join(lines)),
+        "place": f"{path}:{first}",
+        "lit": list(lit),
+    }

@@ -94,7 +94,7 @@ class _Plan:
         return {
             "address": stage.address,
             "name": short(self.view, stage),
-            "shape": " × ".join(map(str, stage.values.shape)),
+            "shape": "×".join(map(str, stage.values.shape)),
             "part": stage.part,
             "label": label(self.view, stage, self.head),
             "inputs": list(stage.inputs),

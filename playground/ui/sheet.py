@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from playground.inspection.arithmetic import Derivation, Label
 from playground.runs.inside import Inside
@@ -10,6 +11,8 @@ from playground.ui import blocks as make
 from playground.ui.view import View
 
 SIGNS = {"product": "×", "exp": "−", "square": "−"}
+SIDES = ("left", "right", "part")
+WORDS = ("hide", "show", "guess", "check", "right", "higher", "lower", "no_number", "terms", "walk")
 
 
 def blocks(view: View, found: Inside, derivation: Derivation | None, cell: str, secret: bool) -> list[dict]:
@@ -19,40 +22,55 @@ def blocks(view: View, found: Inside, derivation: Derivation | None, cell: str, 
     return [_sheet(view, found, derivation, cell, secret)]
 
 
+def asks(derivation: Derivation | None) -> bool:
+    """Whether there is something to calculate: a number that is only looked up or copied is no question."""
+    return derivation is not None and derivation.steps[-1].text != derivation.result
+
+
 def _sheet(view: View, found: Inside, derivation: Derivation, cell: str, secret: bool) -> dict:
-    """`answer` is only for the page's script to compare with while it is `secret`: wherever else it would stand, there is a "?"."""
-
-    def seen(text: str) -> str:
-        return re.sub(rf"(?<![\d.]){re.escape(derivation.result)}(?![\d.])", "?", text) if secret else text
-
+    """While it is `secret`, the last line is left to the student, and `answer` is only for the page's script to compare with."""
+    heads = {side: view.say(f"map.sheet_{derivation.operation}_{side}") for side in SIDES} if derivation.terms else {}
+    steps = [
+        {"why": view.say(step.key, **step.values), "text": _named(step.text, heads), "result": step.result} for step in derivation.steps
+    ]
+    if secret:
+        steps[-1] |= {"text": "", "result": "?"}
     return {
         "kind": "sheet",
         "id": "sheet",
         "title": view.say("map.sheet_title", cell=cell),
         "secret": secret,
         "answer": float(derivation.shown),
-        "shown": "" if secret else derivation.shown,
+        "asks": asks(derivation),
+        "equals": "" if secret else _equals(view, derivation),
         "sign": SIGNS.get(derivation.operation, ""),
-        "head": [view.say(f"map.sheet_{derivation.operation}_{side}") for side in ("left", "right", "part")] if derivation.terms else [],
+        "head": list(heads.values()),
         "terms": [
             {
                 "left": _label(view, found, term.left),
                 "left_value": term.left_value,
                 "right": _label(view, found, term.right) if term.right else None,
                 "right_value": term.right_value,
-                "part": seen(term.part),
+                "part": term.part,
             }
             for term in derivation.terms
         ],
-        "leads": [{"label": _label(view, found, lead.label), "value": seen(lead.value)} for lead in derivation.leads],
-        "steps": [
-            {"why": view.say(step.key, **step.values), "text": seen(step.text), "result": seen(step.result)} for step in derivation.steps
-        ],
+        "leads": [{"label": _label(view, found, lead.label), "value": lead.value} for lead in derivation.leads],
+        "steps": steps,
         "words": {name: view.say(f"map.sheet_{name}") for name in WORDS},
     }
 
 
-WORDS = ("hide", "show", "guess", "check", "right", "higher", "lower", "no_number", "terms", "equals", "walk")
+def _named(text: str, heads: Mapping[str, str]) -> str:
+    """A line in which the columns of the table have the names that stand over them."""
+    columns = {"Σ left": f"Σ {heads['left']}", "max left": f"max {heads['left']}", "Σ": f"Σ {heads['part']}"} if heads else {}
+    return re.sub("|".join(columns), lambda name: columns[name[0]], text) if columns else text
+
+
+def _equals(view: View, derivation: Derivation) -> str:
+    """The model's own number. The last digits may differ: the sheet goes on with what it has printed."""
+    same = derivation.shown == derivation.result
+    return view.say("map.sheet_equals" if same else "map.sheet_equals_nearly", value=derivation.shown.replace("-", "−"))
 
 
 def _label(view: View, found: Inside, label: Label) -> dict:

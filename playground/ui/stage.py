@@ -27,7 +27,7 @@ def blocks(view: View, found: Inside, derivation: Derivation | None, stage: Stag
     values, known = slice_of(stage.values, stage, head), about(view.run.experiment.model, stage)
     rows, row_title, row_side = _rows(view, found, stage)
     columns, column_title, column_side = _columns(view, found, stage)
-    chosen, secret = _chosen(view, values.shape), view.parameters.get("hide") == "on"
+    chosen, secret = _chosen(view, values.shape), view.parameters.get("hide") == "on" and sheet.asks(derivation)
     shown = _window(view, stage, values, chosen)
     mask = seen_of(stage, head)
     beside = pictures.readable(len(rows), len(shown), part := int(view.width * PICTURE))
@@ -49,7 +49,7 @@ def blocks(view: View, found: Inside, derivation: Derivation | None, stage: Stag
         labels=view.labels,
     )
     said = tensors.facts(tensors.shown(stage, found.stages, head, rows, columns))
-    caption = view.say("map.caption_hidden") if secret and chosen else " ".join(view.say(fact.key, **fact.values) for fact in said)
+    caption = view.say("map.caption_hidden") if secret else " ".join(view.say(fact.key, **fact.values) for fact in said)
     cell = view.say("map.cell", row=rows[chosen[0]], column=columns[chosen[1]]) if chosen else ""
     large = make.figure("stage", picture, f"{caption} {view.step_note(found.step)}".strip(), _title(view, stage, head))
     cells = make.row("cells", *_cells(view, rows, columns, chosen, shown, stage), css="controls")
@@ -133,19 +133,21 @@ def _size(view: View, shape: tuple[int, ...]) -> int:
 def _cells(view: View, rows: list[str], columns: list[str], chosen: tuple[int, int] | None, shown: list[int], stage: Stage) -> list[dict]:
     """Choosing a cell without a mouse, seeing the numbers, and moving on to other columns."""
     total, size = len(columns), _size(view, (len(rows), len(columns)))
+    tokens = stage.axes[-1] in "ST"
     pick = {
         "kind": "pick",
         "id": "pick",
         "rows": [f"{at + 1} · {text}" for at, text in enumerate(rows)],
-        "columns": [{"value": at, "label": columns[at]} for at in shown],
+        "columns": [{"value": at, "label": f"{at + 1} · {columns[at]}" if tokens else columns[at]} for at in range(total)],
         "row": chosen[0] if chosen else None,
         "col": chosen[1] if chosen else None,
         "words": {name: view.say(f"map.pick_{name}") for name in ("label", "row", "column")},
     }
     found = [pick]
     if _only_likeliest(stage):
-        return [*found, make.text("left-out", view.say("map.only_likeliest", shown=len(shown), total=total), css="pg-caption")]
-    if total > pictures.fitting(view.width) and len(rows) <= TALL and stage.axes[-1] not in "ST":
+        key = "map.only_likeliest" if len(shown) == LIKELIEST else "map.only_likeliest_and"
+        return [*found, make.text("left-out", view.say(key, shown=LIKELIEST, total=total), css="pg-caption")]
+    if total > pictures.fitting(view.width) and len(rows) <= TALL and not tokens:
         options = [{"value": value, "label": view.say(f"map.digits_{value or 'off'}")} for value in ("", "on")]
         found.append(make.choice("digits", "digits", view.say("map.digits"), options, "on" if size != WINDOW else ""))
     if total > size:

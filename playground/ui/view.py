@@ -91,10 +91,8 @@ class View:
 
     def pinned(self, rows: int, columns: int) -> tuple[int, int] | None:
         """The pinned cell (row, column), when it lies inside."""
-        if not self.parameters.get("q") or not self.parameters.get("k"):
-            return None
-        q, k = self.whole("q", 0, 0, 10**6), self.whole("k", 0, 0, 10**6)
-        return (q, k) if q < rows and k < columns else None
+        q, k = self.whole("q", -1, 0, 10**6), self.whole("k", -1, 0, 10**6)
+        return (q, k) if 0 <= q < rows and 0 <= k < columns else None
 
     def row(self, rows: int) -> int | None:
         """The row that is asked about, when one is chosen and lies inside."""

@@ -2,7 +2,22 @@
 
 import numpy as np
 
-from playground.figures import attention, bars, changes, curves, data, heads, lens, masks, positions, products, tensor
+from playground.figures import (
+    attention,
+    bars,
+    changes,
+    curves,
+    data,
+    heads,
+    lengths,
+    lens,
+    masks,
+    positions,
+    products,
+    tensor,
+    tree,
+    vectors,
+)
 from playground.words import entries
 
 # What people type and tokenizers make: HTML, TeX, Plotly's templates, entities, nothing, blanks, controls, a lone surrogate.
@@ -61,6 +76,24 @@ def gallery(length=12, width=720, hard=True, **style):
         "tensor": tensor.heatmap(table[:length], words, [*"abcdefgh"], kind="cross", chosen=(0, 0), secret=True, **cells),
         "tensor_masked": tensor.heatmap(weights, words, words, kind="decoder", scale="probability", mask=causal, **cells),
         "tensor_ids": tensor.heatmap(np.arange(length)[:, None], words, words[:1], kind="encoder", scale="plain", **cells),
+        "tree": tree.tree(
+            ["<bos>", *words, *words], [-1, *range(length), *range(length)], -rng.random((2 * length + 1, 3)),
+            ["kept"] * length + ["finished"] + ["pruned"] * (length - 1) + ["overtaken"],
+            best=range(1, length + 1), reference=[*range(1, length), 2 * length], **cells,
+        ),
+        "reach": lengths.by_length(
+            [weights[0], weights[-1][: length // 2 + 1]], ["Reverse <b>x</b>", "x" * 200], [(1, 1), (2, 9)],
+            [np.full(length, 3), np.full(length // 2 + 1, 3)], **cells
+        ),
+        "places": lengths.by_place(np.vstack([weights, weights[:1]]), (2, 3), **cells),
+        "plane": vectors.plane(
+            table[:length, :2], words, limit=4, shares=(0.4, 0.2), ids=range(length), chosen=0, near=[length - 1], **cells
+        ),
+        "plane_states": vectors.plane(
+            table[:length, :2], words, kind="decoder", limit=4, shares=(0.4, 0.2), places=range(1, length + 1), by_place=True,
+            own=min(3, length), **cells
+        ),
+        "cosines": vectors.cosines(2 * weights - 1, words, kind="decoder", **cells),
         "lengths": data.lengths(rng.integers(1, length + 1, 50), rng.integers(1, length + 1, 50), **style),
     }
     for name, picture in curves.skeletons(steps=300, **style).items():

@@ -19,7 +19,7 @@ def test_before_and_after_stand_on_one_line_and_differ_in_shape():
     assert before["y"] == after["y"] == [0, 1, 2]
     assert between["x"] == [0.9, 0.2, None, 0.0, 0.001, None, 1.0, 0.999, None]
     assert before["marker"]["symbol"] != after["marker"]["symbol"]
-    assert before["name"], after["name"]
+    assert (before["name"], after["name"]) == ("before", "after")
     assert numbers(picture) == ["0.90 → 0.20", "0.00 → &lt;0.01", "1.00 → &gt;0.99"]
     assert picture["layout"]["yaxis"]["range"] == [2.5, -0.5], "the first token on top"
     assert picture["layout"]["showlegend"]
@@ -34,7 +34,8 @@ def test_the_chosen_row_is_framed(chosen, seen):
 
 
 def test_a_bar_for_each_head_with_its_number_and_one_scale_for_all():
-    picture = changes.losses(["1.1", "1.2", "2.1"], [41.0, 0.0, -2.5], [9.0, 0.0, -0.4], kind="cross", least=-2.5, most=60.0, off=[False, True])
+    names, lost, fewer = ["1.1", "1.2", "2.1"], [41.0, 0.0, -2.5], [9.0, 0.0, -0.4]
+    picture = changes.losses(names, lost, fewer, kind="cross", least=-2.5, most=60.0, off=[False, True])
     bar, diamonds = picture["data"]
     assert bar["x"] == [41.0, 0.0, -2.5]
     assert diamonds["x"] == [9.0, 0.0, -0.4]
@@ -47,6 +48,13 @@ def test_small_losses_keep_a_digit_and_no_loss_at_all_still_has_a_scale():
     picture = changes.losses(["1.1", "1.2"], [0.4, 0.0], [0.0, 0.0], kind="encoder", most=0.4)
     assert numbers(picture) == ["0.4", "0"]
     assert picture["layout"]["xaxis"]["range"] == [0, 1]
+
+
+def test_a_legend_of_two_lines_has_room():
+    long = {"before": "without the change", "after": "with the change"}
+    one, two = (changes.pairs(NAMES, [0.1] * 3, [0.2] * 3, width=width, labels=long)["layout"] for width in (700, 340))
+    assert one["margin"]["t"] < two["margin"]["t"]
+    assert two["height"] - one["height"] == two["margin"]["t"] - one["margin"]["t"], "the rows stay as high as they were"
 
 
 def test_many_rows_are_thinned_and_stay_on_the_screen():

@@ -47,8 +47,8 @@ def test_signed_values_are_centred_at_zero_and_query_and_key_share_a_scale():
     assert axes[0]["range"] == axes[1]["range"]
     assert axes[0]["tickvals"] == [-2, 0, 2]
     for trace in figure["data"]:
-        assert (trace["marker"]["cmin"], trace["marker"]["cmax"]) == (-1, 1)
-        assert all(np.sign(color) == np.sign(value) for color, value in zip(trace["marker"]["color"], trace["y"], strict=True))
+        most = np.abs(axes[["y", "y2", "y3"].index(trace["yaxis"])]["range"][1]) / 1.12
+        assert trace["marker"]["color"] == theme.signed_shades(np.array(trace["y"]) / most)
 
 
 @pytest.mark.parametrize("size", [1, 4, 64, 512])

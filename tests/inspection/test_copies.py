@@ -3,7 +3,7 @@
 import torch
 
 from playground.config import ModelConfig
-from playground.inspection.copies import own
+from playground.inspection.copies import learning, own
 from playground.model.transformer import Transformer
 
 SRC, TGT = torch.tensor([[4, 5, 6, 2]]), torch.tensor([[1, 5, 4]])
@@ -25,3 +25,17 @@ def test_a_hook_on_the_copy_is_not_on_the_original():
     assert not torch.equal(mine(SRC, TGT).logits, before)
     assert torch.equal(model(SRC, TGT).logits, before)
     assert all(module is not other for module, other in zip(model.modules(), mine.modules(), strict=True))
+
+
+def test_only_the_copy_that_learns_gets_gradients():
+    model = Transformer(ModelConfig(d_model=16, d_ff=32, share_embeddings="all"), 9, 9).eval().requires_grad_(False)
+    mine = learning(model)
+    mine(SRC, TGT).logits.sum().backward()
+    for (name, one), (other_name, other) in zip(model.named_parameters(), mine.named_parameters(), strict=True):
+        assert name == other_name
+        assert one is not other
+        assert one.data_ptr() == other.data_ptr()
+        assert other.grad is not None
+        assert not one.requires_grad
+        assert one.grad is None
+    assert mine.src_embedding.weight is mine.projection.weight  # what was shared still is

@@ -43,7 +43,7 @@ def test_what_was_written():
 def test_the_probability_that_moved_most():
     names = ["a", "b", "c"]
     assert differences.moved([0.9, 0.8, 0.5], [0.85, 0.1, 0.7], names) == (
-        "whatif.fell", {"token": "b", "step": 2, "before": "0.80", "after": "0.10"},
+        "whatif.fell", {"token": "b", "step": 2, "before": 0.8, "after": 0.1},
     )  # fmt: skip
     assert differences.moved([0.1, 0.2, 0.3], [0.1, 0.2, 0.9], names).key == "whatif.rose"
     assert differences.moved([0.1, 0.2, 0.3], [0.104, 0.2, 0.3], names) == ("whatif.unmoved", {})

@@ -19,7 +19,7 @@ from playground.model.transformer import Transformer
 from tests.model.twins import disturb
 
 CONFIGS = [
-    {}, {"norm": "pre"}, {"positions": "rotary", "norm": "pre"}, {"positions": "both", "bias": False, "n_heads": 2},
+    {}, {"positions": "rotary", "norm": "pre", "encoder_layers": 1}, {"positions": "both", "bias": False, "n_heads": 2},
     {"residual": False, "attention_scale": False, "n_heads": 1},
 ]  # fmt: skip
 SOURCE, TARGET = [5, 9, 4, 4, 11], [7, 4, 4, 8, 8, EOS]
@@ -182,7 +182,7 @@ def test_changes_compose():
 def test_no_change_is_the_model_itself():
     original = model()
     assert Change().apply(original) is original
-    assert not Change.parse("", "", Edit(0, 0, 0))
+    assert not Change.parse("", "", "c1.1_q0")
     assert Change.parse("c1.1")
 
 
@@ -205,38 +205,47 @@ def test_whatever_is_no_head_is_ignored(off, kept):
 
 def test_what_a_model_does_not_have_is_no_change_to_it():
     config = ModelConfig(encoder_layers=1, decoder_layers=2, n_heads=2)
-    asked = Change.parse("e1.2_e2.1_c1.3_c2.2", "whole", Edit.parse("k1-0.5", 2, 0, 0))
+    asked = Change.parse("e1.2_e2.1_c1.3_c2.2", "whole", "c3.1_q0_k1-0.5")
     assert asked.within(config) == Change(frozenset({Head("encoder", 0, 1), Head("cross", 1, 1)}))
     assert Change.parse("", "nothing").memory is None
-    assert Edit.parse("k7-0.5_x1_x9", 0, 0, 0).within(6) == Edit(0, 0, 0, masked=(1,))
+    assert Edit.parse("c1.1_q0_k7-0.5_x1_x9").within(6) == Edit(0, 0, 0, masked=(1,))
 
 
 @pytest.mark.parametrize(
     ("text", "read"),
     [
         ("k4-0.5_x6", "k4-0.5_x6"), ("x6_k4-0.5_x1", "k4-0.5_x1_x6"), ("k4-1", "k4-1"), ("k4-0", "x4"), ("k4-0.5_x4", "x4"),
-        ("k1-0.5_k2-0.25", "k2-0.25"), ("k4-1.5_k4--1_k4-nan_k4-1e9_kx-1_x_x-1_x1234", ""), ("k4-0.12345", ""), ("", ""),
+        ("k1-0.5_k2-0.25", "k2-0.25"), ("k4-1.5_k4--1_k4-nan_k4-1e9_kx-1_x_x-1_x1234_x１", ""), ("k4-0.12345", ""), ("", ""),
     ],
 )  # fmt: skip
 def test_cells_are_read_as_they_are_written(text, read):
-    edit = Edit.parse(text, 1, 2, 3)
-    assert str(edit) == read
-    assert (edit.layer, edit.head, edit.row) == (1, 2, 3)
-    assert Edit.parse(str(edit), 1, 2, 3) == edit
-    assert bool(edit) == bool(read)
+    edit = Edit.parse(f"c2.3_q3_{text}")
+    if not read:
+        assert edit is None
+        return
+    assert str(edit) == f"c2.3_q3_{read}"
+    assert edit.place == (1, 2, 3)
+    assert Edit.parse(str(edit)) == edit
+
+
+@pytest.mark.parametrize("text", ["x1", "c2.3_x1", "q3_x1", "e2.3_q3_x1", "c2.3_q1234_x1", "c0.3_q3_x1", "c2.3_q-1_x1", "_" * 9_999])
+def test_an_edit_without_a_place_is_none(text):
+    assert Edit.parse(text) is None
 
 
 def test_what_can_be_done_to_a_cell():
     edit = Edit(0, 0, 0).give(3, 0.5).mask(1).mask(4)
-    assert str(edit) == "k3-0.5_x1_x4"
-    assert str(edit.give(1, 0.25)) == "k1-0.25_x4", "only one cell is given a weight"
-    assert str(edit.mask(3)) == "x1_x3_x4"
-    assert str(edit.free(3)) == "x1_x4"
-    assert str(edit.free(1).free(4).free(0)) == "k3-0.5"
-    assert not edit.free(1).free(3).free(4)
+    assert str(edit) == "c1.1_q0_k3-0.5_x1_x4"
+    assert str(edit.give(1, 0.25)) == "c1.1_q0_k1-0.25_x4", "only one cell is given a weight"
+    assert str(edit.mask(3)) == "c1.1_q0_x1_x3_x4"
+    assert str(edit.free(3)) == "c1.1_q0_x1_x4"
+    assert str(edit.free(1).free(4).free(0)) == "c1.1_q0_k3-0.5"
+    nothing = edit.free(1).free(3).free(4)
+    assert not nothing
+    assert str(nothing) == ""
 
 
 @given(st.text(), st.text(), st.text())
 def test_any_text_is_read(off, memory, cells):
-    change = Change.parse(off, memory, Edit.parse(cells, 0, 0, 0)).within(ModelConfig())
+    change = Change.parse(off, memory, cells).within(ModelConfig())
     assert all(head in heads(ModelConfig()) for head in change.off)

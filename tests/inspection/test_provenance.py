@@ -195,6 +195,14 @@ def test_concat_names_the_head_and_the_column_it_is_copied_from():
     assert found.steps[0].values == {"head": 2, "column": 3}
 
 
+def test_an_embedding_that_is_scaled_is_no_score():
+    model = build(positions="both")
+    stages = record(model, SRC, TGT)
+    for address in ("src.positions", "tgt.positions"):
+        assert check(model, stages, address, (1, 2)).leads[0].label == Label("x", (1, 2), stage=f"{address[:3]}.scaled")
+    assert explain(model, stages, "encoder.0.self_attention.masked", (0, 1, 2)).leads[0].label.name == "score"
+
+
 def test_a_large_vocabulary_lists_its_largest_and_the_rest():
     model = build(vocab=300)
     stages = record(model, SRC, TGT)

@@ -69,3 +69,12 @@ def test_the_largest_share_is_named(language):
     key, values = rollout.strongest(flow, ["x", "y"], ["a", "b"])
     assert values == {"asks": "y", "row": 2, "answers": "a", "column": 1, "percent": 90}
     assert "y" in say(language, key, **values)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_stays_with_its_own_token_and_the_largest_share_from_another(language):
+    flow = np.array([[0.9, 0.1, 0.0], [0.3, 0.7, 0.0], [0.2, 0.3, 0.5]])
+    key, values = rollout.own(flow, ["x", "y", "z"], ["a", "b", "c"])
+    assert values == {"own": 70, "asks": "y", "row": 2, "answers": "a", "column": 1, "percent": 30}
+    assert "70" in say(language, key, **values)
+    assert rollout.own(np.eye(1), ["x"], ["x"]) == rollout.strongest(np.eye(1), ["x"], ["x"])

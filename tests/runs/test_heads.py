@@ -71,11 +71,12 @@ def test_where_parameters_were_not_kept_the_films_own_sentences_count(reader):
     np.testing.assert_allclose([[head.entropy for head in layer] for layer in found.heads], sum(bits) / rows, atol=1e-3)
 
 
-def test_curves_are_the_films_numbers(run):
-    found = heads.curves(run, "cross")
+def test_curves_are_the_films_numbers(reader, run):
+    found = heads.curves(reader, run, "cross")
     assert found.steps == run.film.steps
     assert found.entropy.shape == found.aligned.shape == (1, 2, len(found.steps))
     assert found.sentences == len(run.film.plan.probes)
+    assert heads.curves(reader, run, "cross") is found
     last = run.film.frames[-1]
     total, rows = 0.0, 0
     for (source, target), done in zip(run.film.plan.probes, last.completions, strict=True):
@@ -86,8 +87,8 @@ def test_curves_are_the_films_numbers(run):
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
-def test_self_attention_has_curves_of_entropy_alone(run, kind):
-    found = heads.curves(run, kind)
+def test_self_attention_has_curves_of_entropy_alone(reader, run, kind):
+    found = heads.curves(reader, run, kind)
     assert found.aligned is None
     assert (found.entropy >= 0).all()
     first = run.film.frames[0].completions
@@ -97,14 +98,14 @@ def test_self_attention_has_curves_of_entropy_alone(run, kind):
     np.testing.assert_allclose(found.entropy[:, :, 0], expected, atol=1e-3)
 
 
-def test_a_task_without_alignment_has_no_right_place():
+def test_a_task_without_alignment_has_no_right_place(reader):
     run = alone(tiny(task="copy", tokenizer="words", steps=4))[0]  # alignment is about characters
-    found = heads.curves(run, "cross")
+    found = heads.curves(reader, run, "cross")
     assert found.aligned is None
     assert np.isfinite(found.entropy).all()
 
 
-def test_no_film_no_curves():
+def test_no_film_no_curves(reader):
     run = alone(tiny(**KNOBS, seed=3))[0]
     run.film.frames = ()
-    assert heads.curves(run, "cross") is None
+    assert heads.curves(reader, run, "cross") is None

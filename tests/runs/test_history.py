@@ -72,7 +72,10 @@ def test_anything_else_is_refused(spoil):
 
 def test_health_is_kept_with_four_digits_and_starts_anew_with_other_numbers():
     found = history()
-    assert found.health.rows() == {"step": [1, 3], "memory/gradient": [0.1235, 0.0], "encoder.0.feed_forward/dead": [0.3333, pytest.approx(math.nan, nan_ok=True)]}
+    assert found.health.rows() == {
+        "step": [1, 3], "memory/gradient": [0.1235, 0.0],
+        "encoder.0.feed_forward/dead": [0.3333, pytest.approx(math.nan, nan_ok=True)],
+    }  # fmt: skip
     found.examined(4, {"memory/gradient": 2.0})
     assert found.health.rows() == {"step": [4], "memory/gradient": [2.0]}
     assert "health" not in History().to_json()

@@ -8,7 +8,7 @@ import pytest
 
 from playground.config import EOS, MAX_POSITIONS, Refusal
 from playground.data.tasks import references
-from playground.decoding import greedy, judge, multiplications, search
+from playground.decoding import greedy, judge, search
 from playground.runs.reader import Reader
 from playground.runs.translating import Way, look_at, translate
 from tests.runs.tiny import CORPORA, alone, tiny
@@ -75,6 +75,22 @@ def test_a_prefix_is_continued(reader, run):
     assert translate(reader, run, None, text, Way(prefix=plain.candidates[0].text[:2])).candidates[0].text == plain.candidates[0].text
 
 
+def test_what_was_given_is_not_held_against_the_model(reader, run):
+    text = sentence(reader, run)
+    (right,) = references("sort", text)
+    (told,) = translate(reader, run, None, text, Way(prefix=right[0])).candidates
+    assert told.right is not None
+    assert told.right[0]
+    (elsewhere,) = translate(reader, run, None, text, Way(prefix="zz" if right[0] != "z" else "aa")).candidates
+    assert (elsewhere.right, elsewhere.correct) == (None, None)
+
+
+def test_a_prefix_is_read_as_any_other_text(reader, run):
+    text = sentence(reader, run)
+    (one,), (other,) = (translate(reader, run, None, text, Way(prefix=prefix)).candidates for prefix in ("zy", " z\u200by\x00 "))
+    assert one.text == other.text
+
+
 def test_a_prefix_that_is_unknown_too_long_or_nothing(reader, run):
     text = sentence(reader, run)
     found = translate(reader, run, None, text, Way(prefix="z7"))
@@ -92,16 +108,19 @@ def test_a_prefix_that_is_unknown_too_long_or_nothing(reader, run):
 def test_the_work_with_the_cache_and_without(reader, run, method, prefix):
     text = sentence(reader, run)
     kept, anew = (translate(reader, run, None, text, Way(method, prefix=prefix, cache=cache)) for cache in (True, False))
-    assert (kept.work.cached, kept.work.anew) == (anew.work.cached, anew.work.anew)
-    assert kept.work.cached < kept.work.anew
-    assert (kept.work.anew_ms, kept.work.same) == (None, None)
-    assert anew.work.same
-    assert min(kept.work.cached_ms, anew.work.cached_ms, anew.work.anew_ms) > 0
+    for way in ("cached", "anew"):  # what follows by formula is what is counted when it runs
+        one, other = getattr(kept, way), getattr(anew, way)
+        assert (one.positions, one.multiplications) == (other.positions, other.multiplications)
+    assert kept.cached.positions < kept.anew.positions
+    assert kept.cached.multiplications < kept.anew.multiplications
+    assert (kept.anew.ms, kept.same) == (None, None)
+    assert anew.same
+    assert min(kept.cached.ms, anew.cached.ms, anew.anew.ms) > 0
     assert [c.text for c in kept.candidates] == [c.text for c in anew.candidates]
-    model, _ = reader.model_at(run, None)
     if method != "beam":
-        length = len(kept.candidates[0].pieces) - len(prefix)
-        assert kept.work.cached == multiplications(model.config, model.tgt_vocab, len(text) + 1, [1] * length, len(prefix))
+        length = len(kept.candidates[0].pieces)
+        assert kept.cached.positions == length
+        assert kept.anew.positions == len(prefix) + sum(range(len(prefix) + 1, length + 1))
 
 
 def test_a_beam_comes_with_its_tree_and_the_verdict(reader, run):

@@ -14,8 +14,6 @@ def a_run():
 def train(run, steps):
     for _ in range(steps):
         run.step += 1
-        if run.step % 5 == 0:
-            run.history.examined(run.step, {f"{name}/gradient": run.step / 3 for name in ("memory", "encoder", "decoder")})
         run.history.steps.append(run.step, 1 / run.step, 0.1, 0.5, 1234.5678)
     run.touch()
 
@@ -24,14 +22,13 @@ class Page:
     """What a page does with updates."""
 
     def __init__(self, updates, run):
-        self.updates, self.run, self.since, self.rows, self.health = updates, run, 0, [], []
+        self.updates, self.run, self.since, self.rows = updates, run, 0, []
 
     def ask(self):
         data, self.since = self.updates.get(self.run, self.since)
         said = json.loads(data)
         assert said["version"] == self.since
         self.rows = self.rows[: said["from"]] + said["rows"]["step"]
-        self.health = (self.health if said["from"] else []) + said["health"].get("step", [])
         return said
 
 
@@ -45,7 +42,6 @@ def test_increments_add_up_to_the_whole():
     for page in pages:
         page.ask()
         assert page.rows == list(range(1, run.step + 1))
-        assert page.health == list(range(5, run.step + 1, 5))
 
 
 def test_an_increment_is_small_and_the_same_bytes_for_everyone():
@@ -59,11 +55,6 @@ def test_an_increment_is_small_and_the_same_bytes_for_everyone():
     assert all(answer is answers[0] for answer in answers)
     assert json.loads(answers[0])["rows"]["step"] == [501, 502, 503]
     assert json.loads(answers[0])["from"] == 500
-    assert json.loads(answers[0])["health"] == {"step": [], "memory": [], "encoder": [], "decoder": []}
-    train(run, 3)
-    assert json.loads(updates.get(run, pages[0].since)[0])["health"] == {"step": [505], "memory": [168.333]} | dict.fromkeys(
-        ("encoder", "decoder"), [168.333]
-    )
 
 
 def test_rows_written_after_the_version_wait_for_the_next():

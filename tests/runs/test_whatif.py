@@ -133,8 +133,17 @@ def test_own_sentences_are_asked_as_they_were_judged():
     with_corpora.close()
 
 
+def worth(reader, run, step=None):
+    """Asks until every head is measured."""
+    found = whatif.importance(reader, CORPORA, run, step)
+    while len(found.without) < found.heads:
+        before, found = found, whatif.importance(reader, CORPORA, run, step)
+        assert len(found.without) > len(before.without)
+    return found
+
+
 def test_each_head_is_worth_what_is_lost_without_it(reader, run):
-    found = whatif.importance(reader, CORPORA, run, None)
+    found = worth(reader, run)
     model = reader.model_at(run, None)[0]
     questions = whatif.exam(reader, CORPORA, run, len(heads(model.config)))
     assert list(found.without) == list(heads(model.config))
@@ -144,6 +153,18 @@ def test_each_head_is_worth_what_is_lost_without_it(reader, run):
         assert (one.exact_match, one.token_accuracy, one.pairs) == (expected.exact_match, expected.token_accuracy, questions.pairs)
         assert one.loss == pytest.approx(expected.loss, abs=1e-6)
     assert any(one != found.whole for one in found.without.values())
+
+
+def test_heads_are_measured_layer_by_layer_as_long_as_somebody_asks(reader, run, monkeypatch):
+    monkeypatch.setattr(whatif, "MOMENT", -1)  # every moment is over at once
+    every, asked = heads(run.experiment.model), []
+    monkeypatch.setattr(whatif, "_each", lambda model, exam, silent, each=whatif._each: asked.append(silent) or each(model, exam, silent))
+    first = whatif.importance(reader, CORPORA, run, None)
+    assert tuple(first.without) == every[:2]
+    assert first.heads == len(every) == 6
+    assert asked == [(), every[:2]]
+    assert tuple(worth(reader, run).without) == every
+    assert asked == [(), every[:2], every[2:4], every[4:]], "what is known is not measured again"
 
 
 def test_heads_are_not_measured_while_parameters_change(reader, run, monkeypatch):
@@ -161,8 +182,9 @@ def test_a_larger_model_is_asked_less(reader, run, monkeypatch):
 def test_an_answer_is_remembered(reader, run):
     text = text_of(reader, run)
     assert whatif.outcome(reader, run, None, text, OFF) is whatif.outcome(reader, run, None, text, OFF)
-    assert whatif.score(reader, CORPORA, run, None, OFF) is whatif.score(reader, CORPORA, run, None, Change(OFF.off, None, Edit(0, 0, 0, 1)))
-    assert whatif.outcome(reader, run, None, text, OFF) is not whatif.outcome(reader, run, None, text, Change(frozenset({Head("cross", 0, 1)})))
+    edited, other = Change(OFF.off, None, Edit(0, 0, 0, 1)), Change(frozenset({Head("cross", 0, 1)}))
+    assert whatif.score(reader, CORPORA, run, None, OFF) is whatif.score(reader, CORPORA, run, None, edited)
+    assert whatif.outcome(reader, run, None, text, OFF) is not whatif.outcome(reader, run, None, text, other)
 
 
 def test_eos_is_asked_as_well(reader, run):

@@ -69,9 +69,11 @@ def by_hand(training: Training) -> dict[str, float]:
         if route in hidden:
             found[f"{route}/dead"] = (hidden[route][real] <= 0).all(dim=0).float().mean().item()
     src, tgt = (padding_mask(batch.src), batch.src != PAD), (target_mask(batch.tgt_in), batch.tgt_in != PAD)
-    for name, layers, mask, asks in (
-        ("encoder.{}.self_attention", encoder, *src), ("decoder.{}.self_attention", decoder, *tgt), ("decoder.{}.cross_attention", cross, src[0], tgt[1])
-    ):  # fmt: skip
+    kinds = (
+        ("encoder.{}.self_attention", encoder, *src), ("decoder.{}.self_attention", decoder, *tgt),
+        ("decoder.{}.cross_attention", cross, src[0], tgt[1]),
+    )  # fmt: skip
+    for name, layers, mask, asks in kinds:
         for layer, weights in enumerate(layers):
             for head in range(weights.shape[1]):
                 shares = []

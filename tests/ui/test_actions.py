@@ -70,13 +70,22 @@ def test_pause_one_step_resume_stop(site, run):
 
 def test_live_knobs_act_only_on_ones_own_run(site, run):
     wait(run, "training")
-    values = {name: default(name) for name in LIVE_KNOBS} | {"learning_rate": 0.001}
-    assert actions.set_live(site.runs, THEIRS, run.id, values) == {}
+    assert actions.set_live(site.runs, THEIRS, run.id, "learning_rate", 0.001) == {}
     assert run.live["learning_rate"] == default("learning_rate")
-    actions.set_live(site.runs, MINE, run.id, values)
-    assert run.live["learning_rate"] == 0.001
+    actions.set_live(site.runs, MINE, run.id, "learning_rate", 0.001)
+    assert run.live == {name: default(name) for name in LIVE_KNOBS} | {"learning_rate": 0.001}
     with pytest.raises(Refusal):
-        actions.set_live(site.runs, MINE, run.id, values | {"clip": float("nan")})
+        actions.set_live(site.runs, MINE, run.id, "clip", float("nan"))
+
+
+def test_a_button_moves_a_live_knob_and_no_other(site, run):
+    wait(run, "training")
+    assert ask(site, MINE, run, "live", knob="memory", value="cut") == {"again": True}
+    assert run.live == {name: default(name) for name in LIVE_KNOBS} | {"memory": "cut"}
+    for who, asked in ((THEIRS, {"value": "mean"}), (MINE, {"value": "half"}), (MINE, {"knob": "d_model"}), (MINE, {"knob": None})):
+        with pytest.raises(Refusal):
+            ask(site, who, run, "live", **{"knob": "memory", "value": "mean"} | asked)
+    assert run.live["memory"] == "cut"
 
 
 def test_anyone_may_fork_and_remake_and_owns_the_copy(site, run):

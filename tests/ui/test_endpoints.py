@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from playground.config import Experiment, default, limits
+from playground.config import LIVE_KNOBS, Experiment, default, limits
 from playground.runs.names import owner_of
 from playground.ui.controls import CONTROLLED
 from playground.ui.panels import PANELS
@@ -59,10 +59,14 @@ def test_a_stranger_changes_nothing(site, run, action, token):
 
 def test_a_stranger_moves_no_live_knob(site, run):
     before = dict(run.live)
-    call(site, "live", THEIRS, "en", run.id, 0.5, 0.3, 2.0)
-    assert run.live == before
-    call(site, "live", MINE, "en", run.id, 0.5, 0.3, 2.0)
-    assert run.live == {"learning_rate": 0.5, "label_smoothing": 0.3, "clip": 2.0}
+    wanted = {"memory": "cut", "learning_rate": 0.5, "label_smoothing": 0.3, "clip": 2.0}
+    assert tuple(wanted) == LIVE_KNOBS
+    for name, value in wanted.items():
+        call(site, f"live_{name}", THEIRS, "en", run.id, value)
+        assert run.live == before
+        call(site, f"live_{name}", MINE, "en", run.id, value)
+        before |= {name: value}
+        assert run.live == before
 
 
 @pytest.mark.parametrize("token", ["", None])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from playground.inspection import differences
 from playground.inspection.interventions import Change, Edit, Head, heads
 from playground.runs import whatif
 from playground.words import LANGUAGES, say
@@ -11,6 +12,7 @@ from tests.ui.test_routes import blocks_of
 
 HELLO = {"run": "reverse", "text": "hello"}
 ROW = HELLO | {"change": "row", "layer": "2", "head": "3", "q": "1"}
+THERE = "c2.3_q1_"  # the same place in the text of an edit
 
 
 def block(panel: dict, id: str) -> dict:
@@ -51,7 +53,10 @@ def test_a_head_that_is_off_never_hides_what_was_before(site):
     assert [line(panel, name)["label"] for name in ("before", "after")] == [say("en", f"whatif.{name}") for name in ("before", "after")]
     assert block(panel, "heads")["off"] == ["c1.3"]
     assert "cross 1.3" in block(panel, "in-force")["text"]
-    assert {token["mark"] for token in line(panel, "before")["tokens"]} == {"", "gone"}
+    marked = differences.marks(*([piece.id for piece in look.asked] for look in (found.before, found.after)))
+    for name, mark, side in zip(("before", "after"), ("gone", "new"), marked, strict=True):
+        assert [token["mark"] == mark for token in line(panel, name)["tokens"]] == side
+    assert any(map(any, marked))
     picture = block(panel, "likely-pairs")["figure"]
     _, before, after = picture["data"]
     assert before["x"] == pytest.approx(found.likely_before, abs=1e-4)
@@ -73,7 +78,7 @@ def test_the_score_stands_in_both_columns(site):
 
 
 def test_every_head_has_a_bar_in_its_place_and_the_caption_counts_them(site):
-    panel = site.panel("importance", run="reverse")
+    panel = measured(site, run="reverse")
     run = site.runs.get("reverse")
     found = whatif.importance(site.reader, site.runs.corpora, run, None)
     lost = {head: 100 * (found.whole.exact_match - one.exact_match) for head, one in found.without.items()}
@@ -89,6 +94,14 @@ def test_every_head_has_a_bar_in_its_place_and_the_caption_counts_them(site):
     assert f"The first {found.whole.pairs} held-out sentences" in said
 
 
+def measured(site, **asked) -> dict:
+    """The answer once every head is measured; until then, it says how many are."""
+    while (panel := site.panel("importance", **asked)).get("more"):
+        progress = block(panel, "importance")
+        assert 0 < progress["done"] < progress["all"]
+    return panel
+
+
 @pytest.mark.parametrize(("squeeze", "said"), [("mean", "the mean over"), ("cut", "language model")])
 def test_the_memory_can_be_squeezed_or_cut(site, squeeze, said):
     panel = site.panel("whatif", **HELLO, squeeze=squeeze)
@@ -98,7 +111,7 @@ def test_the_memory_can_be_squeezed_or_cut(site, squeeze, said):
 
 
 def test_a_cell_given_all_the_weight_changes_the_token(site):
-    panel = site.panel("whatif", **ROW, cells="k0-1", k="0")
+    panel = site.panel("whatif", **ROW, cells=THERE + "k0-1", k="0")
     found = whatif.outcome(site.reader, site.runs.get("reverse"), None, "hello", Change(edit=Edit(1, 2, 1, 0, 1.0)))
     cells = block(panel, "row-cells")
     assert [cell["after"] for cell in cells["cells"]] == [1, 0, 0, 0, 0, 0]
@@ -115,33 +128,42 @@ def test_a_cell_given_all_the_weight_changes_the_token(site):
 
 
 def test_the_chosen_cell_says_what_can_be_done_to_it(site):
-    panel = site.panel("whatif", **ROW, cells="k0-0.5_x3", k="2")
+    panel = site.panel("whatif", **ROW, cells=THERE + "k0-0.5_x3", k="2")
     cells = block(panel, "row-cells")
-    assert [act["cells"] for act in cells["acts"]] == ["k2-1", "k0-0.5_x2_x3", "k0-0.5_x3"]
-    assert (cells["slider"]["first"], cells["slider"]["rest"]) == ("k2-", "_x3")
+    assert [act["cells"] for act in cells["acts"]] == [f"{THERE}{done}" for done in ("k2-1", "k0-0.5_x2_x3", "k0-0.5_x3")]
+    assert (cells["slider"]["first"], cells["slider"]["rest"]) == (f"{THERE}k2-", "_x3")
     assert [cell["state"] for cell in cells["cells"]] == ["given", "", "", "masked", "", ""]
     assert cells["cells"][3]["after"] == 0
     assert cells["sum"] == say("en", "whatif.row_sum", sum="1.00")
     assert block(site.panel("whatif", **ROW), "row-cells")["chosen"] is None
 
 
-def test_an_edit_without_a_place_is_none(site):
-    for missing in ("layer", "head", "q"):
-        asked = {name: value for name, value in ROW.items() if name != missing}
-        assert block(site.panel("whatif", **asked, cells="k0-1"), "in-force")["text"] == say("en", "whatif.nothing_row")
+def test_an_edit_stays_where_it_was_made(site):
+    """Looking at another row moves nothing; it says where the edit is, and the way there."""
+    made, other = (site.panel("whatif", **ROW | {"q": q}, cells=THERE + "k0-1", k="1") for q in ("1", "3"))
+    assert "row-elsewhere" not in ids(made)
+    for name in ("before", "after"):
+        assert written(other, name) == written(made, name)
+    cells = block(other, "row-cells")
+    assert cells["place"] == {"layer": 2, "head": 3, "q": 3}
+    assert {cell["state"] for cell in cells["cells"]} == {""}
+    assert cells["acts"][0]["cells"] == "c2.3_q3_k1-1"
+    assert block(other, "row-elsewhere-said")["text"] == say("en", "whatif.row_elsewhere", step=2, layer=2, head=3)
+    assert block(other, "row-there")["to"] == {"layer": 2, "head": 3, "q": 1}
+    assert block(other, "row-top") == block(made, "row-top"), "what the edit does is shown in its own step"
 
 
 def test_why_a_change_shows_nothing_is_said(site):
     said = {
         "whatif.row_off": {"off": "c2.3"},
         "whatif.row_squeezed": {"squeeze": "mean"},
-        "whatif.row_nowhere": {"cells": "x0_x1_x2_x3_x4_x5"},
+        "whatif.row_nowhere": {"cells": THERE + "x0_x1_x2_x3_x4_x5"},
     }
     for key, more in said.items():
         assert say("en", key) in block(site.panel("whatif", **ROW, **more), "row-notes")["text"]
-    late = site.panel("whatif", **ROW | {"q": "99"}, cells="k0-1")
+    late = site.panel("whatif", **ROW, cells="c2.3_q99_k0-1")
     assert say("en", "whatif.row_far", step=100) in block(late, "row-notes")["text"]
-    assert "row-notes" not in ids(site.panel("whatif", **ROW, cells="k0-1"))
+    assert "row-notes" not in ids(site.panel("whatif", **ROW, cells=THERE + "k0-1"))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -157,17 +179,17 @@ def test_in_every_dress(site, language, change, more):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("more", [{"step": "0"}, {"off": "c1.1", "squeeze": "cut", "cells": "x0", "layer": "1", "head": "1", "q": "0"}])
+@pytest.mark.parametrize("more", [{"step": "0"}, {"off": "c1.1", "squeeze": "cut", "cells": "c1.1_q0_x0"}])
 def test_what_comes_later_in_every_dress(site, language, more):
-    for name in ("score", "importance"):
-        panel = site.panel(name, run="german_english", lang=language, width="390", **more)
+    asked = {"run": "german_english", "lang": language, "width": "390", **more}
+    for panel in (site.panel("score", **asked), measured(site, **asked)):
         assert "error" not in panel, panel
         for figure in (block for block in blocks_of(panel["blocks"]) if block["kind"] == "figure"):
             assert figure["caption"]
             assert figure["title"]
 
 
-@pytest.mark.parametrize("value", ["<script>", "c1.1," * 900, "c9.9_e0.0", "c1.1_" * 5000, "nan", "１", "k1-0.5", "x" * 3000])
+@pytest.mark.parametrize("value", ["<script>", "c1.1," * 900, "c9.9_e0.0", "c1.1_" * 5000, "nan", "１", "q1_x1", "c9.9_q1_x1", "x" * 3000])
 def test_a_broken_link_changes_nothing(site, value):
     base = site.panel("whatif", **HELLO)
     for name in ("off", "squeeze", "cells"):

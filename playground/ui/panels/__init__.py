@@ -7,7 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from playground.ui.panels import attention, data, evaluate, learn, lives, map, masks, positions, sentence, translate, vectors, whatif, worth
+from playground.ui.panels import (
+    attention,
+    data,
+    evaluate,
+    health,
+    learn,
+    lives,
+    map,
+    masks,
+    positions,
+    sentence,
+    translate,
+    vectors,
+    whatif,
+    worth,
+)
 from playground.ui.view import View
 
 PANELS: dict[str, Callable[[View], dict]] = {
@@ -22,6 +37,7 @@ PANELS: dict[str, Callable[[View], dict]] = {
     "positions": positions.panel,
     "data": data.panel,
     "vectors": vectors.panel,
+    "health": health.panel,
     "evaluate": evaluate.panel,
     "reach": evaluate.reach,
     "score": worth.score,

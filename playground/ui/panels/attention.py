@@ -26,8 +26,8 @@ def panel(view: View) -> dict:
     mask, shown, scored = seen(view, part), view.choice("view", VIEWS), heads.scores(view)
     asks = tokens(rows, look.right if part != "encoder" else None, look.probabilities if part != "encoder" else None)
     lines = [
-        {"label": view.say(f"figures.rows_{part}"), "tokens": asks, "side": side[0]},
-        {"label": view.say(f"figures.columns_{part}"), "tokens": tokens(columns), "side": side[1]},
+        {"label": view.say(f"figures.rows_{part}"), "tokens": asks, "side": side[0], "role": "asks"},
+        {"label": view.say(f"figures.columns_{part}"), "tokens": tokens(columns), "side": side[1], "role": "answers"},
     ]
     picture, beside = pictured(view, shown, layer, head, mask)
     return {
@@ -54,7 +54,7 @@ def panel(view: View) -> dict:
 
 
 def controls(view: View, part: str, shown: str) -> dict:
-    """Which attention, seen in which way, and what the decoder is fed."""
+    """Which attention, seen in which way, and what the decoder is fed, on which the encoder doesn't depend."""
     parts = [{"value": name, "label": view.say(f"page.part_{name}"), "hue": name} for name in ("encoder", "decoder", "cross")]
     views = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in VIEWS]
     feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in ("output", "reference")]
@@ -63,7 +63,7 @@ def controls(view: View, part: str, shown: str) -> dict:
         "choices",
         blocks.choice("part", "part", view.say("page.part"), parts, part, resets={"q": "", "k": "", "layer": "", "head": ""}),
         blocks.choice("view", "view", view.say("heads.view"), views, shown),
-        blocks.choice("feed", "target", view.say("page.feed"), feeds, feed),
+        blocks.choice("feed", "target", view.say("page.feed"), feeds, feed) if part != "encoder" else None,
         css="controls",
     )
 

@@ -46,12 +46,11 @@ def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.nd
 
 def product(view: View, title: str, layer: int, head: int, width: int) -> list[dict]:
     """The query-key view of the pinned pair, else of the strongest: two vectors, their products, and how their sum becomes the weight."""
-    found = inside(view.reader, view.run, view.step, view.text, view.parameters.get("target") == "reference")
+    found, _ = inside(view.reader, view.run, view.step, view.text, view.parameters.get("target") == "reference")
     stages, at = found.stages, SUBLAYER[view.part].format(layer)
     rows = found.source if view.part == "encoder" else found.asked
     columns = found.fed if view.part == "decoder" else found.source
-    weights = stages[f"{at}.weights"].values[head]
-    mask = np.broadcast_to(stages[f"{at}.weights"].mask[0], weights.shape)
+    weights, mask = stages[f"{at}.weights"].values[head], stages[f"{at}.weights"].mask
     q, k = pair(view, weights)
     turned = f"{at}.q_turned" in stages
     query, key = (stages[f"{at}.{name}_turned" if turned else f"{at}.{name}"].values[head, n] for name, n in (("q", q), ("k", k)))
@@ -94,21 +93,21 @@ def pair(view: View, weights: np.ndarray) -> tuple[int, int]:
 def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple, width: int) -> dict:
     """The rollout of this kind of attention, drawn like one head."""
     look, part, residual = view.look, view.part, view.run.experiment.model.residual
-    said = []
+    alignment = look.alignment if part == "cross" else None
     if part == "cross":
         flow, share = flows.cross(look.encoder, look.decoder, look.cross, residual)
-        said += [view.say("heads.rollout_share", percent=percent(share))] if residual else []
+        fact = flows.strongest(flow, texts(rows), texts(columns))
     else:
-        flow = flows.rollout(getattr(look, part), residual)
-    alignment = look.alignment if part == "cross" else None
+        flow, share = flows.rollout(getattr(look, part), residual), 1.0
+        fact = flows.own(flow, texts(rows), texts(columns))
+    said = [view.say(fact.key, **fact.values)]
     if alignment and facts.aligned(*flow.shape, alignment).any():
-        shares = {"percent": flow, "raw": weights}
-        said.insert(
-            0, view.say("heads.rollout_aligned", **{name: percent(facts.alignment_mass(w, alignment)) for name, w in shares.items()})
-        )
-    strongest = flows.strongest(flow, texts(rows), texts(columns))
-    said.insert(0, view.say(strongest.key, **strongest.values))
-    said += [] if residual else [view.say("heads.rollout_no_residual")]
+        flown, raw = (percent(facts.alignment_mass(each, alignment)) for each in (flow, weights))
+        said.append(view.say("heads.rollout_aligned", percent=flown, raw=raw))
+    if share < 1:
+        said.append(view.say("heads.rollout_share", percent=percent(share)))
+    if not residual:
+        said.append(view.say("heads.rollout_no_residual"))
     picture = pictures.matrix(
         flow,
         texts(rows),

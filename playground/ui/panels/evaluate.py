@@ -17,16 +17,19 @@ def panel(view: View) -> dict:
     splits = tuple(name for name in evaluation.SPLITS if sizes[name])
     split = view.choice("split", splits)
     found = scores(view.reader, view.runs.corpora, view.run, view.step, split)
+    more = found.sentences < found.asked
     options = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in splits]
     return {
         "step": found.step,
         "uses": ["step", "split", "compare", "mapped"],
+        "more": more,
         "blocks": [
             blocks.choice("split", "split", view.say("page.split"), options, split),
+            *([_progress(view, found.sentences, found.asked)] if more else []),
             _table(view, found),
             blocks.text("scores-caption", " ".join([*_captions(view, found, split), view.step_note(found.step)]).strip(), "pg-caption"),
-            blocks.later("reach", "reach", view.say("evaluate.waiting"), _asked(view, found)),
-            *_mistakes(view, found),
+            *([] if more else _mistakes(view, found)),
+            *([] if more else [blocks.later("reach", "reach", view.say("evaluate.waiting"), _asked(view, found))]),
             blocks.code("source", evaluation.measure),
         ],
     }
@@ -44,6 +47,10 @@ def _table(view: View, found: Scores) -> dict:
     ]
     head = [view.say(f"evaluate.{name}") for name in ("score", "value", "what")]
     return blocks.table("scores", head, [[view.say(f"evaluate.{name}"), value, about] for name, value, about in rows], rowheads=True)
+
+
+def _progress(view: View, tried: int, asked: int) -> dict:
+    return blocks.progress("progress", tried, asked, view.say("evaluate.trying", tried=tried, asked=asked))
 
 
 def _percent(share: float) -> str:
@@ -83,15 +90,19 @@ def reach(view: View) -> dict:
         [one.reach.exact for one in found], names, [one.trained for one in found], [one.reach.counts for one in found], **common
     )
     places = pictures.by_place(found[shown].reach.tokens, found[shown].trained, **common)
-    place_by_place = _say_all(view, token_facts(found[shown].reach, found[shown].trained))
+    tried, asked = (sum(getattr(one, name) for one in found) for name in ("sentences", "asked"))
+    more = tried < asked  # what is not yet tried is not yet to be spoken of
+    by_length = "" if more else _reach_caption(view, found, names)
+    by_place = "" if more else _say_all(view, token_facts(found[shown].reach, found[shown].trained))
     which = [{"value": run.id, "label": name} for run, name in zip(runs, names, strict=True)]
     found_blocks = [
-        blocks.figure("reach", strips, _reach_caption(view, found, names), view.say("evaluate.by_length")),
+        *([_progress(view, tried, asked)] if more else []),
+        blocks.figure("reach", strips, by_length, view.say("evaluate.by_length")),
         _compare(view, runs, offered),
         *([blocks.choice("mapped", "mapped", view.say("evaluate.mapped"), which, runs[shown].id)] if len(runs) > 1 else []),
-        blocks.figure("places", places, place_by_place, view.say("evaluate.by_place")),
+        blocks.figure("places", places, by_place, view.say("evaluate.by_place")),
     ]
-    return {"step": found[0].step, "uses": [], "blocks": found_blocks}
+    return {"step": found[0].step, "uses": [], "more": more, "blocks": found_blocks}
 
 
 def _compare(view: View, runs: list[Run], offered: list[Run]) -> dict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from playground.figures import heads as pictures
+from playground.inspection.attention import HALF
 from playground.inspection.heads import Head, Scores, found_first, settled
 from playground.runs.heads import curves, named
 from playground.ui import blocks
@@ -42,7 +43,7 @@ def table(view: View, scored: Scores) -> list[dict]:
             *[share(head.aligned)] * aligned,
             f"{head.entropy:.2f}",
             *[share(head.padding)] * padded,
-            f"{name(view, head.second.name)} {head.second.mass:.2f}" if head.second else "–",
+            f"{name(view, head.second.name)} {share(head.second.mass)}" if head.second else "–",
         ]
         for layer, heads in enumerate(scored.heads)
         for at, head in enumerate(heads)
@@ -63,13 +64,15 @@ def rule(view: View) -> str:
 
 
 def share(value: float | None) -> str:
-    """A share with two digits that says 0 only where nothing at all is there."""
-    return "–" if value is None else "0" if value == 0 else "<0.01" if value < 0.005 else f"{value:.2f}"
+    """A share with two digits, that says 0 only where nothing at all is there; with three where it just misses the half a name needs."""
+    if value is None or value == 0:
+        return "–" if value is None else "0"
+    return "<0.01" if value < 0.005 else f"{value:.{3 if 0.495 <= value < HALF else 2}f}"
 
 
 def over_training(view: View, scored: Scores, chosen: tuple[int, int]) -> list[dict]:
     """The curves along the film, of the one measure or the other; nothing while there is no film with attention."""
-    found = curves(view.run, view.part)
+    found = curves(view.reader, view.run, view.part)
     if found is None:
         return []
     measure = view.choice("measure", ("aligned", "entropy") if found.aligned is not None else ("entropy",))

@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from playground.figures import theme
 from playground.inspection.stages import Stage
 from playground.runs.inside import Cell, Inside, inside
-from playground.ui import blocks, stage
+from playground.runs.memory import Memory
+from playground.ui import blocks, stage, worksheet
 from playground.ui.plan import FOLDED, path, plan
 from playground.ui.view import View
+
+DRAWN = Memory(64, 0)  # drawings, which hold no arrays: one is the same for every cell that is clicked
 
 
 def panel(view: View) -> dict:
@@ -19,6 +22,8 @@ def panel(view: View) -> dict:
     found, derivation = inside(view.reader, view.run, view.step, view.text, _fed(view) == "reference", _cell(view, asked, head))
     opened = found.stages.get(asked)
     unfolded = _unfolded(asked, layers)
+    shown = {stack: n or 0 for stack, n in unfolded.items()}
+    drawn = DRAWN.get((found.number, view.language, head, *shown.values()), lambda: plan(view, found, head, shown))
     drawing = {
         "kind": "map",
         "id": "map",
@@ -26,7 +31,7 @@ def panel(view: View) -> dict:
         "open": opened.address if opened else "",
         "close": next((f"{stack}.{n}" for stack, n in unfolded.items() if n and layers[stack] > FOLDED), ""),
         "here": here(view, found, opened, head),
-        **plan(view, found, head, {stack: n or 0 for stack, n in unfolded.items()}),
+        **drawn,
         "colours": _colours(view.dark),
         "words": {name: view.say(f"map.{name}") for name in ("here", "close", "previous", "next", "masked", "blocks")},
         "blocks": stage.blocks(view, found, derivation, opened, head) if opened else [],
@@ -38,7 +43,7 @@ def panel(view: View) -> dict:
             blocks.text("about", view.say("map.about"), css="pg-caption"),
             blocks.row("choices", *_choices(view, head, config.n_heads), css="controls"),
             drawing,
-            _worksheet(view),
+            _worksheet(view, opened),
         ],
     }
 
@@ -94,7 +99,9 @@ def _colours(dark: bool) -> dict:
     }
 
 
-def _worksheet(view: View) -> dict:
-    """A printable sheet of such calculations, another one for each number of a student."""
+def _worksheet(view: View, opened: Stage | None) -> dict:
+    """A printable sheet of such calculations, another one for each number of a student; of the attention that is open, at first."""
     words = {name: view.say(f"map.paper_{name}") for name in ("title", "about", "seed", "open", "key")}
-    return {"kind": "worksheet", "id": "worksheet", "words": words}
+    words["attention"] = view.say("map.worksheet_kind")
+    kinds = [{"value": kind, "label": view.say(f"map.worksheet_kind_{kind}")} for kind in worksheet.KINDS]
+    return {"kind": "worksheet", "id": "worksheet", "kinds": kinds, "value": opened.part if opened else "encoder", "words": words}

@@ -31,7 +31,7 @@ def panel(view: View) -> dict:
     answer = translate(view.reader, view.run, view.step, view.text, way)
     best = answer.candidates[0]
     lines = [{"label": view.say("page.source"), "tokens": tokens(answer.source), "side": "src"}]
-    lines += [_line(view, candidate, at, len(answer.candidates)) for at, candidate in enumerate(answer.candidates)]
+    lines += [_line(view, answer, at) for at in range(len(answer.candidates))]
     if answer.references:
         lines += [
             {"label": view.say("page.reference"), "tokens": tokens(view.reader.pieces(view.run, reference, "tgt")), "side": ""}
@@ -46,14 +46,14 @@ def panel(view: View) -> dict:
         "blocks": [
             blocks.row("controls", *_controls(view, way), css="controls"),
             blocks.chips("candidates", *lines, pick="tgt"),
-            *_unknown(view, answer),
+            *_prefix(view, answer),
             blocks.text("verdict", _verdict(view, best, answer.references), css="pg-caption"),
-            *([beams.block(view, answer, way)] if way.method == "beam" else []),
-            *_step(view, best),
-            blocks.row("work", *_work(view, answer, way), css="controls"),
+            *(beams.tree_and_verdict(view, answer, way) if way.method == "beam" else []),
+            *_step(view, best, way, len(answer.prefix)),
+            blocks.row("cache", *_work(view, answer, way), css="halves"),
             blocks.code("source", SOURCES[way.method]),
             *([blocks.code("kept", kept)] if way.method == "sample" else []),
-            blocks.code("cache", KeysValues),
+            blocks.code("cache-source", KeysValues),
         ],
     }
 
@@ -71,56 +71,74 @@ def _controls(view: View, way: Way) -> list[dict]:
             blocks.slider("temperature", "temperature", view.say("page.temperature"), 0.1, 3, 0.1, way.temperature),
             blocks.slider("top_k", "top_k", view.say("decoding.top_k"), 0, LARGEST_K, 1, way.top_k),
             blocks.slider("top_p", "top_p", view.say("decoding.top_p"), 0.05, 1, 0.05, way.top_p),
+            blocks.field("seed", "draw", view.say("decoding.seed"), str(way.seed)),
             blocks.button("draw", "draw", view.say("page.draw_again")),
         ]
     return [*controls, blocks.field("prefix", "prefix", view.say("decoding.prefix"), way.prefix, view.say("decoding.prefix_hint"))]
 
 
-def _unknown(view: View, answer: Translation) -> list[dict]:
-    """What was typed and the model doesn't know, in the source and in the prefix."""
-    found = []
+def _prefix(view: View, answer: Translation) -> list[dict]:
+    """What of the output was given, and what the model doesn't know of that and of the source."""
+    given = "".join if view.reader.units(view.run)[1] == "characters" else " ".join
+    said = []
+    if answer.prefix:
+        text = given(piece.text for piece in answer.prefix)
+        said.append(blocks.text("given", view.say("decoding.given", text=text), css="pg-caption"))
     for id, key, pieces in (("unknown", "page.unknown_words", answer.source), ("unknown-prefix", "decoding.prefix_unknown", answer.prefix)):
         unknown = dict.fromkeys(piece.text for piece in pieces if not piece.known)
         if unknown:
-            found.append(blocks.text(id, view.say(key, words=", ".join(unknown)), css="pg-warning"))
-    return found
+            said.append(blocks.text(id, view.say(key, words=", ".join(unknown)), css="pg-warning"))
+    return said
 
 
-def _line(view: View, candidate: Candidate, at: int, count: int) -> dict:
+def _line(view: View, answer: Translation, at: int) -> dict:
+    candidate, count = answer.candidates[at], len(answer.candidates)
     label = view.say("page.output") if count == 1 else view.say("page.candidate", rank=at + 1, score=f"{candidate.score:.2f}")
-    return {"label": label, "tokens": tokens(candidate.pieces, candidate.right, candidate.probabilities), "side": "tgt" if at == 0 else ""}
+    shown = tokens(candidate.pieces, candidate.right, candidate.probabilities)
+    for token in shown[: len(answer.prefix)]:
+        token["given"] = True
+    return {"label": label, "tokens": shown, "side": "tgt" if at == 0 else ""}
 
 
 def _verdict(view: View, best: Candidate, references: tuple[str, ...] | None) -> str:
     if references is None:
         return view.say("page.no_reference")
+    if best.right is None:
+        return view.say("decoding.no_verdict")
     if best.correct:
         return view.say("page.verdict_right")
-    wrong = sum(not right for right in best.right or ())
+    wrong = sum(not right for right in best.right)
     return view.say("page.verdict_wrong", wrong=wrong, tokens=len(best.pieces), reference=" / ".join(references))
 
 
 def _work(view: View, answer: Translation, way: Way) -> list[dict]:
     """The cache, and what it saves for this very sentence."""
-    work = answer.work
-    told = {"cached": f"{work.cached:,}", "anew": f"{work.anew:,}", "cached_ms": f"{work.cached_ms:.1f}"}
+    cached, anew = answer.cached, answer.anew
+    rows = [
+        [view.say(f"decoding.cache_{name}"), f"{cost.positions:,}", f"{cost.multiplications:,}", f"{cost.ms:.1f}" if cost.ms else "–"]
+        for name, cost in (("on", cached), ("off", anew))
+    ]
     if way.cache:
-        said = view.say("decoding.work_on", times=f"{work.anew / work.cached:.1f}", **told)
+        said = view.say("decoding.work_on", times=f"{anew.multiplications / cached.multiplications:.1f}")
     else:
-        same = view.say("decoding.same" if work.same else "decoding.not_same")
-        said = view.say("decoding.work_off", anew_ms=f"{work.anew_ms:.1f}", same=same, **told)
+        said = view.say("decoding.work_off", same=view.say("decoding.same" if answer.same else "decoding.not_same"))
     options = [{"value": value, "label": view.say(f"decoding.cache_{value}")} for value in ("on", "off")]
     return [
-        blocks.choice("cache", "cache", view.say("decoding.cache"), options, "on" if way.cache else "off"),
-        blocks.text("work", said, css="pg-caption"),
+        blocks.column(
+            "cache-switch",
+            blocks.choice("cache", "cache", view.say("decoding.cache"), options, "on" if way.cache else "off"),
+            blocks.text("saved", said, css="pg-caption"),
+        ),
+        blocks.table("work", [view.say(f"decoding.work_{name}") for name in ("cache", "positions", "products", "ms")], rows, rowheads=True),
     ]
 
 
-def _step(view: View, best: Candidate) -> list[dict]:
-    """The chosen step: the five likeliest tokens, and where cross-attention looks while choosing."""
+def _step(view: View, best: Candidate, way: Way, given: int) -> list[dict]:
+    """The chosen step: the five likeliest tokens, and where cross-attention looks while choosing. At first it is the model's first own."""
     look = look_at(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in best.pieces))
     steps = len(look.asked)
-    at = view.row(steps) or 0
+    at = view.row(steps)
+    at = min(given, steps - 1) if at is None else at
     likely = look.likely[at]
     said = next((n for n, token in enumerate(likely) if token.id == look.asked[at].id), None)
     view.look = look
@@ -145,6 +163,15 @@ def _step(view: View, best: Candidate) -> list[dict]:
         labels=view.labels,
     )
     k = int(weights.argmax())
+    says = view.say(
+        "page.likely_caption",
+        token=likely[0].text,
+        percent=f"{100 * likely[0].probability:.1f}",
+        second=likely[1].text if len(likely) > 1 else "–",
+    )
+    if way.method == "sample" and at >= given:
+        drawn = {"temperature": f"{way.temperature:g}", "top_k": way.top_k or "–", "top_p": f"{way.top_p:g}"}
+        says = f"{says} {view.say('decoding.drawn_from', **drawn)}"
     return [
         blocks.slider("at", "q", view.say("page.at_step"), 0, steps - 1, 1, at, first=1),
         blocks.row(
@@ -152,13 +179,8 @@ def _step(view: View, best: Candidate) -> list[dict]:
             blocks.figure(
                 "likely",
                 top,
-                view.say(
-                    "page.likely_caption",
-                    token=likely[0].text,
-                    percent=f"{100 * likely[0].probability:.1f}",
-                    second=likely[1].text if len(likely) > 1 else "–",
-                ),
-                view.say("page.likely", step=at + 1, said=look.asked[at].text),
+                says,
+                view.say("decoding.likely_given" if at < given else "page.likely", step=at + 1, said=look.asked[at].text),
             ),
             blocks.figure(
                 "looks",

@@ -90,7 +90,11 @@ def _caption(view: View, what: str, found: Vectors) -> str:
     else:
         said.append(facts.kinship_fact(found.vectors[:cloud], found.ids[:cloud], found.places[:cloud]))
     lines = [view.say(fact.key, **fact.values) for fact in said if fact]
-    lines += [view.say("vectors.axes", step=f"{found.axes_step:,}"), view.say("vectors.ringed", count=RINGED)]
+    if found.axes_step is None:
+        lines.append(view.say("vectors.axes_live"))
+    else:
+        lines.append(view.say("vectors.axes", step=f"{found.axes_step:,}"))
+    lines.append(view.say("vectors.ringed", count=RINGED))
     return " ".join([*lines, view.step_note(found.step)]).strip()
 
 

@@ -8,8 +8,10 @@ import numpy as np
 
 from playground.figures import changes as pictures
 from playground.figures import theme
+from playground.figures.bars import short
 from playground.inspection import differences, interventions
-from playground.inspection.interventions import MEMORIES, PARTS, Change, Edit, Head
+from playground.inspection.fact import Fact
+from playground.inspection.interventions import MEMORIES, PARTS, Change, Head
 from playground.runs.views import Look
 from playground.runs.whatif import Outcome, outcome
 from playground.ui import blocks
@@ -30,7 +32,6 @@ def panel(view: View) -> dict:
     whats = [{"value": name, "label": view.say(f"whatif.what_{name}")} for name in WHATS]
     chooser = looking.chooser(view, found) if row else [_switches(view, asked)]
     more = looking.step(view, found) if row else [_score(view, found)]
-    result = [*_result(view, found), *more, _likely(view, found, reference)]
     return {
         "step": found.before.step,
         "uses": ["text", "step", "target", "change", "off", "squeeze", "cells", "layer", "head", "q", "k"],
@@ -43,11 +44,12 @@ def panel(view: View) -> dict:
                 css="controls",
             ),
             *_in_force(view, asked, row),
+            *_result(view, found),
             blocks.row(
                 "main",
                 blocks.column("chooser", *chooser),
-                blocks.column("result", *result),
-                css="whatif",
+                blocks.column("result", *more, _likely(view, found, reference)),
+                css="halves",
             ),
             *([] if row else [_importance(view, found)]),
             blocks.code("source", interventions.edited if row else interventions.silence),
@@ -56,14 +58,8 @@ def panel(view: View) -> dict:
 
 
 def change(view: View) -> Change:
-    """What the link asks to change. The edit of a row stands where the cursor is."""
-    said = view.parameters.get
-    place = [said(name, "") for name in ("layer", "head", "q")]
-    edit = None
-    if all(place):
-        layer, head, row = view.whole("layer", 1, 1, 99) - 1, view.whole("head", 1, 1, 99) - 1, view.whole("q", 0, 0, 10**6)
-        edit = Edit.parse(said("cells", ""), layer, head, row)
-    return Change.parse(said("off", ""), said("squeeze", ""), edit)
+    """What the link asks to change."""
+    return Change.parse(*(view.parameters.get(name, "") for name in ("off", "squeeze", "cells")))
 
 
 def head_name(view: View, head: Head, key: str = "whatif.head_one") -> str:
@@ -125,7 +121,7 @@ def _switches(view: View, asked: Change) -> dict:
         "id": "heads",
         "label": view.say("whatif.heads"),
         "none": view.say("whatif.none_off"),
-        "states": [view.say("whatif.on"), view.say("whatif.is_off")],
+        "is_off": view.say("whatif.is_off"),
         "parts": parts,
         "off": [str(head) for head in interventions.heads(config) if head in asked.off],
         "colours": {"scale": theme.sequential(view.dark), "masked": colours["masked"], "hatch": colours["hatch"]},
@@ -141,12 +137,17 @@ def _result(view: View, found: Outcome) -> list[dict]:
         answer = view.reader.pieces(view.run, found.before.references[0], "tgt")
         lines.append({"name": "reference", "label": view.say("whatif.reference"), "tokens": tokens(answer), "verdict": "", "right": None})
     facts = (differences.written(*ids), differences.moved(found.likely_before, found.likely_after, texts(found.fed)))
-    said = [view.say(fact.key, **fact.values) for fact in facts] if found.change else []
+    said = [_say(view, fact) for fact in facts] if found.change else []
     said += [view.say("whatif.marks")] if any(gone) or any(new) else []
     return [
         {"kind": "compare", "id": "compare", "lines": lines},
         blocks.text("caption", " ".join([*said, view.step_note(found.before.step)]).strip(), css="pg-caption"),
     ]
+
+
+def _say(view: View, fact: Fact) -> str:
+    """Its probabilities as the pictures write them."""
+    return view.say(fact.key, **{name: short(value) if isinstance(value, float) else value for name, value in fact.values.items()})
 
 
 def _line(view: View, name: str, look: Look, marked: list[bool], mark: str) -> dict:

@@ -43,8 +43,13 @@ def score(view: View) -> dict:
 
 
 def importance(view: View) -> dict:
-    """A bar for every head: what is lost when it alone is switched off."""
+    """A bar for every head: what is lost when it alone is switched off. Until all are measured, how many are."""
     found = whatif.importance(view.reader, view.runs.corpora, view.run, view.step)
+    done = len(found.without)
+    title = blocks.text("importance-title", view.say("whatif.importance"), css="pg-heading")
+    if done < found.heads:
+        said = view.say("whatif.importance_progress", done=done, heads=found.heads)
+        return {"step": view.step, "uses": [], "more": True, "blocks": [title, blocks.progress("importance", done, found.heads, said)]}
     lost = {head: 100 * (found.whole.exact_match - one.exact_match) for head, one in found.without.items()}
     fewer = {head: 100 * (found.whole.token_accuracy - one.token_accuracy) for head, one in found.without.items()}
     every = [*lost.values(), *fewer.values()]
@@ -58,7 +63,7 @@ def importance(view: View) -> dict:
         "step": view.step,
         "uses": [],
         "blocks": [
-            blocks.text("importance-title", view.say("whatif.importance"), css="pg-heading"),
+            title,
             blocks.text("importance-said", " ".join(said), css="pg-caption"),
             blocks.row("importance", *(_part(view, part, lost, fewer, off, scale) for part in PARTS), css="thirds"),
         ],

@@ -14,7 +14,7 @@ export function setBoot(answer) {
   if (knobs) takeKnobs(knobs);
 }
 
-/** Asks the server to do something to a run: pause, resume, step, stop, fork, remake, rename, delete. */
+/** Asks the server to do something to a run: pause, resume, step, stop, live, fork, remake, rename, delete. */
 export function command(action, values = {}) {
   waiting = { action, run: cursor.run, ...values };
   document.querySelector("#pg-command")?.click();

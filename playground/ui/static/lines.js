@@ -42,7 +42,7 @@ function picture(block) {
     if (mask[q][k] && weight >= LEAST) strands.push([q, k, weight, s("line", { class: "strand", x1: left, y1: y(q), x2: right, y2: y(k), "stroke-width": (0.5 + 5 * weight).toFixed(2) })]);
   }));
   (alignment ?? []).forEach((k, q) => {
-    if (k !== null && q < rows.length && k < columns.length) guides.push([q, k, s("line", { class: "guide", x1: left, y1: y(q), x2: right, y2: y(k) })]);
+    if (k !== null && q < rows.length && k < columns.length) guides.push([q, k, s("g", {}, ...["halo", "guide"].map((name) => s("line", { class: name, x1: left, y1: y(q), x2: right, y2: y(k) })))]);
   });
   const label = (side, text, at) => s("text", { class: side, x: side === "asks" ? left - 6 : right + 6, y: y(at), "font-size": size, dy: "0.35em", "data-at": at }, at % every ? "" : text);
   const asks = rows.map((text, at) => label("asks", text, at)), answers = columns.map((text, at) => label("answers", text, at));

@@ -67,6 +67,7 @@ function place(map, grid) {
       const name = `${column} ${line.side ?? line.stage ?? line.tiles[0].address}`;
       const element = old.get(name) ?? h("div", { class: `pg-map-line ${column} is-${line.kind}`, dataset: { line: name } });
       element.style.setProperty("--row", row);
+      element.classList.toggle("abreast", column !== "decoder" && row === block.encoder.length);
       fill(element, line, map, tiles);
       children.push(element);
       if (line.kind === "tiles" && line.tiles.some((tile) => tile.address === block.open)) {

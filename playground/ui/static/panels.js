@@ -53,7 +53,7 @@ async function show(name, host, changes, isLatest) {
   const answer = (!isActive() && answers.get(key)) || (await read(`panel/${name}`, query, `panel ${name}`));
   await released;
   if (!answer || !isLatest()) return; // an answer that was kept may have overtaken one that was on its way
-  if (!answer.error && !isActive()) {
+  if (!answer.error && !answer.more && !isActive()) {
     answers.set(key, answer);
     if (answers.size > 60) answers.delete(answers.keys().next().value);
   }
@@ -64,6 +64,7 @@ async function show(name, host, changes, isLatest) {
   Object.assign(host.dataset, { run: query.run, step: String(answer.step ?? "") });
   host.dataset.drawn = String(Number(host.dataset.drawn ?? 0) + 1);
   highlight();
+  if (answer.more) await show(name, host, changes, isLatest); // a longer work goes on as long as somebody asks
 }
 
 export const forget = () => answers.clear();
@@ -142,7 +143,7 @@ const KINDS = {
 
   chips(element, block) {
     if (same(element, block)) return;
-    element.replaceChildren(...block.lines.map((line) => h("div", { class: "pg-chipline" }, h("span", { class: "pg-label" }, line.label), h("span", { class: "pg-tokens" }, chips(line.tokens, line.side)))));
+    element.replaceChildren(...block.lines.map((line) => h("div", { class: "pg-chipline" }, h("span", { class: "pg-label" }, line.label), h("span", { class: "pg-tokens", dataset: line.role ? { role: line.role } : {} }, chips(line.tokens, line.side)))));
     if (block.pick) element.querySelectorAll(`[data-token^="${block.pick}-"]`).forEach((chip, at) => { chip.classList.add("pick"); chip.onclick = () => move({ q: at }); });
   },
 
@@ -162,13 +163,19 @@ const KINDS = {
   code(element, block) {
     if (same(element, block)) return;
     const open = element.querySelector("details")?.open ?? Boolean(block.lit?.length); // lines that stand out are to be seen
-    element.replaceChildren(h("details", { open }, h("summary", {}, say("code_of", { name: block.name }), h("span", { class: "pg-place" }, block.place)), h("pre", {}, h("code", {}, block.source.split(/(?<=\n)/).map((line, at) => (block.lit?.includes(at + 1) ? h("mark", {}, line) : line))))));
+    element.replaceChildren(h("details", { open }, h("summary", {}, say("code_of", { name: block.name }), h("span", { class: "pg-place" }, block.place)), h("pre", {}, h("code", {}, block.source.trimEnd().split("\n").flatMap((line, at) => [at ? "\n" : "", block.lit?.includes(at + 1) ? h("mark", {}, line) : line])))));
   },
 
   choice(element, block) {
     if (same(element, block)) return;
+    const take = (value, button) => {
+      if (!block.knob) return move({ [block.field]: value, ...block.resets });
+      for (const other of button.parentElement.children) other.setAttribute("aria-pressed", String(other === button));
+      element.pgText = ""; // what the server says of it is drawn in any case
+      command("live", { knob: block.knob, value });
+    };
     element.replaceChildren(h("span", { class: "pg-label", id: `pg-choice-${block.id}` }, block.label), h("div", { class: "pg-segments", role: "group", "aria-labelledby": `pg-choice-${block.id}` },
-      block.options.map((option) => h("button", { type: "button", "aria-pressed": String(option.value === block.value), dataset: { value: option.value }, class: option.hue ? `hue-${option.hue}` : "", onclick: () => move({ [block.field]: option.value, ...(block.resets ?? {}) }) }, option.label))));
+      block.options.map((option) => h("button", { type: "button", "aria-pressed": String(option.value === block.value), disabled: Boolean(block.off), dataset: { value: option.value }, class: option.hue ? `hue-${option.hue}` : "", onclick: (event) => take(option.value, event.currentTarget) }, option.label))));
   },
 
   many(element, block) {
@@ -198,7 +205,7 @@ const KINDS = {
 
   button(element, block) {
     if (same(element, block)) return;
-    const act = { draw: () => move({ draw: Number(cursor.draw || 0) + 1 }), reference: () => move({ target: cursor.target === "reference" ? "output" : "reference" }), knob: () => pointAt(block.knob), command: () => command(block.command), move: () => move(block.to) }[block.act];
+    const act = { draw: () => move({ draw: Number(cursor.draw || 0) + 1 }), reference: () => move({ target: cursor.target === "reference" ? "output" : "reference" }), knob: () => pointAt(block.knob), command: () => command(block.command, block.values), move: () => move(block.to) }[block.act];
     element.replaceChildren(h("button", { type: "button", onclick: act }, block.label));
   },
 
@@ -210,6 +217,7 @@ const KINDS = {
   switches: (element, block) => drawSwitches(element, block),
   compare: (element, block) => void (same(element, block) || drawCompare(element, block)),
   cells: (element, block) => void (same(element, block) || drawCells(element, block)),
+  progress: (element, block) => void (same(element, block) || element.replaceChildren(h("label", {}, h("span", { class: "pg-label" }, block.label), h("progress", { max: block.all, value: block.done })))),
   later: (element, block) => void (element.dataset.asked === block.key || fetchLater(element, block)),
   numbers: (element, block) => fillNumbers(element, block),
   probes: (element, block) => fillProbes(element, block),
@@ -219,11 +227,17 @@ const KINDS = {
 async function fetchLater(element, block) {
   element.dataset.asked = block.key;
   element.setAttribute("aria-busy", "true");
+  element.classList.add("stale");
   if (!element.childElementCount) element.replaceChildren(h("p", { class: "pg-waiting" }, block.label));
-  const answer = await read(`panel/${block.panel}`, parameters(), `later ${block.id}`);
-  if (!answer || element.dataset.asked !== block.key) return; // a newer question is on its way
-  await render(element, answer.error ? [{ kind: "text", id: "error", class: "pg-error", text: answer.error }] : answer.blocks);
-  if (answer.error) element.dataset.asked = "";
+  for (let more = true; more; ) {
+    const answer = await read(`panel/${block.panel}`, parameters(), `later ${block.id}`);
+    if (!answer || element.dataset.asked !== block.key) return; // a newer question is on its way
+    await render(element, answer.error ? [{ kind: "text", id: "error", class: "pg-error", text: answer.error }] : answer.blocks);
+    if (element.dataset.asked !== block.key) return;
+    element.classList.remove("stale");
+    more = answer.more && element.offsetParent; // whoever left the tab has stopped it; who comes back asks on
+    if (answer.error || (answer.more && !more)) element.dataset.asked = "";
+  }
   element.setAttribute("aria-busy", "false");
 }
 

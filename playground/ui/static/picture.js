@@ -121,8 +121,11 @@ export function highlight() {
   if (!here) return;
   // a row alone may be chosen: then nothing answers
   const [asks, answers] = here.sides ?? [here.part === "encoder" ? "src" : "tgt", here.part === "decoder" ? "fed" : "src"];
-  document.querySelectorAll(`[data-token="${asks}-${here.q}"]`).forEach((chip) => chip.classList.add("asks"));
-  document.querySelectorAll(`[data-token="${answers}-${here.k}"]`).forEach((chip) => chip.classList.add("answers"));
+  const light = (token, role) => {
+    for (const chip of document.querySelectorAll(`[data-token="${token}"]`)) if ((chip.closest("[data-role]")?.dataset.role ?? role) === role) chip.classList.add(role);
+  };
+  light(`${asks}-${here.q}`, "asks");
+  light(`${answers}-${here.k}`, "answers");
 }
 
 /** A small picture of one head: the same values and the same colours as the large one. Masked cells are hatched. */
@@ -161,7 +164,7 @@ export function asTable(figure) {
     const { rows = [], columns: names = [] } = axis.meta ?? {}; // every token, also those whose tick label found no room
     const columns = heat.z[0]?.map((_, at) => names[at] ?? decode(label(axis.xaxis, at))) ?? [];
     const head = h("tr", {}, h("th", {}), columns.map((text) => h("th", { scope: "col" }, text)));
-    return h("table", {}, head, heat.z.map((row, at) => h("tr", {}, h("th", { scope: "row" }, rows[at] ?? decode(label(axis.yaxis, at))), row.map((value) => h("td", {}, value === null ? (axis.meta?.none ?? (axis.meta?.secret ? "?" : say("masked"))) : value.toFixed(3))))));
+    return h("table", {}, head, heat.z.map((row, at) => h("tr", {}, h("th", { scope: "row" }, rows[at] ?? decode(label(axis.yaxis, at))), row.map((value, column) => h("td", {}, value === null ? (axis.meta?.none ?? (String(axis.meta?.secret) === `${at},${column}` ? "?" : say("masked"))) : value.toFixed(3))))));
   }
   const rows = figure.data.filter((trace) => trace.x?.length).flatMap((trace) => Array.from(trace.x, (x, at) => [trace.name ?? "", x, trace.y?.[at]]));
   const some = rows.length > 400 ? rows.filter((_, at) => at % Math.ceil(rows.length / 400) === 0) : rows;

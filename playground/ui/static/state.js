@@ -6,7 +6,7 @@ const DEFAULTS = {
   fix: "", force: "", change: "heads", off: "", squeeze: "", cells: "",
   stage: "", row: "", col: "", hide: "", window: "", digits: "",
   masks: "", mask: "memory", pos: "heatmap", shift: "3", split: "heldout", teacher: "",
-  compare: "", mapped: "", what: "src", token: "", by: "token",
+  compare: "", mapped: "", gauge: "gradient", route: "", what: "src", token: "", by: "token",
 };
 const listeners = new Set();
 const start = new URLSearchParams(location.search);
@@ -31,8 +31,7 @@ export function move(changes) {
   const changed = Object.entries(changes).filter(([name, value]) => cursor[name] !== String(value ?? ""));
   if (!changed.length) return;
   const moved = (...names) => changed.some(([name]) => names.includes(name));
-  const unpinned = changes.q === "" ? ["cells"] : [];
-  const lost = new Set([...(moved("run") ? ABOUT_A_RUN : []), ...unpinned, ...(moved("run", "text") ? ABOUT_A_SENTENCE : []), ...(moved("stage") ? ABOUT_A_STAGE : [])]);
+  const lost = new Set([...(moved("run") ? ABOUT_A_RUN : []), ...(moved("run", "text") ? ABOUT_A_SENTENCE : []), ...(moved("stage") ? ABOUT_A_STAGE : [])]);
   for (const name of lost) if (!(name in changes) && cursor[name] !== "") changed.push([name, ""]);
   for (const [name, value] of changed) cursor[name] = String(value ?? "");
   writeAddress();

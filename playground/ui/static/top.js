@@ -97,7 +97,7 @@ export const sentenceText = () => cursor.text || card?.examples[0]?.[0] || "";
 /** Tokens as chips. Wrong ones are underlined with a wave and marked ✗, so that colour is never the only sign. */
 export function chips(tokens, side) {
   return tokens.map((token, at) =>
-    h("span", { class: `pg-chip${token.known === false ? " unknown" : ""}${token.right === false ? " wrong" : ""}${token.right === true ? " right" : ""}`, tabindex: "-1",
+    h("span", { class: `pg-chip${token.known === false ? " unknown" : ""}${token.right === false ? " wrong" : ""}${token.right === true ? " right" : ""}${token.given ? " given" : ""}`, tabindex: "-1",
       dataset: { id: token.id, ...(side ? { token: `${side}-${at}` } : {}) }, title: token.known === false ? say("unknown_token") : token.p === undefined ? `id ${token.id}` : `id ${token.id} · p = ${token.p.toFixed(3)}` }, token.text),
   );
 }

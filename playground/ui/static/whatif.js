@@ -1,6 +1,6 @@
 // What if: every head as a switch, two sentences with their differences, and one look of cross-attention to be changed by hand.
 
-import { debounce, h } from "./dom.js";
+import { h } from "./dom.js";
 import { cursor, move } from "./state.js";
 import { thumbnail } from "./picture.js";
 import { chips } from "./top.js";
@@ -10,7 +10,9 @@ export function drawSwitches(element, block) {
   const { off, ...fixed } = block, text = JSON.stringify(fixed);
   if (element.pgFixed !== text) {
     element.pgFixed = text;
+    const buttons = () => [...element.querySelectorAll("button")], held = buttons().indexOf(document.activeElement);
     buildSwitches(element, block);
+    buttons()[held]?.focus({ preventScroll: true });
   }
   paintSwitches(element, block, new Set(off));
 }
@@ -31,8 +33,10 @@ function buildSwitches(element, block) {
     if (head.weights) thumbnail(canvas, head.weights, part.mask, block.colours);
     return h("button", { type: "button", class: "pg-switch", title: head.name, "aria-label": head.name, dataset: { ids: head.id }, onclick: () => toggle([head.id]) }, canvas, h("span", {}, String(at + 1)), h("b", { class: "pg-switch-state" }));
   };
+  element.setAttribute("role", "group");
+  element.setAttribute("aria-labelledby", "pg-switches-label");
   element.replaceChildren(
-    h("p", { class: "pg-label" }, block.label),
+    h("p", { class: "pg-label", id: "pg-switches-label" }, block.label),
     ...block.parts.map((part) => h("div", { class: `pg-switch-part hue-${part.part}` }, group(part.label, part.all, ids(part)),
       part.layers.map((layer) => h("div", { class: "pg-switch-layer" }, group(layer.label, layer.all, layer.heads.map((head) => head.id)), h("div", { class: "pg-switch-heads" }, layer.heads.map((head, at) => one(part, head, at))))))),
     h("button", { type: "button", class: "pg-switch-none", onclick: () => { paintSwitches(element, block, new Set()); move({ off: "" }); } }, block.none),
@@ -44,9 +48,9 @@ function paintSwitches(element, block, off) {
     const ids = button.dataset.ids.split(" "), silent = ids.filter((id) => off.has(id)).length;
     button.setAttribute("aria-pressed", silent === ids.length ? "true" : silent ? "mixed" : "false");
     const state = button.querySelector(".pg-switch-state");
-    if (state) state.textContent = silent ? block.states[1] : "";
+    if (state) state.textContent = silent ? block.is_off : "";
   }
-  element.querySelector(".pg-switch-none").disabled = !off.size;
+  element.querySelector(".pg-switch-none").setAttribute("aria-disabled", String(!off.size)); // not disabled: that would take the focus away
 }
 
 /** Sentences under one another, each with the name of the model that wrote it. A click on a token chooses its step. */
@@ -66,31 +70,54 @@ export function drawCompare(element, block) {
 
 /** One row of attention as bars that can be pressed: without the change an outline, with it filled. Below, what can be done to the chosen. */
 export function drawCells(element, block) {
-  const before = element.querySelector(".pg-cell-row")?.scrollLeft ?? 0, focus = document.activeElement, had = element.contains(focus);
-  const slides = had && focus.matches("input"), held = had && focus.dataset.column;
-  const mark = { given: "◆", masked: "✕" };
-  const bar = (cell, column) => h("button", { type: "button", class: `pg-cell-bar ${cell.state}`, "aria-pressed": String(column === block.chosen), "aria-label": `${cell.name} ${cell.said}`.trim(), title: `${cell.name} ${cell.said}`, dataset: { column, weight: cell.after.toFixed(4) }, onclick: () => move({ ...block.place, k: column }) },
-    h("span", { class: "pg-cell-number" }, cell.after === 0 ? "0" : cell.after < 0.005 ? "<.01" : cell.after.toFixed(2)),
-    h("span", { class: "pg-cell-room" }, h("i", { class: "without", style: `height: ${100 * cell.before}%` }), h("i", { class: "with", style: `height: ${100 * cell.after}%` })),
-    h("span", { class: "pg-cell-token" }, cell.token), h("span", { class: "pg-cell-state" }, mark[cell.state] ?? ""));
-  const bars = h("div", { class: "pg-cell-row" }, block.cells.map(bar));
-  const legend = h("p", { class: "pg-cells-legend" }, h("i", { class: "without" }), block.label[0], h("i", { class: "with" }), block.label[1], h("span", {}, block.sum));
-  const [title, , , acts] = element.children;
-  if (slides && acts) { // the slider stays under the finger
-    element.replaceChildren(title, legend, bars, acts);
-  } else {
-    element.replaceChildren(h("h3", {}, block.title), legend, bars, block.slider ? actsOf(block) : h("p", { class: "pg-caption" }, block.hint));
+  if (!element.firstChild) element.append(h("h3", {}), h("p", { class: "pg-cells-legend" }), h("div", { class: "pg-cell-row", role: "group" }), h("div", {}));
+  const [title, legend, bars, below] = element.children, { scrollLeft } = bars;
+  const held = bars.contains(document.activeElement) ? document.activeElement.dataset.column : null;
+  element.pgCells = block; // what a button does when it is pressed, whenever it was made
+  title.textContent = block.title;
+  bars.setAttribute("aria-label", block.title);
+  legend.replaceChildren(h("i", { class: "without" }), block.label[0], h("i", { class: "with" }), block.label[1], h("span", {}, block.sum));
+  bars.replaceChildren(...block.cells.map((cell, column) => barOf(block, cell, column)));
+  bars.scrollLeft = scrollLeft;
+  if (held) bars.querySelector(`[data-column="${held}"]`)?.focus({ preventScroll: true });
+  const about = JSON.stringify([block.hint, block.chosen, block.cells[block.chosen]?.token]);
+  if (below.dataset.about !== about) { // else they stay under the finger, and under the focus
+    below.dataset.about = about;
+    below.replaceChildren(block.slider ? actsOf(element) : h("p", { class: "pg-caption" }, block.hint));
   }
-  bars.scrollLeft = before;
-  if (held) bars.querySelector(`[data-column="${held}"]`)?.focus();
+  if (block.slider) paintActs(below, block);
 }
 
-function actsOf(block) {
-  const { slider, place } = block, chosen = block.cells[block.chosen];
-  const told = h("output", {}, slider.value.toFixed(2));
-  const settle = debounce((value) => move({ ...place, cells: `${slider.first}${value}${slider.rest}` }), 120);
+function barOf(block, cell, column) {
+  const mark = { given: "◆", masked: "✕" }, name = `${cell.name} ${cell.said}`.trim();
+  return h("button", { type: "button", class: `pg-cell-bar ${cell.state}`, "aria-pressed": String(column === block.chosen), "aria-label": name, title: name, dataset: { column, weight: cell.after.toFixed(4) }, onclick: () => move({ ...block.place, k: column }) },
+    h("span", { class: "pg-cell-number" }, cell.after === 0 ? "0" : cell.after < 0.005 ? "<.01" : cell.after < 1 && cell.after >= 0.995 ? ">.99" : cell.after.toFixed(2)),
+    h("span", { class: "pg-cell-room" }, h("i", { class: "without", style: `height: ${100 * cell.before}%` }), h("i", { class: "with", style: `height: ${100 * cell.after}%` })),
+    h("span", { class: "pg-cell-token" }, cell.token), h("span", { class: "pg-cell-state" }, mark[cell.state] ?? ""));
+}
+
+function actsOf(element) {
+  const { acts, cells, chosen, slider } = element.pgCells, { token } = cells[chosen];
+  let waiting = 0; // to move the slider once it rests, unless a button comes first
+  const change = (cells) => {
+    clearTimeout(waiting);
+    move({ ...element.pgCells.place, cells });
+  };
+  const slide = ({ target }) => {
+    target.nextElementSibling.textContent = Number(target.value).toFixed(2);
+    clearTimeout(waiting);
+    waiting = setTimeout(() => change(`${element.pgCells.slider.first}${target.value}${element.pgCells.slider.rest}`), 120);
+  };
   return h("div", { class: "pg-cell-acts" },
-    h("b", {}, chosen.token),
-    h("div", { class: "pg-segments", role: "group", "aria-label": chosen.token }, block.acts.map((act) => h("button", { type: "button", "aria-pressed": String(act.on), onclick: () => move({ ...place, cells: act.cells }) }, act.label))),
-    h("label", {}, h("span", { class: "pg-label" }, slider.label), h("input", { type: "range", min: "0", max: "1", step: "0.01", value: String(slider.value), oninput: (event) => { told.textContent = Number(event.target.value).toFixed(2); settle(event.target.value); } }), told));
+    h("b", {}, token),
+    h("div", { class: "pg-segments", role: "group", "aria-label": token }, acts.map((act, at) => h("button", { type: "button", onclick: () => change(element.pgCells.acts[at].cells) }, act.label))),
+    h("label", {}, h("span", { class: "pg-label" }, slider.label), h("input", { type: "range", min: "0", max: "1", step: "0.01", oninput: slide }), h("output", {})));
+}
+
+function paintActs(below, block) {
+  below.querySelectorAll("button").forEach((button, at) => button.setAttribute("aria-pressed", String(block.acts[at].on)));
+  const input = below.querySelector("input");
+  if (document.activeElement === input) return; // it is being moved, and says where it is
+  input.value = String(block.slider.value);
+  input.nextElementSibling.textContent = block.slider.value.toFixed(2);
 }

@@ -1,0 +1,123 @@
+"""The picture of a beam search: nobody hangs in the air, no two stand in one place, all that was kept is there, and so is each score."""
+
+import numpy as np
+import pytest
+
+from playground.figures import tree
+
+# <bos> -> a, b (kept), c (pruned); a -> d (kept, best), e (pruned); b -> f (pruned); d -> <eos> (finished)
+NAMES = ["<bos>", "a", "b", "c", "d", "e", "f", "<eos>"]
+PARENTS = [-1, 0, 0, 0, 1, 1, 2, 4]
+FATES = ["kept", "kept", "kept", "pruned", "kept", "pruned", "pruned", "finished"]
+NUMBERS = np.array([[1, 0, 0], [0.6, -0.5, -0.5], [0.3, -1.2, -1.2], [0.1, -2.3, -2.3], [0.9, -0.6, -0.55], [0.1, -2.8, -2.6],
+                    [0.2, -2.9, -2.7], [1, -0.6, -0.5]])  # fmt: skip
+NODES = slice(4, 9)  # the traces that hold nodes
+
+
+def picture(**more):
+    return tree.tree(NAMES, PARENTS, NUMBERS, FATES, **{"best": [1, 4, 7], "reference": [2, 6], **more})
+
+
+def places(drawn):
+    """{the label without its score: (lane, step)} of every node."""
+    return {
+        text.split("<br>")[0]: (x, y)
+        for trace in drawn["data"][NODES] for text, x, y in zip(trace["text"], trace["x"], trace["y"], strict=True)
+    }  # fmt: skip
+
+
+def large(width=4, steps=12):
+    """A beam of so many, each of which has as many children as it is wide."""
+    names, parents, fates, numbers, alive = ["<bos>"], [-1], ["kept"], [(1, 0, 0)], [0]
+    rng = np.random.default_rng(1)
+    for step in range(1, steps + 1):
+        born = range(len(names), len(names) + len(alive) * width)
+        for parent in alive:
+            parents += [parent] * width
+        names += [f"t{node}" for node in born]
+        numbers += [(0.5, -step - extra, -step - extra) for extra in rng.random(len(born))]
+        alive = sorted(born, key=lambda node: -numbers[node][2])[:width]
+        fates += ["kept" if node in alive else "pruned" for node in born]
+    best, at = [], alive[0]
+    while at:
+        best, at = [at, *best], parents[at]
+    return names, parents, np.array(numbers), fates, best
+
+
+def test_every_hypothesis_stands_at_its_step_with_its_score():
+    drawn = picture()
+    assert {name: step for name, (_, step) in places(drawn).items()} == {
+        "&lt;bos&gt;": 0, "a": 1, "b": 1, "c": 1, "d": 2, "e": 2, "f": 2, "&lt;eos&gt;": 3
+    }  # fmt: skip
+    texts = [text for trace in drawn["data"][NODES] for text in trace["text"]]
+    assert any(text.startswith("b<br>") and "−1.20<" in text for text in texts)
+    assert "&lt;bos&gt;" in texts  # nothing has been scored yet
+    assert drawn["layout"]["meta"]["drawn"] == drawn["layout"]["meta"]["considered"] == 7
+
+
+def test_fates_are_told_by_shape_and_line_not_only_by_colour():
+    drawn = picture()
+    shapes = {trace["name"]: set(trace["marker"]["symbol"]) for trace in drawn["data"][4:8]}
+    assert shapes["tree pruned"] == {"circle-open"}
+    assert shapes["tree kept"] == {"circle"}
+    assert drawn["data"][8]["marker"]["symbol"] == ["circle", "circle", "square"]  # the best: kept, kept, finished
+    assert drawn["data"][1]["line"]["dash"] == "dot"
+    lost = drawn["data"][9]
+    assert [*zip(lost["x"], lost["y"], strict=True)] == [places(drawn)["f"]]
+
+
+def test_without_a_reference_nothing_is_lost():
+    drawn = picture(reference=())
+    assert drawn["data"][0]["x"] == drawn["data"][9]["x"] == []
+    assert not drawn["data"][9]["showlegend"]
+
+
+@pytest.mark.parametrize("width", [300, 390, 1100])
+@pytest.mark.parametrize("beam", [1, 3, 10])
+def test_all_that_was_kept_is_drawn_and_no_two_in_one_place(beam, width):
+    names, parents, numbers, fates, best = large(beam)
+    drawn = tree.tree(names, parents, numbers, fates, best=best, width=width)
+    where = places(drawn)
+    assert len(set(where.values())) == len(where)
+    assert {name for name, fate in zip(names[1:], fates[1:], strict=True) if fate == "kept"} <= set(where)
+    for name, (_, step) in where.items():
+        if step:
+            parent = names[parents[names.index(name)]]
+            assert parent == "<bos>" or where[parent][1] == step - 1
+    for step in range(1, 13):
+        pruned = [node for node, fate in enumerate(fates) if fate == "pruned" and where.get(names[node], (0, 0))[1] == step]
+        assert len(pruned) <= tree.PRUNED
+    room = drawn["layout"].get("width", width) - tree.AXIS - 8
+    domain = drawn["layout"]["xaxis"]["domain"][1]
+    assert domain * room / (1 + max(lane for lane, _ in where.values())) >= 50  # px for each: a score finds room
+
+
+def test_lines_do_not_cross():
+    names, parents, numbers, fates, best = large(5)
+    where = places(tree.tree(names, parents, numbers, fates, best=best))
+    for step in range(1, 13):
+        row = sorted((lane, where.get(names[parents[names.index(name)]], (0,))[0]) for name, (lane, at) in where.items() if at == step)
+        above = [lane for _, lane in row]
+        assert above == sorted(above)
+
+
+def test_a_long_search_is_cut_to_the_steps_about_the_loss():
+    names, parents, numbers, fates, best = large(2, steps=40)
+    lost = next(node for node, fate in enumerate(fates) if fate == "pruned" and parents[node] in best and node > 50)
+    path = [*best[: best.index(parents[lost]) + 1], lost]
+    drawn = tree.tree(names, parents, numbers, fates, best=best, reference=path)
+    meta = drawn["layout"]["meta"]
+    assert meta["first"] <= len(path) <= meta["last"]
+    assert meta["last"] - meta["first"] <= tree.STEPS
+    assert (meta["steps"], meta["considered"]) == (40, len(names) - 1)
+
+
+def test_the_table_says_each_sentence_so_far():
+    table = picture()["layout"]["meta"]["table"]
+    assert [3, "a d <eos>", 1.0, -0.6, -0.5, "tree finished"] in table["rows"]
+    assert len(table["head"]) == 6
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="3 fates"):
+        tree.tree(NAMES, PARENTS, NUMBERS, FATES[:3], best=[1])

@@ -1,0 +1,158 @@
+"""Principal axes, cosines and neighbours against what others compute; and a film in which nothing flips or spins."""
+
+from itertools import pairwise, permutations, product
+
+import numpy as np
+import pytest
+import torch
+
+from playground.inspection import vectors
+from playground.inspection.vectors import followed_axes, principal_axes, project, turned
+from playground.words import LANGUAGES, say
+
+
+def cloud(seed, n=40, d=8, spread=None):
+    """Points whose variance along each dimension is known roughly; not around 0."""
+    return np.random.default_rng(seed).normal(size=(n, d)) * (np.arange(d, 0, -1) if spread is None else spread) + 3
+
+
+def signed_permutations():
+    for order, one, other in product(permutations(range(2)), (1, -1), (1, -1)):
+        yield np.array([[one], [other]]) * np.eye(2)[list(order)]
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("seed", range(5))
+def test_the_axes_are_the_eigenvectors_of_the_covariance(seed):
+    points = cloud(seed)
+    axes = principal_axes(points)
+    values, directions = np.linalg.eigh(np.cov(points.T))
+    for axis, expected in zip(axes, directions.T[::-1], strict=False):
+        assert abs(axis @ expected) == pytest.approx(1, abs=1e-9)
+    np.testing.assert_allclose(axes @ axes.T, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(vectors.shares(points, axes), values[::-1][:2] / values.sum(), atol=1e-9)
+    assert all(axis[np.abs(axis).argmax()] > 0 for axis in axes)
+    np.testing.assert_allclose(project(points, axes), (points - points.mean(axis=0)) @ axes.T, atol=1e-12)
+    np.testing.assert_allclose(project(points, axes, points[0])[0], [0, 0], atol=1e-12)
+
+
+def test_three_points_by_hand():
+    points = np.array([[-3.0, 1.0, 0.0], [0.0, -2.0, 0.0], [3.0, 1.0, 0.0]])  # 18 along x, 6 along y, none along z
+    np.testing.assert_allclose(principal_axes(points), [[1, 0, 0], [0, 1, 0]], atol=1e-12)
+    np.testing.assert_allclose(vectors.shares(points, principal_axes(points)), [0.75, 0.25])
+    fact = vectors.share_fact(points, principal_axes(points))
+    assert fact.values == {"percent": 100, "first": 75, "second": 25, "dims": 3}
+
+
+def test_axes_come_in_the_order_and_point_the_ways_of_those_before():
+    points = cloud(0)
+    for change in signed_permutations():
+        like = change @ principal_axes(points)
+        np.testing.assert_allclose(principal_axes(points + 1e-3 * cloud(1), like), like, atol=1e-2)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_turning_keeps_the_plane_and_finds_the_nearest_axes(seed):
+    axes, like = principal_axes(cloud(seed)), principal_axes(cloud(seed + 10, spread=np.ones(8)))
+    found = turned(axes, like)
+    np.testing.assert_allclose(found @ found.T, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(found.T @ found, axes.T @ axes, atol=1e-12)  # the same projection, so the same plane
+    best = np.linalg.norm(found - like)
+    for angle in np.linspace(0, 2 * np.pi, 361):
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        for flip in (np.diag([1, 1]), np.diag([1, -1])):
+            assert np.linalg.norm(turn @ flip @ axes - like) >= best - 1e-9
+
+
+def drift():
+    """A film whose points hardly move, but whose first axis becomes its second: the variances cross on the way."""
+    still = np.random.default_rng(3).normal(size=(60, 6))
+    still, _ = np.linalg.qr(still - still.mean(axis=0))  # 6 directions, uncorrelated
+    for t in np.linspace(0, 1, 40):
+        yield still * np.array([1 + 0.02 * t, 1.02 - 0.02 * t, 0.5, 0.4, 0.3, 0.2]) * 8
+
+
+def jumps(frames, axes):
+    """The furthest that a point moves from one frame to the next."""
+    places = [project(points, own) for points, own in zip(frames, axes, strict=True)]
+    return [float(np.abs(after - before).max()) for before, after in pairwise(places)]
+
+
+@pytest.mark.trust
+def test_points_of_a_film_move_no_further_than_their_vectors_do():
+    frames = list(drift())
+    moved = max(float(np.linalg.norm(after - before, axis=1).max()) for before, after in pairwise(frames))
+    followed = [followed_axes(frames[: stop + 1]) for stop in range(len(frames))]
+    assert max(jumps(frames, followed)) < 3 * moved
+    assert max(jumps(frames, [followed[-1]] * len(frames))) <= moved  # as the page shows a film: all of it along the last axes
+    alone = [principal_axes(points) for points in frames]
+    assert max(jumps(frames, alone)) > 100 * moved  # what is avoided
+
+
+@pytest.mark.trust
+def test_a_mirror_image_of_the_axes_changes_nothing_in_the_film():
+    """Which way a solver lets an axis point is chance; the film doesn't show it."""
+    frames = [cloud(5) + 0.01 * cloud(seed, spread=np.ones(8)) for seed in range(6)]
+    end = followed_axes(frames)
+    for axes in (principal_axes(frames[-1], end), turned(principal_axes(frames[-1]) * [[-1], [1]], end)):
+        np.testing.assert_allclose(axes, end, atol=1e-2)
+
+
+def test_cosines_are_torchs():
+    points = cloud(1).astype(np.float32)
+    t = torch.tensor(points, dtype=torch.float64)
+    expected = torch.nn.functional.cosine_similarity(t[:, None], t[None], dim=-1)
+    np.testing.assert_allclose(vectors.cosines(points), expected, atol=1e-9)
+    assert vectors.cosines(np.array([[0.0, 0.0], [1.0, 2.0]])).tolist() == [[0, 0], [0, pytest.approx(1)]]
+
+
+def test_the_nearest_come_first_and_never_oneself():
+    points = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0], [0.0, 5.0], [-1.0, 0.0]])
+    found = vectors.nearest(points, 0, 4)
+    assert [other for other, _ in found] == [1, 2, 3, 4]
+    assert [cosine for _, cosine in found] == pytest.approx([1, 0.5**0.5, 0, -1])
+    assert len(vectors.nearest(points, 0, 99)) == 4
+
+
+def test_what_is_said_of_points_is_true():
+    points = np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [-1.0, 0.0]])
+    pair = vectors.pair_fact(points, "abcd")
+    assert (pair.values["one"], pair.values["other"], pair.values["cosine"]) == ("a", "b", "1.00")
+    assert (pair.values["this"], pair.values["that"], pair.values["least"]) == ("a", "d", "-1.00")
+    assert vectors.pair_fact(points[:2], "ab") is None
+    spread = vectors.spread_fact(vectors.cosines(points))
+    assert spread.values == {"pairs": 6, "above": 1, "below": 2, "much": 0.5, "mean": "-0.15"}
+    assert vectors.spread_fact(np.ones((1, 1))).key == "vectors.single"
+    assert vectors.spread_fact(np.array([[1, -0.001], [-0.001, 1]])).values["mean"] == "0.00"  # no minus before a zero
+
+
+def test_states_go_by_token_or_by_place():
+    points = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])  # by token: 7 is along x, 8 along y
+    found = vectors.kinship_fact(points, [7, 8, 7, 8], [1, 1, 2, 2])
+    assert found.values == {"token": "1.00", "place": "0.00", "neither": "0.00"}
+    assert vectors.kinship_fact(points, [7, 8, 9, 10], [1, 1, 2, 2]) is None  # no token occurs twice
+
+
+def test_too_little_is_refused():
+    for points in (np.ones((1, 4)), np.ones((5, 1))):
+        with pytest.raises(ValueError):
+            principal_axes(points)
+    with pytest.raises(ValueError):
+        followed_axes([])
+    assert vectors.shares(np.ones((3, 4)), np.eye(4)[:2]).tolist() == [0, 0]  # all points are the same
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_fact_has_its_sentence(language):
+    points = cloud(2, n=6)
+    facts = [
+        vectors.share_fact(points, principal_axes(points)),
+        vectors.pair_fact(points, "abcdef"),
+        vectors.kinship_fact(points, [1, 2, 1, 2, 1, 2], [1, 1, 2, 2, 3, 3]),
+        vectors.spread_fact(vectors.cosines(points)),
+        vectors.spread_fact(np.ones((1, 1))),
+    ]
+    for fact in facts:
+        said = say(language, fact.key, **fact.values)
+        assert "{" not in said
+        assert said != fact.key
