@@ -50,10 +50,11 @@ def pairs(
         "type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": (chosen or 0) - 0.5, "y1": (chosen or 0) + 0.5, "visible": framed,
         "line": {"width": 1, "color": palette["text"]}, "fillcolor": "rgba(0,0,0,0)",
     }  # fmt: skip
-    top = _above(data, width - left - NUMBERS)
+    top, head = _above(data, width - left - NUMBERS), [theme.word(labels, word) for word in ("pair_token", "before", "after")]
     layout = theme.layout(
         len(names) * row + top + 46, {"l": left, "r": NUMBERS, "t": top, "b": 46}, dark, xaxis=x, yaxis=y, shapes=[frame],
-        annotations=numbers, hovermode="closest", showlegend=True, legend=_legend(dark), meta={"tokens": list(names)},
+        annotations=numbers, hovermode="closest", showlegend=True, legend=_legend(dark),
+        meta={"tokens": list(names), "table": _table(names, first, second, head)},
     )  # fmt: skip
     return {"data": data, "layout": layout}
 
@@ -98,11 +99,11 @@ def losses(
     y["ticktext"] = [f"<b>{text}</b>" if at < len(off) and off[at] else text for at, text in zip(y["tickvals"], y["ticktext"], strict=True)]
     x = theme.axis(theme.word(labels, "points_lost"), dark, range=[min(least, 0), max(most, 1)], nticks=5, zeroline=True)
     numbers = [_beside(at, _points(lost[at]), dark) for at in range(0, len(names), every)]
-    top = _above(data, width - left - NUMBER)
+    top, head = _above(data, width - left - NUMBER), [theme.word(labels, word) for word in ("lost_head", "lost_exact", "lost_tokens")]
     layout = theme.layout(
         len(names) * row + top + 46, {"l": left, "r": NUMBER, "t": top, "b": 46}, dark,
         xaxis=x | {"zerolinecolor": palette["line"]}, yaxis=y, annotations=numbers, hovermode="closest", showlegend=True,
-        legend=_legend(dark), meta={"kind": kind, "tokens": list(names)},
+        legend=_legend(dark), meta={"kind": kind, "tokens": list(names), "table": _table(names, lost, fewer, head)},
     )  # fmt: skip
     return {"data": data, "layout": layout}
 
@@ -137,6 +138,12 @@ def _beside(row: int, text: str, dark: bool) -> dict:
 def _points(value: float) -> str:
     """Points without digits nobody needs, with a real minus."""
     return (f"{value:.0f}" if abs(value) >= 1 or value == 0 else f"{value:.1f}").replace("-", "−")
+
+
+def _table(names: Sequence[str], first: np.ndarray, second: np.ndarray, head: list[str]) -> dict:
+    """The numbers of a picture as a table."""
+    rows = [[tokens.visible(name), f"{one:.3f}", f"{other:.3f}"] for name, one, other in zip(names, first, second, strict=True)]
+    return {"head": head, "rows": rows}
 
 
 def _above(data: Sequence[dict], room: float) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from playground.figures import theme, tokens
 
 ROW, HEIGHT = 22, 300  # px: of one part, and of a curve
-NARROW = 6.7  # px, of a character of a part's name
+NARROW, WIDE = 6.9, 12.5  # px, of a Latin and of a Chinese character of a part's name
 SYMBOLS = {"encoder": "circle", "decoder": "diamond", "cross": "square"}
 DASHES = {"encoder": "dash", "decoder": "dot", "cross": "solid"}
 ZERO = 0.6  # decades below the smallest value: where 0 stands on a logarithmic axis
@@ -222,9 +222,9 @@ def _names(names: Sequence[str], width: int, dark: bool) -> tuple[dict, float]:
     short = [name if len(name) <= longest else f"{name[: longest - 1]}…" for name in names]
     axis = theme.axis("", dark, range=[len(names) - 0.5, -0.5], tickvals=list(range(len(names))), ticktext=list(map(tokens.escape, short)))
     axis |= {"ticks": "", "ticklabelstandoff": 6, "tickfont": {"size": theme.SIZE, "color": theme.colors(dark)["text"]}}
-    return axis, 12 + NARROW * max(map(_extent, short))
+    return axis, 18 + max(map(_extent, short))
 
 
 def _extent(text: str) -> float:
-    """The width of a text in characters; Chinese ones are as wide as two."""
-    return sum(1.8 if ord(character) > 0x2E7F else 1 for character in text)
+    """Roughly how many pixels a text takes."""
+    return sum(WIDE if ord(character) > 0x2E7F else NARROW for character in text)

@@ -47,14 +47,15 @@ def tree(
     lost = [node for node in reference[-1:] if fates[node] in ("pruned", "overtaken")]
     first, last = _window(max(depths), depths[lost[0]] if lost else 0)
     longest = min(tokens.longest(width), 10)
-    ranks = [(node not in best, node not in reference, fates[node] == "pruned", -numbers[node][2]) for node in range(len(names))]
+    on_best, on_reference = set(best), set(reference)
+    ranks = [(node not in on_best, node not in on_reference, fates[node] == "pruned", -numbers[node][2]) for node in range(len(names))]
     at = _places(parents, depths, ranks, (first, last))
     lanes = max(x for x, _ in at.values()) + 1
     lane = 20 + max(38, *(tokens.extent(names[node], longest) for node in at))  # px, that it takes at least; 38 for a score
     inner = max(width - AXIS - 8, lanes * lane)
 
     palette = theme.colors(dark)
-    groups = {fate: [node for node in at if fates[node] == fate and node not in best] for fate in SYMBOLS}
+    groups = {fate: [node for node in at if fates[node] == fate and node not in on_best] for fate in SYMBOLS}
     inks = {fate: palette["muted" if fate in ("overtaken", "pruned") else "text"] for fate in SYMBOLS}
 
     def line(nodes: Sequence[int], name: str, color: str, size: float, **more: object) -> dict:

@@ -61,7 +61,7 @@ def anew(reader: Reader, run: Run, step: int | None) -> dict[str, Health]:
     src, tgt = run.tokenizers or (None, None)
 
     def work(model: Transformer, actual: int) -> dict[str, Health]:
-        pairs = reader.examples(run, "heldout", MOST)
+        pairs = reader.examples(run, "heldout", min(MOST, run.experiment.data.heldout))
         items = [Item(source, target, tuple(src.encode(source)), tuple(tgt.encode(target))) for source, target in pairs]
         items = [item for item in items if item.src_ids and max(len(item.src_ids), len(item.tgt_ids)) < MAX_POSITIONS]
         tokens = sum(len(item.src_ids) + len(item.tgt_ids) + 2 for item in items) / len(items)
@@ -86,8 +86,8 @@ def examine(model: Transformer, batch: Batch, memory: str) -> dict[str, float]:
     return {address: number for address, number in numbers.items() if not address.endswith("/update")} | {"loss": loss.item()}
 
 
-def costs(reader: Reader, run: Run, step: int | None, s: int, t: int) -> Costs:
-    """For S source and T target tokens, EOS and BOS among them."""
+def costs(reader: Reader, run: Run, s: int, t: int) -> Costs:
+    """For S source and T target tokens, EOS and BOS among them. It is the same at every step, so the first one is asked."""
 
     def work(model: Transformer, _: int) -> Costs:
         config, ones = model.config, torch.ones
@@ -98,4 +98,4 @@ def costs(reader: Reader, run: Run, step: int | None, s: int, t: int) -> Costs:
             counted_flops(model, ones(1, s, dtype=torch.long), ones(1, t, dtype=torch.long)),
         )
 
-    return reader.work(run, step, ("costs", s, t), work)
+    return reader.work(run, 0, ("costs", s, t), work)

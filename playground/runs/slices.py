@@ -40,15 +40,24 @@ def in_slices(
     """
     if not things:
         raise ValueError("there is nothing to ask")
-    end = time.monotonic() + MOMENT
+    end, worked = time.monotonic() + MOMENT, []
     steps, found = [], []
-    for start in range(0, 1 if run.working else len(things), SLICE):
+
+    def ask(start: int) -> tuple[int, Answer]:
         part = things[start : start + SLICE]
-        actual, answer = reader.work(run, step, (*key, start, len(things)), lambda model, actual, part=part: (actual, work(model, part)))
+
+        def asked(model: Transformer, actual: int) -> tuple[int, Answer]:
+            worked.append(start)
+            return actual, work(model, part)
+
+        return reader.work(run, step, (*key, start, len(things)), asked)
+
+    for start in range(0, 1 if run.working else len(things), SLICE):
+        actual, answer = ask(start)
         if steps and actual != steps[0]:
             break  # somebody let the run go on
         steps.append(actual)
         found.append(answer)
-        if time.monotonic() > end:
+        if worked and time.monotonic() > end:
             break
     return steps[0], found

@@ -98,7 +98,7 @@ class _Plan:
             "part": stage.part,
             "label": label(self.view, stage, self.head),
             "inputs": list(stage.inputs),
-            "square": stage.axes[0] == "H" and stage.axes[-1] in "ST",  # tokens on both sides
+            "square": _square(stage),
             "mini": miniature(stage, self.head),
         }
 
@@ -119,6 +119,7 @@ def miniature(stage: Stage, head: int) -> dict:
     values, seen = slice_of(stage.values, stage, head), seen_of(stage, head)
     likely, most = scale(stage) == "probability", strongest(stage, head)
     size = tuple(max(1, -(-whole // cap)) for whole, cap in zip(values.shape, MINI, strict=True))
+    size = (max(size), max(size)) if _square(stage) else size
     open_cells = values if seen is None else np.where(seen, values, 0.0)
     small = _blocks(open_cells, size, np.maximum if likely else np.add) / most
     whole = np.rint(np.clip(small, -1, 1) * STRONGEST).astype(np.int8)
@@ -139,6 +140,11 @@ def _blocks(values: np.ndarray, size: tuple[int, int], how: np.ufunc) -> np.ndar
         if how is np.add:
             values = values / np.expand_dims(np.diff([*starts, whole]), 1 - axis)
     return values
+
+
+def _square(stage: Stage) -> bool:
+    """Whether tokens stand on both sides."""
+    return stage.axes[0] == "H" and stage.axes[-1] in "ST"
 
 
 def slice_of(values: np.ndarray, stage: Stage, head: int) -> np.ndarray:

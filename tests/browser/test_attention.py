@@ -88,8 +88,9 @@ def test_masked_is_not_small(visit):
         }"""
     )
     assert colours > 1, "a masked cell of a thumbnail is hatched, not plain"
-    panel.get_by_text("as a table").click()
-    rows = panel.locator("[data-block='figure attention'] details table tr")
+    picture = panel.locator("[data-block='figure attention']")
+    picture.get_by_text("as a table").click()
+    rows = picture.locator("details table tr")
     expect(rows.nth(1).locator("td")).to_have_text([re.compile(r"^\d\.\d{3}$"), *["masked"] * 5])
     expect(rows.nth(6).locator("td")).to_have_text([re.compile(r"^\d\.\d{3}$")] * 6)
 

@@ -9,6 +9,7 @@ from playground.figures import (
     curves,
     data,
     heads,
+    health,
     lengths,
     lens,
     masks,
@@ -48,6 +49,8 @@ def gallery(length=12, width=720, hard=True, **style):
     padding = (np.arange(length) < max(length - 2, 1))[None]
     table = rng.normal(size=(max(length, 4), 8))
     both = {"padding": padding, "future": causal}
+    parts, few = words[:35], weights[:35, :35]  # a model of six layers has about so many parts
+    kinds = (["encoder", "decoder", "cross"] * length)[: len(parts)]
     cells = {"width": width, **style}
     pictures = {
         "matrix": attention.matrix(weights, words, words, pinned=(0, 0), alignment=[*range(length - 1), None], **cells),
@@ -94,6 +97,17 @@ def gallery(length=12, width=720, hard=True, **style):
             own=min(3, length), **cells
         ),
         "cosines": vectors.cosines(2 * weights - 1, words, kind="decoder", **cells),
+        "health_parts": health.parts(
+            few[0], parts, kinds, [f"{weight:.3g}" for weight in few[0]], measure="gradient", chosen=0, **cells
+        ),
+        "health_activation": health.parts(
+            few[0], parts, kinds, [f"{weight:.3g}" for weight in few[0]], measure="activation", chosen=None, beside=(-few[0]).tolist(), **cells
+        ),
+        "health_course": health.over_training(
+            range(len(few)), np.where(few > 0.01, few, 0), parts, kinds, measure="update", strong=[0], last=300,
+            changes=[(len(few) // 2, "cut")], step=0, **style,
+        ),
+        "health_entropy": health.evenness(few[:18, :8], parts[:18], **cells),
         "lengths": data.lengths(rng.integers(1, length + 1, 50), rng.integers(1, length + 1, 50), **style),
     }
     for name, picture in curves.skeletons(steps=300, **style).items():

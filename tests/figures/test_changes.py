@@ -23,6 +23,8 @@ def test_before_and_after_stand_on_one_line_and_differ_in_shape():
     assert numbers(picture) == ["0.90 → 0.20", "0.00 → &lt;0.01", "1.00 → &gt;0.99"]
     assert picture["layout"]["yaxis"]["range"] == [2.5, -0.5], "the first token on top"
     assert picture["layout"]["showlegend"]
+    rows = [["a", "0.900", "0.200"], ["<b>", "0.000", "0.001"], ["c", "1.000", "0.999"]]
+    assert picture["layout"]["meta"]["table"] == {"head": ["pair token", "before", "after"], "rows": rows}
 
 
 @pytest.mark.parametrize(("chosen", "seen"), [(None, False), (1, True), (3, False), (-1, False)])

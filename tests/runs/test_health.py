@@ -101,7 +101,7 @@ def test_it_is_worked_out_once(reader, untold, monkeypatch):
 
 
 def test_costs_by_formula_are_those_counted(reader, run):
-    found = health.costs(reader, run, None, 5, 9)
+    found = health.costs(reader, run, 5, 9)
     assert found.parameters == found.counted_parameters
     assert found.flops == found.counted_flops
-    assert found.flops["decoder.0.cross_attention"] != health.costs(reader, run, None, 6, 9).flops["decoder.0.cross_attention"]
+    assert found.flops["decoder.0.cross_attention"] != health.costs(reader, run, 6, 9).flops["decoder.0.cross_attention"]

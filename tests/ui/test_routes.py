@@ -17,8 +17,8 @@ from playground.words import LANGUAGES
 
 SHIPPED = ("reverse", "sort", "numbers_de", "numbers_zh", "german_english")
 SCRIPT = (Path(routes.__file__).parent / "static" / "panels.js").read_text(encoding="utf-8")
-CURSOR = ("step", "text", "part", "layer", "head", "q", "k", "method", "beam", "penalty", "temperature", "draw", "target", "mask", "masks",
-          "pos", "shift", "split", "change", "off", "squeeze", "cells", "width", "dark", "lang")  # fmt: skip
+CURSOR = ("step", "text", "part", "view", "measure", "layer", "head", "q", "k", "method", "beam", "penalty", "temperature", "draw",
+          "target", "mask", "masks", "pos", "shift", "split", "change", "off", "squeeze", "cells", "width", "dark", "lang")  # fmt: skip
 
 
 def blocks_of(blocks: list[dict]):

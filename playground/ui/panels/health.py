@@ -197,7 +197,7 @@ def _course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> dict |
 
 def _costs(view: View) -> list[dict]:
     s, t = len(view.look.source), len(view.look.asked)
-    found = runs.costs(view.reader, view.run, view.step, s, t)
+    found = runs.costs(view.reader, view.run, s, t)
     counts = (found.parameters, found.counted_parameters, found.flops, found.counted_flops)
     rows = [[_name(view, route), *(f"{count[route]:,}" for count in counts)] for route in found.parameters]
     rows.append([view.say("health.sum"), *(f"{sum(count.values()):,}" for count in counts)])

@@ -78,7 +78,7 @@ def _in_force(view: View, asked: Change, row: bool) -> list[dict]:
     said = []
     if asked.off:
         off = [head for head in interventions.heads(view.run.experiment.model) if head in asked.off]
-        names = ", ".join(head_name(view, head) for head in off[:NAMED])
+        names = view.say("whatif.comma").join(head_name(view, head) for head in off[:NAMED])
         said.append(view.say("whatif.off_more" if len(off) > NAMED else "whatif.off", heads=names, count=len(off) - NAMED))
     if asked.memory:
         said.append(view.say("whatif.changed_memory", memory=view.say(f"whatif.memory_{asked.memory}")))

@@ -17,6 +17,7 @@ const LEFT_OUT = new Set(["lang", "tab", "teacher"]);
 const shown = new Map(); // panel name -> what the server last said
 const answers = new Map(); // parameters -> answer, while nothing trains: looking back and forth costs nothing
 let refreshEvery = 1000, lastRefresh = 0, late = 0;
+let drawnFor = {}; // the parameters of the answer that is being drawn
 let latest = 0, settled = 0; // the number of the newest refresh, and of the newest that is over
 let released = Promise.resolve(); // nothing changes under a finger: a button replaced between press and release would lose the click
 
@@ -59,6 +60,7 @@ async function show(name, host, changes, isLatest) {
   }
   refreshEvery = answer.refresh_ms ?? refreshEvery;
   shown.set(name, answer);
+  drawnFor = query;
   await render(host, answer.error ? [{ kind: "text", id: "error", class: "pg-error", text: answer.error }] : answer.blocks);
   if (!isLatest()) return;
   Object.assign(host.dataset, { run: query.run, step: String(answer.step ?? "") });
@@ -79,7 +81,8 @@ async function render(host, blocks) {
     if (found) return found;
     return h("div", { class: `pg-block pg-${block.kind} ${block.class ?? ""}`, dataset: { block: `${block.kind} ${block.id}` } });
   });
-  if (elements.length !== host.children.length || elements.some((element, at) => host.children[at] !== element)) host.replaceChildren(...elements);
+  for (const child of [...host.children]) if (!elements.includes(child)) child.remove();
+  elements.forEach((element, at) => host.children[at] === element || host.insertBefore(element, host.children[at] ?? null)); // what stays isn't moved: that would take its focus
   await Promise.all(blocks.map((block, at) => KINDS[block.kind](elements[at], block)));
 }
 
@@ -225,12 +228,13 @@ const KINDS = {
 
 /** What takes longer than the rest of its panel: asked when the rest is shown, and again when its key is another one. */
 async function fetchLater(element, block) {
+  const query = drawnFor; // the cursor may have moved on, and what comes belongs to what is shown
   element.dataset.asked = block.key;
   element.setAttribute("aria-busy", "true");
   element.classList.add("stale");
   if (!element.childElementCount) element.replaceChildren(h("p", { class: "pg-waiting" }, block.label));
   for (let more = true; more; ) {
-    const answer = await read(`panel/${block.panel}`, parameters(), `later ${block.id}`);
+    const answer = await read(`panel/${block.panel}`, query, `later ${block.id}`);
     if (!answer || element.dataset.asked !== block.key) return; // a newer question is on its way
     await render(element, answer.error ? [{ kind: "text", id: "error", class: "pg-error", text: answer.error }] : answer.blocks);
     if (element.dataset.asked !== block.key) return;
