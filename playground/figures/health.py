@@ -42,7 +42,8 @@ def parts(
         raise ValueError(f"{len(values)} values, {len(names)} names, {len(kinds)} kinds and {len(texts)} texts")
     palette, ruler = theme.colors(dark), _Ruler(measure, [*values, *(beside or ())])
     hues, rows = [theme.hue(kind, dark) for kind in kinds], list(range(len(names)))
-    word, second = theme.word(labels, f"health_{measure}"), theme.word(labels, f"health_{measure}_beside")
+    word = theme.word(labels, f"health_{measure}")
+    second = theme.word(labels, f"health_{measure}_beside") if beside is not None else ""
     rings = [(palette["text"], 2.5) if at == chosen else (hues[at], 1) for at in rows]
     dots = {
         "type": "scatter", "mode": "markers+text", "name": word, "x": ruler.places(values), "y": rows, "customdata": rows,
@@ -60,11 +61,11 @@ def parts(
             "marker": {"size": 8, "color": palette["muted"], "symbol": "x-thin", "line": {"color": palette["muted"], "width": 2}},
         })  # fmt: skip
     y, left = _names(names, width, dark)
-    top = 24 * bool(beside)
+    top = 44 * (beside is not None)
     layout = theme.layout(
         len(names) * ROW + 50 + top, {"l": left, "r": 64, "t": 4 + top, "b": 46}, dark, hovermode="closest",
         xaxis=theme.axis(word, dark, **ruler.axis, showgrid=True), yaxis=y, showlegend=beside is not None,
-        legend={"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", "itemclick": False},
+        legend={"orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", "itemclick": False},
     )  # fmt: skip
     columns = zip(names, texts, strict=True) if beside is None else zip(names, texts, [f"{value:.3g}" for value in beside], strict=True)
     head = ["", word] if beside is None else ["", word, second]
@@ -218,7 +219,7 @@ def _symbol(kind: str, value: float) -> str:
 
 def _names(names: Sequence[str], width: int, dark: bool) -> tuple[dict, float]:
     """The axis that carries the names of the parts, first on top, and the left margin it needs."""
-    longest = 26 if width >= 380 else 20
+    longest = 26 if width >= 380 else 20 if width >= 330 else 14
     short = [name if len(name) <= longest else f"{name[: longest - 1]}…" for name in names]
     axis = theme.axis("", dark, range=[len(names) - 0.5, -0.5], tickvals=list(range(len(names))), ticktext=list(map(tokens.escape, short)))
     axis |= {"ticks": "", "ticklabelstandoff": 6, "tickfont": {"size": theme.SIZE, "color": theme.colors(dark)["text"]}}

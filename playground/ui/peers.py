@@ -38,6 +38,7 @@ def names(runs: Sequence[Run], language: str) -> list[str]:
     """What each run is called beside the others: its name, and the settings in which they differ."""
     settings = [run.experiment.flat() for run in runs]
     differing = [knob for knob in CONTROLLED if len({flat[knob] for flat in settings}) > 1]
+    differing.sort(key=lambda knob: knob != "positions")  # first what decides how far a skill reaches
     return [" · ".join([_name(run, language), *_values(flat, differing, language)]) for run, flat in zip(runs, settings, strict=True)]
 
 

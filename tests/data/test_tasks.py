@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from playground import config
-from playground.data.tasks import SPLITS, TASKS, answers, examples, references, split_of, units
+from playground.data.tasks import SPLITS, TASKS, answers, examples, of_length, references, split_of, units
 from playground.words import LANGUAGES, known
 
 LEARNT = [name for name, task in TASKS.items() if not task.memorised]
@@ -179,3 +179,25 @@ def test_every_task_is_explained(language, name):
     assert known(language, f"tasks.{name}.label")
     assert known(language, f"tasks.{name}.about")
     assert known(language, f"tasks.{name}.harder") == (name in LEARNT)
+
+
+@pytest.mark.parametrize("task", [task for task in TASKS if TASKS[task].draw_long])
+def test_sentences_made_to_measure(task):
+    """Of exactly this length, right, never of the kind that training shows, and always the same ones."""
+    for length in (1, 2, 3, 5, 16, 17, 26):
+        found = of_length(task, length, 6, 1)
+        assert found == of_length.__wrapped__(task, length, 6, 1)
+        assert found[:2] == of_length(task, length, 2, 1)  # who wants fewer gets the first of them
+        assert len({example.src for example in found}) == len(found) <= 6
+        assert len(found) == 6 or length < 3  # of one letter there are 26, of which a tenth is held out
+        for example in found:
+            assert len(example.src) == length
+            assert example in answers(task, example.src)
+            assert split_of(task, example.src) == ("harder" if length > 16 else "heldout")
+
+
+def test_what_cannot_be_made_to_measure():
+    assert of_length("numbers_de", 4, 6, 1) == ()
+    assert of_length("sort", 27, 6, 1) == ()  # there are 26 different letters
+    assert of_length("copy", 27, 6, 1)
+    assert of_length("copy", 5, 0, 1) == ()

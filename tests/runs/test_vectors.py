@@ -78,7 +78,7 @@ def test_the_last_points_are_the_pages_sentence(reader, run, what):
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("what", (*TABLES, *STATES))
+@pytest.mark.parametrize("what", [*TABLES, *STATES])
 def test_all_steps_are_seen_along_the_axes_of_the_last_one(reader, run, what):
     frames = [vectors(reader, CORPORA, run, step, what, PAIR) for step in run.film.parameter_steps]
     last = frames[-1]

@@ -121,6 +121,8 @@ def test_a_cell_given_all_the_weight_changes_the_token(site):
     assert cells["place"] == {"layer": 2, "head": 3, "q": 1}
     assert written(panel, "before") == "olleh<eos>"
     assert written(panel, "after") == "".join(piece.text for piece in found.after.asked)
+    said = {"layer": 2, "head": 3, "step": 2, "token": "l", "other": found.after.asked[1].text}
+    assert cells["title"] == say("en", "whatif.row_title_other", **said)
     picture = block(panel, "row-top")["figure"]
     assert picture["data"][1]["name"] == say("en", "whatif.row_without")
     assert picture["data"][1]["x"] == pytest.approx(found.step.without, abs=1e-4)
