@@ -9,7 +9,7 @@ import numpy as np
 
 from playground.figures import theme, tokens
 
-ROW, HEIGHT = 22, 300  # px: of one part, and of a curve
+ROW, HEIGHT = 21, 300  # px: of one part, and of a curve
 NARROW, WIDE = 6.9, 12.5  # px, of a Latin and of a Chinese character of a part's name
 SYMBOLS = {"encoder": "circle", "decoder": "diamond", "cross": "square"}
 DASHES = {"encoder": "dash", "decoder": "dot", "cross": "solid"}

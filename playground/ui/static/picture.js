@@ -16,7 +16,10 @@ export function plotly() {
       if (before) window.Plotly = before;
       resolve(mine);
     };
-    script.onerror = reject;
+    script.onerror = () => {
+      loading = null; // the next figure tries again
+      reject(new Error("plotly.js did not come"));
+    };
     document.head.append(script);
   });
   return loading;
@@ -61,6 +64,8 @@ async function work() {
     waiting.delete(place);
     try {
       await put(place, job.figure);
+    } catch (error) {
+      reportError(error); // one figure that fails keeps no other from being drawn
     } finally {
       if (job.live) rest = performance.now() + 3 * (performance.now() - now);
       told(job);

@@ -1,0 +1,39 @@
+"""Somebody cuts the memory of a run while it trains, and sees that nothing reaches the encoder any more."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.steps import SMALL, STEPS, drawn, drawn_from, eventually, figure, has_status, link, train, words
+
+
+def test_the_memory_is_cut_and_the_encoder_gets_nothing(visit):
+    """A shipped run tells what it can; then a run of one's own is cut off live, its curve falls to 0, and a friend may only look."""
+    page = visit(link(SMALL | {"steps": STEPS, "validate_every": 1000}, run="reverse", tab="health"))
+    panel = page.locator("#pg-panel-health")
+    drawn(panel)
+    expect(panel.locator("[data-block='text no-curves']")).to_have_text(words("health.no_curves"))
+    expect(panel.locator("[data-block='table three'] tbody tr").nth(2).locator("td").first).to_have_text("0")
+    assert len(drawn_from(page, "parts-now")["y"]) == 13
+    knob = panel.locator("[data-block='choice live'] button")
+    expect(knob.nth(2)).to_be_disabled()
+
+    train(page)
+    page.locator("#pg-tabs").get_by_role("tab", name="Health").click()
+    has_status(page, "training")
+    figure(page, "reaching")
+    assert drawn_from(page, "reaching")["customdata"][-1] != "0"
+    expect(knob.nth(2)).to_be_enabled()
+    knob.nth(2).click()
+    expect(panel.locator("[data-block='figure reaching'] .pg-caption")).to_contain_text("After step")
+    eventually(page, lambda: drawn_from(page, "reaching")["customdata"][-1], lambda last: last == "0")
+    expect(panel.locator("[data-block='figure reaching'] .pg-caption")).to_contain_text(re.compile("exactly 0 arrives"))
+    expect(panel.locator("[data-block='choice live'] [aria-pressed='true']")).to_have_text(words("health.memory_cut"))
+
+    friend = visit(page.evaluate("location.search"))
+    drawn(friend.locator("#pg-panel-health"))
+    expect(friend.locator("#pg-panel-health [data-block='choice live'] button").first).to_be_disabled()
+    page.locator("#pg-stop").click()
+    has_status(page, "stopped")

@@ -1,0 +1,79 @@
+"""Somebody asks how good a run is and how far that reaches, then watches what it has learnt to tell apart."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from playwright.sync_api import Route, expect
+
+from tests.browser.steps import address, drawn, eventually, figure, film_of, has_address, link, tab, words
+
+DRAWN = re.compile("[1-9]")
+
+
+def test_scores_then_vectors(visit):
+    page = visit(link(run="sort", tab="evaluate"))
+    panel = page.locator("#pg-panel-evaluate")
+    drawn(panel)
+    rows = panel.locator("[data-block='table scores'] tbody tr")
+    expect(rows).to_have_count(5)
+    expect(rows.nth(2)).to_contain_text("sacrebleu nrefs:1")
+    expect(panel.locator("[data-block='text scores-caption']")).to_contain_text("of 500 held-out sentences")
+    expect(panel.locator("[data-block='later reach']")).to_have_attribute("aria-busy", "false")
+    expect(panel.locator(".pg-progress")).to_have_count(0)
+    expect(panel.locator("[data-block='figure reach'] .pg-caption")).to_contain_text("At the lengths of training (4 to 16 tokens, framed)")
+    figure(page, "reach")
+    figure(page, "places")
+
+    panel.locator("[data-block='choice split'] [data-value=harder]").click()
+    has_address(page, split="harder")
+    expect(panel.locator("[data-block='text scores-caption']")).to_contain_text("harder sentences")
+    drawn(panel)
+    mistake = panel.locator("[data-block='button look-0'] button")
+    source = mistake.inner_text()
+    mistake.click()
+    has_address(page, text=source)
+    expect(page.locator("#pg-sentence")).to_have_value(source)
+    expect(page.locator("#pg-result .pg-verdict.wrong")).to_be_visible()
+
+    vectors = tab(page, "Vectors")
+    plane = figure(page, "plane")
+    points = lambda name: plane.evaluate("(plot, name) => plot.data[1][name]", name)  # noqa: E731
+    names, places = points("hovertext"), points("x")
+    assert "<bos>" in "".join(names).replace("&lt;", "<").replace("&gt;", ">")
+    film = film_of(page, frames=5)
+    film.fill("0")
+    has_address(page, step="0")
+    expect(vectors).to_have_attribute("data-step", "0")
+    drawn(vectors)
+    eventually(page, lambda: points("x"), lambda now: now != places)
+    assert points("hovertext") == names
+    vectors.locator("[data-block='choice what'] [data-value=memory]").click()
+    has_address(page, what="memory")
+    expect(vectors.locator("[data-block='choice token'] button").last).to_have_text("<eos>")
+    drawn(vectors)
+    vectors.locator("[data-block='choice token'] button").last.click()
+    eventually(page, lambda: address(page).get("token"), lambda token: token is not None)
+    expect(vectors.locator("[data-block='table nearest'] th").first).to_have_text(f"Nearest to <eos> (place {len(source) + 1})")
+
+
+def test_a_long_exam_shows_how_far_it_is_and_stops_when_the_tab_is_left(visit):
+    half = [{"kind": "progress", "id": "progress", "done": 50, "all": 100, "label": words("evaluate.trying", tried=50, asked=100)}]
+    endless = json.dumps({"step": 1, "uses": [], "more": True, "blocks": half})
+
+    def answer(route: Route) -> None:
+        route.fulfill(status=200, content_type="application/json", body=endless)
+
+    page = visit(link(run="sort", tab="evaluate"), route=("**/panel/reach*", answer))
+    bar = page.locator("#pg-panel-evaluate .pg-progress progress")
+    expect(bar).to_have_attribute("value", "50")
+    expect(page.locator("#pg-panel-evaluate .pg-progress")).to_have_text("50 of 100 sentences tried …")
+    later = page.locator("[data-block='later reach']")
+    expect(later).to_have_attribute("aria-busy", "true")
+    tab(page, "Learn")
+    expect(later).to_have_attribute("data-asked", "")  # nobody asks any more
+    page.unroute("**/panel/reach*")
+    page.locator("#pg-tabs").get_by_role("tab", name="Scores").click()
+    expect(later).to_have_attribute("aria-busy", "false")
+    expect(page.locator("#pg-figure-reach")).to_have_attribute("data-points", DRAWN)
