@@ -1,7 +1,8 @@
-"""What the README takes from the code: the table of parameters and the answers of the quiz. `python -m playground.readme` writes both."""
+"""What the README takes from the code: the table of parameters, the answers of the quiz, the trust tests. `python -m playground.readme`."""
 
 from __future__ import annotations
 
+import ast
 from dataclasses import fields
 from pathlib import Path
 
@@ -45,9 +46,25 @@ def quiz_answers() -> str:
     return "\n".join(answers)
 
 
+def trust_tests() -> str:
+    """Every test marked `trust`, by file; its name is the sentence it proves."""
+    files = []
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        text = path.read_text(encoding="utf-8")
+        found = [
+            node.name.removeprefix("test_").replace("_", " ")
+            for node in ast.parse(text).body
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+            and ("pytestmark = pytest.mark.trust" in text or "pytest.mark.trust" in map(ast.unparse, node.decorator_list))
+        ]
+        if found:
+            files.append(f"- `{path.relative_to(ROOT).as_posix()}`: {'; '.join(found)}.")
+    return "\n".join(files)
+
+
 def renewed(text: str) -> str:
-    """The README with the table and the answers between their marks made anew."""
-    for name, content in (("parameters", parameter_table()), ("quiz", quiz_answers())):
+    """The README with what stands between its marks made anew."""
+    for name, content in (("parameters", parameter_table()), ("trust", trust_tests()), ("quiz", quiz_answers())):
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
         before, _, rest = text.partition(begin)
         text = f"{before}{begin}\n{content}\n{end}{rest.partition(end)[2]}"

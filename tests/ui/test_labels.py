@@ -1,0 +1,49 @@
+"""Labels stand at their own rows and columns: the words beside a picture are those of the ids that the model got at these places."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from playground.config import BOS, EOS, PAD
+from tests.ui.test_attention import PARTS, block
+
+SENTENCES = {  # repeated words, repeated letters; the second of each only fills the batch, and leaves padding after the first
+    "german_english": ("die Frau findet die Frau", "wir glauben , dass die Ärztin die Frau findet"),
+    "reverse": ("abbaab", "vcuzhkcbbrgi"),
+}
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("run", SENTENCES)
+def test_labels_align_with_rows_and_columns_in_a_padded_batch(site, run, part):
+    """The shown numbers are those of the same sentence in a batch with a longer one; there its padding has weight exactly 0."""
+    text, longer = SENTENCES[run]
+    panel = site.panel("attention", run=run, text=text, part=part, layer="1", head="2")
+    picture = block(panel, "attention")["figure"]
+    shown, meta = np.array(picture["data"][0]["z"], dtype=float), picture["layout"]["meta"]
+
+    model, _ = site.reader.model_at(site.runs.get(run), None)
+    src_words, tgt_words = site.runs.get(run).tokenizers
+    source = [*src_words.encode(text), EOS]
+    other = [*src_words.encode(longer), EOS]
+    fed = [BOS, *(piece.id for piece in site.reader.look(site.runs.get(run), None, text).asked[:-1])]
+    asked = [*fed[1:], EOS]
+    src = torch.tensor([source + [PAD] * (len(other) - len(source)), other])
+    tgt_in = torch.tensor([[*fed, PAD, PAD], [*fed, *fed[-1:], *fed[-1:]]])
+    weights = getattr(model(src, tgt_in), part)[0][0, 1].numpy()  # (Q, K) of the padded sentence, layer 1, head 2
+
+    names = {"encoder": (source, source), "decoder": (asked, fed), "cross": (asked, source)}[part]
+    words = src_words if part == "encoder" else tgt_words
+    assert meta["rows"] == [words.piece(token) for token in names[0]]
+    words = tgt_words if part == "decoder" else src_words
+    assert meta["columns"] == [words.piece(token) for token in names[1]]
+    rows, columns = len(names[0]), len(names[1])
+    masked = np.isnan(shown)
+    np.testing.assert_allclose(np.where(masked, 0, shown), weights[:rows, :columns], atol=1e-4)
+    assert weights.shape[1] > columns
+    assert not weights[:rows, columns:].any()
+    repeated = [token for token in set(names[1]) if names[1].count(token) > 1]
+    assert repeated, "a word that stands twice has two columns, each with its own numbers"
