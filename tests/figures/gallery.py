@@ -101,7 +101,8 @@ def gallery(length=12, width=720, hard=True, **style):
             few[0], parts, kinds, [f"{weight:.3g}" for weight in few[0]], measure="gradient", chosen=0, **cells
         ),
         "health_activation": health.parts(
-            few[0], parts, kinds, [f"{weight:.3g}" for weight in few[0]], measure="activation", chosen=None, beside=(-few[0]).tolist(), **cells
+            few[0], parts, kinds, [f"{weight:.3g}" for weight in few[0]], measure="activation", chosen=None,
+            beside=(-few[0]).tolist(), **cells
         ),
         "health_course": health.over_training(
             range(len(few)), np.where(few > 0.01, few, 0), parts, kinds, measure="update", strong=[0], last=300,

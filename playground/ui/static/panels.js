@@ -221,17 +221,18 @@ const KINDS = {
   compare: (element, block) => void (same(element, block) || drawCompare(element, block)),
   cells: (element, block) => void (same(element, block) || drawCells(element, block)),
   progress: (element, block) => void (same(element, block) || element.replaceChildren(h("label", {}, h("span", { class: "pg-label" }, block.label), h("progress", { max: block.all, value: block.done })))),
-  later: (element, block) => void (element.dataset.asked === block.key || fetchLater(element, block)),
+  later: (element, block) => void (element.dataset.asked === block.key || (isActive() && element.ariaBusy === "true") || fetchLater(element, block)),
   numbers: (element, block) => fillNumbers(element, block),
   probes: (element, block) => fillProbes(element, block),
 };
 
-/** What takes longer than the rest of its panel: asked when the rest is shown, and again when its key is another one. */
+/** What takes longer than the rest of its panel: asked when the rest is shown, and again when its key is another one. While a run trains
+ * that is at every look: then one question is answered before the next is asked, and nothing fades. */
 async function fetchLater(element, block) {
   const query = drawnFor; // the cursor may have moved on, and what comes belongs to what is shown
   element.dataset.asked = block.key;
   element.setAttribute("aria-busy", "true");
-  element.classList.add("stale");
+  element.classList.toggle("stale", !isActive());
   if (!element.childElementCount) element.replaceChildren(h("p", { class: "pg-waiting" }, block.label));
   for (let more = true; more; ) {
     const answer = await read(`panel/${block.panel}`, query, `later ${block.id}`);
