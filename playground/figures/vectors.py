@@ -59,7 +59,7 @@ def plane(
     data = [
         {
             "type": "scatter", "mode": "lines", "x": x[len(x) - own :], "y": y[len(y) - own :], "visible": own > 1, "hoverinfo": "skip",
-            "line": {"color": palette["line"], "width": 1},
+            "line": {"color": palette["muted"], "width": 1},
         },
         {
             "type": "scatter", "mode": "markers+text", "x": x, "y": y, "text": written, "meta": {"field": "token"}, "hovertext": hover,

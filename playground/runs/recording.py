@@ -14,14 +14,14 @@ import torch
 from playground.config import EOS, Refusal
 from playground.data.corpus import Item
 from playground.model.transformer import Transformer
-from playground.runs.film import ATTENTION, BYTES, HEADER_BYTES, Completion, FilmPlan, Frame, plan
-from playground.runs.history import Probe
+from playground.runs.film import ATTENTION, BYTES, HEADER_BYTES, Completion, FilmPlan, Frame, plan, spread
+from playground.runs.history import MOST_CHECKUPS, Probe
 from playground.runs.pictures import complete
 from playground.runs.run import Run, Snapshot
 from playground.runs.tokens import judge, shown
 from playground.training.loop import Live, Training
 
-CHECKUPS = 64  # the most validations whose step is examined; those of the film are examined beside them
+CHECKUPS, FRAMES = 64, 20  # the most validations, and pictures of the film, whose step is examined
 PULSE = 0.3  # seconds between two pictures of a run that somebody watches
 FREER = 4  # tokens a probe's output may be longer than its reference
 
@@ -104,6 +104,8 @@ class Recording:
         for knob, value in asdict(self.training.live).items():
             if live[knob] != value:
                 self.run.history.events.append((self.run.step, knob, live[knob]))
+                if knob == "memory" and len(self.run.history.health or ()) < MOST_CHECKUPS // 2:
+                    self.training.examined |= {self.run.step + 1}  # what it does is to be seen at once
         self.training.live = Live(**live)
 
     def validate(self) -> None:
@@ -145,13 +147,11 @@ class Recording:
 
 
 def examined(run: Run, plan: FilmPlan) -> frozenset[int]:
-    """The steps whose health is kept: those of the film, and those of the validations, or of every so many where there are a great many.
-
-    In the default run that is 56 of 120 steps, and telling their health takes 2.7 % of the training time (measured on one thread).
-    """
+    """The steps whose health is kept: the first, some of the film's, which are dense at the beginning, and those of the validations, or of
+    every so many where there are a great many."""
     every = run.experiment.training.validate_every
     every *= -(-run.steps // (every * CHECKUPS))
-    return frozenset({*plan.steps, *range(every, run.steps + 1, every)})
+    return frozenset({1, *spread(plan.steps, FRAMES), *range(every, run.steps + 1, every)})
 
 
 def copy_parameters(model: Transformer) -> dict[str, torch.Tensor]:

@@ -29,7 +29,7 @@ from playground.model.masks import padding_mask, target_mask
 from playground.model.routes import route_of, routes
 from playground.model.transformer import Output, Transformer
 
-SENTENCES = 16  # are enough to tell a mean by
+SENTENCES = 8  # are enough to tell a mean by
 
 
 class Checkup:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -65,7 +65,7 @@ class Training:
         config = experiment.training
         self.experiment, self.corpus, self.device = experiment, corpus, torch.device(device)
         self.step = 0
-        self.examined: Container[int] = ()  # the numbers of the steps whose health is to be told
+        self.examined: Set[int] = frozenset()  # the numbers of the steps whose health is to be told
         generator = torch.Generator(self.device).manual_seed(config.seed)
         self.model = Transformer(experiment.model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, generator).eval()
         self.live = Live(experiment.model.memory, config.learning_rate, config.label_smoothing, config.clip)

@@ -1,7 +1,10 @@
-"""Servers that are closed after each test, whatever happened in it."""
+"""Servers and readers that are closed after each test, whatever happened in it."""
+
+from types import SimpleNamespace
 
 import pytest
 
+from playground.runs.reader import Reader
 from playground.runs.registry import Runs
 from tests.runs.tiny import CORPORA, LIMITS
 
@@ -25,3 +28,11 @@ def serve(tmp_path):
 @pytest.fixture
 def runs(serve):
     return serve()
+
+
+@pytest.fixture
+def reader():
+    """A reader of runs that nobody serves."""
+    opened = Reader(SimpleNamespace(corpora=CORPORA))
+    yield opened
+    opened.close()

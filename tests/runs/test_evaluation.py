@@ -14,7 +14,6 @@ from playground.data.corpus import Item
 from playground.decoding import greedy
 from playground.runs import evaluation, lengths, slices
 from playground.runs.evaluation import measure, scores, tokenization
-from playground.runs.reader import Reader
 from playground.training.metrics import prepare, validate
 from tests.runs.tiny import CORPORA, alone, tiny
 
@@ -29,13 +28,6 @@ REFERENCES = [
 @pytest.fixture(scope="module")
 def run():
     return alone(tiny(**KNOBS))[0]
-
-
-@pytest.fixture
-def reader():
-    opened = Reader(SimpleNamespace(corpora=CORPORA))
-    yield opened
-    opened.close()
 
 
 def corpus_of(run):

@@ -1,6 +1,5 @@
 """One recording serves every cell of it; a cell that a model doesn't have has no derivation."""
 
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,8 +7,7 @@ import pytest
 from playground.config import BOS, EOS, Refusal
 from playground.inspection.stages import record
 from playground.runs.inside import Cell, inside
-from playground.runs.reader import Reader
-from tests.runs.tiny import CORPORA, alone, tiny
+from tests.runs.tiny import alone, tiny
 
 WEIGHTS = "decoder.0.cross_attention.weights"
 
@@ -17,13 +15,6 @@ WEIGHTS = "decoder.0.cross_attention.weights"
 @pytest.fixture(scope="module")
 def run():
     return alone(tiny(task="reverse"))[0]
-
-
-@pytest.fixture
-def reader():
-    opened = Reader(SimpleNamespace(corpora=CORPORA))
-    yield opened
-    opened.close()
 
 
 def test_another_cell_costs_no_other_recording(run, reader):

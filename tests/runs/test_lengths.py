@@ -9,7 +9,6 @@ from playground.config import EOS
 from playground.data.tasks import split_of
 from playground.decoding import greedy
 from playground.runs import lengths
-from playground.runs.reader import Reader
 from tests.runs.tiny import CORPORA, alone, tiny
 
 KNOBS = {"task": "copy", "steps": 60, "dropout": 0.0, "d_model": 16, "learning_rate": 0.02}
@@ -18,13 +17,6 @@ KNOBS = {"task": "copy", "steps": 60, "dropout": 0.0, "d_model": 16, "learning_r
 @pytest.fixture(scope="module")
 def run():
     return alone(tiny(**KNOBS))[0]
-
-
-@pytest.fixture
-def reader():
-    opened = Reader(SimpleNamespace(corpora=CORPORA))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Two lives with the same parameters: what is fed differs, nothing else; and forcing token by token is teacher forcing."""
 
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +10,7 @@ from playground.decoding import greedy, trace
 from playground.model.masks import padding_mask
 from playground.model.transformer import Transformer
 from playground.runs.lives import go_wrong, lens_of, lives
-from playground.runs.reader import Reader
-from tests.runs.tiny import CORPORA, alone, tiny
+from tests.runs.tiny import alone, tiny
 
 CONFIGS = [
     {}, {"norm": "pre"}, {"positions": "learned"}, {"positions": "rotary", "norm": "pre"}, {"positions": "both", "bias": False},
@@ -23,13 +21,6 @@ CONFIGS = [
 @pytest.fixture(scope="module")
 def run():
     return alone(tiny(task="reverse", steps=12, dropout=0.0))[0]
-
-
-@pytest.fixture
-def reader():
-    opened = Reader(SimpleNamespace(corpora=CORPORA))
-    yield opened
-    opened.close()
 
 
 @pytest.mark.trust

@@ -1,5 +1,4 @@
 import threading
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -7,10 +6,9 @@ import torch
 
 from playground.config import EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
 from playground.decoding import trace
-from playground.runs.reader import Reader
 from playground.runs.run import Run
 from playground.runs.translating import translate
-from tests.runs.tiny import CORPORA, PAIRS, alone, curve, same_parameters, tiny, wait
+from tests.runs.tiny import PAIRS, alone, curve, same_parameters, tiny, wait
 
 ME = "my token"
 KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
@@ -20,13 +18,6 @@ KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
 def run():
     """A trained run; nobody serves it."""
     return alone(tiny(**KNOBS))[0]
-
-
-@pytest.fixture
-def reader():
-    opened = Reader(SimpleNamespace(corpora=CORPORA))
-    yield opened
-    opened.close()
 
 
 def sentence(reader, run):

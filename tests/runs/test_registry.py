@@ -151,6 +151,7 @@ def test_a_look_at_a_step_goes_the_way_the_memory_went_then(runs):
     assert runs.fork(run.id, None, YOU).experiment.model.memory == "cut"
     assert runs.fork(run.id, 0, YOU).experiment == run.experiment
     health = run.history.health.rows()
+    assert cut + 1 in health["step"]  # what it does is seen at once
     assert all((gradient == 0) == (step > cut) for step, gradient in zip(health["step"], health["encoder/gradient"], strict=True))
     reader.close()
 

@@ -1,7 +1,6 @@
 """Every way of decoding a sentence, what it cost, and what is said of it."""
 
 import threading
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,9 +8,8 @@ import pytest
 from playground.config import EOS, MAX_POSITIONS, Refusal
 from playground.data.tasks import references
 from playground.decoding import greedy, judge, search
-from playground.runs.reader import Reader
 from playground.runs.translating import Way, look_at, translate
-from tests.runs.tiny import CORPORA, alone, tiny
+from tests.runs.tiny import alone, tiny
 
 KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
 
@@ -20,13 +18,6 @@ KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
 def run():
     """A trained run; nobody serves it."""
     return alone(tiny(**KNOBS))[0]
-
-
-@pytest.fixture
-def reader():
-    opened = Reader(SimpleNamespace(corpora=CORPORA))
-    yield opened
-    opened.close()
 
 
 def sentence(reader, run):

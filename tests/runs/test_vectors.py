@@ -1,7 +1,6 @@
 """The vectors of a run are the model's own, point for point, and its film is seen along one pair of axes."""
 
 from copy import copy
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ import torch
 from playground.config import EOS, SPECIAL_TOKENS
 from playground.inspection.copies import own
 from playground.inspection.vectors import principal_axes
-from playground.runs.reader import Reader
 from playground.runs.vectors import STATES, TABLES, states, vectors
 from tests.runs.tiny import CORPORA, alone, tiny
 
@@ -21,13 +19,6 @@ PAIR = ((5, 9, 6), (5, 9, 6, EOS))
 @pytest.fixture(scope="module")
 def run():
     return alone(tiny(**KNOBS))[0]
-
-
-@pytest.fixture
-def reader():
-    opened = Reader(SimpleNamespace(corpora=CORPORA))
-    yield opened
-    opened.close()
 
 
 @pytest.mark.trust

@@ -22,13 +22,6 @@ def run():
     return alone(tiny(**KNOBS))[0]
 
 
-@pytest.fixture
-def reader():
-    opened = Reader(SimpleNamespace(corpora=CORPORA))
-    yield opened
-    opened.close()
-
-
 def text_of(reader, run):
     return max((source for source, _ in reader.examples(run)), key=len)
 

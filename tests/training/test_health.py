@@ -24,7 +24,7 @@ OPTIONS = [
 
 def examined(count: int = 1, **knobs) -> list[dict[str, float]]:
     training = training_of(**knobs)
-    training.examined = range(count + 1)
+    training.examined = frozenset(range(count + 1))
     steps = training.steps()
     return [next(steps).health for _ in range(count)]
 
@@ -33,7 +33,7 @@ def examined(count: int = 1, **knobs) -> list[dict[str, float]]:
 @pytest.mark.parametrize("knobs", OPTIONS)
 def test_training_is_the_same_bit_for_bit(knobs):
     plain, watched = training_of(**knobs), training_of(**knobs)
-    watched.examined = range(0, 100, 2)
+    watched.examined = frozenset(range(0, 100, 2))
     for one, other in zip(plain.steps(), watched.steps(), strict=True):
         assert (one.step, one.loss, one.grad_norm) == (other.step, other.loss, other.grad_norm)
         assert (other.health is not None) == (other.step % 2 == 0)
@@ -97,7 +97,7 @@ def test_every_number_is_what_one_computes_by_hand(knobs):
 
 def test_lengths_add_up_and_the_update_is_the_step_that_was_taken():
     training = training_of()
-    training.examined = (1,)
+    training.examined = frozenset({1})
     before = {name: parameter.detach().clone() for name, parameter in training.model.named_parameters()}
     step = next(training.steps())
     own = [name for name in before if route_of(name) == "decoder.0.cross_attention"]
@@ -132,7 +132,7 @@ def test_a_unit_that_is_pushed_down_is_dead():
     training = training_of()
     with torch.no_grad():
         training.model.encoder[0].feed_forward.W_1.bias[:6] = -1000.0
-    training.examined = (1,)
+    training.examined = frozenset({1})
     assert next(training.steps()).health["encoder.0.feed_forward/dead"] == pytest.approx(6 / 24)
 
 
@@ -147,7 +147,7 @@ def test_evenness_by_hand():
 
 def test_the_memory_can_be_cut_in_the_middle_of_a_run():
     training = training_of()
-    training.examined = range(100)
+    training.examined = frozenset(range(100))
     steps = training.steps()
     assert next(steps).health["encoder/gradient"] > 0
     training.live = replace(training.live, memory="cut")

@@ -105,7 +105,7 @@ def test_a_run_that_was_told_has_its_curves_and_updates(site, run):
 def test_it_obeys_the_film(site, run):
     for step in (0, 1, 4, 12):
         panel = site.panel("health", run=run.id, step=step)
-        assert panel["step"] == step
+        assert panel["step"] == step  # the film's beginning, and the validations, are examined
         assert block(panel, "reaching")["figure"]["layout"]["shapes"][0]["x0"] == step
         assert f"step {step}" in block(panel, "parts-now")["title"]
     assert "update" not in [option["value"] for option in block(site.panel("health", run=run.id, step=0), "gauge")["options"]]

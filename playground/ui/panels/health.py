@@ -42,9 +42,9 @@ def panel(view: View) -> dict:
 
 def _source(view: View, found: Health) -> str:
     """Where the numbers come from."""
-    said = view.say("health.told", step=f"{found.step:,}")
-    if found.sentences:
-        said = view.say("health.anew", step=f"{found.step:,}", sentences=found.sentences)
+    if not found.sentences:
+        return view.say("health.told", step=f"{found.step:,}")
+    said = view.say("health.anew", step=f"{found.step:,}", sentences=found.sentences)
     return f"{said} {view.step_note(found.step)}".strip()
 
 

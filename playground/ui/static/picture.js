@@ -39,7 +39,8 @@ const near = (place) => {
  */
 export function draw(place, figure, live = false) {
   return new Promise((resolve) => {
-    waiting.set(place, { figure, live, tell: [...(waiting.get(place)?.tell ?? []), resolve] });
+    const changes = live && Boolean(place.dataset.points); // the first time is no change: nobody waits for a picture to begin with
+    waiting.set(place, { figure, live: changes, tell: [...(waiting.get(place)?.tell ?? []), resolve] });
     work();
   });
 }
