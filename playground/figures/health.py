@@ -10,6 +10,7 @@ import numpy as np
 from playground.figures import theme, tokens
 
 ROW, HEIGHT = 21, 300  # px: of one part, and of a curve
+RIGHT, TICK = 64, 40  # px: for the numbers beside the dots, and for one tick
 NARROW, WIDE = 6.9, 12.5  # px, of a Latin and of a Chinese character of a part's name
 SYMBOLS = {"encoder": "circle", "decoder": "diamond", "cross": "square"}
 DASHES = {"encoder": "dash", "decoder": "dot", "cross": "solid"}
@@ -40,7 +41,8 @@ def parts(
     """
     if not len(values) == len(names) == len(kinds) == len(texts):
         raise ValueError(f"{len(values)} values, {len(names)} names, {len(kinds)} kinds and {len(texts)} texts")
-    palette, ruler = theme.colors(dark), _Ruler(measure, [*values, *(beside or ())])
+    palette, (y, left) = theme.colors(dark), _names(names, width, dark)
+    ruler = _Ruler(measure, [*values, *(beside or ())], max(int((width - left - RIGHT) / TICK), 2))
     hues, rows = [theme.hue(kind, dark) for kind in kinds], list(range(len(names)))
     word = theme.word(labels, f"health_{measure}")
     second = theme.word(labels, f"health_{measure}_beside") if beside is not None else ""
@@ -60,11 +62,10 @@ def parts(
             "type": "scatter", "mode": "markers", "name": second, "x": ruler.places(beside), "y": rows, "hoverinfo": "none",
             "marker": {"size": 8, "color": palette["muted"], "symbol": "x-thin", "line": {"color": palette["muted"], "width": 2}},
         })  # fmt: skip
-    y, left = _names(names, width, dark)
     top = 44 * (beside is not None)
     layout = theme.layout(
-        len(names) * ROW + 50 + top, {"l": left, "r": 64, "t": 4 + top, "b": 46}, dark, hovermode="closest",
-        xaxis=theme.axis(word, dark, **ruler.axis, showgrid=True), yaxis=y, showlegend=beside is not None,
+        len(names) * ROW + 50 + top, {"l": left, "r": RIGHT, "t": 4 + top, "b": 46}, dark, hovermode="closest",
+        xaxis=theme.axis(word, dark, **ruler.axis, tickangle=0), yaxis=y, showlegend=beside is not None,
         legend={"orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", "itemclick": False},
     )  # fmt: skip
     columns = zip(names, texts, strict=True) if beside is None else zip(names, texts, [f"{value:.3g}" for value in beside], strict=True)
@@ -166,7 +167,8 @@ def evenness(
 class _Ruler:
     """Where values stand on an axis. A logarithmic one is drawn by hand, in decades, so that 0 has a place on it."""
 
-    def __init__(self, measure: str, values: Sequence[float]) -> None:
+    def __init__(self, measure: str, values: Sequence[float], most: int = 6) -> None:
+        """At most `most` ticks, and one for 0."""
         self.plain = measure in ("activation", "dead", "entropy")
         good = [value for value in values if value is not None and math.isfinite(value)]
         if self.plain:
@@ -181,7 +183,7 @@ class _Ruler:
             low, high = (low + high - 1) / 2, (low + high + 1) / 2
         self.zero = low - ZERO if len(some) < len(good) else None
         bottom = low - 0.1 if self.zero is None else self.zero - 0.1
-        ticks = _ticks(low, high)
+        ticks = _ticks(low, high, most)
         texts = [_decimal(tick) for tick in ticks]
         places = [math.log10(tick) for tick in ticks]
         if self.zero is not None:
@@ -194,14 +196,14 @@ class _Ruler:
         return [None if not math.isfinite(value) else self.zero if value <= 0 else round(math.log10(value), 4) for value in values]
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers from 10^low to 10^high: powers of ten, and where these are few, 2 and 5 times them."""
+def _ticks(low: float, high: float, most: int) -> list[float]:
+    """At most `most` round numbers from 10^low to 10^high: powers of ten, and where these are few, 2 and 5 times them."""
     decades = range(math.floor(low), math.ceil(high) + 1)
     for factors in ((1, 2, 5), (1, 3), (1,)):
         found = [f * 10.0**e for e in decades for f in factors if low <= math.log10(f) + e <= high]
-        if len(found) <= 6:
+        if len(found) <= most:
             return found
-    return found[:: -(-len(found) // 6)]
+    return found[:: -(-len(found) // most)]
 
 
 def _decimal(tick: float) -> str:

@@ -91,7 +91,7 @@ def test_a_run_that_was_told_has_its_curves_and_updates(site, run):
         assert panel["step"] == 12
         course = block(panel, "parts-course")
         assert course["figure"]["data"][-1]["x"] == steps
-        assert course["caption"].startswith(say("en", "health.part_encoder_self_attention", layer=1)) or gauge in ("dead", "entropy")
+        assert course["caption"].startswith("Encoder 1 self-attention: ") or gauge in ("dead", "entropy")
         if gauge in ("gradient", "update"):
             numbers = table.column(f"encoder.0.self_attention/{quantity}")
             assert course["figure"]["data"][-1]["customdata"] == [f"{number:.3g}" for number in numbers]

@@ -127,7 +127,7 @@ def _parts(view: View, found: Health) -> list[dict]:
             "choose", blocks.choice("gauge", "gauge", view.say("health.gauge"), options, gauge, resets={"route": ""}), css="controls"
         ),
         blocks.text("gauge-about", view.say(f"health.about_{gauge}"), css="pg-caption"),
-        blocks.row("now-and-course", now, *([blocks.column("over", course, which)] if course else []), css="halves"),
+        blocks.row("now-and-course", now, *([blocks.column("over", course, which)] if course else []), css="halves" if course else ""),
     ]
 
 
@@ -144,7 +144,7 @@ def _series(view: View, found: Health, gauge: str) -> dict[str, np.ndarray]:
 def _now(view: View, found: Health, gauge: str, series: Mapping[str, np.ndarray], chosen: int | None) -> dict:
     """All parts at one step."""
     names, config = [_name(view, route) for route in series], view.run.experiment.model
-    common = {"width": view.width if view.width < 700 else view.width // 2 - 13, "dark": view.dark, "labels": view.labels}
+    common = {"width": view.width if view.width < 700 or chosen is None else view.width // 2 - 13, "dark": view.dark, "labels": view.labels}
     title = view.say(f"health.title_{gauge}", step=f"{found.step:,}")
     if gauge == "entropy":
         picture = pictures.evenness(np.stack(list(series.values())), names, **common)
@@ -188,8 +188,9 @@ def _course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> dict |
         dark=view.dark,
         labels=view.labels,
     )
-    said = [f"{_name(view, parts[chosen])}:", _say(view, facts.course(steps, values[chosen].tolist()))]
-    return blocks.figure("parts-course", picture, " ".join(said), view.say(f"health.course_{gauge}"))
+    name = _name(view, parts[chosen])
+    said = f"{name[:1].upper()}{name[1:]}: {_say(view, facts.course(steps, values[chosen].tolist()))}"
+    return blocks.figure("parts-course", picture, said, view.say(f"health.course_{gauge}"))
 
 
 # ---- what it holds and costs ----
@@ -214,7 +215,8 @@ def _costs(view: View) -> list[dict]:
 def _say(view: View, fact: Fact) -> str:
     """A fact in words: parts by their names, numbers short."""
     values = {name: _short(value) if isinstance(value, float) else value for name, value in fact.values.items()}
-    return view.say(fact.key, **values | {name: _name(view, values[name]) for name in ("most", "least") if name in values})
+    said = view.say(fact.key, **values | {name: _name(view, values[name]) for name in ("most", "least") if name in values})
+    return said[:1].upper() + said[1:]  # a sentence may begin with the name of a part
 
 
 def _name(view: View, route: str) -> str:

@@ -53,6 +53,7 @@ async function work() {
   if (drawing) return;
   drawing = true;
   for (;;) {
+    letGo(); // a picture that was drawn may have pushed another one out of sight
     const ready = [...waiting].filter(([place]) => near(place));
     const now = performance.now();
     const next = ready.find(([, job]) => !job.live) ?? (now >= rest ? ready[0] : null);
