@@ -106,7 +106,7 @@ def scores(reader: Reader, corpora: Corpora, run: Run, step: int | None, split: 
     if not items:
         raise Refusal("evaluate.no_sentences", split=split)
     length = sum(len(item.src_ids) for item in items) / len(items)
-    asked = items[: min(affordable(run, length + _most(length), MOST, FEWEST), SLICE if run.working else MOST)]
+    asked = items[: min(affordable(run, length + _most(length), MOST, FEWEST), SLICE // 2 if run.working else MOST)]
     actual, found = in_slices(reader, run, step, ("scores", split), asked, lambda model, part: _write(model, corpus, part))
     outputs = [ids for written, _ in found for ids in written]
     flags = np.concatenate([right for _, rows in found for right, _ in rows])

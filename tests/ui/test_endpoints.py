@@ -29,6 +29,15 @@ def run(site):
     site.runs.delete(run.id, MINE)
 
 
+def test_sentences_that_go_wrong_are_not_offered_of_a_model_that_changes(site, run):
+    """The next moment others go wrong; a kept step has its own, once nothing moves."""
+    ids = {block["id"] for block in site.panel("lives", run=run.id)["blocks"]}
+    assert "lanes" in ids
+    assert not ids & {"wrong", "none-wrong"}
+    ids = {block["id"] for block in site.panel("lives", run=run.id, step=0)["blocks"]}
+    assert ids & {"wrong", "none-wrong"}
+
+
 def call(site, name: str, *data: object) -> dict:
     """What a listener answers whoever calls it by its name."""
     body = json.dumps({"data": data})  # NaN and infinity as Python writes them: the server's own reader takes them

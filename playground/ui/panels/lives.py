@@ -48,8 +48,10 @@ def _fix(view: View) -> tuple[int, int] | None:
 
 
 def _suggestions(view: View) -> list[dict]:
-    """Sentences at which the two lives part, so that nobody has to look for one."""
-    sentences = view.examples()[:16] + view.reader.examples(view.run, "harder", 8)
+    """Sentences at which the two lives part, so that nobody has to look for one. Of a model that trains, none: each step has others."""
+    if view.run.working and view.step is None:
+        return []
+    sentences = view.examples()[:6] + view.reader.examples(view.run, "harder", 6)
     wrong = go_wrong(view.reader, view.run, view.step, sentences)[:SUGGESTED]
     if not wrong:
         return [blocks.text("none-wrong", view.say("lives.none_wrong"), css="pg-caption")]
