@@ -193,11 +193,11 @@ def test_a_run_at_work_is_asked_a_few_things_at_each_look(reader, monkeypatch):
     run = copy(alone(tiny(**KNOBS))[0])
     run.status = "training"
     found = scores(reader, CORPORA, run, None, "heldout")
-    assert (found.sentences, found.asked, found.of) == (50, 50, 120)
+    assert (found.sentences, found.asked, found.of) == (25, 25, 120)
     reached = lengths.lengths(reader, CORPORA, run, None)
     assert reached.sentences == reached.asked <= 50
     assert len(reached.reach.counts) == 48  # from the shortest to the longest
-    assert asked == [50]
+    assert asked == [25]
 
 
 def test_an_empty_split_and_an_empty_question_are_refused(reader):
