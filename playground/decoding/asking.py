@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from playground.config import BOS, EOS, MAX_POSITIONS, PAD
+from playground.config import BOS, EOS, MAX_POSITIONS
 from playground.decoding.work import Pass
 from playground.model.cache import Cache
 from playground.model.masks import padding_mask
+from playground.model.padding import padded
 from playground.model.transformer import Transformer
 
 
@@ -33,9 +34,7 @@ class Asking:
 
     def __init__(self, model: Transformer, sources: Sequence[Sequence[int]], cache: bool, record: list[Pass] | None) -> None:
         check(model)
-        longest = max(map(len, sources)) + 1
-        rows = [(*source, EOS) + (PAD,) * (longest - len(source) - 1) for source in sources]
-        src = torch.tensor(rows, device=model.projection.weight.device)
+        src = padded([(*source, EOS) for source in sources]).to(model.projection.weight.device)
         self.model, self.cache = model, Cache(len(model.decoder)) if cache else None
         self.record = [] if record is None else record
         self.memory, self.memory_mask = model.encode(src)[0], padding_mask(src)  # (B, S, D), (B, 1, 1, S)

@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from playground.config import BOS, EOS, PAD
+from playground.config import BOS, EOS
 from playground.inspection import attention
 from playground.inspection.attention import ABOVE_CHANCE, EVEN, FEWEST_ROWS, HALF
 from playground.inspection.fact import Fact, percent
+from playground.model.padding import padded
 from playground.model.transformer import Transformer
 
 COVER = 0.5  # a place counts when at least this share of the rows has it…
@@ -155,17 +156,11 @@ def read(model: Transformer, pairs: Sequence[tuple[Sequence[int], Sequence[int]]
     together = max(2, CELLS // (longest**2 * config.n_heads * max(config.encoder_layers, config.decoder_layers)))
     for start in range(0, len(pairs), together):
         some = pairs[start : start + together]
-        src = _rectangle([[*ids, EOS] for ids, _ in some]).to(device)
-        output = model(src, _rectangle([[BOS, *ids] for _, ids in some]).to(device))
+        src = padded([[*ids, EOS] for ids, _ in some]).to(device)
+        output = model(src, padded([[BOS, *ids] for _, ids in some]).to(device))
         stack = torch.stack(getattr(output, kind), dim=1).nan_to_num().cpu().numpy()  # (B, L, H, Q, K)
         for at, pair in enumerate(some):
             yield stack[at, :, :, : len(pair[kind != "encoder"]) + 1]
-
-
-def _rectangle(rows: Sequence[Sequence[int]]) -> torch.Tensor:
-    """Rows of ids as (B, L), the shorter ones filled up with padding."""
-    longest = max(map(len, rows))
-    return torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows])
 
 
 # ---- over training ----

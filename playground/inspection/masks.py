@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 
-from playground.config import PAD
 from playground.inspection.fact import Fact, percent
 from playground.model.masks import causal_mask, padding_mask, target_mask
+from playground.model.padding import padded
 
 
 def batch(src: Sequence[Sequence[int]], tgt_in: Sequence[Sequence[int]]) -> dict[str, np.ndarray]:
@@ -20,7 +19,7 @@ def batch(src: Sequence[Sequence[int]], tgt_in: Sequence[Sequence[int]]) -> dict
     """
     if not src or len(src) != len(tgt_in):
         raise ValueError(f"{len(src)} sources and {len(tgt_in)} targets")
-    source, target = _rectangle(src), _rectangle(tgt_in)
+    source, target = padded(src), padded(tgt_in)
     padding, target_padding = padding_mask(source), padding_mask(target)
     causal = causal_mask(target.shape[1]).expand(len(target), -1, -1, -1)
     masks = {"padding": padding, "memory": padding, "causal": causal, "target_padding": target_padding, "target": target_mask(target)}
@@ -37,9 +36,3 @@ def facts(mask: np.ndarray, rows: int | None = None) -> Fact:
     if not hidden:
         return Fact("figures.mask_open", {"cells": allowed.size})
     return Fact("figures.mask_hides", {"hidden": hidden, "cells": allowed.size, "percent": percent(hidden / allowed.size)})
-
-
-def _rectangle(sentences: Sequence[Sequence[int]]) -> torch.Tensor:
-    """Sentences of ids as (B, L), the shorter ones filled up with padding."""
-    longest = max(map(len, sentences))
-    return torch.tensor([[*sentence, *[PAD] * (longest - len(sentence))] for sentence in sentences], dtype=torch.long)

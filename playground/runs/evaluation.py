@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from playground.config import EOS, MAX_POSITIONS, Refusal
+from playground.config import EOS, Refusal
 from playground.data.corpus import Corpus, Item, natural_unit
 from playground.data.tasks import TASKS
 from playground.decoding import greedy
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
 from playground.runs.lengths import forced
-from playground.runs.reader import FREER, Reader
+from playground.runs.reader import Reader, most_written
 from playground.runs.run import Run
 from playground.runs.slices import SLICE, affordable, in_slices
 from playground.runs.tokens import judge
@@ -106,7 +106,7 @@ def scores(reader: Reader, corpora: Corpora, run: Run, step: int | None, split: 
     if not items:
         raise Refusal("evaluate.no_sentences", split=split)
     length = sum(len(item.src_ids) for item in items) / len(items)
-    asked = items[: min(affordable(run, length + _most(length), MOST, FEWEST), SLICE // 2 if run.working else MOST)]
+    asked = items[: min(affordable(run, length + most_written(length), MOST, FEWEST), SLICE // 2 if run.working else MOST)]
     actual, found = in_slices(reader, run, step, ("scores", split), asked, lambda model, part: _write(model, corpus, part))
     outputs = [ids for written, _ in found for ids in written]
     flags = np.concatenate([right for _, rows in found for right, _ in rows])
@@ -118,14 +118,9 @@ def scores(reader: Reader, corpora: Corpora, run: Run, step: int | None, split: 
     return judged() if run.working else reader.work(run, step, ("scores", split, actual, len(asked), len(outputs)), judged)
 
 
-def _most(length: float) -> int:
-    """The most tokens written for a source of so many: as many as for a sentence on the page."""
-    return min(MAX_POSITIONS, round(2 * length) + FREER)
-
-
 def _write(model: Transformer, corpus: Corpus, items: Sequence[Item]) -> tuple[list[tuple[int, ...]], list[tuple[np.ndarray, bool]]]:
     """(greedy outputs, what is right when all tokens before are given)."""
-    limits = [_most(len(item.src_ids)) for item in items]
+    limits = [most_written(len(item.src_ids)) for item in items]
     found = greedy(model, [item.src_ids for item in items], max(limits))
     return [hypothesis.ids[:limit] for hypothesis, limit in zip(found, limits, strict=True)], forced(model, corpus, items)
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
 
-from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
+from playground.config import BOS, EOS, SPECIAL_TOKENS, Refusal
 from playground.data.text import normalise
 from playground.decoding import greedy
 from playground.inspection.provenance import Derivation, explain
 from playground.inspection.stages import Stage, record
 from playground.model.transformer import Transformer
 from playground.runs import answers
-from playground.runs.reader import FREER, Reader
+from playground.runs.reader import Reader, most_written
 from playground.runs.run import Run
 from playground.runs.views import Piece, pieces_from, pieces_of
 
@@ -69,10 +69,7 @@ def inside(
     src, tgt = run.tokenizers
 
     def work(model: Transformer, actual: int) -> Inside:
-        if right:
-            written = (*tgt.encode(normalise(right[0])), EOS)
-        else:
-            written = greedy(model, [ids], min(MAX_POSITIONS, 2 * len(ids) + FREER))[0].ids
+        written = (*tgt.encode(normalise(right[0])), EOS) if right else greedy(model, [ids], most_written(len(ids)))[0].ids
         asked, begin = pieces_from(tgt, written), Piece(SPECIAL_TOKENS[BOS], BOS)
         return Inside(actual, pieces_of(src, text, end=True), (begin, *asked[:-1]), asked, Stages(record(model, ids, written)))
 

@@ -13,7 +13,7 @@ from playground.decoding import greedy, trace
 from playground.inspection import lens
 from playground.model.transformer import Transformer
 from playground.runs import answers
-from playground.runs.reader import FREER, Reader, traced_parts
+from playground.runs.reader import Reader, most_written, traced_parts
 from playground.runs.run import Run
 from playground.runs.tokens import judge
 from playground.runs.views import Look
@@ -48,7 +48,7 @@ def lives(reader: Reader, run: Run, step: int | None, text: str, reference: str 
     for candidate in candidates:
         if len(candidate) > MAX_POSITIONS:
             raise Refusal("runs.too_long", tokens=len(candidate), most=MAX_POSITIONS)
-    most = min(MAX_POSITIONS, 2 * len(ids) + FREER)
+    most = most_written(len(ids))
 
     def work(model: Transformer, actual: int) -> Lives:
         def life(written: tuple[int, ...]) -> Look:
@@ -77,7 +77,7 @@ def go_wrong(reader: Reader, run: Run, step: int | None, sentences: Sequence[tup
     asked = [text for text, _ in sentences if _readable(reader, run, text)][:WIDEST]
     sources = [reader.read(run, text)[1] for text in asked]
 
-    most = min(MAX_POSITIONS, 2 * max(map(len, sources), default=0) + FREER)
+    most = most_written(max(map(len, sources), default=0))
 
     def work(model: Transformer, actual: int) -> list[str]:
         wrong = []

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from playground.config import BOS, EOS, PAD
+from playground.config import BOS, EOS
 from playground.model.masks import padding_mask
+from playground.model.padding import padded
 from playground.model.transformer import Output, Transformer
 from playground.runs.film import TOP, Completion
 
@@ -25,8 +26,7 @@ def complete(
     writes. Every pass makes at least one more token final, most make many, and the last one is the picture. The model is in eval mode.
     """
     device, width = model.projection.weight.device, max(limits)
-    longest = max(map(len, sources)) + 1
-    src = torch.tensor([[*source, EOS] + [PAD] * (longest - len(source) - 1) for source in sources], device=device)
+    src = padded([(*source, EOS) for source in sources]).to(device)
     memory, encoder = model.encode(src)
     mask = padding_mask(src)
     written = torch.tensor([[*guess, *[EOS] * width][:width] for guess in guesses], device=device)

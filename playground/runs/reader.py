@@ -54,7 +54,7 @@ class Reader:
 
         def work(model: Transformer, actual: int) -> Look:
             if target is None:
-                written = greedy(model, [ids], min(MAX_POSITIONS, 2 * len(ids) + FREER))[0].ids
+                written = greedy(model, [ids], most_written(len(ids)))[0].ids
             else:
                 written = (*run.tokenizers[1].encode(normalise(target)), EOS)
                 _check_length(len(written))
@@ -170,6 +170,11 @@ class Reader:
         sources = [normalise(src) for src, _ in film.plan.probes]
         found = film.frame(step).completions[sources.index(text)] if text in sources else None
         return found if found and found.cross is not None else None
+
+
+def most_written(source: float) -> int:
+    """The most tokens that are written for a source of so many without its EOS."""
+    return min(MAX_POSITIONS, round(2 * source) + FREER)
 
 
 def traced_parts(found: Trace) -> tuple:

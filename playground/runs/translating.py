@@ -27,7 +27,7 @@ from playground.decoding import (
 )  # fmt: skip
 from playground.model.transformer import Transformer
 from playground.runs import answers
-from playground.runs.reader import CHARACTERS, FREER, Reader, traced_parts
+from playground.runs.reader import CHARACTERS, Reader, most_written, traced_parts
 from playground.runs.run import Run
 from playground.runs.tokens import judge as judge_tokens
 from playground.runs.views import Candidate, Look, Piece, pieces_from, pieces_of
@@ -95,7 +95,7 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, way: Way = 
     prefix = tuple(tgt.encode(beginning))
     if len(prefix) >= MAX_POSITIONS:
         raise Refusal("decoding.prefix_too_long", tokens=len(prefix), most=MAX_POSITIONS - 1)
-    most = min(MAX_POSITIONS, len(prefix) + 2 * len(ids) + FREER)
+    most = min(MAX_POSITIONS, len(prefix) + most_written(len(ids)))
 
     def work(model: Transformer, actual: int) -> Translation:
         def cost(passes: list[Pass], ms: float | None = None) -> Cost:

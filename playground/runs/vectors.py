@@ -13,6 +13,7 @@ from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from playground.data.corpus import Corpus
 from playground.inspection.vectors import followed_axes, principal_axes, project, turned
 from playground.model.masks import padding_mask
+from playground.model.padding import padded
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
 from playground.runs.reader import Reader
@@ -118,17 +119,11 @@ def _of(model: Transformer, what: str, asked: Sequence) -> np.ndarray:
 def states(model: Transformer, what: str, pairs: Sequence[Pair]) -> np.ndarray:
     """The states of all tokens of these pairs, sentence by sentence: (N, D). "memory": of the source with its EOS, as cross-attention
     reads them; "decoder": those that the projection turns into the written tokens, each fed the ones before it. Eval mode."""
-    src = _rectangle([(*source, EOS) for source, _ in pairs])
+    src = padded([(*source, EOS) for source, _ in pairs])
     memory, _ = model.encode(src)
     if what == "memory":
         return memory[src != PAD].numpy()
-    tgt_in = _rectangle([(BOS, *written[:-1]) for _, written in pairs])
+    tgt_in = padded([(BOS, *written[:-1]) for _, written in pairs])
     found = model.decode(tgt_in, memory, padding_mask(src))[0]
     lengths = torch.tensor([len(written) for _, written in pairs])  # a poor model may write PAD itself
     return found[torch.arange(tgt_in.shape[1]) < lengths[:, None]].numpy()
-
-
-def _rectangle(rows: Sequence[tuple[int, ...]]) -> torch.Tensor:
-    """(B, longest), filled up with PAD."""
-    longest = max(map(len, rows))
-    return torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows])

@@ -18,7 +18,7 @@ from playground.inspection.probabilities import top
 from playground.model.transformer import Transformer
 from playground.runs import answers
 from playground.runs.corpora import Corpora
-from playground.runs.reader import FREER, Reader, traced_parts
+from playground.runs.reader import Reader, most_written, traced_parts
 from playground.runs.run import Run
 from playground.runs.slices import MOMENT, affordable
 from playground.runs.views import Look, Piece, pieces_from
@@ -72,7 +72,7 @@ def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Chang
     """
     text, ids = reader.read(run, text)
     right, tokenizer = answers.references(run, text), run.tokenizers[1]
-    most = min(MAX_POSITIONS, 2 * len(ids) + FREER)
+    most = most_written(len(ids))
 
     def work(model: Transformer, actual: int) -> Outcome:
         def write(changed: Transformer) -> tuple[Trace, Look]:

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from playground.config import EOS, ModelConfig
+from playground.config import EOS
 from playground.inspection.arithmetic import Derivation, Label
 from playground.inspection.provenance import explain
 from playground.inspection.stages import record
@@ -19,21 +18,16 @@ from playground.runs.models import Models
 from playground.runs.registry import SHIPPED
 from playground.words import LANGUAGES, known, say
 from tests.inspection.pocket import calculate, numbers, parts
+from tests.inspection.test_stages import build as drawn
 
 SRC, TGT = (4, 5, 6, 4), (7, 5, EOS)
 PROMISED = 1e-5
 CONSTANTS = {"0", "1", "2", "10000", "1e30"}
 
 
-def build(seed: int = 1, vocab: int = 9, **knobs) -> Transformer:
-    """A small model with no parameter that is 0 or 1 by chance, so that nothing forgotten goes unnoticed."""
-    small = {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1}
-    model = Transformer(ModelConfig(**{**small, **knobs}), vocab, vocab).eval()
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(torch.randn(parameter.shape, generator=generator) * 0.3)
-    return model
+def build(**knobs) -> Transformer:
+    """A smaller one yet than the stages' own."""
+    return drawn(**{"d_model": 8, "n_heads": 2, "d_ff": 16, **knobs})
 
 
 def within(a: float, b: float, enough: float = PROMISED) -> bool:

@@ -12,17 +12,10 @@ from playground.ui.panels.health import QUANTITIES
 from playground.ui.routes import PREFIX
 from playground.words import LANGUAGES, say
 from tests.ui.test_routes import blocks_of
+from tests.ui.test_variants import TINY as VARIANT
 
-TINY = {
-    "pairs": 200,
-    "heldout": 20,
-    "d_model": 16,
-    "n_heads": 2,
-    "encoder_layers": 1,
-    "decoder_layers": 1,
-    "d_ff": 16,
+TINY = VARIANT | {
     "steps": 12,
-    "batch_size": 8,
     "validate_every": 4,
 }
 MINE, THEIRS = "h" * 32, "i" * 32

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from playground.figures import attention as pictures
-from playground.figures import bars
 from playground.figures import lens as lenses
 from playground.inspection import lens
 from playground.inspection.probabilities import top
 from playground.runs.lives import Lives, go_wrong, lens_of, lives
 from playground.runs.views import Look
 from playground.ui import blocks
-from playground.ui.panels.attention import chosen, seen
+from playground.ui.panels.attention import chosen
+from playground.ui.panels.moment import likeliest, looks
 from playground.ui.view import View, texts, tokens
 
 SUGGESTED = 4  # sentences that go wrong
@@ -172,40 +171,15 @@ def _step(view: View, found: Lives, at: int) -> dict:
     layer, head = chosen(view, "cross")
     for name, life in lanes:
         view.look = life
-        weights, likely = life.cross[layer, head, at], life.likely[at]
-        wrote = next((place for place, token in enumerate(likely) if token.id == life.asked[at].id), None)
-        k = int(weights.argmax())
+        first = life.likely[at][0]
+        pointed, where = looks(view, life, at, layer, head, width)
+        says = view.say("lives.likely_caption", fed=life.fed[at].text, token=first.text, percent=f"{100 * first.probability:.1f}")
+        title = view.say("lives.likely", lane=view.say(f"lives.{name}"), step=at + 1)
         columns.append(
             blocks.column(
                 f"step-{name}",
-                blocks.figure(
-                    f"lives-likely-{name}",
-                    bars.top_tokens(
-                        [token.text for token in likely],
-                        [token.probability for token in likely],
-                        chosen=wrote,
-                        width=width,
-                        dark=view.dark,
-                        labels=view.labels,
-                    ),
-                    view.say(
-                        "lives.likely_caption", fed=life.fed[at].text, token=likely[0].text, percent=f"{100 * likely[0].probability:.1f}"
-                    ),
-                    view.say("lives.likely", lane=view.say(f"lives.{name}"), step=at + 1),
-                ),
-                blocks.figure(
-                    f"lives-looks-{name}",
-                    pictures.step_bars(
-                        weights,
-                        texts(life.source),
-                        mask=seen(view, "cross")[at],
-                        right=life.alignment[at] if life.alignment else None,
-                        width=width,
-                        dark=view.dark,
-                        labels=view.labels,
-                    ),
-                    view.say("page.looks_caption", layer=layer + 1, head=head + 1, token=life.source[k].text, weight=f"{weights[k]:.2f}"),
-                ),
+                blocks.figure(f"lives-likely-{name}", likeliest(view, life, at, width), says, title),
+                blocks.figure(f"lives-looks-{name}", pointed, where),
             )
         )
     view.look = found.free

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from playground.decoding import greedy, kept, sample, search
-from playground.figures import attention as pictures
-from playground.figures import bars
 from playground.model.cache import KeysValues
 from playground.runs.translating import METHODS, WIDEST, Translation, Way, look_at, translate
 from playground.runs.views import Candidate
 from playground.ui import beams, blocks
-from playground.ui.panels.attention import chosen, seen
-from playground.ui.view import View, texts, tokens
+from playground.ui.panels.attention import chosen
+from playground.ui.panels.moment import likeliest, looks
+from playground.ui.view import View, tokens
 
 SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
 LARGEST_K = 30
@@ -140,29 +139,10 @@ def _step(view: View, best: Candidate, way: Way, given: int) -> list[dict]:
     at = view.row(steps)
     at = min(given, steps - 1) if at is None else at
     likely = look.likely[at]
-    said = next((n for n, token in enumerate(likely) if token.id == look.asked[at].id), None)
     view.look = look
     layer, head = chosen(view, "cross")
-    weights = look.cross[layer, head, at]
     half = view.width if view.width < 700 else view.width // 2 - 20
-    top = bars.top_tokens(
-        [token.text for token in likely],
-        [token.probability for token in likely],
-        chosen=said,
-        width=half,
-        dark=view.dark,
-        labels=view.labels,
-    )
-    looks = pictures.step_bars(
-        weights,
-        texts(look.source),
-        mask=seen(view, "cross")[at],
-        right=look.alignment[at] if look.alignment else None,
-        width=half,
-        dark=view.dark,
-        labels=view.labels,
-    )
-    k = int(weights.argmax())
+    pointed, where = looks(view, look, at, layer, head, half)
     says = view.say(
         "page.likely_caption",
         token=likely[0].text,
@@ -178,16 +158,11 @@ def _step(view: View, best: Candidate, way: Way, given: int) -> list[dict]:
             "step",
             blocks.figure(
                 "likely",
-                top,
+                likeliest(view, look, at, half),
                 says,
                 view.say("decoding.likely_given" if at < given else "page.likely", step=at + 1, said=look.asked[at].text),
             ),
-            blocks.figure(
-                "looks",
-                looks,
-                view.say("page.looks_caption", layer=layer + 1, head=head + 1, token=look.source[k].text, weight=f"{weights[k]:.2f}"),
-                view.say("page.looks"),
-            ),
+            blocks.figure("looks", pointed, where, view.say("page.looks")),
             css="halves",
         ),
     ]
