@@ -15,6 +15,7 @@ from playground.config import Experiment
 from playground.data.corpus import Item, build_corpus
 from playground.data.tasks import examples, references
 from playground.runs.limits import machine_cores, machine_devices
+from playground.runs.together import Helpers
 from playground.runs.warmup import warm_up
 from playground.training.loop import Training
 from playground.training.metrics import prepare, validate
@@ -95,20 +96,24 @@ class Bench:
 def headless(experiment: Experiment, target: float) -> dict[str, Any]:
     """The training alone: no thread, no film, no page."""
     config = experiment.training
-    torch.set_num_threads(min(config.threads, machine_cores()))
-    started = time.perf_counter()
-    corpus = build_corpus(experiment.data)
-    prepared = time.perf_counter()
-    training, found, validating = Training(experiment, corpus, machine_devices()[0]), None, 0.0
-    for step in training.steps():
-        if step.step % config.validate_every and step.step != config.steps:
-            continue
-        before = time.perf_counter()
-        found = training.validate()
-        validating += time.perf_counter() - before
-        if found.exact_match >= target:
-            break
-    now = time.perf_counter()
+    cores = min(config.threads, machine_cores())
+    torch.set_num_threads(1)
+    with Helpers(cores - 1) as helpers:
+        started = time.perf_counter()
+        corpus = build_corpus(experiment.data)
+        prepared = time.perf_counter()
+        training, found, validating = Training(experiment, corpus, machine_devices()[0]), None, 0.0
+        training.together = helpers.together(cores)
+        for step in training.steps():
+            if step.step % config.validate_every and step.step != config.steps:
+                continue
+            before = time.perf_counter()
+            found = training.validate()
+            validating += time.perf_counter() - before
+            if found.exact_match >= target:
+                break
+        now = time.perf_counter()
+        training.together = map
     return {
         "seconds": now - started,
         "preparing": prepared - started,

@@ -14,6 +14,7 @@ from benchmarks.tables import markdown, percent, seconds, shown, summary, whole
 from playground.config import TASK_STEPS, TASKS, Experiment, default, preset
 from playground.data.corpus import build_corpus
 from playground.runs.limits import machine_cores, machine_devices
+from playground.runs.together import Helpers
 from playground.runs.warmup import warm_up
 from playground.training.loop import Training
 
@@ -100,13 +101,15 @@ def _experiment(task: str, variant: str, seed: int, options: argparse.Namespace)
 
 def _learn(experiment: Experiment) -> dict:
     """One training, judged at its end."""
-    torch.set_num_threads(min(experiment.training.threads, machine_cores()))
-    corpus = build_corpus(experiment.data)
+    torch.set_num_threads(1)
+    corpus, cores = build_corpus(experiment.data), min(experiment.training.threads, machine_cores())
     training = Training(experiment, corpus, machine_devices()[0])
     started = time.perf_counter()
-    for _ in training.steps():
-        pass
-    took = time.perf_counter() - started
+    with Helpers(cores - 1) as helpers:
+        training.together = helpers.together(cores)
+        for _ in training.steps():
+            pass
+    took, training.together = time.perf_counter() - started, map
     return {
         "heldout": training.validate().exact_match,
         "harder": training.validate("harder").exact_match if corpus.harder else None,

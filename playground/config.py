@@ -103,6 +103,7 @@ class TrainingConfig:
     minutes: float = _knob(0.0, low=0.0, high=240.0, step=0.5)  # 0: no limit; the schedule follows steps
     batch_size: int = _knob(64, low=1, high=16_384, step=1)
     batch_unit: str = _knob("sentences", choices=("sentences", "tokens"))
+    packing: bool = _knob(True, choices=(True, False))
     optimiser: str = _knob("muon", choices=("adam", "adamw", "muon"))
     learning_rate: float = _knob(0.03, low=1e-5, high=1.0, step=1e-5, live=True)
     schedule: str = _knob("one_cycle", choices=("paper", "one_cycle", "constant"))
@@ -115,7 +116,7 @@ class TrainingConfig:
     stop_at: float = _knob(0.0, low=0.0, high=1.0, step=0.01)  # exact match at which the run ends; 0: never
     validate_every: int = _knob(10, low=1, high=1000, step=1)
     seed: int = _knob(1, low=0, high=999_999, step=1)
-    threads: int = _knob(1, choices=(1, 2, 4))
+    threads: int = _knob(2, choices=(1, 2, 4))
 
 
 PARTS = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}

@@ -6,8 +6,8 @@ The decoder reads `tgt_in` and is asked for `tgt_out`, the same sentence one pla
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
-from itertools import count, islice
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, count, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -18,12 +18,21 @@ if TYPE_CHECKING:
     from playground.data.corpus import Item
 
 
+ROOM = 1.5  # how wide a packed row may be, in longest sentences of the batch: little stays empty, and attention isn't too wide
+OPEN = 64  # rows that a pair is tried in before it gets a new one
+
+
 class Batch(NamedTuple):
-    """Three long tensors, short rows filled with PAD at the end."""
+    """Long tensors, short rows filled with PAD at the end. Several pairs share a row where the last two are there."""
 
     src: torch.Tensor  # (B, S) the source, then EOS
     tgt_in: torch.Tensor  # (B, T) BOS, then the target
     tgt_out: torch.Tensor  # (B, T) the target, then EOS
+    src_pairs: torch.Tensor | None = None  # (B, S) the number of each token's pair in its row, from 1; 0 is padding
+    tgt_pairs: torch.Tensor | None = None  # (B, T)
+
+    def to(self, device: torch.device | str) -> Batch:
+        return Batch(*(None if tensor is None else tensor.to(device) for tensor in self))
 
 
 def collate(items: Sequence[Item]) -> Batch:
@@ -37,7 +46,19 @@ def collate(items: Sequence[Item]) -> Batch:
     )
 
 
-def batches(items: Sequence[Item], size: int, unit: str, seed: int, start: int = 0) -> Iterator[Batch]:
+def cut(items: Sequence[Item], parts: int, packed: bool) -> list[Batch]:
+    """One batch in so many parts, as equal as can be; fewer when there are too few rows. They can be computed side by side.
+
+    `packed`: several short pairs share a row, so that little is computed for padding; each goes into the first row with room for both of
+    its sides, the longest first. Otherwise each has a row.
+    """
+    if not packed:
+        return [collate(items[part::parts]) for part in range(min(parts, len(items)))]
+    rows = _pack(items)
+    return [_collate_packed(rows[part::parts]) for part in range(min(parts, len(rows)))]
+
+
+def batches(items: Sequence[Item], size: int, unit: str, seed: int, start: int = 0) -> Iterator[list[Item]]:
     """Endless batches, from number `start` on; number n depends on the arguments only, so a resumed run goes on exactly.
 
     `size` counts pairs (unit "sentences") or the cells of the padded source and target rectangles together (unit "tokens"; a pair that is
@@ -49,7 +70,46 @@ def batches(items: Sequence[Item], size: int, unit: str, seed: int, start: int =
     if not items or size < 1:
         raise ValueError("batches need at least one item and a size of at least 1")
     groups = _by_count(len(items), min(size, len(items)), seed) if unit == "sentences" else _by_cells(items, size, seed)
-    return (collate([items[index] for index in group]) for group in islice(groups, start, None))
+    return ([items[index] for index in group] for group in islice(groups, start, None))
+
+
+def _pack(items: Sequence[Item]) -> list[list[Item]]:
+    """Rows of items: neither the sources of a row nor its targets take more room than there is."""
+    lengths = {id(item): (len(item.src_ids) + 1, len(item.tgt_ids) + 1) for item in items}
+    src_room, tgt_room = (ROOM * max(length[side] for length in lengths.values()) for side in (0, 1))
+    rows: list[list[Item]] = []
+    taken: list[list[int]] = []
+    for item in sorted(items, key=lambda item: -max(lengths[id(item)])):
+        src, tgt = lengths[id(item)]
+        for row in range(max(0, len(rows) - OPEN), len(rows)):
+            if taken[row][0] + src <= src_room and taken[row][1] + tgt <= tgt_room:
+                break
+        else:
+            row = len(rows)
+            rows.append([])
+            taken.append([0, 0])
+        rows[row].append(item)
+        taken[row][0] += src
+        taken[row][1] += tgt
+    return rows
+
+
+def _collate_packed(rows: list[list[Item]]) -> Batch:
+    """One batch of these rows of items."""
+
+    def joined(ids: Callable[[Item], tuple[int, ...]]) -> torch.Tensor:
+        return _rectangle([tuple(chain.from_iterable(map(ids, row))) for row in rows])
+
+    def numbers(side: Callable[[Item], tuple[int, ...]]) -> torch.Tensor:
+        return _rectangle([tuple(n for n, item in enumerate(row, 1) for _ in range(len(side(item)) + 1)) for row in rows])
+
+    return Batch(
+        src=joined(lambda item: (*item.src_ids, EOS)),
+        tgt_in=joined(lambda item: (BOS, *item.tgt_ids)),
+        tgt_out=joined(lambda item: (*item.tgt_ids, EOS)),
+        src_pairs=numbers(lambda item: item.src_ids),
+        tgt_pairs=numbers(lambda item: item.tgt_ids),
+    )
 
 
 def _shuffled(length: int, seed: int) -> Iterator[int]:

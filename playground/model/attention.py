@@ -6,6 +6,7 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from playground.config import ModelConfig
 from playground.model.cache import KeysValues
@@ -35,6 +36,18 @@ def scaled_dot_product_attention(
     return (dropout(weights) if dropout else weights) @ v, weights
 
 
+def fused_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, scale: bool = True, dropout: Dropout | None = None
+) -> tuple[Tensor, Tensor | None]:
+    """The same from torch's own function, which is faster because it never holds all weights, and so has none to return: for training.
+
+    Torch draws dropout from its global random state, so with dropout it is done as above.
+    """
+    if dropout and dropout.active:
+        return scaled_dot_product_attention(q, k, v, mask, scale, dropout)
+    return F.scaled_dot_product_attention(q, k, v, mask, scale=None if scale else 1.0), None
+
+
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W_O, with head_i = Attention(Q W_Qi, K W_Ki, V W_Vi) (section 3.2.2).
 
@@ -51,13 +64,16 @@ class MultiHeadAttention(nn.Module):
         self.W_o = Linear(d_model, d_model, bias=bias)
         self.rotary = RotaryPositions(d_model // config.n_heads) if rotary else None
         self.dropout = dropout
+        self.attend = scaled_dot_product_attention
 
     def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, past: KeysValues | None = None
-    ) -> tuple[Tensor, Tensor]:
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, places: Tensor | None = None,
+        past: KeysValues | None = None,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """query (B, Q, D), key and value (B, L, D), mask broadcast to (B, H, Q, L) -> out (B, Q, D), weights (B, H, Q, L).
 
-        With a `past`, query, key and value are those of the new tokens only, and L counts the tokens before them as well.
+        `places` (B, Q) or (1, Q) are the positions of query and key, for rotary ones. With a `past`, query, key and value are those of
+        the new tokens only, and L counts the tokens before them as well.
         """
         q = self.split(self.W_q(query))
         if past and past.complete:
@@ -65,11 +81,10 @@ class MultiHeadAttention(nn.Module):
         else:
             k, v = self.split(self.W_k(key)), self.split(self.W_v(value))
             if self.rotary:
-                start = past.length if past else 0
-                q, k = self.rotary(q, start), self.rotary(k, start)
+                q, k = self.rotary(q, places), self.rotary(k, places)
             if past:
                 k, v = past.add(k, v)
-        heads, weights = scaled_dot_product_attention(q, k, v, mask, self.scale, self.dropout)
+        heads, weights = self.attend(q, k, v, mask, self.scale, self.dropout)
         return self.W_o(self.concat(heads)), weights
 
     def split(self, x: Tensor) -> Tensor:

@@ -49,15 +49,15 @@ class EncoderLayer(nn.Module):
         self.residual = Residual(config, dropout)
         self.norm_1, self.norm_2 = (nn.LayerNorm(config.d_model, bias=config.bias) for _ in range(2))
 
-    def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """x (B, S, D), mask (B, 1, 1, S) -> x (B, S, D), weights (B, H, S, S)."""
+    def forward(self, x: Tensor, mask: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
+        """x (B, S, D), mask (B, 1, 1, S), places (1, S) -> x (B, S, D), weights (B, H, S, S)."""
         if self.norm == "post":
-            attended, weights = self.self_attention(x, x, x, mask)
+            attended, weights = self.self_attention(x, x, x, mask, places)
             x = self.norm_1(self.residual(x, attended))
             x = self.norm_2(self.residual(x, self.feed_forward(x)))
         else:
             y = self.norm_1(x)
-            attended, weights = self.self_attention(y, y, y, mask)
+            attended, weights = self.self_attention(y, y, y, mask, places)
             x = self.residual(x, attended)
             x = self.residual(x, self.feed_forward(self.norm_2(x)))
         return x, weights
@@ -76,22 +76,23 @@ class DecoderLayer(nn.Module):
         self.norm_1, self.norm_2, self.norm_3 = (nn.LayerNorm(config.d_model, bias=config.bias) for _ in range(3))
 
     def forward(
-        self, x: Tensor, mask: Tensor, memory: Tensor, memory_mask: Tensor, past: tuple[KeysValues | None, KeysValues | None] = (None, None)
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """x (B, T, D), mask (B, 1, T, T), memory (B, S, D), memory_mask (B, 1, 1, S) -> x (B, T, D), own weights (B, H, T, T),
-        cross weights (B, H, T, S). With a `past`, x and the rows of mask and weights are those of the N new tokens."""
+        self, x: Tensor, mask: Tensor, places: Tensor, memory: Tensor, memory_mask: Tensor,
+        past: tuple[KeysValues | None, KeysValues | None] = (None, None),
+    ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+        """x (B, T, D), mask (B, 1, T, T), places (1, T), memory (B, S, D), memory_mask (B, 1, 1, S) -> x (B, T, D), own weights
+        (B, H, T, T), cross weights (B, H, T, S). With a `past`, x, places and the rows of mask and weights are those of the N new tokens."""
         own_past, cross_past = past
         if self.norm == "post":
-            attended, weights = self.self_attention(x, x, x, mask, own_past)
+            attended, weights = self.self_attention(x, x, x, mask, places, own_past)
             x = self.norm_1(self.residual(x, attended))
-            attended, cross_weights = self.cross_attention(x, memory, memory, memory_mask, cross_past)
+            attended, cross_weights = self.cross_attention(x, memory, memory, memory_mask, past=cross_past)
             x = self.norm_2(self.residual(x, attended))
             x = self.norm_3(self.residual(x, self.feed_forward(x)))
         else:
             y = self.norm_1(x)
-            attended, weights = self.self_attention(y, y, y, mask, own_past)
+            attended, weights = self.self_attention(y, y, y, mask, places, own_past)
             x = self.residual(x, attended)
-            attended, cross_weights = self.cross_attention(self.norm_2(x), memory, memory, memory_mask, cross_past)
+            attended, cross_weights = self.cross_attention(self.norm_2(x), memory, memory, memory_mask, past=cross_past)
             x = self.residual(x, attended)
             x = self.residual(x, self.feed_forward(self.norm_3(x)))
         return x, weights, cross_weights

@@ -25,3 +25,8 @@ def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor
 def target_mask(tgt_in: Tensor) -> Tensor:
     """What the decoder may see of its own sentence: the past, without padding. tgt_in (B, T) -> (B, 1, T, T)."""
     return padding_mask(tgt_in) & causal_mask(tgt_in.shape[1], tgt_in.device)
+
+
+def pair_mask(asking: Tensor, answering: Tensor) -> Tensor:
+    """Where several pairs share a row, a token looks at its own pair only. Numbers of the pairs (B, Q), (B, L) -> (B, 1, Q, L)."""
+    return (asking[:, :, None] == answering[:, None, :])[:, None]

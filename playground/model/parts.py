@@ -33,9 +33,13 @@ class Dropout(nn.Module):
         super().__init__()
         self.p, self.generator = p, generator
 
+    @property
+    def active(self) -> bool:
+        return self.training and self.p > 0
+
     def forward(self, x: Tensor) -> Tensor:
         """Any shape -> the same shape."""
-        if not self.training or self.p == 0:
+        if not self.active:
             return x
         kept = torch.rand(x.shape, generator=self.generator, device=x.device) >= self.p
         return x * kept / (1 - self.p)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from playground.config import MAX_POSITIONS
+from playground.config import MAX_POSITIONS, Refusal
 
 
 def sinusoids(length: int, d_model: int) -> Tensor:
@@ -20,6 +20,20 @@ def _angles(length: int, dims: int, device: torch.device | None = None) -> Tenso
     return torch.arange(length, device=device)[:, None] / 10000 ** (2 * pairs / dims)
 
 
+def places(length: int, device: torch.device | None = None) -> Tensor:
+    """The positions of a sentence's tokens, (1, L), the same for all sentences. Raises Refusal when there are too many."""
+    if length > MAX_POSITIONS:
+        raise Refusal("model.too_long", tokens=length, most=MAX_POSITIONS)
+    return torch.arange(length, device=device)[None]
+
+
+def packed_places(pairs: Tensor) -> Tensor:
+    """The positions of tokens where several sentences share a row: each counts from 0. Numbers of their pairs (B, L) -> (B, L)."""
+    here = torch.arange(pairs.shape[1], device=pairs.device)
+    begins = pairs.diff(dim=1, prepend=pairs[:, :1]) != 0
+    return here - (here * begins).cummax(dim=1).values
+
+
 class SinusoidalPositions(nn.Module):
     """Adds the waves of section 3.5. Nothing here is learned."""
 
@@ -27,9 +41,9 @@ class SinusoidalPositions(nn.Module):
         super().__init__()
         self.register_buffer("table", sinusoids(MAX_POSITIONS, d_model), persistent=False)
 
-    def forward(self, x: Tensor, start: int = 0) -> Tensor:
-        """(B, L, D) -> (B, L, D); the first of the L tokens stands at position `start`."""
-        return x + self.table[start : start + x.shape[1]]
+    def forward(self, x: Tensor, places: Tensor) -> Tensor:
+        """x (B, L, D), the position of each of its tokens (B, L) or (1, L) -> (B, L, D)."""
+        return x + self.table[places]
 
 
 class LearnedPositions(nn.Module):
@@ -39,16 +53,16 @@ class LearnedPositions(nn.Module):
         super().__init__()
         self.table = nn.Parameter(torch.empty(MAX_POSITIONS, d_model))
 
-    def forward(self, x: Tensor, start: int = 0) -> Tensor:
-        """(B, L, D) -> (B, L, D); the first of the L tokens stands at position `start`."""
-        return x + self.table[start : start + x.shape[1]]
+    def forward(self, x: Tensor, places: Tensor) -> Tensor:
+        """x (B, L, D), the position of each of its tokens (B, L) or (1, L) -> (B, L, D)."""
+        return x + self.table[places]
 
 
 class NoPositions(nn.Module):
     """Adds nothing: rotary positions stand in the attention layers, or the model does without."""
 
-    def forward(self, x: Tensor, start: int = 0) -> Tensor:
-        """(B, L, D) -> (B, L, D)."""
+    def forward(self, x: Tensor, places: Tensor) -> Tensor:
+        """x (B, L, D) -> (B, L, D)."""
         return x
 
 
@@ -66,10 +80,9 @@ class RotaryPositions(nn.Module):
         self.register_buffer("cos", angles.cos(), persistent=False)
         self.register_buffer("sin", angles.sin(), persistent=False)
 
-    def forward(self, x: Tensor, start: int = 0) -> Tensor:
-        """(B, H, L, K) -> (B, H, L, K); the first of the L tokens stands at position `start`."""
-        here = slice(start, start + x.shape[2])
-        cos, sin = self.cos[here], self.sin[here]  # (L, K // 2)
+    def forward(self, x: Tensor, places: Tensor) -> Tensor:
+        """x (B, H, L, K), the position of each token (B, L) or (1, L) -> (B, H, L, K)."""
+        cos, sin = self.cos[places][:, None], self.sin[places][:, None]  # (B or 1, 1, L, K // 2)
         even, odd = x[..., 0 : self.pairs : 2], x[..., 1 : self.pairs : 2]
         turned = torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
         return torch.cat((turned, x[..., self.pairs :]), dim=-1)

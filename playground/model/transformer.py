@@ -8,12 +8,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from playground.config import MAX_POSITIONS, PAD, ModelConfig, Refusal
+from playground.config import ModelConfig
 from playground.model.cache import Cache
 from playground.model.layers import DecoderLayer, EncoderLayer
-from playground.model.masks import padding_mask, target_mask
+from playground.model.masks import padding_mask, pair_mask, target_mask
 from playground.model.parts import Dropout, Embedding, Linear
-from playground.model.positions import LearnedPositions, NoPositions, SinusoidalPositions
+from playground.model.positions import LearnedPositions, NoPositions, SinusoidalPositions, packed_places, places
 
 
 class Output(NamedTuple):
@@ -56,31 +56,37 @@ class Transformer(nn.Module):
         self.to(self.generator.device)
         initialise(self)
 
-    def forward(self, src: Tensor, tgt_in: Tensor) -> Output:
-        """src (B, S), tgt_in (B, T) -> logits (B, T, V) for the token after each of tgt_in, and all attention weights."""
-        memory, encoder_weights = self.encode(src)
-        states, decoder_weights, cross_weights = self.decode(tgt_in, memory, padding_mask(src))
+    def forward(self, src: Tensor, tgt_in: Tensor, src_pairs: Tensor | None = None, tgt_pairs: Tensor | None = None) -> Output:
+        """src (B, S), tgt_in (B, T) -> logits (B, T, V) for the token after each of tgt_in, and all attention weights.
+
+        When several pairs share a row, src_pairs (B, S) and tgt_pairs (B, T) say which one each token belongs to. Raises Refusal for a
+        sentence that is too long.
+        """
+        memory, encoder_weights = self.encode(src, src_pairs)
+        memory_mask = padding_mask(src) if src_pairs is None else pair_mask(tgt_pairs, src_pairs)
+        states, decoder_weights, cross_weights = self.decode(tgt_in, memory, memory_mask, pairs=tgt_pairs)
         return Output(self.project(states), encoder_weights, decoder_weights, cross_weights)
 
-    def encode(self, src: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
+    def encode(self, src: Tensor, pairs: Tensor | None = None) -> tuple[Tensor, tuple[Tensor, ...]]:
         """src (B, S) -> memory (B, S, D), and of each layer the weights (B, H, S, S)."""
-        mask, all_weights = padding_mask(src), []
-        x = self.embed(src, self.src_embedding, self.src_positions)
+        mask, all_weights = padding_mask(src) if pairs is None else pair_mask(pairs, pairs), []
+        positions = places(src.shape[1], device=src.device) if pairs is None else packed_places(pairs)
+        x = self.embed(src, self.src_embedding, self.src_positions, positions)
         for layer in self.encoder:
-            x, weights = layer(x, mask)
+            x, weights = layer(x, mask, positions)
             all_weights.append(weights)
-        return self.deliver(self.encoder_norm(x), src), tuple(all_weights)
+        return self.deliver(self.encoder_norm(x), mask), tuple(all_weights)
 
-    def deliver(self, memory: Tensor, src: Tensor) -> Tensor:
-        """What of memory (B, S, D) the decoder gets: the whole; the mean of its real tokens at every place, as when one vector had to
-        hold a sentence (Cho et al. 2014); or nothing, and then nothing of the source reaches it, and no gradient the encoder."""
+    def deliver(self, memory: Tensor, mask: Tensor) -> Tensor:
+        """What of memory (B, S, D) the decoder gets: the whole; the mean of a sentence's tokens at every place, as when one vector had
+        to hold a sentence (Cho et al. 2014); or nothing, and then nothing of the source reaches it, and no gradient the encoder."""
         if self.config.memory == "mean":
-            real = (src != PAD)[..., None]  # (B, S, 1)
-            return ((memory * real).sum(dim=1, keepdim=True) / real.sum(dim=1, keepdim=True)).expand_as(memory)
+            own = mask[:, 0, :, :, None]  # (B, 1 or S, S, 1)
+            return ((memory[:, None] * own).sum(dim=2) / own.sum(dim=2)).expand_as(memory)
         return memory * 0 if self.config.memory == "cut" else memory
 
     def decode(
-        self, tgt_in: Tensor, memory: Tensor, memory_mask: Tensor, cache: Cache | None = None
+        self, tgt_in: Tensor, memory: Tensor, memory_mask: Tensor, cache: Cache | None = None, pairs: Tensor | None = None
     ) -> tuple[Tensor, tuple[Tensor, ...], tuple[Tensor, ...]]:
         """tgt_in (B, T), memory (B, S, D), memory_mask (B, 1, 1, S) -> states (B, T, D), and of each layer the weights (B, H, T, T)
         and the cross-attention weights (B, H, T, S).
@@ -89,9 +95,12 @@ class Transformer(nn.Module):
         """
         start, all_weights, all_cross_weights = cache.length if cache else 0, [], []
         mask = target_mask(tgt_in)[:, :, start:]  # (B, 1, T, T) -> (B, 1, N, T)
-        x = self.embed(tgt_in[:, start:], self.tgt_embedding, self.tgt_positions, start)
+        positions = places(tgt_in.shape[1], device=tgt_in.device)[:, start:]
+        if pairs is not None:
+            mask, positions = mask & pair_mask(pairs, pairs), packed_places(pairs)
+        x = self.embed(tgt_in[:, start:], self.tgt_embedding, self.tgt_positions, positions)
         for number, layer in enumerate(self.decoder):
-            x, weights, cross_weights = layer(x, mask, memory, memory_mask, cache.layers[number] if cache else (None, None))
+            x, weights, cross_weights = layer(x, mask, positions, memory, memory_mask, cache.layers[number] if cache else (None, None))
             all_weights.append(weights)
             all_cross_weights.append(cross_weights)
         return self.decoder_norm(x), tuple(all_weights), tuple(all_cross_weights)
@@ -100,15 +109,13 @@ class Transformer(nn.Module):
         """states (B, T, D) -> logits (B, T, V); their softmax is the distribution of the next token (section 3.4)."""
         return self.projection(states)
 
-    def embed(self, tokens: Tensor, embedding: nn.Embedding, positions: nn.Module, start: int = 0) -> Tensor:
-        """tokens (B, L) -> (B, L, D): embedding times sqrt(d_model) (section 3.4) plus position, counted from `start`. Raises Refusal
-        when the last of them stands too far back."""
-        if start + tokens.shape[1] > MAX_POSITIONS:
-            raise Refusal("model.too_long", tokens=start + tokens.shape[1], most=MAX_POSITIONS)
+    def embed(self, tokens: Tensor, embedding: nn.Embedding, encoding: nn.Module, positions: Tensor) -> Tensor:
+        """tokens (B, L), their positions (B, L) or (1, L) -> (B, L, D): embedding times sqrt(d_model) (section 3.4) plus the encoding of
+        the position."""
         x = embedding(tokens)
         if self.config.embedding_scale:
             x = x * math.sqrt(self.config.d_model)
-        return self.dropout(positions(x, start))
+        return self.dropout(encoding(x, positions))
 
 
 def _positions(config: ModelConfig) -> nn.Module:

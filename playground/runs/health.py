@@ -76,13 +76,12 @@ def examine(model: Transformer, batch: Batch, memory: str) -> dict[str, float]:
     mine = learning(model)
     mine.config = replace(model.config, memory=memory)
     parameters = dict(mine.named_parameters())
-    checkup = Checkup(mine, {parameter: name for name, parameter in parameters.items()}, batch)
-    with torch.enable_grad(), checkup.watch():
-        output = mine(batch.src, batch.tgt_in)
-        loss = cross_entropy(output.logits, batch.tgt_out)
+    checkup = Checkup(mine, {parameter: name for name, parameter in parameters.items()})
+    with torch.enable_grad(), checkup.watch(mine, batch):
+        loss = cross_entropy(mine(batch.src, batch.tgt_in).logits, batch.tgt_out)
         loss.backward()
     gradients = torch._foreach_norm([parameter.grad for parameter in parameters.values()])
-    numbers = checkup.row(output, gradients, [parameter.detach() for parameter in parameters.values()])
+    numbers = checkup.row(gradients, [parameter.detach() for parameter in parameters.values()])
     return {address: number for address, number in numbers.items() if not address.endswith("/update")} | {"loss": loss.item()}
 
 

@@ -16,6 +16,7 @@ from playground.runs.limits import Limits
 from playground.runs.recording import Recording, copy_parameters
 from playground.runs.run import RESUMABLE, WORKING, Run
 from playground.runs.store import Store
+from playground.runs.together import Together
 from playground.training.loop import Diverged, Training
 
 log = logging.getLogger(__name__)
@@ -59,21 +60,23 @@ class TrainingJob:
                 self._order, self._message = order, message
             return not self._over
 
-    def turn(self, seconds: float) -> bool:
+    def turn(self, seconds: float, together: Together = map) -> bool:
         """The worker's part: about so many seconds of training. Returns whether it wants another turn."""
-        torch.set_num_threads(self.run.threads)  # holds for this thread only
+        torch.set_num_threads(1)  # holds for this thread only
         try:
-            self._train(time.perf_counter() + seconds)
+            self._train(time.perf_counter() + seconds, together)
             return not self._over and self._obey()
         except Diverged as error:
             return self._end_somehow("diverged", Refusal("runs.diverged", step=error.step))
         except Exception as error:
             return self._end_somehow("failed", self._explain(error))
 
-    def _train(self, until: float) -> None:
+    def _train(self, until: float, together: Together) -> None:
         """Steps until the time is over, the run is done, or somebody asks for something else."""
         if self._recording is None and not self.urgent:
             self._prepare()
+        if self._recording:
+            self._recording.training.together = together
         while not self.urgent:
             if next(self._steps, None) is None:
                 self._end("done", self.run.message)

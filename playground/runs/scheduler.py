@@ -1,8 +1,8 @@
 """Turns on the cores: who trains next, and on how many of them.
 
-A job says how many cores it needs, and a turn takes exactly that many. So the number of threads belongs to the experiment and a run's
-numbers never depend on who else trains; the price is that runs of two threads on two cores train in turns. Turns go to the owner who
-has had the least, then to that owner's run that has had the least. Jobs whose memory doesn't fit beside the others wait, first come first.
+A job says how many cores it can use. It gets them while nobody else waits for a turn, and one as soon as somebody does: that serves a
+class best, and a run's numbers are the same either way. Turns go to the owner who has had the least, then to that owner's run that has had
+the least. Jobs whose memory doesn't fit beside the others wait, first come first.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Protocol
 
+from playground.runs.together import Helpers, Together
+
 log = logging.getLogger(__name__)
 
 
@@ -21,13 +23,13 @@ class Job(Protocol):
 
     key: Hashable  # two jobs with the same key never run at once
     owner: str
-    cores: int
+    cores: int  # the most it can use
     bytes: int
     urgent: bool
     place: int  # written here: its place in the queue for memory, 0 when it has turns
 
-    def turn(self, seconds: float) -> bool:
-        """Works for about so long. Returns whether it wants another turn."""
+    def turn(self, seconds: float, together: Together) -> bool:
+        """Works for about so long; `together` is a `map` over the cores of this turn. Returns whether it wants another."""
 
 
 class Scheduler:
@@ -41,7 +43,7 @@ class Scheduler:
         self._running: set[Job] = set()
         self._job_used: dict[Job, float] = {}  # core seconds
         self._owner_used: dict[str, float] = {}
-        self._free, self._closing = cores, False
+        self._free, self._closing, self._helpers = cores, False, Helpers(cores - 1)
         self._threads = [threading.Thread(target=self._work, name=f"worker-{n}", daemon=True) for n in range(cores)]
         for thread in self._threads:
             thread.start()
@@ -66,6 +68,7 @@ class Scheduler:
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join()
+        self._helpers.close()
 
     def _let_in(self) -> None:
         """First come, first served: the next in the queue joins when its memory fits beside those who train, or when it is alone."""
@@ -84,18 +87,16 @@ class Scheduler:
             job.place = place
 
     def _next(self) -> tuple[Job, int] | None:
-        """(job, cores) of the turn that is due; None when there is none, or too few cores are free for it.
-
-        A job that needs more cores than are free is waited for, not passed over: it would never get its turn otherwise.
-        """
+        """(job, cores) of the turn that is due; None when there is none, or no core is free for it."""
         busy = {job.key for job in self._running}
         ready = [job for job in (*self._jobs, *self._waiting) if job.key not in busy]
         for job in ready:
             if job.urgent:
                 return job, 0
-        due = min((job for job in ready if job in self._job_used), key=self._had, default=None)
-        cores = min(due.cores, self.cores) if due else 0
-        return (due, cores) if due and cores <= self._free else None
+        due = sorted((job for job in ready if job in self._job_used), key=self._had)
+        if not due or not self._free:
+            return None
+        return due[0], 1 if len(due) > 1 else min(due[0].cores, self._free)
 
     def _had(self, job: Job) -> tuple[float, float]:
         return self._owner_used[job.owner], self._job_used[job]
@@ -115,7 +116,7 @@ class Scheduler:
                 self._charge(job, cores * self.turn_seconds)  # at once, so that the other workers see it
             started = time.perf_counter()
             try:
-                more = job.turn(self.turn_seconds)
+                more = job.turn(self.turn_seconds, self._helpers.together(cores))
             except BaseException:  # a job handles what can go wrong in it; a worker must outlive what can't
                 log.exception("a job broke off")
                 more = False

@@ -15,11 +15,12 @@ from playground.model.size import admit
 from playground.runs.corpora import Corpora, sizes
 from playground.runs.film import ATTENTION, BYTES
 from playground.runs.folder import pack_run
-from playground.runs.limits import Limits
+from playground.runs.limits import Limits, machine_cores
 from playground.runs.names import new_id, new_name
 from playground.runs.recording import Recording
 from playground.runs.run import Run
 from playground.runs.store import first_files
+from playground.runs.together import Helpers
 from playground.training.loop import Diverged, Training
 
 
@@ -30,25 +31,28 @@ def new_run(experiment: Experiment, pairs: Pairs | None = None, limits: Limits |
         raise Refusal("data.no_own_pairs")
     admit(experiment, *sizes(experiment, pairs), limits.memory)
     device, credit = limits.devices[0], pairs.credit if pairs else ""
-    threads = min(experiment.training.threads, limits.cores) if device == "cpu" else 1
+    threads = experiment.training.threads if device == "cpu" else 1
     return Run(new_id(), new_name(()), experiment, device=device, threads=threads, data=pairs, credit=credit)
 
 
 def train(run: Run, corpora: Corpora, film_bytes: int = BYTES, attention: float = ATTENTION) -> Iterator[int]:
-    """Prepares the run and trains it to its end; yields after every step. Sets torch's threads for this thread."""
-    torch.set_num_threads(run.threads)
+    """Prepares the run and trains it to its end, on as many cores as it can use; yields after every step. Sets torch's threads for this
+    thread to one."""
+    torch.set_num_threads(1)
     run.seen_at = float("-inf")  # nobody watches: no pictures but the film's
     run.say("preparing")
     training = Training(run.experiment, corpora.get(run.experiment, run.pairs), run.device)
     recording = Recording(run, training, film_bytes, attention)
     run.say("training")
-    status, message = "done", None
-    try:
-        yield from recording.steps()
-        message = run.message
-    except Diverged as error:
-        status, message = "diverged", Refusal("runs.diverged", step=error.step)
-    recording.finish()
+    status, message, cores = "done", None, min(run.threads, machine_cores())
+    with Helpers(cores - 1) as helpers:
+        training.together = helpers.together(cores)
+        try:
+            yield from recording.steps()
+            message = run.message
+        except Diverged as error:
+            status, message = "diverged", Refusal("runs.diverged", step=error.step)
+        recording.finish()
     run.checkpoint_step = run.step
     run.say(status, message)
 

@@ -31,8 +31,8 @@ class Workers:
         return min(self._schedulers, key=lambda device: sum(job.run.device == device for job in jobs))
 
     def threads(self, wanted: int, device: str) -> int:
-        """How many threads a run gets there: what its experiment says, as far as the machine has them."""
-        return min(wanted, self._limits.cores) if device == "cpu" else 1
+        """Into how many parts the batches of a run are cut there: as its experiment says, whatever the machine has; whole on a GPU."""
+        return wanted if device == "cpu" else 1
 
     def busy(self, run: Run) -> bool:
         return run.id in self._jobs

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.utils import clip_grads_with_norm_
 
 from playground.config import PAD, Experiment
-from playground.data.batches import Batch, batches
-from playground.data.corpus import Corpus
+from playground.data.batches import Batch, batches, cut
+from playground.data.corpus import Corpus, Item
 from playground.model.transformer import Transformer
 from playground.training.health import Checkup
+from playground.training.learners import learner
 from playground.training.loss import cross_entropy
 from playground.training.metrics import Exam, Validation, prepare, validate
 from playground.training.optimisers import Optimiser
@@ -54,11 +55,23 @@ class Diverged(Exception):
         self.step = step
 
 
-class Training:
-    """One model learning one corpus. Between two steps the model is in eval mode, ready to be asked.
+class Part(NamedTuple):
+    """Part of a batch, and who computes it."""
 
-    All randomness is its own: the seed gives the first parameters, (seed, step) the batch and the dropout masks. So the same experiment
-    gives the same losses whoever else trains in the process, and a resumed run goes on as if it had never stopped.
+    number: int
+    learner: Transformer
+    batch: Batch
+    share: float  # of the target tokens of the whole batch
+
+
+class Training:
+    """One model learning one corpus. The model is always in eval mode; between two steps it is ready to be asked.
+
+    All randomness is its own: the seed gives the first parameters, (seed, step, part) the batch and the dropout masks. So the same
+    experiment gives the same losses whoever else trains in the process, and a resumed run goes on as if it had never stopped.
+
+    A batch is cut into as many parts as the experiment has threads. `together` works on them: one after the other, like `map`, or, given
+    by who has cores to spare, side by side. The sums are the same, so the losses are.
     """
 
     def __init__(self, experiment: Experiment, corpus: Corpus, device: torch.device | str = "cpu") -> None:
@@ -68,6 +81,9 @@ class Training:
         self.examined: Set[int] = frozenset()  # the numbers of the steps whose health is to be told
         generator = torch.Generator(self.device).manual_seed(config.seed)
         self.model = Transformer(experiment.model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, generator).eval()
+        self.together: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map
+        self.learners = [learner(self.model).train() for _ in range(config.threads if self.device.type == "cpu" else 1)]
+        self._examinee = learner(self.model)
         self.live = Live(experiment.model.memory, config.learning_rate, config.label_smoothing, config.clip)
         self.optimiser = Optimiser(config, self.model)
         self._last_good = self._copy_parameters()
@@ -81,7 +97,8 @@ class Training:
     @live.setter
     def live(self, live: Live) -> None:
         self._live = live
-        self.model.config = replace(self.model.config, memory=live.memory)
+        for model in (self.model, self._examinee, *self.learners):
+            model.config = replace(model.config, memory=live.memory)
 
     def steps(self) -> Iterator[Step]:
         """One update for each next(), until experiment.training.steps are done. Raises Diverged."""
@@ -94,7 +111,7 @@ class Training:
         """How the model does on a split ("heldout" or "harder") of the corpus."""
         if split not in self._exams:
             self._exams[split] = prepare(self.corpus, getattr(self.corpus, split), self.device)
-        return validate(self.model, self._exams[split])
+        return validate(self._examinee, self._exams[split], self.together)
 
     def pack(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """All that must be kept to go on exactly: copies of the tensors on the CPU, none sharing memory, and a JSON-ready mapping."""
@@ -120,33 +137,43 @@ class Training:
             parameter.copy_(parameters[name])
         self._last_good = self._copy_parameters()
 
-    def _update(self, batch: Batch) -> Step:
+    def _update(self, items: list[Item]) -> Step:
         """Forward, backward, step (section 5)."""
         config, number = self.experiment.training, self.step + 1
-        batch = Batch(*(tensor.to(self.device) for tensor in batch))
-        self.model.train()
-        self.model.generator.manual_seed(config.seed * 1_000_003 + number)
-        checkup = Checkup(self.model, self.optimiser.names, batch) if number in self.examined else None
-        with checkup.watch() if checkup else nullcontext():
-            output = self.model(batch.src, batch.tgt_in)
-            loss = cross_entropy(output.logits, batch.tgt_out, self.live.label_smoothing)
-            loss.backward()
-        self.model.eval()
-        parameters = list(self.model.parameters())
-        lengths = torch._foreach_norm([parameter.grad for parameter in parameters])
+        batches = [batch.to(self.device) for batch in cut(items, len(self.learners), config.packing)]
+        tokens = [int((batch.tgt_out != PAD).sum()) for batch in batches]
+        parts = [Part(n, self.learners[n], batch, tokens[n] / sum(tokens)) for n, batch in enumerate(batches)]
+        checkup = Checkup(parts[0].learner, self.optimiser.names) if number in self.examined else None
+        losses, gradients = zip(*self.together(lambda part: self._learn(part, number, checkup), parts), strict=True)
+        parameters, loss = list(self.model.parameters()), sum(losses).item()
+        for others in gradients[1:]:
+            torch._foreach_add_(gradients[0], others)
+        for parameter, gradient in zip(parameters, gradients[0], strict=True):
+            parameter.grad = gradient
+        lengths = torch._foreach_norm(gradients[0])
         grad_norm = torch.stack(lengths).norm()
-        if not (math.isfinite(loss.item()) and math.isfinite(grad_norm.item())):
+        if not (math.isfinite(loss) and math.isfinite(grad_norm.item())):
             self._restore()
             raise Diverged(number)
         self._last_good = self._copy_parameters()
         if self.live.clip:
             clip_grads_with_norm_(parameters, self.live.clip, grad_norm)
         rate = learning_rate(replace(config, learning_rate=self.live.learning_rate), self.experiment.model.d_model, number)
-        self.optimiser.step(rate)
+        self.optimiser.step(rate, self.together)
         self.step = number
-        tokens = int((batch.src != PAD).sum() + (batch.tgt_out != PAD).sum())
-        health = checkup.row(output, lengths, self._last_good) if checkup else None
-        return Step(number, loss.item(), rate, grad_norm.item(), tokens, health)
+        sources = sum(int((batch.src != PAD).sum()) for batch in batches)
+        health = checkup.row(lengths, self._last_good) if checkup else None
+        return Step(number, loss, rate, grad_norm.item(), sources + sum(tokens), health)
+
+    def _learn(self, part: Part, number: int, checkup: Checkup | None) -> tuple[Tensor, list[Tensor]]:
+        """The part's share of the loss of step `number` and of its gradient, for every parameter."""
+        model, batch = part.learner, part.batch
+        model.generator.manual_seed((self.experiment.training.seed * 1_000_003 + number) * len(self.learners) + part.number)
+        with checkup.watch(model, batch) if checkup else nullcontext():
+            logits = model(batch.src, batch.tgt_in, batch.src_pairs, batch.tgt_pairs).logits
+            loss = cross_entropy(logits, batch.tgt_out, self.live.label_smoothing) * part.share
+            gradients = torch.autograd.grad(loss, list(model.parameters()), allow_unused=True, materialize_grads=True)
+        return loss.detach(), list(gradients)
 
     def _copy_parameters(self) -> list[Tensor]:
         return [parameter.detach().clone() for parameter in self.model.parameters()]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -63,28 +65,29 @@ def prepare(corpus: Corpus, items: tuple[Item, ...], device: torch.device | str 
     return Exam(tuple(chunks), len(items))
 
 
-@torch.inference_mode()
-def validate(model: Transformer, exam: Exam) -> Validation:
-    """One teacher-forced pass over all answers; the model is in eval mode.
+def validate(model: Transformer, exam: Exam, together: Callable[[Callable, Iterable], Iterable] = map) -> Validation:
+    """One teacher-forced pass over all answers; the model is in eval mode. `together` works on the chunks, like `map`.
 
     Greedy decoding writes an answer exactly if and only if the likeliest token is right at every step of that answer: as long as all is
     right, both see the same tokens before. So one pass tells both accuracies. A source counts as right if one of its answers is.
     """
     if model.training:
         raise ValueError("a model is validated in eval mode")
-    loss, right_tokens, tokens = 0.0, 0, 0
-    answered = torch.zeros(exam.pairs, dtype=torch.bool, device=exam.chunks[0].question.device)
-    for batch, question, own, spellable in exam.chunks:
-        logits = model(batch.src, batch.tgt_in).logits
-        real = batch.tgt_out != PAD
-        right = logits.argmax(dim=-1) == batch.tgt_out
-        answered[question[(right | ~real).all(dim=1) & spellable]] = True
-        counted = real & own[:, None]
-        asked = logits[counted].log_softmax(dim=-1).gather(1, batch.tgt_out[counted][:, None])
-        loss -= asked.sum().item()
-        right_tokens += int(right[counted].sum())
-        tokens += len(asked)
-    return Validation(loss / tokens, right_tokens / tokens, int(answered.sum()) / exam.pairs, exam.pairs)
+    losses, right_tokens, tokens, answered = zip(*together(partial(_mark, model), exam.chunks), strict=True)
+    right = len(torch.cat(answered).unique())
+    return Validation(sum(losses) / sum(tokens), sum(right_tokens) / sum(tokens), right / exam.pairs, exam.pairs)
+
+
+@torch.inference_mode()
+def _mark(model: Transformer, chunk: Chunk) -> tuple[float, int, int, Tensor]:
+    """(sum of the losses, likeliest tokens that are right, all tokens, the questions with a right answer) of a chunk."""
+    batch, question, own, spellable = chunk
+    logits = model(batch.src, batch.tgt_in).logits
+    real = batch.tgt_out != PAD
+    right = logits.argmax(dim=-1) == batch.tgt_out
+    counted = real & own[:, None]
+    asked = logits[counted].log_softmax(dim=-1).gather(1, batch.tgt_out[counted][:, None])
+    return -asked.sum().item(), int(right[counted].sum()), len(asked), question[(right | ~real).all(dim=1) & spellable]
 
 
 def _cells(item: Item) -> int:
@@ -94,7 +97,7 @@ def _cells(item: Item) -> int:
 def _chunk(rows: list[tuple[Item, int, bool]], device: torch.device | str) -> Chunk:
     items, questions, own = zip(*rows, strict=True)
     return Chunk(
-        Batch(*(tensor.to(device) for tensor in collate(items))),
+        collate(items).to(device),
         torch.tensor(questions, device=device),
         torch.tensor(own, device=device),
         torch.tensor([UNK not in item.tgt_ids for item in items], device=device),

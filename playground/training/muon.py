@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -40,19 +41,28 @@ class Muon(torch.optim.Optimizer):
                     raise ValueError(f"Muon moves matrices, not a parameter of shape {tuple(parameter.shape)}")
                 self.state[parameter]["momentum"] = torch.zeros_like(parameter)
 
-    @torch.no_grad()
     def step(self, closure: None = None) -> None:
         """One update; every parameter must have a gradient."""
+        for move in self.moves():
+            move()
+
+    def moves(self) -> list[Callable[[], None]]:
+        """The update as calls that have nothing to do with each other: one for all matrices of one shape, lying or standing."""
+        same_shape = defaultdict(list)
         for group in self.param_groups:
-            same_shape = defaultdict(list)
             for parameter in group["params"]:
-                same_shape[parameter.shape].append(parameter)
-            for (rows, columns), parameters in same_shape.items():
-                gradients = [parameter.grad for parameter in parameters]
-                momenta = [self.state[parameter]["momentum"] for parameter in parameters]
-                torch._foreach_lerp_(momenta, gradients, 1 - group["momentum"])
-                ahead = torch._foreach_lerp(gradients, momenta, group["momentum"])
-                updates = orthogonalise(torch.stack(ahead))
-                if group["weight_decay"]:
-                    torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
-                torch._foreach_add_(parameters, updates.unbind(), alpha=-group["lr"] * math.sqrt(max(1, rows / columns)))
+                same_shape[id(group), frozenset(parameter.shape)].append((parameter, group))
+        return [partial(self._move, [parameter for parameter, _ in found], found[0][1]) for found in same_shape.values()]
+
+    @torch.no_grad()
+    def _move(self, parameters: list[Tensor], group: dict) -> None:
+        gradients = [parameter.grad for parameter in parameters]
+        momenta = [self.state[parameter]["momentum"] for parameter in parameters]
+        torch._foreach_lerp_(momenta, gradients, 1 - group["momentum"])
+        ahead = torch._foreach_lerp(gradients, momenta, group["momentum"])
+        lying = [matrix if matrix.shape[0] <= matrix.shape[1] else matrix.mT for matrix in ahead]
+        if group["weight_decay"]:
+            torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
+        for parameter, update in zip(parameters, orthogonalise(torch.stack(lying)).unbind(), strict=True):
+            rows, columns = parameter.shape
+            parameter.add_(update if rows <= columns else update.mT, alpha=-group["lr"] * math.sqrt(max(1, rows / columns)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import torch
 from torch import Tensor
 
@@ -30,12 +32,14 @@ class Optimiser:
             kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[config.optimiser]
             self.parts = [(kind(list(self.names), **adam), 1.0)]
 
-    def step(self, learning_rate: float) -> None:
-        """One update from the gradients, which are then gone."""
+    def step(self, learning_rate: float, together: Callable[[Callable, Iterable], Iterable] = map) -> None:
+        """One update from the gradients, which are then gone. `together` works on independent parts of it, like `map`."""
         for optimiser, share in self.parts:
             for group in optimiser.param_groups:
                 group["lr"] = learning_rate * share
-            optimiser.step()
+        for _ in together(lambda move: move(), [move for optimiser, _ in self.parts for move in (optimiser.moves() if isinstance(optimiser, Muon) else [optimiser.step])]):
+            pass
+        for optimiser, _ in self.parts:
             optimiser.zero_grad()
 
     def state(self) -> dict[str, Tensor]:
@@ -57,3 +61,4 @@ class Optimiser:
             for parameter in (p for group in optimiser.param_groups for p in group["params"]):
                 moments = found.get(self.names[parameter], {})
                 optimiser.state[parameter] = {moment: tensor.to(parameter.device).clone() for moment, tensor in moments.items()}
+

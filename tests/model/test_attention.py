@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from playground.config import ModelConfig
-from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
+from playground.model.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
 from playground.model.parts import Dropout
 from tests.model.twins import attention_pairs, disturb
 
@@ -97,3 +97,30 @@ def test_multi_head_attention_equals_torch_with_the_weights_of_each_head(n_heads
     expected.backward(direction)
     for mine, their in pairs:
         torch.testing.assert_close(torch.cat([part.grad for part in mine]), their.grad, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("kind", ["none", "mask", "empty row"])
+def test_fused_attention_is_the_same(kind, scale):
+    mask = None if kind == "none" else some_mask()
+    if kind == "empty row":
+        mask[1, 0, 3] = False
+    ours = [draw(2, 3, n, 4, seed=n).requires_grad_() for n in (5, 7, 7)]
+    theirs = [tensor.detach().clone().requires_grad_() for tensor in ours]
+    (out, _), (fused, weights) = scaled_dot_product_attention(*ours, mask, scale), fused_attention(*theirs, mask, scale)
+    assert weights is None
+    torch.testing.assert_close(fused, out)
+    for tensors, result in ((ours, out), (theirs, fused)):
+        (result * draw(*result.shape, seed=9)).sum().backward()
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one.grad, other.grad)
+
+
+def test_with_dropout_fused_attention_draws_from_the_owned_generator():
+    tensors = [draw(2, 3, 5, 4, seed=n) for n in range(3)]
+    results = []
+    for attend in (scaled_dot_product_attention, fused_attention):
+        dropout = Dropout(0.5, torch.Generator().manual_seed(4)).train()
+        results.append(attend(*tensors, None, True, dropout))
+    assert torch.equal(results[0][0], results[1][0])
+    assert torch.equal(results[0][1], results[1][1])

@@ -24,7 +24,7 @@ def delivered(memory: str, src: torch.Tensor = SRC) -> torch.Tensor:
 
 def test_the_whole_is_the_encoders_output():
     model = model_of()
-    assert torch.equal(model.deliver(memory := torch.randn(2, 5, 16), SRC), memory)
+    assert torch.equal(model.deliver(memory := torch.randn(2, 5, 16), padding_mask(SRC)), memory)
 
 
 def test_the_mean_is_that_of_the_real_tokens_at_every_place():

@@ -8,6 +8,7 @@ import torch
 
 from playground.config import EOS, KNOBS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
 from playground.model.masks import padding_mask, target_mask
+from playground.model.positions import places
 from playground.model.transformer import Transformer
 from tests.model.twins import disturb, twin
 
@@ -156,7 +157,7 @@ def test_sharing_makes_one_matrix_of_two_or_three():
 def test_zero_init_makes_each_stack_pass_its_input_on():
     model = build(norm="pre", zero_init=True)
     memory, _ = model.encode(SRC)
-    torch.testing.assert_close(memory, model.encoder_norm(model.embed(SRC, model.src_embedding, model.src_positions)))
+    torch.testing.assert_close(memory, model.encoder_norm(model.embed(SRC, model.src_embedding, model.src_positions, places(SRC.shape[1]))))
 
 
 def test_without_residual_connections_a_layer_is_only_its_sublayers():
@@ -168,7 +169,9 @@ def test_without_residual_connections_a_layer_is_only_its_sublayers():
 def test_embeddings_are_scaled_only_if_asked():
     tokens = SRC[:1, :1]
     scaled, plain = (build(embedding_scale=scale, positions="none") for scale in (True, False))
-    ratio = scaled.embed(tokens, scaled.src_embedding, scaled.src_positions) / plain.embed(tokens, plain.src_embedding, plain.src_positions)
+    ratio = scaled.embed(tokens, scaled.src_embedding, scaled.src_positions, places(1)) / plain.embed(
+        tokens, plain.src_embedding, plain.src_positions, places(1)
+    )
     torch.testing.assert_close(ratio, torch.full_like(ratio, 4.0))
 
 

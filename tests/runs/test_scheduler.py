@@ -1,4 +1,5 @@
 import threading
+import time
 
 import pytest
 
@@ -14,8 +15,9 @@ class Fake:
         self.urgent, self.place, self.log, self.gate = False, 0, log if log is not None else [], gate
         self.inside, self.done = threading.Event(), threading.Event()
 
-    def turn(self, seconds):
+    def turn(self, seconds, together):
         self.log.append(self.key)
+        self.threads = len(set(together(lambda _: (time.sleep(0.01), threading.get_ident())[1], range(4))))
         self.inside.set()
         if self.gate:
             assert self.gate.wait(30)
@@ -70,22 +72,41 @@ def test_owners_take_turns_before_their_runs_do(start):
     assert all(4 <= first.count(f"many{n}") <= 6 for n in range(4))
 
 
-def test_a_job_of_two_cores_runs_alone_and_is_not_passed_over(start):
-    scheduler, log = start(cores=2), []
-    first = Fake("first", owner="a", gate=threading.Event(), log=log)
+def test_a_lone_job_has_all_the_cores_it_can_use(start):
+    scheduler = start(cores=3)
+    for cores, expected in ((1, 1), (2, 2), (8, 3)):
+        job = Fake(cores, cores=cores)
+        scheduler.add(job)
+        assert job.done.wait(30)
+        assert job.threads == expected
+
+
+def test_as_soon_as_somebody_waits_it_has_one(start):
+    scheduler = start(cores=2)
+    holder = held(scheduler, cores=2, turns=1)  # has both
+    wide = [Fake(n, owner=n, cores=2, gate=threading.Event()) for n in range(2)]
+    for job in wide:
+        scheduler.add(job)
+    assert not wide[0].inside.wait(0.02)
+    holder.gate.set()
+    assert all(job.inside.wait(30) for job in wide)  # side by side
+    assert (holder.threads, wide[0].threads) == (2, 1)
+    for job in wide:
+        job.gate.set()
+
+
+def test_a_newcomer_gets_a_core_after_the_turn_that_had_all(start):
+    scheduler = start(cores=2)
+    first = Fake("first", owner="a", cores=2, turns=10_000)
     scheduler.add(first)
-    assert first.inside.wait(30)
-    wide = Fake("wide", owner="b", cores=2, gate=threading.Event(), log=log)
-    late = Fake("late", owner="c", log=log)
-    scheduler.add(wide)
-    scheduler.add(late)
-    assert not late.inside.wait(0.05)  # a core is free, but it is the wide one's turn
-    first.gate.set()
-    assert wide.inside.wait(30)
-    assert not late.inside.is_set()
-    wide.gate.set()
-    assert late.inside.wait(30)
-    assert log == ["first", "wide", "late"]
+    wait(lambda: getattr(first, "threads", 0) == 2)
+    second = Fake("second", owner="b", cores=2, gate=threading.Event())
+    scheduler.add(second)
+    assert second.inside.wait(30)
+    wait(lambda: first.threads == 1)  # which goes on beside it
+    second.gate.set()
+    wait(lambda: first.threads == 2)
+    first.turns = 0
 
 
 def test_a_job_may_ask_for_more_cores_than_there_are(start):
@@ -173,7 +194,7 @@ def test_a_job_that_breaks_takes_no_worker_with_it(start):
     scheduler = start()
 
     class Broken(Fake):
-        def turn(self, seconds):
+        def turn(self, seconds, together):
             raise RuntimeError("no handler")
 
     scheduler.add(Broken("broken"))
@@ -186,7 +207,8 @@ def test_close_waits_for_the_turn_and_leaves_no_thread(start):
     before = threading.active_count()
     scheduler = start(cores=3)
     assert threading.active_count() == before + 3
-    job = held(scheduler, turns=100)
+    job = held(scheduler, turns=100, cores=3)
+    assert threading.active_count() > before + 3  # helpers
     job.gate.set()
     scheduler.close()
     assert threading.active_count() == before

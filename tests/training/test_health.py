@@ -3,13 +3,13 @@
 import copy
 import math
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 
 from playground.config import PAD, limits
-from playground.data.batches import batches
-from playground.model.masks import padding_mask, target_mask
+from playground.data.batches import batches, cut
 from playground.model.routes import route_of, routes
 from playground.training.health import evenness
 from playground.training.loop import Training
@@ -47,51 +47,62 @@ def by_hand(training: Training) -> dict[str, float]:
     """The same numbers of the next step, computed on a copy one after the other, as one would write them down."""
     model = copy.deepcopy(training.model).train()
     config = training.experiment.training
-    batch = next(batches(training.corpus.train, config.batch_size, config.batch_unit, config.seed))
-    outputs, hidden, found = {}, {}, {}
+    parts = cut(next(batches(training.corpus.train, config.batch_size, config.batch_unit, config.seed)), config.threads, config.packing)
+    outputs, hidden, masks, found = {}, {}, {}, {}
+
+    def keep(store, route, choose, _module, inputs, out) -> None:
+        store.setdefault(route, choose(inputs, out))  # of the first part
+
     for route in routes(model.config):
         if not route.endswith("_norm"):
             module = model.get_submodule(route.replace("_embedding", "_positions"))
-            module.register_forward_hook(lambda _m, _i, out, route=route: outputs.update({route: out[0] if type(out) is tuple else out}))
+            module.register_forward_hook(partial(keep, outputs, route, lambda _, out: out[0] if type(out) is tuple else out))
+        if route.endswith("attention"):
+            module.register_forward_hook(partial(keep, masks, route, lambda inputs, _: inputs[3]))
         if route.endswith("feed_forward"):
-            module.W_1.register_forward_hook(lambda _m, _i, out, route=route: hidden.update({route: out}))
-    model.generator = copy.deepcopy(training.model.generator).manual_seed(config.seed * 1_000_003 + 1)
-    memory, encoder = model.encode(batch.src)
-    states, decoder, cross = model.decode(batch.tgt_in, memory, padding_mask(batch.src))
-    cross_entropy(model.project(states), batch.tgt_out, config.label_smoothing).backward()
+            module.W_1.register_forward_hook(lambda _m, _i, out, route=route: hidden.setdefault(route, []).append(out))
+    total, weights = sum(int((part.tgt_out != PAD).sum()) for part in parts), []
+    for part in parts:
+        output = model(part.src, part.tgt_in, part.src_pairs, part.tgt_pairs)
+        weights.append(output)
+        loss = cross_entropy(output.logits, part.tgt_out, config.label_smoothing)
+        (loss * (part.tgt_out != PAD).sum() / total).backward()
     squares: dict[str, float] = {}
     for name, parameter in model.named_parameters():
         squares[route_of(name)] = squares.get(route_of(name), 0.0) + parameter.grad.square().sum().item()
     found |= {f"{route}/gradient": math.sqrt(square) for route, square in squares.items()}
     for route, out in outputs.items():
-        real = (batch.src if route.startswith(("src", "encoder")) else batch.tgt_in) != PAD
-        found |= {f"{route}/mean": out[real].mean().item(), f"{route}/std": out[real].std(correction=0).item()}
+        asks = [(part.src if route.startswith(("src", "encoder")) else part.tgt_in) != PAD for part in parts]
+        found |= {f"{route}/mean": out[asks[0]].mean().item(), f"{route}/std": out[asks[0]].std(correction=0).item()}
         if route in hidden:
-            found[f"{route}/dead"] = (hidden[route][real] <= 0).all(dim=0).float().mean().item()
-    src, tgt = (padding_mask(batch.src), batch.src != PAD), (target_mask(batch.tgt_in), batch.tgt_in != PAD)
+            units = torch.cat([units[real] for units, real in zip(hidden[route], asks, strict=True)])
+            found[f"{route}/dead"] = (units <= 0).all(dim=0).float().mean().item()
+    first, output = parts[0], weights[0]
     kinds = (
-        ("encoder.{}.self_attention", encoder, *src), ("decoder.{}.self_attention", decoder, *tgt),
-        ("decoder.{}.cross_attention", cross, src[0], tgt[1]),
+        ("encoder.{}.self_attention", output.encoder, first.src), ("decoder.{}.self_attention", output.decoder, first.tgt_in),
+        ("decoder.{}.cross_attention", output.cross, first.tgt_in),
     )  # fmt: skip
-    for name, layers, mask, asks in kinds:
-        for layer, weights in enumerate(layers):
-            for head in range(weights.shape[1]):
+    for name, layers, asking in kinds:
+        for layer, found_weights in enumerate(layers):
+            route = name.format(layer)
+            for head in range(found_weights.shape[1]):
                 shares = []
-                for row, t in asks.nonzero().tolist():
-                    seen = mask[row, 0, t if mask.shape[2] > 1 else 0]
+                for row, t in (asking != PAD).nonzero().tolist():
+                    seen = masks[route][row, 0, t if masks[route].shape[2] > 1 else 0]
                     if seen.sum() > 1:
-                        w = weights[row, head, t][seen].double()
+                        w = found_weights[row, head, t][seen].double()
                         shares.append((-(w * w.clamp(min=1e-30).log2()).sum() / math.log2(seen.sum())).item())
-                found[f"{name.format(layer)}/entropy.{head}"] = sum(shares) / len(shares)
+                found[f"{route}/entropy.{head}"] = sum(shares) / len(shares)
     return found
 
 
 @pytest.mark.trust
+@pytest.mark.parametrize("packing", [True, False])
 @pytest.mark.parametrize("knobs", [knobs for knobs in OPTIONS if "dropout" not in knobs])
-def test_every_number_is_what_one_computes_by_hand(knobs):
-    """A batch of eight sentences of several lengths: padding is in it, and must not count."""
-    expected = by_hand(training_of(**knobs))
-    found = examined(**knobs)[0]
+def test_every_number_is_what_one_computes_by_hand(knobs, packing):
+    """A batch of eight sentences of several lengths, in two parts: padding is in it, and must not count."""
+    expected = by_hand(training_of(**knobs, packing=packing))
+    found = examined(**knobs, packing=packing)[0]
     assert {name: found[name] for name in expected} == pytest.approx(expected, rel=2e-3, abs=1e-6)
 
 

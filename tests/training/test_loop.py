@@ -159,7 +159,7 @@ def test_a_step_says_what_was_done():
 def test_the_gradient_norm_is_that_of_all_parameters_before_clipping():
     training = training_of(clip=0.01, optimiser="adam")
     caught = []
-    training.optimiser.step = lambda rate: caught.extend(p.grad.clone() for p in training.model.parameters())
+    training.optimiser.step = lambda rate, together: caught.extend(p.grad.clone() for p in training.model.parameters())
     step = next(training.steps())
     clipped = torch.stack([gradient.norm() for gradient in caught]).norm().item()
     assert step.grad_norm > 0.01
