@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 
 from playground.config import BOS, EOS, PAD
+from playground.data.drawn import Drawn
 
 if TYPE_CHECKING:
     from playground.data.corpus import Item
@@ -63,13 +64,15 @@ def batches(items: Sequence[Item], size: int, unit: str, seed: int, start: int =
 
     `size` counts pairs (unit "sentences") or the cells of the padded source and target rectangles together (unit "tokens"; a pair that is
     larger than `size` travels alone). Every pass takes the items in a fresh order and mixes all lengths: batches of one exact length
-    would need no padding, but a model fed with them forgets the other lengths.
+    would need no padding, but a model fed with them forgets the other lengths. Items that are drawn at random are taken as they come in
+    the first pass, so that only those that are needed are drawn.
     """
     if unit not in ("sentences", "tokens"):
         raise ValueError(f"unit must be 'sentences' or 'tokens', not {unit!r}")
     if not items or size < 1:
         raise ValueError("batches need at least one item and a size of at least 1")
-    groups = _by_count(len(items), min(size, len(items)), seed) if unit == "sentences" else _by_cells(items, size, seed)
+    order = _orders(len(items), seed, as_they_come=isinstance(items, Drawn))
+    groups = _by_count(order, min(size, len(items))) if unit == "sentences" else _by_cells(items, order, size)
     return ([items[index] for index in group] for group in islice(groups, start, None))
 
 
@@ -112,26 +115,24 @@ def _collate_packed(rows: list[list[Item]]) -> Batch:
     )
 
 
-def _shuffled(length: int, seed: int) -> Iterator[int]:
+def _orders(length: int, seed: int, as_they_come: bool) -> Iterator[int]:
     """The indices 0..length-1 without end: pass after pass, each in an order of its own."""
     for epoch in count():
         generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
-        yield from torch.randperm(length, generator=generator).tolist()
+        yield from range(length) if as_they_come and epoch == 0 else torch.randperm(length, generator=generator).tolist()
 
 
-def _by_count(length: int, size: int, seed: int) -> Iterator[list[int]]:
-    stream = _shuffled(length, seed)
+def _by_count(order: Iterator[int], size: int) -> Iterator[list[int]]:
     while True:
-        yield list(islice(stream, size))
+        yield list(islice(order, size))
 
 
-def _by_cells(items: Sequence[Item], size: int, seed: int) -> Iterator[list[int]]:
+def _by_cells(items: Sequence[Item], order: Iterator[int], size: int) -> Iterator[list[int]]:
     """As many as fit: rows times (longest source + longest target), each with its EOS or BOS, stay within `size`."""
-    lengths = [(len(item.src_ids) + 1, len(item.tgt_ids) + 1) for item in items]
     group: list[int] = []
     widest_src = widest_tgt = 0
-    for index in _shuffled(len(items), seed):
-        src, tgt = lengths[index]
+    for index in order:
+        src, tgt = len(items[index].src_ids) + 1, len(items[index].tgt_ids) + 1
         wider_src, wider_tgt = max(src, widest_src), max(tgt, widest_tgt)
         if group and ((len(group) + 1) * (wider_src + wider_tgt) > size or len(group) == len(items)):
             yield group

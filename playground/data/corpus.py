@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 
 from playground.config import DataConfig, Refusal
-from playground.data.tasks import TASKS, Example, examples, references
+from playground.data.drawn import Drawn
+from playground.data.tasks import TASKS, Example, drawn, references
 from playground.data.tokenizers import Tokenizer, train_tokenizer
 from playground.data.uploads import Pairs
 
 PROBES = 4
+SAMPLE = 3000  # sentences of a task; in every one the last new word or character came before the 1000th
 
 
 class Item(NamedTuple):
@@ -33,17 +36,17 @@ class Corpus:
     name: str
     src_tokenizer: Tokenizer
     tgt_tokenizer: Tokenizer
-    train: tuple[Item, ...]
-    heldout: tuple[Item, ...]  # new sentences of the same kind, each source once
-    harder: tuple[Item, ...]  # sentences of a kind never trained on, each source once; often none
-    references: dict[str, tuple[str, ...]]  # every known right answer to each source of the three
+    train: Sequence[Item]
+    heldout: Sequence[Item]  # new sentences of the same kind, each source once
+    harder: Sequence[Item]  # sentences of a kind never trained on, each source once; often none
+    references: Mapping[str, tuple[str, ...]]  # every known right answer to each source of the three
     credit: str = ""  # whom licensed sentences are owed to
     left_out: tuple[int, ...] = ()  # lines of own data with more than `max_tokens` tokens on a side
 
     @property
     def longest(self) -> int:
-        """The longest row a batch of these items can have: tokens with EOS or BOS."""
-        return 1 + max(max(len(item.src_ids), len(item.tgt_ids)) for item in (*self.train, *self.heldout, *self.harder))
+        """The longest sentence in tokens, with EOS or BOS; the harder kind left out, and judged by a sample where there are very many."""
+        return 1 + max(max(len(item.src_ids), len(item.tgt_ids)) for item in (*self.train[:SAMPLE], *self.heldout))
 
     @property
     def probes(self) -> tuple[Item, ...]:
@@ -57,21 +60,39 @@ class Corpus:
 def build_corpus(data: DataConfig, own: Pairs | None = None, joint: bool = False) -> Corpus:
     """The corpus of a task, or of `own` pairs when the task is "own". The same arguments give the same corpus.
 
-    Tokenizers are trained on the training split only; `joint` makes one for both sides (shared source and target embeddings need it).
+    Sentences of a task are made when they are first asked for, so it takes no time to have many. Tokenizers are trained on the training
+    split only, lists of words and characters on a sample of it where it is large; `joint` makes one for both sides (shared source and target embeddings need it).
     Raises Refusal when own data is missing or too little, or when the tokenizer's settings don't fit the sentences.
     """
     if data.task == "own":
         return _own_corpus(data, own, joint)
     task, seed = TASKS[data.task], data.data_seed
-    train = examples(data.task, "train", data.pairs, seed)
-    heldout = examples(data.task, "heldout", data.heldout, seed)
-    harder = examples(data.task, "harder", data.heldout, seed) if task.has_harder else []
+    train = Drawn(drawn(data.task, "train", seed), 1 if task.memorised else data.pairs)
+    heldout, harder = (islice(drawn(data.task, split, seed), data.heldout) for split in ("heldout", "harder"))
     units = (task.src_unit, task.tgt_unit)
     tokenizers = _train_tokenizers(data, train, units, joint)
     aligned = tuple(tokenizer.kind for tokenizer in tokenizers) == units
-    answers = _collect(train) | {example.src: references(data.task, example.src) for example in (*heldout, *harder)}
-    splits = [tuple(_items(split, tokenizers, aligned)) for split in (train, heldout, harder)]
-    return Corpus(data.task, *tokenizers, *splits, references=answers)
+    items = (_items(split, tokenizers, aligned) for split in (train, heldout, harder))
+    splits = (Drawn(next(items), len(train)), tuple(next(items)), Drawn(next(items)))
+    return Corpus(data.task, *tokenizers, *splits, references=_Answers(data.task))
+
+
+class _Answers(dict[str, tuple[str, ...]]):
+    """Every right answer of a task's sentences, found when it is first asked for."""
+
+    def __init__(self, task: str) -> None:
+        super().__init__()
+        self.task = task
+
+    def __missing__(self, src: str) -> tuple[str, ...]:
+        found = references(self.task, src)
+        if found is None:
+            raise KeyError(src)
+        self[src] = found
+        return found
+
+    def get(self, src: str, default: Any = None) -> Any:
+        return self[src] if src in self or references(self.task, src) else default
 
 
 def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
@@ -103,6 +124,8 @@ def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
 def _train_tokenizers(data: DataConfig, train: Sequence[Example], units: tuple[str, str], joint: bool) -> tuple[Tokenizer, Tokenizer]:
     """Source and target tokenizer of the kind the knob asks for; "auto" takes `units`, the kind that is natural for each side."""
     src_kind, tgt_kind = units if data.tokenizer == "auto" else (data.tokenizer, data.tokenizer)
+    if isinstance(train, Drawn) and data.tokenizer not in ("bpe", "unigram"):
+        train = train[:SAMPLE]
     src, tgt = [pair.src for pair in train], [pair.tgt for pair in train]
     if joint:  # one vocabulary is one kind; characters can cut what words can't
         both = train_tokenizer(src_kind if src_kind == tgt_kind else "characters", src + tgt, data.vocabulary)

@@ -42,6 +42,23 @@ class Grammar:
             for name, slot in rule.src:
                 if slot and name not in self.rules:
                     raise ValueError(f"no rule fills ${name}")
+        self.openings = self._openings()  # the rules of each slot by the words that what they derive can begin with
+
+    def _openings(self) -> dict[str, dict[str, list[Rule]]]:
+        words: dict[str, dict[Rule, set[str]]] = {name: {rule: set() for rule in rules} for name, rules in self.rules.items()}
+        growing = True
+        while growing:
+            growing = False
+            for rules in words.values():
+                for rule, known in rules.items():
+                    symbol, slot = rule.src[0]
+                    found = set().union(*words[symbol].values()) if slot else {symbol}
+                    growing |= not found <= known
+                    known |= found
+        return {
+            name: {word: [rule for rule in self.rules[name] if word in rules[rule]] for word in set().union(*rules.values())}
+            for name, rules in words.items()
+        }
 
     def draw(self, rng: random.Random) -> Example:
         """A random sentence: at each slot one of its rules, by weight."""
@@ -73,7 +90,8 @@ class Grammar:
     def _spans(self, name: str, words: tuple[str, ...], start: int, known: dict) -> list[tuple[int, Said]]:
         """Every way a slot can be filled by the words from `start` on: where the filling ends, and what it says."""
         if (name, start) not in known:
-            known[name, start] = [found for rule in self.rules[name] for found in self._match(rule, words, start, known)]
+            fitting = self.openings[name].get(words[start], ()) if start < len(words) else ()
+            known[name, start] = [found for rule in fitting for found in self._match(rule, words, start, known)]
         return known[name, start]
 
     def _match(self, rule: Rule, words: tuple[str, ...], start: int, known: dict) -> Iterator[tuple[int, Said]]:

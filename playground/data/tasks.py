@@ -7,13 +7,15 @@ out, chosen by a hash of the source. So no held-out sentence is ever trained on,
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import islice
 
 from playground.data import chinese, commands, dates, german, meanings, numbers, sequences
 from playground.data.example import SPLITS, Example, Task, units
 
-__all__ = ["SPLITS", "TASKS", "Example", "Task", "answers", "examples", "references", "split_of", "units"]
+__all__ = ["SPLITS", "TASKS", "Example", "Task", "answers", "drawn", "examples", "references", "split_of", "units"]
 
 TASKS: dict[str, Task] = {
     task.name: task
@@ -54,30 +56,38 @@ def _split(task: str, src: str) -> str:
 
 
 def examples(task: str, split: str, count: int, seed: int) -> list[Example]:
-    """`count` examples, a pure function of the arguments.
+    """The first `count` that `drawn` gives; fewer when there are no more. Raises ValueError for an unknown task or split."""
+    return list(islice(drawn(task, split, seed), count))
 
-    Training examples may repeat (a finite task has fewer sentences than a long training wants). Held-out and harder sources are distinct,
-    so a finite task may have fewer than `count` of them; a task without a harder kind gives none. A task that is only learnt by heart
-    (beer) gives its one pair for both "train" and "heldout". Raises ValueError for an unknown task or split.
+
+def drawn(task: str, split: str, seed: int) -> Iterator[Example]:
+    """Examples in random order, a pure function of the arguments.
+
+    Training examples may repeat (a finite task has fewer sentences than a long training wants) and never end. Held-out and harder sources
+    are distinct, so a finite task has an end of them; a task without a harder kind gives none. A task that is only learnt by heart (beer)
+    gives its one pair for both "train" and "heldout". Raises ValueError for an unknown task or split.
     """
     if task not in TASKS or split not in SPLITS:
         raise ValueError(f"no split {split!r} of task {task!r}")
-    harder, rng = split == "harder", random.Random(f"{task} {split} {seed}")
-    if harder and not TASKS[task].has_harder:
-        return []
-    if TASKS[task].memorised:
-        return [TASKS[task].draw(rng, False)][:count]
-    draw, found, seen, fruitless = TASKS[task].draw, [], set(), 0
-    while len(found) < count and fruitless < PATIENCE:
-        example = draw(rng, harder)
-        if example.src in seen or _split(task, example.src) != split:
+    return _drawn(TASKS[task], split, random.Random(f"{task} {split} {seed}"))
+
+
+def _drawn(task: Task, split: str, rng: random.Random) -> Iterator[Example]:
+    harder = split == "harder"
+    if task.memorised or harder and not task.has_harder:
+        yield from () if harder else (task.draw(rng, False),)
+        return
+    seen: set[str] = set()
+    fruitless = 0
+    while fruitless < PATIENCE:
+        example = task.draw(rng, harder)
+        if example.src in seen or _split(task.name, example.src) != split:
             fruitless += 1
             continue
         fruitless = 0
-        found.append(example)
         if split != "train":
             seen.add(example.src)
-    return found
+        yield example
 
 
 @lru_cache(maxsize=1024)

@@ -30,7 +30,7 @@ LINES = {
     "activated": ("self.activation(",),
     "W_2": ("self.W_2(",),
     "memory": ("self.encoder_norm(x)",),
-    "memory_mean": ("real = (src != PAD)", "real.sum("),
+    "memory_mean": ("own = mask[", "own.sum("),
     "memory_cut": ("memory * 0",),
     "output": ("self.decoder_norm(x)",),
     "logits": ("self.projection(states)",),
