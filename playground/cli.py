@@ -145,6 +145,7 @@ def _tell_end(run: Any, seconds: float, options: argparse.Namespace) -> None:
         "parameters": sum(tensor.numel() for tensor in run.snapshot.parameters.values()),
         "device": run.device,
         "threads": run.threads,
+        "precision": run.precision,
         "status": run.status,
         "message": str(run.message) if run.message else None,
         "out": str(options.out) if options.out else None,

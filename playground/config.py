@@ -117,6 +117,7 @@ class TrainingConfig:
     validate_every: int = _knob(10, low=1, high=1000, step=1)
     seed: int = _knob(1, low=0, high=999_999, step=1)
     threads: int = _knob(2, choices=(1, 2, 4))
+    precision: str = _knob("auto", choices=("auto", "float32", "bfloat16"))
 
 
 PARTS = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}

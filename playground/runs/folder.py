@@ -35,7 +35,7 @@ NAMES = (
     "film.safetensors", "state.safetensors",
 )  # fmt: skip
 LAZY = ("history", "film", "snapshot", "tokenizers", "pairs")  # parts of a run that are read when somebody looks
-PLAIN = ("name", "owner", "label", "created", "device", "threads", "credit", "status", "step", "seconds", "live", "checkpoint_step")
+PLAIN = ("name", "owner", "label", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live", "checkpoint_step")
 
 
 def pack_run(run: Run, parameters: Mapping[str, torch.Tensor]) -> dict[str, bytes]:
@@ -108,7 +108,7 @@ class Folder:
         return data
 
     def _run(self, id: str | None) -> Run:
-        card = self.card
+        card = {"precision": "float32"} | self.card  # which runs of before don't say
         if card["format"] != FORMAT or card["status"] not in STATUSES or not re.fullmatch(r"[0-9a-f]{64}|", card["owner"]):
             raise ValueError
         values = {name: _plain(card[name], name) for name in PLAIN if name != "live"}

@@ -92,7 +92,7 @@ class TrainingJob:
         run = self.run
         run.say("preparing")
         folder = self.store.open(run)
-        training = Training(run.experiment, self.corpora.get(run.experiment, folder.run.pairs), run.device)
+        training = Training(run.experiment, self.corpora.get(run.experiment, folder.run.pairs), run.device, run.precision)
         if folder.has("weights.safetensors"):
             folder.restore(training)
         run.hold(**{name: getattr(folder.run, name) for name in ("history", "film", "snapshot", "pairs")})

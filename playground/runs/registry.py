@@ -170,11 +170,14 @@ class Runs:
             raise Refusal("data.no_own_pairs")
         needed = self._admit(experiment, values.get("data"))
         device = self._workers.device()
-        threads = self._workers.threads(experiment.training.threads, device)
+        ways = {
+            "threads": self._workers.threads(experiment.training.threads, device),
+            "precision": precision(experiment.training.precision, experiment.model.d_model, device),
+        }
         with self._lock:
             self._admit_owner(owner_of(token))
             name = new_name({run.name for run in self._runs.values()})
-            run = Run(new_id(), name, experiment, owner_of(token), device=device, threads=threads, **values)
+            run = Run(new_id(), name, experiment, owner_of(token), device=device, **ways, **values)
             self._runs[run.id] = run
         try:
             self.store.create(run, contents)

@@ -51,7 +51,8 @@ class Run:
     parent: tuple[str, int] | None = None  # forked from (run id, step)
     shipped: bool = False
     device: str = "cpu"
-    threads: int = 1  # intra-op threads: they change the last bits, so they are part of the record
+    threads: int = 1  # into how many parts a batch is cut: it changes the last bits, so it is part of the record
+    precision: str = "float32"  # of the products in a step; "bfloat16" where that is faster
     data: InitVar[Pairs | None] = None  # own pairs
     credit: str = ""
 

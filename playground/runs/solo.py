@@ -17,6 +17,7 @@ from playground.runs.film import ATTENTION, BYTES
 from playground.runs.folder import pack_run
 from playground.runs.limits import Limits, machine_cores
 from playground.runs.names import new_id, new_name
+from playground.runs.pace import precision
 from playground.runs.recording import Recording
 from playground.runs.run import Run
 from playground.runs.store import first_files
@@ -32,7 +33,8 @@ def new_run(experiment: Experiment, pairs: Pairs | None = None, limits: Limits |
     admit(experiment, *sizes(experiment, pairs), limits.memory)
     device, credit = limits.devices[0], pairs.credit if pairs else ""
     threads = experiment.training.threads if device == "cpu" else 1
-    return Run(new_id(), new_name(()), experiment, device=device, threads=threads, data=pairs, credit=credit)
+    chosen = precision(experiment.training.precision, experiment.model.d_model, device)
+    return Run(new_id(), new_name(()), experiment, device=device, threads=threads, precision=chosen, data=pairs, credit=credit)
 
 
 def train(run: Run, corpora: Corpora, film_bytes: int = BYTES, attention: float = ATTENTION) -> Iterator[int]:
@@ -41,7 +43,7 @@ def train(run: Run, corpora: Corpora, film_bytes: int = BYTES, attention: float 
     torch.set_num_threads(1)
     run.seen_at = float("-inf")  # nobody watches: no pictures but the film's
     run.say("preparing")
-    training = Training(run.experiment, corpora.get(run.experiment, run.pairs), run.device)
+    training = Training(run.experiment, corpora.get(run.experiment, run.pairs), run.device, run.precision)
     recording = Recording(run, training, film_bytes, attention)
     run.say("training")
     status, message, cores = "done", None, min(run.threads, machine_cores())

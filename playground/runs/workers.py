@@ -6,6 +6,7 @@ from playground.config import Refusal
 from playground.runs.corpora import Corpora
 from playground.runs.jobs import TrainingJob
 from playground.runs.limits import Limits
+from playground.runs.pace import precision
 from playground.runs.run import Run
 from playground.runs.scheduler import Scheduler
 from playground.runs.store import Store
@@ -42,6 +43,7 @@ class Workers:
         if run.device not in self._schedulers:  # it was begun on another machine
             run.device = self.device()
             run.threads = self.threads(run.experiment.training.threads, run.device)
+            run.precision = precision(run.experiment.training.precision, run.experiment.model.d_model, run.device)
         job = TrainingJob(run, self._store, self._corpora, self._limits, needed, lambda: self._jobs.pop(run.id, None))
         job.ask(order)
         self._jobs[run.id] = job

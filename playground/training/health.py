@@ -74,9 +74,10 @@ class Checkup:
             yield
 
     def _hold(self, route: str, _: Tensor, output: Tensor | tuple[Tensor, Tensor]) -> None:
-        self._outputs[route] = (output[0] if isinstance(output, tuple) else output)[:ROWS].detach().clone()
+        self._outputs[route] = (output[0] if isinstance(output, tuple) else output)[:ROWS].detach().float().clone()
 
     def _units(self, part: dict[str, Tensor], route: str, real: Tensor, hidden: Tensor, _: Tensor) -> None:
+        hidden = hidden.float()
         above = hidden.detach() if self._first.config.activation == "relu" else hidden.detach().clamp(min=0)  # (B, L, d_ff)
         part[route] = real @ above.flatten(0, 1)  # how much each unit was, over all tokens (d_ff,)
 
@@ -93,7 +94,7 @@ class Checkup:
             if weights is None:
                 with torch.no_grad():
                     _, weights = scaled_dot_product_attention(q[:ROWS], k[:ROWS], v[:ROWS], mask[:ROWS], scale)
-            self._weights[route], self._masks[_kind(route)] = weights[:ROWS].detach(), mask[:ROWS]
+            self._weights[route], self._masks[_kind(route)] = weights[:ROWS].detach().float(), mask[:ROWS]
             return found, weights
 
         attention.attend = look

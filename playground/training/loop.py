@@ -72,11 +72,16 @@ class Training:
 
     A batch is cut into as many parts as the experiment has threads. `together` works on them: one after the other, like `map`, or, given
     by who has cores to spare, side by side. The sums are the same, so the losses are.
+
+    With `precision` "bfloat16" the products of a step are computed in bfloat16; parameters, norms, softmax and sums stay float32, and so
+    does every validation.
     """
 
-    def __init__(self, experiment: Experiment, corpus: Corpus, device: torch.device | str = "cpu") -> None:
+    def __init__(
+        self, experiment: Experiment, corpus: Corpus, device: torch.device | str = "cpu", precision: str = "float32"
+    ) -> None:
         config = experiment.training
-        self.experiment, self.corpus, self.device = experiment, corpus, torch.device(device)
+        self.experiment, self.corpus, self.device, self.precision = experiment, corpus, torch.device(device), precision
         self.step = 0
         self.examined: Set[int] = frozenset()  # the numbers of the steps whose health is to be told
         generator = torch.Generator(self.device).manual_seed(config.seed)
@@ -169,9 +174,11 @@ class Training:
         """The part's share of the loss of step `number` and of its gradient, for every parameter."""
         model, batch = part.learner, part.batch
         model.generator.manual_seed((self.experiment.training.seed * 1_000_003 + number) * len(self.learners) + part.number)
+        low = torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
         with checkup.watch(model, batch) if checkup else nullcontext():
-            logits = model(batch.src, batch.tgt_in, batch.src_pairs, batch.tgt_pairs).logits
-            loss = cross_entropy(logits, batch.tgt_out, self.live.label_smoothing) * part.share
+            with low:
+                logits = model(batch.src, batch.tgt_in, batch.src_pairs, batch.tgt_pairs).logits
+            loss = cross_entropy(logits.float(), batch.tgt_out, self.live.label_smoothing) * part.share
             gradients = torch.autograd.grad(loss, list(model.parameters()), allow_unused=True, materialize_grads=True)
         return loss.detach(), list(gradients)
 

@@ -60,6 +60,7 @@ def run_card(runs: Runs, reader: Reader, run_id: str, token: str, chosen: str) -
         "line": difference(run.experiment, Experiment(), chosen),
         "device": run.device,
         "threads": run.threads,
+        "precision": run.precision,
         "parent": run.parent,
     }
 

@@ -43,7 +43,9 @@ GROUPS = {
             "beta2",
             "weight_decay",
             "seed",
+            "packing",
             "threads",
+            "precision",
         ],
     ),
 }
