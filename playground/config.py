@@ -77,7 +77,7 @@ class ModelConfig:
     attention_scale: bool = _knob(True, choices=(True, False))
     residual: bool = _knob(True, choices=(True, False))
     bias: bool = _knob(True, choices=(True, False))
-    zero_init: bool = _knob(False, choices=(True, False))
+    zero_init: bool = _knob(True, choices=(True, False))
     memory: str = _knob("whole", choices=("whole", "mean", "cut"), live=True)
 
 
@@ -99,13 +99,13 @@ class DataConfig:
 class TrainingConfig:
     """How the model learns (section 5 of the paper, and what has been learnt since)."""
 
-    steps: int = _knob(120, low=1, high=100_000, step=1)
+    steps: int = _knob(100, low=1, high=100_000, step=1)
     minutes: float = _knob(0.0, low=0.0, high=240.0, step=0.5)  # 0: no limit; the schedule follows steps
     batch_size: int = _knob(64, low=1, high=16_384, step=1)
     batch_unit: str = _knob("sentences", choices=("sentences", "tokens"))
     packing: bool = _knob(True, choices=(True, False))
     optimiser: str = _knob("muon", choices=("adam", "adamw", "muon"))
-    learning_rate: float = _knob(0.03, low=1e-5, high=1.0, step=1e-5, live=True)
+    learning_rate: float = _knob(0.05, low=1e-5, high=1.0, step=1e-5, live=True)
     schedule: str = _knob("one_cycle", choices=("paper", "one_cycle", "constant"))
     warmup: int = _knob(10, low=0, high=10_000, step=1)
     beta1: float = _knob(0.9, low=0.0, high=0.99, step=0.01)
@@ -236,10 +236,11 @@ PRESETS: dict[str, dict[str, Any]] = {
     "paper": dict(
         norm="post", positions="sinusoidal", dropout=0.1, label_smoothing=0.1, optimiser="adam", schedule="paper",
         learning_rate=1.0, warmup=200, beta1=0.9, beta2=0.98, clip=0.0, steps=1500, validate_every=50, zero_init=False, bias=True,
+        packing=False,
     ),
     # everything that helps
     "fast": dict(
-        norm="pre", positions="both", bias=False, zero_init=True, optimiser="muon", schedule="one_cycle", learning_rate=0.04, steps=120,
+        norm="pre", positions="both", bias=False, zero_init=True, optimiser="muon", schedule="one_cycle", learning_rate=0.05, steps=90,
     ),
     # the paper's own size on the one sentence so many tutorials start with
     "paper_size": dict(

@@ -77,7 +77,7 @@ def test_imports_go_one_way(file):
 def test_only_runs_knows_threads_and_only_ui_knows_gradio():
     for file in FILES:
         found = {top for top, _ in imports(file)}
-        if part_of(file) not in ("runs",):
+        if part_of(file) != "runs" and file.name != "drawn.py":  # which is read by several, and locks; it starts none
             assert not found & {"threading", "concurrent", "multiprocessing"}, file
         if part_of(file) != "ui":
             assert "gradio" not in found, file

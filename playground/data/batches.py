@@ -6,6 +6,7 @@ The decoder reads `tgt_in` and is asked for `tgt_out`, the same sentence one pla
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from playground.data.corpus import Item
 
 
-ROOM = 1.5  # how wide a packed row may be, in longest sentences of the batch: little stays empty, and attention isn't too wide
-OPEN = 64  # rows that a pair is tried in before it gets a new one
+# How wide a packed row may be, in longest sentences of the batch. The first is tried, and where it leaves too much empty (all sentences
+# are about as long), the others: a wide row makes attention dearer.
+ROOMS, FULL = (1.5, 2.0, 2.5), 0.9
 
 
 class Batch(NamedTuple):
@@ -50,12 +52,13 @@ def collate(items: Sequence[Item]) -> Batch:
 def cut(items: Sequence[Item], parts: int, packed: bool) -> list[Batch]:
     """One batch in so many parts, as equal as can be; fewer when there are too few rows. They can be computed side by side.
 
-    `packed`: several short pairs share a row, so that little is computed for padding; each goes into the first row with room for both of
-    its sides, the longest first. Otherwise each has a row.
+    `packed`: short pairs share a row, so that little is computed for padding. Otherwise each has a row of its own.
     """
     if not packed:
         return [collate(items[part::parts]) for part in range(min(parts, len(items)))]
-    rows = _pack(items)
+    rows = _pack(items, ROOMS[0])
+    if _fullness(rows) < FULL:
+        rows = max((rows, *(_pack(items, room) for room in ROOMS[1:])), key=_fullness)
     return [_collate_packed(rows[part::parts]) for part in range(min(parts, len(rows)))]
 
 
@@ -76,24 +79,28 @@ def batches(items: Sequence[Item], size: int, unit: str, seed: int, start: int =
     return ([items[index] for index in group] for group in islice(groups, start, None))
 
 
-def _pack(items: Sequence[Item]) -> list[list[Item]]:
-    """Rows of items: neither the sources of a row nor its targets take more room than there is."""
-    lengths = {id(item): (len(item.src_ids) + 1, len(item.tgt_ids) + 1) for item in items}
-    src_room, tgt_room = (ROOM * max(length[side] for length in lengths.values()) for side in (0, 1))
+def _fullness(rows: list[list[Item]]) -> float:
+    """The share of the two rectangles that is no padding."""
+    lengths = [[sum(len(side) + 1 for side in sides) for sides in zip(*((i.src_ids, i.tgt_ids) for i in row), strict=True)] for row in rows]
+    return sum(map(sum, lengths)) / (len(rows) * sum(map(max, zip(*lengths, strict=True))))
+
+
+def _pack(items: Sequence[Item], room: float) -> list[list[Item]]:
+    """Rows of items: each begins with the longest that is left and takes the longest that still fits, as long as one does."""
+    lengths = [(len(item.src_ids) + 1, len(item.tgt_ids) + 1) for item in items]
+    left = sorted(range(len(items)), key=lambda n: max(lengths[n]))
+    longer_sides = [max(lengths[n]) for n in left]
+    src_room, tgt_room = (room * max(side) for side in zip(*lengths, strict=True))
     rows: list[list[Item]] = []
-    taken: list[list[int]] = []
-    for item in sorted(items, key=lambda item: -max(lengths[id(item)])):
-        src, tgt = lengths[id(item)]
-        for row in range(max(0, len(rows) - OPEN), len(rows)):
-            if taken[row][0] + src <= src_room and taken[row][1] + tgt <= tgt_room:
-                break
-        else:
-            row = len(rows)
-            rows.append([])
-            taken.append([0, 0])
-        rows[row].append(item)
-        taken[row][0] += src
-        taken[row][1] += tgt
+    while left:
+        row, src, tgt, fits = [], src_room, tgt_room, len(left)
+        while fits:
+            chosen = left.pop(fits - 1)
+            longer_sides.pop(fits - 1)
+            row.append(items[chosen])
+            src, tgt = src - lengths[chosen][0], tgt - lengths[chosen][1]
+            fits = bisect_right(longer_sides, min(src, tgt))
+        rows.append(row)
     return rows
 
 

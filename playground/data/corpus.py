@@ -61,7 +61,8 @@ def build_corpus(data: DataConfig, own: Pairs | None = None, joint: bool = False
     """The corpus of a task, or of `own` pairs when the task is "own". The same arguments give the same corpus.
 
     Sentences of a task are made when they are first asked for, so it takes no time to have many. Tokenizers are trained on the training
-    split only, lists of words and characters on a sample of it where it is large; `joint` makes one for both sides (shared source and target embeddings need it).
+    split only, lists of words and characters on a sample of it where it is large; `joint` makes one for both sides (shared source and
+    target embeddings need it).
     Raises Refusal when own data is missing or too little, or when the tokenizer's settings don't fit the sentences.
     """
     if data.task == "own":

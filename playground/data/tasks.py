@@ -74,7 +74,7 @@ def drawn(task: str, split: str, seed: int) -> Iterator[Example]:
 
 def _drawn(task: Task, split: str, rng: random.Random) -> Iterator[Example]:
     harder = split == "harder"
-    if task.memorised or harder and not task.has_harder:
+    if task.memorised or (harder and not task.has_harder):
         yield from () if harder else (task.draw(rng, False),)
         return
     seen: set[str] = set()

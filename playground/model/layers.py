@@ -80,7 +80,7 @@ class DecoderLayer(nn.Module):
         past: tuple[KeysValues | None, KeysValues | None] = (None, None),
     ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
         """x (B, T, D), mask (B, 1, T, T), places (1, T), memory (B, S, D), memory_mask (B, 1, 1, S) -> x (B, T, D), own weights
-        (B, H, T, T), cross weights (B, H, T, S). With a `past`, x, places and the rows of mask and weights are those of the N new tokens."""
+        (B, H, T, T), cross weights (B, H, T, S). With a `past`, x, places and the rows of mask and weights are of the N new tokens."""
         own_past, cross_past = past
         if self.norm == "post":
             attended, weights = self.self_attention(x, x, x, mask, places, own_past)

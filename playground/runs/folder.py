@@ -35,7 +35,9 @@ NAMES = (
     "film.safetensors", "state.safetensors",
 )  # fmt: skip
 LAZY = ("history", "film", "snapshot", "tokenizers", "pairs")  # parts of a run that are read when somebody looks
-PLAIN = ("name", "owner", "label", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live", "checkpoint_step")
+PLAIN = (
+    "name", "owner", "label", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live", "checkpoint_step",
+)  # fmt: skip
 
 
 def pack_run(run: Run, parameters: Mapping[str, torch.Tensor]) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Pace: what this machine's arithmetic is worth, measured once, and the precision that follows from it.
+"""Pace: how fast this machine is, measured once, and what follows from it: how long a training will take, and in which precision.
 
 Products of matrices in bfloat16 are several times faster than in float32 where the processor has instructions for them, and a hundred times
 slower where it hasn't. What a narrow model gains on the products it loses on converting.
@@ -8,15 +8,64 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import dataclass
 from functools import cache
 
 import torch
+
+from playground.config import Experiment
+from playground.data.corpus import build_corpus
+from playground.training.loop import Training
+from playground.training.work import step_work
 
 WIDE = 256  # d_model from which on products are most of a step
 WORTH = 3.0  # times as fast as float32 must bfloat16 products be: the rest of a step gains nothing
 MOMENT = 0.004  # seconds that a product must take to be timed well
 ROWS = (16, 1024)  # of the product: from the fewest, which takes no time even where bfloat16 is emulated, to the most
+TIMED = 3  # steps, of which the fastest counts
+TINY = {"d_model": 8, "d_ff": 8, "n_heads": 1, "threads": 1, "pairs": 200, "heldout": 10}  # a step of it is all calls and no arithmetic
 _measuring = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds of a step: so many for the calls that each layer makes, and so many for each operation. On one core."""
+
+    layer: float
+    operation: float
+
+    def step(self, layers: int, operations: float) -> float:
+        return self.layer * layers + self.operation * operations
+
+
+def measured() -> Pace:
+    """Trains two models for a few steps: half a second, once in a process; whoever else asks meanwhile waits."""
+    with _measuring:
+        return _measured()
+
+
+@cache
+def _measured() -> Pace:
+    small, usual = Experiment().with_(**TINY), Experiment().with_(threads=1, pairs=200, heldout=10)
+    seconds = [_step_seconds(experiment) for experiment in (small, usual)]
+    work = [step_work(experiment, build_corpus(experiment.data)).operations for experiment in (small, usual)]
+    operation = max(seconds[1] - seconds[0], 0.1 * seconds[1]) / (work[1] - work[0])
+    return Pace(seconds[0] / layers(small), operation)
+
+
+def layers(experiment: Experiment) -> int:
+    """A decoder layer makes about half as many calls again as an encoder layer."""
+    return 2 * experiment.model.encoder_layers + 3 * experiment.model.decoder_layers
+
+
+def _step_seconds(experiment: Experiment) -> float:
+    steps, found = Training(experiment, build_corpus(experiment.data)).steps(), []
+    next(steps)
+    for _ in range(TIMED):
+        started = time.perf_counter()
+        next(steps)
+        found.append(time.perf_counter() - started)
+    return min(found)
 
 
 def precision(wanted: str, d_model: int, device: str) -> str:

@@ -16,6 +16,7 @@ from playground.runs.corpora import Corpora, sizes
 from playground.runs.folder import pack_fork
 from playground.runs.limits import Limits
 from playground.runs.names import new_id, new_name, owner_of, owns
+from playground.runs.pace import precision
 from playground.runs.run import Run
 from playground.runs.store import Store, read_shipped
 from playground.runs.updates import Updates

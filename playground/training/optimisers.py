@@ -37,7 +37,9 @@ class Optimiser:
         for optimiser, share in self.parts:
             for group in optimiser.param_groups:
                 group["lr"] = learning_rate * share
-        for _ in together(lambda move: move(), [move for optimiser, _ in self.parts for move in (optimiser.moves() if isinstance(optimiser, Muon) else [optimiser.step])]):
+        kinds = [optimiser for optimiser, _ in self.parts]
+        moves = [move for kind in kinds for move in (kind.moves() if isinstance(kind, Muon) else [kind.step])]
+        for _ in together(lambda move: move(), moves):
             pass
         for optimiser, _ in self.parts:
             optimiser.zero_grad()

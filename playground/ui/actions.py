@@ -18,12 +18,14 @@ from playground.runs.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui import links, uploading
 from playground.ui.controls import wording
+from playground.ui.outlook import outlook as outlook_of
+from playground.ui.outlook import preset_of
 from playground.words import say
 
 PRIVATE = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False}
 
 
-def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, train, preset, reset, tabs, upload) -> None:
+def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, train, preset, outlook, reset, tabs, upload) -> None:
     """Connects every control of the page."""
     knobs, reply = parts.knobs, hidden["reply"]
     who = [hidden["token"], hidden["language"]]
@@ -47,6 +49,10 @@ def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, tr
         usual = {default("steps"), *TASK_STEPS.values()}
         return TASK_STEPS.get(task, default("steps")) if steps in usual else steps
 
+    def look_ahead(language: str, *values: Any) -> tuple[str, str | None]:
+        settings = dict(zip(names, values, strict=True))
+        return outlook_of(runs, language, settings), preset_name(settings)
+
     def arrive(request: gr.Request) -> list:
         return [*link_values(runs, request, list(knobs)), *relabel(_language(request))]
 
@@ -64,6 +70,14 @@ def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, tr
     knobs["task"].input(take_task, [knobs["task"], knobs["steps"]], knobs["steps"], **PRIVATE)
     reset.click(lambda: [default(name) for name in knobs] + ["default"], None, [*knobs.values(), preset], **PRIVATE)
     gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=f"{ours}knobs(values)")
+    gr.on(
+        [*(knob.change for knob in knobs.values()), hidden["own"].change, hidden["language"].change],
+        look_ahead,
+        everything[1:],
+        [outlook, preset],
+        trigger_mode="always_last",
+        **PRIVATE,
+    )
     for name in LIVE_KNOBS:
         knobs[name].change(
             partial(live, name),
@@ -139,6 +153,14 @@ def preset_values(name: str, now: dict[str, Any]) -> dict[str, Any]:
     """Every knob as a preset has it; what the data are stays as it is."""
     base = Experiment().with_(**{knob: value for knob, value in now.items() if value is not None})
     return preset(name, base).flat()
+
+
+def preset_name(values: dict[str, Any]) -> str | None:
+    """The preset that is shown as chosen; None when the settings are nobody's but the visitor's."""
+    try:
+        return preset_of(Experiment().with_(**{name: value for name, value in values.items() if value is not None}))
+    except Refusal:
+        return None
 
 
 def link_values(runs: Runs, request: gr.Request, names: list[str]) -> list:

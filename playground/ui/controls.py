@@ -91,11 +91,10 @@ def control(name: str) -> gr.components.Component:
     return gr.Slider(minimum=knob.low, maximum=knob.high, step=knob.step, value=value, **common)
 
 
-def preset_control() -> gr.Dropdown:
-    return gr.Dropdown(
+def preset_control() -> gr.Radio:
+    return gr.Radio(
         choices=preset_options("en"),
         value="default",
-        filterable=False,
         elem_id="preset",
         label=label("preset", "en"),
         info=say("en", "knobs.preset.help"),

@@ -41,6 +41,7 @@ def build(runs: Runs, reader: Reader) -> gr.Blocks:
                 train = parts.title(gr.Button(words("train"), variant="primary", elem_id="pg-train"), "train", "value")
                 gr.HTML('<div id="pg-run-buttons"></div>', apply_default_css=False)
             preset = preset_control()
+            outlook = gr.Markdown(elem_id="pg-outlook")
             for group, (first, more) in GROUPS.items():
                 parts.title(gr.Markdown(words(f"group_{group}"), elem_classes="pg-group"), f"group_{group}", "value")
                 for name in first:
@@ -62,7 +63,7 @@ def build(runs: Runs, reader: Reader) -> gr.Blocks:
                 tab.select(None, None, None, js=f"() => window.playground.tab('{name}')", api_visibility="private")
     parts.knobs = {name: parts.knobs[name] for name in CONTROLLED}
     with demo:
-        actions.wire(demo, runs, reader, parts, hidden, train=train, preset=preset, reset=reset, tabs=tabs, upload=upload)
+        actions.wire(demo, runs, reader, parts, hidden, train=train, preset=preset, outlook=outlook, reset=reset, tabs=tabs, upload=upload)
     return demo
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch.nn.utils.rnn import pad_sequence
 
 from playground.config import BOS, EOS, PAD
-from playground.data.batches import ROOM, batches, collate, cut
+from playground.data.batches import ROOMS, batches, collate, cut
 from playground.data.corpus import Item
 
 ids = st.lists(st.integers(3, 99), max_size=9).map(tuple)
@@ -106,13 +106,20 @@ def test_an_empty_batch_is_refused():
 
 
 def test_packed_by_hand():
-    long, short, other = Item("", "", (5, 6, 7, 8), (9, 8, 7)), Item("", "", (5,), (8,)), Item("", "", (6, 7, 8), (9,))
-    (batch,) = cut([short, long, other], 1, packed=True)  # rows of at most 7 and 6: the longest first, each where there is room
-    assert batch.src.tolist() == [[5, 6, 7, 8, EOS, 5, EOS], [6, 7, 8, EOS, PAD, PAD, PAD]]
-    assert batch.tgt_in.tolist() == [[BOS, 9, 8, 7, BOS, 8], [BOS, 9, PAD, PAD, PAD, PAD]]
-    assert batch.tgt_out.tolist() == [[9, 8, 7, EOS, 8, EOS], [9, EOS, PAD, PAD, PAD, PAD]]
-    assert batch.src_pairs.tolist() == [[1, 1, 1, 1, 1, 2, 2], [1, 1, 1, 1, 0, 0, 0]]
-    assert batch.tgt_pairs.tolist() == [[1, 1, 1, 1, 2, 2], [1, 1, 0, 0, 0, 0]]
+    long, short, other = Item("", "", (5, 6, 7, 8), (9, 8, 7)), Item("", "", (5,), (8,)), Item("", "", (6, 7, 8), (9, 9))
+    (batch,) = cut([short, other, long], 1, packed=True)  # the longest, and then the longest that fits
+    assert batch.src.tolist() == [[5, 6, 7, 8, EOS, 6, 7, 8, EOS, 5, EOS]]
+    assert batch.tgt_in.tolist() == [[BOS, 9, 8, 7, BOS, 9, 9, BOS, 8]]
+    assert batch.tgt_out.tolist() == [[9, 8, 7, EOS, 9, 9, EOS, 8, EOS]]
+    assert batch.src_pairs.tolist() == [[1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3]]
+    assert batch.tgt_pairs.tolist() == [[1, 1, 1, 1, 2, 2, 2, 3, 3]]
+
+
+def test_what_does_not_fit_gets_a_row_of_its_own_filled_up_with_padding():
+    long, short = Item("", "", (5, 6, 7, 8, 9), (9,) * 5), Item("", "", (5,), (8,))
+    (batch,) = cut([long, long, short, short, short], 1, packed=True)
+    assert batch.src.tolist() == [*[[5, 6, 7, 8, 9, EOS, 5, EOS]] * 2, [5, EOS, *[PAD] * 6]]
+    assert batch.src_pairs.tolist() == [*[[*[1] * 6, 2, 2]] * 2, [1, 1, *[0] * 6]]
 
 
 def unpacked(batch) -> list[tuple[tuple[int, ...], ...]]:
@@ -141,8 +148,8 @@ def test_every_pair_is_in_one_part_once_and_whole(items, parts, packed):
 @settings(max_examples=100)
 def test_packed_rows_are_not_much_wider_than_the_longest_pair(items):
     (batch,) = cut(items, 1, packed=True)
-    assert batch.src.shape[1] <= ROOM * max(len(item.src_ids) + 1 for item in items)
-    assert batch.tgt_in.shape[1] <= ROOM * max(len(item.tgt_ids) + 1 for item in items)
+    assert batch.src.shape[1] <= ROOMS[-1] * max(len(item.src_ids) + 1 for item in items)
+    assert batch.tgt_in.shape[1] <= ROOMS[-1] * max(len(item.tgt_ids) + 1 for item in items)
     assert ((batch.src_pairs == 0) == (batch.src == PAD)).all()
     assert ((batch.tgt_pairs == 0) == (batch.tgt_out == PAD)).all()
 

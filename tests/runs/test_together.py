@@ -13,7 +13,8 @@ from playground.runs.together import Helpers
 @pytest.mark.parametrize("count", [0, 1, 2, 7])
 def test_results_come_in_order(cores, count):
     with Helpers(2) as helpers:
-        assert list(helpers.together(cores)(lambda n: (time.sleep(0.001 * (n % 3)), n * n)[1], range(count))) == [n * n for n in range(count)]
+        found = helpers.together(cores)(lambda n: (time.sleep(0.001 * (n % 3)), n * n)[1], range(count))
+        assert list(found) == [n * n for n in range(count)]
 
 
 def test_parts_are_worked_on_at_once_by_one_torch_thread_each():

@@ -59,7 +59,7 @@ function drawStatus() {
 function drawFacts() {
   const facts = document.getElementById("pg-facts"), own = document.getElementById("pg-own-run");
   if (!facts || !card) return;
-  const where = run.device ? say("trained_on", { device: run.device, threads: run.threads, precision: run.precision }) : "";
+  const where = run.device ? say("trained_on", { device: run.device, threads: run.threads, precision: card.precision }) : "";
   const text = [card.line, where].filter(Boolean).join(" · ");
   if (facts.textContent !== text) facts.textContent = text;
   if (own.dataset.mine === String(card.mine) + card.id + cursor.lang) return;

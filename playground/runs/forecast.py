@@ -1,0 +1,55 @@
+"""Forecast: what a training will compute and how long it will take here, and what each choice adds to that; before it begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from playground.config import DataConfig, Experiment, default
+from playground.data.corpus import Corpus, build_corpus
+from playground.data.uploads import Pairs
+from playground.runs.pace import layers, measured
+from playground.training.work import Work, step_work
+
+SAMPLE = 300  # pairs tell how long the sentences are
+NOTABLE = 0.05  # a choice that changes the time by less is not spoken of
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Of the whole training on one core of this machine, validations and pictures left out. `choices` are knobs that differ from the
+    default, and how many times as long each makes the training."""
+
+    work: Work  # of one step
+    step_seconds: float
+    seconds: float
+    choices: tuple[tuple[str, float], ...]
+
+
+def forecast(experiment: Experiment, pairs: Pairs | None = None) -> Forecast:
+    """Raises Refusal when there is no such training: no own sentences, or too few."""
+    work, step = _step(experiment, pairs)
+    whole = step * experiment.training.steps
+    times = []
+    for name in experiment.difference():
+        if name in ("own", "task"):
+            continue
+        other = experiment.with_(**{name: default(name)})
+        factor = whole / (_step(other, pairs)[1] * other.training.steps)
+        if abs(factor - 1) >= NOTABLE:
+            times.append((name, factor))
+    return Forecast(work, step, whole, tuple(sorted(times, key=lambda found: -abs(found[1] - 1))))
+
+
+def _step(experiment: Experiment, pairs: Pairs | None) -> tuple[Work, float]:
+    """(work, seconds) of one step."""
+    data = replace(experiment.data, pairs=SAMPLE, heldout=10, data_seed=1)
+    joint = experiment.model.share_embeddings == "all"
+    corpus = build_corpus(data, replace(pairs, pairs=pairs.pairs[:SAMPLE]), joint) if pairs else _small(data, joint)
+    work = step_work(experiment, corpus)
+    return work, measured().step(layers(experiment), work.operations)
+
+
+@lru_cache(maxsize=64)
+def _small(data: DataConfig, joint: bool) -> Corpus:
+    return build_corpus(data, None, joint)
