@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -26,9 +27,9 @@ class Control:
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
 
-    def create(self, knobs: dict[str, Any]) -> str:
+    def create(self, knobs: dict[str, Any], owner: str = TOKEN) -> str:
         """A new run; its id."""
-        return self._runs.create(Experiment().with_(**knobs), TOKEN).id
+        return self._runs.create(Experiment().with_(**knobs), owner).id
 
     def known(self) -> list[str]:
         """The runs of this benchmark."""
@@ -76,9 +77,42 @@ class Control:
             "reached": last["exact_match"] >= target,
         }
 
-    def drop(self, run: str) -> None:
+    def drop(self, run: str, owner: str = TOKEN) -> None:
         """Ends the run and forgets it."""
-        self._runs.delete(run, TOKEN)
+        self._runs.delete(run, owner)
+
+    def pause(self, run: str, owner: str = TOKEN) -> None:
+        self._runs.pause(run, owner)
+
+    def progress_of(self, runs: list[str]) -> dict[str, Any]:
+        """How far these runs are at one moment, in their order."""
+        found = [self._runs.get(run) for run in runs]
+        return {"steps": [run.step for run in found], "time": time.perf_counter(), "statuses": [run.status for run in found]}
+
+    def together(self, knobs: list[dict[str, Any]], target: float) -> list[float | None]:
+        """So many runs made at once, each for somebody else: seconds from then until each has reached the target; None for never."""
+        self.forget()
+        started, reached = time.time(), {}
+        runs = [self._runs.get(self.create(one, f"{TOKEN}-{number}")) for number, one in enumerate(knobs)]
+        while going := [run for run in runs if run.id not in reached]:
+            for run in going:
+                over, last = not run.unfinished, run.history.validations.last()
+                if last and last["exact_match"] >= target:
+                    reached[run.id] = time.time() - started
+                elif over:
+                    reached[run.id] = None
+            time.sleep(LOOK)
+        for number, run in enumerate(runs):
+            self.drop(run.id, f"{TOKEN}-{number}")
+        return [reached[run.id] for run in runs]
+
+    def resident(self) -> int | None:
+        """Bytes of memory that this process holds, after a look for what nobody needs any more (Linux only)."""
+        gc.collect()
+        try:
+            return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        except OSError:
+            return None
 
     def processor(self) -> dict[str, float | None]:
         """Seconds of processor time so far: "serving" of the threads that answer visitors (Linux only), "all" of the process."""

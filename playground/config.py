@@ -240,12 +240,12 @@ PRESETS: dict[str, dict[str, Any]] = {
     ),
     # everything that helps
     "fast": dict(
-        norm="pre", positions="both", bias=False, zero_init=True, optimiser="muon", schedule="one_cycle", learning_rate=0.05, steps=90,
+        bias=False, d_ff=128, zero_init=True, optimiser="muon", schedule="one_cycle", learning_rate=0.06, steps=90,
     ),
     # the paper's own size on the one sentence so many tutorials start with
     "paper_size": dict(
         task="beer", d_model=512, n_heads=8, encoder_layers=6, decoder_layers=6, d_ff=2048, norm="post", positions="sinusoidal",
-        optimiser="adam", schedule="constant", learning_rate=1e-4, steps=30, batch_size=1, validate_every=5,
+        zero_init=False, optimiser="adam", schedule="constant", learning_rate=1e-4, steps=30, batch_size=1, validate_every=5,
     ),
 }  # fmt: skip
 

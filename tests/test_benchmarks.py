@@ -155,7 +155,7 @@ def test_page(capsys, one_server):
     assert costs.keys() == ROWS.keys()
     assert costs["step"]["times"]["median"] == result["costs"]["steps"] == 8
     assert costs["step"]["share"]["median"] == 1
-    assert costs["film"]["times"]["median"] == 10  # every step, before the first, and once more at the end
+    assert costs["film"]["times"]["median"] == 9  # every step, and before the first
     assert costs["validation"]["times"]["median"] == 2  # at step 5 and at the end
     assert result["costs"]["all"].keys() == {"unwatched", "watched"}
     assert {row["panel"] for row in result["panels"]["rows"]} == set(NAMES)
@@ -165,7 +165,10 @@ def test_page(capsys, one_server):
     alone, watched = result["streams"]["rows"]
     assert (alone["streams"], watched["streams"]) == (0, 2)
     assert alone["updates"]["median"] == 0 < watched["updates"]["median"]
-    assert watched.keys() == {"streams", "updates", "update_seconds", "bytes", "steps", "lost"}
+    assert watched.keys() == {"streams", "updates", "panels", "serving", "bytes", "steps", "lost"}
+    assert result["together"] == [
+        {"visitors": row["streams"], "share": result["costs"]["recording"]["median"] + row["lost"]["median"]} for row in (alone, watched)
+    ]
 
 
 def test_what_happens_inside_something_measured_belongs_to_the_outer_one():

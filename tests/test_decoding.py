@@ -17,7 +17,7 @@ SOURCES = [(4, 5, 6, 7, 8), (6,), (7, 7, 4), (8, 4, 5, 6, 4, 4, 5, 8)]
 @cache
 def untaught(vocab: int = 9, seed: int = 1) -> Transformer:
     """A model with an opinion on everything, learnt from nothing."""
-    config = ModelConfig(d_model=16, n_heads=2, d_ff=24, encoder_layers=1, decoder_layers=2)
+    config = ModelConfig(d_model=16, n_heads=2, d_ff=24, encoder_layers=1, decoder_layers=2, zero_init=False)
     return disturb(Transformer(config, 9, vocab, torch.Generator().manual_seed(seed)), seed).eval()
 
 

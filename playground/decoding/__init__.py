@@ -1,12 +1,12 @@
 """Decoding: from probabilities to sentences, one token after the other. Here torch becomes numpy.
 
 writing (greedy, sampling) · beam (search, and the tree of what it considered) · verdict (whose fault a wrong answer is) · tracing
-(everything inside one sentence) · asking (the model, with or without its cache) · work (what it took)
+(everything inside one sentence) · asking (the model, with or without its cache) · lean (the same sums, quickly) · work (what it took)
 
 Sources and targets are lists of token ids without BOS; a source comes without its EOS, which is added here. `max_length` counts the
 tokens that are written, EOS included. A `prefix` is written first, whatever the model thinks of it, and ends the sentence where it holds
-EOS. `cache` False computes everything anew for each token. Each pass through the decoder is added to `record`. The model must be in
-eval mode.
+EOS. `cache` False computes everything anew for each token; `lean` False leaves all to the model's own code, which writes the same. Each
+pass through the decoder is added to `record`. The model must be in eval mode.
 """
 
 from playground.decoding.asking import Hypothesis

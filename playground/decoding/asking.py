@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from playground.config import BOS, EOS, MAX_POSITIONS
+from playground.decoding.lean import Lean, unchanged
 from playground.decoding.work import Pass
 from playground.model.cache import Cache
 from playground.model.masks import padding_mask
@@ -29,36 +30,57 @@ class Hypothesis:
         return bool(self.ids) and self.ids[-1] == EOS
 
 
-class Asking:
-    """The sources, encoded once and together, and what the decoder remembers while their targets grow. Each pass is added to `record`."""
+class Own:
+    """The model's own code: sources (B, S), encoded once, and with a cache what the decoder remembers."""
 
-    def __init__(self, model: Transformer, sources: Sequence[Sequence[int]], cache: bool, record: list[Pass] | None) -> None:
-        check(model)
-        src = padded([(*source, EOS) for source in sources]).to(model.projection.weight.device)
+    def __init__(self, model: Transformer, src: Tensor, cache: bool) -> None:
         self.model, self.cache = model, Cache(len(model.decoder)) if cache else None
-        self.record = [] if record is None else record
         self.memory, self.memory_mask = model.encode(src)[0], padding_mask(src)  # (B, S, D), (B, 1, 1, S)
 
-    def begin(self, prefix: Sequence[int]) -> tuple[Tensor, Tensor]:
-        """BOS and the prefix of P tokens for each source (B, 1 + P), and the log probability of each of its tokens (B, P)."""
-        sentences = self.memory.shape[0]
-        written = torch.tensor([(BOS, *prefix)] * sentences, device=self.memory.device)
-        if not prefix:
-            return written, self.memory.new_empty(sentences, 0)
-        logprobs = self.logprobs(written[:, :-1], len(prefix))  # (B, P, V)
-        return written, logprobs.gather(2, written[:, 1:, None])[..., 0]
-
-    def logprobs(self, tgt_in: Tensor, last: int = 1) -> Tensor:
-        """Log probabilities of what comes after each of the `last` tokens of tgt_in (B, T) -> (B, last, V)."""
+    def logits(self, tgt_in: Tensor, last: int) -> tuple[Tensor, int]:
+        """What comes after each of the `last` tokens of tgt_in (B, T): (B, last, V), and for how many tokens states were computed."""
         states, _, _ = self.model.decode(tgt_in, self.memory, self.memory_mask, self.cache)
-        self.record.append(Pass(*tgt_in.shape, computed=states.shape[1], asked=last))
-        return self.model.project(states[:, -last:]).log_softmax(dim=-1)
+        return self.model.project(states[:, -last:]), states.shape[1]
 
     def keep(self, rows: Tensor) -> None:
         """Goes on with these sentences (N,) of the batch, in this order; one may be taken twice."""
         self.memory, self.memory_mask = self.memory[rows], self.memory_mask[rows]
         if self.cache:
             self.cache.keep(rows)
+
+
+class Asking:
+    """The sources, encoded once and together, and what is remembered while their targets grow. Each pass is added to `record`.
+
+    With `lean` the lean code is asked, but the model's own where everything is computed anew, where there is a prefix, and where somebody
+    changed the model or listens to it.
+    """
+
+    def __init__(
+        self, model: Transformer, sources: Sequence[Sequence[int]], prefix: Sequence[int], cache: bool, record: list[Pass] | None,
+        lean: bool,
+    ) -> None:  # fmt: skip
+        check(model)
+        src = padded([(*source, EOS) for source in sources]).to(model.projection.weight.device)
+        self.prefix, self.record, self.src = prefix, [] if record is None else record, src
+        self.code = Lean(model, src) if lean and cache and not prefix and unchanged(model) else Own(model, src, cache)
+
+    def begin(self) -> tuple[Tensor, Tensor]:
+        """BOS and the prefix of P tokens for each source (B, 1 + P), and the log probability of each of its tokens (B, P)."""
+        written = torch.tensor([(BOS, *self.prefix)] * len(self.src), device=self.src.device)
+        if not self.prefix:
+            return written, written.new_empty(written.shape[0], 0, dtype=torch.float32)
+        logprobs = self.logprobs(written[:, :-1], len(self.prefix))  # (B, P, V)
+        return written, logprobs.gather(2, written[:, 1:, None])[..., 0]
+
+    def logprobs(self, tgt_in: Tensor, last: int = 1) -> Tensor:
+        """Log probabilities of what comes after each of the `last` tokens of tgt_in (B, T) -> (B, last, V)."""
+        logits, computed = self.code.logits(tgt_in, last)
+        self.record.append(Pass(*tgt_in.shape, computed, asked=last))
+        return logits.log_softmax(dim=-1)
+
+    def keep(self, rows: Tensor) -> None:
+        self.code.keep(rows)
 
 
 def check(model: Transformer) -> None:

@@ -59,16 +59,16 @@ class Search:
 @torch.inference_mode()
 def beam(
     model: Transformer, source: Sequence[int], width: int, length_penalty: float, max_length: int, prefix: Sequence[int] = (),
-    cache: bool = True, record: list[Pass] | None = None,
+    cache: bool = True, record: list[Pass] | None = None, lean: bool = True,
 ) -> list[Hypothesis]:  # fmt: skip
     """The hypotheses that `search` finds, best first."""
-    return list(search(model, source, width, length_penalty, max_length, prefix, cache, record).hypotheses)
+    return list(search(model, source, width, length_penalty, max_length, prefix, cache, record, lean).hypotheses)
 
 
 @torch.inference_mode()
 def search(
     model: Transformer, source: Sequence[int], width: int, length_penalty: float, max_length: int, prefix: Sequence[int] = (),
-    cache: bool = True, record: list[Pass] | None = None,
+    cache: bool = True, record: list[Pass] | None = None, lean: bool = True,
 ) -> Search:  # fmt: skip
     """Keeps the `width` best hypotheses by their `score` at each step, the finished ones among them, until none can grow.
 
@@ -77,8 +77,8 @@ def search(
     if width < 1:
         raise ValueError("a beam needs a width of at least 1")
     prefix, most = forced(prefix, max_length)
-    asking = Asking(model, [source], cache, record)
-    written, logprobs = asking.begin(prefix)  # (1, 1 + P), (1, P)
+    asking = Asking(model, [source], prefix, cache, record, lean)
+    written, logprobs = asking.begin()  # (1, 1 + P), (1, P)
     nodes = [Node(None, BOS, 0, 0.0, 0.0, 0.0)]
     for value, token in zip(logprobs[0].tolist(), prefix, strict=True):
         nodes.append(child(nodes, len(nodes) - 1, token, value, length_penalty))

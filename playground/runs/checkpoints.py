@@ -18,10 +18,10 @@ ALTOGETHER = 8_000_000  # bytes of all of them
 FILM_BYTES = {"reverse": 3_500_000}  # the page opens with this one
 OTHERS_BYTES = 1_250_000
 ATTENTION = 1.0  # pictures of attention come before parameters here
-SMALL = {"d_model": 32, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1, "steps": 400, "threads": 1}
+SMALL = {"d_model": 32, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1, "steps": 400}
 
 CHECKPOINTS = {
-    "reverse": {"task": "reverse", "seed": 1, "threads": 1},
+    "reverse": {"task": "reverse", "seed": 1},
     "sort": {"task": "sort", "seed": 1, **SMALL},
     "numbers_de": {"task": "numbers_de", "seed": 1, **SMALL},
     "numbers_zh": {"task": "numbers_zh", "seed": 1, **SMALL},

@@ -34,6 +34,7 @@ from playground.runs.views import Candidate, Look, Piece, pieces_from, pieces_of
 
 METHODS = ("greedy", "beam", "sample")
 WIDEST = 10  # beam
+LEAN = False  # the model's own code writes, with the cache and without: so the times tell of the cache and of nothing else
 TRIES, ENOUGH = 3, 300  # the shortest time of so many is compared, but no more are begun after so many milliseconds
 
 
@@ -137,11 +138,12 @@ def _writer(
     def write(cache: bool) -> tuple[list[Hypothesis], Search | None, list[Pass]]:
         passes: list[Pass] = []
         if way.method == "beam":
-            found = search(model, ids, way.width, way.length_penalty, most, prefix, cache, passes)
+            found = search(model, ids, way.width, way.length_penalty, most, prefix, cache, passes, LEAN)
             return list(found.hypotheses), found, passes
         if way.method == "sample":
-            return [sample(model, ids, way.temperature, most, way.seed, prefix, way.top_k, way.top_p, cache, passes)], None, passes
-        return greedy(model, [ids], most, prefix, cache, passes), None, passes
+            drawn = sample(model, ids, way.temperature, most, way.seed, prefix, way.top_k, way.top_p, cache, passes, LEAN)
+            return [drawn], None, passes
+        return greedy(model, [ids], most, prefix, cache, passes, LEAN), None, passes
 
     return write
 

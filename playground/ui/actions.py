@@ -91,6 +91,7 @@ def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, tr
     uploading.wire(runs, upload, who, hidden, knobs, answer, start, everything)
     arriving = demo.load(arrive, None, [*knobs.values(), hidden["own"], tabs, *titled], **PRIVATE)
     arriving.then(None, list(knobs.values()), None, js=f"{ours}knobs(values, true)")
+    arriving.then(look_ahead, everything[1:], [outlook, preset], **PRIVATE)
 
 
 def answer(language: str, act: Callable[[], dict]) -> dict:

@@ -1,0 +1,130 @@
+"""What every peer is given and how all of them are watched: the same pairs, the same examination, the same clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from playground.config import PAD
+from playground.data.batches import Batch, collate
+from playground.data.corpus import Item
+
+EVERY = 1.0  # seconds of training between two examinations, at least
+SHARE = 0.05  # of a run's time that examinations may take
+EXAM_ROWS = 100  # pairs in one forward pass of an examination
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How large a peer is, its dropout, and how many pairs an update learns from. Learning rate and schedule are always its own."""
+
+    d_model: int
+    n_heads: int
+    layers: int  # of the encoder, and as many of the decoder
+    d_ff: int
+    dropout: float
+    pairs: int
+    parts: int = 1  # batches that an update's pairs come in, one after the other
+
+
+@dataclass(frozen=True)
+class Task:
+    """The pairs as token ids (with the project's PAD, BOS, EOS), the number of different ids on a side, and the setting."""
+
+    train: tuple[Item, ...]
+    heldout: tuple[Item, ...]
+    vocabulary: int
+    longest: int  # the longest row a batch can have
+    setting: Setting
+    seed: int
+
+
+class Learner(Protocol):
+    """A peer, built for a task. `train` goes on until the watch says stop."""
+
+    model: nn.Module
+
+    def train(self, watch: Watch) -> None: ...
+
+
+class Watch:
+    """Counts steps and tokens, examines now and then, and says when to stop: the target is reached or the time is up.
+
+    An examination comes after `EVERY` seconds of training, and late enough after the last one to take no more than `SHARE` of the time.
+    """
+
+    def __init__(self, target: float, limit: float, report: Callable[[dict], None] = lambda found: None) -> None:
+        self._target, self._limit, self._report = target, limit, report
+        self._started, self._cpu = time.perf_counter(), time.process_time()
+        self._last, self._pause = self._started, EVERY
+        self.found = {"seconds": 0.0, "cpu_seconds": 0.0, "validating": 0.0, "preparing": 0.0, "step": 0, "tokens": 0, "cells": 0}
+        self.found |= {"exact_match": 0.0, "reached": False}
+
+    def prepared(self) -> None:
+        """The model is built and the first step comes next."""
+        self._last = time.perf_counter()
+        self.found["preparing"] = self._last - self._started
+
+    def step(self, tokens: int, cells: int, examine: Callable[[], float]) -> bool:
+        """After every update: `tokens` of its `cells` were no padding; `examine` gives the exact match. True when it is time to stop."""
+        found, now = self.found, time.perf_counter()
+        found["step"] += 1
+        found["tokens"] += tokens
+        found["cells"] += cells
+        over = now - self._started >= self._limit
+        if now - self._last < self._pause and not over:
+            return False
+        found["exact_match"] = examine()
+        self._last = time.perf_counter()
+        took = self._last - now
+        self._pause = max(EVERY, took * (1 / SHARE - 1))
+        found["validating"] += took
+        found["seconds"], found["cpu_seconds"] = self._last - self._started, time.process_time() - self._cpu
+        found["reached"] = found["exact_match"] >= self._target
+        self._report(found)
+        return found["reached"] or over
+
+
+def batches(task: Task) -> Iterator[Batch]:
+    """Endless batches of as many pairs as the setting says: pass after pass over all pairs, each in an order of its own."""
+    generator = torch.Generator().manual_seed(task.seed)
+    while True:
+        for group in torch.randperm(len(task.train), generator=generator).split(task.setting.pairs):
+            yield collate([task.train[index] for index in group.tolist()])
+
+
+def exam(heldout: tuple[Item, ...]) -> list[Batch]:
+    """The held-out pairs, sorted by length so that little is padding, in batches of `EXAM_ROWS`."""
+    rows = sorted(heldout, key=lambda item: len(item.src_ids))
+    return [collate(rows[start : start + EXAM_ROWS]) for start in range(0, len(rows), EXAM_ROWS)]
+
+
+def rows_right(logits: Tensor, wanted: Tensor, padding: int = PAD) -> int:
+    """How many rows greedy decoding would get wholly right: those whose every likeliest token is the right one, given the right ones
+    before it. logits (B, T, V), wanted (B, T)."""
+    return int(((logits.argmax(dim=-1) == wanted) | (wanted == padding)).all(dim=1).sum())
+
+
+@torch.inference_mode()
+def exact_match(model: nn.Module, logits: Callable[[Batch], Tensor], batches: list[Batch]) -> float:
+    """The share of pairs that greedy decoding gets wholly right."""
+    model.eval()
+    right = sum(rows_right(logits(batch), batch.tgt_out) for batch in batches)
+    model.train()
+    return right / sum(len(batch.src) for batch in batches)
+
+
+def train(model: nn.Module, update: Callable[[Batch], int], logits: Callable[[Batch], Tensor], task: Task, watch: Watch) -> None:
+    """The loop of a peer that has none of its own. `update` says how many cells, padding and all, it computed."""
+    questions = exam(task.heldout)
+    model.train()
+    for batch in batches(task):
+        cells = update(batch)
+        tokens = int((batch.src != PAD).sum() + (batch.tgt_out != PAD).sum())
+        if watch.step(tokens, cells, lambda: exact_match(model, logits, questions)):
+            return

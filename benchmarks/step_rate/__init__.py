@@ -1,0 +1,212 @@
+"""Training steps per second, of our presets and of torch.nn.Transformer at equal size and on equal batches, and how far from the floor."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from collections.abc import Callable, Iterator
+
+import torch
+from torch.nn import functional as F
+from torch.nn.utils import clip_grad_norm_
+
+from benchmarks.pace import cores, steady, timed
+from benchmarks.page import numbers
+from benchmarks.peers.plain import Plain
+from benchmarks.step_rate import inside
+from benchmarks.step_rate.floor import matmul_rate, step_flops, step_tokens
+from benchmarks.suite import note, some_of
+from benchmarks.tables import markdown, milliseconds, percent, ratio, shown, summary, whole
+from playground.config import PAD, Experiment, preset
+from playground.data.batches import batches, collate
+from playground.data.corpus import Corpus, build_corpus
+from playground.runs.limits import machine_cores
+from playground.runs.pace import precision
+from playground.runs.warmup import warm_up
+from playground.training.loop import Training
+
+ABOUT = "training steps/s at four widths against torch.nn.Transformer on equal batches, and against the floor; where a step's time goes"
+PEER = "nn.Transformer"
+OURS = {"default": ("default", {}), "fast": ("fast", {}), "default by AdamW": ("default", {"optimiser": "adamw"})}  # the peer's optimiser
+TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+CPU, PEER_TYPE = "cpu", "float32"
+INNER = 4  # d_ff as a multiple of d_model
+WIDE, FEW_HEADS, MANY_HEADS = 256, 4, 8  # from this width on more heads
+RATE_SECONDS = 0.2  # for measuring one rate of products
+MOST_INSIDE = 20  # steps that are looked into
+WHICH = ("d_model", "threads", "who")
+SMOKE = {
+    "widths": [16],
+    "threads": [1],
+    "rounds": 2,
+    "seconds": 0.0,
+    "set": [("pairs", 200), ("heldout", 20), ("batch_size", 8), ("encoder_layers", 1), ("decoder_layers", 1)],
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--widths", type=numbers, default=[64, 128, 256, 512], metavar="N,M", help="d_model; d_ff is four times as much")
+    parser.add_argument("--threads", type=numbers, default=[1, 2], metavar="N,M")
+    parser.add_argument("--who", type=some_of(OURS), default=list(OURS), metavar="A,B", help=f"of ours: {'; '.join(OURS)}")
+    parser.add_argument("--rounds", type=int, default=3, help="in which all that is compared takes its turn")
+    parser.add_argument("--seconds", type=float, default=1.2, help="for which each is timed in a round, two steps at least")
+
+
+def run(options: argparse.Namespace) -> dict:
+    """{"rows", "floors", "parts", "kinds", "flops": {width: of a step}}.
+
+    rows: {"d_model", "threads", "who", "type": of the products, "seconds": of a step, "rate": steps/s, "tokens": real tokens/s, "share":
+    of the floor in that type, "ratio": times as fast as the peer, "best": seconds of the fastest step}; floors: {"d_model", "threads",
+    "type", "rate": operations/s, "seconds": of a step}; both with summaries over the rounds, each round compared in itself. parts and
+    kinds: {"d_model", "threads", "who", name: seconds} of our steps, kinds on one thread only.
+    """
+    warm_up()
+    corpus = build_corpus(Experiment().with_(**dict(options.set)).data)
+    threads = sorted({min(count, machine_cores()) for count in options.threads})
+    result: dict = {"rows": [], "floors": [], "parts": [], "kinds": [], "flops": {}}
+    for width in options.widths:
+        match = Match(width, corpus, options)
+        for number in range(options.rounds):
+            for count in threads:
+                match.round(count, look_inside=number == options.rounds - 1)
+        for name, rows in match.rows().items():
+            result[name] += rows
+        result["flops"][width] = match.flops
+    return result
+
+
+class Match:
+    """All that is compared at one width."""
+
+    def __init__(self, width: int, corpus: Corpus, options: argparse.Namespace) -> None:
+        experiments = {who: at_width(who, width, dict(options.set)) for who in options.who}
+        first = next(iter(experiments.values()))
+        pairs = first.training.batch_size
+        self.flops = step_flops(first.model, corpus.tgt_tokenizer.size, corpus.train, pairs)
+        self.tokens = step_tokens(corpus.train, pairs)
+        self._width, self._inner, self._seconds = width, first.model.d_ff, options.seconds
+        self._types = {who: precision(one.training.precision, width, CPU) for who, one in experiments.items()} | {PEER: PEER_TYPE}
+        self._trainings = {who: Training(one, corpus, CPU, self._types[who]) for who, one in experiments.items()}
+        self._steps = {who: training.steps() for who, training in self._trainings.items()}
+        self._peer = theirs(first, corpus)
+        self._rounds: dict[int, list[dict]] = {}  # by threads
+        self._parts: list[dict] = []
+        self._kinds: list[dict] = []
+
+    def round(self, threads: int, look_inside: bool) -> None:
+        """Everybody in turn, on so many threads: the rates of products, the median step of each, and at the end what is inside of ours."""
+        torch.set_num_threads(threads)
+        rows = round(self.tokens / 2)
+        rates = {name: matmul_rate(self._width, self._inner, rows, dtype, RATE_SECONDS) for name, dtype in TYPES.items()}
+        taken = {PEER: timed(self._peer, self._seconds)}
+        with cores(threads) as together:
+            for who, training in self._trainings.items():
+                training.together, steps = together, self._steps[who]
+                taken[who] = timed(steps.__next__, self._seconds)
+                if look_inside:
+                    which, each = {"d_model": self._width, "threads": threads, "who": who}, statistics.median(taken[who])
+                    count = max(2, min(MOST_INSIDE, int(self._seconds / each)))
+                    self._parts.append(which | inside.parts(training, steps, count))
+                    if threads == 1:
+                        self._kinds.append(which | inside.kinds(training, steps, count, each))
+        times = {who: statistics.median(found) for who, found in taken.items()}
+        best = {who: min(found) for who, found in taken.items()}
+        note(f"d_model {self._width}, {threads} threads: " + ", ".join(f"{who} {1000 * took:.1f} ms" for who, took in times.items()))
+        self._rounds.setdefault(threads, []).append({"rates": rates, "times": times, "best": best})
+
+    def rows(self) -> dict[str, list[dict]]:
+        """What `run` returns of this width."""
+        rows, floors = [], []
+        for threads, rounds in self._rounds.items():
+            which = {"d_model": self._width, "threads": threads}
+            rows += [which | {"who": who, "type": self._types[who]} | self._row(rounds, who) for who in (*self._trainings, PEER)]
+            floors += [which | {"type": name} | self._floor(rounds, name) for name in TYPES]
+        return {"rows": rows, "floors": floors, "parts": self._parts, "kinds": self._kinds}
+
+    def _row(self, rounds: list[dict], who: str) -> dict:
+        times = [one["times"][who] for one in rounds]
+        found = {
+            "seconds": times,
+            "rate": [1 / took for took in times],
+            "tokens": [self.tokens / took for took in times],
+            "share": [self.flops / one["rates"][self._types[who]] / took for one, took in zip(rounds, times, strict=True)],
+            "ratio": [one["times"][PEER] / took for one, took in zip(rounds, times, strict=True)],
+        }
+        return {name: summary(values) for name, values in found.items()} | {"best": min(one["best"][who] for one in rounds)}
+
+    def _floor(self, rounds: list[dict], name: str) -> dict:
+        rates = [one["rates"][name] for one in rounds]
+        return {"rate": summary(rates), "seconds": summary(self.flops / rate for rate in rates)}
+
+
+def at_width(who: str, width: int, knobs: dict) -> Experiment:
+    """One of OURS at this width, in the paper's proportions."""
+    name, other = OURS[who]
+    heads = MANY_HEADS if width >= WIDE else FEW_HEADS
+    return steady(preset(name).with_(**{"d_model": width, "n_heads": heads, "d_ff": INNER * width} | other | knobs))
+
+
+def theirs(experiment: Experiment, corpus: Corpus) -> Callable[[], int]:
+    """A step of the peer at the size of an experiment, on the very pairs that ours takes, in one rectangle; returns its real tokens. It is
+    a plain loop: cross entropy, the gradient cut to length, fused AdamW."""
+    model, config = experiment.model, experiment.training
+    size = (model.d_model, model.n_heads, model.encoder_layers, model.d_ff, model.dropout)
+    plain = Plain(corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, *size).train()
+    parameters = list(plain.parameters())
+    optimiser = torch.optim.AdamW(parameters, lr=config.learning_rate, fused=True)
+    order = batches(corpus.train, config.batch_size, config.batch_unit, config.seed)
+
+    def step() -> int:
+        batch = collate(next(order))
+        logits = plain(batch.src, batch.tgt_in)
+        loss = F.cross_entropy(logits.flatten(0, 1), batch.tgt_out.flatten(), ignore_index=PAD)
+        optimiser.zero_grad()
+        loss.backward()
+        clip_grad_norm_(parameters, config.clip)
+        optimiser.step()
+        loss.item()
+        return int((batch.src != PAD).sum() + (batch.tgt_out != PAD).sum())
+
+    return step
+
+
+def table(result: dict) -> str:
+    forms = {"rate": lambda v: f"{v:.1f}", "tokens": whole, "seconds": milliseconds, "share": percent, "ratio": ratio}
+    head = (*WHICH, "type", "steps/s", "real tokens/s", "ms a step", "of the floor", f"times {PEER}", "fastest step")
+    rows = [
+        (
+            *(str(row[name]) for name in (*WHICH, "type")),
+            *(shown(row[name], form) for name, form in forms.items()),
+            milliseconds(row["best"]),
+        )
+        for row in result["rows"]
+    ]
+    floors = [
+        (str(row["d_model"]), str(row["threads"]), row["type"], shown(row["rate"], _giga), shown(row["seconds"], milliseconds))
+        for row in result["floors"]
+    ]
+    gflops = ", ".join(f"{_giga(value)} at d_model {width}" for width, value in result["flops"].items())
+    about = f"The floor: operations of a step by formula, without padding (10⁹: {gflops}), at the rate at which this machine multiplies."
+    return "\n\n".join(
+        [
+            markdown(head, rows),
+            about,
+            markdown(("d_model", "threads", "type", "10⁹ operations/s", "floor, ms a step"), floors),
+            "Where the time of one of our steps goes: ms and share.",
+            _shares(result["parts"], inside.PARTS),
+            "The same on one thread by kind of operation (dispatch: Python, and all that is not work on numbers).",
+            _shares(result["kinds"], inside.KINDS),
+        ]
+    )
+
+
+def _giga(value: float) -> str:
+    return f"{value / 1e9:.3g}"
+
+
+def _shares(rows: list[dict], names: tuple[str, ...]) -> str:
+    def cells(row: dict) -> Iterator[str]:
+        total = sum(row[name] for name in names)
+        return (f"{milliseconds(row[name])} ({row[name] / total:.0%})" for name in names)
+
+    return markdown((*WHICH, *names), ((*(str(row[name]) for name in WHICH), *cells(row)) for row in rows))
