@@ -123,7 +123,7 @@ def _serving_seconds() -> float | None:
     """Python's threads without the workers that train; torch's own threads are none of Python's, and belong to training."""
     total = 0
     for thread in threading.enumerate():
-        if thread.name.startswith("worker-"):
+        if thread.name.startswith(("worker-", "helper")):
             continue
         try:
             total += int(Path(f"/proc/self/task/{thread.native_id}/schedstat").read_text().split()[0])

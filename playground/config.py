@@ -99,15 +99,15 @@ class DataConfig:
 class TrainingConfig:
     """How the model learns (section 5 of the paper, and what has been learnt since)."""
 
-    steps: int = _knob(100, low=1, high=100_000, step=1)
+    steps: int = _knob(90, low=1, high=100_000, step=1)
     minutes: float = _knob(0.0, low=0.0, high=240.0, step=0.5)  # 0: no limit; the schedule follows steps
-    batch_size: int = _knob(64, low=1, high=16_384, step=1)
+    batch_size: int = _knob(80, low=1, high=16_384, step=1)
     batch_unit: str = _knob("sentences", choices=("sentences", "tokens"))
     packing: bool = _knob(True, choices=(True, False))
     optimiser: str = _knob("muon", choices=("adam", "adamw", "muon"))
     learning_rate: float = _knob(0.05, low=1e-5, high=1.0, step=1e-5, live=True)
     schedule: str = _knob("one_cycle", choices=("paper", "one_cycle", "constant"))
-    warmup: int = _knob(10, low=0, high=10_000, step=1)
+    warmup: int = _knob(5, low=0, high=10_000, step=1)
     beta1: float = _knob(0.9, low=0.0, high=0.99, step=0.01)
     beta2: float = _knob(0.95, low=0.5, high=0.9999, step=0.0001)
     weight_decay: float = _knob(0.0, low=0.0, high=0.5, step=0.01)
@@ -240,7 +240,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     ),
     # everything that helps
     "fast": dict(
-        bias=False, d_ff=128, zero_init=True, optimiser="muon", schedule="one_cycle", learning_rate=0.06, steps=90,
+        bias=False, d_ff=128, zero_init=True, optimiser="muon", schedule="one_cycle", learning_rate=0.05, steps=85,
     ),
     # the paper's own size on the one sentence so many tutorials start with
     "paper_size": dict(

@@ -7,6 +7,7 @@ import argparse
 from benchmarks.page import costs, panels, start, streams
 from benchmarks.server import Server
 from benchmarks.suite import some_of
+from benchmarks.tables import markdown, percent, seconds
 
 ABOUT = "start to first answer and first picture; film, snapshots and validation as share of a step; panels and live updates"
 ALONE = {"start": start, "costs": costs}
@@ -20,7 +21,7 @@ SMOKE = {
     "requests": 2,
     "pause": 0.0,
     "streams": [2],
-    "window": 0.3,
+    "window": 1.2,
     "quiet": 0.0,
     "set": [("d_model", 16), ("d_ff", 32), ("pairs", 200), ("heldout", 20), ("steps", 8), ("validate_every", 5), *ONE_LAYER],
 }
@@ -42,13 +43,33 @@ def numbers(text: str) -> list[int]:
 
 
 def run(options: argparse.Namespace) -> dict:
-    """{part: {...}} for every part that was asked for; each part's module says what is in it."""
+    """{part: {...}} for every part that was asked for; each part's module says what is in it. With "costs" beside "streams" (or "start")
+    also "together": [{"visitors", "share"}] (and "opening": {"seconds", "steps"})."""
     result = {name: part.run(options) for name, part in ALONE.items() if name in options.parts}
     if SERVED.keys() & set(options.parts):
         with Server() as server:
             result |= {name: part.run(options, server) for name, part in SERVED.items() if name in options.parts}
+    if {"costs", "streams"} <= result.keys():
+        result["together"] = _together(result["costs"], result["streams"])
+    if {"costs", "start"} <= result.keys():
+        step, opening = result["costs"]["rows"][0]["each"]["median"], result["start"]["visit_picture"]["median"]
+        result["opening"] = {"seconds": opening, "steps": opening / step}
     return result
 
 
+def _together(written: dict, watched: dict) -> list[dict]:
+    """For each number of visitors, the share of a training's time: its film and what is written down of each step, live pictures, streams
+    and panels. Validation is none of it."""
+    recording = written["recording"]["median"]
+    return [{"visitors": row["streams"], "share": recording + row["lost"]["median"]} for row in watched["rows"]]
+
+
 def table(result: dict) -> str:
-    return "\n\n".join(PARTS[name].table(found) for name, found in result.items())
+    said = [PARTS[name].table(found) for name, found in result.items() if name in PARTS]
+    if "together" in result:
+        rows = [(str(row["visitors"]), percent(row["share"])) for row in result["together"]]
+        said.append(markdown(("recording and page together, visitors", "share of training time"), rows))
+    if "opening" in result:
+        opening = result["opening"]
+        said.append(f"Opening the page, to its first picture: {seconds(opening['seconds'])} s, as long as {opening['steps']:.0f} steps.")
+    return "\n\n".join(said)

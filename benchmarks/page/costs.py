@@ -17,10 +17,11 @@ from playground.config import Experiment
 from playground.data.corpus import Corpus, build_corpus
 from playground.runs import solo
 from playground.runs.folder import pack_run, pack_state
-from playground.runs.limits import Limits
+from playground.runs.limits import Limits, machine_cores
 from playground.runs.recording import Recording, copy_parameters
 from playground.runs.run import Run
 from playground.runs.store import write_run
+from playground.runs.together import Helpers
 from playground.runs.warmup import warm_up
 from playground.training.loop import Step, Training
 from playground.training.metrics import Validation
@@ -85,11 +86,11 @@ class TimedRecording(Recording):
 
 
 def run(options: argparse.Namespace) -> dict:
-    """{"rows": [{"what", "each", "times", "share"}], "all": {"unwatched", "watched"}, "steps", "save_seconds"}.
+    """{"rows": [{"what", "each", "times", "share"}], "all": {"unwatched", "watched"}, "recording", "steps", "save_seconds"}.
 
     Summaries over the repeats: each in seconds; times in a training; share of the time of all its steps. "rest" is the time between a step
     and the next that is none of the others. The share of a save is that of one save against the training between two saves. "all" sums
-    validation, film and rest, without and with live pictures.
+    validation, film and rest, without and with live pictures; "recording" is film and rest.
     """
     warm_up()
     experiment = Experiment().with_(**dict(options.set))
@@ -106,24 +107,33 @@ def run(options: argparse.Namespace) -> dict:
         rows.append({"what": what} | {name: summary(one[name] for one in found) for name in ("each", "times", "share")})
     quiet = [sum(sample[name]["share"] for name in ("validation", "film", "rest")) for sample in samples]
     watched = [share + sample["live"]["share"] for share, sample in zip(quiet, samples, strict=True)]
-    everything = {"unwatched": summary(quiet), "watched": summary(watched)}
-    return {"rows": rows, "all": everything, "steps": experiment.training.steps, "save_seconds": Limits().save_seconds}
+    recording = summary(sample["film"]["share"] + sample["rest"]["share"] for sample in samples)
+    return {
+        "rows": rows,
+        "all": {"unwatched": summary(quiet), "watched": summary(watched)},
+        "recording": recording,
+        "steps": experiment.training.steps,
+        "save_seconds": Limits().save_seconds,
+    }
 
 
 def _recorded(experiment: Experiment, corpus: Corpus, watched: bool) -> dict[str, dict[str, float]]:
     """One training with its film, from its first to its last step."""
     made = solo.new_run(experiment)
-    torch.set_num_threads(made.threads)
+    cores = min(made.threads, machine_cores())
+    torch.set_num_threads(1)
     training = TimedTraining(experiment, corpus, made.device)
     spent = training.spent = Spent()
-    started = time.perf_counter()
-    recording = TimedRecording(made, training)
     made.seen_at = float("-inf")
-    for _ in recording.steps():
-        if watched:
-            made.seen()
-    recording.finish()
-    spent.seconds["rest"] = time.perf_counter() - started - sum(spent.seconds.values())
+    with Helpers(cores - 1) as helpers:
+        training.together = helpers.together(cores)
+        started = time.perf_counter()
+        recording = TimedRecording(made, training)
+        for _ in recording.steps():
+            if watched:
+                made.seen()
+        recording.finish()
+        spent.seconds["rest"] = time.perf_counter() - started - sum(spent.seconds.values())
     spent.times["rest"] = spent.times["step"]
     steps = spent.seconds["step"]
     found = {name: {"each": s / spent.times[name], "times": spent.times[name], "share": s / steps} for name, s in spent.seconds.items()}
@@ -161,5 +171,6 @@ def table(result: dict) -> str:
         (said[row["what"]], shown(row["each"], milliseconds), shown(row["times"], whole), shown(row["share"], percent))
         for row in result["rows"]
     ]
+    rows.append(("film and writing down", "", "", shown(result["recording"], percent)))
     rows += [(f"validation, film and the rest, {name}", "", "", shown(found, percent)) for name, found in result["all"].items()]
     return markdown(head, rows)

@@ -1,4 +1,4 @@
-"""What live updates of one run that trains cost the server, and the training, with so many visitors at once."""
+"""What it costs the server, and the training, when so many visitors watch one run that trains."""
 
 from __future__ import annotations
 
@@ -9,21 +9,25 @@ import threading
 import time
 from urllib.parse import quote
 
-from benchmarks.server import ROUTES, Server, endless
+import orjson
+
+from benchmarks.server import ROUTES, Client, Server, endless
 from benchmarks.suite import note
 from benchmarks.tables import markdown, milliseconds, percent, shown, summary, whole
 from playground.runs.run import WATCHED_SECONDS
 
 QUIET = WATCHED_SECONDS + 0.5
 SETTLE = 0.1  # of a window, before it counts
+ASKED = ("learn", "sentence")  # panels that a page with the first tab open asks for, again and again while a run trains
 
 
 def run(options: argparse.Namespace, server: Server) -> dict:
-    """{"rows": [{"streams", "updates", "update_seconds", "bytes", "steps", "lost"}]}, all but the first summaries over the rounds.
+    """{"rows": [{"streams", "updates", "panels", "serving", "bytes", "steps", "lost"}]}, all but the first summaries over the rounds.
 
-    updates and steps are per second; update_seconds is processor time of the threads that serve, above what they take with no stream
-    open, for each update sent (None where the system doesn't tell, and for no stream); lost is the share of steps per second that
-    training has lost against no stream (where nobody watches, so that no live pictures are made either).
+    A visitor has a stream open, and asks for the panels of the first tab as often as the server says. updates, panels and steps are per
+    second; serving is processor seconds of the threads that answer, in a second (None where the system doesn't tell); bytes are those of
+    an update (None for no stream); lost is the share of training time that has gone against no visitor (where nobody watches, so that no
+    live pictures are made either).
     """
     rounds = [_round(server, options) for _ in range(options.repeats)]
     rows = []
@@ -34,8 +38,9 @@ def run(options: argparse.Namespace, server: Server) -> dict:
 
 
 def table(result: dict) -> str:
-    head = ("streams", "updates/s", "server ms for an update", "bytes of one", "training steps/s", "training lost")
-    forms = {"updates": whole, "update_seconds": milliseconds, "bytes": whole, "steps": lambda v: f"{v:.1f}", "lost": percent}
+    head = ("visitors", "updates/s", "panels/s", "serving, ms in a second", "bytes of an update", "training steps/s", "training time lost")
+    one = "{:.1f}".format
+    forms = {"updates": one, "panels": one, "serving": milliseconds, "bytes": whole, "steps": one, "lost": percent}
     rows = [(str(row["streams"]), *(shown(row[name], form) for name, form in forms.items())) for row in result["rows"]]
     return markdown(head, rows)
 
@@ -52,35 +57,27 @@ def _round(server: Server, options: argparse.Namespace) -> list[dict[str, float 
         watched = [_watch(server, run, count, options.window) for count in _counts(options)]
     alone, found = watched[0], []
     for one in watched:
-        serving = None if one["serving"] is None else max(one["serving"] - alone["serving"], 0.0)
-        updates = one["updates"]
-        found.append(
-            {
-                "updates": updates,
-                "update_seconds": serving / updates if updates and serving is not None else None,
-                "bytes": one["bytes"] / updates if updates else None,
-                "steps": one["steps"],
-                "lost": 1 - one["steps"] / alone["steps"],
-            }
-        )
-    note("; ".join(f"{count} streams {one['steps']:.1f} steps/s" for count, one in zip(_counts(options), watched, strict=True)))
+        size = one["bytes"] / one["updates"] if one["updates"] else None
+        found.append(one | {"bytes": size, "lost": 1 - one["steps"] / alone["steps"]})
+    note("; ".join(f"{count} visitors {one['steps']:.1f} steps/s" for count, one in zip(_counts(options), watched, strict=True)))
     return found
 
 
 def _watch(server: Server, run: str, count: int, window: float) -> dict[str, float | None]:
     """Everything per second of the window: steps, updates, bytes, and processor seconds of the serving threads."""
-    with Viewers(server.port, run, count) as viewers:
+    with Viewers(server.port, run, count) as viewers, Askers(server.port, run, count) as askers:
         time.sleep(SETTLE * window)
-        before, used, (updates, size) = server.ask("progress", run=run), server.ask("processor"), viewers.seen
+        before, used, (updates, size), panels = server.ask("progress", run=run), server.ask("processor"), viewers.seen, askers.answers
         time.sleep(window)
         after, use, (more, bigger) = server.ask("progress", run=run), server.ask("processor"), viewers.seen
+        answers = askers.answers - panels
     took = after["time"] - before["time"]
-    serving = None if use["serving"] is None else (use["serving"] - used["serving"]) / took
     return {
         "steps": (after["step"] - before["step"]) / took,
         "updates": (more - updates) / took,
+        "panels": answers / took,
         "bytes": (bigger - size) / took,
-        "serving": serving,
+        "serving": None if use["serving"] is None else (use["serving"] - used["serving"]) / took,
     }
 
 
@@ -123,3 +120,33 @@ class Viewers:
                     key.data[0] = text[-len(mark) + 1 :]
             for key in list(ready.get_map().values()):
                 key.fileobj.close()
+
+
+class Askers:
+    """What so many pages ask for beside their streams: each its panels, as often as the server tells it, with a sentence of its own."""
+
+    def __init__(self, port: int, run: str, count: int) -> None:
+        self._port, self._run, self._count = port, run, count
+        self.answers = 0
+        self._leaving = threading.Event()
+        self._thread = threading.Thread(target=self._ask)
+
+    def __enter__(self) -> Askers:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._leaving.set()
+        self._thread.join()
+
+    def _ask(self) -> None:
+        client, visitor, pause = Client(self._port), 0, 1.0
+        try:
+            while self._count and not self._leaving.wait(pause / self._count):
+                visitor = (visitor + 1) % self._count
+                for name in ASKED:
+                    body, _ = client.get(f"{ROUTES}/panel/{name}", run=self._run, text=" ".join("abcdef"[: 2 + visitor % 5]))
+                    pause = orjson.loads(body)["refresh_ms"] / 1000
+                    self.answers += 1
+        finally:
+            client.close()

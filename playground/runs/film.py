@@ -12,7 +12,8 @@ from playground.config import ModelConfig
 
 Parameters = Mapping[str, torch.Tensor]
 
-FRAMES = 48
+FRAMES, FEWEST = 48, 24  # pictures of a long run, and of a short one
+EVERY = 5  # steps of a run in between for each picture: so that a film takes about the same share of a training, long or short
 BYTES = 24_000_000  # the default budget for the two files of a film
 ATTENTION = 0.5  # the most of the budget that attention takes; parameters get what is left
 TOP = 5  # likeliest tokens kept for every token written
@@ -20,10 +21,10 @@ TOKEN_BYTES = 4 + 2 + TOP * (4 + 2) + 8  # id, probability, the likeliest ones, 
 HEADER_BYTES = 160  # for the name, type, shape and place of one tensor in a safetensors file
 
 
-def film_steps(total: int, frames: int = FRAMES) -> tuple[int, ...]:
-    """The steps to picture: `frames` distinct ones, log-spaced, 0 and `total` among them; all of them when there are no more."""
+def film_steps(total: int) -> tuple[int, ...]:
+    """The steps to picture: FEWEST to FRAMES distinct ones, log-spaced, 0 and `total` among them; all of them when there are no more."""
     steps, points = {0, total}, 2
-    while len(steps) < min(frames, total + 1):
+    while len(steps) < min(max(total // EVERY, FEWEST), FRAMES, total + 1):
         points += 1
         steps = {0, total, *(round((total + 1) ** (i / (points - 1)) - 1) for i in range(points))}
     return tuple(sorted(steps))

@@ -22,7 +22,8 @@ from playground.runs.tokens import judge, shown
 from playground.training.loop import Live, Training
 
 CHECKUPS, FRAMES = 64, 20  # the most validations, and pictures of the film, whose step is examined
-PULSE = 0.3  # seconds between two pictures of a run that somebody watches
+PULSE = 0.4  # seconds between two pictures of a run that somebody watches, or more:
+LIVE_SHARE = 0.03  # of the time at most is for those that are not the film's
 FREER = 4  # tokens a probe's output may be longer than its reference
 
 
@@ -34,8 +35,10 @@ class Recording:
         corpus, self.clock = training.corpus, time.perf_counter
         self.run, self.corpus, self.training = run, corpus, training
         self.probes = corpus.probes
-        self._limits = [min(len(item.tgt_ids) + 1 + FREER, corpus.longest) for item in self.probes]
-        self._pulse, self._newest = 0.0, ()
+        longest = corpus.longest
+        self._limits = [min(len(item.tgt_ids) + 1 + FREER, longest) for item in self.probes]
+        self._next_live, self._newest = 0.0, ()  # when one who watches should see a new picture; the newest one
+        self._filmed = False  # whether the model is as in the film's newest frame
         run.parts["tokenizers"] = (corpus.src_tokenizer, corpus.tgt_tokenizer)
         film = run.film
         if not film.plan.steps:
@@ -59,12 +62,10 @@ class Recording:
         if training.step == 0 and not run.film.frames:
             self._picture()
         steps = training.steps()
-        while not self._over():
+        while not self._over() and training.step < run.steps:
             self._obey_live_knobs()
-            before = self.clock()
-            step = next(steps, None)
-            if step is None:
-                break
+            before, self._filmed = self.clock(), False
+            step = next(steps)
             after = self.clock()
             if step.health:
                 run.history.examined(step.step, step.health)
@@ -83,8 +84,7 @@ class Recording:
             self.validate()
         if step in run.film.plan.steps:
             self._picture()
-        elif run.watched and self.clock() - self._pulse >= PULSE:
-            self._pulse = self.clock()
+        elif run.watched and self.clock() >= self._next_live:
             self.show()
 
     def _over(self) -> bool:
@@ -100,13 +100,15 @@ class Recording:
         return False
 
     def _obey_live_knobs(self) -> None:
-        live = self.run.live
-        for knob, value in asdict(self.training.live).items():
-            if live[knob] != value:
-                self.run.history.events.append((self.run.step, knob, live[knob]))
+        wanted, training = Live(**self.run.live), self.training
+        if wanted == training.live:
+            return
+        for knob, value in asdict(training.live).items():
+            if getattr(wanted, knob) != value:
+                self.run.history.events.append((self.run.step, knob, getattr(wanted, knob)))
                 if knob == "memory" and len(self.run.history.health or ()) < MOST_CHECKUPS // 2:
-                    self.training.examined |= {self.run.step + 1}  # what it does is to be seen at once
-        self.training.live = Live(**live)
+                    training.examined |= {self.run.step + 1}  # what it does is to be seen at once
+        training.live = wanted
 
     def validate(self) -> None:
         """A row in the history's validations, unless this step has one."""
@@ -119,7 +121,8 @@ class Recording:
         started = self.clock()
         self.run.step = self.training.step
         self.validate()
-        self._picture()
+        if not self._filmed:
+            self._picture()
         self.run.film.end(self.run.snapshot.parameters)
         self.run.seconds += self.clock() - started
 
@@ -127,16 +130,19 @@ class Recording:
         """A frame of the film at this step; the parameters with it where the plan keeps them."""
         completions = self.show()
         self.run.film.add(Frame(self.run.step, completions), self.run.snapshot.parameters)
+        self._filmed = True
 
     def show(self) -> tuple[Completion, ...]:
         """The newest parameters and completions, for everyone who looks."""
-        run, film = self.run, self.run.film
+        run, film, started = self.run, self.run.film, self.clock()
         guesses = [c.ids for c in self._newest] if self._newest else [item.tgt_ids for item in self.probes]
         sources = [item.src_ids for item in self.probes]
         self._newest = complete(self.training.model, sources, guesses, self._limits, film.plan.attention)
         run.history.probes = tuple(map(self._probe, self.probes, self._newest))
         run.parts["snapshot"] = Snapshot(run.version + 1, run.step, copy_parameters(self.training.model))
         run.touch()
+        now = self.clock()
+        self._next_live = now + max(PULSE, (now - started) / LIVE_SHARE)
         return self._newest
 
     def _probe(self, item: Item, completion: Completion) -> Probe:

@@ -11,7 +11,7 @@ from playground.config import TrainingConfig
 from playground.model.transformer import Transformer
 from playground.training.muon import Muon
 
-ADAM_SHARE = 0.1  # beside Muon, AdamW moves everything that is no hidden matrix, at this fraction of Muon's learning rate
+ADAM_SHARE = 0.13  # beside Muon, AdamW moves everything that is no hidden matrix, at this fraction of Muon's learning rate
 
 
 class Optimiser:

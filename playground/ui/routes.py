@@ -35,7 +35,8 @@ PREFIX = "/gradio_api/playground"
 STATIC = Path(__file__).parent / "static"
 TYPES = {".js": "text/javascript", ".css": "text/css"}
 HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
-LOOK = 0.3  # seconds between two looks at a run's version
+LOOK = 0.5  # seconds between two looks at a run's version
+LONE, EACH = 1500, 250  # milliseconds between two pictures of a run that trains: for a lone visitor, and for each of many
 
 
 class Pace:
@@ -46,8 +47,8 @@ class Pace:
 
     @property
     def refresh_ms(self) -> int:
-        """A lone visitor sees a new picture about every second; thirty share what the server can spare."""
-        return max(1000, 150 * self.streams)
+        """A lone visitor sees a new picture every other second or so; thirty share what the server can spare."""
+        return max(LONE, EACH * self.streams)
 
 
 @cache
@@ -134,7 +135,7 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
 
 
 async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: Pace) -> AsyncIterator[bytes]:
-    """Server-sent events of one run: what changed since the last one, as often as it changes, at most about three times a second."""
+    """Server-sent events of one run: what changed since the last one, as often as it changes, at most twice a second."""
     pace.streams += 1
     try:
         version, quiet = -1, 0.0
@@ -147,7 +148,9 @@ async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: P
             runs.seen(run_id)
             if run.version != version:
                 version, quiet = run.version, 0.0
-                update, since = await run_in_threadpool(runs.update, run, since)
+                # a little more of what is in memory is made here in less time than another thread would take to begin
+                little = since and run.working
+                update, since = runs.update(run, since) if little else await run_in_threadpool(runs.update, run, since)
                 yield b"data: " + update + b"\n\n"
             else:
                 quiet += LOOK

@@ -20,6 +20,9 @@ from playground.runs.registry import Runs
 from playground.ui.page import build
 from playground.ui.routes import PREFIX, asset_version, routes
 
+# Seconds for which Gradio's queue sleeps between two looks at whether there is work, and at whether work has got on. By itself it looks a
+# thousand times a second, which takes a core a twentieth of its time while nothing happens.
+QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
 # What Gradio answers and this page never asks: closed, so that nothing unexpected can be reached.
 CLOSED = (
     "/deep_link",
@@ -83,6 +86,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     """Builds the page and launches it without blocking. Returns the page, the app and its local address."""
     demo = build(runs, reader)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
+    demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
     app, url, _ = demo.launch(
         server_name=host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1",
         server_port=port or int(os.environ.get("PORT") or os.environ.get("GRADIO_SERVER_PORT") or 7860),

@@ -21,7 +21,13 @@ def test_the_steps_of_a_film(total):
     assert steps[0] == 0
     assert steps[-1] == total
     assert list(steps) == sorted(set(steps))
-    assert len(steps) == min(total + 1, 48) or 40 <= len(steps) <= 60
+    assert min(total + 1, 24) <= len(steps) <= 60
+    assert len(steps) >= 48 or total < 240
+
+
+@given(st.integers(1, 100_000))
+def test_a_short_run_has_fewer_pictures(total):
+    assert len(film_steps(total)) <= max(25, total / 5 + 2)
 
 
 @given(st.integers(60, 100_000))

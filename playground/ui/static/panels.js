@@ -261,7 +261,7 @@ onUpdate(() => {
   for (const element of document.querySelectorAll(".pg-figure")) {
     if (!element.pgSkeleton || !element.offsetParent) continue;
     element.pgFigure = fillCurve(element.pgSkeleton);
-    draw(element.querySelector(".pg-plot"), element.pgFigure, true);
+    draw(element.querySelector(".pg-plot"), element.pgFigure, isActive()); // the end is drawn at once
     element.querySelector(".pg-plot").pgText = null;
   }
   document.querySelectorAll(".pg-numbers").forEach((element) => fillNumbers(element));

@@ -26,7 +26,8 @@ export function plotly() {
 }
 
 const waiting = new Map(); // place -> what to draw there next; a newer figure takes the place of an older one
-let drawing = false, rest = 0;
+const LIVE_SHARE = 0.1; // of the browser's time is for figures that change by themselves: it may stand on the machine that trains
+let drawing = false, called = false, rest = 0;
 const near = (place) => {
   const box = place.getBoundingClientRect();
   return place.offsetParent !== null && box.bottom > -200 && box.top < innerHeight + 200;
@@ -34,14 +35,15 @@ const near = (place) => {
 
 /**
  * Draws `figure` into `place`, or changes what is there; zoom and hover survive. Resolves when it, or a newer one, is on screen, or at once
- * when its place is not: it is then drawn when it comes into view. `live` figures, which change by themselves, share a quarter of the
- * browser's time.
+ * when its place is not: it is then drawn when it comes into view. `live` figures, which change by themselves, take turns in their share
+ * of the browser's time.
  */
 export function draw(place, figure, live = false) {
   return new Promise((resolve) => {
     const changes = live && Boolean(place.dataset.points); // the first time is no change: nobody waits for a picture to begin with
     waiting.set(place, { figure, live: changes, tell: [...(waiting.get(place)?.tell ?? []), resolve] });
-    work();
+    if (!called) queueMicrotask(work); // once for all figures of an update: where they stand is dear to ask
+    called = true;
   });
 }
 
@@ -49,6 +51,7 @@ const told = (job) => job.tell.splice(0).forEach((tell) => tell());
 const letGo = () => waiting.forEach((job, place) => near(place) || told(job)); // nobody waits for what is out of sight
 
 async function work() {
+  called = false;
   letGo();
   if (drawing) return;
   drawing = true;
@@ -69,7 +72,7 @@ async function work() {
     } catch (error) {
       reportError(error); // one figure that fails keeps no other from being drawn
     } finally {
-      if (job.live) rest = performance.now() + 3 * (performance.now() - now);
+      if (job.live) rest = performance.now() + (1 / LIVE_SHARE - 1) * (performance.now() - now);
       told(job);
     }
     await new Promise((go) => setTimeout(go)); // let clicks and keys through between two figures
