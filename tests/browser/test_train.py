@@ -41,7 +41,7 @@ def test_first_look(page: Page):
     assert all(abs(sum(row) - 1) < 0.02 for row in cells)
     expect(page.locator("[data-block='figure learn-cross'] .pg-caption")).to_contain_text("Head")
 
-    eventually(page, lambda: number(page.locator("#pg-figure-loss"), "data-points"), lambda points: points > 100)
+    eventually(page, lambda: number(page.locator("#pg-figure-loss"), "data-points"), lambda points: points > 80)
     has_status(page, "done")
     expect(page.locator("#pg-run-note")).to_contain_text(words("page.note_shipped"))
     expect(page.locator("#pg-pause")).to_be_disabled()

@@ -64,11 +64,11 @@ def test_heads_are_switched_off(visit):
 
 
 def test_one_step_looks_elsewhere_and_the_link_keeps_it(visit):
-    page = visit(link(text="hello", tab="whatif", change="row", layer=2, head=3, q=1))
+    page = visit(link(text="attention", tab="whatif", change="row", layer=2, head=3, q=1))
     panel = page.locator("#pg-panel-whatif")
     drawn(panel)
     bars, acts = panel.locator(".pg-cell-bar"), panel.locator(".pg-cell-acts")
-    expect(bars).to_have_count(6)
+    expect(bars).to_have_count(10)
     expect(acts).to_have_count(0)
     bars.first.click()
     has_address(page, k="0", q="1", layer="2", head="3")
@@ -78,11 +78,11 @@ def test_one_step_looks_elsewhere_and_the_link_keeps_it(visit):
     expect(bars.first).to_have_class(re.compile("given"))
     expect(bars.first).to_have_attribute("data-weight", "1.0000")
     expect(only).to_be_focused()
-    expect(sentence(panel, "before")).to_have_text([*"olleh", "<eos>"])
-    expect(sentence(panel, "after").nth(1)).not_to_have_text("l")
+    expect(sentence(panel, "before")).to_have_text([*"noitnetta", "<eos>"])
+    expect(sentence(panel, "after").nth(1)).not_to_have_text("o")
     expect(sentence(panel, "after").nth(1)).to_have_class(re.compile(r"\bnew\b"))
     expect(sentence(panel, "before").nth(1)).to_have_class(re.compile(r"\bgone\b"))
-    expect(panel.locator("[data-block='figure row-top'] .pg-caption")).to_contain_text("Without the change it says “l”; with it")
+    expect(panel.locator("[data-block='figure row-top'] .pg-caption")).to_contain_text("Without the change it says “o”; with it")
 
     sentence(panel, "after").nth(3).click()  # a look at another step leaves the change where it is
     has_address(page, q="3", cells="c2.3_q1_k0-1")

@@ -19,7 +19,7 @@ def test_a_copy_shares_every_tensor_and_computes_the_same():
 
 
 def test_a_hook_on_the_copy_is_not_on_the_original():
-    model = Transformer(ModelConfig(d_model=16, d_ff=32), 9, 9).eval()
+    model = Transformer(ModelConfig(d_model=16, d_ff=32, zero_init=False), 9, 9).eval()
     before, mine = model(SRC, TGT).logits, own(model)
     mine.decoder[0].cross_attention.W_o.register_forward_pre_hook(lambda module, inputs: (inputs[0] * 0,))
     assert not torch.equal(mine(SRC, TGT).logits, before)

@@ -14,7 +14,7 @@ TGT_OUT = torch.tensor([[5, 6, 7, 2], [8, 2, PAD, PAD]])
 
 
 def model_of(**options) -> Transformer:
-    config = ModelConfig(d_model=16, n_heads=2, encoder_layers=2, decoder_layers=2, d_ff=24, **options)
+    config = ModelConfig(d_model=16, n_heads=2, encoder_layers=2, decoder_layers=2, d_ff=24, **{"zero_init": False, **options})
     return Transformer(config, 12, 12, torch.Generator().manual_seed(3)).eval()
 
 

@@ -12,7 +12,7 @@ from playground.model.positions import places
 from playground.model.transformer import Transformer
 from tests.model.twins import disturb, twin
 
-SMALL = {"d_model": 16, "n_heads": 4, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 3}
+SMALL = {"d_model": 16, "n_heads": 4, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 3, "zero_init": False}
 SRC = torch.tensor([[4, 9, 7, 5, EOS], [6, 8, EOS, PAD, PAD]])
 TGT = torch.tensor([[1, 5, 7, 9], [1, 8, PAD, PAD]])
 

@@ -136,7 +136,7 @@ def test_live_knobs_act_from_the_next_step_and_are_recorded(runs):
 
 
 def test_a_look_at_a_step_goes_the_way_the_memory_went_then(runs):
-    run = at_step(runs.create(tiny(steps=5000, validate_every=1000), ME), 3)
+    run = at_step(runs.create(tiny(steps=5000, validate_every=1000, zero_init=False), ME), 3)
     runs.set_live(run.id, ME, "memory", "cut")
     wait(lambda: run.history.events)
     runs.pause(run.id, ME)

@@ -71,7 +71,7 @@ def test_the_products_add_up_to_the_score_and_the_score_to_the_weight(site, look
     score = stages[f"{at}.scores"].values[2, 3, 2]
     assert sum(products) == pytest.approx(score, abs=1e-3)
     said = block(panel, "product-sum")["text"].replace("−", "-")
-    total, dims, scaled, weight = map(float, re.findall(r"-?\d+(?:\.\d+)?", said))
+    total, dims, scaled, weight = map(float, re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", said))
     assert (total, dims) == (pytest.approx(score, abs=1e-4), len(products))
     assert scaled == pytest.approx(total / dims**0.5, abs=1e-4)
     assert weight == pytest.approx(getattr(look, part)[1, 2, 3, 2], abs=1e-4)

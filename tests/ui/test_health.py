@@ -41,7 +41,17 @@ def ids(panel: dict) -> set[str]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_shipped_run_has_every_gauge_but_updates_and_says_why_no_curves(site, language):
+def test_a_shipped_run_has_every_gauge_and_its_curves(site, language):
+    for gauge in QUANTITIES:
+        panel = site.panel("health", run="reverse", gauge=gauge, lang=language)
+        assert [option["value"] for option in block(panel, "gauge")["options"]] == list(QUANTITIES)
+        assert {"reaching", "parts-course"} <= ids(panel)
+        assert "no-curves" not in ids(panel)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_run_of_before_has_every_gauge_but_updates_and_says_why_no_curves(site, language, monkeypatch):
+    monkeypatch.setattr(site.runs.get("reverse").history, "health", None)
     gauges = {}
     for gauge in QUANTITIES:
         panel = site.panel("health", run="reverse", gauge=gauge, lang=language)

@@ -10,8 +10,8 @@ from playground.config import MAX_POSITIONS
 from playground.runs.translating import WIDEST
 from playground.words import say
 
-LONG = "wir glauben , dass die Ärztin die Frau findet"
-EARLY = {"run": "german_english", "text": LONG, "step": 100}  # the model is half taught: beam search loses the right answer
+LONG = "wir glauben , dass ein schlaues Pferd den Vogel ruft"
+EARLY = {"run": "german_english", "text": LONG, "step": 82}  # the model is half taught: beam search loses the right answer
 
 
 def found(blocks: list[dict], id: str) -> dict | None:
@@ -36,15 +36,15 @@ def lines(blocks: list[dict]) -> list[list[str]]:
 def test_beam_search_shows_its_tree_and_the_verdict(site, language, dark):
     blocks = ask(site, **EARLY, method="beam", beam=4, lang=language, dark=dark)
     tree, verdict = found(blocks, "tree"), found(blocks, "beam-verdict")["text"]
-    reference = "we believe that the doctor finds the woman"
+    reference = "we believe that a clever horse calls the bird"
     assert reference in verdict
-    assert "finds" in verdict
+    assert "calls" in verdict
     assert verdict.startswith(say(language, "decoding.search_error", reference="|", score="", best="").split("|")[0])
     assert {trace["name"] for trace in tree["figure"]["data"]} >= {say(language, f"figures.tree_{name}") for name in ("pruned", "lost")}
     drawn = tree["figure"]["layout"]["meta"]
     assert 0 < drawn["drawn"] < drawn["considered"]
     assert str(drawn["considered"]) in tree["caption"]
-    assert "/ ((5 + 10) / 6)^0.6 = " in tree["caption"]
+    assert f"/ ((5 + {len(lines(blocks)[1])}) / 6)^0.6 = " in tree["caption"]
     assert len(lines(blocks)) == 1 + 4 + 1
 
 

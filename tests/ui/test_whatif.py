@@ -111,17 +111,17 @@ def test_the_memory_can_be_squeezed_or_cut(site, squeeze, said):
 
 
 def test_a_cell_given_all_the_weight_changes_the_token(site):
-    panel = site.panel("whatif", **ROW, cells=THERE + "k0-1", k="0")
-    found = whatif.outcome(site.reader, site.runs.get("reverse"), None, "hello", Change(edit=Edit(1, 2, 1, 0, 1.0)))
+    panel = site.panel("whatif", **ROW | {"text": "attention"}, cells=THERE + "k0-1", k="0")
+    found = whatif.outcome(site.reader, site.runs.get("reverse"), None, "attention", Change(edit=Edit(1, 2, 1, 0, 1.0)))
     cells = block(panel, "row-cells")
-    assert [cell["after"] for cell in cells["cells"]] == [1, 0, 0, 0, 0, 0]
+    assert [cell["after"] for cell in cells["cells"]] == [1] + [0] * 9
     assert [cell["before"] for cell in cells["cells"]] == pytest.approx(found.before.cross[1, 2, 1].tolist())
     assert cells["cells"][0]["state"] == "given"
     assert [act["on"] for act in cells["acts"]] == [True, False, False]
     assert cells["place"] == {"layer": 2, "head": 3, "q": 1}
-    assert written(panel, "before") == "olleh<eos>"
+    assert written(panel, "before") == "noitnetta<eos>"
     assert written(panel, "after") == "".join(piece.text for piece in found.after.asked)
-    said = {"layer": 2, "head": 3, "step": 2, "token": "l", "other": found.after.asked[1].text}
+    said = {"layer": 2, "head": 3, "step": 2, "token": "o", "other": found.after.asked[1].text}
     assert cells["title"] == say("en", "whatif.row_title_other", **said)
     picture = block(panel, "row-top")["figure"]
     assert picture["data"][1]["name"] == say("en", "whatif.row_without")
