@@ -22,7 +22,10 @@ QUIZ = (
     ("playground/training/loss.py", "real = tgt_out != PAD"),
     ("playground/training/schedule.py", "return config.learning_rate * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)"),
     ("playground/decoding/writing.py", "while growing and written.shape[1] <= most:"),
-    ("playground/training/loop.py", "model.generator.manual_seed((self.experiment.training.seed * 1_000_003 + number) * len(self.learners) + part.number)"),
+    (
+        "playground/training/loop.py",
+        "model.generator.manual_seed((self.experiment.training.seed * 1_000_003 + number) * len(self.learners) + part.number)",
+    ),
 )
 
 

@@ -22,7 +22,7 @@ WIDE = 256  # d_model from which on products are most of a step
 WORTH = 3.0  # times as fast as float32 must bfloat16 products be: the rest of a step gains nothing
 MOMENT = 0.004  # seconds that a product must take to be timed well
 ROWS = (16, 1024)  # of the product: from the fewest, which takes no time even where bfloat16 is emulated, to the most
-TIMED = 3  # steps, of which the fastest counts
+TIMED = 8  # steps, of which the fastest counts
 TINY = {"d_model": 8, "d_ff": 8, "n_heads": 1, "threads": 1, "pairs": 200, "heldout": 10}  # a step of it is all calls and no arithmetic
 _measuring = threading.Lock()
 

@@ -49,7 +49,7 @@ def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, tr
         usual = {default("steps"), *TASK_STEPS.values()}
         return TASK_STEPS.get(task, default("steps")) if steps in usual else steps
 
-    def look_ahead(language: str, *values: Any) -> tuple[str, str | None]:
+    def look_ahead(_: str, language: str, *values: Any) -> tuple[str, str | None]:
         settings = dict(zip(names, values, strict=True))
         return outlook_of(runs, language, settings), preset_name(settings)
 
@@ -65,16 +65,17 @@ def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, tr
     train.click(start, everything, reply, js=f"{ours}trainInputs(...values)", api_name="train", **PRIVATE)
     hidden["command"].click(do, [*who, hidden["message"]], reply, js=f"{ours}commandInputs()", api_name="command", **PRIVATE)
     reply.change(None, reply, None, js="(value) => window.playground.reply(value)")
-    hidden["relabel"].click(relabel, hidden["language"], titled, js="() => window.playground.language()", **PRIVATE)
+    relabelled = hidden["relabel"].click(relabel, hidden["language"], titled, js="() => window.playground.language()", **PRIVATE)
     preset.input(take_preset, [preset, *knobs.values()], list(knobs.values()), **PRIVATE)
     knobs["task"].input(take_task, [knobs["task"], knobs["steps"]], knobs["steps"], **PRIVATE)
     reset.click(lambda: [default(name) for name in knobs] + ["default"], None, [*knobs.values(), preset], **PRIVATE)
     gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=f"{ours}knobs(values)")
     gr.on(
-        [*(knob.change for knob in knobs.values()), hidden["own"].change, hidden["language"].change],
+        [*(knob.change for knob in knobs.values()), hidden["own"].change],
         look_ahead,
-        everything[1:],
+        everything,
         [outlook, preset],
+        js=f"{ours}withToken(...values)",
         trigger_mode="always_last",
         **PRIVATE,
     )
@@ -91,7 +92,8 @@ def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, tr
     uploading.wire(runs, upload, who, hidden, knobs, answer, start, everything)
     arriving = demo.load(arrive, None, [*knobs.values(), hidden["own"], tabs, *titled], **PRIVATE)
     arriving.then(None, list(knobs.values()), None, js=f"{ours}knobs(values, true)")
-    arriving.then(look_ahead, everything[1:], [outlook, preset], **PRIVATE)
+    for said in (relabelled, arriving):
+        said.then(look_ahead, everything, [outlook, preset], js=f"{ours}withToken(...values)", **PRIVATE)
 
 
 def answer(language: str, act: Callable[[], dict]) -> dict:

@@ -1,0 +1,27 @@
+"""Somebody compares the presets before pressing Train: one click each, explained, with what they cost."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from playground.words import say
+from tests.browser.steps import link, words
+
+
+def test_a_preset_is_one_click_and_says_what_it_is(visit):
+    page = visit(link())
+    about, presets = page.locator("#pg-outlook"), page.locator("#preset")
+    expect(about).to_contain_text(words("knobs.preset_about.default"))
+    presets.get_by_text(words("knobs.preset.fast"), exact=True).click()
+    expect(about).to_contain_text(words("knobs.preset_about.fast"))
+    expect(page.locator("#knob-steps input")).to_have_value("85")
+
+    wide = page.locator("#knob-d_model input[type=number]")
+    wide.fill("128")
+    wide.press("Enter")
+    expect(about).to_contain_text(words("page.own_settings"))
+    expect(about).to_contain_text("d_model 128 ×")
+    expect(presets.locator("input:checked")).to_have_count(0)
+
+    page.locator("#pg-language").click()
+    expect(about).to_contain_text(say("zh", "page.own_settings"))
