@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from benchmarks.server import ENDLESS, PATIENCE, ROUTES, Server
+from playground.runs.run import WORKING
 
-WORKING = ("queued", "preparing", "training")
 UPDATE = b"data: {"  # how an update begins
 
 
@@ -56,7 +56,7 @@ class Streams:
 
     def __init__(self, port: int, runs: Sequence[str]) -> None:
         self._port, self._runs, self._open = port, runs, True
-        self.updates = 0
+        self.updates = self.bytes = 0
         self._thread = threading.Thread(target=self._read)
 
     def __enter__(self) -> Streams:
@@ -75,6 +75,7 @@ class Streams:
                 for key, _ in ready.select(0.1):
                     text = key.data[0] + (got := key.fileobj.recv(1 << 18))
                     self.updates += text.count(UPDATE)
+                    self.bytes += len(got)
                     key.data[0] = text[-len(UPDATE) + 1 :]
                     if not got:
                         ready.unregister(key.fileobj)

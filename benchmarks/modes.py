@@ -7,15 +7,13 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-import torch
-
 from benchmarks.browser import Browser, open_page
+from benchmarks.pace import cores
 from benchmarks.server import TOKEN, Server
 from playground.config import Experiment
 from playground.data.corpus import Item, build_corpus
 from playground.data.tasks import examples, references
 from playground.runs.limits import machine_cores, machine_devices
-from playground.runs.together import Helpers
 from playground.runs.warmup import warm_up
 from playground.training.loop import Training
 from playground.training.metrics import prepare, validate
@@ -96,14 +94,12 @@ class Bench:
 def headless(experiment: Experiment, target: float) -> dict[str, Any]:
     """The training alone: no thread, no film, no page."""
     config = experiment.training
-    cores = min(config.threads, machine_cores())
-    torch.set_num_threads(1)
-    with Helpers(cores - 1) as helpers:
+    with cores(min(config.threads, machine_cores())) as together:
         started = time.perf_counter()
         corpus = build_corpus(experiment.data)
         prepared = time.perf_counter()
         training, found, validating = Training(experiment, corpus, machine_devices()[0]), None, 0.0
-        training.together = helpers.together(cores)
+        training.together = together
         for step in training.steps():
             if step.step % config.validate_every and step.step != config.steps:
                 continue

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from playground.runs.run import WORKING
+
 ROOT = Path(__file__).parents[1]
 ROUTES = "/gradio_api/playground"
 TOKEN = "benchmark"  # whose the runs are that are made here
@@ -58,7 +60,7 @@ def endless(server: Server, knobs: dict[str, Any]) -> Iterator[str]:
     """A run that trains for as long as the block lasts, from its tenth step on; its id."""
     run = server.ask("create", knobs=knobs | ENDLESS)
     while (found := server.ask("progress", run=run))["step"] < 10:
-        if found["status"] not in ("queued", "preparing", "training"):
+        if found["status"] not in WORKING:
             raise RuntimeError(f"the run is {found['status']}")
         time.sleep(0.05)
     yield run

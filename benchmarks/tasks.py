@@ -6,15 +6,13 @@ import argparse
 import time
 from pathlib import Path
 
-import torch
-
 from benchmarks.machine import machine, one_line
+from benchmarks.pace import cores
 from benchmarks.suite import note, some_of
 from benchmarks.tables import markdown, percent, seconds, shown, summary, whole
 from playground.config import TASK_STEPS, TASKS, Experiment, default, preset
 from playground.data.corpus import build_corpus
 from playground.runs.limits import machine_cores, machine_devices
-from playground.runs.together import Helpers
 from playground.runs.warmup import warm_up
 from playground.training.loop import Training
 
@@ -101,15 +99,13 @@ def _experiment(task: str, variant: str, seed: int, options: argparse.Namespace)
 
 def _learn(experiment: Experiment) -> dict:
     """One training, judged at its end."""
-    torch.set_num_threads(1)
-    corpus, cores = build_corpus(experiment.data), min(experiment.training.threads, machine_cores())
-    training = Training(experiment, corpus, machine_devices()[0])
-    started = time.perf_counter()
-    with Helpers(cores - 1) as helpers:
-        training.together = helpers.together(cores)
+    with cores(min(experiment.training.threads, machine_cores())) as together:
+        corpus = build_corpus(experiment.data)
+        training = Training(experiment, corpus, machine_devices()[0])
+        training.together, started = together, time.perf_counter()
         for _ in training.steps():
             pass
-    took, training.together = time.perf_counter() - started, map
+        took, training.together = time.perf_counter() - started, map
     return {
         "heldout": training.validate().exact_match,
         "harder": training.validate("harder").exact_match if corpus.harder else None,

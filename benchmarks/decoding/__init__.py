@@ -13,7 +13,7 @@ import torch
 
 from benchmarks.decoding.calls import calls
 from benchmarks.decoding.models import LENGTH, Sentences, endless, plain, plain_greedy, sentences
-from benchmarks.decoding.other import CTRANSLATE, Other
+from benchmarks.decoding.other import Other
 from benchmarks.page import numbers
 from benchmarks.peers.environment import PACKAGES, default_folder, interpreter
 from benchmarks.suite import Missing, note
@@ -89,14 +89,14 @@ def table(result: dict) -> str:
 
 def _python(options: argparse.Namespace, result: dict) -> str | None:
     """The Python that has CTranslate2, or None, and the reason among what is missing."""
-    PACKAGES.setdefault(CTRANSLATE.module, CTRANSLATE)
+    package = PACKAGES["ctranslate2"]
     try:
-        python = interpreter(CTRANSLATE.module, options.environments)
+        python = interpreter("ctranslate2", options.environments)
     except Missing as problem:
         result["missing"].append(str(problem))
         note(result["missing"][-1])
         return None
-    result["versions"][CTRANSLATE.name] = CTRANSLATE.version
+    result["versions"][package.name] = package.version
     return python
 
 

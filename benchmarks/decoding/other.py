@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.decoding.models import LENGTH, Sentences
-from benchmarks.peers.environment import Package, last_words
+from benchmarks.peers.environment import last_words
 from benchmarks.suite import Missing
 from playground.config import SPECIAL_TOKENS
 from playground.model.transformer import Transformer
 
-CTRANSLATE = Package("ctranslate2", "4.8.5", "ctranslate2", (("--no-deps", "ctranslate2==4.8.5"), ("pyyaml",)))
 SCRIPT = Path(__file__).with_name("converted.py")
 
 

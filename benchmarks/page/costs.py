@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import torch
-
+from benchmarks.pace import cores
 from benchmarks.suite import note
 from benchmarks.tables import markdown, milliseconds, percent, shown, summary, whole
 from playground.config import Experiment
@@ -21,7 +20,6 @@ from playground.runs.limits import Limits, machine_cores
 from playground.runs.recording import Recording, copy_parameters
 from playground.runs.run import Run
 from playground.runs.store import write_run
-from playground.runs.together import Helpers
 from playground.runs.warmup import warm_up
 from playground.training.loop import Step, Training
 from playground.training.metrics import Validation
@@ -120,13 +118,11 @@ def run(options: argparse.Namespace) -> dict:
 def _recorded(experiment: Experiment, corpus: Corpus, watched: bool) -> dict[str, dict[str, float]]:
     """One training with its film, from its first to its last step."""
     made = solo.new_run(experiment)
-    cores = min(made.threads, machine_cores())
-    torch.set_num_threads(1)
-    training = TimedTraining(experiment, corpus, made.device)
-    spent = training.spent = Spent()
     made.seen_at = float("-inf")
-    with Helpers(cores - 1) as helpers:
-        training.together = helpers.together(cores)
+    with cores(min(made.threads, machine_cores())) as together:
+        training = TimedTraining(experiment, corpus, made.device)
+        spent = training.spent = Spent()
+        training.together = together
         started = time.perf_counter()
         recording = TimedRecording(made, training)
         for _ in recording.steps():

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import selectors
-import socket
 import threading
 import time
-from urllib.parse import quote
 
 import orjson
 
+from benchmarks.crowd import Streams
 from benchmarks.server import ROUTES, Client, Server, endless
 from benchmarks.suite import note
 from benchmarks.tables import markdown, milliseconds, percent, shown, summary, whole
@@ -65,12 +63,13 @@ def _round(server: Server, options: argparse.Namespace) -> list[dict[str, float 
 
 def _watch(server: Server, run: str, count: int, window: float) -> dict[str, float | None]:
     """Everything per second of the window: steps, updates, bytes, and processor seconds of the serving threads."""
-    with Viewers(server.port, run, count) as viewers, Askers(server.port, run, count) as askers:
+    with Streams(server.port, [run] * count) as viewers, Askers(server.port, run, count) as askers:
         time.sleep(SETTLE * window)
-        before, used, (updates, size), panels = server.ask("progress", run=run), server.ask("processor"), viewers.seen, askers.answers
+        before, used = server.ask("progress", run=run), server.ask("processor")
+        updates, size, panels = viewers.updates, viewers.bytes, askers.answers
         time.sleep(window)
-        after, use, (more, bigger) = server.ask("progress", run=run), server.ask("processor"), viewers.seen
-        answers = askers.answers - panels
+        after, use = server.ask("progress", run=run), server.ask("processor")
+        more, bigger, answers = viewers.updates, viewers.bytes, askers.answers - panels
     took = after["time"] - before["time"]
     return {
         "steps": (after["step"] - before["step"]) / took,
@@ -79,47 +78,6 @@ def _watch(server: Server, run: str, count: int, window: float) -> dict[str, flo
         "bytes": (bigger - size) / took,
         "serving": None if use["serving"] is None else (use["serving"] - used["serving"]) / took,
     }
-
-
-class Viewers:
-    """So many open streams, read by one thread that does nothing but count."""
-
-    def __init__(self, port: int, run: str, count: int) -> None:
-        self._address = ("127.0.0.1", port)
-        self._request = f"GET {ROUTES}/live/{quote(run)}?since=0 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
-        self._count, self._updates, self._bytes, self._open = count, 0, 0, True
-        self._thread = threading.Thread(target=self._read)
-
-    @property
-    def seen(self) -> tuple[int, int]:
-        """Updates and bytes so far, over all streams."""
-        return self._updates, self._bytes
-
-    def __enter__(self) -> Viewers:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self._open = False
-        self._thread.join()
-
-    def _read(self) -> None:
-        mark = b"data: {"
-        with selectors.DefaultSelector() as ready:
-            for _ in range(self._count):
-                stream = socket.create_connection(self._address)
-                stream.sendall(self._request)
-                ready.register(stream, selectors.EVENT_READ, [b""])
-            while self._open:
-                if not self._count:
-                    time.sleep(0.05)
-                for key, _ in ready.select(0.1) if self._count else ():
-                    text = key.data[0] + key.fileobj.recv(1 << 18)
-                    self._updates += text.count(mark)
-                    self._bytes += len(text) - len(key.data[0])
-                    key.data[0] = text[-len(mark) + 1 :]
-            for key in list(ready.get_map().values()):
-                key.fileobj.close()
 
 
 class Askers:

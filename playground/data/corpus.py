@@ -93,7 +93,10 @@ class _Answers(dict[str, tuple[str, ...]]):
         return found
 
     def get(self, src: str, default: Any = None) -> Any:
-        return self[src] if src in self or references(self.task, src) else default
+        try:
+            return self[src]
+        except KeyError:
+            return default
 
 
 def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:

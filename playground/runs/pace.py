@@ -10,11 +10,12 @@ import threading
 import time
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import torch
 
 from playground.config import Experiment
-from playground.data.corpus import build_corpus
+from playground.data.corpus import Corpus, build_corpus
 from playground.training.loop import Training
 from playground.training.work import step_work
 
@@ -47,8 +48,9 @@ def measured() -> Pace:
 @cache
 def _measured() -> Pace:
     small, usual = Experiment().with_(**TINY), Experiment().with_(threads=1, pairs=200, heldout=10)
-    seconds = [_step_seconds(experiment) for experiment in (small, usual)]
-    work = [step_work(experiment, build_corpus(experiment.data)).operations for experiment in (small, usual)]
+    corpora = [(experiment, build_corpus(experiment.data)) for experiment in (small, usual)]
+    seconds = [_step_seconds(*one) for one in corpora]
+    work = [step_work(*one).operations for one in corpora]
     operation = max(seconds[1] - seconds[0], 0.1 * seconds[1]) / (work[1] - work[0])
     return Pace(seconds[0] / layers(small), operation)
 
@@ -58,14 +60,22 @@ def layers(experiment: Experiment) -> int:
     return 2 * experiment.model.encoder_layers + 3 * experiment.model.decoder_layers
 
 
-def _step_seconds(experiment: Experiment) -> float:
-    steps, found = Training(experiment, build_corpus(experiment.data)).steps(), []
+def _step_seconds(experiment: Experiment, corpus: Corpus) -> float:
+    steps, found = Training(experiment, corpus).steps(), []
     next(steps)
     for _ in range(TIMED):
         started = time.perf_counter()
         next(steps)
         found.append(time.perf_counter() - started)
     return min(found)
+
+
+def ways(experiment: Experiment, device: str) -> dict[str, Any]:
+    """How a run is computed there, as its record says it: into how many `threads` its batches are cut (as the experiment says, whatever the
+    machine has; whole on a GPU), and in which `precision`."""
+    training = experiment.training
+    threads = training.threads if device == "cpu" else 1
+    return {"threads": threads, "precision": precision(training.precision, experiment.model.d_model, device)}
 
 
 def precision(wanted: str, d_model: int, device: str) -> str:

@@ -16,7 +16,7 @@ from playground.runs.corpora import Corpora, sizes
 from playground.runs.folder import pack_fork
 from playground.runs.limits import Limits
 from playground.runs.names import new_id, new_name, owner_of, owns
-from playground.runs.pace import precision
+from playground.runs.pace import ways
 from playground.runs.run import Run
 from playground.runs.store import Store, read_shipped
 from playground.runs.updates import Updates
@@ -171,14 +171,11 @@ class Runs:
             raise Refusal("data.no_own_pairs")
         needed = self._admit(experiment, values.get("data"))
         device = self._workers.device()
-        ways = {
-            "threads": self._workers.threads(experiment.training.threads, device),
-            "precision": precision(experiment.training.precision, experiment.model.d_model, device),
-        }
+        way = ways(experiment, device)
         with self._lock:
             self._admit_owner(owner_of(token))
             name = new_name({run.name for run in self._runs.values()})
-            run = Run(new_id(), name, experiment, owner_of(token), device=device, **ways, **values)
+            run = Run(new_id(), name, experiment, owner_of(token), device=device, **way, **values)
             self._runs[run.id] = run
         try:
             self.store.create(run, contents)

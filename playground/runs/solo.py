@@ -17,7 +17,7 @@ from playground.runs.film import ATTENTION, BYTES
 from playground.runs.folder import pack_run
 from playground.runs.limits import Limits, machine_cores
 from playground.runs.names import new_id, new_name
-from playground.runs.pace import precision
+from playground.runs.pace import ways
 from playground.runs.recording import Recording
 from playground.runs.run import Run
 from playground.runs.store import first_files
@@ -32,9 +32,7 @@ def new_run(experiment: Experiment, pairs: Pairs | None = None, limits: Limits |
         raise Refusal("data.no_own_pairs")
     admit(experiment, *sizes(experiment, pairs), limits.memory)
     device, credit = limits.devices[0], pairs.credit if pairs else ""
-    threads = experiment.training.threads if device == "cpu" else 1
-    chosen = precision(experiment.training.precision, experiment.model.d_model, device)
-    return Run(new_id(), new_name(()), experiment, device=device, threads=threads, precision=chosen, data=pairs, credit=credit)
+    return Run(new_id(), new_name(()), experiment, device=device, **ways(experiment, device), data=pairs, credit=credit)
 
 
 def train(run: Run, corpora: Corpora, film_bytes: int = BYTES, attention: float = ATTENTION) -> Iterator[int]:

@@ -41,7 +41,7 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
     history = run.history
     stop = min(run.marks.setdefault(version, len(history.steps)), len(history.steps))
     start = min(run.marks.get(since, 0), stop)
-    plain = ("id", "name", "label", "status", "step", "steps", "eta", "place", "checkpoint_step", "resumable", "device", "threads")
+    plain = ("id", "name", "label", "status", "step", "steps", "eta", "place", "checkpoint_step", "resumable", "threads", "device")
     validations = decimate(history.validations.rows(), ROWS // 2)
     return {name: getattr(run, name) for name in plain} | {
         "version": version,

@@ -1,7 +1,4 @@
-"""Before the first Train: the first training step in a process imports and sets up for a second, and nobody should wait for that.
-
-The same steps tell how fast this machine is.
-"""
+"""Before the first Train: the first training step in a process imports and sets up for a second, and nobody should wait for that."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ _done = False
 
 
 def warm_up() -> None:
-    """Trains and validates the smallest model, and measures, once in a process, in the thread that calls."""
+    """Trains and validates the smallest model, once in a process, in the thread that calls."""
     global _done
     torch.set_num_threads(1)
     with _once:
@@ -28,5 +25,10 @@ def warm_up() -> None:
             training = Training(small, build_corpus(small.data))
             for _ in training.steps():
                 training.validate()
-            measured()
             _done = True
+
+
+def get_ready() -> None:
+    """The same, and measures how fast this machine is: for a server, which tells visitors how long a training will take."""
+    warm_up()
+    measured()

@@ -6,11 +6,11 @@ from playground.config import Refusal
 from playground.runs.corpora import Corpora
 from playground.runs.jobs import TrainingJob
 from playground.runs.limits import Limits
-from playground.runs.pace import precision
+from playground.runs.pace import ways
 from playground.runs.run import Run
 from playground.runs.scheduler import Scheduler
 from playground.runs.store import Store
-from playground.runs.warmup import warm_up
+from playground.runs.warmup import get_ready
 
 PATIENCE = 60.0  # seconds that a save may take
 
@@ -22,7 +22,7 @@ class Workers:
         self._store, self._corpora, self._limits = store, corpora, limits
         self._jobs: dict[str, TrainingJob] = {}
         self._schedulers = {
-            device: Scheduler(limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, warm_up)
+            device: Scheduler(limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, get_ready)
             for device in limits.devices
         }
 
@@ -31,10 +31,6 @@ class Workers:
         jobs = list(self._jobs.values())
         return min(self._schedulers, key=lambda device: sum(job.run.device == device for job in jobs))
 
-    def threads(self, wanted: int, device: str) -> int:
-        """Into how many parts the batches of a run are cut there: as its experiment says, whatever the machine has; whole on a GPU."""
-        return wanted if device == "cpu" else 1
-
     def busy(self, run: Run) -> bool:
         return run.id in self._jobs
 
@@ -42,8 +38,8 @@ class Workers:
         """Gives the run to a worker; `needed` bytes of memory are reserved for it."""
         if run.device not in self._schedulers:  # it was begun on another machine
             run.device = self.device()
-            run.threads = self.threads(run.experiment.training.threads, run.device)
-            run.precision = precision(run.experiment.training.precision, run.experiment.model.d_model, run.device)
+            way = ways(run.experiment, run.device)
+            run.threads, run.precision = way["threads"], way["precision"]
         job = TrainingJob(run, self._store, self._corpora, self._limits, needed, lambda: self._jobs.pop(run.id, None))
         job.ask(order)
         self._jobs[run.id] = job

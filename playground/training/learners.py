@@ -6,20 +6,17 @@ it learning, and never in the middle of it.
 
 from __future__ import annotations
 
-import copy
-
 import torch
 
 from playground.model.attention import MultiHeadAttention, fused_attention
 from playground.model.transformer import Transformer
+from playground.model.twins import twin
 
 
 def learner(model: Transformer) -> Transformer:
     """The same model, with the same parameters, but attention that returns no weights and a generator of its own for dropout."""
-    device = model.generator.device
-    shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
-    twin = copy.deepcopy(model, shared | {id(model.generator): torch.Generator(device)})
-    for module in twin.modules():
+    mine = twin(model, torch.Generator(model.generator.device))
+    for module in mine.modules():
         if isinstance(module, MultiHeadAttention):
             module.attend = fused_attention
-    return twin
+    return mine

@@ -63,4 +63,3 @@ class Optimiser:
             for parameter in (p for group in optimiser.param_groups for p in group["params"]):
                 moments = found.get(self.names[parameter], {})
                 optimiser.state[parameter] = {moment: tensor.to(parameter.device).clone() for moment, tensor in moments.items()}
-

@@ -60,10 +60,11 @@ def _update(experiment: Experiment, src_vocab: int, tgt_vocab: int) -> float:
     adam = ADAM * parameter_count(experiment.model, src_vocab, tgt_vocab)
     if experiment.training.optimiser != "muon":
         return adam
-    d, inner, layers = experiment.model.d_model, experiment.model.d_ff, experiment.model
-    square = 4 * layers.encoder_layers + 8 * layers.decoder_layers
-    flat = 2 * (layers.encoder_layers + layers.decoder_layers)
-    return adam + ITERATIONS * (square * _iteration(d, d) + flat * _iteration(min(d, inner), max(d, inner)))
+    model = experiment.model
+    square = 4 * model.encoder_layers + 8 * model.decoder_layers
+    flat = 2 * (model.encoder_layers + model.decoder_layers)
+    short, long = sorted((model.d_model, model.d_ff))
+    return adam + ITERATIONS * (square * _iteration(model.d_model, model.d_model) + flat * _iteration(short, long))
 
 
 def _iteration(rows: int, columns: int) -> float:

@@ -19,7 +19,6 @@ from playground.runs.registry import Runs
 from playground.ui import links, uploading
 from playground.ui.controls import wording
 from playground.ui.outlook import outlook as outlook_of
-from playground.ui.outlook import preset_of
 from playground.words import say
 
 PRIVATE = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False}
@@ -50,8 +49,7 @@ def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, tr
         return TASK_STEPS.get(task, default("steps")) if steps in usual else steps
 
     def look_ahead(_: str, language: str, *values: Any) -> tuple[str, str | None]:
-        settings = dict(zip(names, values, strict=True))
-        return outlook_of(runs, language, settings), preset_name(settings)
+        return outlook_of(runs, language, dict(zip(names, values, strict=True)))
 
     def arrive(request: gr.Request) -> list:
         return [*link_values(runs, request, list(knobs)), *relabel(_language(request))]
@@ -156,14 +154,6 @@ def preset_values(name: str, now: dict[str, Any]) -> dict[str, Any]:
     """Every knob as a preset has it; what the data are stays as it is."""
     base = Experiment().with_(**{knob: value for knob, value in now.items() if value is not None})
     return preset(name, base).flat()
-
-
-def preset_name(values: dict[str, Any]) -> str | None:
-    """The preset that is shown as chosen; None when the settings are nobody's but the visitor's."""
-    try:
-        return preset_of(Experiment().with_(**{name: value for name, value in values.items() if value is not None}))
-    except Refusal:
-        return None
 
 
 def link_values(runs: Runs, request: gr.Request, names: list[str]) -> list:

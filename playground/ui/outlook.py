@@ -15,24 +15,22 @@ from playground.words import say
 CHOICES = 5  # the most that are named
 
 
-def outlook(runs: Runs, language: str, values: Mapping[str, Any]) -> str:
-    """A few sentences in Markdown; a refusal's where such a training can't be."""
+def outlook(runs: Runs, language: str, values: Mapping[str, Any]) -> tuple[str, str | None]:
+    """(a few sentences in Markdown, a refusal's where such a training can't be; the preset that the settings are)."""
+    found = None
     try:
         experiment = Experiment().with_(**{name: value for name, value in values.items() if value is not None})
+        found = preset_of(experiment)
         pairs, _ = uploading.pairs(runs, experiment)
-        return "\n\n".join(filter(None, [_about(experiment, language), _work(experiment, forecast(experiment, pairs), language)]))
+        about = f"knobs.preset_about.{found}" if found else "page.own_settings"
+        return f"{say(language, about)}\n\n{_work(experiment, forecast(experiment, pairs), language)}", found
     except Refusal as refusal:
-        return refusal.say(language)
+        return refusal.say(language), found
 
 
 def preset_of(experiment: Experiment) -> str | None:
     """The preset that these settings are, whatever the data; None when they are none."""
     return next((name for name in PRESETS if preset(name, experiment).flat() == experiment.flat()), None)
-
-
-def _about(experiment: Experiment, language: str) -> str:
-    found = preset_of(experiment)
-    return say(language, f"knobs.preset_about.{found}") if found else say(language, "page.own_settings")
 
 
 def _work(experiment: Experiment, found: Forecast, language: str) -> str:

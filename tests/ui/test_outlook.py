@@ -23,8 +23,8 @@ def test_a_preset_is_known_and_explained(site, name, language):
     experiment = preset(name, Experiment().with_(task="sort") if name != "paper_size" else None)
     assert preset_of(experiment) == name
     assert preset_of(experiment.with_(seed=7)) is None
-    assert outlook(site.runs, language, experiment.flat()).startswith(say(language, f"knobs.preset_about.{name}"))
-    assert say(language, "page.own_settings") in outlook(site.runs, language, experiment.with_(seed=7).flat())
+    assert outlook(site.runs, language, experiment.flat())[0].startswith(say(language, f"knobs.preset_about.{name}"))
+    assert say(language, "page.own_settings") in outlook(site.runs, language, experiment.with_(seed=7).flat())[0]
 
 
 def test_the_time_is_that_of_the_calls_and_the_operations(pace):
@@ -45,5 +45,5 @@ def test_a_choice_costs_what_the_training_would_take_without_it():
 
 
 def test_what_cannot_be_trained_is_said(site):
-    assert outlook(site.runs, "en", {"task": "own"}) == say("en", "page.no_upload_yet")
-    assert outlook(site.runs, "en", {"d_model": 63.7}) not in ("", say("en", "page.own_settings"))
+    assert outlook(site.runs, "en", {"task": "own"})[0] == say("en", "page.no_upload_yet")
+    assert outlook(site.runs, "en", {"d_model": 63.7})[0] not in ("", say("en", "page.own_settings"))
