@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any, NoReturn
 
 from playground.config import KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, check, default, preset
-from playground.words import known, say
+from playground.words import LANGUAGES, known, say
 
 CLOCK = "seconds: from Train to the end, with data, model, steps, validations and film; torch was warmed up before"
 
@@ -33,10 +33,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
     except OSError as error:
-        print(f"{error.filename or 'A file'} can't be used: {error.strerror or error}.", file=sys.stderr)
+        print(_unusable(error), file=sys.stderr)
     except BrokenPipeError:  # whoever read the output has seen enough
         return 0
     return 2
+
+
+def _unusable(error: OSError) -> str:
+    return f"{error.filename or 'A file'} can't be used: {error.strerror or error}."
 
 
 def parser() -> argparse.ArgumentParser:
@@ -74,8 +78,14 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("read", help="say what a file of sentence pairs was understood as")
     command.set_defaults(command=read)
     command.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    command.add_argument("--swap", action="store_true")
-    command.add_argument("--json", action="store_true")
+    command.add_argument("--swap", action="store_true", help="source and target change places")
+    command.add_argument("--source", metavar="N|NAME", help="the source's column, by its number from 1 or its name")
+    command.add_argument("--target", metavar="N|NAME", help="the target's column")
+    command.add_argument("--header", choices=("yes", "no"), help="whether the first row names the columns")
+    command.add_argument("--encoding", default="", metavar="NAME", help="one for all files, or one for each with a comma between")
+    command.add_argument("--undo", action="store_true", help="undo what tools left in the sentences, such as &apos; and @@")
+    command.add_argument("--language", choices=LANGUAGES, default="en", help="of the report")
+    command.add_argument("--json", action="store_true", help="one JSON object, also about a mistake")
 
     command = commands.add_parser("checkpoints", help="train the runs that ship with the app anew")
     command.set_defaults(command=checkpoints)
@@ -87,13 +97,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def train(options: argparse.Namespace) -> int:
+    from playground.data.choosing import Choices
     from playground.runs import solo
     from playground.runs.corpora import Corpora
     from playground.runs.film import BYTES
     from playground.runs.store import write_run
     from playground.runs.warmup import warm_up
 
-    pairs = _read_pairs(options.data, options.swap) if options.data else None
+    pairs = _read_pairs(options.data, Choices(swap=options.swap)) if options.data else None
     run = solo.new_run(_experiment(options), pairs)
     if options.out:
         _check_free(options.out)
@@ -188,17 +199,27 @@ def translate(options: argparse.Namespace) -> int:
 
 
 def read(options: argparse.Namespace) -> int:
+    from playground.data.choosing import Choices, column
     from playground.data.uploads import as_json, report
 
-    pairs = _read_pairs(options.files, options.swap)
-    print(json.dumps(as_json(pairs), ensure_ascii=False) if options.json else "\n".join(report(pairs, "en")))
+    header = {"yes": True, "no": False}.get(options.header)
+    columns = column(options.source), column(options.target)
+    try:
+        pairs = _read_pairs(options.files, Choices(*columns, header, options.encoding, options.undo or None, options.swap))
+    except (Refusal, OSError) as mistake:
+        sentence = mistake.say(options.language) if isinstance(mistake, Refusal) else _unusable(mistake)
+        said = {"error": {"kind": getattr(mistake, "key", "file"), "sentence": sentence}}
+        print(json.dumps(said, ensure_ascii=False) if options.json else sentence, file=sys.stdout if options.json else sys.stderr)
+        return 2
+    said = as_json(pairs, options.language)
+    print(json.dumps(said, ensure_ascii=False) if options.json else "\n".join(report(pairs, options.language)))
     return 0
 
 
-def _read_pairs(files: Sequence[Path], swap: bool) -> Any:
-    from playground.data.uploads import read_files
+def _read_pairs(files: Sequence[Path], choices: Any) -> Any:
+    from playground.runs.reading import read as read_files
 
-    return read_files([(file.name, file.read_bytes()) for file in files], swap=swap)
+    return read_files([(file.name, file.read_bytes()) for file in files], choices)
 
 
 def _check_free(folder: Path) -> None:

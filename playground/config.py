@@ -92,6 +92,7 @@ class DataConfig:
     vocabulary: int = _knob(1000, low=16, high=8000, step=8)  # SentencePiece only: the most pieces
     max_tokens: int = _knob(64, low=8, high=250, step=1)  # longer sentences of own data are left out
     heldout: int = _knob(500, low=10, high=5000, step=10)  # the most held-out sources
+    test: int = _knob(500, low=0, high=5000, step=10)  # of own data: the most sources kept for the test
     data_seed: int = _knob(1, low=0, high=999_999, step=1)
 
 

@@ -14,6 +14,7 @@ from playground.data.tasks import TASKS, Example, drawn, references
 from playground.data.tokenizers import Tokenizer, train_tokenizer
 from playground.data.uploads import Pairs
 
+SPLITS = ("train", "heldout", "test", "harder")
 PROBES = 4
 SAMPLE = 3000  # sentences of a task; in every one the last new word or character came before the 1000th
 
@@ -30,8 +31,8 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Corpus:
-    """What `build_corpus` made of a DataConfig. No source of `heldout` or `harder` is in `train` (but for the task beer, whose one pair
-    is both)."""
+    """What `build_corpus` made of a DataConfig. No source of one split is in another (but for the task beer, whose one pair is
+    trained on and held out)."""
 
     name: str
     src_tokenizer: Tokenizer
@@ -40,6 +41,7 @@ class Corpus:
     heldout: Sequence[Item]  # new sentences of the same kind, each source once
     harder: Sequence[Item]  # sentences of a kind never trained on, each source once; often none
     references: Mapping[str, tuple[str, ...]]  # every known right answer to each source of the three
+    test: Sequence[Item] = ()  # own data: new sentences that nothing is decided by, neither settings nor when to stop
     credit: str = ""  # whom licensed sentences are owed to
     left_out: tuple[int, ...] = ()  # lines of own data with more than `max_tokens` tokens on a side
 
@@ -100,7 +102,8 @@ class _Answers(dict[str, tuple[str, ...]]):
 
 
 def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
-    """Own pairs, all of them: held out are a tenth of the distinct sources (at most `data.heldout`), drawn by a seeded shuffle."""
+    """Own pairs, all of them. Held out and kept for the test are a tenth each of the distinct sources (at most `data.heldout` and
+    `data.test`), drawn by a seeded shuffle."""
     if own is None:
         raise Refusal("data.no_own_pairs")
     pairs = [Example(src, tgt) for src, tgt, _ in own.pairs]
@@ -109,20 +112,26 @@ def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
         raise Refusal("data.too_few_sources", count=len(answers))
     sources = list(answers)
     random.Random(data.data_seed).shuffle(sources)
-    chosen = set(sources[: max(1, min(data.heldout, len(sources) // 10))])
-    train = [pair for pair in pairs if pair.src not in chosen]
+    tenth = len(sources) // 10
+    first, second = max(1, min(data.heldout, tenth)), min(data.test, tenth)
+    split = dict.fromkeys(sources[:first], "heldout") | dict.fromkeys(sources[first : first + second], "test")
+    train = [pair for pair in pairs if pair.src not in split]
     units = tuple(map(natural_unit, ([pair.src for pair in train], [pair.tgt for pair in train])))
     tokenizers = _train_tokenizers(data, train, units, joint)
 
     items = list(_items(pairs, tokenizers, aligned=False))
     fits = [max(len(item.src_ids), len(item.tgt_ids)) <= data.max_tokens for item in items]
     kept = [item for item, fit in zip(items, fits, strict=True) if fit]
-    learnt = tuple(item for item in kept if item.src not in chosen)
-    judged = tuple({item.src: item for item in reversed(kept) if item.src in chosen}.values())
-    if not learnt or not judged:
+    learnt = tuple(item for item in kept if item.src not in split)
+    judged: dict[str, dict[str, Item]] = {"heldout": {}, "test": {}}  # each source once, with its first target
+    for item in kept:
+        if item.src in split:
+            judged[split[item.src]].setdefault(item.src, item)
+    heldout, test = (tuple(items.values()) for items in judged.values())
+    if not learnt or not heldout:
         raise Refusal("data.too_long_to_learn", limit=data.max_tokens, count=fits.count(False))
     left_out = tuple(line for (_, _, line), fit in zip(own.pairs, fits, strict=True) if not fit)
-    return Corpus(" + ".join(own.names), *tokenizers, learnt, judged[::-1], (), answers, own.credit, left_out)
+    return Corpus(" + ".join(own.names), *tokenizers, learnt, heldout, (), answers, test, own.credit, left_out)
 
 
 def _train_tokenizers(data: DataConfig, train: Sequence[Example], units: tuple[str, str], joint: bool) -> tuple[Tokenizer, Tokenizer]:

@@ -1,4 +1,4 @@
-"""Uploads: a teacher's file becomes pairs of sentences, with an account of every line that did not.
+"""Uploads: a teacher's files become pairs of sentences, with an account of every row that did not.
 
 Nothing is lost in silence: kept and dropped rows add up to the rows read, and every dropped one is named by its line and its reason.
 """
@@ -6,30 +6,27 @@ Nothing is lost in silence: kept and dropped rows add up to the rows read, and e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from playground.config import Refusal
-from playground.data.readers import COLUMN_LIMIT, LINE_LIMIT, READERS, Row, read_text, refusal, row_width, usual_width
+from playground.data.choosing import Choices, Column, Plan, licence, plan
+from playground.data.encodings import Encoding
+from playground.data.formats import escapes
+from playground.data.formats.limits import COLUMN_LIMIT, LINE_LIMIT, SAMPLE
+from playground.data.formats.records import usual_width
+from playground.data.formats.table import Notes, Row, Source, Table
+from playground.data.opening import find_table, open_files
+from playground.data.sifting import REASONS, Pair, Seen, Sieve, Sifted, sift, traces
 from playground.data.text import normalise
+from playground.data.unpacking import File
 from playground.words import say
 
-BYTE_LIMIT = 20 * 1024 * 1024  # all files together
-PAIR_LIMIT = 200_000
-REASONS = ("header", "blank", "empty_source", "empty_target", "one_column", "extra_columns", "long", "quote")
+__all__ = ["REASONS", "Choices", "Pair", "Pairs", "Seen", "as_json", "read_files", "report"]
+
 SHOWN_LINES = 8  # line numbers named in a sentence of the report
-_HEADERS = {
-    "id", "index", "source", "target", "src", "tgt", "trg", "input", "output", "text", "translation", "sentence", "question", "answer",
-    "en", "de", "fr", "es", "it", "zh", "ja", "ko", "ru", "pt", "english", "german", "french", "spanish", "italian", "chinese", "japanese",
-    "korean", "russian", "portuguese", "deutsch", "englisch", "français", "anglais", "español", "中文", "英文", "英语", "原文", "译文",
-}  # fmt: skip
-
-
-class Pair(NamedTuple):
-    src: str
-    tgt: str
-    line: int  # where it begins, as an editor counts
+_SHOWN_LANGUAGES = 6
 
 
 @dataclass(frozen=True)
@@ -41,62 +38,118 @@ class Pairs:
     lines: int
     kind: str  # which reader understood it
     names: tuple[str, ...]
-    credit: str = ""  # the licence note of the file's third column, where it has one
-    notes: tuple[tuple[str, dict[str, Any]], ...] = ()  # what else a person should know: keys and values of sentences
+    credit: str = ""  # whom the sentences are owed to: the licence in a column, in the format, or beside them in an archive
+    notes: Notes = ()  # what else a person should know: keys and values of sentences
+    unit: str = "line"  # what `Pair.line` and the numbers in `dropped` count: "line", "row" or "item"
+    columns: tuple[Column, ...] = ()
+    chosen: tuple[int, int] = (0, 1)  # the columns of source and target
+    header: bool = False  # whether the first row was taken as names of columns
+    encodings: tuple[Encoding, ...] = ()  # one for each file
+    preview: tuple[Seen, ...] = ()  # the first rows as they were understood
+    dropped_rows: dict[str, tuple[Seen, ...]] = field(default_factory=dict)  # the first of each reason
+    traces: tuple[str, ...] = ()  # what tools left in the sentences (kinds of formats.escapes), undone if `undone`
+    undone: bool = False
 
 
-def read_files(files: Sequence[tuple[str, bytes]], swap: bool = False, max_characters: int = LINE_LIMIT) -> Pairs:
-    """The pairs of one file (TSV, CSV) or of two line-aligned ones, as (name, content). `swap` makes the second column or file the source.
+def read_files(files: Sequence[File], choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008 (it is frozen)
+    """The pairs in one file or two, as (name, content); each may be packed.
 
     Sentences longer than `max_characters` on a side are dropped. Raises Refusal, and nothing else, whatever the bytes are.
     """
-    if not 1 <= len(files) <= 2:
-        raise Refusal("data.how_many_files", count=len(files))
-    if sum(len(data) for _, data in files) > BYTE_LIMIT:
-        raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
-    texts = [read_text(name, data) for name, data in files]
-    for text in texts:
-        if not any(map(normalise, text.lines)):
-            raise Refusal("data.nothing_inside", name=text.name)
-    reader = next((reader for reader in READERS if reader.recognises(texts)), None)
-    if reader is None:
-        raise refusal(texts)
-    name = " + ".join(text.name for text in texts)
-    rows = list(reader.rows(texts))
-    width, header = usual_width(rows), _header_line(rows)
+    opened = open_files(files, choices.encoding)
+    table, rows = find_table(opened)
+    width = max(len(table.columns), usual_width(rows))
     if width > COLUMN_LIMIT:
-        raise Refusal("data.too_many_columns", name=name, limit=COLUMN_LIMIT)
-    kept: list[Pair] = []
-    dropped: dict[str, list[int]] = {reason: [] for reason in REASONS}
-    for row in rows:
-        src, tgt = map(normalise, (*row.cells, "", "")[:2])
-        if swap:
-            src, tgt = tgt, src
-        reason = "header" if row.line == header else _reason(row, src, tgt, width, max_characters)
-        if reason:
-            dropped[reason].append(row.line)
-        elif len(kept) == PAIR_LIMIT:
-            raise Refusal("data.too_many_pairs", name=name, limit=PAIR_LIMIT)
-        else:
-            kept.append(Pair(src, tgt, row.line))
-    found = {reason: tuple(lines) for reason, lines in dropped.items() if lines}
-    if not kept:
-        only = next(iter(found)) if len(found) == 1 else "several"
-        raise Refusal(f"data.none_kept_{only}", name=name, lines=len(rows), line=min(map(min, found.values())))
-    credit = _credit(rows) if width == 3 else ""
-    notes = tuple(_notes(rows, kept, 2 if credit else width))
-    return Pairs(tuple(kept), found, len(rows), reader.kind, tuple(text.name for text in texts), credit, notes)
+        raise Refusal("data.too_many_columns", name=opened.name, limit=COLUMN_LIMIT)
+    how = plan(opened.name, table, rows, width, choices)
+    left = traces(rows, how)
+    guessed = any(encoding.guessed for encoding in opened.encodings)
+    sieve = Sieve(how, bool(table.columns), max_characters, guessed, left if choices.undo else {})
+    sifted = sift(opened.name, rows, sieve, lambda row: _raw(row, opened.sources, table))
+    dropped = {reason: tuple(lines) for reason, lines in sifted.dropped.items() if lines}
+    if not sifted.kept:
+        raise _none_kept(opened.name, len(rows), dropped, table.unit)
+    owed = _credit(rows, how)
+    return Pairs(
+        tuple(sifted.kept), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
+        credit=owed or normalise(table.credit) or opened.credit,
+        notes=(*opened.notes, *table.notes, *_notes(rows, sifted, how, bool(owed)), *_traces(left, choices.undo)),
+        unit=table.unit, columns=how.columns, chosen=(how.source, how.target), header=how.header > 0,
+        encodings=opened.encodings, preview=tuple(sifted.preview),
+        dropped_rows={reason: tuple(seen) for reason, seen in sifted.shown.items() if seen},
+        traces=tuple(kind for kind in escapes.KINDS if any(kind in side for side in left.values())), undone=bool(choices.undo),
+    )  # fmt: skip
+
+
+def _raw(row: Row, sources: Sequence[Source], table: Table) -> str:
+    """The first line of a row that could not be cut into cells."""
+    lines = sources[0].lines if table.unit == "line" and len(sources) == 1 else []
+    return lines[row.line - 1] if row.line <= len(lines) else ""
+
+
+def _none_kept(name: str, count: int, dropped: dict[str, tuple[int, ...]], unit: str) -> Refusal:
+    line = min(map(min, dropped.values()), default=1)
+    if not dropped:
+        return Refusal("data.nothing_inside", name=name)
+    if unit != "line":
+        return Refusal(f"data.none_kept_{unit}", name=name, count=count, line=line)
+    only = next(iter(dropped)) if len(dropped) == 1 else ""
+    known = only in ("header", "blank", "empty_source", "empty_target", "long")
+    return Refusal(f"data.none_kept_{only}" if known else "data.none_kept_several", name=name, lines=count, line=line)
+
+
+def _credit(rows: Sequence[Row], how: Plan) -> str:
+    """The licences that a column beside the sentences names."""
+    for place in range(how.width):
+        if place not in (how.source, how.target):
+            cells = [row.cells[place] for row in rows if len(row.cells) > place and row.line != how.header]
+            if licence(cells[:SAMPLE]) and (found := licence(cells)):
+                return found
+    return ""
+
+
+def _notes(rows: Sequence[Row], sifted: Sifted, how: Plan, credited: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    same = [pair.line for pair in sifted.kept if pair.src == pair.tgt]
+    tall = [row.line for row in rows if row.height > 1]
+    names = [column.name or str(place) for place, column in enumerate(how.columns, 1)]
+    if how.together:
+        found = ", ".join(f"{names[one]}–{names[two]} ({count})" for one, two, count in how.together[:_SHOWN_LANGUAGES])
+        more = ", …" if len(how.together) > _SHOWN_LANGUAGES else ""
+        yield "data.note_languages", {"found": found + more, "source": names[how.source], "target": names[how.target]}
+    elif how.width - credited > 2:
+        yield "data.note_columns", {"width": how.width, "source": names[how.source], "target": names[how.target]}
+    if tall:
+        yield "data.note_tall", {"count": len(tall), "line": tall[0]}
+    if same:
+        yield "data.note_same", {"count": len(same), "line": same[0]}
+
+
+def _traces(left: dict[int, dict[str, int]], undo: bool | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    counts = Counter()
+    for side in left.values():
+        counts.update(side)
+    if undo is None:
+        for kind in filter(counts.get, escapes.KINDS):
+            yield f"data.note_{kind}", {"count": counts[kind]}
+    elif undo and counts:
+        yield "data.note_undone", {"count": counts.total()}
 
 
 def report(pairs: Pairs, language: str) -> list[str]:
     """What was read, as sentences for a person: the count, one sentence for each reason to drop a line, and what else is worth knowing."""
-    dropped = sum(map(len, pairs.dropped.values()))
-    sentences = [say(language, "data.report", lines=pairs.lines, kept=len(pairs.pairs), dropped=dropped)]
+    unit, dropped = pairs.unit, sum(map(len, pairs.dropped.values()))
+    sentences = [say(language, f"data.report_{unit}", lines=pairs.lines, kept=len(pairs.pairs), dropped=dropped)]
     for reason, lines in pairs.dropped.items():
         where = ", ".join(map(str, lines[:SHOWN_LINES])) + (", …" if len(lines) > SHOWN_LINES else "")
-        where = say(language, "data.lines" if len(lines) > 1 else "data.line", where=where)
+        where = say(language, f"data.{unit}s" if len(lines) > 1 else f"data.{unit}", where=where)
         sentences.append(say(language, "data.report_dropped", count=len(lines), why=say(language, f"data.why_{reason}"), where=where))
-    return sentences + [say(language, note, **values) for note, values in pairs.notes]
+    return sentences + _said(pairs, language)
+
+
+def _said(pairs: Pairs, language: str) -> list[str]:
+    """The notes as sentences; one that names a line can say {where} for it: "line 3", "row 3", "item 3"."""
+    where = [{"where": say(language, f"data.{pairs.unit}", where=values.get("line"))} for _, values in pairs.notes]
+    return [say(language, note, **place, **values) for (note, values), place in zip(pairs.notes, where, strict=True)]
 
 
 def as_json(pairs: Pairs, language: str = "en") -> dict[str, Any]:
@@ -104,55 +157,15 @@ def as_json(pairs: Pairs, language: str = "en") -> dict[str, Any]:
     return {
         "kind": pairs.kind,
         "names": list(pairs.names),
+        "unit": pairs.unit,
         "lines": pairs.lines,
         "pairs": len(pairs.pairs),
         "first": list(pairs.pairs[0][:2]),
         "dropped": {reason: list(lines) for reason, lines in pairs.dropped.items()},
         "credit": pairs.credit,
-        "warnings": [say(language, note, **values) for note, values in pairs.notes],
+        "encodings": [{"file": one.file, "name": one.name, "guessed": one.guessed} for one in pairs.encodings],
+        "columns": [{"name": column.name, "filled": column.filled, "samples": list(column.samples)} for column in pairs.columns],
+        "chosen": list(pairs.chosen),
+        "header": pairs.header,
+        "warnings": _said(pairs, language),
     }
-
-
-def _header_line(rows: Sequence[Row]) -> int:
-    """The line of the first filled row if it holds nothing but different names of columns or languages, else 0."""
-    for row in rows:
-        cells = [cell.casefold() for cell in map(normalise, row.cells) if cell]
-        if cells or row.fault:
-            return row.line if len(cells) == len(set(cells)) > 1 and _HEADERS.issuperset(cells) else 0
-    return 0
-
-
-def _reason(row: Row, src: str, tgt: str, width: int, max_characters: int) -> str:
-    """Why a row is no pair (one of REASONS), or "". More cells than usual are a stray separator: which two to take is anyone's guess."""
-    if row.fault:
-        return row.fault
-    if not any(map(normalise, row.cells)):
-        return "blank"
-    if len(row.cells) < 2:
-        return "one_column"
-    if row_width(row.cells) > width:
-        return "extra_columns"
-    if not src or not tgt:
-        return "empty_source" if not src else "empty_target"
-    return "long" if max(len(src), len(tgt)) > max_characters else ""
-
-
-def _credit(rows: Sequence[Row]) -> str:
-    """The licence that the third cells name ("CC-BY 2.0 … #sentence number"); "" if that column is something else."""
-    cells = [normalise(row.cells[2]) for row in rows if len(row.cells) > 2]
-    licences = Counter(cell.split(" #")[0] for cell in cells)
-    common = [licence for licence, count in licences.most_common() if count * 100 >= len(cells)]
-    return "; ".join(common) if all(licence.startswith(("CC-", "CC ", "CC0")) for licence in common) else ""
-
-
-def _notes(rows: Sequence[Row], kept: Sequence[Pair], width: int) -> list[tuple[str, dict[str, Any]]]:
-    same = [pair.line for pair in kept if pair.src == pair.tgt]
-    tall = [row.line for row in rows if row.height > 1]
-    notes = []
-    if width > 2:
-        notes.append(("data.note_columns", {"width": width}))
-    if tall:
-        notes.append(("data.note_tall", {"count": len(tall), "line": tall[0]}))
-    if same:
-        notes.append(("data.note_same", {"count": len(same), "line": same[0]}))
-    return notes

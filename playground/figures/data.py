@@ -1,4 +1,4 @@
-"""The training data: how long its sentences are."""
+"""The training data: how long its sentences are, and how few words make up most of them."""
 
 from __future__ import annotations
 
@@ -35,4 +35,26 @@ def lengths(source: Sequence[int], target: Sequence[int], *, dark: bool = False,
         for key, name, domain in (("yaxis", "source", [0.54, 1]), ("yaxis2", "target", [0, 0.46]))
     }
     layout = theme.layout(260, {"l": 66, "r": 12, "t": 8, "b": 44}, dark, xaxis=x, **rows, hovermode="closest")
+    return {"data": data, "layout": layout}
+
+
+def coverage(source: Sequence[int], target: Sequence[int], *, dark: bool = False, labels: Mapping[str, str] | None = None) -> dict:
+    """What share of a text its most frequent tokens make up: counts of the different tokens, most frequent first, of either side."""
+    data, most = [], 1
+    for name, values, kind, dash in (("source", source, "encoder", "solid"), ("target", target, "decoder", "dash")):
+        counts = np.asarray(values, dtype=np.float64)
+        places = np.unique(np.geomspace(1, max(len(counts), 1), 60).round().astype(int))[: len(counts)]
+        shares = counts.cumsum()[places - 1] / max(counts.sum(), 1.0) if len(counts) else counts
+        most = max(most, len(counts))
+        data.append({
+            "type": "scatter", "mode": "lines", "x": places.tolist(), "y": theme.rounded(shares), "name": theme.word(labels, name),
+            "line": {"color": theme.hue(kind, dark), "width": 2, "dash": dash},
+            "hovertemplate": theme.phrase(labels, "hover_coverage", count="<b>%{x:,}</b>", share="%{y:.1%}") + "<extra></extra>",
+        })  # fmt: skip
+    x = theme.axis(theme.word(labels, "most_frequent"), dark, type="log", range=[0, float(np.log10(most)) + 0.02], dtick=1)
+    y = theme.axis(theme.word(labels, "share_of_text"), dark, range=[0, 1.02], tickformat=".0%", nticks=5)
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+    layout = theme.layout(
+        260, {"l": 56, "r": 12, "t": 30, "b": 44}, dark, xaxis=x, yaxis=y, hovermode="closest", showlegend=True, legend=legend
+    )
     return {"data": data, "layout": layout}

@@ -31,7 +31,7 @@ def alignment(run: Run, text: str, target: str, tokens: int) -> Alignment | None
 
 
 def split(run: Run, name: str, count: int, corpora: Corpora) -> list[tuple[str, str]]:
-    """The first (source, target) sentences of a split: "train", "heldout" or "harder"."""
+    """The first (source, target) sentences of a split of the corpus."""
     data = run.experiment.data
     if data.task != "own":
         return [(example.src, example.tgt) for example in examples(data.task, name, count, data.data_seed)]

@@ -23,7 +23,7 @@ from playground.runs.slices import SLICE, affordable, in_slices
 from playground.runs.tokens import judge
 from playground.runs.views import Piece, pieces_from, pieces_of
 
-SPLITS = ("heldout", "harder")
+SPLITS = ("heldout", "test", "harder")
 MOST, FEWEST = 200, 4  # sentences
 SHOWN = 6  # mistakes
 CHINESE = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
@@ -97,7 +97,7 @@ class Scores:
 
 
 def scores(reader: Reader, corpora: Corpora, run: Run, step: int | None, split: str) -> Scores:
-    """The scores of a run on "heldout" or "harder", as far as they are known after a moment: who asks again knows more.
+    """The scores of a run on one of SPLITS, as far as they are known after a moment: who asks again knows more.
 
     Raises Refusal when the split is empty or the run has nothing to show yet.
     """

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from playground.config import DataConfig, Experiment, default
+from playground.config import DataConfig, Experiment, default, limits
 from playground.data.corpus import Corpus, build_corpus
 from playground.data.uploads import Pairs
 from playground.runs.pace import layers, measured
 from playground.training.work import Work, step_work
 
 SAMPLE = 300  # pairs tell how long the sentences are
+PASSES = 6  # over the data, after which own sentences of the kinds that were tried are learnt as well as they will be
+SHORT, LONG = (100, 0.05), 0.02  # the fewest steps and their learning rate; the learning rate of many more steps
 NOTABLE = 0.05  # a choice that changes the time by less is not spoken of
 
 
@@ -39,6 +41,13 @@ def forecast(experiment: Experiment, pairs: Pairs | None = None) -> Forecast:
         if abs(factor - 1) >= NOTABLE:
             times.append((name, factor))
     return Forecast(work, step, whole, tuple(sorted(times, key=lambda found: -abs(found[1] - 1))))
+
+
+def suggested(pairs: int, batch_size: int) -> dict[str, float]:
+    """Knobs to begin with for so many own pairs: how many steps, and how large."""
+    fewest, rate = SHORT
+    steps = min(max(round(PASSES * pairs / batch_size), fewest), int(limits("steps").high))
+    return {"steps": steps, "learning_rate": rate if steps <= 3 * fewest else LONG}
 
 
 def _step(experiment: Experiment, pairs: Pairs | None) -> tuple[Work, float]:

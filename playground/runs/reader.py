@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
+from playground.data.corpus import SPLITS
+from playground.data.statistics import Statistics, statistics
 from playground.data.text import normalise
 from playground.decoding import Trace, greedy, trace
 from playground.model.transformer import Transformer
@@ -67,15 +69,19 @@ class Reader:
         return pieces_of(self._tokenizers(run)[side == "tgt"], normalise(text[:CHARACTERS]))
 
     def examples(self, run: Run, split: str = "heldout", count: int = 20) -> list[tuple[str, str]]:
-        """(source, target) sentences of a split: "heldout", "harder" or "train"."""
+        """(source, target) sentences of a split of the corpus."""
         return self.remember(run, (split, count), lambda: answers.split(run, split, count, self._runs.corpora))
 
+    def statistics(self, run: Run) -> Statistics:
+        """Of the sentences the run learns from."""
+        return self.remember(run, ("statistics",), lambda: statistics(self._runs.corpora.get(run.experiment, run.pairs)))
+
     def sizes(self, run: Run) -> dict[str, int]:
-        """How many sentences each split has ("train", "heldout", "harder"), both vocabularies, and the longest sentence in tokens."""
+        """How many sentences each split of the corpus has, both vocabularies, and the longest sentence in tokens."""
 
         def count() -> dict[str, int]:
             corpus = self._runs.corpora.get(run.experiment, run.pairs)
-            splits = {name: len(getattr(corpus, name)) for name in ("train", "heldout", "harder")}
+            splits = {name: len(getattr(corpus, name)) for name in SPLITS}
             vocabularies = {"src_vocabulary": corpus.src_tokenizer.size, "tgt_vocabulary": corpus.tgt_tokenizer.size}
             return splits | vocabularies | {"longest": max(len(ids) + 1 for item in corpus.train for ids in (item.src_ids, item.tgt_ids))}
 

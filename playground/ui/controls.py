@@ -9,9 +9,13 @@ import gradio as gr
 from playground.config import KNOBS, PRESETS, default, limits
 from playground.words import known, say
 
+# Numbers that are typed rather than slid to.
+TYPED = {
+    "learning_rate", "beta2", "steps", "pairs", "batch_size", "warmup", "data_seed", "seed", "heldout", "test", "minutes", "clip",
+}  # fmt: skip
 # Which knobs stand where. The second list of each group is folded away: right for a first look, and there when wanted.
 GROUPS = {
-    "data": (["task"], ["pairs", "tokenizer", "vocabulary", "max_tokens", "heldout", "data_seed"]),
+    "data": (["task"], ["pairs", "tokenizer", "vocabulary", "max_tokens", "heldout", "test", "data_seed"]),
     "model": (
         ["d_model", "n_heads", "encoder_layers", "decoder_layers", "positions"],
         [
@@ -84,7 +88,7 @@ def control(name: str) -> gr.components.Component:
         return gr.Checkbox(value=value, **common)
     if knob.choices:
         return gr.Dropdown(choices=options(name, "en"), value=value, filterable=False, **common)
-    if name in ("learning_rate", "beta2", "steps", "pairs", "batch_size", "warmup", "data_seed", "seed", "heldout", "minutes", "clip"):
+    if name in TYPED:
         return gr.Number(
             value=value, minimum=knob.low, maximum=knob.high, step=knob.step, precision=0 if isinstance(value, int) else None, **common
         )

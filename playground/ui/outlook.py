@@ -36,8 +36,8 @@ def preset_of(experiment: Experiment) -> str | None:
 def _work(experiment: Experiment, found: Forecast, language: str) -> str:
     said = [
         say(
-            language, "page.outlook", steps=f"{experiment.training.steps:,}", ms=_short(1000 * found.step_seconds),
-            time=_duration(found.seconds, language), operations=_short(found.work.operations / 1e9),
+            language, "page.outlook", steps=f"{experiment.training.steps:,}", ms=short(1000 * found.step_seconds),
+            time=duration(found.seconds, language), operations=short(found.work.operations / 1e9),
             tokens=f"{found.work.tokens:,.0f}",
             padding=f"{100 * found.work.padding:.0f}",
         )
@@ -48,7 +48,7 @@ def _work(experiment: Experiment, found: Forecast, language: str) -> str:
             "page.outlook_choice",
             name=label(name, language),
             value=shown_value(name, experiment.flat()[name], language),
-            factor=_short(factor),
+            factor=short(factor),
         )
         for name, factor in found.choices[:CHOICES]
     ]
@@ -57,12 +57,12 @@ def _work(experiment: Experiment, found: Forecast, language: str) -> str:
     return " ".join(said)
 
 
-def _duration(seconds: float, language: str) -> str:
+def duration(seconds: float, language: str) -> str:
     if seconds < 100:
-        return say(language, "page.outlook_seconds", count=_short(seconds))
-    return say(language, "page.outlook_minutes", count=_short(seconds / 60))
+        return say(language, "page.outlook_seconds", count=short(seconds))
+    return say(language, "page.outlook_minutes", count=short(seconds / 60))
 
 
-def _short(number: float) -> str:
+def short(number: float) -> str:
     """Two digits that count: 0.043, 1.3, 38, 1,200."""
     return f"{float(f'{number:.2g}'):,.10g}"

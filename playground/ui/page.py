@@ -57,9 +57,9 @@ def build(runs: Runs, reader: Reader) -> gr.Blocks:
         with gr.Tabs(overflow_behavior="wrap", elem_id="pg-tabs") as tabs:
             for name in TABS:
                 with parts.title(gr.Tab(words(f"tab_{name}"), id=name, elem_id=f"pg-tab-{name}"), f"tab_{name}") as tab:
-                    gr.HTML(f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>', apply_default_css=False)
                     if name == "data":
                         upload = _upload(parts)
+                    gr.HTML(f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>', apply_default_css=False)
                 tab.select(None, None, None, js=f"() => window.playground.tab('{name}')", api_visibility="private")
     parts.knobs = {name: parts.knobs[name] for name in CONTROLLED}
     with demo:
@@ -74,6 +74,7 @@ def _hidden() -> dict[str, gr.components.Component]:
         "language": gr.Textbox(visible="hidden", elem_id="pg-lang"),
         "message": gr.Textbox(visible="hidden", elem_id="pg-message"),
         "own": gr.Textbox(visible="hidden", elem_id="pg-own"),
+        "choices": gr.Textbox(visible="hidden", elem_id="pg-choices"),
         "reply": gr.JSON(visible="hidden", elem_id="pg-reply"),
         "command": gr.Button(visible="hidden", elem_id="pg-command"),
         "relabel": gr.Button(visible="hidden", elem_id="pg-relabel"),
@@ -86,17 +87,16 @@ def _upload(parts: Parts) -> dict[str, gr.components.Component]:
     parts.title(gr.Markdown(words("own_about")), "own_about", "value")
     with gr.Row():
         files = parts.title(
-            gr.File(label=words("own_files"), file_count="multiple", type="filepath", elem_id="pg-files", height=150), "own_files"
+            gr.File(label=words("own_files"), file_count="multiple", type="filepath", elem_id="pg-files", height=120), "own_files"
         )
         text = parts.title(
             gr.Textbox(
-                label=words("own_text"), lines=5, max_lines=12, max_length=2_000_000, elem_id="pg-paste", placeholder=words("own_hint")
+                label=words("own_text"), lines=3, max_lines=12, max_length=2_000_000, elem_id="pg-paste", placeholder=words("own_hint")
             ),
             "own_text",
         )
     with gr.Row():
-        swap = parts.title(gr.Checkbox(label=words("own_swap"), elem_id="pg-swap"), "own_swap")
         look = parts.title(gr.Button(words("own_read"), elem_id="pg-read"), "own_read", "value")
         use = parts.title(gr.Button(words("own_train"), variant="primary", elem_id="pg-train-own"), "own_train", "value")
-    gr.HTML('<div id="pg-reading" class="pg-block"></div>', apply_default_css=False)
-    return {"files": files, "text": text, "swap": swap, "look": look, "use": use}
+    gr.HTML('<div id="pg-reading" class="pg-block"></div><div id="pg-preview"></div>', apply_default_css=False)
+    return {"files": files, "text": text, "look": look, "use": use}

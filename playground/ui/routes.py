@@ -29,6 +29,7 @@ from playground.runs.registry import Runs
 from playground.ui import worksheet
 from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.panels import PANELS
+from playground.ui.preview import preview
 from playground.ui.view import View
 
 PREFIX = "/gradio_api/playground"
@@ -126,6 +127,7 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         "/runs": lambda request: runs_list(runs, _token(request), _language(request)),
         "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), _language(request)),
         "/panel/{name}": panel,
+        "/preview": lambda request: preview(runs, request.query_params),
         "/qr": qr,
         f"/{worksheet.PATH}": printed,
     }

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections import OrderedDict
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from playground.config import Experiment, Refusal
-from playground.data.uploads import Pairs, read_files, report
+from playground.config import Experiment, Refusal, default
+from playground.data.encodings import ENCODINGS
+from playground.data.formats.limits import COLUMN_LIMIT
+from playground.data.uploads import Choices, Pairs, report
+from playground.runs import reading
+from playground.runs.forecast import suggested
 from playground.runs.registry import Runs
 from playground.words import say
 
 KEPT = OrderedDict[str, Pairs]()  # uploads that no run has taken yet, oldest first
 MOST_KEPT, MOST_CHARACTERS = 100, 100_000_000
-PREVIEW = 5
 
 
 def keep(found: Pairs) -> str:
@@ -41,42 +46,81 @@ def pairs(runs: Runs, experiment: Experiment) -> tuple[Pairs | None, str]:
     return found, found.credit
 
 
-def read(files: list[str] | None, text: str | None, swap: bool, language: str) -> dict[str, Any]:
-    """Reads what was given and says how it was understood: the id under which it is kept, five pairs, and the report."""
+def read(files: list[str] | None, text: str | None, chosen: str, language: str) -> dict[str, Any]:
+    """Reads what was given and says how it was understood: the id under which it is kept, and all that a person needs to judge and change
+    it. `chosen` is JSON: the fields of `Choices` that somebody has set, {} for none."""
     given = [(Path(file).name, Path(file).read_bytes()) for file in files or []]
     if not given and (text or "").strip():
         given = [(say(language, "page.pasted"), (text or "").encode("utf-8", "replace"))]
     if not given:
         raise Refusal("page.nothing_to_read")
-    found = read_files(given, swap=bool(swap))
-    rows = [{"source": source, "target": target, "line": line} for source, target, line in found.pairs[:PREVIEW]]
-    shown = {
-        "name": ", ".join(name for name, _ in given),
+    found = reading.read(given, choices(chosen))
+    return {"own": keep(found), "reading": shown(found, language)}
+
+
+def choices(chosen: str) -> Choices:
+    """What the page's controls hold. Raises Refusal when it is nothing that they could."""
+    try:
+        made = Choices(**json.loads(chosen or "{}"))
+    except (ValueError, TypeError, RecursionError):
+        raise Refusal("page.not_a_choice") from None
+    whole = all(value is None or (type(value) is int and 0 <= value < COLUMN_LIMIT) for value in (made.source, made.target))
+    known = set(made.encoding.split(",")) <= {*ENCODINGS, ""} if isinstance(made.encoding, str) else False
+    if not (whole and known and made.header in (None, True, False) and made.undo in (None, True, False) and made.swap in (True, False)):
+        raise Refusal("page.not_a_choice")
+    return made
+
+
+def shown(found: Pairs, language: str) -> dict[str, Any]:
+    """A reading as the page draws it."""
+    names = [column.name or say(language, "page.column", number=place) for place, column in enumerate(found.columns, 1)]
+    encodings = [asdict(one) | {"others": [name for name in ENCODINGS if name != one.name]} for one in found.encodings if one.name]
+    return {
+        "name": ", ".join(found.names),
         "report": report(found, language),
-        "rows": rows,
+        "credit": found.credit and say(language, "page.credit", credit=found.credit),
+        "columns": names,
+        "chosen": found.chosen,
+        "header": found.header,
+        "encodings": encodings,
+        "traces": [say(language, f"page.trace_{kind}") for kind in found.traces],
+        "undone": found.undone,
+        "unit": say(language, f"page.{found.unit}"),
+        "rows": [row._asdict() | {"why": row.reason and say(language, f"data.why_{row.reason}")} for row in found.preview],
+        "dropped": [
+            {
+                "why": say(language, f"data.why_{reason}"),
+                "count": len(lines),
+                "rows": [row[:2] for row in found.dropped_rows.get(reason, ())],
+            }
+            for reason, lines in found.dropped.items()
+        ],
         "pairs": len(found.pairs),
         "next": say(language, "page.own_next"),
     }
-    return {"own": keep(found), "reading": shown}
 
 
 def wire(runs: Runs, upload: dict, who: list, hidden: dict, knobs: dict, answer, start, everything: list) -> None:
-    """Reading starts by itself when files come, on the button for pasted text, and again when the columns are swapped."""
+    """Reading starts by itself when files come, on the button for pasted text, and again when somebody chooses otherwise."""
 
-    def look(token: str, language: str, files, text: str, swap: bool):
-        got = answer(language, lambda: read(files, text, swap, language))
-        return [got, got["own"], "own"] if "own" in got else [got, gr.skip(), gr.skip()]
+    def look(token: str, language: str, files, text: str, chosen: str, batch_size: float | None):
+        got = answer(language, lambda: read(files, text, chosen, language))
+        if "own" not in got:
+            return [got, *[gr.skip()] * 4]
+        if chosen:  # the sentences are those of before, so what was set for them stays
+            return [got, got["own"], "own", gr.skip(), gr.skip()]
+        usual = suggested(got["reading"]["pairs"], int(batch_size or default("batch_size")))
+        return [got, got["own"], "own", usual["steps"], usual["learning_rate"]]
 
     def use(token: str, language: str, own: str, *values: Any):
         return start(token, language, own, *({**dict(zip(knobs, values, strict=True)), "task": "own"}.values()))
 
-    given = [*who, upload["files"], upload["text"], upload["swap"]]
-    shown = [hidden["reply"], hidden["own"], knobs["task"]]
-    ours = "(...values) => window.playground.withToken(...values)"
+    given = [*who, upload["files"], upload["text"], hidden["choices"], knobs["batch_size"]]
+    shown = [hidden["reply"], hidden["own"], knobs["task"], knobs["steps"], knobs["learning_rate"]]
+    ours = "(...values) => window.playground.readInputs(...values)"
     options = {"js": ours, "show_progress": "minimal", "concurrency_limit": 2, "trigger_mode": "always_last"}
     upload["look"].click(look, given, shown, api_name="read", api_visibility="undocumented", **options)
     upload["files"].upload(look, given, shown, api_visibility="private", **options)
-    upload["swap"].input(look, given, shown, api_visibility="private", **options)
     upload["use"].click(
         use,
         everything,

@@ -14,16 +14,14 @@ from playground.words import entries, say
 EXAMPLES = 20
 
 
-class View:
-    """What a panel is drawn from. Raises Refusal (on creation) when the run is unknown."""
+class Screen:
+    """Who looks: in which language, on a dark page or a light one, how wide; and what else they ask for."""
 
-    def __init__(self, runs: Runs, reader: Reader, parameters: Mapping[str, str], token: str = "") -> None:
-        self.runs, self.reader, self.parameters = runs, reader, parameters
-        self.token = token  # the visitor's own: says which runs are theirs
+    def __init__(self, parameters: Mapping[str, str]) -> None:
+        self.parameters = parameters
         self.language = language(parameters)
         self.dark = parameters.get("dark") == "1"
         self.width = self.whole("width", 720, 280, 1600)
-        self.run = runs.get(parameters.get("run", ""))
 
     def whole(self, name: str, otherwise: int, low: int, high: int) -> int:
         """A whole number among the parameters, brought into low..high; `otherwise` when it is absent or no number."""
@@ -51,6 +49,16 @@ class View:
     def labels(self) -> dict[str, str]:
         """The words of the figures in this language, by their short names."""
         return {name.removeprefix("figures."): text for name, text in entries(self.language).items() if name.startswith("figures.")}
+
+
+class View(Screen):
+    """What a panel is drawn from. Raises Refusal (on creation) when the run is unknown."""
+
+    def __init__(self, runs: Runs, reader: Reader, parameters: Mapping[str, str], token: str = "") -> None:
+        super().__init__(parameters)
+        self.runs, self.reader = runs, reader
+        self.token = token  # the visitor's own: says which runs are theirs
+        self.run = runs.get(parameters.get("run", ""))
 
     @cached_property
     def step(self) -> int | None:

@@ -93,18 +93,30 @@ def test_probes_are_held_out_and_of_different_lengths():
 
 @pytest.mark.parametrize(("count", "most", "expected"), [(2, 500, 1), (19, 500, 1), (50, 500, 5), (300, 10, 10)])
 def test_own_data_is_split_by_distinct_source(count, most, expected):
-    corpus = build_corpus(DataConfig(task="own", heldout=most), counted(count))
+    corpus = build_corpus(DataConfig(task="own", heldout=most, test=0), counted(count))
     assert len(corpus.heldout) == expected
+    assert corpus.test == ()
     assert sorted(sources(corpus.train + corpus.heldout)) == sorted(f"say {n}" for n in range(count))
+
+
+@pytest.mark.parametrize(("count", "most", "expected"), [(3, 500, 0), (50, 500, 5), (300, 500, 30), (300, 20, 20)])
+def test_some_sources_are_kept_for_the_test(count, most, expected):
+    corpus = build_corpus(DataConfig(task="own", test=most), counted(count))
+    assert len(corpus.test) == expected
+    assert sorted(sources(corpus.train + corpus.heldout + corpus.test)) == sorted(f"say {n}" for n in range(count))
+    without = build_corpus(DataConfig(task="own", test=0), counted(count))
+    assert sources(corpus.heldout) == sources(without.heldout)  # how many are kept for the test changes nothing else
 
 
 def test_a_source_with_many_answers_stays_on_one_side_and_all_answers_are_known():
     pairs = own(*[(f"s{n // 3}", f"t{n}") for n in range(60)], ("s0", "t0"))
     corpus = build_corpus(DataConfig(task="own"), pairs)
-    assert not set(sources(corpus.train)) & set(sources(corpus.heldout))
+    for one, other in (("train", "heldout"), ("train", "test"), ("heldout", "test")):
+        assert not set(sources(getattr(corpus, one))) & set(sources(getattr(corpus, other)))
     assert len(set(sources(corpus.heldout))) == len(corpus.heldout) == 2
+    assert len(set(sources(corpus.test))) == len(corpus.test) == 2
     assert corpus.references == {f"s{n}": (f"t{3 * n}", f"t{3 * n + 1}", f"t{3 * n + 2}") for n in range(20)}
-    assert all(item.tgt == corpus.references[item.src][0] for item in corpus.heldout)
+    assert all(item.tgt == corpus.references[item.src][0] for item in corpus.heldout + corpus.test)
 
 
 def test_tokenizers_learn_from_the_training_split_only():
@@ -125,7 +137,7 @@ def test_long_sentences_are_left_out_and_their_lines_named():
     corpus = build_corpus(DataConfig(task="own", max_tokens=8), pairs)
     assert corpus.left_out == (21, 22)
     assert corpus.longest == 3
-    assert len(corpus.train) + len(corpus.heldout) == 20
+    assert len(corpus.train) + len(corpus.heldout) + len(corpus.test) == 20
 
 
 def test_credit_and_name_travel_with_own_data():

@@ -110,6 +110,7 @@ def gallery(length=12, width=720, hard=True, **style):
         ),
         "health_entropy": health.evenness(few[:18, :8], parts[:18], **cells),
         "lengths": data.lengths(rng.integers(1, length + 1, 50), rng.integers(1, length + 1, 50), **style),
+        "coverage": data.coverage(sorted(rng.integers(1, 99, 40), reverse=True), [5, 1], **style),
     }
     for name, picture in curves.skeletons(steps=300, **style).items():
         pictures |= {f"empty_{name}": picture, name: curves.fill(picture, HISTORY, step=3)}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from playground.ui import blocks
+from playground.ui import blocks, sentences
 from playground.ui.view import View, tokens
 from playground.words import known
 
-SPLITS = ("heldout", "train", "harder")
+SPLITS = ("heldout", "train", "test", "harder")
 SHOWN = 4
 
 
@@ -23,6 +23,7 @@ def panel(view: View) -> dict:
     about = view.say(f"tasks.{task}.about") if known(view.language, f"tasks.{task}.about") else ""
     harder = view.say(f"tasks.{task}.harder") if split == "harder" and known(view.language, f"tasks.{task}.harder") else ""
     sizes_text = view.say("page.vocabulary_sizes", source=sizes["src_vocabulary"], target=sizes["tgt_vocabulary"], longest=sizes["longest"])
+    found = view.reader.statistics(view.run)
     return {
         "step": None,
         "uses": ["split", "text"],
@@ -32,6 +33,8 @@ def panel(view: View) -> dict:
             *([blocks.text("harder", harder, css="pg-caption")] if harder else []),
             blocks.chips("pieces", *lines, ids=True),
             blocks.text("sizes", sizes_text, css="pg-caption"),
+            blocks.text("facts", " ".join(sentences.facts(found, view)), css="pg-caption"),
+            *sentences.pictures(found, view, "data"),
             *([blocks.text("credit", view.say("page.credit", credit=view.run.credit), css="pg-caption")] if view.run.credit else []),
         ],
     }

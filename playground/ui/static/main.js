@@ -7,7 +7,7 @@ import { HERE, drawFilm, drawHeader, drawSentence, play, readCard, refreshSenten
 import { commandInputs, drawRunButtons, keepFolded, openTab, reply, setBoot, setMine, setRunSettings, tabOpened, takeKnobs, trainInputs, withToken } from "./actions.js";
 import { forget, refresh } from "./panels.js";
 import { openHelp, setHost } from "./dialogs.js";
-import { drawReading } from "./reading.js";
+import { drawReading, readInputs, refreshPreview } from "./reading.js";
 
 const place = (id) => document.getElementById(id);
 const ready = (id) => new Promise((resolve) => {
@@ -18,7 +18,7 @@ const ready = (id) => new Promise((resolve) => {
 
 // What Gradio's listeners call, now and for what they called while this script was still on its way.
 window.playground = {
-  knobs: takeKnobs, trainInputs, commandInputs, withToken, reply,
+  knobs: (...values) => (takeKnobs(...values), refreshPreview()), trainInputs, commandInputs, readInputs, withToken, reply,
   liveInputs: (...values) => [token, cursor.lang, cursor.run, ...values.slice(3)],
   tab: tabOpened,
   language: () => [cursor.lang],
@@ -81,7 +81,7 @@ onMove(async (changed) => {
 new MutationObserver(() => refresh()).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 document.addEventListener("pg-reply", async (event) => {
   const answer = event.detail;
-  if (answer.reading) drawReading(place("pg-reading"), answer.reading);
+  if (answer.reading) drawReading(place("pg-reading"), answer);
   if (answer.again || answer.gone) {
     const card = await readCard();
     setMine(Boolean(card?.mine));

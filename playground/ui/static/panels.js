@@ -74,7 +74,7 @@ export const forget = () => answers.clear();
 // ---- blocks to elements --------------------------------------------------------------------------------------------------------------
 
 /** Makes `host` hold exactly these blocks, in this order. A block with a known id changes in place. */
-async function render(host, blocks) {
+export async function render(host, blocks) {
   const old = new Map([...host.children].map((child) => [child.dataset.block, child]));
   const elements = blocks.map((block) => {
     const found = old.get(`${block.kind} ${block.id}`);

@@ -1,0 +1,229 @@
+"""Items: values as JSON, Parquet and the Hub hold them (dictionaries, lists) become rows of cells under named columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from itertools import chain, pairwise
+from typing import Any
+
+from playground.config import Refusal
+from playground.data.formats.columns import CREDITS, is_language, look, pair_of, plain, ranks
+from playground.data.formats.limits import COLUMN_LIMIT, LINE_LIMIT, MOST_LINES, SAMPLE, UNPACKED_LIMIT
+from playground.data.formats.table import Notes, Row, Table
+from playground.data.text import normalise
+
+CELL_LIMIT = 10 * MOST_LINES  # cells in all rows together
+VALUE_LIMIT = CELL_LIMIT // 2  # values in one document that is in memory as a whole
+BROKEN = object()  # stands for an item that can't be read
+_DEEPEST = 4  # names within names: "data.answers.text"
+_SPLIT_CREDITS = 20  # different credit lines a column may hold to be one of credits
+
+
+class Number(str):
+    """A number or truth value as it is written: text, but no sentence where there is a choice."""
+
+    __slots__ = ()
+
+
+def text_of(value: Any) -> str:
+    """A single value as a person sees it; nothing ("") for null, for what is no number and for what can't be seen."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return Number("true" if value else "false")
+    if isinstance(value, float):
+        return Number(value) if value == value else ""
+    if isinstance(value, int | Decimal | datetime | date | time | timedelta):
+        return Number(value)
+    try:
+        return value.decode("utf-8") if isinstance(value, bytes) else ""
+    except UnicodeError:
+        return ""
+
+
+def flat(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """The cells in a value, each with its name: those of a dictionary within it are called "outer.inner"."""
+    if isinstance(value, dict):
+        if value.keys() == {"language", "translation"} and _alike(value["language"], value["translation"]):
+            value = _by_language(value["language"], value["translation"])
+        for key, inner in value.items() if depth < _DEEPEST else ():
+            label = f"{name}.{key}" if name else str(key)
+            if type(inner) is str:
+                yield label, inner
+            else:
+                yield from flat(inner, label, depth + 1)
+    elif isinstance(value, list | tuple) and value and all(isinstance(inner, dict) for inner in value):
+        for key in dict.fromkeys(chain.from_iterable(value)) if depth < _DEEPEST else ():
+            yield from flat([inner[key] for inner in value if key in inner], f"{name}.{key}" if name else str(key), depth + 1)
+    else:
+        yield name, _cell(value)
+
+
+def _cell(value: Any) -> Any:
+    return [text_of(inner) for inner in value] if isinstance(value, list | tuple) else text_of(value)
+
+
+def _alike(one: Any, two: Any) -> bool:
+    return isinstance(one, list | tuple) and isinstance(two, list | tuple) and len(one) == len(two)
+
+
+def _by_language(languages: Sequence, sentences: Sequence) -> dict[str, Any]:
+    """The Hub's translations in variable languages: one list of languages, one of sentences."""
+    found: dict[str, list] = {}
+    for language, sentence in zip(languages, sentences, strict=True):
+        found.setdefault(text_of(language), []).append(sentence)
+    return {language: said if len(said) > 1 else said[0] for language, said in found.items()}
+
+
+def _records(value: dict) -> Iterable[dict]:
+    """What one dictionary stands for: itself, the row that it wraps, or each question of a conversation with its answer."""
+    for key in ("messages", "conversations", "conversation"):
+        turns = value.get(key)
+        if isinstance(turns, list | tuple) and turns and all(isinstance(turn, dict) for turn in turns):
+            said = [(turn.get("role", turn.get("from")), turn.get("content", turn.get("value"))) for turn in turns]
+            return [
+                {"user": question, "assistant": answer}
+                for (asker, question), (answerer, answer) in pairwise(said)
+                if asker in ("user", "human") and answerer in ("assistant", "gpt", "model", "bot")
+            ]
+    inner = value.get("row")
+    return [inner if isinstance(inner, dict) else value]
+
+
+class _Collected:
+    """The items so far: their cells by column, and what each column holds."""
+
+    def __init__(self, name: str, names: Sequence[str]) -> None:
+        self.name = name
+        self.columns: dict[Any, int] = {key: place for place, key in enumerate(names)}  # a list's columns are called 0, 1, …
+        self.names = tuple(names)
+        self.rows: list[tuple[int, list | str]] = []  # cells, or the fault
+        self.cells = 0
+
+    def add(self, number: int, cells: Iterable[tuple[Any, Any]]) -> None:
+        row: list = []
+        for key, cell in cells:
+            place = self.columns.setdefault(key, len(self.columns))
+            if place >= COLUMN_LIMIT:
+                raise Refusal("data.too_many_columns", name=self.name, limit=COLUMN_LIMIT)
+            row += [""] * (place + 1 - len(row))
+            row[place] = cell
+        self.cells += len(row)
+        self.put(number, row)
+
+    def put(self, number: int, row: list | str) -> None:
+        if len(self.rows) == MOST_LINES or self.cells > CELL_LIMIT:
+            raise Refusal("data.too_many_items", name=self.name, limit=MOST_LINES)
+        self.rows.append((number, row))
+
+    def item(self, number: int, value: Any) -> None:
+        if isinstance(value, dict) and not value.get("truncated_cells"):
+            for record in _records(value):
+                self.add(number, flat(record))
+        elif isinstance(value, list | tuple):
+            self.add(number, ((self._key(place), _cell(inner)) for place, inner in enumerate(value)))
+        elif value is None:
+            self.put(number, [])
+        else:
+            self.put(number, "broken")
+
+    def _key(self, place: int) -> Any:
+        return self.names[place] if place < len(self.names) else place
+
+
+def table_of(
+    kind: str, name: str, items: Iterable[tuple[int, Any]], names: Sequence[str] = (), unit: str = "item", notes: Notes = ()
+) -> Table:
+    """The table of numbered items: dictionaries, or lists whose places are called `names`.
+
+    None is an empty item, BROKEN an unreadable one. Columns of sentences come first, then what seems to be no text. A cell that lists
+    several right targets (or sources) gives a row for each. Raises Refusal for too many items or columns.
+    """
+    found = _Collected(name, names)
+    for number, value in items:
+        found.item(number, value)
+    keys = list(found.columns)
+    looks = [look(column(found.rows[:SAMPLE], place)) for place in range(len(keys))]
+    pair = pair_of([str(key) for key in keys], looks)
+    places = ranks([str(key) for key in keys], looks)
+    order = [*pair, *sorted((place for place in range(len(keys)) if place not in pair), key=places.__getitem__)]
+    columns = () if all(isinstance(key, int) for key in keys) else tuple(_titles([str(keys[place]) for place in order]))
+    credit = _credit(keys, found.rows)
+    return Table(kind, list(within(_rows(found.rows, order), name)), columns, unit, (0, 1) if pair else None, credit, notes)
+
+
+def column(rows: Iterable[tuple[int, list | str]], place: int) -> Iterator[Any]:
+    return (row[place] if place < len(row) else "" for _, row in rows if isinstance(row, list))
+
+
+def _titles(keys: Sequence[str]) -> Iterator[str]:
+    """Names fit to be shown: "translation.en" is "en" where no other column is."""
+    last = Counter(key.rpartition(".")[2] for key in keys)
+    for key in keys:
+        short = key.rpartition(".")[2]
+        yield normalise(short if is_language(short) and last[short] == 1 else key)[:60]
+
+
+def _credit(keys: Sequence[Any], rows: Sequence[tuple[int, list | str]]) -> str:
+    """The different lines of a column of credits, if there are few."""
+    for place in (place for place, key in enumerate(keys) if isinstance(key, str) and plain(key) in CREDITS):
+        lines: dict[str, None] = {}
+        for cell in column(rows, place):
+            lines[normalise(cell[:LINE_LIMIT]) if isinstance(cell, str) else ""] = None
+            if len(lines) > _SPLIT_CREDITS:
+                return ""
+        return "; ".join(filter(None, lines))
+    return ""
+
+
+def _rows(rows: list[tuple[int, list | str]], order: Sequence[int]) -> Iterator[Row]:
+    """The rows in order, columns sorted; `rows` is used up, so that there is never all of it twice."""
+    rows.reverse()
+    while rows:
+        number, row = rows.pop()
+        if isinstance(row, str):
+            yield Row(number, [], row)
+            continue
+        whole = [row[place] if place < len(row) else "" for place in order] if row else []
+        for cells in spread(whole) if list in map(type, whole) else (whole,):
+            yield bounded(number, cells)
+
+
+def spread(cells: list) -> Iterator[list[str]]:
+    """Rows of single cells. A list beside a sentence holds several right ones; two lists are sentence by sentence, or word by word."""
+    one, two = (cell if isinstance(cell, list) else None for cell in [*cells, "", ""][:2])
+    rest = [" ".join(cell) if isinstance(cell, list) else cell for cell in cells[2:]]
+    if one is not None and two is not None:
+        if len(one) == len(two) > 0 and any(" " in said for said in (*one, *two)):
+            yield from ([first, second, *rest] for first, second in zip(one, two, strict=True))
+        else:
+            yield [" ".join(one), " ".join(two), *rest]
+    elif one is None and two is None:
+        yield [*cells[:2], *rest]
+    elif one is not None:
+        yield from ([said, *cells[1:2], *rest] for said in one or [""])
+    else:
+        yield from ([cells[0], said, *rest] for said in two or [""])
+
+
+def bounded(line: int, cells: list[str], fault: str = "") -> Row:
+    """A row whose cells are cut where they are much too long to be a sentence; too long where one of the first two is."""
+    if max(map(len, cells), default=0) > LINE_LIMIT:
+        fault = fault or ("long" if max(map(len, cells[:2])) > LINE_LIMIT else "")
+        cells = [cell[: LINE_LIMIT + 1] for cell in cells]
+    return Row(line, cells, fault)
+
+
+def within(rows: Iterable[Row], name: str) -> Iterator[Row]:
+    """The rows, as long as they are not too many or too long together: a long text may be written once and stand in every row."""
+    size = 0
+    for count, row in enumerate(rows, 1):
+        size += sum(map(len, row.cells))
+        if count > MOST_LINES:
+            raise Refusal("data.too_many_items", name=name, limit=MOST_LINES)
+        if size > UNPACKED_LIMIT:
+            raise Refusal("data.unpacked_too_large", name=name, limit=UNPACKED_LIMIT // 1024**2)
+        yield row

@@ -1,0 +1,79 @@
+"""Parquet: tables as data sets are published in, read with pyarrow where it is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from playground.config import Refusal
+from playground.data.formats.items import VALUE_LIMIT, table_of
+from playground.data.formats.limits import COLUMN_LIMIT, MOST_LINES, UNPACKED_LIMIT
+from playground.data.formats.table import Source, Table
+
+_BATCH = 65_536  # rows
+_ENCODINGS = {  # those that can't make much out of little; a dictionary can, and is not written out
+    "PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED", "BYTE_STREAM_SPLIT", "DELTA_BINARY_PACKED",
+    "DELTA_LENGTH_BYTE_ARRAY",
+}  # fmt: skip
+
+
+def read_parquet(sources: Sequence[Source]) -> Table | None:
+    """Columns of text, or of a `translation` into several languages."""
+    if len(sources) != 1 or not sources[0].data.startswith(b"PAR1"):
+        return None
+    name = sources[0].name
+    try:
+        import pyarrow
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise Refusal("data.parquet_missing", name=name) from None
+    try:
+        file = ParquetFile(pyarrow.BufferReader(sources[0].data))
+        texts = _check(file.metadata, name)
+        file = ParquetFile(pyarrow.BufferReader(sources[0].data), read_dictionary=texts)
+        return table_of("parquet", name, enumerate(_items(file), 1), unit="row")
+    except (pyarrow.ArrowException, OSError, ValueError, LookupError, TypeError, NotImplementedError, ArithmeticError, MemoryError):
+        raise Refusal("data.parquet_broken", name=name) from None
+
+
+def _check(metadata: Any, name: str) -> list[str]:
+    """How much the file says it holds; gives the columns of text. pyarrow reads nothing before."""
+    if metadata.num_rows > MOST_LINES:
+        raise Refusal("data.too_many_items", name=name, limit=MOST_LINES)
+    if metadata.num_columns > COLUMN_LIMIT:
+        raise Refusal("data.too_many_columns", name=name, limit=COLUMN_LIMIT)
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    columns = [group.column(place) for group in groups for place in range(metadata.num_columns)]
+    if sum(column.total_uncompressed_size for column in columns) > UNPACKED_LIMIT:
+        raise Refusal("data.unpacked_too_large", name=name, limit=UNPACKED_LIMIT // 1024**2)
+    if sum(column.num_values for column in columns) > VALUE_LIMIT:
+        raise Refusal("data.too_many_values", name=name, limit=VALUE_LIMIT)
+    if not all(_ENCODINGS.issuperset(column.encodings) for column in columns):
+        raise Refusal("data.parquet_broken", name=name)
+    return sorted({column.path_in_schema for column in columns if column.physical_type == "BYTE_ARRAY"})
+
+
+def _items(file: Any) -> Iterator[dict[str, Any]]:
+    for batch in file.iter_batches(batch_size=_BATCH):
+        columns = {name: _values(batch.column(place)) for place, name in enumerate(batch.schema.names)}
+        for row in zip(*columns.values(), strict=True):
+            yield dict(zip(columns, row, strict=True))
+
+
+def _values(array: Any) -> list[Any]:
+    """The values of an array; equal texts of a dictionary are one and the same, however many rows name them."""
+    from pyarrow import types
+
+    if types.is_dictionary(array.type):
+        said = array.dictionary.to_pylist()
+        return [None if place is None else said[place] for place in array.indices.to_pylist()]
+    if types.is_struct(array.type):
+        names = [field.name for field in array.type]
+        inner = [_values(child) for child in array.flatten()]
+        return [dict(zip(names, row, strict=True)) for row in zip(*inner, strict=True)] if inner else [None] * len(array)
+    if types.is_list(array.type) or types.is_large_list(array.type):
+        if types.is_primitive(array.type.value_type):
+            return [None] * len(array)  # lists of numbers are no sentences
+        inner = iter(_values(array.flatten()))
+        return [None if length is None else [next(inner) for _ in range(length)] for length in array.value_lengths().to_pylist()]
+    return array.to_pylist()

@@ -1,0 +1,124 @@
+"""Reading uploads beside the page: in a process of its own, ended when it takes too long or too much memory. The page goes on meanwhile.
+
+`read` asks; `python -m playground.runs.reading` answers: one line about what was read, then lines of pairs.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import playground
+from playground.config import Refusal
+from playground.data.choosing import Choices, Column
+from playground.data.encodings import Encoding
+from playground.data.formats.limits import BYTE_LIMIT, LINE_LIMIT, MEMORY_LIMIT, SECONDS
+from playground.data.uploads import Pair, Pairs, Seen, read_files
+
+try:
+    import resource
+except ImportError:  # Windows: there only time is limited
+    resource = None
+
+log = logging.getLogger(__name__)
+AT_ONCE = 2
+PATIENCE = 3 * SECONDS  # how long to wait for others' files
+_ROOM = threading.BoundedSemaphore(AT_ONCE)
+_OUT_OF_MEMORY = 3  # exit code
+_BATCH = 5000  # pairs on a line
+
+
+def read(files: Sequence[tuple[str, bytes]], choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008
+    """What `uploads.read_files` reads, within SECONDS and MEMORY_LIMIT. Raises Refusal, and nothing else."""
+    if sum(len(data) for _, data in files) > BYTE_LIMIT:  # before it is sent anywhere
+        raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
+    name = " + ".join(name for name, _ in files)[:60] or "?"
+    asked = {"files": [(name, len(data)) for name, data in files], "choices": asdict(choices), "max_characters": max_characters}
+    if not _ROOM.acquire(timeout=PATIENCE):
+        raise Refusal("data.reading_busy")
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "playground.runs.reading"],
+            input=b"".join((json.dumps(asked).encode(), b"\n", *(data for _, data in files))),
+            capture_output=True, timeout=SECONDS, check=False, cwd=Path(playground.__file__).parents[1],
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise Refusal("data.reading_slow", name=name, limit=SECONDS) from None
+    finally:
+        _ROOM.release()
+    if done.returncode:
+        log.warning("reading %s ended with %s: %s", name, done.returncode, done.stderr[-2000:].decode("utf-8", "replace"))
+        memory = done.returncode == _OUT_OF_MEMORY or done.returncode < 0  # a process killed by the system was too large for it
+        raise Refusal("data.reading_memory" if memory else "data.reading_failed", name=name, limit=MEMORY_LIMIT // 1024**2)
+    return _unpack(done.stdout.splitlines())
+
+
+def _unpack(lines: Sequence[bytes]) -> Pairs:
+    said = json.loads(lines[0])
+    if "refusal" in said:
+        raise Refusal(said["refusal"], **said["values"])
+    said["pairs"] = tuple(Pair(*pair) for line in lines[1:] for pair in json.loads(line))
+    said["dropped"] = {reason: tuple(numbers) for reason, numbers in said["dropped"].items()}
+    said["notes"] = tuple((key, values) for key, values in said["notes"])
+    said["columns"] = tuple(Column(name, filled, tuple(samples)) for name, filled, samples in said["columns"])
+    said["encodings"] = tuple(Encoding(**{key: _tuple(value) for key, value in one.items()}) for one in said["encodings"])
+    said["preview"] = _seen(said["preview"])
+    said["dropped_rows"] = {reason: _seen(rows) for reason, rows in said["dropped_rows"].items()}
+    return Pairs(**{key: _tuple(value) for key, value in said.items()})
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _seen(rows: Sequence) -> tuple[Seen, ...]:
+    return tuple(Seen(line, tuple(cells), reason) for line, cells, reason in rows)
+
+
+# --- in the process of its own ---
+
+
+def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
+    """Reads what is asked on `stdin`. Returns the exit code."""
+    _limit()
+    gc.disable()  # it ends before there is rubbish; looking for it takes a third of the time
+    try:
+        asked = json.loads(stdin.readline())
+        files = [(name, stdin.read(size)) for name, size in asked["files"]]
+        try:
+            pairs = read_files(files, Choices(**asked["choices"]), asked["max_characters"])
+        except Refusal as refusal:
+            stdout.write(json.dumps({"refusal": refusal.key, "values": refusal.values}).encode())
+            return 0
+        del files
+        about = {one.name: getattr(pairs, one.name) for one in fields(pairs) if one.name != "pairs"}
+        about["encodings"] = [asdict(one) for one in pairs.encodings]
+        stdout.write(json.dumps(about).encode() + b"\n")
+        for start in range(0, len(pairs.pairs), _BATCH):
+            stdout.write(json.dumps(pairs.pairs[start : start + _BATCH], ensure_ascii=False).encode() + b"\n")
+        stdout.flush()
+    except MemoryError:
+        return _OUT_OF_MEMORY
+    return 0
+
+
+def _limit() -> None:
+    """No more memory than MEMORY_LIMIT on top of what Python itself has now, and an end even if nobody waits for the answer."""
+    statm = Path("/proc/self/statm")
+    if resource is None or not statm.exists():
+        return
+    now = int(statm.read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY_LIMIT,) * 2)
+    resource.setrlimit(resource.RLIMIT_CPU, (3 * SECONDS,) * 2)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.stdin.buffer, sys.stdout.buffer))

@@ -1,0 +1,59 @@
+"""An upload before anything learns it: how it would be split and cut into tokens, what it looks like, how long it would take to learn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from playground.config import Experiment, Refusal, read_query
+from playground.data.statistics import statistics
+from playground.runs.forecast import forecast
+from playground.runs.registry import Runs
+from playground.runs.views import pieces_of
+from playground.ui import blocks, sentences, uploading
+from playground.ui.outlook import duration, short
+from playground.ui.view import Screen, tokens
+
+PAIRS = 3  # shown cut into tokens
+
+
+def preview(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
+    """The blocks under a reading, for the settings in `parameters`. Raises Refusal when these sentences can't be learnt with them."""
+    screen = Screen(parameters)
+    experiment, _ = read_query(parameters)
+    experiment = experiment.with_(task="own", own=parameters.get("own", "")[:64])
+    pairs, _ = uploading.pairs(runs, experiment)
+    corpus = runs.corpora.get(experiment, pairs)
+    found = statistics(corpus)
+    said = sentences.facts(found, screen)
+    if corpus.left_out:
+        lines = ", ".join(map(str, corpus.left_out[:8])) + (", …" if len(corpus.left_out) > 8 else "")
+        said.append(screen.say("sentences.left_out", count=f"{len(corpus.left_out):,}", most=experiment.data.max_tokens, lines=lines))
+    lines = []
+    for item in corpus.train[:PAIRS]:
+        for side, tokenizer, text in (("source", corpus.src_tokenizer, item.src), ("target", corpus.tgt_tokenizer, item.tgt)):
+            lines.append({"label": screen.say(f"page.{side}"), "tokens": tokens(pieces_of(tokenizer, text)), "side": ""})
+    cut = screen.say(
+        "sentences.tokenizers", src=screen.say(f"sentences.kind_{corpus.src_tokenizer.kind}"), src_size=f"{found.src.vocabulary:,}",
+        tgt=screen.say(f"sentences.kind_{corpus.tgt_tokenizer.kind}"), tgt_size=f"{found.tgt.vocabulary:,}",
+    )  # fmt: skip
+    return {
+        "blocks": [
+            blocks.text("preview-facts", " ".join(said), css="pg-caption"),
+            blocks.text("preview-estimate", _estimate(experiment, found.sizes["train"], pairs, screen), css="pg-caption"),
+            blocks.text("preview-cut", cut, css="pg-caption"),
+            blocks.chips("preview-pieces", *lines, ids=True),
+            *sentences.pictures(found, screen, "preview"),
+        ]
+    }
+
+
+def _estimate(experiment: Experiment, count: int, pairs: Any, screen: Screen) -> str:
+    """How often the settings go through the data, and how long that takes here."""
+    try:
+        seconds = forecast(experiment, pairs).seconds
+    except Refusal as refusal:
+        return refusal.say(screen.language)
+    config = experiment.training
+    passes = "–" if config.batch_unit == "tokens" else short(config.steps * config.batch_size / count)
+    return screen.say("sentences.estimate", steps=f"{config.steps:,}", passes=passes, time=duration(seconds, screen.language))
