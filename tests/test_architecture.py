@@ -12,7 +12,10 @@ RULES = {
     "words": (set(), set()),
     "config": (set(), {"words"}),
     "model": ({"torch"}, {"config"}),
-    "data": ({"torch", "sentencepiece", "pandas", "numpy"}, {"config", "words"}),
+    "data": (
+        {"torch", "sentencepiece", "numpy", "chardet", "openpyxl", "pyarrow", "polib", "defusedxml", "datasets", "huggingface_hub"},
+        {"config", "words"},
+    ),
     "training": ({"torch"}, {"config", "model", "data"}),
     "decoding": ({"torch", "numpy"}, {"config", "model"}),
     "inspection": ({"torch", "numpy"}, {"config", "model"}),

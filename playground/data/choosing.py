@@ -26,6 +26,8 @@ _MORE_WORDS = {
 _ALSO_WORDS = {  # names of columns and of languages that are short words too
     "am", "as", "be", "ha", "he", "hi", "in", "is", "it", "my", "no", "or", "so", "to", "x", "y",
 }  # fmt: skip
+_STOPS = (".", "!", "?", "。", "！", "？")
+_NAME = re.compile(r"[\w\s().,:/#-]{1,40}")
 _PARTS = re.compile(r"[\W\d_]+")
 _SENTENCES = Look(10, 10, 10, 0, 10)  # with a look as of sentences, only a name can speak against a column
 _NUMBER_SIGNS = "0123456789.,:/%+- "
@@ -103,6 +105,8 @@ def _names_columns(first: Row, rows: Sequence[Row]) -> bool:
     filled = [cell for cell in cells if cell]
     if len(filled) < 2 or len({cell.casefold() for cell in filled}) < len(filled) or max(map(len, filled)) > 40:
         return False
+    if any(cell.endswith(_STOPS) for cell in filled):
+        return False
     known = [cell for cell in filled if _is_name(cell)]
     certain = any(cell.casefold() not in _ALSO_WORDS for cell in known)
     if len(known) >= 2 and certain and 2 * len(known) >= len(filled) and (len(known) == len(filled) or len(filled) > 2):
@@ -112,12 +116,16 @@ def _names_columns(first: Row, rows: Sequence[Row]) -> bool:
 
 def _is_name(cell: str) -> bool:
     """Whether it is a name for a column: one word, or several that are all such names ("English sentence", "text_de")."""
-    return _is_word(cell) or (len(cell) <= 40 and all(_is_word(part) for part in [*filter(None, _PARTS.split(cell))] or [""]))
+    parts = [part for part in _PARTS.split(cell) if part]
+    return _NAME.fullmatch(cell) is not None and (_is_word(cell) or (parts != [] and all(map(_is_word, parts))))
 
 
 def _is_word(text: str) -> bool:
-    word = plain(text)
-    return word in _VOCABULARY or is_language(text) or ranks([text], [_SENTENCES]) == [3]
+    return plain(text) in _VOCABULARY or _is_language(text) or ranks([text], [_SENTENCES]) == [3]
+
+
+def _is_language(name: str) -> bool:
+    return is_language(name) or is_language(name.casefold())
 
 
 def _stands_on_numbers(cells: Sequence[str], below: Sequence[Row]) -> bool:
@@ -148,7 +156,7 @@ def _find(rows: Sequence[Row], names: Sequence[str]) -> tuple[tuple[int, int], t
     if len(names) == 2:
         return (0, 1), ()
     order = [max(found, _dullness(column)) for found, column in zip(ranks(names, looks), cells, strict=True)]
-    languages = [place for place, found in enumerate(order) if found == 0]
+    languages = [place for place, name in enumerate(names) if _is_language(name) and _dullness(cells[place]) < 2]
     together = _together(rows, languages) if len(languages) > 2 else ()
     if together:
         return together[0][:2], together

@@ -46,6 +46,8 @@ _BINARY = {
 _TABLES = (b"PK\x03\x04", b"PAR1")  # binary files that readers know
 _PICKLE = re.compile(rb"\x80[\x02-\x05](?:\x95.{8}|[\]\[(}c)qK\x8c\x94XU])", re.DOTALL)
 _XML = re.compile(r"\s*<(\?xml|!DOCTYPE\s+(tmx|xliff)|tmx|xliff)\b", re.IGNORECASE)
+_MEMORY = re.compile(rb"<(tmx|xliff)\b", re.IGNORECASE)  # read from the bytes: their lines would only take room
+_HEAD = 4096
 _DECLARED = re.compile(r"""(?:<\?xml[^>]{0,99}encoding\s*=\s*["']|"Content-Type:[^"\n]{0,99}charset=)([\w.:-]{2,40})""")
 _BAD = re.compile("[\udc80-\udcff]")  # a byte that is no text, as "surrogateescape" leaves it
 _DAMAGED = 4  # so many good sequences for a bad one make a file UTF-8 with damage, not something else
@@ -65,7 +67,10 @@ class Encoding:
 
 
 class Decoded(NamedTuple):
-    """`lines` without their ends, none for XML and binary files; `data` as uploaded, but XML always in UTF-8."""
+    """`lines` without their ends, and the beginning of the `data`; for binary files and translation memories all data and no lines.
+
+    XML is always in UTF-8.
+    """
 
     lines: list[str]
     data: bytes
@@ -86,17 +91,21 @@ def decode(name: str, data: bytes, encoding: str = "") -> Decoded:
         raise Refusal("data.packed", name=name, what="pickle")
     if encoding:
         chosen, guessed, others = canonical(encoding), False, ()
+        if chosen == "utf-16" and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            chosen = "utf-16-be" if data[::2].count(0) > data[1::2].count(0) else "utf-16-le"
     else:
         chosen, guessed, others = _find(name, data)
     codec = _fitting(data, ENCODINGS[chosen])
     if encoding and not _fits(data, codec):
         raise Refusal("data.wrong_encoding", name=name, encoding=chosen, line=_first_bad_line(data, codec))
     if _is_xml(data, codec):
-        return Decoded([], _as_utf8(data, codec), Encoding(name, chosen, guessed, others))
+        data, codec = _as_utf8(data, codec)
+    if data[:_HEAD].lstrip().startswith(b"<") and _MEMORY.search(data[:_HEAD]):
+        return Decoded([], data, Encoding(name, chosen, guessed, others))
     lines = _lines(name, data, codec)
     if b"\0" in data and any("\0" in line for line in lines):
         raise Refusal("data.binary", name=name, line=next(number for number, line in enumerate(lines, 1) if "\0" in line))
-    return Decoded(lines, data, Encoding(name, chosen, guessed, others, _samples(lines)))
+    return Decoded(lines, data[:_HEAD], Encoding(name, chosen, guessed, others, _samples(lines)))
 
 
 def is_damaged(text: str) -> bool:
@@ -144,19 +153,20 @@ def _find(name: str, data: bytes) -> tuple[str, bool, tuple[str, ...]]:
 
 
 def _with_zeros(data: bytes) -> str:
-    """UTF-16 or UTF-32 without a mark: where the zero bytes are says which. "utf-8" if it is none of them."""
+    """UTF-16 without a mark: where the zero bytes are says which. "utf-8" if it is none: bytes of line ends then stand by themselves."""
     little = data[1::2].count(0) >= data[::2].count(0)
-    for codec in ("utf-16-le", "utf-16-be") if little else ("utf-16-be", "utf-16-le"):
-        if len(data) % 2 == 0 and _fits(data, codec):
-            start = data[:20_000].decode(codec, "ignore")
-            if "\0" not in start and oddness(start) < _ODD:
-                return codec
+    codec = "utf-16-le" if little else "utf-16-be"
+    if len(data) % 2 == 0 and _fits(data, codec):
+        start = data[:20_000].decode(codec, "ignore")
+        ended = "\n" in start or "\r" in start or not (b"\n" in data[:20_000] or b"\r" in data[:20_000])
+        if ended and "\0" not in start and oddness(start) < _ODD:
+            return codec
     return "utf-8"
 
 
 def _declared(data: bytes) -> str:
     """The encoding that the head of an XML or PO file names, if it exists and fits."""
-    match = _DECLARED.search(data[:4000].decode("latin-1"))
+    match = _DECLARED.search(data[:_HEAD].decode("latin-1"))
     try:
         name = canonical(match[1]) if match else ""
     except Refusal:
@@ -206,23 +216,30 @@ def _lines(name: str, data: bytes, codec: str) -> list[str]:
 
 
 def _first_bad_line(data: bytes, codec: str) -> int:
-    return next((number for number, line in enumerate(_reader(data, codec), 1) if _BAD.search(line) or "\ufffd" in line), 1)
+    number = 1
+    try:
+        for number, line in enumerate(_reader(data, codec), 1):  # noqa: B007 (it is the answer)
+            if _BAD.search(line) or "\ufffd" in line:
+                break
+    except UnicodeError:  # of UTF-16 and UTF-32 without a mark
+        pass
+    return number
 
 
 def _is_xml(data: bytes, codec: str) -> bool:
     return _XML.match(data[:400].decode(codec, "ignore").lstrip("\ufeff")) is not None
 
 
-def _as_utf8(data: bytes, codec: str) -> bytes:
-    """An XML file in UTF-8 that says so, or as it is if it can't be."""
+def _as_utf8(data: bytes, codec: str) -> tuple[bytes, str]:
+    """An XML file in UTF-8 that says so, or as it is if it can't be; and its codec."""
     try:
         text = data.decode(codec).lstrip("\ufeff\r\n\t ")
     except UnicodeError:
-        return data
+        return data, codec
     head, end, rest = text.partition("?>")
     if end and len(head) < 400:
         text = re.sub(r"""encoding\s*=\s*["'][^"']*["']""", 'encoding="utf-8"', head) + end + rest
-    return text.encode("utf-8", "replace")
+    return text.encode("utf-8"), "utf-8"
 
 
 def _samples(lines: Iterable[str]) -> tuple[str, ...]:

@@ -11,10 +11,12 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-_PIECES, _PIECE = 4, 3000  # how many bytes are looked at
+_SMALL = 2000  # bytes that are looked at as a whole
+_PIECES, _PIECE = 4, 3000  # otherwise so many pieces of so many bytes
 _PLAIN = 0.05  # what an encoding is worth in which nothing looks odd, when chardet knows nothing
 _BAD_BYTES = 5.0  # how much odder than other odd things it is if bytes are no text at all
 _WITHIN_WORDS = frozenset("’ʼ·‐‑–—\u200c\u200d")
+_JAPANESE = ("shift_jis", "euc-jp")
 _KANA = 0.3  # kana are spelt with so few bytes that hardly anything else looks like them
 
 
@@ -29,30 +31,25 @@ def rank(data: bytes, candidates: Mapping[str, Sequence[str]]) -> list[tuple[str
     for name, codecs in candidates.items():
         text = "\n".join(piece.decode(codecs[0], "surrogateescape") for piece in pieces)
         odd = oddness(text)
-        score = (likely[name] + _PLAIN) * (1 - odd) ** 2 + (0.2 if _share_of_kana(text) > _KANA else 0)
+        score = (likely[name] + _PLAIN) * (1 - odd) ** 2 + (0.2 if name in _JAPANESE and _share_of_kana(text) > _KANA else 0)
         found.append((round(score, 3), name, odd))
     found.sort(key=lambda one: -one[0])
     return [(name, odd) for _, name, odd in found]
 
 
 def sample(data: bytes) -> list[bytes]:
-    """All of a small file; of a larger one lines that are not ASCII, taken evenly from the whole, as a few pieces of some size."""
-    if len(data) <= _PIECES * _PIECE:
+    """All of a small file; of a larger one the first lines that are not ASCII in each of a few equal parts."""
+    if len(data) <= _SMALL:
         return [data]
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
-    size = sum(len(line) for line in io.BytesIO(data) if not line.isascii())
-    stride, pieces, seen = max(1, size // (_PIECES * _PIECE)), [b""], 0
+    total = sum(not line.isascii() for line in io.BytesIO(data))
+    pieces, seen = [b""] * _PIECES, 0
     for line in io.BytesIO(data):
-        if line.isascii():
-            continue
-        if seen % stride == 0:
-            pieces[-1] = (pieces[-1] + line)[:_PIECE]
-            if len(pieces[-1]) == _PIECE:
-                if len(pieces) == _PIECES:
-                    break
-                pieces.append(b"")
-        seen += 1
+        if not line.isascii():
+            part, seen = seen * _PIECES // total, seen + 1
+            if len(pieces[part]) < _PIECE:
+                pieces[part] = (pieces[part] + line)[:_PIECE]
     return [piece for piece in pieces if piece]
 
 

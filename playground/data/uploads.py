@@ -118,7 +118,7 @@ def _notes(rows: Sequence[Row], sifted: Sifted, how: Plan, credited: bool) -> It
         yield "data.note_languages", {"found": found + more, "source": names[how.source], "target": names[how.target]}
     elif how.width - credited > 2:
         yield "data.note_columns", {"width": how.width, "source": names[how.source], "target": names[how.target]}
-    if tall:
+    if tall and 2 * len(tall) < len(rows):  # else the format is made so
         yield "data.note_tall", {"count": len(tall), "line": tall[0]}
     if same:
         yield "data.note_same", {"count": len(same), "line": same[0]}

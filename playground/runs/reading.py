@@ -8,6 +8,8 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import os
+import re
 import subprocess
 import sys
 import threading
@@ -33,6 +35,9 @@ AT_ONCE = 2
 PATIENCE = 3 * SECONDS  # how long to wait for others' files
 _ROOM = threading.BoundedSemaphore(AT_ONCE)
 _OUT_OF_MEMORY = 3  # exit code
+_FRUGAL = {  # pyarrow would map a gigabyte before it reads the first byte
+    "ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1", "OMP_NUM_THREADS": "1",
+}  # fmt: skip
 _BATCH = 5000  # pairs on a line
 
 
@@ -48,7 +53,7 @@ def read(files: Sequence[tuple[str, bytes]], choices: Choices = Choices(), max_c
         done = subprocess.run(
             [sys.executable, "-m", "playground.runs.reading"],
             input=b"".join((json.dumps(asked).encode(), b"\n", *(data for _, data in files))),
-            capture_output=True, timeout=SECONDS, check=False, cwd=Path(playground.__file__).parents[1],
+            capture_output=True, timeout=SECONDS, check=False, cwd=Path(playground.__file__).parents[1], env={**os.environ, **_FRUGAL},
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise Refusal("data.reading_slow", name=name, limit=SECONDS) from None
@@ -112,11 +117,13 @@ def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
 
 def _limit() -> None:
     """No more memory than MEMORY_LIMIT on top of what Python itself has now, and an end even if nobody waits for the answer."""
-    statm = Path("/proc/self/statm")
-    if resource is None or not statm.exists():
+    status = Path("/proc/self/status")
+    if resource is None or not status.exists():
         return
-    now = int(statm.read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY_LIMIT,) * 2)
+    has = dict(re.findall(r"Vm(Data|Size):\s+(\d+)", status.read_text()))
+    now, mapped = (1024 * int(has.get(name, 0)) for name in ("Data", "Size"))
+    resource.setrlimit(resource.RLIMIT_DATA, (now + MEMORY_LIMIT,) * 2)
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + 3 * MEMORY_LIMIT,) * 2)  # libraries map more than they use
     resource.setrlimit(resource.RLIMIT_CPU, (3 * SECONDS,) * 2)
 
 

@@ -15,36 +15,39 @@ from playground.words import LANGUAGES, known
 
 # Sentences of textbooks: with "Hi." and "Good morning." in them, and short.
 SENTENCES = {
-    "en": ["Good morning.", "How are you?", "I like to read books.", "He gets up at six o'clock.", "Whose book is this?", "See you tomorrow!"],
-    "zh": ["早上好。", "你好吗？", "我喜欢看书。", "他六点起床。", "这是谁的书？", "明天见！"],
-    "zh-Hant": ["早安。", "你好嗎？", "我喜歡看書。", "他六點起床。", "這是誰的書？", "明天見！"],
-    "ja": ["おはようございます。", "お元気ですか。", "私は本を読むのが好きです。", "彼は六時に起きます。", "これは誰の本ですか？", "また明日！"],
-    "ko": ["안녕하세요.", "어떻게 지내세요?", "저는 책 읽는 것을 좋아합니다.", "그는 여섯 시에 일어납니다.", "이것은 누구의 책입니까?", "내일 봐요!"],
-    "de": ["Guten Morgen, Fräulein.", "Wie geht's?", "Ich lese gerne Bücher.", "Er steht früh um sechs auf.", "Wessen Buch ist das? Weiß ich nicht.", "Tschüß!"],
-    "fr": ["Bonjour, ça va ?", "Où étais-tu ?", "J'aime lire des œuvres.", "Il se lève à six heures.", "À qui est ce livre ?", "À demain, peut-être !"],
-    "es": ["¡Buenos días!", "¿Cómo estás?", "Me gusta leer a la mañana.", "Él se levanta a las seis.", "¿De quién es este libro?", "¡Hasta mañana!"],
-    "pt": ["Bom dia, João.", "Não sei, e você?", "Gosto de ler à noite.", "Ele levanta-se às seis.", "De quem é este livro?", "Até amanhã!"],
-    "ru": ["Доброе утро.", "Как дела?", "Я люблю читать книги.", "Он встаёт в шесть часов.", "Чья это книга?", "До завтра!"],
-    "uk": ["Доброго ранку.", "Як справи?", "Я люблю читати книжки.", "Він встає о шостій.", "Чия це книжка?", "До завтра, друже її!"],
-    "pl": ["Dzień dobry.", "Jak się masz?", "Lubię czytać książki.", "On wstaje o szóstej.", "Czyja to książka?", "Do jutra, żegnaj!"],
-    "cs": ["Dobré ráno.", "Jak se máš?", "Rád čtu knížky, příteli.", "Vstává v šest hodin.", "Čí je to kniha?", "Nashledanou zítra!"],
-    "hu": ["Jó reggelt.", "Hogy vagy, hölgyem?", "Szeretek könyveket olvasni.", "Ő hatkor kel fel.", "Kié ez a könyv?", "Holnap találkozunk, őrült!"],
-    "el": ["Καλημέρα.", "Τι κάνεις;", "Μου αρέσει να διαβάζω.", "Ξυπνάει στις έξι.", "Τίνος είναι το βιβλίο;", "Τα λέμε αύριο!"],
-    "tr": ["Günaydın.", "Nasılsın?", "Kitap okumayı severim.", "Saat altıda kalkıyor.", "Bu kimin kitabı, İsmail?", "Yarın görüşürüz!"],
-    "he": ["בוקר טוב.", "מה שלומך?", "אני אוהב לקרוא ספרים.", "הוא קם בשש.", "של מי הספר הזה?", "נתראה מחר!"],
-    "ar": ["صباح الخير.", "كيف حالك؟", "أحب قراءة الكتب.", "يستيقظ في السادسة.", "لمن هذا الكتاب؟", "أراك غدا!"],
-    "lt": ["Labas rytas.", "Kaip sekasi?", "Mėgstu skaityti knygas.", "Jis keliasi šeštą valandą.", "Kieno ši knyga, drauge?", "Iki rytojaus, ačiū!"],
-    "th": ["สวัสดีตอนเช้า", "สบายดีไหม", "ฉันชอบอ่านหนังสือ", "เขาตื่นนอนหกโมง", "นี่หนังสือของใคร", "เจอกันพรุ่งนี้"],
-    "vi": ["Chào buổi sáng.", "Bạn có khỏe không?", "Tôi thích đọc sách.", "Anh ấy dậy lúc sáu giờ.", "Đây là sách của ai?", "Hẹn gặp lại!"],
+    "en": "Good morning.|How are you?|I like to read books.|He gets up at six o'clock.|Whose book is this?|See you tomorrow!",
+    "zh": "早上好。|你好吗？|我喜欢看书。|他六点起床。|这是谁的书？|明天见！",
+    "zh-Hant": "早安。|你好嗎？|我喜歡看書。|他六點起床。|這是誰的書？|明天見！",
+    "ja": "おはようございます。|お元気ですか。|私は本を読むのが好きです。|彼は六時に起きます。|これは誰の本ですか？|また明日！",
+    "ko": "안녕하세요.|어떻게 지내세요?|저는 책 읽는 것을 좋아합니다.|그는 여섯 시에 일어납니다.|이것은 누구의 책입니까?|내일 봐요!",
+    "de": "Guten Morgen, Fräulein.|Wie geht's?|Ich lese gerne Bücher.|Er steht früh um sechs auf.|"
+    "Wessen Buch ist das? Weiß ich nicht.|Tschüß!",
+    "fr": "Bonjour, ça va ?|Où étais-tu ?|J'aime lire des œuvres.|Il se lève à six heures.|À qui est ce livre ?|À demain, peut-être !",
+    "es": "¡Buenos días!|¿Cómo estás?|Me gusta leer a la mañana.|Él se levanta a las seis.|¿De quién es este libro?|¡Hasta mañana!",
+    "pt": "Bom dia, João.|Não sei, e você?|Gosto de ler à noite.|Ele levanta-se às seis.|De quem é este livro?|Até amanhã!",
+    "ru": "Доброе утро.|Как дела?|Я люблю читать книги.|Он встаёт в шесть часов.|Чья это книга?|До завтра!",
+    "uk": "Доброго ранку.|Як справи?|Я люблю читати книжки.|Він встає о шостій.|Чия це книжка?|До завтра, друже її!",
+    "pl": "Dzień dobry.|Jak się masz?|Lubię czytać książki.|On wstaje o szóstej.|Czyja to książka?|Do jutra, żegnaj!",
+    "cs": "Dobré ráno.|Jak se máš?|Rád čtu knížky, příteli.|Vstává v šest hodin.|Čí je to kniha?|Nashledanou zítra!",
+    "hu": "Jó reggelt.|Hogy vagy, hölgyem?|Szeretek könyveket olvasni.|Ő hatkor kel fel.|Kié ez a könyv?|Holnap találkozunk, őrült!",
+    "el": "Καλημέρα.|Τι κάνεις;|Μου αρέσει να διαβάζω.|Ξυπνάει στις έξι.|Τίνος είναι το βιβλίο;|Τα λέμε αύριο!",
+    "tr": "Günaydın.|Nasılsın?|Kitap okumayı severim.|Saat altıda kalkıyor.|Bu kimin kitabı, İsmail?|Yarın görüşürüz!",
+    "he": "בוקר טוב.|מה שלומך?|אני אוהב לקרוא ספרים.|הוא קם בשש.|של מי הספר הזה?|נתראה מחר!",
+    "ar": "صباح الخير.|كيف حالك؟|أحب قراءة الكتب.|يستيقظ في السادسة.|لمن هذا الكتاب؟|أراك غدا!",
+    "lt": "Labas rytas.|Kaip sekasi?|Mėgstu skaityti knygas.|Jis keliasi šeštą valandą.|Kieno ši knyga, drauge?|Iki rytojaus, ačiū!",
+    "th": "สวัสดีตอนเช้า|สบายดีไหม|ฉันชอบอ่านหนังสือ|เขาตื่นนอนหกโมง|นี่หนังสือของใคร|เจอกันพรุ่งนี้",
+    "vi": "Chào buổi sáng.|Bạn có khỏe không?|Tôi thích đọc sách.|Anh ấy dậy lúc sáu giờ.|Đây là sách của ai?|Hẹn gặp lại!",
 }  # fmt: skip
 LEGACY = [
-    ("zh", "gb2312", "gb18030"), ("zh", "gbk", "gb18030"), ("zh", "gb18030", "gb18030"), ("zh-Hant", "big5", "big5"), ("zh-Hant", "cp950", "big5"),
+    ("zh", "gb2312", "gb18030"), ("zh", "gbk", "gb18030"), ("zh", "gb18030", "gb18030"), ("zh-Hant", "big5", "big5"),
+    ("zh-Hant", "cp950", "big5"),
     ("ja", "shift_jis", "shift_jis"), ("ja", "cp932", "shift_jis"), ("ja", "euc_jp", "euc-jp"), ("ja", "iso2022_jp", "iso-2022-jp"),
     ("ko", "euc_kr", "euc-kr"), ("ko", "cp949", "euc-kr"), ("de", "cp1252", "windows-1252"), ("de", "latin-1", "windows-1252"),
     ("fr", "cp1252", "windows-1252"), ("es", "latin-1", "windows-1252"), ("pt", "cp1252", "windows-1252"), ("ru", "cp1251", "windows-1251"),
     ("ru", "koi8-r", "koi8-r"), ("ru", "cp866", "cp866"), ("ru", "iso8859-5", "iso-8859-5"), ("uk", "cp1251", "windows-1251"),
     ("pl", "cp1250", "windows-1250"), ("pl", "iso8859-2", "iso-8859-2"), ("cs", "cp1250", "windows-1250"), ("hu", "cp1250", "windows-1250"),
-    ("el", "cp1253", "windows-1253"), ("tr", "cp1254", "windows-1254"), ("tr", "iso8859-9", "windows-1254"), ("he", "cp1255", "windows-1255"),
+    ("el", "cp1253", "windows-1253"), ("tr", "cp1254", "windows-1254"), ("tr", "iso8859-9", "windows-1254"),
+    ("he", "cp1255", "windows-1255"),
     ("ar", "cp1256", "windows-1256"), ("lt", "cp1257", "windows-1257"), ("th", "tis-620", "windows-874"), ("vi", "cp1258", "windows-1258"),
     ("de", "mac-roman", "mac-roman"),
 ]  # fmt: skip
@@ -54,8 +57,12 @@ UNICODE = [
 ]  # fmt: skip
 
 
-def lesson(language: str, count: int = 6) -> str:
-    return "".join(f"{one}\t{two}\n" for one, two in zip(SENTENCES["en"][:count], SENTENCES[language][:count], strict=True))
+def sentences(language: str) -> list[str]:
+    return SENTENCES[language].split("|")
+
+
+def lesson(language: str) -> str:
+    return "".join(f"{one}\t{two}\n" for one, two in zip(sentences("en"), sentences(language), strict=True))
 
 
 def encoded(text: str, codec: str) -> bytes:
@@ -102,7 +109,7 @@ def test_utf8_reads_as_it_was_written(text):
     expected = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     found = decode("f", codecs.BOM_UTF8 + text.encode())
     assert found.encoding.name == "utf-8"
-    assert found.lines == (expected if expected[-1] else expected[:-1]) or text.lstrip().casefold().startswith(("<tmx", "<xliff", "{\\rtf", "%pdf"))
+    assert found.lines == (expected if expected[-1] else expected[:-1])
 
 
 # --- encodings ---
@@ -128,7 +135,7 @@ def test_legacy_encodings_are_guessed(language, codec, name):
 
 @pytest.mark.parametrize(("language", "codec", "name"), LEGACY)
 def test_legacy_encodings_of_one_side_alone_and_of_many_lines(language, codec, name):
-    for text in ("\n".join(SENTENCES[language]), lesson(language) * 2000):
+    for text in ("\n".join(sentences(language)), lesson(language) * 500):
         found = decode("f", encoded(text, codec))
         assert [unicodedata.normalize("NFC", line) for line in found.lines] == text.splitlines()
 
@@ -161,8 +168,10 @@ def test_the_wide_forms_are_taken():
     ("said", "name"),
     [
         ("GBK", "gb18030"), ("GB2312", "gb18030"), ("latin1", "windows-1252"), ("ISO-8859-1", "windows-1252"), ("cp1252", "windows-1252"),
-        ("SJIS", "shift_jis"), ("Shift-JIS", "shift_jis"), ("euc_kr", "euc-kr"), ("UTF8", "utf-8"), ("utf-8-sig", "utf-8"), ("Big5-HKSCS", "big5"),
-        ("Windows-1251", "windows-1251"), ("KOI8-R", "koi8-r"), ("UTF-16LE", "utf-16-le"), ("tis-620", "windows-874"), ("macroman", "mac-roman"),
+        ("SJIS", "shift_jis"), ("Shift-JIS", "shift_jis"), ("euc_kr", "euc-kr"), ("UTF8", "utf-8"),
+        ("utf-8-sig", "utf-8"), ("Big5-HKSCS", "big5"),
+        ("Windows-1251", "windows-1251"), ("KOI8-R", "koi8-r"), ("UTF-16LE", "utf-16-le"), ("tis-620", "windows-874"),
+        ("macroman", "mac-roman"),
     ],
 )  # fmt: skip
 def test_names_people_use(said, name):
@@ -212,8 +221,9 @@ def test_a_po_file_names_its_encoding():
 # --- damage and refusals ---
 
 
-@pytest.mark.parametrize(("language", "codec"), [("de", "utf-8"), ("zh", "utf-8"), ("ru", "utf-8"), ("zh", "gbk"), ("ja", "cp932"), ("ko", "cp949")])
-def test_a_broken_byte_costs_its_line_only(language, codec):
+@pytest.mark.parametrize("codec", ["utf-8", "gbk", "cp932", "cp949"])
+def test_a_broken_byte_costs_its_line_only(codec):
+    language = {"utf-8": "de", "gbk": "zh", "cp932": "ja", "cp949": "ko"}[codec]
     lines = [line.encode(codec) for line in (lesson(language) * 40).splitlines()]
     lines[100] = lines[100][:-1] + b"\xff"
     found = decode("f", b"\n".join(lines))
@@ -229,7 +239,7 @@ def test_a_broken_byte_costs_its_line_only(language, codec):
     [
         ("a\tb\nc\té\n".encode("latin-1"), "utf-8", 2),
         ("ok\n你好\n".encode() + b"\xff\n", "gb18030", 3),
-        (b"a\r\nb\r\n\xff\xff", "shift_jis", 3),
+        (b"a\r\nb\r\n\x85\xff", "shift_jis", 3),
         (b"a\tb\nc\x81d\n", "windows-1252", 2),
         (b"abc", "utf-16-le", 1),
     ],
@@ -248,7 +258,7 @@ def test_a_choice_that_does_not_fit_names_the_line(data, encoding, line):
         (b"\xef\xbb\xbfok\n\n\0", 3),
         (b"one\ntwo\nthree\0four\0five\n", 3),
         ("a\tb\n".encode("utf-16") + "c\0\n".encode("utf-16-le"), 2),
-        (bytes(range(256)), 2),
+        (bytes(range(256)), 1),
         (b"\0" * 999, 1),
     ],
 )
@@ -261,7 +271,8 @@ def test_binary_files_are_refused_with_their_line(data, line):
 @pytest.mark.parametrize(
     ("data", "what"),
     [
-        (b"%PDF-1.7", "PDF"), (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Word/Excel 97"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"\xff\xd8\xff\xe0", "JPEG"),
+        (b"%PDF-1.7", "PDF"), (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Word/Excel 97"), (b"\x89PNG\r\n\x1a\n", "PNG"),
+        (b"\xff\xd8\xff\xe0", "JPEG"),
         (b"SQLite format 3\0", "SQLite"), (b"{\\rtf1\\ansi", "RTF"), (b"\x93NUMPY\x01\0", "NumPy"), (b"ARROW1\0\0", "Arrow"),
         (b"\x80\x04\x95\x0b\0\0\0\0\0\0\0]\x94.", "pickle"), (b"\x80\x02]q\0.", "pickle"), (b"\x80\x03}q\0.", "pickle"),
         (b"\xde\x12\x04\x95\0\0\0\0", "MO"),
@@ -293,8 +304,12 @@ def test_too_many_lines():
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("schöne Grüße", 0), ("你好。Hello!", 0), ("¿Qué?", 0), ("C’est l’été", 0), ("M‰dchen", 1), ("ﾃ", 1), ("caf\udce9", 1), ("ab\x01", 1), ("hÀus", 1)],
-)
+    [
+        ("schöne Grüße", 0), ("你好。Hello!", 0), ("¿Qué?", 0), ("C’est l’été", 0), ("M‰dchen", 1), ("ﾃ", 1), ("caf\udce9", 1),
+        ("ab\x01", 1),
+        ("hÀus", 1),
+    ],
+)  # fmt: skip
 def test_oddness_by_hand(text, expected):
     assert oddness(text) == expected
 

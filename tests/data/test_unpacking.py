@@ -130,7 +130,7 @@ TOO_MANY = [(f"{n}.txt", b"x") for n in range(101)]
         (zipped(("[Content_Types].xml", b""), ("word/document.xml", b"")), "data.packed", {"what": "Word (.docx)"}),
         (zipped(("[Content_Types].xml", b""), ("ppt/x.xml", b"")), "data.packed", {"what": "PowerPoint (.pptx)"}),
         (zipped(("[Content_Types].xml", b""), ("xl/workbook.bin", b"")), "data.packed", {"what": "Excel (.xlsb)"}),
-        (zipped(("mimetype", b"application/vnd.oasis.opendocument.text"), ("content.xml", b"")), "data.packed", {"what": "OpenDocument/EPUB"}),
+        (zipped(("mimetype", b"application/vnd.oasis"), ("content.xml", b"")), "data.packed", {"what": "OpenDocument/EPUB"}),
         (zipped(("collection.anki2", b""), ("media", b"{}")), "data.anki_package", {}),
         (b"7z\xbc\xaf\x27\x1c...", "data.packed", {"what": "7z"}),
         (b"Rar!\x1a\x07\x00", "data.packed", {"what": "rar"}),
@@ -145,7 +145,7 @@ TOO_MANY = [(f"{n}.txt", b"x") for n in range(101)]
         (zipped(*TOO_MANY), "data.too_many_members", {"limit": 100}),
         (tarred(*TOO_MANY), "data.too_many_members", {"limit": 100}),
         (tarred(*TOO_MANY, mode="w:gz"), "data.too_many_members", {"limit": 100}),
-        (zipped(*[(f"{n}.tsv", b"x") for n in range(8)]), "data.many_members", {"count": 8, "members": "0.tsv, 1.tsv, 2.tsv, 3.tsv, 4.tsv, 5.tsv, …"}),
+        (zipped(*[(str(n), b"x") for n in range(8)]), "data.many_members", {"count": 8, "members": "0, 1, 2, 3, 4, 5, …"}),
         (zipped(), "data.empty_archive", {}),
         (zipped(("folder/", b""), (".DS_Store", b"x")), "data.empty_archive", {}),
         (zipped(("a.txt", PAIRS))[:-10], "data.broken_archive", {}),
@@ -258,7 +258,8 @@ def test_labels(path, shown):
 @settings(max_examples=300, deadline=None)
 def test_damaged_archives_are_opened_or_refused(data):
     good = st.sampled_from([
-        gzip.compress(PAIRS), zipped(("a.txt", PAIRS), ("_about.txt", ABOUT)), tarred(("a.txt", PAIRS)), tarred(("a.txt", PAIRS), mode="w:gz"),
+        gzip.compress(PAIRS), zipped(("a.txt", PAIRS), ("_about.txt", ABOUT)),
+        tarred(("a.txt", PAIRS)), tarred(("a.txt", PAIRS), mode="w:gz"),
         zipped(("[Content_Types].xml", b"<Types/>"), ("xl/workbook.xml", b"<x/>")),
     ])  # fmt: skip
     damaged = bytearray(data.draw(good))

@@ -146,13 +146,14 @@ def test_a_link_says_all_that_differs_and_nothing_else():
 
 def test_own_pairs_are_read_kept_and_trained(site):
     lines = "\n".join(f"{a} {b}\t{b} {a}" for a in "abcdefgh" for b in "ijklmnop")
-    found = uploading.read(None, lines + "\nno target\t\n", False, "en")
+    found = uploading.read(None, lines + "\nno target\t\n", "", "en")
     reading = found["reading"]
-    assert reading["pairs"] == 64
-    assert len(reading["rows"]) == 5
+    assert (reading["pairs"], reading["chosen"]) == (64, (0, 1))
+    assert reading["rows"][0] == {"line": 1, "cells": ("a i", "i a"), "reason": "", "why": ""}
+    assert reading["dropped"] == [{"why": "the target is empty", "count": 1, "rows": [(65, ("no target", ""))]}]
     assert any("66" in line or "65" in line for line in reading["report"])
-    swapped = uploading.read(None, lines, True, "en")["reading"]["rows"][0]
-    assert (swapped["source"], swapped["target"]) == ("i a", "a i")
+    swapped = uploading.read(None, lines, '{"source": 1, "target": 0}', "en")["reading"]
+    assert swapped["chosen"] == (1, 0)
     opened = actions.train_run(site.runs, MINE, "en", {**TINY, "task": "own", "own": found["own"], "steps": 10})
     run = site.runs.get(opened["run"])
     wait(run, "done")
@@ -160,15 +161,29 @@ def test_own_pairs_are_read_kept_and_trained(site):
     site.runs.delete(run.id, MINE)
 
 
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        "{", "[]", "1", "null", '{"nonsense": 1}', '{"source": "1"}', '{"source": true}', '{"source": -1}', '{"target": 999}',
+        '{"header": 2}', '{"encoding": "rot13"}', '{"encoding": ["utf-8"]}', '{"encoding": 8}', '{"undo": "no"}',
+        '{"swap": 0.5}', "[" * 5000,
+    ],
+)  # fmt: skip
+def test_choices_that_the_page_does_not_offer_are_refused(chosen):
+    with pytest.raises(Refusal) as refused:
+        uploading.read(None, "a\tb\nc\td", chosen, "en")
+    assert refused.value.key in ("page.not_a_choice", "data.no_such_column")
+
+
 def test_training_on_nothing_says_where_to_go(site):
     said = actions.answer("en", lambda: actions.train_run(site.runs, MINE, "en", {**TINY, "task": "own"}))
     assert "Data" in said["error"]
     assert said["knob"] == "task"
     with pytest.raises(Refusal):
-        uploading.read([], "  ", False, "en")
+        uploading.read([], "  ", "", "en")
 
 
 def test_uploads_that_nobody_takes_do_not_pile_up(monkeypatch):
     monkeypatch.setattr(uploading, "MOST_KEPT", 3)
-    kept = [uploading.read(None, f"a{n}\tb{n}\nc\td", False, "en")["own"] for n in range(6)]
+    kept = [uploading.read(None, f"a{n}\tb{n}\nc\td", "", "en")["own"] for n in range(6)]
     assert [own in uploading.KEPT for own in kept] == [False] * 3 + [True] * 3

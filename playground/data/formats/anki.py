@@ -14,7 +14,7 @@ _ABOUT = ("guid column", "notetype column", "deck column", "tags column")  # col
 
 
 def read_anki(sources: Sequence[Source]) -> Table | None:
-    """One file that begins with Anki's own lines. Columns of tags, decks and ids are left away; HTML becomes text where it is said to be."""
+    """One file that begins with Anki's own lines. Columns of tags, decks and ids are left away; what is said to be HTML becomes text."""
     lines = sources[0].lines if len(sources) == 1 else []
     heads = list(takewhile(lambda line: line.startswith("#"), lines))
     told = {key.strip(): value.strip("\r\n ") for key, _, value in (line[1:].partition(":") for line in heads)}

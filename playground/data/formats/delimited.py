@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from playground.config import Refusal
 from playground.data.formats.limits import COLUMN_LIMIT, LINE_LIMIT, SAMPLE
-from playground.data.formats.marked import WEAK, find_mark
+from playground.data.formats.marked import STOPS, WEAK, find_mark
 from playground.data.formats.records import csv_rows, is_filled, row_width, too_long, usual_width
 from playground.data.formats.table import Row, Source, Table
 
@@ -21,7 +21,6 @@ __all__ = ["COLUMN_LIMIT", "LINE_LIMIT", "csv_rows", "has_tabs", "read_csv", "re
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # a first line that only Excel understands
 _TABS = re.compile("\t+")
 _NUMBER = re.compile(r"\s*[-+]?[\d.,]*\s*")
-_STOPS = tuple(".!?…。！？")
 _RULE = set("-:+= \t")
 
 
@@ -33,12 +32,10 @@ def read_tsv(sources: Sequence[Source]) -> Table | None:
     if any(line.startswith('"') or '\t"' in line for line in lines) and _mostly_closed(lines[:SAMPLE]):
         rows = _quoted_rows(lines, "\t")
         if _are_a_spreadsheets(rows, lines):
-            return Table("tsv", rows, notes=(("data.note_quoted", {}),))
+            return Table("csv", rows, notes=(("data.note_quoted", {}),))
     if _are_lined_up(lines):
-        rows = [Row(number, _TABS.split(line, 1), too_long(line)) for number, line in enumerate(lines, 1)]
-    else:
-        rows = [Row(number, line.split("\t", COLUMN_LIMIT), too_long(line)) for number, line in enumerate(lines, 1)]
-    return Table("tsv", rows)
+        return Table("marked", [Row(number, _TABS.split(line, 1), too_long(line)) for number, line in enumerate(lines, 1)])
+    return Table("tsv", [Row(number, line.split("\t", COLUMN_LIMIT), too_long(line)) for number, line in enumerate(lines, 1)])
 
 
 def has_tabs(lines: Sequence[str]) -> bool:
@@ -147,7 +144,7 @@ def _judge(sample: Sequence[str], delimiter: str, order: int) -> _Guess:
 def _is_prose(rows: Sequence[Row]) -> bool:
     """Whether sentences were cut in the middle: what stands last ends as sentences do, what stands first does not."""
     cut = [[cell.strip() for cell in row.cells] for row in rows if len(row.cells) > 1]
-    ends, begins = (sum(cells[place].endswith(_STOPS) for cells in cut) for place in (-1, 0))
+    ends, begins = (sum(cells[place].endswith(STOPS) for cells in cut) for place in (-1, 0))
     return 2 * ends >= len(cut) and 10 * begins < len(cut)
 
 

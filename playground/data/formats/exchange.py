@@ -128,7 +128,7 @@ def read_tmx(sources: Sequence[Source]) -> Table | None:
         return None
     memory = parse(sources[0], _Tmx)
     if len(memory.names) == 1:
-        raise Refusal("data.one_language", name=memory.name, language=memory.names[0])
+        raise Refusal("data.one_language", name=memory.name, only=memory.names[0])
     return memory.table("tmx", memory.source)
 
 

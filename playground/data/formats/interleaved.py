@@ -7,26 +7,27 @@ in turn. Without one of these it is not recognised, for a line too many would sh
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from itertools import repeat
 from math import log
 
-from playground.data.formats.limits import LINE_LIMIT, SAMPLE
-from playground.data.formats.names import direction
+from playground.data.formats.columns import is_language
+from playground.data.formats.limits import SAMPLE
+from playground.data.formats.names import direction, role
 from playground.data.formats.records import too_long
 from playground.data.formats.table import Row, Source, Table
-from playground.data.formats.tongues import tongue
+from playground.data.formats.tongues import tongue, writing
 
-_LABEL = re.compile(r"\s*(?:[-*•] )?(?:([^\W\d_][\w-]{0,14}) ?[:：>]|[\[(<]([^\W\d_][\w-]{0,14})[\])>])")
+_LABEL = re.compile(r"\s*(?:[-*•] )?(?:([^\W\d_][\w-]{0,14}) ?([:：>\t])|[\[(<]([^\W\d_][\w-]{0,14})[\])>])")
 _RULE = re.compile(r"[-=*_~#\s]*")
 _MOST_LABELS = 6
 _FEWEST = 20  # lines from which two languages can be told
 _RIGHT = 0.8  # of the lines, left out one by one, fall on their own side; in one language less than half
 _MOST = 8.0  # log of the odds that a line's spelling may say
 _SLIP = 10.0  # of the odds that no line is missing or too many
+_KNOWN = 1.0  # of the odds from which on something is known of a line
 _BEGINNING = 100  # characters of a line that say what language it is in
 
 
@@ -45,8 +46,11 @@ def read_labelled(sources: Sequence[Source]) -> Table | None:
 
 
 def _label(line: str) -> str:
+    """What a line begins with as its label, or ""; before a tab, which cells have behind them too, only a language or a role is one."""
     found = _LABEL.match(line)
-    return (found[1] or found[2]) if found else ""
+    if not found or (found[2] == "\t" and not role(found[1]) and not is_language(found[1].casefold())):
+        return ""
+    return found[1] or found[3]
 
 
 def _labelled_rows(lines: Sequence[str], labels: tuple[str, ...]) -> Iterator[Row]:
@@ -134,7 +138,7 @@ def _by_kind(kind_of: Callable[[str], tuple[str, float]], lines: Sequence[str]) 
     kinds += map(kind_of, lines[SAMPLE:])
     one, two = common[0][0], common[1][0]
     found = _smooth([odds * ((kind == one) - (kind == two)) for kind, odds in kinds])
-    said = Counter((side, kind) for side, (kind, _) in zip(found, kinds, strict=True) if kind in (one, two))
+    said = Counter((side, kind) for side, (kind, _) in zip(found, kinds, strict=False) if kind in (one, two))
     right = max(said[0, one] + said[1, two], said[0, two] + said[1, one])
     return found if 10 * right >= 9 * said.total() else []
 
@@ -145,16 +149,12 @@ def _tongue(line: str) -> tuple[str, float]:
 
 def _script(line: str) -> tuple[str, float]:
     """The writing most letters of a line are in; any kana make it Japanese. A word of few letters may be a name."""
-    counts = Counter(map(_script_of, filter(str.isalpha, line[:LINE_LIMIT])))
-    if counts["HIRAGANA"] or counts["KATAKANA"]:
+    letters = filter(str.isalpha, set(line[:_BEGINNING]))
+    counts = {"LATIN": sum(1 for _ in letters)} if line.isascii() else Counter(map(writing, letters))
+    if "HIRAGANA" in counts or "KATAKANA" in counts:
         return "JAPANESE", 6.0
-    script = max(counts, key=counts.__getitem__, default="")
-    return script, min(6.0, 1.5 * counts[script])
-
-
-@lru_cache(maxsize=20_000)
-def _script_of(letter: str) -> str:
-    return unicodedata.name(letter, "").split(" ")[0].split("-")[0]
+    most, script = max(((count, name) for name, count in counts.items()), default=(0, ""))
+    return (script, min(6.0, 1.5 * most)) if most else ("", 0.0)
 
 
 def _by_letters(lines: Sequence[str]) -> list[int]:
@@ -184,19 +184,35 @@ def _groups(line: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _smooth(scores: Sequence[float]) -> list[int]:
-    """The most likely turns, 0 for what stands where the first line does, but for places where a line is missing or too many.
+    """The most likely turns: 0 for the language that the first line is in, 1 for the other, -1 for lines beside a gap that may be either.
 
-    Scores are the log of the odds for one of two languages. Viterbi's algorithm with two states, for even lines in it and for odd ones.
+    Scores are the log of the odds for one of the languages. Viterbi's algorithm with two states, for even lines in it and for odd ones.
+    [] where it stays open which language begins: the number of lines is odd, and nothing is known of the first.
     """
     best, came = (0.0, 0.0), []
     for place, score in enumerate(scores):
         gain = max(-_MOST, min(_MOST, score)) * (-1 if place % 2 else 1)
-        stay = (best[0] >= best[1] - _SLIP, best[1] >= best[0] - _SLIP)
-        came.append((0 if stay[0] else 1, 1 if stay[1] else 0))
+        came.append((0 if best[0] >= best[1] - _SLIP else 1, 1 if best[1] >= best[0] - _SLIP else 0))
         best = (max(best[0], best[1] - _SLIP) + gain, max(best[1], best[0] - _SLIP) - gain)
-    state, states = int(best[1] > best[0]), []
-    for before in reversed(came):
-        states.append(state)
-        state = before[state]
-    first = states[-1] if states else 0
-    return [(place + state + first) % 2 for place, state in enumerate(reversed(states))]
+    state, turns = int(best[1] > best[0]), []
+    for place in reversed(range(len(scores))):
+        turns.append((place + state) % 2)
+        state = came[place][state]
+    turns.reverse()
+    fits = [-score if turn else score for turn, score in zip(turns, scores, strict=True)]
+    if len(scores) % 2 and abs(fits[0]) < _KNOWN:
+        return []
+    first = turns[0] if len(scores) % 2 == 0 or fits[0] > 0 else 1 - turns[0]  # an odd one at the beginning has lost its partner
+    unsure = _beside_gaps(turns, [fit < _KNOWN for fit in fits])
+    return [-1 if place in unsure else (turn + first) % 2 for place, turn in enumerate(turns)]
+
+
+def _beside_gaps(turns: Sequence[int], vague: Sequence[bool]) -> set[int]:
+    """The places of lines about which little is known, from each gap to the next line that is clear."""
+    found: set[int] = set()
+    for gap in (place for place in range(1, len(turns)) if turns[place] == turns[place - 1]):
+        for step, place in ((1, gap), (-1, gap - 1)):
+            while 0 <= place < len(turns) and vague[place] and place not in found:
+                found.add(place)
+                place += step
+    return found

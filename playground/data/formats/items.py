@@ -18,6 +18,7 @@ from playground.data.text import normalise
 CELL_LIMIT = 10 * MOST_LINES  # cells in all rows together
 VALUE_LIMIT = CELL_LIMIT // 2  # values in one document that is in memory as a whole
 BROKEN = object()  # stands for an item that can't be read
+_KEPT, _CUT = 1000, "…" * LINE_LIMIT
 _DEEPEST = 4  # names within names: "data.answers.text"
 _SPLIT_CREDITS = 20  # different credit lines a column may hold to be one of credits
 
@@ -101,7 +102,7 @@ class _Collected:
         self.columns: dict[Any, int] = {key: place for place, key in enumerate(names)}  # a list's columns are called 0, 1, …
         self.names = tuple(names)
         self.rows: list[tuple[int, list | str]] = []  # cells, or the fault
-        self.cells = 0
+        self.cells = self.size = 0
 
     def add(self, number: int, cells: Iterable[tuple[Any, Any]]) -> None:
         row: list = []
@@ -111,12 +112,15 @@ class _Collected:
                 raise Refusal("data.too_many_columns", name=self.name, limit=COLUMN_LIMIT)
             row += [""] * (place + 1 - len(row))
             row[place] = cell
+            self.size += len(cell)
         self.cells += len(row)
         self.put(number, row)
 
     def put(self, number: int, row: list | str) -> None:
         if len(self.rows) == MOST_LINES or self.cells > CELL_LIMIT:
             raise Refusal("data.too_many_items", name=self.name, limit=MOST_LINES)
+        if self.size > UNPACKED_LIMIT:
+            raise Refusal("data.unpacked_too_large", name=self.name, limit=UNPACKED_LIMIT // 1024**2)
         self.rows.append((number, row))
 
     def item(self, number: int, value: Any) -> None:
@@ -210,10 +214,10 @@ def spread(cells: list) -> Iterator[list[str]]:
 
 
 def bounded(line: int, cells: list[str], fault: str = "") -> Row:
-    """A row whose cells are cut where they are much too long to be a sentence; too long where one of the first two is."""
+    """A row whose cells are cut where they are too long to be sentences. What was cut stays too long, whatever is taken out of it later."""
     if max(map(len, cells), default=0) > LINE_LIMIT:
         fault = fault or ("long" if max(map(len, cells[:2])) > LINE_LIMIT else "")
-        cells = [cell[: LINE_LIMIT + 1] for cell in cells]
+        cells = [cell[:_KEPT] + _CUT if len(cell) > LINE_LIMIT else cell for cell in cells]
     return Row(line, cells, fault)
 
 

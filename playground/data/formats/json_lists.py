@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
@@ -62,7 +63,8 @@ def read_json(sources: Sequence[Source]) -> Table | None:
         if certain:
             raise Refusal("data.json_no_pairs", name=source.name)
         return None
-    return table_of("json", source.name, enumerate(found.items, 1), found.names, notes=found.notes)
+    table = table_of("json", source.name, enumerate(found.items, 1), found.names, notes=found.notes)
+    return replace(table, credit=found.credit) if found.credit else table
 
 
 # --- one value on each line ---

@@ -1,4 +1,4 @@
-"""Marked text: one pair on a line, with a sign between the two: a ||| b, a => b, a = b, a - b.
+"""Marked text: one pair on a line, with a sign between the two: a ||| b, a => b, a = b, a - b; or a change of writing: dog 狗.
 
 Such a sign may stand in a sentence too. So it must be there exactly once in nine of ten lines, with text on both sides.
 """
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from playground.data.formats.limits import COLUMN_LIMIT, SAMPLE
 from playground.data.formats.records import too_long
 from playground.data.formats.table import Row, Source, Table
+from playground.data.formats.tongues import writing
 
 BARS = re.compile(r"\|\|\|")
 STRONG = tuple(
@@ -21,10 +22,14 @@ STRONG = tuple(
         r"<sep>|\[sep\]|<tab>|\[tab\]|\\t",
         r"#{2,3}|@{3}|\${2,3}|\*{2,3}|~{2,3}",
         r"::",
+        "[\x01\x1e\x1f]",  # separators made for machines
         r"\s={1,2}\s",
     )
 )
-WEAK = tuple(re.compile(mark) for mark in (r"\s[-–—]{1,2}\s", r"\s/\s", r"\s~\s", r"\s?:\s|：", "=", " {3,}"))
+STOPS = tuple(".!?…。！？")
+WEAK = tuple(re.compile(mark) for mark in (r"\s[-–—]{1,2}\s", r"\s/{1,2}\s", r"\s~\s", r"\s?:\s|：", "=", " {3,}", "；", "，"))
+_INNER = WEAK[-2:]
+_WORD = re.compile(r"\S+")
 _FIELDS = (1, 2, 3)  # bars may also separate three or four fields
 
 
@@ -40,9 +45,36 @@ def read_marked(sources: Sequence[Source]) -> Table | None:
 
 
 def read_loose(sources: Sequence[Source]) -> Table | None:
-    """Signs that sentences are full of: a dash, a colon, a slash, some spaces."""
-    mark = find_mark(sources[0].lines, WEAK) if len(sources) == 1 else None
-    return Table("marked", _rows(sources[0].lines, mark)) if mark else None
+    """Signs that sentences are full of: a dash, a colon, a slash, some spaces; or two writings, one after the other."""
+    if len(sources) != 1:
+        return None
+    lines = sources[0].lines
+    mark = find_mark(lines, WEAK)
+    if mark:
+        return Table("marked", _rows(lines, mark))
+    filled = [line for line in lines[:SAMPLE] if line.strip()]
+    changes = Counter(two for _, two in map(_at_the_change, filled) if two).most_common(1)
+    if not changes or changes[0][1] < max(2, 0.95 * len(filled)):
+        return None
+    cut = (parts if two == changes[0][0] else [line] for line, (parts, two) in ((line, _at_the_change(line)) for line in lines))
+    return Table("marked", [Row(number, parts, too_long(line)) for number, (line, parts) in enumerate(zip(lines, cut, strict=True), 1)])
+
+
+def _at_the_change(line: str) -> tuple[list[str], tuple[str, ...]]:
+    """(both parts, both writings) of a line whose words are first all of one writing and then all of another; ([line], ()) of any other."""
+    found = [(word.start(), kind) for word in _WORD.finditer(line) if (kind := _writing(word[0]))]
+    changes = [place for place in range(1, len(found)) if found[place][1] != found[place - 1][1]]
+    if len(changes) != 1 or "" in (found[0][1], found[-1][1]):
+        return [line], ()
+    begin = found[changes[0]][0]
+    return [line[:begin], line[begin:]], (found[0][1], found[-1][1])
+
+
+def _writing(word: str) -> str:
+    """The writing of a word's first letter; Chinese characters and kana are one."""
+    letter = next(filter(str.isalpha, word), "")
+    name = writing(letter) if letter else ""
+    return "CJK" if name in ("HIRAGANA", "KATAKANA", "BOPOMOFO") else name
 
 
 def find_mark(lines: Sequence[str], marks: Sequence[re.Pattern[str]]) -> re.Pattern[str] | None:
@@ -56,9 +88,15 @@ def _separates(mark: re.Pattern[str], filled: Sequence[str]) -> bool:
     cut = [parts for parts in (mark.split(line, 2) for line in filled) if len(parts) == 2 and all(map(str.strip, parts))]
     if len(cut) < 2 or len(cut) * 10 < len(filled) * 9:
         return False
-    before = [parts[0].strip() for parts in cut]
+    before, after = ([parts[side].strip() for parts in cut] for side in (0, 1))
+    if mark in _INNER and 2 * sum(map(_ends_a_sentence, after)) >= len(cut) and 10 * sum(map(_ends_a_sentence, before)) < len(cut):
+        return False  # a sentence was cut in the middle
     counted = any([text.rstrip(".)") for text in before] == [str(first + n) for n in range(len(cut))] for first in (0, 1))
     return len(set(before)) * 5 >= len(cut) * 4 and not counted
+
+
+def _ends_a_sentence(text: str) -> bool:
+    return text.endswith(STOPS)
 
 
 def _has_bars(lines: Sequence[str]) -> bool:

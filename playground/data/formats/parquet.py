@@ -54,7 +54,7 @@ def _check(metadata: Any, name: str) -> list[str]:
 
 
 def _items(file: Any) -> Iterator[dict[str, Any]]:
-    for batch in file.iter_batches(batch_size=_BATCH):
+    for batch in (batch for group in range(file.num_row_groups) for batch in file.iter_batches(batch_size=_BATCH, row_groups=[group])):
         columns = {name: _values(batch.column(place)) for place, name in enumerate(batch.schema.names)}
         for row in zip(*columns.values(), strict=True):
             yield dict(zip(columns, row, strict=True))

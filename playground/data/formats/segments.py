@@ -43,11 +43,12 @@ class _Segment(NamedTuple):
 
 def read_segments(sources: Sequence[Source]) -> Table | None:
     """One or two files of segments, joined by document and id. An id that a side lacks leaves its cell empty."""
-    if not sources or not all(any(map(_SEGMENT.search, source.lines)) for source in sources):
+    texts = list(map(_text, sources))
+    if not texts or not all(map(_SEGMENT.search, texts)):
         return None
     found: list[_Segment] = []
-    for file, source in enumerate(sources):
-        some = list(islice(_segments(file, "\n".join(source.lines)), MOST_LINES + 1))
+    for file, (source, text) in enumerate(zip(sources, texts, strict=True)):
+        some = list(islice(_segments(file, text), MOST_LINES + 1))
         if len(some) > MOST_LINES:
             raise Refusal("data.too_many_lines", name=source.name, limit=MOST_LINES)
         found += some
@@ -60,6 +61,13 @@ def read_segments(sources: Sequence[Source]) -> Table | None:
         raise Refusal("data.no_common_segments", name=name)
     rows = [Row(item, cells, too_long(*cells)) for item, cells in enumerate(joined, 1)]
     return Table("segments", rows, _columns(sides, sources), "item", _pair(sides))
+
+
+def _text(source: Source) -> str:
+    """A file's text; a whole XML file comes without lines, in UTF-8."""
+    if source.lines or not source.data.lstrip().startswith(b"<"):
+        return "\n".join(source.lines)
+    return source.data.decode("utf-8", "replace")
 
 
 def _segments(file: int, text: str) -> Iterator[_Segment]:

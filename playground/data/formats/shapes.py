@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from playground.config import Refusal
-from playground.data.formats.columns import certain, common
+from playground.data.formats.columns import CREDITS, certain, common, plain
 from playground.data.formats.items import flat
 from playground.data.formats.table import Notes
 from playground.data.text import normalise
@@ -23,6 +23,7 @@ class Found(NamedTuple):
     items: Sequence[Any]
     names: tuple[str, ...] = ()  # what the places of items that are lists are called
     notes: Notes = ()
+    credit: str = ""
 
 
 def find(value: Any, name: str, depth: int = 0) -> Found | None:
@@ -141,7 +142,8 @@ def _inside(found: dict, name: str, depth: int) -> Found | None:
         others = ", ".join(_shown(key) for key in lists if key not in chosen)
         notes += (("data.note_lists", {"taken": ", ".join(map(_shown, chosen)), "others": others[:200]}),)
     items = list(chain.from_iterable(lists[key].items for key in chosen)) if len(chosen) > 1 else lists[longest].items
-    return Found(items, lists[longest].names, notes)
+    credit = next((value for key, value in found.items() if plain(key) in CREDITS and isinstance(value, str)), lists[longest].credit)
+    return Found(items, lists[longest].names, notes, normalise(credit)[:1000])
 
 
 def _form(found: Found) -> Any:

@@ -19,7 +19,7 @@ from playground.data.formats.table import Notes, Row, Source, Table
 from playground.data.text import normalise
 
 _WORK = 300_000  # cells and texts; for more openpyxl takes longer than there is time
-_COUNTED = re.compile(rb"<(?:\w{1,20}:)?(?:c|si)[ >/]")
+_COUNTED = re.compile(rb"<(?:\w{1,20}:)?(?:c|is|si)[ >/]")
 _DECLARATION = re.compile(rb"<\0?!\0?(?:E\0?N\0?T\0?I\0?T\0?Y|D\0?O\0?C\0?T\0?Y\0?P\0?E)")  # in UTF-8 or UTF-16; no workbook has one
 _MERGED = re.compile(rb'mergeCell ref="([A-Z]{1,2})(\d{1,7}):[A-Z]{1,3}(\d{1,7})"')
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
@@ -135,6 +135,9 @@ def _rows(sheet: _Sheet) -> Iterator[Row]:
     empty = 0
     values = sheet.rows.iter_rows(values_only=True, max_row=_LAST_ROW, max_col=COLUMN_LIMIT + 1)
     for number, row in enumerate(values, 1):
+        if not open_cells and row.count(None) == len(row):
+            empty += 1
+            continue
         cells = _filled(row)
         for place, (last, text) in list(open_cells.items()):
             if number > last:

@@ -1,16 +1,18 @@
-"""Tongues: which language a short line in Latin letters is in, told by the smallest words and by letters that few languages have.
+"""Tongues: which writing a letter is of, and which language a short line in Latin letters is in.
 
-Enough to see that two languages take turns in a file of a few lines. It is no judge of a single one.
+The language is told by the smallest words and by letters that few languages have: enough to see that two languages take turns in a file
+of a few lines. It is no judge of a single one.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+import unicodedata
+from functools import lru_cache
 
 _WORDS = {
-    "en": "the is are you i he she it we they to of and do does not this that what how my your have has was with where good i'm don't can",
-    "de": "der die das ist sind ich du er sie es wir nicht und ein eine zu wie was mein dein haben hat war mit wo guten den dem auf kann",
+    "en": "the is are you i he she it we they to of and do does not this that what how my your have has was with where good i'm can no yes",
+    "de": "der die das ist sind ich du er sie es wir nicht und ein eine zu wie was mein dein haben hat war mit wo guten den auf kann ja",
     "fr": "le la les est sont je tu il elle nous vous ne pas et un une de du des que qui mon ma ton c'est j'ai avec où bonjour dans à au",
     "es": "el la los las es son yo tú él ella no y un una de del que qué mi tu está con dónde cómo por para muy hola lo se en me buenos",
     "it": "il lo la i gli le è sono io tu lui lei non e un una di del che mi mio tuo ha ho con dove come per molto ciao si in buon questo",
@@ -30,11 +32,12 @@ _WORDS = {
     "la": "est sunt ego tu non et in ad cum quid ubi meus tuus sed qui quae hoc esse erat",
 }
 _LETTERS = {
-    "de": "ßäöü", "fr": "êèùœîû", "es": "ñ¿¡", "pt": "ãõ", "sv": "åäö", "da": "æøå", "pl": "łąęśżźćń", "cs": "řěůžšč", "ro": "țșăâ",
-    "hu": "őűáö", "fi": "äö", "tr": "ğışçö", "vi": "ơưđạảấầậắệềếểọốồộớờợủứừự", "eo": "ĉĝĵŝŭ", "it": "ìò",
+    "de": "ßäöü", "fr": "êèùœîûéàçôëï", "es": "ñ¿¡áéíóú", "pt": "ãõáéíóúâêôàç", "it": "ìòàèéù", "nl": "ëïé", "sv": "åäö", "da": "æøå",
+    "pl": "łąęśżźćńó", "cs": "řěůžščáéíýú", "ro": "țșăâî", "hu": "őűáöéíóúü", "fi": "äö", "tr": "ğışçöü", "eo": "ĉĝĵŝŭ",
+    "vi": "ơưđạảấầậắệềếểọốồộớờợủứừựáàéèíìóòúùâêô",
 }  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-_BEGINNING = 300  # characters of a line that are looked at
+_BEGINNING = 100  # characters of a line that are looked at
 
 
 def _weights() -> dict[str, list[tuple[str, float]]]:
@@ -53,10 +56,19 @@ _WEIGHTS = _weights()
 def tongue(line: str) -> str:
     """The code of the language that most speaks for, or "" where none or several do."""
     text = line[:_BEGINNING].lower().replace("’", "'")
-    signs = {*_WORD.findall(text), *(f"'{letter}" for letter in text if not letter.isascii() or letter in "¿¡")}
-    scores: Counter[str] = Counter()
+    signs = set(_WORD.findall(text))
+    if not text.isascii():
+        signs.update(f"'{letter}" for letter in text if not letter.isascii())
+    scores = {"": 0.0}
     for sign in signs:
         for language, weight in _WEIGHTS.get(sign, ()):
-            scores[language] += weight
-    first, second = [*scores.most_common(2), ("", 0.0), ("", 0.0)][:2]
-    return first[0] if first[1] > second[1] else ""
+            scores[language] = scores.get(language, 0.0) + weight
+    most = max(scores.values())
+    best = [language for language, score in scores.items() if score == most]
+    return best[0] if len(best) == 1 else ""
+
+
+@lru_cache(maxsize=20_000)
+def writing(letter: str) -> str:
+    """The writing of a letter as Unicode names it: "LATIN", "CYRILLIC", "CJK", "HIRAGANA"."""
+    return unicodedata.name(letter, "").split(" ")[0].split("-")[0]
