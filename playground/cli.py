@@ -54,7 +54,9 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--until-exact-match", type=float, metavar="X", help="end once this share of the held-out sentences is right")
     command.add_argument("--out", type=Path, metavar="FOLDER", help="keep the run here")
     command.add_argument("--film-bytes", type=int, metavar="N", help="budget for the film")
-    command.add_argument("--data", nargs="+", type=Path, metavar="FILE", help="own pairs: one TSV or CSV file, or two line-aligned files")
+    command.add_argument(
+        "--data", nargs="+", type=Path, metavar="FILE", help="own pairs: a file of any format that `read` knows, or two line-aligned files"
+    )
     command.add_argument("--swap", action="store_true", help="the second column or file is the source")
     command.add_argument("--json", action="store_true", help="one JSON object per validation, and a last one")
     for name in KNOBS:
@@ -202,24 +204,22 @@ def read(options: argparse.Namespace) -> int:
     from playground.data.choosing import Choices, column
     from playground.data.uploads import as_json, report
 
-    header = {"yes": True, "no": False}.get(options.header)
-    columns = column(options.source), column(options.target)
+    how = column(options.source), column(options.target), {"yes": True, "no": False}.get(options.header)
     try:
-        pairs = _read_pairs(options.files, Choices(*columns, header, options.encoding, options.undo or None, options.swap))
+        pairs = _read_pairs(options.files, Choices(*how, options.encoding, options.undo or None, options.swap))
     except (Refusal, OSError) as mistake:
-        sentence = mistake.say(options.language) if isinstance(mistake, Refusal) else _unusable(mistake)
-        said = {"error": {"kind": getattr(mistake, "key", "file"), "sentence": sentence}}
-        print(json.dumps(said, ensure_ascii=False) if options.json else sentence, file=sys.stdout if options.json else sys.stderr)
+        said = mistake.say(options.language) if isinstance(mistake, Refusal) else _unusable(mistake)
+        error = json.dumps({"error": {"kind": getattr(mistake, "key", "file"), "sentence": said}}, ensure_ascii=False)
+        print(error if options.json else said, file=sys.stdout if options.json else sys.stderr)
         return 2
-    said = as_json(pairs, options.language)
-    print(json.dumps(said, ensure_ascii=False) if options.json else "\n".join(report(pairs, options.language)))
+    print(json.dumps(as_json(pairs, options.language), ensure_ascii=False) if options.json else "\n".join(report(pairs, options.language)))
     return 0
 
 
 def _read_pairs(files: Sequence[Path], choices: Any) -> Any:
-    from playground.runs.reading import read as read_files
+    from playground.runs import reading
 
-    return read_files([(file.name, file.read_bytes()) for file in files], choices)
+    return reading.read([(file.name, file.read_bytes()) for file in files], choices)
 
 
 def _check_free(folder: Path) -> None:

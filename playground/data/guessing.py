@@ -14,6 +14,7 @@ from functools import cache
 _SMALL = 2000  # bytes that are looked at as a whole
 _PIECES, _PIECE = 4, 3000  # otherwise so many pieces of so many bytes
 _PLAIN = 0.05  # what an encoding is worth in which nothing looks odd, when chardet knows nothing
+_USUAL = 0.01  # what the most usual one is worth in addition, where there is but one character to judge by
 _BAD_BYTES = 5.0  # how much odder than other odd things it is if bytes are no text at all
 _WITHIN_WORDS = frozenset("’ʼ·‐‑–—\u200c\u200d")
 _JAPANESE = ("shift_jis", "euc-jp")
@@ -31,7 +32,8 @@ def rank(data: bytes, candidates: Mapping[str, Sequence[str]]) -> list[tuple[str
     for name, codecs in candidates.items():
         text = "\n".join(piece.decode(codecs[0], "surrogateescape") for piece in pieces)
         odd = oddness(text)
-        score = (likely[name] + _PLAIN) * (1 - odd) ** 2 + (0.2 if name in _JAPANESE and _share_of_kana(text) > _KANA else 0)
+        usual = _USUAL / max(1, sum(not character.isascii() for character in text)) if name == "windows-1252" else 0
+        score = (likely[name] + usual + _PLAIN) * (1 - odd) ** 2 + (0.2 if name in _JAPANESE and _share_of_kana(text) > _KANA else 0)
         found.append((round(score, 3), name, odd))
     found.sort(key=lambda one: -one[0])
     return [(name, odd) for _, name, odd in found]
@@ -94,7 +96,7 @@ def _trigrams(text: str) -> Iterator[tuple[str, str, str]]:
 
 @cache
 def _kind(character: str) -> str:
-    """The script of a letter; "mark" for punctuation, "sign" for other signs, "wrong" for what stands in no text, "" for the rest."""
+    """The script of a letter; "sign" for what no letter touches, "mark" for other signs, "wrong" for what stands in no text, else ""."""
     category = unicodedata.category(character)
     if category in ("Cc", "Cn", "Co", "Cs"):
         return "" if character in "\t\n\r\x0b\x0c\x1b" else "wrong"
@@ -104,7 +106,9 @@ def _kind(character: str) -> str:
         return ""
     if "\uff00" <= character <= "\uffef":
         return ""
-    return "sign" if category[0] == "S" or character in "¶§" else "mark"
+    if "\u2500" <= character <= "\u259f" or character in "˝ˇ˘¸˛˙":  # pieces of frames and of letters
+        return "wrong"
+    return "sign" if character in "¶§" else "mark"
 
 
 def _script(letter: str) -> str:

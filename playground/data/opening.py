@@ -9,6 +9,7 @@ from typing import NamedTuple
 from playground.config import Refusal
 from playground.data.encodings import Encoding, decode
 from playground.data.formats import BY_LINE, WHOLE, delimited
+from playground.data.formats.guard import restored
 from playground.data.formats.limits import BYTE_LIMIT, ENDLESS, MOST_LINES
 from playground.data.formats.table import Notes, Reader, Row, Source, Table
 from playground.data.text import normalise
@@ -62,7 +63,7 @@ def find_table(opened: Opened) -> tuple[Table, list[Row]]:
     rows = list(islice(table.rows, MOST_LINES + 1))
     if len(rows) > MOST_LINES:
         raise Refusal("data.too_many_lines", name=opened.name, limit=MOST_LINES)
-    return table, rows
+    return table, list(restored(rows)) if table.kind in ("tsv", "csv") else rows
 
 
 def _first(readers: Sequence[Reader], sources: Sequence[Source]) -> Table | None:

@@ -17,6 +17,7 @@ from typing import IO, NamedTuple
 from playground.config import Refusal
 from playground.data.formats.limits import MEMBER_LIMIT, UNPACKED_LIMIT
 from playground.data.formats.table import Notes
+from playground.data.guessing import oddness
 from playground.data.text import normalise
 
 File = tuple[str, bytes]
@@ -144,11 +145,16 @@ def _open_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
 
 
 def _name_in_zip(info: zipfile.ZipInfo) -> str:
-    """Many programs write UTF-8 without saying so."""
-    try:
-        return info.filename if info.flag_bits & 0x800 else info.filename.encode("cp437").decode("utf-8")
-    except UnicodeError:
+    """Many programs write UTF-8 without saying so, and Windows in China GBK."""
+    if info.flag_bits & 0x800:
         return info.filename
+    try:
+        raw = info.filename.encode("cp437")
+        return raw.decode("utf-8")
+    except UnicodeEncodeError:
+        return info.filename
+    except UnicodeDecodeError:
+        return min((raw.decode(codec, "replace") for codec in ("cp437", "gb18030")), key=oddness)
 
 
 def _members_of_tar(name: str, data: bytes) -> list[_Member]:

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from xml.sax.saxutils import escape
 
 from playground.config import Refusal
+from playground.data.choosing import Choices, plan
 from playground.data.formats.guard import guarded
+from playground.data.formats.table import Row, Table
 from playground.data.text import normalise
 
-SHEET_LIMIT = 50_000  # pairs in a workbook: it takes long to write and to read
+SHEET_LIMIT = 50_000  # pairs in a workbook, as many as are read from one
 NAMES = ("source", "target")
 CREDIT = "credit"
 BARS = "|||"
@@ -65,10 +67,17 @@ def _delimited(rows: Sequence[Sequence[str]], delimiter: str, end: str) -> str:
 
 
 def _bars(pairs: Pairs, credit: str) -> list[File]:
+    """No header, as aligners want it; but where the first pair would be taken for one, there has to be one before it."""
     for place, pair in enumerate(pairs, 1):
         if any(BARS in text for text in pair):
             raise Refusal("data.bars_inside", place=place)
-    return [("pairs.txt", "".join(f"{src} {BARS} {tgt}\n" for src, tgt in pairs).encode()), *_about(credit)]
+    rows = [NAMES, *pairs] if pairs and _would_be_header(pairs[0]) else pairs
+    return [("pairs.txt", "".join(f"{src} {BARS} {tgt}\n" for src, tgt in rows).encode()), *_about(credit)]
+
+
+def _would_be_header(pair: tuple[str, str]) -> bool:
+    rows = [Row(1, list(pair))]
+    return plan("", Table("bars", rows), rows, len(pair), Choices()).header > 0
 
 
 def _two_files(pairs: Pairs, credit: str) -> list[File]:

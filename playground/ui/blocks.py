@@ -77,6 +77,11 @@ def button(id: str, act: str, label: str, **values: Any) -> dict:
     return {"kind": "button", "id": id, "act": act, "label": label, **values}
 
 
+def downloads(id: str, label: str, path: str, files: list[dict]) -> dict:
+    """Files to be had from one of our routes. `files` are {"label", "query"}."""
+    return {"kind": "downloads", "id": id, "label": label, "path": path, "files": files}
+
+
 def progress(id: str, done: int, all: int, label: str) -> dict:
     """How much of a longer work is done. A panel that is not done says "more", and is asked again as long as somebody looks at it."""
     return {"kind": "progress", "id": id, "done": done, "all": all, "label": label}

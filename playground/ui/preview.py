@@ -44,6 +44,7 @@ def preview(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
             blocks.text("preview-cut", cut, css="pg-caption"),
             blocks.chips("preview-pieces", *lines, ids=True),
             *sentences.pictures(found, screen, "preview"),
+            uploading.downloads(experiment.data.own, len(pairs.pairs), screen),
         ]
     }
 

@@ -26,7 +26,7 @@ from starlette.routing import Route
 from playground.config import Refusal
 from playground.runs.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui import worksheet
+from playground.ui import uploading, worksheet
 from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.panels import PANELS
 from playground.ui.preview import preview
@@ -122,11 +122,17 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         stylesheet = f"asset/{asset_version()}/worksheet.css"
         return HTMLResponse(worksheet.page(request.query_params, stylesheet), headers=worksheet.HEADERS)
 
+    def export(request: Request) -> Response:
+        name, content = uploading.exported(runs, request.query_params.get("own", ""), request.query_params.get("kind", ""))
+        headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
+        return Response(content, media_type="application/octet-stream", headers=headers)
+
     reads = {
         "/boot": lambda request: boot(runs, request.query_params),
         "/runs": lambda request: runs_list(runs, _token(request), _language(request)),
         "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), _language(request)),
         "/panel/{name}": panel,
+        "/export": export,
         "/preview": lambda request: preview(runs, request.query_params),
         "/qr": qr,
         f"/{worksheet.PATH}": printed,

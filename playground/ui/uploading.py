@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import secrets
+import zipfile
 from collections import OrderedDict
 from dataclasses import asdict
 from pathlib import Path
@@ -11,13 +13,16 @@ from typing import Any
 
 import gradio as gr
 
-from playground.config import Experiment, Refusal, default
+from playground.config import TASK_STEPS, Experiment, Refusal, default
+from playground.data import writing
 from playground.data.encodings import ENCODINGS
 from playground.data.formats.limits import COLUMN_LIMIT
 from playground.data.uploads import Choices, Pairs, report
 from playground.runs import reading
 from playground.runs.forecast import suggested
 from playground.runs.registry import Runs
+from playground.ui import blocks
+from playground.ui.view import Screen
 from playground.words import say
 
 KEPT = OrderedDict[str, Pairs]()  # uploads that no run has taken yet, oldest first
@@ -86,7 +91,11 @@ def shown(found: Pairs, language: str) -> dict[str, Any]:
         "traces": [say(language, f"page.trace_{kind}") for kind in found.traces],
         "undone": found.undone,
         "unit": say(language, f"page.{found.unit}"),
-        "rows": [row._asdict() | {"why": row.reason and say(language, f"data.why_{row.reason}")} for row in found.preview],
+        "rows": [
+            row._asdict() | {"why": row.reason and say(language, f"data.why_{row.reason}")}
+            for row in found.preview
+            if row.reason != "header"
+        ],
         "dropped": [
             {
                 "why": say(language, f"data.why_{reason}"),
@@ -100,22 +109,46 @@ def shown(found: Pairs, language: str) -> dict[str, Any]:
     }
 
 
+def downloads(own: str, count: int, screen: Screen) -> dict:
+    """Links to the same sentences in other formats."""
+    kinds = [kind for kind in writing.KINDS if kind != "xlsx" or count <= writing.SHEET_LIMIT]
+    files = [{"label": screen.say(f"sentences.as_{kind}"), "query": {"own": own, "kind": kind}} for kind in kinds]
+    return blocks.downloads("downloads", screen.say("sentences.download"), "export", files)
+
+
+def exported(runs: Runs, own: str, kind: str) -> tuple[str, bytes]:
+    """(name, content) of the sentences of an upload in one of writing.KINDS; several files in one archive. Raises Refusal."""
+    found = KEPT.get(own) or runs.pairs(own)
+    if found is None or kind not in writing.KINDS:
+        raise Refusal("page.no_upload")
+    files = writing.write(found.pairs, kind, found.credit)
+    if len(files) == 1:
+        return files[0]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files:
+            archive.writestr(name, content)
+    return f"{kind}.zip", packed.getvalue()
+
+
 def wire(runs: Runs, upload: dict, who: list, hidden: dict, knobs: dict, answer, start, everything: list) -> None:
     """Reading starts by itself when files come, on the button for pasted text, and again when somebody chooses otherwise."""
 
-    def look(token: str, language: str, files, text: str, chosen: str, batch_size: float | None):
+    def look(token: str, language: str, files, text: str, chosen: str, own: str, steps: float | None, batch_size: float | None):
+        before, batch_size = KEPT.get(own), int(batch_size or default("batch_size"))
         got = answer(language, lambda: read(files, text, chosen, language))
         if "own" not in got:
             return [got, *[gr.skip()] * 4]
-        if chosen:  # the sentences are those of before, so what was set for them stays
+        usual = {default("steps"), *TASK_STEPS.values(), *([suggested(len(before.pairs), batch_size)["steps"]] if before else [])}
+        if steps not in usual:  # somebody has chosen otherwise
             return [got, got["own"], "own", gr.skip(), gr.skip()]
-        usual = suggested(got["reading"]["pairs"], int(batch_size or default("batch_size")))
-        return [got, got["own"], "own", usual["steps"], usual["learning_rate"]]
+        new = suggested(got["reading"]["pairs"], batch_size)
+        return [got, got["own"], "own", new["steps"], new["learning_rate"]]
 
     def use(token: str, language: str, own: str, *values: Any):
         return start(token, language, own, *({**dict(zip(knobs, values, strict=True)), "task": "own"}.values()))
 
-    given = [*who, upload["files"], upload["text"], hidden["choices"], knobs["batch_size"]]
+    given = [*who, upload["files"], upload["text"], hidden["choices"], hidden["own"], knobs["steps"], knobs["batch_size"]]
     shown = [hidden["reply"], hidden["own"], knobs["task"], knobs["steps"], knobs["learning_rate"]]
     ours = "(...values) => window.playground.readInputs(...values)"
     options = {"js": ours, "show_progress": "minimal", "concurrency_limit": 2, "trigger_mode": "always_last"}

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from playground.config import Refusal
-from playground.data.encodings import ENCODINGS, canonical, decode, is_damaged
+from playground.data.charsets import ENCODINGS, canonical
+from playground.data.encodings import decode, is_damaged
 from playground.data.guessing import oddness
 from playground.words import LANGUAGES, known
 
@@ -147,6 +148,18 @@ def test_a_chosen_encoding_is_taken(language, codec, name):
     assert (found.encoding.name, found.encoding.guessed) == (name, False)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don’t know.\tJe ne sais pas.", "“Hello” he said – really.\tx", "It costs 5 £ or 7 €.\tja", "naïve café\tx",
+        "10 °C\tzehn Grad", "½ cup\tx", "für\tfor", "où\twhere", "cœur\theart", "niño\tchild", "não\tno", "Straße\tstreet",
+        "Nº 5\tx", "perché\twhy\ncosì\tso",
+    ],
+)  # fmt: skip
+def test_one_character_is_enough_for_the_most_usual_encoding(text):
+    assert lines_of(text.encode("cp1252")) == text.splitlines()
+
+
 def test_a_guess_can_be_judged_and_changed():
     data = "café\tcoffee\n\nthé\ttea\n".encode("latin-1")
     found = decode("f", data)
@@ -232,6 +245,12 @@ def test_a_broken_byte_costs_its_line_only(codec):
         line for number, line in enumerate((lesson(language) * 40).splitlines()) if number != 100
     ]
     assert found.encoding.guessed
+
+
+def test_a_mark_does_not_hide_a_broken_byte():
+    found = decode("f", codecs.BOM_UTF8 + "süß\n".encode() + b"s\xfc\xdf\n")
+    assert (found.encoding.name, found.encoding.guessed) == ("utf-8", True)
+    assert list(map(is_damaged, found.lines)) == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -106,9 +106,11 @@ def test_two_archives_with_a_file_each():
     assert files == [("a", b"a\n"), ("b.txt", b"b\n")]
 
 
-def test_names_that_are_utf8_without_saying_so():
-    data = zipped(("wxrter.tsv", PAIRS)).replace(b"wxrter.tsv", "wört.tsv".encode() + b"x")
-    assert opened(data, "a.zip")[0][0] == "wört.tsvx"
+@pytest.mark.parametrize(("name", "codec"), [("wört.tsv", "utf-8"), ("wört.tsv", "cp437"), ("中文.tsv", "gbk"), ("语料库.tsv", "utf-8")])
+def test_names_whose_encoding_is_not_said(name, codec):
+    raw = name.encode(codec)
+    placeholder = "x" * len(raw)
+    assert opened(zipped((placeholder, PAIRS)).replace(placeholder.encode(), raw))[0][0] == name
 
 
 @pytest.mark.parametrize("inside", ["xl/workbook.xml", "xl/worksheets/sheet1.xml"])

@@ -174,7 +174,8 @@ def test_the_columns_of_sentences_are_found(content, expected):
 
 @pytest.mark.parametrize(
     "header",
-    ["源语言\t目标语言", "English sentence\tGerman sentence", "text_en\ttext_de", "Front\tBack", "en-US\tzh-CN", "Wort\tÜbersetzung", "eng\tdeu", "中文\t英文"],
+    ["源语言\t目标语言", "English sentence\tGerman sentence", "text_en\ttext_de", "Front\tBack",
+     "en-US\tzh-CN", "Wort\tÜbersetzung", "eng\tdeu", "中文\t英文"],
 )  # fmt: skip
 def test_more_headers(header):
     pairs = read(f"{header}\na\tb\nc\td\n")
@@ -226,7 +227,8 @@ def test_columns_are_chosen(choices, expected):
     ("choices", "key"),
     [
         ({"source": 4}, "data.no_column"), ({"source": -1}, "data.no_column"), ({"target": "Klingon"}, "data.no_column"),
-        ({"target": ""}, "data.no_column"), ({"source": 1, "target": "English"}, "data.same_column"), ({"encoding": "nix"}, "data.unknown_encoding"),
+        ({"target": ""}, "data.no_column"), ({"source": 1, "target": "English"}, "data.same_column"),
+        ({"encoding": "nix"}, "data.unknown_encoding"),
     ],
 )  # fmt: skip
 def test_choices_that_cannot_be(choices, key):

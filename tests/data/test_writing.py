@@ -51,6 +51,12 @@ def test_awkward_pairs_read_back(kind, credit):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("first", [("en", "de"), ("source", "target"), ("word", "Wort")])
+def test_a_first_pair_that_could_name_columns_is_a_pair(kind, first):
+    assert two(back(write([first, ("a", "b")], kind))) == [first, ("a", "b")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_names_and_kinds(kind):
     files = write([("a", "b")], kind)
     assert all(isinstance(name, str) and isinstance(data, bytes) and data for name, data in files)

@@ -1,7 +1,7 @@
 """Markup: the text that a person sees of a cell written in HTML.
 
-Cells are not pages: they are many, short, and seldom whole. Patterns that look at each character once read them ten times faster than
-html.parser, which stumbles over `<![` and takes time by the square of the length over tags that are never closed.
+Cells are not pages: they are many, short, and seldom whole. Patterns look at each character once; html.parser stumbles over `<![`, and
+takes time by the square of the length over tags that are never closed.
 """
 
 from __future__ import annotations

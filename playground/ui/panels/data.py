@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playground.ui import blocks, sentences
+from playground.ui import blocks, sentences, uploading
 from playground.ui.view import View, tokens
 from playground.words import known
 
@@ -23,7 +23,7 @@ def panel(view: View) -> dict:
     about = view.say(f"tasks.{task}.about") if known(view.language, f"tasks.{task}.about") else ""
     harder = view.say(f"tasks.{task}.harder") if split == "harder" and known(view.language, f"tasks.{task}.harder") else ""
     sizes_text = view.say("page.vocabulary_sizes", source=sizes["src_vocabulary"], target=sizes["tgt_vocabulary"], longest=sizes["longest"])
-    found = view.reader.statistics(view.run)
+    found, own = view.reader.statistics(view.run), view.run.experiment.data.own
     return {
         "step": None,
         "uses": ["split", "text"],
@@ -36,5 +36,6 @@ def panel(view: View) -> dict:
             blocks.text("facts", " ".join(sentences.facts(found, view)), css="pg-caption"),
             *sentences.pictures(found, view, "data"),
             *([blocks.text("credit", view.say("page.credit", credit=view.run.credit), css="pg-caption")] if view.run.credit else []),
+            *([uploading.downloads(own, len(view.run.pairs.pairs), view)] if own and view.run.pairs else []),
         ],
     }

@@ -1,7 +1,7 @@
 // One panel a tab: the server says in a few kinds of blocks what stands in it, and here they become elements, reused when they change.
 
 import { cursor, isDark, move, onMove } from "./state.js";
-import { debounce, h, read, say } from "./dom.js";
+import { debounce, h, read, routeUrl, say } from "./dom.js";
 import { asTable, draw, highlight, thumbnail } from "./picture.js";
 import { isActive, onUpdate, run } from "./live.js";
 import { chips, currentCard, sentenceText, refreshSentence } from "./top.js";
@@ -151,6 +151,11 @@ const KINDS = {
   },
 
   lines: (element, block) => same(element, block) || drawLines(element, block),
+
+  downloads(element, block) {
+    if (same(element, block)) return;
+    element.replaceChildren(h("span", { class: "pg-label" }, block.label), ...block.files.flatMap((file) => [" ", h("a", { href: routeUrl(block.path, { lang: cursor.lang, ...file.query }), download: "" }, file.label)]));
+  },
 
   text(element, block) {
     element.className = `pg-block pg-text ${block.class ?? ""}`;

@@ -179,8 +179,8 @@ GOOD = workbook(["a", "b"], ["c", "d"], ["e", "f"])
         (changed(GOOD, "xl/styles.xml", lambda xml: b"<styleSheet/>" + b"\0"), "data.workbook_broken"),
         (workbook(["a"], ["b"]), "data.workbook_one_column"),
         (workbook(), "data.workbook_one_column"),
-        (changed(GOOD, SHEET, lambda xml: b"<c/>" * 300_001), "data.workbook_too_large"),
-        (changed(GOOD, "xl/sharedStrings.xml", lambda xml: b"<si><t/></si>" * 300_001), "data.workbook_too_large"),
+        (changed(GOOD, SHEET, lambda xml: b"<c/>" * 1_350_001), "data.workbook_too_large"),
+        (changed(GOOD, "xl/sharedStrings.xml", lambda xml: b"<si><t/></si>" * 450_001), "data.workbook_too_large"),
         (changed(GOOD, SHEET, lambda xml: xml + b" " * 52_428_800), "data.unpacked_too_large"),
         (changed(GOOD, "xl/media/a.png", lambda xml: b"\0" * 52_428_801), "data.unpacked_too_large"),
     ],
@@ -333,7 +333,7 @@ def test_limits_of_parquet(monkeypatch):
     monkeypatch.setattr(module, "MOST_LINES", 2)
     assert refusal(parquet(source=["a"] * 3, target=["b"] * 3), read_parquet).key == "data.too_many_items"
     monkeypatch.setattr(module, "VALUE_LIMIT", 3)
-    assert refusal(parquet(source=["a"] * 2, target=["b"] * 2), read_parquet).key == "data.too_many_values"
+    assert refusal(parquet(source=["a"], target=[["b"] * 4]), read_parquet).key == "data.too_many_values"
     monkeypatch.setattr(module, "UNPACKED_LIMIT", 30)
     assert refusal(parquet(source=["a"], target=["b"]), read_parquet).key == "data.unpacked_too_large"
 
