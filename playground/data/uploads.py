@@ -17,7 +17,8 @@ from playground.data.formats import escapes
 from playground.data.formats.limits import COLUMN_LIMIT, LINE_LIMIT, SAMPLE
 from playground.data.formats.records import usual_width
 from playground.data.formats.table import Notes, Row, Source, Table
-from playground.data.opening import find_table, open_files
+from playground.data.hub import from_hub
+from playground.data.opening import Opened, find_table, open_files
 from playground.data.sifting import REASONS, Pair, Seen, Sieve, Sifted, sift, traces
 from playground.data.text import normalise
 from playground.data.unpacking import File
@@ -57,7 +58,16 @@ def read_files(files: Sequence[File], choices: Choices = Choices(), max_characte
     Sentences longer than `max_characters` on a side are dropped. Raises Refusal, and nothing else, whatever the bytes are.
     """
     opened = open_files(files, choices.encoding)
-    table, rows = find_table(opened)
+    return _pairs(opened, *find_table(opened), choices, max_characters)
+
+
+def read_hub(dataset: str, config: str, split: str, choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008
+    """The pairs in the first rows of a data set on the Hugging Face Hub. Raises Refusal."""
+    table = from_hub(dataset, config, split)
+    return _pairs(Opened((Source(dataset, b"", []),), (), (), ""), table, list(table.rows), choices, max_characters)
+
+
+def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_characters: int) -> Pairs:
     width = max(len(table.columns), usual_width(rows))
     if width > COLUMN_LIMIT:
         raise Refusal("data.too_many_columns", name=opened.name, limit=COLUMN_LIMIT)

@@ -23,7 +23,9 @@ from playground.config import Refusal
 from playground.data.choosing import Choices, Column
 from playground.data.encodings import Encoding
 from playground.data.formats.limits import BYTE_LIMIT, LINE_LIMIT, MEMORY_LIMIT, SECONDS
+from playground.data.text import normalise
 from playground.data.uploads import Pair, Pairs, Seen, read_files
+from playground.data.uploads import read_hub as read_hub_here
 
 try:
     import resource
@@ -39,6 +41,7 @@ _FRUGAL = {  # pyarrow would map a gigabyte before it reads the first byte
     "ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1", "OMP_NUM_THREADS": "1",
 }  # fmt: skip
 _BATCH = 5000  # pairs on a line
+HUB_SECONDS, HUB_MEMORY = 60.0, 1_000_000_000  # for a data set of the Hub, which comes through a network and a large library
 
 
 def read(files: Sequence[tuple[str, bytes]], choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008
@@ -47,16 +50,26 @@ def read(files: Sequence[tuple[str, bytes]], choices: Choices = Choices(), max_c
         raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
     name = " + ".join(name for name, _ in files)[:60] or "?"
     asked = {"files": [(name, len(data)) for name, data in files], "choices": asdict(choices), "max_characters": max_characters}
+    return _ask(name, asked, b"".join(data for _, data in files), SECONDS)
+
+
+def read_hub(dataset: str, config: str = "", split: str = "", choices: Choices = Choices()) -> Pairs:  # noqa: B008
+    """What `uploads.read_hub` reads, within HUB_SECONDS and HUB_MEMORY. Raises Refusal, and nothing else."""
+    asked = {"hub": (dataset[:300], config[:100], split[:100] or "train"), "choices": asdict(choices), "max_characters": LINE_LIMIT}
+    return _ask(normalise(dataset)[:60] or "?", asked, b"", HUB_SECONDS)
+
+
+def _ask(name: str, asked: dict[str, Any], data: bytes, seconds: float) -> Pairs:
     if not _ROOM.acquire(timeout=PATIENCE):
         raise Refusal("data.reading_busy")
     try:
         done = subprocess.run(
             [sys.executable, "-m", "playground.runs.reading"],
-            input=b"".join((json.dumps(asked).encode(), b"\n", *(data for _, data in files))),
-            capture_output=True, timeout=SECONDS, check=False, cwd=Path(playground.__file__).parents[1], env={**os.environ, **_FRUGAL},
+            input=json.dumps(asked).encode() + b"\n" + data,
+            capture_output=True, timeout=seconds, check=False, cwd=Path(playground.__file__).parents[1], env={**os.environ, **_FRUGAL},
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise Refusal("data.reading_slow", name=name, limit=SECONDS) from None
+        raise Refusal("data.reading_slow", name=name, limit=seconds) from None
     finally:
         _ROOM.release()
     if done.returncode:
@@ -93,17 +106,19 @@ def _seen(rows: Sequence) -> tuple[Seen, ...]:
 
 def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
     """Reads what is asked on `stdin`. Returns the exit code."""
-    _limit()
+    asked = json.loads(stdin.readline())
+    choices, most = Choices(**asked["choices"]), asked["max_characters"]
+    _limit(*((HUB_SECONDS, HUB_MEMORY) if "hub" in asked else (SECONDS, MEMORY_LIMIT)))
     gc.disable()  # it ends before there is rubbish; looking for it takes a third of the time
     try:
-        asked = json.loads(stdin.readline())
-        files = [(name, stdin.read(size)) for name, size in asked["files"]]
         try:
-            pairs = read_files(files, Choices(**asked["choices"]), asked["max_characters"])
+            if "hub" in asked:
+                pairs = read_hub_here(*asked["hub"], choices, most)
+            else:
+                pairs = read_files([(name, stdin.read(size)) for name, size in asked["files"]], choices, most)
         except Refusal as refusal:
             stdout.write(json.dumps({"refusal": refusal.key, "values": refusal.values}).encode())
             return 0
-        del files
         about = {one.name: getattr(pairs, one.name) for one in fields(pairs) if one.name != "pairs"}
         about["encodings"] = [asdict(one) for one in pairs.encodings]
         stdout.write(json.dumps(about).encode() + b"\n")
@@ -115,16 +130,16 @@ def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
     return 0
 
 
-def _limit() -> None:
-    """No more memory than MEMORY_LIMIT on top of what Python itself has now, and an end even if nobody waits for the answer."""
+def _limit(seconds: float, memory: int) -> None:
+    """No more memory than this on top of what Python itself has now, and an end even if nobody waits for the answer."""
     status = Path("/proc/self/status")
     if resource is None or not status.exists():
         return
     has = dict(re.findall(r"Vm(Data|Size):\s+(\d+)", status.read_text()))
     now, mapped = (1024 * int(has.get(name, 0)) for name in ("Data", "Size"))
-    resource.setrlimit(resource.RLIMIT_DATA, (now + MEMORY_LIMIT,) * 2)
-    resource.setrlimit(resource.RLIMIT_AS, (mapped + 3 * MEMORY_LIMIT,) * 2)  # libraries map more than they use
-    resource.setrlimit(resource.RLIMIT_CPU, (3 * SECONDS,) * 2)
+    resource.setrlimit(resource.RLIMIT_DATA, (now + memory,) * 2)
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + 3 * memory,) * 2)  # libraries map more than they use
+    resource.setrlimit(resource.RLIMIT_CPU, (3 * int(seconds),) * 2)
 
 
 if __name__ == "__main__":

@@ -95,8 +95,12 @@ def _upload(parts: Parts) -> dict[str, gr.components.Component]:
             ),
             "own_text",
         )
+    hub = parts.title(
+        gr.Textbox(label=words("own_hub"), max_lines=1, max_length=300, elem_id="pg-hub", placeholder="owner/name configuration split"),
+        "own_hub",
+    )
     with gr.Row():
         look = parts.title(gr.Button(words("own_read"), elem_id="pg-read"), "own_read", "value")
         use = parts.title(gr.Button(words("own_train"), variant="primary", elem_id="pg-train-own"), "own_train", "value")
     gr.HTML('<div id="pg-reading" class="pg-block"></div><div id="pg-preview"></div>', apply_default_css=False)
-    return {"files": files, "text": text, "look": look, "use": use}
+    return {"files": files, "text": text, "hub": hub, "look": look, "use": use}

@@ -51,9 +51,13 @@ def pairs(runs: Runs, experiment: Experiment) -> tuple[Pairs | None, str]:
     return found, found.credit
 
 
-def read(files: list[str] | None, text: str | None, chosen: str, language: str) -> dict[str, Any]:
+def read(files: list[str] | None, text: str | None, hub: str | None, chosen: str, language: str) -> dict[str, Any]:
     """Reads what was given and says how it was understood: the id under which it is kept, and all that a person needs to judge and change
-    it. `chosen` is JSON: the fields of `Choices` that somebody has set, {} for none."""
+    it. `hub` is "owner/name", perhaps with a configuration and a split behind; `chosen` is JSON: the fields of `Choices` that somebody has
+    set, nothing for none."""
+    if not files and not (text or "").strip() and (hub or "").strip():
+        found = reading.read_hub(*(hub or "").split()[:3], choices=choices(chosen))
+        return {"own": keep(found), "reading": shown(found, language)}
     given = [(Path(file).name, Path(file).read_bytes()) for file in files or []]
     if not given and (text or "").strip():
         given = [(say(language, "page.pasted"), (text or "").encode("utf-8", "replace"))]
@@ -134,9 +138,9 @@ def exported(runs: Runs, own: str, kind: str) -> tuple[str, bytes]:
 def wire(runs: Runs, upload: dict, who: list, hidden: dict, knobs: dict, answer, start, everything: list) -> None:
     """Reading starts by itself when files come, on the button for pasted text, and again when somebody chooses otherwise."""
 
-    def look(token: str, language: str, files, text: str, chosen: str, own: str, steps: float | None, batch_size: float | None):
+    def look(token: str, language: str, files, text: str, hub: str, chosen: str, own: str, steps: float | None, batch_size: float | None):
         before, batch_size = KEPT.get(own), int(batch_size or default("batch_size"))
-        got = answer(language, lambda: read(files, text, chosen, language))
+        got = answer(language, lambda: read(files, text, hub, chosen, language))
         if "own" not in got:
             return [got, *[gr.skip()] * 4]
         usual = {default("steps"), *TASK_STEPS.values(), *([suggested(len(before.pairs), batch_size)["steps"]] if before else [])}
@@ -148,7 +152,7 @@ def wire(runs: Runs, upload: dict, who: list, hidden: dict, knobs: dict, answer,
     def use(token: str, language: str, own: str, *values: Any):
         return start(token, language, own, *({**dict(zip(knobs, values, strict=True)), "task": "own"}.values()))
 
-    given = [*who, upload["files"], upload["text"], hidden["choices"], hidden["own"], knobs["steps"], knobs["batch_size"]]
+    given = [*who, upload["files"], upload["text"], upload["hub"], hidden["choices"], hidden["own"], knobs["steps"], knobs["batch_size"]]
     shown = [hidden["reply"], hidden["own"], knobs["task"], knobs["steps"], knobs["learning_rate"]]
     ours = "(...values) => window.playground.readInputs(...values)"
     options = {"js": ours, "show_progress": "minimal", "concurrency_limit": 2, "trigger_mode": "always_last"}

@@ -146,13 +146,13 @@ def test_a_link_says_all_that_differs_and_nothing_else():
 
 def test_own_pairs_are_read_kept_and_trained(site):
     lines = "\n".join(f"{a} {b}\t{b} {a}" for a in "abcdefgh" for b in "ijklmnop")
-    found = uploading.read(None, lines + "\nno target\t\n", "", "en")
+    found = uploading.read(None, lines + "\nno target\t\n", "", "", "en")
     reading = found["reading"]
     assert (reading["pairs"], reading["chosen"]) == (64, (0, 1))
     assert reading["rows"][0] == {"line": 1, "cells": ("a i", "i a"), "reason": "", "why": ""}
     assert reading["dropped"] == [{"why": "the target is empty", "count": 1, "rows": [(65, ("no target", ""))]}]
     assert any("66" in line or "65" in line for line in reading["report"])
-    swapped = uploading.read(None, lines, '{"source": 1, "target": 0}', "en")["reading"]
+    swapped = uploading.read(None, lines, "", '{"source": 1, "target": 0}', "en")["reading"]
     assert swapped["chosen"] == (1, 0)
     opened = actions.train_run(site.runs, MINE, "en", {**TINY, "task": "own", "own": found["own"], "steps": 10})
     run = site.runs.get(opened["run"])
@@ -171,7 +171,7 @@ def test_own_pairs_are_read_kept_and_trained(site):
 )  # fmt: skip
 def test_choices_that_the_page_does_not_offer_are_refused(chosen):
     with pytest.raises(Refusal) as refused:
-        uploading.read(None, "a\tb\nc\td", chosen, "en")
+        uploading.read(None, "a\tb\nc\td", "", chosen, "en")
     assert refused.value.key in ("page.not_a_choice", "data.no_such_column")
 
 
@@ -180,10 +180,10 @@ def test_training_on_nothing_says_where_to_go(site):
     assert "Data" in said["error"]
     assert said["knob"] == "task"
     with pytest.raises(Refusal):
-        uploading.read([], "  ", "", "en")
+        uploading.read([], "  ", " ", "", "en")
 
 
 def test_uploads_that_nobody_takes_do_not_pile_up(monkeypatch):
     monkeypatch.setattr(uploading, "MOST_KEPT", 3)
-    kept = [uploading.read(None, f"a{n}\tb{n}\nc\td", "", "en")["own"] for n in range(6)]
+    kept = [uploading.read(None, f"a{n}\tb{n}\nc\td", "", "", "en")["own"] for n in range(6)]
     assert [own in uploading.KEPT for own in kept] == [False] * 3 + [True] * 3

@@ -10,11 +10,11 @@ let own = ""; // its id
 let chosen = null; // what somebody set for it; null until they do
 let again = false; // whether the next reading is of the same sentences
 
-/** What the listener that reads is given: token, language, files, text, choices and the rest. New sentences begin without choices. */
+/** What the listener that reads is given: token, language, files, text, data set, choices and the rest. New sentences begin without choices. */
 export function readInputs(...values) {
   if (!again) chosen = null;
   again = false;
-  return [token, cursor.lang, values[2], values[3], chosen ? JSON.stringify(chosen) : "", ...values.slice(5)];
+  return [token, cursor.lang, ...values.slice(2, 5), chosen ? JSON.stringify(chosen) : "", ...values.slice(6)];
 }
 
 function choose(changes) {
