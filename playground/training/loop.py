@@ -92,7 +92,7 @@ class Training:
         self.live = Live(experiment.model.memory, config.learning_rate, config.label_smoothing, config.clip)
         self.optimiser = Optimiser(config, self.model)
         self._last_good = self._copy_parameters()
-        self._exams: dict[str, Exam] = {}
+        self._exams: dict[tuple[str, int | None], Exam] = {}
 
     @property
     def live(self) -> Live:
@@ -112,11 +112,13 @@ class Training:
         while self.step < config.steps:
             yield self._update(next(order))
 
-    def validate(self, split: str = "heldout") -> Validation:
-        """How the model does on a split ("heldout" or "harder") of the corpus."""
-        if split not in self._exams:
-            self._exams[split] = prepare(self.corpus, getattr(self.corpus, split), self.device)
-        return validate(self._examinee, self._exams[split], self.together)
+    def validate(self, split: str = "heldout", most: int | None = None) -> Validation:
+        """How the model does on a split ("heldout" or "harder") of the corpus, or on `most` sentences spread evenly over it."""
+        if (split, most) not in self._exams:
+            items = getattr(self.corpus, split)
+            items = items[:: max(1, len(items) // most)][:most] if most else items
+            self._exams[split, most] = prepare(self.corpus, items, self.device)
+        return validate(self._examinee, self._exams[split, most], self.together)
 
     def pack(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """All that must be kept to go on exactly: copies of the tensors on the CPU, none sharing memory, and a JSON-ready mapping."""
