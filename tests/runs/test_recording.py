@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from playground.runs.recording import BRIEF, Recording
@@ -9,13 +7,14 @@ from playground.training.metrics import Validation
 from tests.runs.tiny import CORPORA, LIMITS, same_film, tiny
 
 
-def recorded(film_bytes=LIMITS.film_bytes, watched=False, until=None, **knobs) -> tuple[Run, Recording]:
+def recorded(film_bytes=LIMITS.film_bytes, watched=False, until=None, memory=(), **knobs) -> tuple[Run, Recording]:
     """A training that somebody sees every step of, or nobody any."""
     experiment = tiny(**knobs)
     run = Run("some-run", "some-run", experiment)
     recording = Recording(run, Training(experiment, CORPORA.get(experiment)), film_bytes)
     for step in recording.steps():
         recording._next_live = 0.0 if watched else float("inf")
+        run.live |= {"memory": value for at, value in memory if at == step}
         if step == until:
             break
     return run, recording
@@ -37,10 +36,8 @@ def test_what_waits_to_be_developed_takes_no_more_than_the_film():
 
 def test_a_picture_is_developed_as_the_memory_was_when_it_was_taken():
     """The knob `memory` may change while a run trains; a picture waits with the knob as it was."""
-    run, recording = recorded(steps=5)
-    recording.training.live = replace(recording.training.live, memory="cut")
-    assert run.film.waiting
-    assert same_film(run, recorded(steps=5)[0])
+    changes = ((2, "cut"), (15, "whole"))
+    assert same_film(recorded(memory=changes)[0], recorded(memory=changes, watched=True)[0])
 
 
 @pytest.mark.parametrize(("rights", "asked"), [((0.1, 0.2, 0.3), (BRIEF, BRIEF, 150)), ((0.4, 0.6, 0.9), (BRIEF, 150, 150))])
