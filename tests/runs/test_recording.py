@@ -14,7 +14,7 @@ def recorded(film_bytes=LIMITS.film_bytes, watched=False, until=None, memory=(),
     recording = Recording(run, Training(experiment, CORPORA.get(experiment)), film_bytes)
     for step in recording.steps():
         recording._next_live = 0.0 if watched else float("inf")
-        run.live |= {"memory": value for at, value in memory if at == step}
+        run.live["memory"] = dict(memory).get(step, run.live["memory"])
         if step == until:
             break
     return run, recording
