@@ -140,7 +140,7 @@ def _recorded(experiment: Experiment, corpus: Corpus, watched: bool) -> dict[str
     pictures = found["film"]["times"] + found["live"]["times"]
     copies = {
         "snapshot": (_each(lambda: copy_parameters(training.model)), pictures),
-        "last_good": (_each(training._copy_parameters), training.step),
+        "last_good": (_each(training._remember), training.step),
     }
     found |= {name: {"each": each, "times": times, "share": each * times / steps} for name, (each, times) in copies.items()}
     save = _save_seconds(made, training)
