@@ -24,7 +24,7 @@ QUIZ = (
     ("playground/decoding/writing.py", "while growing and written.shape[1] <= most:"),
     (
         "playground/training/loop.py",
-        "model.generator.manual_seed((self.experiment.training.seed * 1_000_003 + number) * len(self.learners) + part.number)",
+        "part.learner.generator.manual_seed((config.seed * 1_000_003 + number) * len(self.learners) + part.number)",
     ),
 )
 
