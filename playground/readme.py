@@ -19,12 +19,12 @@ QUIZ = (
     ("playground/model/transformer.py", "x = x * math.sqrt(self.config.d_model)"),
     ("playground/data/batches.py", "tgt_in=_rectangle([(BOS, *item.tgt_ids) for item in items]),"),
     ("playground/model/layers.py", "x = self.norm_1(self.residual(x, attended))"),
-    ("playground/training/loss.py", "real = tgt_out != PAD"),
+    ("playground/training/loss.py", "padding = tgt_out == PAD"),
     ("playground/training/schedule.py", "return config.learning_rate * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)"),
     ("playground/decoding/writing.py", "while growing and written.shape[1] <= most:"),
     (
         "playground/training/loop.py",
-        "model.generator.manual_seed((self.experiment.training.seed * 1_000_003 + number) * len(self.learners) + part.number)",
+        "part.learner.generator.manual_seed((config.seed * 1_000_003 + number) * len(self.learners) + part.number)",
     ),
 )
 

@@ -27,7 +27,8 @@ from playground.training.metrics import Validation
 ROWS = {
     "step": "a training step",
     "validation": "a validation",
-    "film": "a frame of the film",
+    "film": "a frame of the film, kept to be developed",
+    "develop": "developing a frame, after the training",
     "live": "a live picture, while somebody watches",
     "rest": "writing the step down",
     "snapshot": "of a picture: the copy of the parameters",
@@ -68,15 +69,15 @@ class TimedTraining(Training):
                 step = next(steps)
             yield step
 
-    def validate(self, split: str = "heldout") -> Validation:
+    def validate(self, split: str = "heldout", most: int | None = None) -> Validation:
         with self.spent.on("validation"):
-            return super().validate(split)
+            return super().validate(split, most)
 
 
 class TimedRecording(Recording):
-    def _picture(self) -> None:
+    def _picture(self, look: bool) -> None:
         with self.training.spent.on("film"):
-            super()._picture()
+            super()._picture(look)
 
     def show(self) -> tuple:
         with self.training.spent.on("live"):
@@ -128,16 +129,18 @@ def _recorded(experiment: Experiment, corpus: Corpus, watched: bool) -> dict[str
         for _ in recording.steps():
             if watched:
                 made.seen()
+        with spent.on("develop"):
+            _ = made.film.frames
         recording.finish()
         spent.seconds["rest"] = time.perf_counter() - started - sum(spent.seconds.values())
-    spent.times["rest"] = spent.times["step"]
+    spent.times["rest"], spent.times["develop"] = spent.times["step"], spent.times["film"]
     steps = spent.seconds["step"]
     found = {name: {"each": s / spent.times[name], "times": spent.times[name], "share": s / steps} for name, s in spent.seconds.items()}
     found.setdefault("live", {"each": 0.0, "times": 0, "share": 0.0})
     pictures = found["film"]["times"] + found["live"]["times"]
     copies = {
         "snapshot": (_each(lambda: copy_parameters(training.model)), pictures),
-        "last_good": (_each(training._copy_parameters), training.step),
+        "last_good": (_each(training._remember), training.step),
     }
     found |= {name: {"each": each, "times": times, "share": each * times / steps} for name, (each, times) in copies.items()}
     save = _save_seconds(made, training)

@@ -12,6 +12,7 @@ from itertools import chain, count, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
+from torch.nn import functional
 
 from playground.config import BOS, EOS, PAD
 from playground.data.drawn import Drawn
@@ -36,6 +37,17 @@ class Batch(NamedTuple):
 
     def to(self, device: torch.device | str) -> Batch:
         return Batch(*(None if tensor is None else tensor.to(device) for tensor in self))
+
+
+def rounded(batch: Batch, multiple: int = 8) -> Batch:
+    """The same batch with rows and columns added until their numbers are multiples of this, so that few shapes occur. An added row has
+    an empty source and nothing to be asked for."""
+    rows = -batch.src.shape[0] % multiple
+    filled = [None if tensor is None else functional.pad(tensor, (0, -tensor.shape[1] % multiple, 0, rows), value=PAD) for tensor in batch]
+    for tensor, first in zip(filled, (EOS, BOS, PAD, 1, 1), strict=True):
+        if tensor is not None and rows:
+            tensor[-rows:, 0] = first
+    return Batch(*filled)
 
 
 def collate(items: Sequence[Item]) -> Batch:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,18 +102,45 @@ def plan(
 
 
 class Film:
-    """Frames in order of step, and parameters at some of them. The worker appends; anyone reads, without a lock."""
+    """Frames in order of step, and parameters at some of them. The worker exposes; anyone reads.
+
+    To expose is to keep what a picture needs. It is developed when somebody first wants to see the film, by whoever that is, so that a run
+    which is training does not wait for its pictures.
+    """
 
     def __init__(self, plan: FilmPlan | None = None) -> None:
         self.plan = plan or FilmPlan()
-        self.frames: tuple[Frame, ...] = ()
         self.kept: dict[int, Parameters] = {}  # inside the budget
         self.last: tuple[int, Parameters] | None = None  # the run's weights where it ended
+        self._frames: tuple[Frame, ...] = ()
+        self._exposed: list[tuple[int, Callable[[], tuple[Completion, ...]]]] = []  # later than all frames, in order of step
+        self._darkroom = threading.Lock()
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """All pictures, developed."""
+        if self._exposed:
+            with self._darkroom:
+                while self._exposed:
+                    step, develop = self._exposed[0]
+                    self._frames = (*self._frames, Frame(step, develop()))
+                    del self._exposed[0]
+        return self._frames
+
+    @frames.setter
+    def frames(self, frames: tuple[Frame, ...]) -> None:
+        self._frames, self._exposed = frames, []
 
     @property
     def steps(self) -> tuple[int, ...]:
         """The steps with a frame."""
-        return tuple([frame.step for frame in self.frames])
+        exposed = [step for step, _ in list(self._exposed)]  # before the frames: one that is developed meanwhile is not missed
+        return tuple(sorted({*exposed, *(frame.step for frame in self._frames)}))
+
+    @property
+    def waiting(self) -> int:
+        """How many pictures are still to be developed."""
+        return len(self._exposed)
 
     @property
     def parameter_steps(self) -> tuple[int, ...]:
@@ -135,17 +163,19 @@ class Film:
         kept = self.kept.get(nearest)
         return (nearest, kept) if kept is not None else self.last
 
-    def add(self, frame: Frame, parameters: Parameters | None = None) -> None:
+    def expose(self, step: int, develop: Callable[[], tuple[Completion, ...]], parameters: Parameters | None = None) -> None:
         """The worker only: the newest frame (again, maybe), and the parameters when the plan keeps them here and they are numbers."""
-        planned = frame.step in self.plan.parameter_steps and frame.step != self.plan.steps[-1]
+        if step in self.steps:
+            self.frames = tuple([frame for frame in self.frames if frame.step < step])
+        planned = step in self.plan.parameter_steps and step != self.plan.steps[-1]
         if planned and parameters is not None and all(bool(tensor.isfinite().all()) for tensor in parameters.values()):
-            self.kept[frame.step] = parameters
-        self.frames = (*[earlier for earlier in self.frames if earlier.step < frame.step], frame)
+            self.kept[step] = parameters
+        self._exposed.append((step, develop))
 
     def end(self, parameters: Parameters) -> None:
         """The worker only: the run ends at the newest frame, with these weights."""
-        if self.frames and self.frames[-1].step not in self.kept:
-            self.last = (self.frames[-1].step, parameters)
+        if self.steps and self.steps[-1] not in self.kept:
+            self.last = (self.steps[-1], parameters)
 
     def reopen(self, step: int) -> None:
         """The run goes on from `step`: what comes later, or was only there because it had ended, is taken out."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 
 import torch
 
-from playground.config import EOS, Refusal
+from playground.config import EOS, ModelConfig, Refusal
 from playground.data.corpus import Item
+from playground.inspection.copies import learning
 from playground.model.transformer import Transformer
-from playground.runs.film import ATTENTION, BYTES, HEADER_BYTES, Completion, FilmPlan, Frame, plan, spread
+from playground.runs.film import ATTENTION, BYTES, HEADER_BYTES, Completion, FilmPlan, Parameters, plan, spread
 from playground.runs.history import MOST_CHECKUPS, Probe
 from playground.runs.pictures import complete
 from playground.runs.run import Run, Snapshot
@@ -24,6 +26,7 @@ from playground.training.loop import Live, Training
 CHECKUPS, FRAMES = 64, 20  # the most validations, and pictures of the film, whose step is examined
 PULSE = 0.4  # seconds between two pictures of a run that somebody watches, or more:
 LIVE_SHARE = 0.03  # of the time at most is for those that are not the film's
+BRIEF, HALF = 100, 0.5  # sentences of a first, short validation, and the share of them that must be right for a whole one
 FREER = 4  # tokens a probe's output may be longer than its reference
 
 
@@ -39,28 +42,29 @@ class Recording:
         self._limits = [min(len(item.tgt_ids) + 1 + FREER, longest) for item in self.probes]
         self._next_live, self._newest = 0.0, ()  # when one who watches should see a new picture; the newest one
         self._filmed = False  # whether the model is as in the film's newest frame
+        self._enlarger, self._developed = learning(training.model), ()  # what develops pictures; the last that it did
+        self._size = sum(p.numel() * p.element_size() + HEADER_BYTES for p in training.model.parameters())
+        self._film_bytes = film_bytes  # what is still to be developed may take as much again
         run.parts["tokenizers"] = (corpus.src_tokenizer, corpus.tgt_tokenizer)
         film = run.film
         if not film.plan.steps:
-            film.plan = self._plan(film_bytes, attention)
+            film.plan = self._plan(attention)
         training.examined = examined(run, film.plan)
         if training.step < run.steps:
             film.reopen(training.step)
         run.step = training.step
 
-    def _plan(self, film_bytes: int, attention: float) -> FilmPlan:
-        model = self.training.model
-        size = sum(p.numel() * p.element_size() + HEADER_BYTES for p in model.parameters())
+    def _plan(self, attention: float) -> FilmPlan:
         sentences = [(item.src, item.tgt) for item in self.probes]
         lengths = [(len(item.src_ids) + 1, limit) for item, limit in zip(self.probes, self._limits, strict=True)]
-        return plan(self.run.steps, model.config, size, sentences, lengths, film_bytes, attention)
+        return plan(self.run.steps, self.training.model.config, self._size, sentences, lengths, self._film_bytes, attention)
 
     def steps(self) -> Iterator[int]:
         """One training step for each next(), recorded; yields its number. Ends when the run is done; raises Diverged."""
         run, training = self.run, self.training
         started = self.clock()
-        if training.step == 0 and not run.film.frames:
-            self._picture()
+        if training.step == 0 and not run.film.steps:
+            self._picture(look=True)
         steps = training.steps()
         while not self._over() and training.step < run.steps:
             self._obey_live_knobs()
@@ -81,10 +85,11 @@ class Recording:
         """What is due after a step: a validation, a picture for the film, or one for those who watch."""
         run, step = self.run, self.run.step
         if step % run.experiment.training.validate_every == 0:
-            self.validate()
+            self.validate(whole=step == run.steps)
+        look = run.watched and self.clock() >= self._next_live
         if step in run.film.plan.steps:
-            self._picture()
-        elif run.watched and self.clock() >= self._next_live:
+            self._picture(look)
+        elif look:
             self.show()
 
     def _over(self) -> bool:
@@ -110,34 +115,61 @@ class Recording:
                     training.examined |= {self.run.step + 1}  # what it does is to be seen at once
         training.live = wanted
 
-    def validate(self) -> None:
-        """A row in the history's validations, unless this step has one."""
-        table, last = self.run.history.validations, self.run.history.validations.last()
-        if not last or last["step"] != self.run.step:
-            table.append(self.run.step, *asdict(self.training.validate()).values())
+    def validate(self, whole: bool = False) -> None:
+        """A row in the history's validations, unless this step has one. While it does not get half of BRIEF sentences right, the model is
+        asked no others, but for the last time."""
+        table, every = self.run.history.validations, len(self.corpus.heldout)
+        last = table.last() or {"step": -1, "exact_match": 0.0, "pairs": 0}
+        if last["step"] == self.run.step and (last["pairs"] == every or not whole):
+            return
+        found = None if whole or last["exact_match"] >= HALF else self.training.validate(most=BRIEF)
+        if found is None or (found.exact_match >= HALF and found.pairs < every):
+            found = self.training.validate()
+        table.append(self.run.step, *asdict(found).values())
 
     def finish(self) -> None:
         """The run ends here, for whatever reason: last validation, last picture, and the weights it ends with."""
         started = self.clock()
         self.run.step = self.training.step
-        self.validate()
-        if not self._filmed:
-            self._picture()
+        self.validate(whole=True)
+        if self._filmed:
+            self.show()
+        else:
+            self._picture(look=True)
         self.run.film.end(self.run.snapshot.parameters)
         self.run.seconds += self.clock() - started
 
-    def _picture(self) -> None:
-        """A frame of the film at this step; the parameters with it where the plan keeps them."""
-        completions = self.show()
-        self.run.film.add(Frame(self.run.step, completions), self.run.snapshot.parameters)
+    def _picture(self, look: bool) -> None:
+        """A frame of the film at this step, and the parameters with it where the plan keeps them. Those who look see it at once."""
+        film, model = self.run.film, self.training.model
+        if look:
+            completions = self.show()
+            film.expose(self.run.step, lambda: completions, self.run.snapshot.parameters)
+        else:
+            parameters = copy_parameters(model)
+            film.expose(self.run.step, partial(self._develop, parameters, model.config), parameters)
+            if film.waiting * self._size > self._film_bytes:
+                _ = film.frames
         self._filmed = True
+
+    def _develop(self, parameters: Parameters, config: ModelConfig) -> tuple[Completion, ...]:
+        """The completions of a model with these parameters."""
+        torch.set_num_threads(1)  # for this thread, whoever's it is: the same numbers as in a picture that is taken at once
+        self._enlarger.config = config
+        for name, parameter in self._enlarger.named_parameters():
+            parameter.data = parameters[name].to(parameter.device)
+        self._developed = self._complete(self._enlarger, self._developed)
+        return self._developed
+
+    def _complete(self, model: Transformer, newest: tuple[Completion, ...]) -> tuple[Completion, ...]:
+        guesses = [c.ids for c in newest] if newest else [item.tgt_ids for item in self.probes]
+        sources = [item.src_ids for item in self.probes]
+        return complete(model, sources, guesses, self._limits, self.run.film.plan.attention)
 
     def show(self) -> tuple[Completion, ...]:
         """The newest parameters and completions, for everyone who looks."""
-        run, film, started = self.run, self.run.film, self.clock()
-        guesses = [c.ids for c in self._newest] if self._newest else [item.tgt_ids for item in self.probes]
-        sources = [item.src_ids for item in self.probes]
-        self._newest = complete(self.training.model, sources, guesses, self._limits, film.plan.attention)
+        run, started = self.run, self.clock()
+        self._newest = self._complete(self.training.model, self._newest)
         run.history.probes = tuple(map(self._probe, self.probes, self._newest))
         run.parts["snapshot"] = Snapshot(run.version + 1, run.step, copy_parameters(self.training.model))
         run.touch()

@@ -21,6 +21,7 @@ from playground.training.learners import learner
 from playground.training.loss import cross_entropy
 from playground.training.metrics import Exam, Validation, prepare, validate
 from playground.training.optimisers import Optimiser
+from playground.training.replay import Replay, cuda_graph
 from playground.training.schedule import learning_rate
 
 
@@ -88,11 +89,13 @@ class Training:
         self.model = Transformer(experiment.model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, generator).eval()
         self.together: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map
         self.learners = [learner(self.model).train() for _ in range(config.threads if self.device.type == "cpu" else 1)]
+        self.replay = Replay(self._alone, cuda_graph(self.learners[0].generator)) if self.device.type == "cuda" else None
+        self._rate = torch.zeros((), device=self.device)  # the learning rate, where a recorded step looks for it
         self._examinee = learner(self.model)
         self.live = Live(experiment.model.memory, config.learning_rate, config.label_smoothing, config.clip)
         self.optimiser = Optimiser(config, self.model)
-        self._last_good = self._copy_parameters()
-        self._exams: dict[str, Exam] = {}
+        self._last_good = [parameter.detach().clone() for parameter in self.model.parameters()]
+        self._exams: dict[tuple[str, int | None], Exam] = {}
 
     @property
     def live(self) -> Live:
@@ -112,11 +115,13 @@ class Training:
         while self.step < config.steps:
             yield self._update(next(order))
 
-    def validate(self, split: str = "heldout") -> Validation:
-        """How the model does on a split ("heldout" or "harder") of the corpus."""
-        if split not in self._exams:
-            self._exams[split] = prepare(self.corpus, getattr(self.corpus, split), self.device)
-        return validate(self._examinee, self._exams[split], self.together)
+    def validate(self, split: str = "heldout", most: int | None = None) -> Validation:
+        """How the model does on a split ("heldout" or "harder") of the corpus, or on `most` sentences spread evenly over it."""
+        if (split, most) not in self._exams:
+            items = getattr(self.corpus, split)
+            items = items[:: max(1, len(items) // most)][:most] if most else items
+            self._exams[split, most] = prepare(self.corpus, items, self.device)
+        return validate(self._examinee, self._exams[split, most], self.together)
 
     def pack(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """All that must be kept to go on exactly: copies of the tensors on the CPU, none sharing memory, and a JSON-ready mapping."""
@@ -140,40 +145,48 @@ class Training:
             raise ValueError("these parameters belong to another model")
         for name, parameter in own.items():
             parameter.copy_(parameters[name])
-        self._last_good = self._copy_parameters()
+        self._remember()
 
     def _update(self, items: list[Item]) -> Step:
         """Forward, backward, step (section 5)."""
         config, number = self.experiment.training, self.step + 1
-        batches = [batch.to(self.device) for batch in cut(items, len(self.learners), config.packing)]
+        rate = learning_rate(replace(config, learning_rate=self.live.learning_rate), self.experiment.model.d_model, number)
+        batches = cut(items, len(self.learners), config.packing)
         tokens = [int((batch.tgt_out != PAD).sum()) for batch in batches]
-        parts = [Part(n, self.learners[n], batch, tokens[n] / sum(tokens)) for n, batch in enumerate(batches)]
+        sources = sum(int((batch.src != PAD).sum()) for batch in batches)
+        parts = [Part(n, self.learners[n], batch.to(self.device), tokens[n] / sum(tokens)) for n, batch in enumerate(batches)]
+        for part in parts:
+            part.learner.generator.manual_seed((config.seed * 1_000_003 + number) * len(self.learners) + part.number)
         checkup = Checkup(parts[0].learner, self.optimiser.names) if number in self.examined else None
-        losses, gradients = zip(*self.together(lambda part: self._learn(part, number, checkup), parts), strict=True)
-        parameters, loss = list(self.model.parameters()), sum(losses).item()
-        for others in gradients[1:]:
-            torch._foreach_add_(gradients[0], others)
-        for parameter, gradient in zip(parameters, gradients[0], strict=True):
-            parameter.grad = gradient
-        lengths = torch._foreach_norm(gradients[0])
-        grad_norm = torch.stack(lengths).norm()
-        if not (math.isfinite(loss) and math.isfinite(grad_norm.item())):
+        if self.replay and not checkup:
+            self._rate.fill_(rate)
+            constants = (self.live.memory, self.live.label_smoothing, self.live.clip)
+            loss, grad_norm = self.replay(parts[0].batch, constants).tolist()
+        else:
+            loss, gradients = self._gradient(parts, checkup)
+            lengths = torch._foreach_norm(gradients)
+            norm = torch.stack(lengths).norm()
+            loss, grad_norm = loss.item(), norm.item()
+            if math.isfinite(loss) and math.isfinite(grad_norm):
+                self._remember()
+                self._move(gradients, norm, rate)
+        if not (math.isfinite(loss) and math.isfinite(grad_norm)):
             self._restore()
             raise Diverged(number)
-        self._last_good = self._copy_parameters()
-        if self.live.clip:
-            clip_grads_with_norm_(parameters, self.live.clip, grad_norm)
-        rate = learning_rate(replace(config, learning_rate=self.live.learning_rate), self.experiment.model.d_model, number)
-        self.optimiser.step(rate, self.together)
         self.step = number
-        sources = sum(int((batch.src != PAD).sum()) for batch in batches)
         health = checkup.row(lengths, self._last_good) if checkup else None
-        return Step(number, loss, rate, grad_norm.item(), sources + sum(tokens), health)
+        return Step(number, loss, rate, grad_norm, sources + sum(tokens), health)
 
-    def _learn(self, part: Part, number: int, checkup: Checkup | None) -> tuple[Tensor, list[Tensor]]:
-        """The part's share of the loss of step `number` and of its gradient, for every parameter."""
+    def _gradient(self, parts: list[Part], checkup: Checkup | None = None) -> tuple[Tensor, list[Tensor]]:
+        """The loss of the whole batch, and its gradient for every parameter."""
+        losses, (gradients, *others) = zip(*self.together(lambda part: self._learn(part, checkup), parts), strict=True)
+        for more in others:
+            torch._foreach_add_(gradients, more)
+        return sum(losses), gradients
+
+    def _learn(self, part: Part, checkup: Checkup | None) -> tuple[Tensor, list[Tensor]]:
+        """The part's share of the loss and of its gradient."""
         model, batch = part.learner, part.batch
-        model.generator.manual_seed((self.experiment.training.seed * 1_000_003 + number) * len(self.learners) + part.number)
         low = torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
         with checkup.watch(model, batch) if checkup else nullcontext():
             with low:
@@ -182,8 +195,30 @@ class Training:
             gradients = torch.autograd.grad(loss, list(model.parameters()), allow_unused=True, materialize_grads=True)
         return loss.detach(), list(gradients)
 
-    def _copy_parameters(self) -> list[Tensor]:
-        return [parameter.detach().clone() for parameter in self.model.parameters()]
+    def _move(self, gradients: list[Tensor], grad_norm: Tensor, rate: float | Tensor) -> None:
+        """Clips the gradient, and one step of the optimiser."""
+        parameters = list(self.model.parameters())
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.grad = gradient
+        if self.live.clip:
+            clip_grads_with_norm_(parameters, self.live.clip, grad_norm)
+        self.optimiser.step(rate, self.together)
+
+    def _alone(self, batch: Batch) -> Tensor:
+        """The same update in calls that ask nothing of the host, for a replay -> (2,) the loss and the gradient's length. When these are no
+        finite numbers, the parameters have moved all the same; what they were is remembered."""
+        loss, gradients = self._gradient([Part(0, self.learners[0], batch, 1.0)])
+        grad_norm = torch.stack(torch._foreach_norm(gradients)).norm()
+        found = torch.stack((loss, grad_norm))
+        self._remember(found.isfinite().all())
+        self._move(gradients, grad_norm, self._rate)
+        return found
+
+    @torch.no_grad()
+    def _remember(self, good: Tensor | None = None) -> None:
+        """Copies the parameters to where `_restore` finds them, unless a tensor says that they are not good."""
+        for place, parameter in zip(self._last_good, self.model.parameters(), strict=True):
+            place.copy_(parameter if good is None else torch.where(good, parameter, place))
 
     @torch.no_grad()
     def _restore(self) -> None:

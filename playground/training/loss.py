@@ -12,9 +12,9 @@ def cross_entropy(logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0)
 
     Label smoothing e: the right token is to get 1 - e of the probability and e is spread evenly over the whole vocabulary.
     """
-    real = tgt_out != PAD
-    log_probabilities = logits[real].log_softmax(dim=-1)  # (N, V), padding left out
-    surprise = -log_probabilities.gather(1, tgt_out[real][:, None]).mean()
-    if label_smoothing == 0:
-        return surprise
-    return (1 - label_smoothing) * surprise - label_smoothing * log_probabilities.mean()
+    log_probabilities = logits.log_softmax(dim=-1)
+    surprise = -log_probabilities.gather(-1, tgt_out[..., None]).squeeze(-1)  # (B, T)
+    if label_smoothing:
+        surprise = (1 - label_smoothing) * surprise - label_smoothing * log_probabilities.mean(dim=-1)
+    padding = tgt_out == PAD
+    return surprise.masked_fill(padding, 0.0).sum() / (~padding).sum()

@@ -65,4 +65,4 @@ class Muon(torch.optim.Optimizer):
             torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
         for parameter, update in zip(parameters, orthogonalise(torch.stack(lying)).unbind(), strict=True):
             rows, columns = parameter.shape
-            parameter.add_(update if rows <= columns else update.mT, alpha=-group["lr"] * math.sqrt(max(1, rows / columns)))
+            parameter.sub_((update if rows <= columns else update.mT) * (group["lr"] * math.sqrt(max(1, rows / columns))))

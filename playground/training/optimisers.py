@@ -23,6 +23,7 @@ class Optimiser:
     def __init__(self, config: TrainingConfig, model: Transformer) -> None:
         self.names = {parameter: name for name, parameter in model.named_parameters()}
         adam = {"betas": (config.beta1, config.beta2), "eps": 1e-9, "weight_decay": config.weight_decay, "fused": True}
+        adam["capturable"] = model.generator.device.type == "cuda"  # so that a step can be recorded
         if config.optimiser == "muon":
             hidden = [p for p, name in self.names.items() if p.ndim == 2 and name.startswith(("encoder.", "decoder."))]
             rest = [p for p in self.names if not any(p is h for h in hidden)]
@@ -32,7 +33,7 @@ class Optimiser:
             kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[config.optimiser]
             self.parts = [(kind(list(self.names), **adam), 1.0)]
 
-    def step(self, learning_rate: float, together: Callable[[Callable, Iterable], Iterable] = map) -> None:
+    def step(self, learning_rate: float | Tensor, together: Callable[[Callable, Iterable], Iterable] = map) -> None:
         """One update from the gradients, which are then gone. `together` works on independent parts of it, like `map`."""
         for optimiser, share in self.parts:
             for group in optimiser.param_groups:

@@ -62,7 +62,7 @@ def filmed(budget, total=300, lengths=((6, 12), (14, 20)), parameter_numbers=900
         frame = Frame(
             step, tuple(completion(rng, MODEL, s, t, wanted) for (s, t), wanted in zip(lengths, made.plan.attention, strict=True))
         )
-        made.add(frame, {name: tensor + step for name, tensor in parameters.items()})
+        made.expose(step, lambda frame=frame: frame.completions, {name: tensor + step for name, tensor in parameters.items()})
     made.end({name: tensor + total for name, tensor in parameters.items()})
     return made
 
@@ -126,8 +126,8 @@ def test_a_run_that_goes_on_has_the_film_of_one_that_never_stopped():
     whole, cut = filmed(500_000), filmed(500_000)
     cut.frames = tuple(frame for frame in whole.frames if frame.step <= 165)
     cut.kept = {step: kept for step, kept in whole.kept.items() if step <= 165}
-    extra = Frame(171, whole.frames[-1].completions)
-    cut.add(extra)
+    extra = whole.frames[-1].completions
+    cut.expose(171, lambda: extra)
     cut.end({"a.weight": torch.zeros(1)})
     assert cut.steps[-1] == 171
     assert 171 in cut.parameter_steps
@@ -138,8 +138,8 @@ def test_a_run_that_goes_on_has_the_film_of_one_that_never_stopped():
 
 def test_parameters_that_are_no_numbers_are_not_kept():
     made = Film(FilmPlan(steps=(0, 1, 2), parameter_steps=(0, 1, 2)))
-    made.add(Frame(0, ()), {"a": torch.tensor([1.0])})
-    made.add(Frame(1, ()), {"a": torch.tensor([float("inf")])})
+    made.expose(0, tuple, {"a": torch.tensor([1.0])})
+    made.expose(1, tuple, {"a": torch.tensor([float("inf")])})
     assert made.parameter_steps == (0,)
     assert made.steps == (0, 1)
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from playground.figures import curves
 from playground.runs.probes import probes_at
+from playground.runs.recording import BRIEF
 from playground.ui import blocks
 from playground.ui.panels.attention import large
 from playground.ui.view import View
@@ -15,8 +16,9 @@ NUMBERS = ("exact", "tokens", "loss", "seconds", "left", "speed")
 
 def panel(view: View) -> dict:
     figures = curves.skeletons(steps=view.run.steps, dark=view.dark, labels=view.labels)
+    values = {"brief": min(BRIEF, view.run.experiment.data.heldout)}
     curve = {
-        name: blocks.figure(name, figures[name], view.say(f"page.caption_{name}"), view.say(f"page.curve_{name}"), live=True)
+        name: blocks.figure(name, figures[name], view.say(f"page.caption_{name}", **values), view.say(f"page.curve_{name}"), live=True)
         for name in ("loss", "accuracy", "learning_rate", "grad_norm", "tokens_per_second")
     }
     numbers = {

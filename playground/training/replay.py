@@ -1,0 +1,61 @@
+"""Replay: on a GPU, a step of a small model is thousands of calls, and to make one takes longer than to compute it. So the calls of a step
+are recorded once for each shape of batch, as a CUDA graph, and then set going all at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+import torch
+from torch import Tensor
+
+from playground.data.batches import Batch, rounded
+
+MOST = 16  # graphs that are kept; a batch of yet another shape is computed call by call
+Update = Callable[[Batch], Tensor]
+
+
+class Replay:
+    """Computes `update(batch)` for batches of any shape. `update` must work on the device alone: no number may come back to the host in it,
+    and what it reads and writes besides the batch must stay where it is.
+
+    `record(update, batch)` gives what sets the recorded calls going again and returns their result; on a CUDA device it makes a graph.
+    """
+
+    def __init__(self, update: Update, record: Callable[[Update, Batch], Callable[[], Tensor]]) -> None:
+        self._update, self._record = update, record
+        self._met: set[Hashable] = set()
+        self._kept: dict[Hashable, tuple[Batch, Callable[[], Tensor]]] = {}
+
+    def __call__(self, batch: Batch, constants: Hashable) -> Tensor:
+        """`constants` is all that is a plain number in `update`: recorded calls keep it."""
+        batch = rounded(batch)
+        key = (constants, *(None if tensor is None else tensor.shape for tensor in batch))
+        if key not in self._kept:
+            if key not in self._met or len(self._kept) >= MOST:  # the first time libraries get ready, which can't be recorded
+                self._met.add(key)
+                return self._update(batch)
+            self._kept[key] = (batch, self._record(self._update, batch))
+        place, again = self._kept[key]
+        for there, new in zip(place, batch, strict=True):
+            if there is not None and there is not new:
+                there.copy_(new, non_blocking=True)
+        return again()
+
+
+def cuda_graph(generator: torch.Generator) -> Callable[[Update, Batch], Callable[[], Tensor]]:
+    """Records on the device of this generator, from which the update draws."""
+
+    def record(update: Update, batch: Batch) -> Callable[[], Tensor]:
+        graph = torch.cuda.CUDAGraph()
+        graph.register_generator_state(generator)
+        with torch.cuda.device(generator.device), torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            result = update(batch)
+
+        def again() -> Tensor:
+            graph.replay()
+            return result
+
+        return again
+
+    return record
