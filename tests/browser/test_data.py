@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from playwright.sync_api import Locator, Page, expect
@@ -125,3 +126,34 @@ def test_bad_upload(visit):
     new_run(page, before)
     has_status(page, "done")
     expect(page.locator("#pg-sentence")).to_have_value(re.compile("^(" + "|".join(dict(PAIRS[:30])) + ")$"))
+
+
+def test_what_was_understood_can_be_changed(visit):
+    """Columns, header and encoding are chosen, lines that were dropped are looked at, and each choice shows at once what it does."""
+    page = visit(link(OWN, steps=90))
+    tab(page, "Data")
+    rows = [f"{n};{english};{german} für Käse" for n, (english, german) in enumerate(PAIRS[:20], 1)]
+    upload(page, "three.csv", "\n".join(["no;english;german", *rows[:10], "11;alone;", *rows[10:]]).encode("cp1252"))
+    reading, preview = page.locator("#pg-reading"), page.locator("#pg-preview")
+    expect(reading).to_have_attribute("data-pairs", "20")
+    expect(page.locator("#knob-steps input")).to_have_value("100")  # as many as so few sentences need
+    expect(reading.locator("th[data-side=source]")).to_contain_text("english")
+    expect(page.locator("#pg-encoding-0")).to_have_value("windows-1252")
+    expect(preview.locator(".pg-chipline").first).to_contain_text("and")
+    dropped = reading.locator(".pg-dropped", has_text=words("data.why_empty_target"))
+    dropped.locator("summary").click()
+    expect(dropped.locator("td")).to_have_text(["12", re.compile("alone")])
+
+    page.locator("#pg-source").select_option(label="german")
+    expect(reading.locator("th[data-side=source]")).to_contain_text("german")
+    expect(reading.locator("th[data-side=target]")).to_contain_text("english")
+    expect(preview.locator(".pg-chipline").first).to_contain_text("und")
+    page.locator("#pg-header").select_option("no")
+    expect(reading).to_have_attribute("data-pairs", "21")
+    page.locator("#pg-encoding-0").select_option("cp437")
+    expect(first_row(page).nth(3)).to_contain_text("german")
+    expect(reading.locator("tbody tr").nth(1)).not_to_contain_text("für")
+
+    with page.expect_download() as got:
+        preview.get_by_role("link", name="JSON", exact=True).click()
+    assert len(json.loads(got.value.path().read_text(encoding="utf-8"))) == 21
