@@ -1,6 +1,19 @@
 """Formats: one module for each family of files. A reader gets sources and gives a table, or None when the format is not its own."""
 
-from playground.data.formats import anki, delimited, exchange, interleaved, json_lists, lines, marked, parquet, po, segments, sheets
+from playground.data.formats import (
+    anki,
+    delimited,
+    exchange,
+    interleaved,
+    json_lists,
+    lines,
+    marked,
+    parquet,
+    po,
+    segments,
+    sheets,
+    wrapped,
+)
 from playground.data.formats.table import Reader
 
 # Both in the order they are asked: what is surest of its own first.
@@ -19,6 +32,7 @@ BY_LINE: tuple[Reader, ...] = (
     lines.read_two,
     lines.read_scan,
     interleaved.read_labelled,
+    wrapped.read_wrapped,
     delimited.read_tsv,
     marked.read_marked,
     delimited.read_csv,

@@ -56,6 +56,8 @@ def read_two(sources: Sequence[Source]) -> Table | None:
         return None
     one, two = sources
     if all(has_tabs(source.lines) for source in sources):
+        if texts := _numbered(one.lines, two.lines):
+            return _table("two_files", (Row(line, list(cells), too_long(*cells)) for line, cells in enumerate(texts, 1)), one, two)
         raise Refusal("data.two_tables", one=one.name, two=two.name)
     if all(_is_structured(source.lines) for source in sources):
         return None
@@ -72,6 +74,13 @@ def read_two(sources: Sequence[Source]) -> Table | None:
 def _table(kind: str, rows: Iterator[Row], one: Source, two: Source) -> Table:
     names = columns_of(one.name, two.name)
     return Table(kind, list(rows), names if names[0] != names[1] else (), pair=direction_of(one.name, two.name))
+
+
+def _numbered(one: Sequence[str], two: Sequence[str]) -> list[tuple[str, str]]:
+    """The texts of two files whose lines have the same number or name before a tab; none when they haven't."""
+    cut = [(*first.partition("\t"), *second.partition("\t")) for first, second in zip(one, two, strict=False)]
+    same = len(one) == len(two) and all(cells[0] == cells[3] and "\t" not in cells[2] + cells[5] for cells in cut)
+    return [(cells[2], cells[5]) for cells in cut] if same else []
 
 
 def _is_structured(lines: Sequence[str]) -> bool:

@@ -25,6 +25,15 @@ def table_of(*contents: str, named=("file1", "file2")):
     return next((table for table in (read(sources) for read in IN_ORDER) if table), None)
 
 
+def test_two_files_with_the_same_numbers_before_their_lines():
+    found = table_of("7\tone\n8\ttwo\n", "7\teins\n8\tzwei\n", named=("a.en", "a.de"))
+    assert [row.cells for row in found.rows] == [["one", "eins"], ["two", "zwei"]]
+    for other in ("7\teins\n9\tzwei\n", "7\teins\tx\n8\tzwei\n", "7\teins\n"):
+        with pytest.raises(Refusal) as refused:
+            table_of("7\tone\n8\ttwo\n", other)
+        assert refused.value.key == "data.two_tables"
+
+
 def understood(*contents: str, named=("file1", "file2")):
     """(kind, [(line, cells or fault)])"""
     table = table_of(*contents, named=named)
