@@ -14,7 +14,7 @@ def test_a_preset_is_one_click_and_says_what_it_is(visit):
     expect(about).to_contain_text(words("knobs.preset_about.default"))
     presets.get_by_text(words("knobs.preset.fast"), exact=True).click()
     expect(about).to_contain_text(words("knobs.preset_about.fast"))
-    expect(page.locator("#knob-steps input")).to_have_value("95")
+    expect(page.locator("#knob-steps input")).to_have_value("105")
 
     wide = page.locator("#knob-d_model input[type=number]")
     wide.fill("128")
