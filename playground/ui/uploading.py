@@ -94,7 +94,7 @@ def shown(found: Pairs, language: str) -> dict[str, Any]:
         "encodings": encodings,
         "traces": [say(language, f"page.trace_{kind}") for kind in found.traces],
         "undone": found.undone,
-        "unit": say(language, f"page.{found.unit}"),
+        "unit": say(language, f"page.unit_{found.unit}"),
         "rows": [
             row._asdict() | {"why": row.reason and say(language, f"data.why_{row.reason}")}
             for row in found.preview

@@ -317,7 +317,7 @@ def test_what_tools_left_is_offered_to_be_undone():
         (["a\nb", "\n\n"], "data.nothing_inside", {"name": "file2"}),
         (["one column\nonly"], "data.one_column", {"name": "file1", "line": 1}),
         (["a,b\nno\nnone\nnothing"], "data.one_column", {"name": "file1", "line": 2}),
-        (["<html>\n<body>\n</html>"], "data.one_column", {"name": "file1", "line": 1}),
+        (["<html>\n<body>\n</html>"], "data.web_page", {"name": "file1"}),
         (['"a,b\n"c,d\n"e,f'], "data.open_quotes", {"name": "file1", "count": 3, "line": 1}),
         ([",".join("x" * 5000)], "data.too_many_columns", {"name": "file1", "limit": 64}),
         (["source\ttarget\n"], "data.none_kept_header", {"name": "file1", "lines": 1, "line": 1}),
