@@ -37,7 +37,7 @@ STATIC = Path(__file__).parent / "static"
 TYPES = {".js": "text/javascript", ".css": "text/css"}
 HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
 LOOK = 0.5  # seconds between two looks at a run's version
-LONE, EACH = 1500, 250  # milliseconds between two pictures of a run that trains: for a lone visitor, and for each of many
+LONE, EACH = 1500, 400  # milliseconds between two pictures of a run that trains: for a lone visitor, and for each of many
 
 
 class Pace:
