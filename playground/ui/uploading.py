@@ -45,9 +45,7 @@ def pairs(runs: Runs, experiment: Experiment) -> tuple[Pairs | None, str]:
         return None, ""
     if not own:
         raise Refusal("page.no_upload_yet", knob="task")
-    found = KEPT.get(own) or runs.pairs(own)
-    if found is None:
-        raise Refusal("page.no_upload", knob="task")
+    found = _known(runs, own)
     return found, found.credit
 
 
@@ -122,8 +120,8 @@ def downloads(own: str, count: int, screen: Screen) -> dict:
 
 def exported(runs: Runs, own: str, kind: str) -> tuple[str, bytes]:
     """(name, content) of the sentences of an upload in one of writing.KINDS; several files in one archive. Raises Refusal."""
-    found = KEPT.get(own) or runs.pairs(own)
-    if found is None or kind not in writing.KINDS:
+    found = _known(runs, own)
+    if kind not in writing.KINDS:
         raise Refusal("page.no_upload")
     files = writing.write(found.pairs, kind, found.credit)
     if len(files) == 1:
@@ -167,6 +165,14 @@ def wire(runs: Runs, upload: dict, who: list, hidden: dict, knobs: dict, answer,
         show_progress="hidden",
         queue=False,
     )
+
+
+def _known(runs: Runs, own: str) -> Pairs:
+    """The pairs of a recent upload, or of a run that was made of them. Raises Refusal."""
+    found = KEPT.get(own) or runs.pairs(own)
+    if found is None:
+        raise Refusal("page.no_upload", knob="task")
+    return found
 
 
 def _size(pairs: Pairs) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
 from playground.config import Refusal
@@ -57,7 +57,7 @@ def read_two(sources: Sequence[Source]) -> Table | None:
     one, two = sources
     if all(has_tabs(source.lines) for source in sources):
         if texts := _numbered(one.lines, two.lines):
-            return _table("two_files", (Row(line, list(cells), too_long(*cells)) for line, cells in enumerate(texts, 1)), one, two)
+            return _paired(texts, one, two)
         raise Refusal("data.two_tables", one=one.name, two=two.name)
     if all(_is_structured(source.lines) for source in sources):
         return None
@@ -67,7 +67,11 @@ def read_two(sources: Sequence[Source]) -> Table | None:
         values = {"one": one.name, "lines_one": len(first), "two": two.name, "lines_two": len(second)}
         drift = _drift(first, second)
         raise Refusal("data.unequal_from", **values, line=drift) if drift else Refusal("data.unequal", **values)
-    rows = (Row(line, list(cells), too_long(*cells)) for line, cells in enumerate(zip(first, second, strict=True), 1))
+    return _paired(zip(first, second, strict=True), one, two)
+
+
+def _paired(texts: Iterable[tuple[str, str]], one: Source, two: Source) -> Table:
+    rows = (Row(line, list(cells), too_long(*cells)) for line, cells in enumerate(texts, 1))
     return _table("two_files", rows, one, two)
 
 

@@ -8,12 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from playground.config import Refusal
-from playground.data.formats import interleaved, lines, segments
-from playground.data.formats.table import Source
+from tests.data.formats.aligned import table_of, understood
 
-IN_ORDER = (
-    segments.read_segments, lines.read_tagged, lines.read_two, lines.read_scan, interleaved.read_labelled, interleaved.read_interleaved,
-)  # fmt: skip
 ENGLISH = [
     "I have a new house.", "Where is the station?", "She reads a book every evening.", "We want to eat something.",
     "The weather is nice today.", "They do not know the way.", "My brother works in the city.", "Can you help me?", "It was a long day.",
@@ -27,22 +23,6 @@ GERMAN = [
     "Du solltest ins Bett gehen.", "Das ist das Beste von allem.", "Ich werde dir bald schreiben.",
 ]  # fmt: skip
 CHINESE = ["我有新房子。", "车站在哪里？", "她每晚看书。", "我们想吃东西。", "今天天气很好。"]
-
-
-def source(content: str, name: str = "file.txt") -> Source:
-    found = content.split("\n")
-    return Source(name, content.encode("utf-8", "replace"), found if found[-1] else found[:-1])
-
-
-def table_of(*contents: str, named=("file1", "file2")):
-    sources = [source(content, name) for content, name in zip(contents, named, strict=False)]
-    return next((table for table in (read(sources) for read in IN_ORDER) if table), None)
-
-
-def understood(*contents: str, named=("file1", "file2")):
-    """(kind, [(line, cells or fault)])"""
-    table = table_of(*contents, named=named)
-    return (table.kind, [(row.line, row.fault or row.cells) for row in table.rows]) if table else (None, [])
 
 
 @pytest.mark.parametrize(

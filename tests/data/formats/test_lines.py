@@ -7,22 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from playground.config import Refusal
-from playground.data.formats import interleaved, lines, names, segments
-from playground.data.formats.table import Source
-
-IN_ORDER = (
-    segments.read_segments, lines.read_tagged, lines.read_two, lines.read_scan, interleaved.read_labelled, interleaved.read_interleaved,
-)  # fmt: skip
-
-
-def source(content: str, name: str = "file.txt") -> Source:
-    found = content.split("\n")
-    return Source(name, content.encode("utf-8", "replace"), found if found[-1] else found[:-1])
-
-
-def table_of(*contents: str, named=("file1", "file2")):
-    sources = [source(content, name) for content, name in zip(contents, named, strict=False)]
-    return next((table for table in (read(sources) for read in IN_ORDER) if table), None)
+from playground.data.formats import names
+from tests.data.formats.aligned import table_of, understood
 
 
 def test_two_files_with_the_same_numbers_before_their_lines():
@@ -32,12 +18,6 @@ def test_two_files_with_the_same_numbers_before_their_lines():
         with pytest.raises(Refusal) as refused:
             table_of("7\tone\n8\ttwo\n", other)
         assert refused.value.key == "data.two_tables"
-
-
-def understood(*contents: str, named=("file1", "file2")):
-    """(kind, [(line, cells or fault)])"""
-    table = table_of(*contents, named=named)
-    return (table.kind, [(row.line, row.fault or row.cells) for row in table.rows]) if table else (None, [])
 
 
 def refused(*contents: str, named=("file1", "file2")):
