@@ -9,33 +9,25 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any
 
-from playground.config import KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, check, default, preset
-from playground.words import LANGUAGES, known, say
+from playground.arguments import parser
+from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, check, preset
 
 CLOCK = "seconds: from Train to the end, with data, model, steps, validations and film; torch was warmed up before"
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse, but a mistake is one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        print(f"{message[:1].upper()}{message[1:]}. See {self.prog} --help.", file=sys.stderr)
-        raise SystemExit(2)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Returns the exit code: 2 when something asked for can't be done."""
     options = parser().parse_args(arguments)
     try:
-        return options.command(options) or 0
+        return COMMANDS[options.command](options) or 0
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
-    except OSError as error:
-        print(_unusable(error), file=sys.stderr)
     except BrokenPipeError:  # whoever read the output has seen enough
         return 0
+    except OSError as error:
+        print(_unusable(error), file=sys.stderr)
     return 2
 
 
@@ -43,63 +35,9 @@ def _unusable(error: OSError) -> str:
     return f"{error.filename or 'A file'} can't be used: {error.strerror or error}."
 
 
-def parser() -> argparse.ArgumentParser:
-    """All commands with their options; the knobs' options come from their declarations."""
-    top = Parser(prog="python -m playground", description="A playground for the encoder-decoder Transformer.")
-    commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
-
-    command = commands.add_parser("train", help="train a model and say how it goes")
-    command.set_defaults(command=train)
-    command.add_argument("--preset", choices=PRESETS, default="default")
-    command.add_argument("--until-exact-match", type=float, metavar="X", help="end once this share of the held-out sentences is right")
-    command.add_argument("--out", type=Path, metavar="FOLDER", help="keep the run here")
-    command.add_argument("--film-bytes", type=int, metavar="N", help="budget for the film")
-    command.add_argument(
-        "--data", nargs="+", type=Path, metavar="FILE", help="own pairs: a file of any format that `read` knows, or two line-aligned files"
-    )
-    command.add_argument("--swap", action="store_true", help="the second column or file is the source")
-    command.add_argument("--json", action="store_true", help="one JSON object per validation, and a last one")
-    for name in KNOBS:
-        help = say("en", f"knobs.{name}.help") if known("en", f"knobs.{name}.help") else name
-        command.add_argument(f"--{name.replace('_', '-')}", metavar=str(default(name)) or "ID", help=help.replace("%", "%%"))
-
-    command = commands.add_parser("translate", help="translate with a trained run")
-    command.set_defaults(command=translate)
-    command.add_argument("run", type=Path, metavar="RUN_FOLDER")
-    command.add_argument("text", nargs="+", metavar="TEXT")
-    command.add_argument("--beam", type=int, metavar="WIDTH", help="beam search instead of the likeliest token at each step")
-    command.add_argument("--length-penalty", type=float, default=0.6)
-    command.add_argument("--sample", type=float, metavar="TEMPERATURE", help="draw each token")
-    command.add_argument("--top-k", type=int, default=0, help="draw from so many of the likeliest tokens; 0: from all")
-    command.add_argument("--top-p", type=float, default=1.0, help="draw from the fewest tokens that together are so likely")
-    command.add_argument("--seed", type=int, default=0, help="decides what is drawn")
-    command.add_argument("--prefix", default="", metavar="TEXT", help="the output begins with this")
-    command.add_argument("--step", type=int, help="an earlier step of the run's film")
-    command.add_argument("--json", action="store_true")
-
-    command = commands.add_parser("read", help="say what a file of sentence pairs was understood as")
-    command.set_defaults(command=read)
-    command.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    command.add_argument("--swap", action="store_true", help="source and target change places")
-    command.add_argument("--source", metavar="N|NAME", help="the source's column, by its number from 1 or its name")
-    command.add_argument("--target", metavar="N|NAME", help="the target's column")
-    command.add_argument("--header", choices=("yes", "no"), help="whether the first row names the columns")
-    command.add_argument("--encoding", default="", metavar="NAME", help="one for all files, or one for each with a comma between")
-    command.add_argument("--undo", action="store_true", help="undo what tools left in the sentences, such as &apos; and @@")
-    command.add_argument("--language", choices=LANGUAGES, default="en", help="of the report")
-    command.add_argument("--json", action="store_true", help="one JSON object, also about a mistake")
-
-    command = commands.add_parser("checkpoints", help="train the runs that ship with the app anew")
-    command.set_defaults(command=checkpoints)
-    command.add_argument("names", nargs="*", metavar="NAME", help="only these")
-    command.add_argument("--folder", type=Path)
-
-    commands.add_parser("serve", help="the page").set_defaults(command=serve)
-    return top
-
-
 def train(options: argparse.Namespace) -> int:
     from playground.data.choosing import Choices
+    from playground.data.uploads import report
     from playground.runs import solo
     from playground.runs.corpora import Corpora
     from playground.runs.film import BYTES
@@ -107,6 +45,8 @@ def train(options: argparse.Namespace) -> int:
     from playground.runs.warmup import warm_up
 
     pairs = _read_pairs(options.data, Choices(swap=options.swap)) if options.data else None
+    if pairs:
+        print("\n".join(report(pairs, "en")), file=sys.stderr)
     run = solo.new_run(_experiment(options), pairs)
     if options.out:
         _check_free(options.out)
@@ -251,3 +191,6 @@ def serve(options: argparse.Namespace) -> int:
 
     serve_page()
     return 0
+
+
+COMMANDS = {"train": train, "translate": translate, "read": read, "checkpoints": checkpoints, "serve": serve}

@@ -252,6 +252,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 # Tasks that the default number of steps is too few for, and how many are enough.
 TASK_STEPS = {"addition": 600, "brackets": 400, "commands": 400, "dates": 150, "lookup": 600}
+# Steps that a preset or a task has set, not a person.
+USUAL_STEPS = frozenset((default("steps"), PRESETS["fast"]["steps"], *TASK_STEPS.values()))
 
 
 def preset(name: str, base: Experiment | None = None) -> Experiment:

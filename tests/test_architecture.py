@@ -30,7 +30,8 @@ RULES = {
         {"words", "config", "model", "data", "training", "decoding", "inspection", "runs", "figures", "lessons"},
     ),
     "readme": (set(), {"words", "config"}),
-    "cli": ({"torch", "numpy", "orjson"}, {"words", "config", "model", "data", "training", "decoding", "runs", "ui"}),
+    "arguments": (set(), {"words", "config"}),
+    "cli": ({"torch", "numpy", "orjson"}, {"arguments", "words", "config", "model", "data", "training", "decoding", "runs", "ui"}),
     "__main__": (set(), {"cli"}),
 }
 

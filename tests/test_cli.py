@@ -5,7 +5,8 @@ import json
 import pytest
 import torch
 
-from playground.cli import _experiment, main, parser
+from playground.arguments import parser
+from playground.cli import _experiment, main
 from playground.config import KNOBS, TASK_STEPS, default
 from playground.runs.checkpoints import CHECKPOINTS, experiment
 from playground.runs.folder import Folder

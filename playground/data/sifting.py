@@ -72,9 +72,7 @@ class Sieve:
         tgt = cells[plan.target] if plan.target < len(cells) else ""
         if self.guessed and (is_damaged(src) or is_damaged(tgt)):
             return "", "", "damaged"
-        if self.undo:
-            src, tgt = escapes.undo(src, self.undo[plan.source]), escapes.undo(tgt, self.undo[plan.target])
-        src, tgt = normalise(src), normalise(tgt)
+        src, tgt = normalise(self.undone(plan.source, src)), normalise(self.undone(plan.target, tgt))
         if src and tgt:
             return src, tgt, "long" if len(src) > self.longest or len(tgt) > self.longest else ""
         if not any(map(normalise, cells)):
@@ -82,6 +80,10 @@ class Sieve:
         if len(cells) < 2 and not self.named:
             return "", "", "one_column"
         return "", "", "empty_target" if src else "empty_source"
+
+    def undone(self, place: int, cell: str) -> str:
+        """A cell of that column without the traces that are to be undone in it."""
+        return escapes.undo(cell, self.undo[place]) if self.undo.get(place) else cell
 
 
 def sift(name: str, rows: Iterable[Row], sieve: Sieve, raw: Callable[[Row], str]) -> Sifted:
@@ -97,7 +99,8 @@ def sift(name: str, rows: Iterable[Row], sieve: Sieve, raw: Callable[[Row], str]
             found.kept.append(Pair(src, tgt, row.line))
         wanted = reason and len(found.shown[reason]) < SHOWN_ROWS
         if wanted or len(found.preview) < PREVIEW:
-            seen = Seen(row.line, tuple(normalise(cell[: 2 * SHOWN])[:SHOWN] for cell in row.cells or [raw(row)]), reason)
+            cells = map(sieve.undone, range(len(row.cells)), row.cells) if row.cells else [raw(row)]
+            seen = Seen(row.line, tuple(normalise(cell[: 2 * SHOWN])[:SHOWN] for cell in cells), reason)
             if len(found.preview) < PREVIEW:
                 found.preview.append(seen)
             if wanted:

@@ -35,13 +35,19 @@ _DOING_SOMETHING = re.compile(
     f"({_PICTURE}(?:\u200d?{_PICTURE})*|{_KEYCAP}|{_IDEOGRAPH}|{_LETTERS}(?:[\u200c\u200d]{_LETTERS})*\u200d?)|[{_JOINERS}]"
 )
 
+# Letters, ideographs and signs that are the same in NFC whatever stands beside them out of this list: most texts have no others.
+_SETTLED = re.compile(
+    "[ -~\u00a1-\u00ac\u00ae-\u02ff\u0388-\u0482\u048a-\u052f\u0531-\u0556\u0561-\u0587\u05d0-\u05ea\u0620-\u064a\u0e01-\u0e30\u10d0-\u10fa"
+    "\u1e00-\u1eff\u2010-\u2027\u2030-\u205e\u3001-\u3020\u3041-\u3096\u30a1-\u30fc\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*"
+)
+
 MOST_MARKS = 30  # on one character (UAX 15, stream-safe text); sorting them takes time by their square
 _CROWD = re.compile(f"[^\\w\\s!-~]{{{MOST_MARKS + 1},}}")
 
 
 def normalise(text: str) -> str:
     """NFC, no hidden characters, every run of white space one space, none at the ends; "" if nothing visible is left."""
-    if not (text.isascii() and text.isprintable()):
+    if not _SETTLED.fullmatch(text):
         text = _composed(_BLANK.sub(" ", _HIDDEN.sub("", text)))
         if _ANY_JOINER.search(text):
             text = _composed(_DOING_SOMETHING.sub(r"\1", text))

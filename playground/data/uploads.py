@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from playground.config import Refusal
@@ -28,6 +29,7 @@ __all__ = ["REASONS", "Choices", "Pair", "Pairs", "Seen", "as_json", "read_files
 
 SHOWN_LINES = 8  # line numbers named in a sentence of the report
 _SHOWN_LANGUAGES = 6
+_LONGEST_CREDIT = 1000  # characters
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,19 @@ class Pairs:
     columns: tuple[Column, ...] = ()
     chosen: tuple[int, int] = (0, 1)  # the columns of source and target
     header: bool = False  # whether the first row was taken as names of columns
+    named: bool = False  # whether the format itself names the columns
     encodings: tuple[Encoding, ...] = ()  # one for each file
     preview: tuple[Seen, ...] = ()  # the first rows as they were understood
     dropped_rows: dict[str, tuple[Seen, ...]] = field(default_factory=dict)  # the first of each reason
     traces: tuple[str, ...] = ()  # what tools left in the sentences (kinds of formats.escapes), undone if `undone`
     undone: bool = False
+
+    @cached_property
+    def units(self) -> dict[str, tuple[int, int]]:
+        """How many different words, and characters, the sources and the targets have."""
+        sides = ([pair.src for pair in self.pairs], [pair.tgt for pair in self.pairs])
+        words, characters = (len(set(" ".join(side).split())) for side in sides), (len(set().union(*side)) for side in sides)
+        return {"words": tuple(words), "characters": tuple(characters)}
 
 
 def read_files(files: Sequence[File], choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008 (it is frozen)
@@ -84,7 +94,7 @@ def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_
         tuple(sifted.kept), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
         credit=owed or normalise(table.credit) or opened.credit,
         notes=(*opened.notes, *table.notes, *_notes(rows, sifted, how, bool(owed)), *_traces(left, choices.undo)),
-        unit=table.unit, columns=how.columns, chosen=(how.source, how.target), header=how.header > 0,
+        unit=table.unit, columns=how.columns, chosen=(how.source, how.target), header=how.header > 0, named=bool(table.columns),
         encodings=opened.encodings, preview=tuple(sifted.preview),
         dropped_rows={reason: tuple(seen) for reason, seen in sifted.shown.items() if seen},
         traces=tuple(kind for kind in escapes.KINDS if any(kind in side for side in left.values())), undone=bool(choices.undo),
@@ -101,6 +111,8 @@ def _none_kept(name: str, count: int, dropped: dict[str, tuple[int, ...]], unit:
     line = min(map(min, dropped.values()), default=1)
     if not dropped:
         return Refusal("data.nothing_inside", name=name)
+    if dropped.keys() == {"untranslated"}:
+        return Refusal("data.none_kept_untranslated", name=name, count=count)
     if unit != "line":
         return Refusal(f"data.none_kept_{unit}", name=name, count=count, line=line)
     only = next(iter(dropped)) if len(dropped) == 1 else ""
@@ -114,7 +126,7 @@ def _credit(rows: Sequence[Row], how: Plan) -> str:
         if place not in (how.source, how.target):
             cells = [row.cells[place] for row in rows if len(row.cells) > place and row.line != how.header]
             if licence(cells[:SAMPLE]) and (found := licence(cells)):
-                return found
+                return found if len(found) <= _LONGEST_CREDIT else found[: _LONGEST_CREDIT - 1] + "…"
     return ""
 
 
@@ -150,10 +162,15 @@ def report(pairs: Pairs, language: str) -> list[str]:
     unit, dropped = pairs.unit, sum(map(len, pairs.dropped.values()))
     sentences = [say(language, f"data.report_{unit}", lines=pairs.lines, kept=len(pairs.pairs), dropped=dropped)]
     for reason, lines in pairs.dropped.items():
-        where = ", ".join(map(str, lines[:SHOWN_LINES])) + (", …" if len(lines) > SHOWN_LINES else "")
-        where = say(language, f"data.{unit}s" if len(lines) > 1 else f"data.{unit}", where=where)
+        where = places(lines, unit, language)
         sentences.append(say(language, "data.report_dropped", count=len(lines), why=say(language, f"data.why_{reason}"), where=where))
     return sentences + _said(pairs, language)
+
+
+def places(lines: Sequence[int], unit: str, language: str) -> str:
+    """Where something is: "line 3", "rows 21, 40", "items 1, 2, 3, …"."""
+    where = ", ".join(map(str, lines[:SHOWN_LINES])) + (", …" if len(lines) > SHOWN_LINES else "")
+    return say(language, f"data.{unit}s" if len(lines) > 1 else f"data.{unit}", where=where)
 
 
 def _said(pairs: Pairs, language: str) -> list[str]:

@@ -4,43 +4,69 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
+from typing import Any
 
-from playground.config import Experiment
+from playground.config import SPECIAL_TOKENS, Experiment, Refusal
 from playground.data.corpus import Corpus, build_corpus
+from playground.data.statistics import Statistics, statistics
 from playground.data.tokenizers import LARGEST
 from playground.data.uploads import Pairs
 
-KEPT = 8
+KEPT = 8  # corpora, and as many statistics
+LOOKING, PATIENCE = 2, 20.0  # corpora that are built at once for somebody who only looks, and seconds that others wait for it
 
 
 class Corpora:
-    """The most recently used corpora. Two who ask for the same one at the same time build it once."""
+    """The most recently used corpora, and what was counted in them. Two who ask for the same at the same time have it made once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._built: OrderedDict[tuple, Future[Corpus]] = OrderedDict()
+        self._made: dict[str, OrderedDict[tuple, Future]] = {"corpus": OrderedDict(), "statistics": OrderedDict()}
+        self._room = threading.BoundedSemaphore(LOOKING)
 
     def get(self, experiment: Experiment, pairs: Pairs | None = None) -> Corpus:
         """The corpus of an experiment; `pairs` for own data. Raises Refusal (as build_corpus does), every time it is asked again."""
         joint = experiment.model.share_embeddings == "all"
-        key = (replace(experiment.data, own=""), joint, pairs.pairs if pairs else None)
+        return self._once("corpus", _key(experiment, pairs), lambda: build_corpus(experiment.data, pairs, joint))
+
+    def look(self, experiment: Experiment, pairs: Pairs) -> tuple[Corpus, Statistics]:
+        """What `get` and `statistics` give, for somebody who may change their mind: only few are built at once. Raises Refusal."""
+        if not self._room.acquire(timeout=PATIENCE):
+            raise Refusal("data.reading_busy")
+        try:
+            return self.get(experiment, pairs), self.statistics(experiment, pairs)
+        finally:
+            self._room.release()
+
+    def statistics(self, experiment: Experiment, pairs: Pairs | None = None) -> Statistics:
+        """Of the corpus that `get` gives."""
+        return self._once("statistics", _key(experiment, pairs), lambda: statistics(self.get(experiment, pairs)))
+
+    def _once(self, what: str, key: tuple, make: Callable[[], Any]) -> Any:
+        made = self._made[what]
         with self._lock:
-            future, mine = self._built.get(key), key not in self._built
+            future, mine = made.get(key), key not in made
             if mine:
-                future = self._built[key] = Future()
-            self._built.move_to_end(key)
-            while len(self._built) > KEPT:
-                self._built.popitem(last=False)
+                future = made[key] = Future()
+            made.move_to_end(key)
+            while len(made) > KEPT:
+                made.popitem(last=False)
         if mine:
             try:
-                future.set_result(build_corpus(experiment.data, pairs, joint))
+                future.set_result(make())
             except BaseException as error:
                 with self._lock:
-                    self._built.pop(key, None)
+                    made.pop(key, None)
                 future.set_exception(error)
         return future.result()
+
+
+def _key(experiment: Experiment, pairs: Pairs | None) -> tuple:
+    """Two experiments with the same key have the same sentences and tokenizers."""
+    return replace(experiment.data, own=""), experiment.model.share_embeddings == "all", pairs.pairs if pairs else None
 
 
 def sizes(experiment: Experiment, pairs: Pairs | None = None) -> tuple[int, int, int]:
@@ -51,6 +77,5 @@ def sizes(experiment: Experiment, pairs: Pairs | None = None) -> tuple[int, int,
         return corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, corpus.longest
     if data.tokenizer in ("bpe", "unigram"):
         return data.vocabulary, data.vocabulary, data.max_tokens + 1
-    sides = ([pair[0] for pair in pairs.pairs], [pair[1] for pair in pairs.pairs])
-    src, tgt = (min(LARGEST, 4 + max(len(set(" ".join(side).split())), len(set().union(*side)))) for side in sides)
+    src, tgt = (min(LARGEST, len(SPECIAL_TOKENS) + max(found)) for found in zip(*pairs.units.values(), strict=True))
     return (src + tgt, src + tgt, data.max_tokens + 1) if experiment.model.share_embeddings == "all" else (src, tgt, data.max_tokens + 1)

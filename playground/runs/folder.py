@@ -17,10 +17,10 @@ import torch
 from playground import words
 from playground.config import LIVE_KNOBS, ModelConfig, Refusal, check, from_json, to_json
 from playground.data.tokenizers import Tokenizer, load_tokenizer
-from playground.data.uploads import Pair, Pairs
+from playground.data.uploads import Pairs
 from playground.model.size import parameter_count
 from playground.model.transformer import Transformer
-from playground.runs import files
+from playground.runs import accounts, files
 from playground.runs.film import Film
 from playground.runs.filmfile import Shape, pack_film, shapes_of, unpack_film
 from playground.runs.history import History
@@ -78,7 +78,7 @@ def describe(contents: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
 
 
 def pack_pairs(pairs: Pairs) -> bytes:
-    return files.to_json({"pairs": pairs.pairs, "lines": pairs.lines, "kind": pairs.kind, "names": pairs.names, "credit": pairs.credit})
+    return files.to_json({"pairs": pairs.pairs} | accounts.to_json(pairs))
 
 
 class Folder:
@@ -161,10 +161,8 @@ class Folder:
             return None
         said = files.parse_json(self.read("pairs.json"), "pairs.json")
         try:
-            pairs = tuple(Pair(str(src), str(tgt), int(line)) for src, tgt, line in said["pairs"])
-            names = tuple(map(str, said["names"]))
-            return Pairs(pairs, {}, int(said["lines"]), str(said["kind"]), names, str(said["credit"]))
-        except (KeyError, TypeError, ValueError) as error:
+            return accounts.from_json(said, said["pairs"])
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise Refusal("runs.not_a_run", what="pairs.json") from error
 
     def restore(self, training: Training) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from playground.config import DataConfig, Experiment, default, limits
+from playground.config import SPECIAL_TOKENS, DataConfig, Experiment, default, limits
 from playground.data.corpus import Corpus, build_corpus
+from playground.data.tokenizers import LARGEST
 from playground.data.uploads import Pairs
 from playground.runs.pace import layers, measured
 from playground.training.work import Work, step_work
@@ -54,11 +55,25 @@ def _step(experiment: Experiment, pairs: Pairs | None) -> tuple[Work, float]:
     """(work, seconds) of one step."""
     data = replace(experiment.data, pairs=SAMPLE, heldout=10, data_seed=1)
     joint = experiment.model.share_embeddings == "all"
-    corpus = build_corpus(data, replace(pairs, pairs=pairs.pairs[:SAMPLE]), joint) if pairs else _small(data, joint)
-    work = step_work(experiment, corpus)
+    corpus = build_corpus(data, _spread(pairs), joint) if pairs else _small(data, joint)
+    work = step_work(experiment, corpus, _vocabularies(corpus, data, pairs) if pairs else None)
     return work, measured().step(layers(experiment), work.operations)
 
 
 @lru_cache(maxsize=64)
 def _small(data: DataConfig, joint: bool) -> Corpus:
     return build_corpus(data, None, joint)
+
+
+def _spread(pairs: Pairs) -> Pairs:
+    """Some from everywhere: many files begin with their shortest sentences."""
+    return replace(pairs, pairs=pairs.pairs[:: -(-len(pairs.pairs) // SAMPLE)])
+
+
+def _vocabularies(corpus: Corpus, data: DataConfig, pairs: Pairs) -> tuple[int, int]:
+    """About how large the vocabularies of all sentences are, of which the corpus has some."""
+    if data.tokenizer in ("bpe", "unigram"):
+        return data.vocabulary, data.vocabulary
+    kinds = (corpus.src_tokenizer.kind, corpus.tgt_tokenizer.kind)
+    src, tgt = (min(LARGEST, len(SPECIAL_TOKENS) + pairs.units[kind][side]) for side, kind in enumerate(kinds))
+    return (src + tgt, src + tgt) if corpus.src_tokenizer is corpus.tgt_tokenizer else (src, tgt)

@@ -87,6 +87,10 @@ class Reader:
 
         return self.remember(run, ("sizes",), count)
 
+    def left_out(self, run: Run) -> tuple[int, ...]:
+        """The lines of own data that have too many tokens to be used."""
+        return self.remember(run, ("left out",), lambda: self._runs.corpora.get(run.experiment, run.pairs).left_out)
+
     def longest(self, run: Run) -> int:
         """The longest sentence the run was trained on, in tokens with EOS."""
         return self.sizes(run)["longest"]

@@ -14,18 +14,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import playground
 from playground.config import Refusal
-from playground.data.choosing import Choices, Column
-from playground.data.encodings import Encoding
+from playground.data.choosing import Choices
 from playground.data.formats.limits import BYTE_LIMIT, LINE_LIMIT, MEMORY_LIMIT, SECONDS
 from playground.data.text import normalise
-from playground.data.uploads import Pair, Pairs, Seen, read_files
+from playground.data.uploads import Pairs, read_files
 from playground.data.uploads import read_hub as read_hub_here
+from playground.runs import accounts
 
 try:
     import resource
@@ -83,22 +83,7 @@ def _unpack(lines: Sequence[bytes]) -> Pairs:
     said = json.loads(lines[0])
     if "refusal" in said:
         raise Refusal(said["refusal"], **said["values"])
-    said["pairs"] = tuple(Pair(*pair) for line in lines[1:] for pair in json.loads(line))
-    said["dropped"] = {reason: tuple(numbers) for reason, numbers in said["dropped"].items()}
-    said["notes"] = tuple((key, values) for key, values in said["notes"])
-    said["columns"] = tuple(Column(name, filled, tuple(samples)) for name, filled, samples in said["columns"])
-    said["encodings"] = tuple(Encoding(**{key: _tuple(value) for key, value in one.items()}) for one in said["encodings"])
-    said["preview"] = _seen(said["preview"])
-    said["dropped_rows"] = {reason: _seen(rows) for reason, rows in said["dropped_rows"].items()}
-    return Pairs(**{key: _tuple(value) for key, value in said.items()})
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _seen(rows: Sequence) -> tuple[Seen, ...]:
-    return tuple(Seen(line, tuple(cells), reason) for line, cells, reason in rows)
+    return accounts.from_json(said, [pair for line in lines[1:] for pair in json.loads(line)])
 
 
 # --- in the process of its own ---
@@ -119,9 +104,7 @@ def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
         except Refusal as refusal:
             stdout.write(json.dumps({"refusal": refusal.key, "values": refusal.values}).encode())
             return 0
-        about = {one.name: getattr(pairs, one.name) for one in fields(pairs) if one.name != "pairs"}
-        about["encodings"] = [asdict(one) for one in pairs.encodings]
-        stdout.write(json.dumps(about).encode() + b"\n")
+        stdout.write(json.dumps(accounts.to_json(pairs)).encode() + b"\n")
         for start in range(0, len(pairs.pairs), _BATCH):
             stdout.write(json.dumps(pairs.pairs[start : start + _BATCH], ensure_ascii=False).encode() + b"\n")
         stdout.flush()

@@ -32,9 +32,9 @@ class Work:
         return 1 - self.tokens / self.cells
 
 
-def step_work(experiment: Experiment, corpus: Corpus) -> Work:
-    """What a step of this experiment computes; the corpus may be a small one of the same kind."""
-    config, vocab = experiment.training, corpus.tgt_tokenizer.size
+def step_work(experiment: Experiment, corpus: Corpus, sizes: tuple[int, int] | None = None) -> Work:
+    """What a step of this experiment computes; the corpus may be a small one of the same kind, with vocabularies of other `sizes`."""
+    config, (src_vocab, vocab) = experiment.training, sizes or (corpus.src_tokenizer.size, corpus.tgt_tokenizer.size)
     size = min(config.batch_size, MOST) if config.batch_unit == "sentences" else min(config.batch_size, MOST * 2 * corpus.longest)
     scale = config.batch_size / size
     operations = tokens = cells = 0.0
@@ -45,7 +45,7 @@ def step_work(experiment: Experiment, corpus: Corpus) -> Work:
             tokens += int((part.src != PAD).sum() + (part.tgt_out != PAD).sum())
             cells += rows * (s + t)
     of_one = scale / BATCHES
-    update = _update(experiment, corpus.src_tokenizer.size, vocab)
+    update = _update(experiment, src_vocab, vocab)
     return Work(operations * of_one + update, tokens * of_one, cells * of_one)
 
 

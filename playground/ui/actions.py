@@ -44,28 +44,28 @@ def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, tr
         chosen = preset_values(name, dict(zip(knobs, values, strict=True)))
         return [chosen[knob] for knob in knobs]
 
-    def take_task(task: str, steps: float | None) -> int | float | None:
-        usual = {default("steps"), *TASK_STEPS.values()}
-        return TASK_STEPS.get(task, default("steps")) if steps in usual else steps
+    def take_task(task: str, own: str, *values: float | None) -> list:
+        return uploading.taught(own, own if task == "own" else "", *values, TASK_STEPS.get(task))
 
     def look_ahead(_: str, language: str, *values: Any) -> tuple[str, str | None]:
         return outlook_of(runs, language, dict(zip(names, values, strict=True)))
 
-    def arrive(request: gr.Request) -> list:
-        return [*link_values(runs, request, list(knobs)), *relabel(_language(request))]
+    def arrive(own: str, request: gr.Request) -> list:
+        return [*link_values(runs, request, list(knobs), own), *relabel(_language(request))]
 
     def relabel(language: str) -> list:
-        words = [gr.update(**{prop: say(language, key)}) for _, prop, key in parts.titled]
+        words = [gr.update(**{prop: say(language, key) for prop, key in keys.items()}) for _, keys in parts.titled]
         return [*words, *(wording(name, language) for name in ("preset", *knobs))]
 
-    titled = [*(component for component, _, _ in parts.titled), preset, *knobs.values()]
+    titled = [*(component for component, _ in parts.titled), preset, *knobs.values()]
+    teaching = [knobs[name] for name in uploading.TAUGHT]
     ours = "(...values) => window.playground."
     train.click(start, everything, reply, js=f"{ours}trainInputs(...values)", api_name="train", **PRIVATE)
     hidden["command"].click(do, [*who, hidden["message"]], reply, js=f"{ours}commandInputs()", api_name="command", **PRIVATE)
     reply.change(None, reply, None, js="(value) => window.playground.reply(value)")
     relabelled = hidden["relabel"].click(relabel, hidden["language"], titled, js="() => window.playground.language()", **PRIVATE)
     preset.input(take_preset, [preset, *knobs.values()], list(knobs.values()), **PRIVATE)
-    knobs["task"].input(take_task, [knobs["task"], knobs["steps"]], knobs["steps"], **PRIVATE)
+    knobs["task"].input(take_task, [knobs["task"], hidden["own"], *teaching, knobs["batch_size"]], teaching, **PRIVATE)
     reset.click(lambda: [default(name) for name in knobs] + ["default"], None, [*knobs.values(), preset], **PRIVATE)
     gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=f"{ours}knobs(values)")
     gr.on(
@@ -77,8 +77,8 @@ def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, tr
         trigger_mode="always_last",
         **PRIVATE,
     )
-    for name in LIVE_KNOBS:
-        knobs[name].change(
+    for name in LIVE_KNOBS:  # on a person's touch only: a preset or an upload that sets them means the next run
+        knobs[name].input(
             partial(live, name),
             [*who, hidden["message"], knobs[name]],
             reply,
@@ -88,7 +88,7 @@ def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, tr
             **PRIVATE,
         )
     uploading.wire(runs, upload, who, hidden, knobs, answer, start, everything)
-    arriving = demo.load(arrive, None, [*knobs.values(), hidden["own"], tabs, *titled], **PRIVATE)
+    arriving = demo.load(arrive, hidden["own"], [*knobs.values(), hidden["own"], tabs, *titled], js=f"{ours}keptOwn()", **PRIVATE)
     arriving.then(None, list(knobs.values()), None, js=f"{ours}knobs(values, true)")
     for said in (relabelled, arriving):
         said.then(look_ahead, everything, [outlook, preset], js=f"{ours}withToken(...values)", **PRIVATE)
@@ -156,13 +156,14 @@ def preset_values(name: str, now: dict[str, Any]) -> dict[str, Any]:
     return preset(name, base).flat()
 
 
-def link_values(runs: Runs, request: gr.Request, names: list[str]) -> list:
-    """What a link asks for: the value of every knob, own data, the open tab. What had to be ignored is said by boot.py."""
+def link_values(runs: Runs, request: gr.Request, names: list[str], own: str = "") -> list:
+    """What a link asks for: the value of every knob, own data, the open tab. What had to be ignored is said by boot.py. `own` is what
+    this browser tab uploaded last."""
     query = dict(request.query_params)
     experiment, ignored = links.read(runs, query)
     flat = experiment.flat()
     tab = query.get("tab") if "tab" not in ignored else None
-    return [*(flat[name] for name in names), flat["own"], gr.Tabs(selected=tab or "learn")]
+    return [*(flat[name] for name in names), own if uploading.found(runs, own) else flat["own"], gr.Tabs(selected=tab or "learn")]
 
 
 def _language(request: gr.Request) -> str:

@@ -28,8 +28,9 @@ def text(id: str, text: str, css: str = "") -> dict:
     return {"kind": "text", "id": id, "text": text, "class": css}
 
 
-def table(id: str, head: list[str], rows: list[list[Any]], title: str = "", rowheads: bool = False) -> dict:
-    return {"kind": "table", "id": id, "head": head, "rows": rows, "title": title, "rowheads": rowheads}
+def table(id: str, head: list[str], rows: list[list[Any]], title: str = "", rowheads: bool = False, folded: bool = False) -> dict:
+    """`folded`: only the title is seen until somebody opens it."""
+    return {"kind": "table", "id": id, "head": head, "rows": rows, "title": title, "rowheads": rowheads, "folded": folded}
 
 
 def chips(id: str, *lines: dict, pick: str = "", ids: bool = False) -> dict:

@@ -48,6 +48,8 @@ def read(runs: Runs, query: Mapping[str, str]) -> tuple[Experiment, dict[str, Re
         run = runs.get(query["run"]) if query.get("run") else None
         if run and not experiment.difference():
             experiment = run.experiment
+        elif run and experiment.data.task == "own":  # which sentences these are no link says but by the run
+            experiment = experiment.with_(own=run.experiment.data.own)
     except Refusal as refusal:
         ignored["run"] = refusal
     for name in (*CHOICES, *WHOLE, *NUMBERS):

@@ -19,11 +19,12 @@ class Parts:
     """The components that listeners need, by what they are."""
 
     knobs: dict[str, gr.components.Component] = field(default_factory=dict)
-    titled: list[tuple[object, str, str]] = field(default_factory=list)  # (component, property, key of its words)
+    titled: list[tuple[object, dict[str, str]]] = field(default_factory=list)  # (component, property -> key of its words)
 
-    def title(self, component: object, key: str, property: str = "label") -> object:
-        """Remembers that `property` of a component holds the words `page.key`, so that another language can replace them."""
-        self.titled.append((component, property, f"page.{key}"))
+    def title(self, component: object, key: str, property: str = "label", **others: str) -> object:
+        """Remembers that `property` of a component holds the words `page.key`, so that another language can replace them; and `others`
+        like it."""
+        self.titled.append((component, {name: f"page.{words}" for name, words in {property: key, **others}.items()}))
         return component
 
 
@@ -34,7 +35,7 @@ def words(key: str) -> str:
 def build(runs: Runs, reader: Reader) -> gr.Blocks:
     """The whole page. English first; `actions.relabel` says everything in another language when the visitor's is another."""
     parts = Parts()
-    with gr.Blocks(title=words("title"), fill_width=True, analytics_enabled=False, delete_cache=(600, 3600)) as demo:
+    with gr.Blocks(title=words("title"), fill_width=True, analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
         hidden = _hidden()
         with gr.Sidebar(width=330, elem_id="pg-sidebar"):
             with gr.Column(elem_id="pg-go"):
@@ -90,14 +91,14 @@ def _upload(parts: Parts) -> dict[str, gr.components.Component]:
             gr.File(label=words("own_files"), file_count="multiple", type="filepath", elem_id="pg-files", height=120), "own_files"
         )
         text = parts.title(
-            gr.Textbox(
-                label=words("own_text"), lines=3, max_lines=12, max_length=2_000_000, elem_id="pg-paste", placeholder=words("own_hint")
-            ),
+            gr.Textbox(label=words("own_text"), lines=3, max_lines=12, elem_id="pg-paste", placeholder=words("own_hint")),
             "own_text",
+            placeholder="own_hint",
         )
     hub = parts.title(
-        gr.Textbox(label=words("own_hub"), max_lines=1, max_length=300, elem_id="pg-hub", placeholder="owner/name configuration split"),
+        gr.Textbox(label=words("own_hub"), max_lines=1, max_length=300, elem_id="pg-hub", placeholder=words("hub_hint")),
         "own_hub",
+        placeholder="hub_hint",
     )
     with gr.Row():
         look = parts.title(gr.Button(words("own_read"), elem_id="pg-read"), "own_read", "value")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.config import Experiment, Refusal, read_query
-from playground.data.statistics import statistics
+from playground.data.uploads import Pairs
 from playground.runs.forecast import forecast
 from playground.runs.registry import Runs
 from playground.runs.views import pieces_of
@@ -23,12 +23,8 @@ def preview(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
     experiment, _ = read_query(parameters)
     experiment = experiment.with_(task="own", own=parameters.get("own", "")[:64])
     pairs, _ = uploading.pairs(runs, experiment)
-    corpus = runs.corpora.get(experiment, pairs)
-    found = statistics(corpus)
-    said = sentences.facts(found, screen)
-    if corpus.left_out:
-        lines = ", ".join(map(str, corpus.left_out[:8])) + (", …" if len(corpus.left_out) > 8 else "")
-        said.append(screen.say("sentences.left_out", count=f"{len(corpus.left_out):,}", most=experiment.data.max_tokens, lines=lines))
+    corpus, found = runs.corpora.look(experiment, pairs)
+    said = sentences.facts(found, screen) + sentences.elsewhere(pairs, corpus.left_out, found, experiment.data.max_tokens, screen)
     lines = []
     for item in corpus.train[:PAIRS]:
         for side, tokenizer, text in (("source", corpus.src_tokenizer, item.src), ("target", corpus.tgt_tokenizer, item.tgt)):
@@ -40,6 +36,7 @@ def preview(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
     return {
         "blocks": [
             blocks.text("preview-facts", " ".join(said), css="pg-caption"),
+            *sentences.too_long(pairs, corpus.left_out, screen, "preview"),
             blocks.text("preview-estimate", _estimate(experiment, found.sizes["train"], pairs, screen), css="pg-caption"),
             blocks.text("preview-cut", cut, css="pg-caption"),
             blocks.chips("preview-pieces", *lines, ids=True),
@@ -49,7 +46,7 @@ def preview(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _estimate(experiment: Experiment, count: int, pairs: Any, screen: Screen) -> str:
+def _estimate(experiment: Experiment, count: int, pairs: Pairs, screen: Screen) -> str:
     """How often the settings go through the data, and how long that takes here."""
     try:
         seconds = forecast(experiment, pairs).seconds

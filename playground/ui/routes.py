@@ -133,6 +133,7 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), _language(request)),
         "/panel/{name}": panel,
         "/export": export,
+        "/reading": lambda request: uploading.again(runs, request.query_params.get("own", ""), _language(request)),
         "/preview": lambda request: preview(runs, request.query_params),
         "/qr": qr,
         f"/{worksheet.PATH}": printed,

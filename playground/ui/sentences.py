@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from playground.data.choosing import SHOWN
+from playground.data.sifting import SHOWN_ROWS
 from playground.data.statistics import Side, Statistics
+from playground.data.uploads import Pairs, places
 from playground.figures import bars, data
 from playground.ui import blocks
+from playground.ui.outlook import short
 from playground.ui.view import Screen
 
 
@@ -19,7 +24,7 @@ def facts(found: Statistics, screen: Screen) -> list[str]:
     for side in ("src", "tgt"):
         one: Side = getattr(found, side)
         if one.known < 1:
-            said.append(say(f"sentences.unknown_{side}", percent=f"{100 * (1 - one.known):.2g}"))
+            said.append(say(f"sentences.unknown_{side}", percent=short(100 * (1 - one.known))))
     if found.several:
         said.append(say("sentences.several", count=_whole(found.several), of=_whole(found.sources), most=found.most_answers))
     if found.repeated:
@@ -27,6 +32,26 @@ def facts(found: Statistics, screen: Screen) -> list[str]:
     if found.same:
         said.append(say("sentences.same", count=_whole(found.same)))
     return said
+
+
+def elsewhere(pairs: Pairs, left_out: Sequence[int], found: Statistics, most: int, screen: Screen) -> list[str]:
+    """What became of own pairs that are in none of the splits."""
+    said = []
+    if further := len(pairs.pairs) - len(left_out) - sum(found.sizes.values()):
+        said.append(screen.say("sentences.further", count=_whole(further)))
+    if left_out:
+        where = places(left_out, pairs.unit, screen.language)
+        said.append(screen.say("sentences.left_out", count=_whole(len(left_out)), most=most, where=where))
+    return said
+
+
+def too_long(pairs: Pairs, left_out: Sequence[int], screen: Screen, place: str) -> list[dict[str, Any]]:
+    """The first pairs that are left out because they are too long, as a table that can be opened."""
+    lines = set(left_out[:SHOWN_ROWS])
+    rows = [[str(line), src[:SHOWN], tgt[:SHOWN]] for src, tgt, line in pairs.pairs if line in lines]
+    head = [screen.say(f"page.unit_{pairs.unit}"), screen.say("page.source"), screen.say("page.target")]
+    title = screen.say("sentences.left_out_lines", count=len(rows))
+    return [blocks.table(f"{place}-left-out", head, rows, title, folded=True)] if rows else []
 
 
 def pictures(found: Statistics, screen: Screen, place: str) -> list[dict[str, Any]]:

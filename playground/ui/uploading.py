@@ -7,16 +7,16 @@ import json
 import secrets
 import zipfile
 from collections import OrderedDict
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from playground.config import TASK_STEPS, Experiment, Refusal, default
+from playground.config import USUAL_STEPS, Experiment, Refusal, default
 from playground.data import writing
-from playground.data.encodings import ENCODINGS
+from playground.data.encodings import ENCODINGS, Encoding
 from playground.data.formats.limits import COLUMN_LIMIT
+from playground.data.sifting import SHOWN_ROWS
 from playground.data.uploads import Choices, Pairs, report
 from playground.runs import reading
 from playground.runs.forecast import suggested
@@ -27,6 +27,7 @@ from playground.words import say
 
 KEPT = OrderedDict[str, Pairs]()  # uploads that no run has taken yet, oldest first
 MOST_KEPT, MOST_CHARACTERS = 100, 100_000_000
+TAUGHT = ("steps", "learning_rate")  # knobs that are set for the number of sentences there are
 
 
 def keep(found: Pairs) -> str:
@@ -53,16 +54,31 @@ def read(files: list[str] | None, text: str | None, hub: str | None, chosen: str
     """Reads what was given and says how it was understood: the id under which it is kept, and all that a person needs to judge and change
     it. `hub` is "owner/name", perhaps with a configuration and a split behind; `chosen` is JSON: the fields of `Choices` that somebody has
     set, nothing for none."""
-    if not files and not (text or "").strip() and (hub or "").strip():
-        found = reading.read_hub(*(hub or "").split()[:3], choices=choices(chosen))
-        return {"own": keep(found), "reading": shown(found, language)}
-    given = [(Path(file).name, Path(file).read_bytes()) for file in files or []]
-    if not given and (text or "").strip():
-        given = [(say(language, "page.pasted"), (text or "").encode("utf-8", "replace"))]
-    if not given:
+    text, hub = (text or "").strip("\n"), (hub or "").strip()
+    there = {"files": files, "text": text.strip(), "hub": hub}
+    what = [say(language, f"page.what_{name}") for name, value in there.items() if value]
+    if not what:
         raise Refusal("page.nothing_to_read")
-    found = reading.read(given, choices(chosen))
+    if len(what) > 1:
+        raise Refusal("page.two_inputs", what=", ".join(what))
+    if hub:
+        found = reading.read_hub(*hub.split()[:3], choices=choices(chosen))
+    else:
+        found = reading.read(_given(files) if files else [(say(language, "page.pasted"), text.encode("utf-8", "replace"))], choices(chosen))
     return {"own": keep(found), "reading": shown(found, language)}
+
+
+def again(runs: Runs, own: str, language: str) -> dict[str, Any]:
+    """What `read` said of an upload that is still known, perhaps in another language. Raises Refusal."""
+    return {"own": own, "reading": shown(_known(runs, own), language)}
+
+
+def _given(files: list[str]) -> list[tuple[str, bytes]]:
+    """Raises Refusal when they are no longer there."""
+    try:
+        return [(Path(file).name, Path(file).read_bytes()) for file in files]
+    except OSError:
+        raise Refusal("page.no_upload") from None
 
 
 def choices(chosen: str) -> Choices:
@@ -81,7 +97,7 @@ def choices(chosen: str) -> Choices:
 def shown(found: Pairs, language: str) -> dict[str, Any]:
     """A reading as the page draws it."""
     names = [column.name or say(language, "page.column", number=place) for place, column in enumerate(found.columns, 1)]
-    encodings = [asdict(one) | {"others": [name for name in ENCODINGS if name != one.name]} for one in found.encodings if one.name]
+    encodings = [_encoding(one, language) for one in found.encodings if one.name]
     return {
         "name": ", ".join(found.names),
         "report": report(found, language),
@@ -101,14 +117,23 @@ def shown(found: Pairs, language: str) -> dict[str, Any]:
         "dropped": [
             {
                 "why": say(language, f"data.why_{reason}"),
-                "count": len(lines),
+                "count": f"{len(lines):,}",
+                "more": len(lines) > SHOWN_ROWS and say(language, "page.first_rows", count=SHOWN_ROWS),
                 "rows": [row[:2] for row in found.dropped_rows.get(reason, ())],
             }
             for reason, lines in found.dropped.items()
         ],
         "pairs": len(found.pairs),
+        "named": found.named,
         "next": say(language, "page.own_next"),
     }
+
+
+def _encoding(one: Encoding, language: str) -> dict[str, Any]:
+    """An encoding and what it may be instead, likelier ones first, each with the name a person knows it by."""
+    names = dict.fromkeys((one.name, *one.alternatives, *ENCODINGS))
+    options = [(name, say(language, f"data.encoding_{name}")) for name in names]
+    return {"file": one.file, "name": one.name, "guessed": one.guessed, "samples": one.samples, "options": options}
 
 
 def downloads(own: str, count: int, screen: Screen) -> dict:
@@ -133,25 +158,38 @@ def exported(runs: Runs, own: str, kind: str) -> tuple[str, bytes]:
     return f"{kind}.zip", packed.getvalue()
 
 
+def taught(old: str, new: str, steps: float | None, rate: float | None, size: float | None, usual: int | None = None) -> list:
+    """The values of TAUGHT for other data, where nobody has chosen otherwise. `old` and `new` are ids of uploads, "" for a task of ours,
+    which may have a `usual` number of steps."""
+    before, after = (_suggested(own, size) for own in (old, new))
+    known = {*USUAL_STEPS, before["steps"]}, {default("learning_rate"), before["learning_rate"]}
+    after |= {"steps": usual} if usual else {}
+    return [after[name] if value in free else gr.skip() for name, value, free in zip(TAUGHT, (steps, rate), known, strict=True)]
+
+
+def _suggested(own: str, size: float | None) -> dict[str, float]:
+    found = KEPT.get(own)
+    return suggested(len(found.pairs), int(size or default("batch_size"))) if found else {name: default(name) for name in TAUGHT}
+
+
 def wire(runs: Runs, upload: dict, who: list, hidden: dict, knobs: dict, answer, start, everything: list) -> None:
     """Reading starts by itself when files come, on the button for pasted text, and again when somebody chooses otherwise."""
 
-    def look(token: str, language: str, files, text: str, hub: str, chosen: str, own: str, steps: float | None, batch_size: float | None):
-        before, batch_size = KEPT.get(own), int(batch_size or default("batch_size"))
+    def look(token: str, language: str, files, text: str, hub: str, chosen: str, own: str, *values: float | None):
         got = answer(language, lambda: read(files, text, hub, chosen, language))
         if "own" not in got:
             return [got, *[gr.skip()] * 4]
-        usual = {default("steps"), *TASK_STEPS.values(), *([suggested(len(before.pairs), batch_size)["steps"]] if before else [])}
-        if steps not in usual:  # somebody has chosen otherwise
-            return [got, got["own"], "own", gr.skip(), gr.skip()]
-        new = suggested(got["reading"]["pairs"], batch_size)
-        return [got, got["own"], "own", new["steps"], new["learning_rate"]]
+        new = taught(own, got["own"], *values)
+        KEPT.pop(own, None)  # it was this visitor's, and this page knows only the new one
+        return [got, got["own"], "own", *new]
 
     def use(token: str, language: str, own: str, *values: Any):
         return start(token, language, own, *({**dict(zip(knobs, values, strict=True)), "task": "own"}.values()))
 
-    given = [*who, upload["files"], upload["text"], upload["hub"], hidden["choices"], hidden["own"], knobs["steps"], knobs["batch_size"]]
-    shown = [hidden["reply"], hidden["own"], knobs["task"], knobs["steps"], knobs["learning_rate"]]
+    given = [*who, upload["files"], upload["text"], upload["hub"], hidden["choices"], hidden["own"]]
+    teaching = [knobs[name] for name in TAUGHT]
+    given += [*teaching, knobs["batch_size"]]
+    shown = [hidden["reply"], hidden["own"], knobs["task"], *teaching]
     ours = "(...values) => window.playground.readInputs(...values)"
     options = {"js": ours, "show_progress": "minimal", "concurrency_limit": 2, "trigger_mode": "always_last"}
     upload["look"].click(look, given, shown, api_name="read", api_visibility="undocumented", **options)
@@ -167,12 +205,17 @@ def wire(runs: Runs, upload: dict, who: list, hidden: dict, knobs: dict, answer,
     )
 
 
+def found(runs: Runs, own: str) -> Pairs | None:
+    """The pairs of a recent upload, or of a run that was made of them."""
+    return (KEPT.get(own) or runs.pairs(own)) if own else None
+
+
 def _known(runs: Runs, own: str) -> Pairs:
-    """The pairs of a recent upload, or of a run that was made of them. Raises Refusal."""
-    found = KEPT.get(own) or runs.pairs(own)
-    if found is None:
+    """The same. Raises Refusal when there are none."""
+    pairs = found(runs, own)
+    if pairs is None:
         raise Refusal("page.no_upload", knob="task")
-    return found
+    return pairs
 
 
 def _size(pairs: Pairs) -> int:

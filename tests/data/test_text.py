@@ -1,5 +1,7 @@
 """Truths about sentences in canonical form."""
 
+import random
+import re
 import time
 import unicodedata
 
@@ -7,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from playground.data import text
 from playground.data.text import MOST_MARKS, is_symbol, normalise
 
 any_text = st.text(st.characters(codec=None), max_size=30)  # lone surrogates and control characters too
@@ -126,3 +129,12 @@ def test_every_character_and_word_of_a_clean_text_is_a_symbol(raw):
 @pytest.mark.parametrize("thing", ["", "two words", " a", "\0", "\ud800", "\u200b", None, 3, ["a"]])
 def test_what_no_sentence_holds_is_no_symbol(thing):
     assert not is_symbol(thing)
+
+
+def test_the_quick_way_changes_nothing(monkeypatch):
+    settled = [character for character in map(chr, range(0x110000)) if text._SETTLED.fullmatch(character)]
+    assert len(settled) > 30_000
+    lines = ["".join(random.Random(seed).choices(settled, k=50)) for seed in range(2000)]
+    quick = [normalise(line) for line in (*settled, *lines)]
+    monkeypatch.setattr(text, "_SETTLED", re.compile("(?!)"))  # matches nothing: all go the long way
+    assert [normalise(line) for line in (*settled, *lines)] == quick

@@ -16,7 +16,7 @@ def serve(tmp_path):
 
     def start(limits=LIMITS, folder=None, shipped=None):
         runs = Runs(folder or tmp_path / "data", shipped, limits)
-        runs.corpora._built = CORPORA._built
+        runs.corpora._made = CORPORA._made
         opened.append(runs)
         return runs
 

@@ -150,7 +150,7 @@ def test_own_pairs_are_read_kept_and_trained(site):
     reading = found["reading"]
     assert (reading["pairs"], reading["chosen"]) == (64, (0, 1))
     assert reading["rows"][0] == {"line": 1, "cells": ("a i", "i a"), "reason": "", "why": ""}
-    assert reading["dropped"] == [{"why": "the target is empty", "count": 1, "rows": [(65, ("no target", ""))]}]
+    assert reading["dropped"] == [{"why": "the target is empty", "count": "1", "more": False, "rows": [(65, ("no target", ""))]}]
     assert any("66" in line or "65" in line for line in reading["report"])
     swapped = uploading.read(None, lines, "", '{"source": 1, "target": 0}', "en")["reading"]
     assert swapped["chosen"] == (1, 0)

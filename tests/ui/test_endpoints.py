@@ -175,7 +175,7 @@ def test_pasted_pairs_are_read_through_the_queue(site):
     session = next(SESSIONS)
     site.http.post(
         "/gradio_api/queue/join",
-        json={"data": [MINE, "en", None, "a\tb\nc\td", "", "", "", 90, 80], "fn_index": reads, "session_hash": session},
+        json={"data": [MINE, "en", None, "a\tb\nc\td", "", "", "", 90, 0.05, 80], "fn_index": reads, "session_hash": session},
     )
     with site.http.stream("GET", "/gradio_api/queue/data", params={"session_hash": session}) as events:
         ended = next(line for line in events.iter_lines() if "process_completed" in line)

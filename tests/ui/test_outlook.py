@@ -1,8 +1,11 @@
 """What is said before Train: which preset the settings are, the work, the time, and what each choice costs."""
 
+from random import Random
+
 import pytest
 
 from playground.config import PRESETS, Experiment, preset
+from playground.data.uploads import Pair, Pairs
 from playground.runs.forecast import forecast
 from playground.runs.pace import Pace, layers
 from playground.ui.outlook import outlook, preset_of
@@ -47,3 +50,14 @@ def test_a_choice_costs_what_the_training_would_take_without_it():
 def test_what_cannot_be_trained_is_said(site):
     assert outlook(site.runs, "en", {"task": "own"})[0] == say("en", "page.no_upload_yet")
     assert outlook(site.runs, "en", {"d_model": 63.7})[0] not in ("", say("en", "page.own_settings"))
+
+
+def test_of_a_file_that_begins_with_its_shortest_sentences_all_count():
+    """As the files that are sorted by length do."""
+    pairs = [Pair(f"w{n}", f"v{n}", n) for n in range(1000)] + [Pair(f"w{n} " * 9 + "end", f"v{n} " * 9 + "end", n) for n in range(1000, 2000)]
+    experiment = Experiment().with_(task="own")
+    found = forecast(experiment, Pairs(tuple(pairs), {}, 2000, "tsv", ("a.tsv",)))
+    mixed = Random(1).sample(pairs, 2000)
+    assert found.work.operations == pytest.approx(forecast(experiment, Pairs(tuple(mixed), {}, 2000, "tsv", ("a.tsv",))).work.operations, rel=0.1)
+    short = Pairs(tuple(pairs[:300]), {}, 300, "tsv", ("a.tsv",))
+    assert found.work.operations > 1.5 * forecast(experiment, short).work.operations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from playground.data.uploads import report
 from playground.ui import blocks, sentences, uploading
 from playground.ui.view import View, tokens
 from playground.words import known
@@ -23,19 +24,24 @@ def panel(view: View) -> dict:
     about = view.say(f"tasks.{task}.about") if known(view.language, f"tasks.{task}.about") else ""
     harder = view.say(f"tasks.{task}.harder") if split == "harder" and known(view.language, f"tasks.{task}.harder") else ""
     sizes_text = view.say("page.vocabulary_sizes", source=sizes["src_vocabulary"], target=sizes["tgt_vocabulary"], longest=sizes["longest"])
-    found, own = view.reader.statistics(view.run), view.run.experiment.data.own
+    found, own, pairs_read = view.reader.statistics(view.run), view.run.experiment.data.own, view.run.pairs
+    facts, left_out = sentences.facts(found, view), view.reader.left_out(view.run)
+    if pairs_read:
+        facts += sentences.elsewhere(pairs_read, left_out, found, view.run.experiment.data.max_tokens, view)
     return {
         "step": None,
         "uses": ["split", "text"],
         "blocks": [
             blocks.text("about", about, css="pg-about"),
             blocks.choice("split", "split", view.say("page.split"), splits, split),
+            *([blocks.text("account", " ".join(report(pairs_read, view.language)), css="pg-caption")] if pairs_read else []),
             *([blocks.text("harder", harder, css="pg-caption")] if harder else []),
             blocks.chips("pieces", *lines, ids=True),
             blocks.text("sizes", sizes_text, css="pg-caption"),
-            blocks.text("facts", " ".join(sentences.facts(found, view)), css="pg-caption"),
+            blocks.text("facts", " ".join(facts), css="pg-caption"),
+            *(sentences.too_long(pairs_read, left_out, view, "data") if pairs_read else []),
             *sentences.pictures(found, view, "data"),
             *([blocks.text("credit", view.say("page.credit", credit=view.run.credit), css="pg-caption")] if view.run.credit else []),
-            *([uploading.downloads(own, len(view.run.pairs.pairs), view)] if own and view.run.pairs else []),
+            *([uploading.downloads(own, len(pairs_read.pairs), view)] if own and pairs_read else []),
         ],
     }

@@ -1,6 +1,6 @@
 // From the page to Gradio's listeners: what a visitor does to a run. Every call carries the token that says whose runs may be changed.
 
-import { cursor, move, setKnobs, token } from "./state.js";
+import { cursor, move, own, setKnobs, token } from "./state.js";
 import { h, icon, notice, say } from "./dom.js";
 import { follow, isActive, onUpdate, run } from "./live.js";
 
@@ -40,6 +40,7 @@ export function reply(answer) {
     foldSidebar();
   } else if (answer.again) follow(cursor.run);
   document.dispatchEvent(new CustomEvent("pg-reply", { detail: answer }));
+  drawDifference();
 }
 
 /** Scrolls to a control and flashes it: the one that a sentence is about. */
@@ -106,9 +107,12 @@ export function setRunSettings(flat) {
 function drawDifference() {
   const place = document.getElementById("pg-difference");
   if (!place || !boot || !settings || !knobs) return;
+  const value = (name) => knobs[boot.knobs.indexOf(name)];
   const changed = boot.knobs.filter((name, at) => knobs[at] !== null && !boot.live.includes(name) && asText(knobs[at]) !== asText(settings[name]));
-  const text = changed.slice(0, 3).map((name) => `${boot.labels[name]} ${show(name, settings[name])} → ${show(name, knobs[boot.knobs.indexOf(name)])}`).join(", ");
-  place.textContent = changed.length ? say("difference", { changes: text + (changed.length > 3 ? ` +${changed.length - 3}` : "") }) : say("difference_none");
+  const text = changed.slice(0, 3).map((name) => `${boot.labels[name]} ${show(name, settings[name])} → ${show(name, value(name))}`).join(", ");
+  const more = changed.length > 3 ? ` +${changed.length - 3}` : "";
+  const others = value("task") === "own" && settings.task === "own" && own && own !== settings.own ? say("other_sentences") : "";
+  place.textContent = changed.length || others ? say("difference", { changes: [others, text + more].filter(Boolean).join(", ") }) : say("difference_none");
 }
 
 const show = (name, value) => boot.choices[name]?.[asText(value)] ?? asText(value);

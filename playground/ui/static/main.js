@@ -1,13 +1,13 @@
 // Starts the page: reads the words and the runs, draws what is always there, then the open tab; and lends Gradio's listeners a hand.
 
-import { cursor, dropFromCursor, move, onMove, token } from "./state.js";
+import { cursor, dropFromCursor, keptOwn, move, onMove, token } from "./state.js";
 import { read, notice, say, setWords } from "./dom.js";
 import { follow, run } from "./live.js";
 import { HERE, drawFilm, drawHeader, drawSentence, play, readCard, refreshSentence, turn, wireTop } from "./top.js";
 import { commandInputs, drawRunButtons, keepFolded, openTab, reply, setBoot, setMine, setRunSettings, tabOpened, takeKnobs, trainInputs, withToken } from "./actions.js";
 import { forget, refresh } from "./panels.js";
 import { openHelp, setHost } from "./dialogs.js";
-import { drawReading, readInputs, refreshPreview } from "./reading.js";
+import { readInputs, redrawReading, refreshPreview, takeReading } from "./reading.js";
 
 const place = (id) => document.getElementById(id);
 const ready = (id) => new Promise((resolve) => {
@@ -22,6 +22,7 @@ window.playground = {
   liveInputs: (...values) => [token, cursor.lang, cursor.run, ...values.slice(3)],
   tab: tabOpened,
   language: () => [cursor.lang],
+  keptOwn: () => [keptOwn()],
 };
 window.playgroundArrived(window.playground);
 
@@ -38,6 +39,7 @@ async function startOver() {
   document.documentElement.lang = cursor.lang === "zh" ? "zh-CN" : "en";
   for (const [name, value] of Object.entries(boot.colours)) document.documentElement.style.setProperty(`--pg-${name}`, value);
   await Promise.all([`pg-panel-${cursor.tab}`, "pg-head", "pg-sentence-bar", "pg-film-bar", "pg-run-buttons"].map(ready));
+  if (place("pg-reading")) redrawReading();
   await openRun();
 }
 
@@ -78,10 +80,10 @@ onMove(async (changed) => {
 });
 
 // The theme may change under us.
-new MutationObserver(() => refresh()).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+new MutationObserver(() => (refresh(), refreshPreview())).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 document.addEventListener("pg-reply", async (event) => {
   const answer = event.detail;
-  if (answer.reading) drawReading(place("pg-reading"), answer);
+  takeReading(answer);
   if (answer.again || answer.gone) {
     const card = await readCard();
     setMine(Boolean(card?.mine));
@@ -103,5 +105,6 @@ document.addEventListener("keydown", (event) => {
 });
 
 ready("pg-sidebar").then(keepFolded);
+ready("pg-reading").then(redrawReading);
 wireTop();
 startOver();

@@ -1,7 +1,7 @@
 // One panel a tab: the server says in a few kinds of blocks what stands in it, and here they become elements, reused when they change.
 
 import { cursor, isDark, move, onMove } from "./state.js";
-import { debounce, h, read, routeUrl, say } from "./dom.js";
+import { debounce, h, notice, read, routeUrl, say } from "./dom.js";
 import { asTable, draw, highlight, thumbnail } from "./picture.js";
 import { isActive, onUpdate, run } from "./live.js";
 import { chips, currentCard, sentenceText, refreshSentence } from "./top.js";
@@ -86,6 +86,17 @@ export async function render(host, blocks) {
   await Promise.all(blocks.map((block, at) => KINDS[block.kind](elements[at], block)));
 }
 
+/** A file that can't be made is told of, not saved. */
+async function fetched(event) {
+  event.preventDefault();
+  const answer = await fetch(event.currentTarget.href);
+  if (answer.headers.get("Content-Type")?.startsWith("application/json")) return notice((await answer.json()).error, "error");
+  const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? "sentences";
+  const address = URL.createObjectURL(await answer.blob());
+  h("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60000);
+}
+
 const same = (element, block) => {
   const text = JSON.stringify(block) + cursor.lang;
   if (element.pgText === text) return true;
@@ -154,7 +165,7 @@ const KINDS = {
 
   downloads(element, block) {
     if (same(element, block)) return;
-    element.replaceChildren(h("span", { class: "pg-label" }, block.label), ...block.files.flatMap((file) => [" ", h("a", { href: routeUrl(block.path, { lang: cursor.lang, ...file.query }), download: "" }, file.label)]));
+    element.replaceChildren(h("span", { class: "pg-label" }, block.label), ...block.files.flatMap((file) => [" ", h("a", { href: routeUrl(block.path, { lang: cursor.lang, ...file.query }), download: "", onclick: fetched }, file.label)]));
   },
 
   text(element, block) {
@@ -165,7 +176,9 @@ const KINDS = {
   table(element, block) {
     if (same(element, block)) return;
     const cell = (value, at) => h(at === 0 && block.rowheads ? "th" : "td", { class: typeof value === "number" ? "number" : undefined }, String(value));
-    element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), h("div", { class: "pg-scroll" }, h("table", {}, h("thead", {}, h("tr", {}, block.head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, block.rows.map((row) => h("tr", {}, row.map(cell)))))));
+    const table = h("div", { class: "pg-scroll" }, h("table", {}, h("thead", {}, h("tr", {}, block.head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, block.rows.map((row) => h("tr", {}, row.map(cell))))));
+    if (block.folded) element.replaceChildren(h("details", { open: element.querySelector("details")?.open }, h("summary", {}, block.title), table));
+    else element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), table);
   },
 
   code(element, block) {

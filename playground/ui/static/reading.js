@@ -1,19 +1,25 @@
 // What an upload was understood as: the report, the first rows, the controls to have it understood otherwise, and what would be learnt.
 
-import { cursor, isDark, token } from "./state.js";
+import { cursor, isDark, keptOwn, own, setOwn, token } from "./state.js";
 import { debounce, h, read, say } from "./dom.js";
 import { render } from "./panels.js";
 
 const SHOWN = 8; // columns of the preview; the chosen ones are always among them
+const place = () => document.getElementById("pg-reading");
+const waiting = () => place()?.querySelector(".pg-waiting");
 let shown = null; // the reading on screen
-let own = ""; // its id
 let chosen = null; // what somebody set for it; null until they do
+let good = null; // what was set when the reading on screen was made
 let again = false; // whether the next reading is of the same sentences
+let kept = false; // whether it is one of before a reload: the files are no longer in the page
 
 /** What the listener that reads is given: token, language, files, text, data set, choices and the rest. New sentences begin without choices. */
 export function readInputs(...values) {
   if (!again) chosen = null;
   again = false;
+  waiting()?.remove();
+  place()?.prepend(h("p", { class: "pg-waiting", role: "status" }, say("reading_now")));
+  hold(true);
   return [token, cursor.lang, ...values.slice(2, 5), chosen ? JSON.stringify(chosen) : "", ...values.slice(6)];
 }
 
@@ -23,13 +29,41 @@ function choose(changes) {
   document.querySelector("#pg-read")?.click();
 }
 
-export function drawReading(host, answer) {
-  if (!host || !answer) return;
-  [shown, own] = [answer.reading, answer.own];
+/** What is drawn of the last reading can't be used any more once another one is asked for. */
+function hold(held) {
+  const host = document.getElementById("pg-preview");
+  if (host) host.inert = held;
+}
+
+/** What the server read; an answer without a reading is a refusal, and everything stays as it was. */
+export function takeReading(answer) {
+  waiting()?.remove();
+  if (answer.reading) {
+    [shown, good, kept] = [answer.reading, chosen, false];
+    setOwn(answer.own);
+  } else chosen = good;
+  if (shown && (answer.reading || answer.error)) drawReading();
+  else hold(false);
+}
+
+/** The same reading again: in another language, or after a reload. */
+export async function redrawReading() {
+  const id = own || keptOwn();
+  const answer = id && (await read("reading", { own: id }));
+  if (!answer || !answer.reading) return;
+  kept ||= !shown;
+  shown = answer.reading;
+  setOwn(id);
+  drawReading();
+}
+
+function drawReading() {
+  const host = place();
+  if (!host) return;
   host.replaceChildren(
     h("h3", {}, say("reading_title", { name: shown.name })),
     h("ul", { class: "pg-report" }, [...shown.report, shown.credit].filter(Boolean).map((sentence) => h("li", {}, sentence))),
-    controls(),
+    kept ? "" : controls(),
     preview(),
     ...shown.dropped.filter((one) => one.rows.length).map(dropped),
     h("p", { class: "pg-caption" }, shown.next),
@@ -47,16 +81,17 @@ function controls() {
   const columns = shown.columns.map((name, at) => [at, name]), [source, target] = shown.chosen;
   const take = (side, other) => (value) => choose({ swap: false, source, target, [side]: Number(value), ...(Number(value) === shown.chosen[other] ? { [["source", "target"][other]]: shown.chosen[1 - other] } : {}) });
   const encodings = shown.encodings.map((one, at) => {
-    const names = [one.name, ...one.alternatives, ...one.others.filter((name) => !one.alternatives.includes(name))];
+    const found = chosen?.encoding ? [["", say("encoding_auto")]] : [];
+    const options = found.concat(one.options).map(([name, label]) => [name, name === one.name && one.guessed ? say("guessed", { name: label }) : label]);
     const act = (value) => choose({ encoding: shown.encodings.map((other, place) => (place === at ? value : other.name)).join(",") });
     const label = shown.encodings.length > 1 ? say("encoding_of", { name: one.file }) : say("encoding");
-    return h("span", {}, select(`pg-encoding-${at}`, label, names.map((name) => [name, name === one.name && one.guessed ? say("guessed", { name }) : name]), one.name, act), one.guessed ? h("small", { class: "pg-caption", dir: "auto" }, one.samples.join(" · ")) : null);
+    return h("span", {}, select(`pg-encoding-${at}`, label, options, one.name, act), one.guessed ? h("small", { class: "pg-caption", dir: "auto" }, one.samples.join(" · ")) : null);
   });
   return h("div", { class: "pg-choices" },
     select("pg-source", say("source"), columns, source, take("source", 1)),
     h("button", { type: "button", id: "pg-swap", onclick: () => choose({ swap: false, source: target, target: source }) }, say("own_swap")),
     select("pg-target", say("target"), columns, target, take("target", 0)),
-    select("pg-header", say("header"), [["yes", say("yes")], ["no", say("no")]], shown.header ? "yes" : "no", (value) => choose({ source, target, swap: false, header: value === "yes" })),
+    shown.named ? null : select("pg-header", say("header"), [["yes", say("yes")], ["no", say("no")]], shown.header ? "yes" : "no", (value) => choose({ source, target, swap: false, header: value === "yes" })),
     shown.traces.length ? h("label", { class: "pg-field" }, h("input", { type: "checkbox", id: "pg-undo", checked: shown.undone, onchange: (event) => choose({ undo: event.target.checked }) }), h("span", {}, say("undo", { traces: shown.traces.join(", ") }))) : null,
     encodings,
   );
@@ -73,7 +108,7 @@ function preview() {
 
 function dropped(one) {
   const rows = one.rows.map(([line, cells]) => h("tr", {}, h("td", { class: "number" }, String(line)), h("td", { dir: "auto" }, cells.join(" ⇥ "))));
-  return h("details", { class: "pg-dropped" }, h("summary", {}, say("dropped", { count: one.count, why: one.why })), h("div", { class: "pg-scroll" }, h("table", {}, h("tbody", {}, rows))));
+  return h("details", { class: "pg-dropped" }, h("summary", {}, say("dropped", { count: one.count, why: one.why }), one.more ? ` ${one.more}` : ""), h("div", { class: "pg-scroll" }, h("table", {}, h("tbody", {}, rows))));
 }
 
 /** How these sentences would be split and cut with the settings at the left; asked again when those change. */
@@ -86,4 +121,5 @@ export const refreshPreview = debounce(async () => {
   if (!answer) return;
   await render(host, answer.error ? [{ kind: "text", id: "error", class: "pg-error", text: answer.error }] : answer.blocks);
   host.setAttribute("aria-busy", "false");
+  if (query.own === own && !waiting()) hold(false);
 }, 150);

@@ -75,4 +75,22 @@ export const token = (() => {
   }
 })();
 
+/** The id of the sentences that were uploaded last, as long as this browser tab lives: a reload keeps them. */
+export let own = "";
+export function setOwn(id) {
+  own = id;
+  try {
+    sessionStorage.setItem("playground-own", id);
+  } catch {
+    // storage is closed to us: a reload forgets
+  }
+}
+export function keptOwn() {
+  try {
+    return own || sessionStorage.getItem("playground-own") || "";
+  } catch {
+    return own;
+  }
+}
+
 export const isDark = () => document.body.classList.contains("dark");
