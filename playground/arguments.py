@@ -65,6 +65,14 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--language", choices=LANGUAGES, default="en", help="of the report")
     command.add_argument("--json", action="store_true", help="one JSON object, also about a mistake")
 
+    command = commands.add_parser("lab", help="list the labs, or run one")
+    command.set_defaults(command="lab")
+    command.add_argument("name", nargs="?", metavar="NAME", help="without one, all are listed")
+    command.add_argument("--seed", type=int, default=1)
+    command.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="settings of the lab")
+    command.add_argument("--language", choices=LANGUAGES, default="en")
+    command.add_argument("--json", action="store_true", help="one JSON object")
+
     command = commands.add_parser("checkpoints", help="train the runs that ship with the app anew")
     command.set_defaults(command="checkpoints")
     command.add_argument("names", nargs="*", metavar="NAME", help="only these")

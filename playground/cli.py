@@ -1,4 +1,4 @@
-"""The command line: train, translate, read, checkpoints, serve. Every knob is an option; every mistake is one sentence on stderr."""
+"""The command line: train, translate, read, lab, checkpoints, serve. Every knob is an option; every mistake is one sentence on stderr."""
 
 from __future__ import annotations
 
@@ -193,4 +193,22 @@ def serve(options: argparse.Namespace) -> int:
     return 0
 
 
-COMMANDS = {"train": train, "translate": translate, "read": read, "checkpoints": checkpoints, "serve": serve}
+def lab(options: argparse.Namespace) -> int:
+    from playground.lessons.labs import LABS, get
+
+    if options.name is None:
+        found = [{"name": name, "kind": one.kind, "title": one.say(options.language, "title")} for name, one in LABS.items()]
+        print(json.dumps(found, ensure_ascii=False) if options.json else "\n".join(f"{one['name']:<14} {one['title']}" for one in found))
+        return 0
+    one = get(options.name)
+    outcome = one.outcome(options.seed, **dict(setting.partition("=")[::2] for setting in options.set))
+    verdict = one.say(options.language, f"why_{outcome.answer}", **outcome.numbers)
+    if options.json:
+        said = {"lab": one.name, "seed": options.seed, "answer": outcome.answer, "numbers": outcome.numbers, "verdict": verdict}
+        print(json.dumps(said, ensure_ascii=False))
+        return 0
+    print(one.say(options.language, "question"), *(f"{name}: {value}" for name, value in outcome.numbers.items()), verdict, sep="\n")
+    return 0
+
+
+COMMANDS = {"train": train, "translate": translate, "read": read, "lab": lab, "checkpoints": checkpoints, "serve": serve}

@@ -31,7 +31,7 @@ RULES = {
     ),
     "readme": (set(), {"words", "config"}),
     "arguments": (set(), {"words", "config"}),
-    "cli": ({"torch", "numpy", "orjson"}, {"arguments", "words", "config", "model", "data", "training", "decoding", "runs", "ui"}),
+    "cli": ({"torch", "numpy", "orjson"}, {"arguments", "words", "config", "model", "data", "training", "decoding", "runs", "lessons", "ui"}),
     "__main__": (set(), {"cli"}),
 }
 

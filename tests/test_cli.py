@@ -162,3 +162,18 @@ def test_a_task_that_needs_more_steps_gets_them():
     assert steps("--task", "addition") == TASK_STEPS["addition"] > steps() == default("steps")
     assert steps("--task", "addition", "--steps", "7") == 7
     assert steps("--task", "addition", "--preset", "fast") == steps("--preset", "fast")
+
+
+def test_labs_are_listed_and_run(capsys):
+    assert main(["lab", "--json"]) == 0
+    names = [lab["name"] for lab in json.loads(capsys.readouterr().out)]
+    assert "softmax" in names
+    assert main(["lab", "softmax", "--seed", "2", "--set", "factor=10.0", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["lab"], found["seed"], found["answer"]) == ("softmax", 2, "vanishes")
+    assert f"{found['numbers']['slope_large']:.3g}" in found["verdict"]
+    assert main(["lab"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(names)
+    for wrong in (["lab", "nothing"], ["lab", "softmax", "--set", "factor=3"], ["lab", "softmax", "--set", "colour=red"]):
+        assert main(wrong) == 2
+        assert len(capsys.readouterr().err.strip().splitlines()) == 1

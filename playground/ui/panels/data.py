@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playground.data.uploads import report
 from playground.ui import blocks, sentences, uploading
+from playground.ui.titles import title
 from playground.ui.view import View, tokens
 from playground.words import known
 
@@ -32,6 +33,7 @@ def panel(view: View) -> dict:
         "step": None,
         "uses": ["split", "text"],
         "blocks": [
+            blocks.text("of", view.say("page.sentences_of", run=title(view.run, view.language)), css="pg-heading"),
             blocks.text("about", about, css="pg-about"),
             blocks.choice("split", "split", view.say("page.split"), splits, split),
             *([blocks.text("account", " ".join(report(pairs_read, view.language)), css="pg-caption")] if pairs_read else []),

@@ -1,0 +1,4 @@
+"""Lessons: what learners ask, answered by an experiment that they run. Read in this order:
+
+lab (what a lab is) · tensors (labs that need no training: every number is there at once) · labs (all of them, by name).
+"""

@@ -1,0 +1,112 @@
+"""Truths about every lab: it answers one of its guesses, at once and the same each time, and has words for all that it shows."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+from playground.config import Refusal
+from playground.lessons.lab import Grid, Lines
+from playground.lessons.labs import LABS, get
+from playground.words import LANGUAGES, entries, known
+
+SEEDS = (1, 2, 3)
+
+
+def variants(lab):
+    """The defaults, then every control at each of its other choices."""
+    yield {}
+    for control in lab.controls:
+        for choice in control.choices:
+            if choice != control.default:
+                yield {control.name: choice}
+
+
+@pytest.mark.parametrize("name", LABS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_it_answers_one_of_its_guesses_with_plain_numbers(name, seed):
+    lab = get(name)
+    for asked in variants(lab):
+        outcome = lab.outcome(seed, **asked)
+        assert outcome.answer in lab.guesses
+        assert json.loads(json.dumps(dict(outcome.numbers), allow_nan=False)) == dict(outcome.numbers)
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_the_same_seed_gives_the_same(name):
+    first, second = get(name).outcome(7), get(name).outcome(7)
+    assert (first.answer, first.numbers) == (second.answer, second.numbers)
+    for one, other in zip(first.exhibits, second.exhibits, strict=True):
+        if isinstance(one, Grid):
+            np.testing.assert_array_equal(one.values, other.values)
+        else:
+            assert all(np.array_equal(one.lines[name], other.lines[name]) for name in one.lines)
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_exhibits_fit_their_names(name):
+    for asked in variants(get(name)):
+        exhibits = get(name).outcome(1, **asked).exhibits
+        assert len({exhibit.name for exhibit in exhibits}) == len(exhibits)
+        for exhibit in exhibits:
+            if isinstance(exhibit, Lines):
+                assert all(len(line) == len(exhibit.x) and np.isfinite(line).all() for line in exhibit.lines.values())
+                continue
+            assert exhibit.values.shape == (len(exhibit.rows), len(exhibit.columns))
+            shown = exhibit.values if exhibit.mask is None else exhibit.values[np.broadcast_to(exhibit.mask, exhibit.values.shape)]
+            if exhibit.scale == "probability":
+                assert ((shown >= 0) & (shown <= 1)).all(), exhibit.name
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", LABS)
+def test_all_its_sentences_can_be_said(name, language):
+    lab = get(name)
+    for key in ("title", "question", "about", *(f"guess_{guess}" for guess in lab.guesses)):
+        assert lab.say(language, key)
+    for control in lab.controls:
+        assert lab.say(language, f"control_{control.name}")
+    for asked in variants(lab):
+        outcome = lab.outcome(1, **asked)
+        for guess in lab.guesses:
+            assert lab.say(language, f"why_{guess}", **outcome.numbers)
+        for exhibit in outcome.exhibits:
+            assert lab.say(language, f"show_{exhibit.name}")
+            assert lab.say(language, f"caption_{exhibit.name}", **exhibit.said)
+            if isinstance(exhibit, Lines):
+                assert lab.say(language, f"axis_{exhibit.name}")
+                assert all(known(language, f"{lab.area}.name_{line}") for line in exhibit.lines)
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_it_has_no_words_that_nobody_says(name):
+    lab = get(name)
+    asked = {"title", "question", "about", *(f"guess_{guess}" for guess in lab.guesses), *(f"why_{guess}" for guess in lab.guesses)}
+    asked |= {f"control_{control.name}" for control in lab.controls}
+    for settings in variants(lab):
+        for exhibit in lab.outcome(1, **settings).exhibits:
+            asked |= {f"show_{exhibit.name}", f"caption_{exhibit.name}", f"axis_{exhibit.name}"}
+            names = exhibit.lines if isinstance(exhibit, Lines) else (*exhibit.rows, *exhibit.columns)
+            asked |= {f"name_{label}" for label in names}
+    there = {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")}
+    assert there <= asked
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_it_is_there_at_once(name):
+    """Nobody waits for a tensor on the bench; far above what it takes, so that a busy machine does not matter."""
+    started = time.process_time()
+    get(name).outcome(1)
+    assert get(name).kind != "tensors" or time.process_time() - started < 5
+
+
+def test_what_there_is_not_is_said_to_be():
+    lab = next(iter(LABS.values()))
+    for asked in ({"no such control": 1}, {lab.controls[0].name: "no such choice"}):
+        with pytest.raises(Refusal):
+            lab.outcome(1, **asked)
+    with pytest.raises(Refusal) as refused:
+        get("no such lab")
+    assert all(refused.value.say(language) for language in LANGUAGES)
+    assert all(name in LABS for lab in LABS.values() for name in lab.next)
