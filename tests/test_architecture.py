@@ -31,7 +31,10 @@ RULES = {
     ),
     "readme": (set(), {"words", "config"}),
     "arguments": (set(), {"words", "config"}),
-    "cli": ({"torch", "numpy", "orjson"}, {"arguments", "words", "config", "model", "data", "training", "decoding", "runs", "lessons", "ui"}),
+    "cli": (
+        {"torch", "numpy", "orjson"},
+        {"arguments", "words", "config", "model", "data", "training", "decoding", "runs", "lessons", "ui"},
+    ),
     "__main__": (set(), {"cli"}),
 }
 

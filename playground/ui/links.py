@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from playground.config import MAX_POSITIONS, Experiment, Refusal, limits, read_query
 from playground.inspection.interventions import MEMORIES
+from playground.lessons.labs import LABS
 from playground.runs.registry import Runs
-from playground.ui.panels import TABS, data, masks, positions, translate, whatif
+from playground.ui.panels import TABS, data, labs, masks, positions, translate, whatif
 from playground.words import LANGUAGES, say
 
 CHOICES = {
@@ -21,6 +22,8 @@ CHOICES = {
     "change": whatif.WHATS,
     "squeeze": MEMORIES,
     "lang": LANGUAGES,
+    "lab": tuple(LABS),
+    "sure": labs.SURE,
     "hide": ("on",),
     "digits": ("on",),
 }
@@ -36,6 +39,7 @@ WHOLE = {  # both ends included
     "row": (0, MAX_POSITIONS),
     "col": (0, 10**6),
     "window": (0, 10**6),
+    "toss": (1, labs.TOSSES),
 }
 NUMBERS = {"penalty": (0.0, 2.0), "temperature": (0.1, 3.0)}
 

@@ -8,6 +8,7 @@ from playground.figures import (
     changes,
     curves,
     data,
+    graph,
     heads,
     health,
     lengths,
@@ -110,6 +111,7 @@ def gallery(length=12, width=720, hard=True, **style):
         ),
         "health_entropy": health.evenness(few[:18, :8], parts[:18], **cells),
         "lengths": data.lengths(rng.integers(1, length + 1, 50), rng.integers(1, length + 1, 50), **style),
+        "graph": graph.lines(range(length), {"raw": weights[0], "scaled": weights[-1]}, log_y=True, dark=bool(style.get("dark"))),
         "coverage": data.coverage(sorted(rng.integers(1, 99, 40), reverse=True), [5, 1], **style),
     }
     for name, picture in curves.skeletons(steps=300, **style).items():

@@ -31,7 +31,8 @@ def test_what_runs_kept_before_there_were_accounts_is_read():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("lines", "many"), ("names", [3]), ("names", None), ("kind", None), ("credit", 3), ("dropped", [1]), ("dropped", {"no reason": [1]}),
+        ("lines", "many"), ("names", [3]), ("names", None), ("kind", None), ("credit", 3), ("dropped", [1]),
+        ("dropped", {"no reason": [1]}),
         ("dropped", {"blank": ["first"]}), ("notes", [["data.no_such_note", {}]]), ("notes", [["data.note_same", {}]]),
         ("notes", [["data.note_same", {"count": [], "line": 1}]]), ("unit", "page"), ("columns", [["a", 1]]), ("chosen", [0]),
         ("encodings", [{"file": "a"}]), ("preview", [[1, [2], ""]]), ("dropped_rows", {"blank": 3}), ("traces", [None]),

@@ -68,11 +68,11 @@ def test_a_header_is_asked_for_only_where_there_may_be_one(upload):
 
 def test_knobs_follow_the_sentences_unless_somebody_chose(upload):
     big, small = (upload(LINES if few else "\n".join(f"s{n}\tt{n}" for n in range(9000)))["own"] for few in (False, True))
-    usual, rate, size = default("steps"), default("learning_rate"), default("batch_size")
-    for_big, for_small = suggested(9000, size), suggested(60, size)
-    assert uploading.taught("", big, usual, rate, size) == [for_big["steps"], for_big["learning_rate"]]
-    assert uploading.taught(big, small, for_big["steps"], for_big["learning_rate"], size) == [for_small["steps"], for_small["learning_rate"]]
-    assert uploading.taught(big, "", for_big["steps"], for_big["learning_rate"], size, TASK_STEPS["addition"]) == [TASK_STEPS["addition"], rate]
+    usual, size = [default("steps"), default("learning_rate")], default("batch_size")
+    for_big, for_small = ([suggested(count, size)[name] for name in uploading.TAUGHT] for count in (9000, 60))
+    assert uploading.taught("", big, *usual, size) == for_big
+    assert uploading.taught(big, small, *for_big, size) == for_small
+    assert uploading.taught(big, "", *for_big, size, TASK_STEPS["addition"]) == [TASK_STEPS["addition"], usual[1]]
     chosen = uploading.taught("", big, 777, 0.003, size)
     assert all(update["__type__"] == "update" and "value" not in update for update in chosen)
 

@@ -61,7 +61,7 @@ def run(seed: int, factor: float) -> Outcome:
         numbers,
         (
             Grid("scores", scores[None].numpy(), ("score",), TOKENS, said=said),
-            Grid("probabilities", rows.numpy(), tuple(f"× {other:g}" for other in FACTORS), TOKENS, "probability", said=said),
+            Grid("probabilities", rows.numpy(), tuple(f"×{other:g}" for other in FACTORS), TOKENS, "probability", said=said),
             Grid("jacobian", slopes.numpy(), TOKENS, TOKENS, said=said),
             Lines("vanishing", factors.numpy(), {"slope": falls.numpy()}, log_x=True, said=said),
             Lines("variance", np.array(WIDTHS), {"raw": raw.numpy(), "scaled": scaled.numpy()}, log_x=True, log_y=True, said=said),

@@ -8,6 +8,7 @@ import { chips, currentCard, sentenceText, refreshSentence } from "./top.js";
 import { fillCurve, fillNumbers, fillProbes } from "./learning.js";
 import { command, pointAt } from "./actions.js";
 import { drawLines } from "./lines.js";
+import { drawCalibration, drawCards, record } from "./labs.js";
 import { drawLanes } from "./lanes.js";
 import { drawCells, drawCompare, drawSwitches } from "./whatif.js";
 import { drawMap } from "./map.js";
@@ -240,6 +241,9 @@ const KINDS = {
   cells: (element, block) => void (same(element, block) || drawCells(element, block)),
   progress: (element, block) => void (same(element, block) || element.replaceChildren(h("label", {}, h("span", { class: "pg-label" }, block.label), h("progress", { max: block.all, value: block.done })))),
   later: (element, block) => void (element.dataset.asked === block.key || (isActive() && element.ariaBusy === "true") || fetchLater(element, block)),
+  cards: (element, block) => drawCards(element, block),
+  record: (element, block) => record(element, block),
+  calibration: (element) => drawCalibration(element),
   numbers: (element, block) => fillNumbers(element, block),
   probes: (element, block) => fillProbes(element, block),
 };

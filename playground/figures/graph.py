@@ -1,0 +1,68 @@
+"""A graph: a few lines over one number, such as the variance of q·k over d_k."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from playground.figures import theme
+
+MOST = 6  # lines that can be told apart
+_STYLES = (  # colour, dash and mark differ, so that a line is known without its colour
+    ("first", "solid", "circle"), ("second", "dash", "square"), ("cross", "dot", "diamond"), ("encoder", "dashdot", "triangle-up"),
+    ("decoder", "longdash", "x"), ("muted", "longdashdot", "star"),
+)  # fmt: skip
+_HEIGHT, _LEGEND = 250, 22  # px
+_TINY = 1e-30  # what is smaller, and zero, ends a line on an axis of powers
+
+
+def lines(
+    x: Sequence[float],
+    values: Mapping[str, Sequence[float]],
+    *,
+    title: str = "",
+    log_x: bool = False,
+    log_y: bool = False,
+    dark: bool = False,
+) -> dict:
+    """One line for each entry of `values`, called by its key, over `x` whose axis is called `title`. Raises ValueError for more than MOST
+    lines, or when a line has not as many values as `x`."""
+    if not 1 <= len(values) <= MOST:
+        raise ValueError(f"{len(values)} lines can't be told apart")
+    if any(len(line) != len(x) for line in values.values()):
+        raise ValueError("a line has not as many values as x")
+    data = []
+    for (name, line), (color, dash, symbol) in zip(values.items(), _STYLES, strict=False):
+        seen = np.asarray(line, dtype=np.float64)
+        ink = theme.colors(dark)[color]
+        data.append({
+            "type": "scatter", "mode": "lines+markers", "x": [float(f"{place:.6g}") for place in x], "name": name,
+            "y": _significant(np.where(seen > _TINY, seen, np.nan) if log_y else seen),
+            "line": {"color": ink, "width": 2, "dash": dash}, "marker": {"color": ink, "symbol": symbol, "size": 6},
+            "hovertemplate": "%{x:.4~g}: <b>%{y:.4~g}</b><extra>%{fullData.name}</extra>",
+        })  # fmt: skip
+    axes = {
+        "xaxis": theme.axis(title, dark, **(_powers(x) if log_x else {"nticks": 8})),
+        "yaxis": theme.axis("", dark, **(_powers(np.concatenate([*map(np.asarray, values.values())])) if log_y else {"nticks": 5})),
+    }
+    named = len(values) > 1
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+    margin = {"l": 56, "r": 16, "t": 10 + named * _LEGEND, "b": 44}
+    return {
+        "data": data,
+        "layout": theme.layout(_HEIGHT + named * _LEGEND, margin, dark, hovermode="closest", showlegend=named, legend=legend, **axes),
+    }
+
+
+def _powers(values: Sequence[float]) -> dict:
+    """An axis of powers of ten, with a few of them named; 2 and 5 times them as well where there are few."""
+    seen = np.asarray(values, dtype=np.float64)
+    seen = seen[np.isfinite(seen) & (seen > _TINY)]
+    decades = np.log10(seen.max() / seen.min()) if seen.size else 1.0
+    return {"type": "log", "dtick": "D2" if decades < 1 else int(np.ceil(decades / 6)), "exponentformat": "power"}
+
+
+def _significant(values: np.ndarray) -> list[float | None]:
+    """Five digits that count; a gap for what is no number."""
+    return [float(f"{value:.5g}") if np.isfinite(value) else None for value in values]

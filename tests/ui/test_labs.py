@@ -1,0 +1,63 @@
+"""The tab of the labs: a list, then a question whose answer is shown once somebody has guessed."""
+
+from __future__ import annotations
+
+import pytest
+
+from playground.lessons.labs import LABS
+from playground.ui.panels.labs import SURE, UNKNOWN
+from playground.words import LANGUAGES
+
+
+def shown(site, **parameters) -> dict[str, dict]:
+    return {block["id"]: block for block in site.panel("labs", run="reverse", **parameters)["blocks"]}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_labs_are_there_to_choose_from(site, language):
+    cards = shown(site, lang=language)["labs"]["cards"]
+    assert [card["name"] for card in cards] == list(LABS)
+    assert all(card["title"] and card["text"] for card in cards)
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_nothing_is_given_away_before_a_guess(site, name):
+    guess = LABS[name].guesses[0]
+    for parameters in ({}, {"guess": guess}, {"sure": SURE[0]}, {"guess": "nonsense", "sure": SURE[0]}, {"guess": guess, "sure": "100"}):
+        found = shown(site, lab=name, **parameters)
+        assert not {"verdict", "exhibits"} & found.keys()
+        assert [option["value"] for option in found["guess"]["options"]] == list(LABS[name].guesses)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", LABS)
+def test_a_guess_is_compared_with_what_came_out(site, name, language):
+    lab = LABS[name]
+    outcome = lab.outcome(1)
+    why = lab.say(language, f"why_{outcome.answer}", **outcome.numbers)
+    for guess in lab.guesses:
+        found = shown(site, lab=name, guess=guess, sure=SURE[1], lang=language)
+        assert found["verdict"]["text"].endswith(why)
+        assert found["record"] == {"kind": "record", "id": "record", "lab": name, "sure": int(SURE[1]), "right": guess == outcome.answer}
+    found = shown(site, lab=name, guess=UNKNOWN, lang=language)
+    assert found["verdict"]["text"] == why
+    assert "record" not in found
+    figures = found["exhibits"]["blocks"]
+    assert [figure["id"] for figure in figures] == [exhibit.name for exhibit in outcome.exhibits]
+    assert all(figure["caption"] and figure["title"] for figure in figures)
+
+
+def test_another_draw_and_another_setting_change_the_numbers_and_count_no_guess(site):
+    first = shown(site, lab="softmax", guess="grows", sure=SURE[0])
+    again = next(block for block in first["controls"]["blocks"] if block["id"] == "toss")["to"]["toss"]
+    factors = next(block for block in first["controls"]["blocks"] if block["id"] == "factor")
+    other = next(option["value"] for option in factors["options"] if option["value"] != factors["value"])
+    for parameters in ({"toss": again}, {"set": other}):
+        found = shown(site, lab="softmax", guess="grows", sure=SURE[0], **parameters)
+        assert found["exhibits"] != first["exhibits"]
+        assert "record" not in found
+
+
+def test_what_there_is_not_is_one_sentence(site):
+    for parameters in ({"lab": "nothing"}, {"lab": "softmax", "guess": UNKNOWN, "set": "colour=red"}):
+        assert "." in site.panel("labs", run="reverse", **parameters)["error"]
