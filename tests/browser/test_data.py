@@ -7,6 +7,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from playground.words import say
 from tests.browser.steps import SMALL, address, drawn, has_address, has_status, link, new_run, tab, words
 
 NAMES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -157,3 +158,29 @@ def test_what_was_understood_can_be_changed(visit):
     with page.expect_download() as got:
         preview.get_by_role("link", name="JSON", exact=True).click()
     assert len(json.loads(got.value.path().read_text(encoding="utf-8"))) == 21
+
+
+def test_what_was_read_survives_a_refusal_a_reload_and_another_language(visit):
+    """A choice that can't be is taken back, and nobody has to upload again because of a reload or a click on 中文."""
+    page = visit(link(OWN))
+    tab(page, "Data")
+    rows = ["english,german", *(",".join(pair) for pair in PAIRS[:12]), "alone,"]
+    upload(page, "few.csv", "\n".join(rows).encode("cp1252"))
+    reading = page.locator("#pg-reading")
+    expect(reading).to_have_attribute("data-pairs", "12")
+    page.locator("#pg-encoding-0").select_option("utf-8")
+    expect(page.locator(".pg-notice")).to_contain_text("few.csv")
+    expect(page.locator("#pg-encoding-0")).to_have_value("windows-1252")
+    expect(reading).to_have_attribute("data-pairs", "12")
+
+    page.reload()
+    expect(reading).to_contain_text("few.csv")
+    expect(reading).to_have_attribute("data-pairs", "12")
+    expect(page.locator("#pg-source")).to_have_count(0)  # the file itself is no longer in the page
+    page.locator("#pg-language").click()
+    expect(reading.locator("li").first).to_have_text(say("zh", "data.report_line", lines=14, kept=12, dropped=2))
+    before = address(page)["run"]
+    page.locator("#pg-train-own").click()
+    new_run(page, before)
+    has_status(page, "done")
+    has_address(page, task="own")
