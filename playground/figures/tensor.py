@@ -34,6 +34,7 @@ def heatmap(
     titles: tuple[str, str] = ("", ""),
     at: Sequence[int] | None = None,
     sides: tuple[str, str] = ("", ""),
+    digits: int = 2,
     width: int = 720,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
@@ -47,6 +48,7 @@ def heatmap(
     chosen  (row, column) that is framed; `secret`: its value is left out, and its colour
     titles  of rows and columns
     at      the column numbers of the whole tensor that these columns are, for the page's cursor; 0, 1, … when None
+    digits  behind the point of a number on a cell
     sides   of the sentence that rows and columns stand on ("src", "fed", "tgt" or ""), so that the page can light up their tokens
     Traces, always in this order: 0 values, 1 hatching, 2 hover of masked cells, 3 the secret cell. Raises ValueError if the shapes don't
     fit.
@@ -61,13 +63,13 @@ def heatmap(
     if secret and chosen:
         covered[chosen] = True
     place = _place(rows, columns, width)
-    written = readable(len(rows), len(columns), width) if scale != "plain" else True
+    written = readable(len(rows), len(columns), width, digits) if scale != "plain" else True
     pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
     hover = theme.phrase(labels, "hover_tensor", **pair, value=_number(scale)) + "<extra></extra>"
     trace = _values(np.where(hidden | covered, np.nan, values), scale, limit, place, dark, labels)
     trace |= {"meta": {"kind": kind, "cells": True}, "hovertemplate": hover}
     data = [
-        trace | ({"texttemplate": _number(scale, 2), "textfont": {"size": theme.SIZE - 1}} if written else {}),
+        trace | ({"texttemplate": _number(scale, digits), "textfont": {"size": theme.SIZE - 1}} if written else {}),
         cells.hatching(hidden, theme.word(labels, "masked"), dark),
         cells.unseen(hidden, theme.phrase(labels, "hover_tensor_masked", **pair)),
         _secret(covered, theme.phrase(labels, "hover_tensor_secret", **pair), dark),
@@ -80,9 +82,9 @@ def heatmap(
     return {"data": data, "layout": layout | {"legend": cells.legend(place, 1.8, dark)}}
 
 
-def readable(rows: int, columns: int, width: int) -> bool:
+def readable(rows: int, columns: int, width: int, digits: int = 2) -> bool:
     """Whether every cell has room for its number on a page of this width."""
-    return rows * columns <= CELLS and (width - 110) / columns >= WIDEST * DIGITS
+    return rows * columns <= CELLS and (width - 110) / columns >= (WIDEST + digits - 2) * DIGITS
 
 
 def fitting(width: int) -> int:

@@ -19,8 +19,16 @@ _STEPS = (1, 2, 4, 5, 10, 20, 25, 50, 100)
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"})
 
 
+class Name(str):
+    """A label that is words and no token: its spaces are spaces, and it may be longer."""
+
+    __slots__ = ()
+
+
 def visible(token: str) -> str:
     """The token with everything shown that would not be seen: spaces, line breaks, control and invisible characters, nothing at all."""
+    if isinstance(token, Name):
+        return token
     joined = len(token) > 1  # joiners inside a word (Persian, emoji) belong to it; alone they would be nothing
     return "".join(_SHOWN.get(c) or (UNSEEN if _unseen(c) and not (joined and c in _JOINERS) else c) for c in token) or EMPTY
 
@@ -64,6 +72,7 @@ def beside(extents: Sequence[float], step: float) -> bool:
 
 
 def _shortened(text: str, longest: int) -> str:
+    longest = 2 * longest if isinstance(text, Name) else longest
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

@@ -36,7 +36,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Grid:
-    """A tensor with a name for every row and column, (R, C); what is masked is hatched."""
+    """A tensor with a name for every row and column, (R, C); what is masked is hatched, and NaN is a cell without a number."""
 
     name: str
     values: np.ndarray
@@ -45,6 +45,7 @@ class Grid:
     scale: str = "signed"  # as in figures/tensor.py: "signed", "probability" or "plain"
     hue: str = "encoder"  # "encoder", "decoder" or "cross"
     mask: np.ndarray | None = None  # True where a query may look
+    digits: int = 2  # after the point, where the numbers stand in their cells
     said: Mapping[str, Value] = field(default_factory=dict)  # what its caption is filled with
 
 
@@ -61,12 +62,22 @@ class Lines:
 
 
 @dataclass(frozen=True)
+class Table:
+    """What is told apart by words: (R, C) of text under a name for every column. A cell that is a word of the lab's is said as one."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    said: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What came out. `numbers` go to the command line and into the words of `why_<answer>`."""
 
     answer: str  # the guess that these numbers bear out
     numbers: Mapping[str, Value]
-    exhibits: tuple[Grid | Lines, ...] = ()
+    exhibits: tuple[Grid | Lines | Table, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from playground.config import Refusal
 from playground.lessons.lab import Lab
-from playground.lessons.tensors import softmax
+from playground.lessons.tensors import (
+    feedforward,
+    loss,
+    masks,
+    norms,
+    positions,
+    products,
+    residuals,
+    shapes,
+    softmax,
+    vocabulary,
+)
 
-LABS: dict[str, Lab] = {lab.name: lab for lab in (softmax.LAB,)}
+TENSORS = (softmax, masks, positions, shapes, products, vocabulary, feedforward, norms, residuals, loss)
+
+LABS: dict[str, Lab] = {module.LAB.name: module.LAB for module in TENSORS}
 
 
 def get(name: str) -> Lab:

@@ -73,3 +73,14 @@ def test_labels_stand_beside_each_other_only_with_air_between():
     assert not tokens.beside([10, 11], 15)
     assert tokens.beside([30, 7, 7, 7], 24)  # a wide label at the end has its neighbour's room too
     assert not tokens.beside([30, 30], 24)
+
+
+def test_a_name_is_no_token():
+    """Words keep their spaces and may be longer; what Plotly would read as HTML is still shown as it is."""
+    assert tokens.label("a b") == "a␣b"
+    assert tokens.label(tokens.Name("a b")) == "a b"
+    assert tokens.label(tokens.Name("<pad> here")) == "&lt;pad&gt; here"
+    long = "x" * 20
+    assert tokens.label(long) == "x" * (tokens.LONGEST - 1) + "…"
+    assert tokens.label(tokens.Name(long)) == long
+    assert tokens.extent(tokens.Name(long)) > tokens.extent(long)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from playground.config import Refusal
-from playground.lessons.lab import Grid, Lines
+from playground.lessons.lab import Grid, Lines, Table
 from playground.lessons.labs import LABS, get
 from playground.words import LANGUAGES, entries, known
 
@@ -21,6 +21,14 @@ def variants(lab):
         for choice in control.choices:
             if choice != control.default:
                 yield {control.name: choice}
+
+
+def labels(exhibit):
+    """Everything in it that may be a word."""
+    if isinstance(exhibit, Lines):
+        return exhibit.lines
+    cells = (cell for row in exhibit.rows for cell in row) if isinstance(exhibit, Table) else exhibit.rows
+    return (*cells, *exhibit.columns)
 
 
 @pytest.mark.parametrize("name", LABS)
@@ -40,6 +48,8 @@ def test_the_same_seed_gives_the_same(name):
     for one, other in zip(first.exhibits, second.exhibits, strict=True):
         if isinstance(one, Grid):
             np.testing.assert_array_equal(one.values, other.values)
+        elif isinstance(one, Table):
+            assert one.rows == other.rows
         else:
             assert all(np.array_equal(one.lines[name], other.lines[name]) for name in one.lines)
 
@@ -53,10 +63,14 @@ def test_exhibits_fit_their_names(name):
             if isinstance(exhibit, Lines):
                 assert all(len(line) == len(exhibit.x) and np.isfinite(line).all() for line in exhibit.lines.values())
                 continue
+            if isinstance(exhibit, Table):
+                assert exhibit.rows
+                assert all(len(row) == len(exhibit.columns) and all(isinstance(cell, str) for cell in row) for row in exhibit.rows)
+                continue
             assert exhibit.values.shape == (len(exhibit.rows), len(exhibit.columns))
             shown = exhibit.values if exhibit.mask is None else exhibit.values[np.broadcast_to(exhibit.mask, exhibit.values.shape)]
             if exhibit.scale == "probability":
-                assert ((shown >= 0) & (shown <= 1)).all(), exhibit.name
+                assert not ((shown < 0) | (shown > 1)).any(), exhibit.name  # NaN is neither: a lab may show where it comes from
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -77,6 +91,8 @@ def test_all_its_sentences_can_be_said(name, language):
             if isinstance(exhibit, Lines):
                 assert lab.say(language, f"axis_{exhibit.name}")
                 assert all(known(language, f"{lab.area}.name_{line}") for line in exhibit.lines)
+            if isinstance(exhibit, Table):
+                assert all(known(language, f"{lab.area}.name_{column}") for column in exhibit.columns)
 
 
 @pytest.mark.parametrize("name", LABS)
@@ -84,11 +100,11 @@ def test_it_has_no_words_that_nobody_says(name):
     lab = get(name)
     asked = {"title", "question", "about", *(f"guess_{guess}" for guess in lab.guesses), *(f"why_{guess}" for guess in lab.guesses)}
     asked |= {f"control_{control.name}" for control in lab.controls}
+    asked |= {f"name_{choice}" for control in lab.controls for choice in control.choices}
     for settings in variants(lab):
         for exhibit in lab.outcome(1, **settings).exhibits:
             asked |= {f"show_{exhibit.name}", f"caption_{exhibit.name}", f"axis_{exhibit.name}"}
-            names = exhibit.lines if isinstance(exhibit, Lines) else (*exhibit.rows, *exhibit.columns)
-            asked |= {f"name_{label}" for label in names}
+            asked |= {f"name_{label}" for label in labels(exhibit)}
     there = {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")}
     assert there <= asked
 

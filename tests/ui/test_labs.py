@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from playground.lessons.lab import Table
 from playground.lessons.labs import LABS
 from playground.ui.panels.labs import SURE, UNKNOWN
 from playground.words import LANGUAGES
@@ -42,9 +43,14 @@ def test_a_guess_is_compared_with_what_came_out(site, name, language):
     found = shown(site, lab=name, guess=UNKNOWN, lang=language)
     assert found["verdict"]["text"] == why
     assert "record" not in found
-    figures = found["exhibits"]["blocks"]
-    assert [figure["id"] for figure in figures] == [exhibit.name for exhibit in outcome.exhibits]
-    assert all(figure["caption"] and figure["title"] for figure in figures)
+    exhibits = found["exhibits"]["blocks"]
+    assert [exhibit["id"] for exhibit in exhibits] == [exhibit.name for exhibit in outcome.exhibits]
+    for exhibit, made in zip(exhibits, outcome.exhibits, strict=True):
+        if isinstance(made, Table):
+            table, caption = exhibit["blocks"]
+            assert table["title"] and caption["text"] and len(table["rows"]) == len(made.rows)  # noqa: PT018
+        else:
+            assert exhibit["caption"] and exhibit["title"]  # noqa: PT018
 
 
 def test_another_draw_and_another_setting_change_the_numbers_and_count_no_guess(site):

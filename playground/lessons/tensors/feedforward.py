@@ -1,0 +1,99 @@
+"""The feed-forward network (section 3.3): two linear layers at each position, or "two convolutions with kernel size 1"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from playground.config import ModelConfig
+from playground.lessons.lab import Control, Grid, Lab, Outcome
+from playground.model.layers import FeedForward
+from playground.model.parts import Dropout
+
+TOKENS = ("the", "cat", "sat", "down", "now")
+ORDER = (3, 0, 4, 2, 1)  # the same tokens, shuffled
+D, D_FF = 4, 8
+EXACT = 1e-9  # far above what rounding does in float64
+
+
+def network(generator: torch.Generator) -> FeedForward:
+    """A feed-forward network of our model, in float64, with random parameters."""
+    found = FeedForward(ModelConfig(d_model=D, d_ff=D_FF), Dropout(0.0, generator)).double()
+    for parameter in found.parameters():
+        nn.init.normal_(parameter, 0, 0.5, generator=generator)
+    return found
+
+
+def kernel_of(matrix: Tensor, width: int, generator: torch.Generator) -> Tensor:
+    """A linear layer's matrix (out, in) in the middle of a kernel (out, in, width); beside it, random numbers."""
+    kernel = torch.randn(*matrix.shape, width, generator=generator, dtype=matrix.dtype) / 2
+    kernel[:, :, width // 2] = matrix
+    return kernel
+
+
+def convolutions(ffn: FeedForward, width: int, generator: torch.Generator) -> Callable[[Tensor], Tensor]:
+    """The same network as two convolutions along the sentence; torch wants positions last."""
+    first, second = (kernel_of(linear.weight.detach(), width, generator) for linear in (ffn.W_1, ffn.W_2))
+
+    def convolved(x: Tensor) -> Tensor:
+        """(L, D) -> (L, d_ff) -> (L, D)."""
+        hidden = F.conv1d(x.T, first, ffn.W_1.bias, padding="same").relu()
+        return F.conv1d(hidden, second, ffn.W_2.bias, padding="same").T
+
+    return convolved
+
+
+def reach(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    """How much the output at position j changes, at most, when the token at position i gets 1 added to its numbers: (L, L)."""
+    before, changes = function(x), []
+    for token in range(len(x)):
+        moved = x.clone()
+        moved[token] += 1
+        changes.append((function(moved) - before).abs().amax(dim=-1))
+    return torch.stack(changes)
+
+
+@torch.no_grad()
+def run(seed: int, kernel: int) -> Outcome:
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(len(TOKENS), D, generator=generator, dtype=torch.float64)
+    ffn = network(generator)
+    convolved = convolutions(ffn, kernel, generator)
+    order = list(ORDER)
+    shuffled = ffn(x[order])
+
+    own, reached = reach(ffn, x), reach(convolved, x)
+    most = int((own > EXACT).sum(dim=1).max())
+    numbers = {
+        "positions": most, "tokens": len(TOKENS), "parameters": sum(parameter.numel() for parameter in ffn.parameters()),
+        "difference": (convolved(x) - ffn(x)).abs().max().item(),
+    }  # fmt: skip
+    said = {
+        **numbers, "kernel": kernel, "reached": int((reached > EXACT).sum(dim=1).max()), "d_model": D, "d_ff": D_FF,
+        "shuffled": (shuffled - ffn(x)[order]).abs().max().item(),
+    }  # fmt: skip
+    columns = tuple(f"d{number}" for number in range(D))
+    return Outcome(
+        "one" if most == 1 else "all" if most == len(TOKENS) else "neighbours",
+        numbers,
+        (
+            Grid("input", x.numpy(), TOKENS, columns, said=said),
+            Grid("output", ffn(x).numpy(), TOKENS, columns, said=said),
+            Grid("convolved", convolved(x).numpy(), TOKENS, columns, said=said),
+            Grid("reach", reached.numpy(), TOKENS, TOKENS, said=said),
+            Grid("shuffled", shuffled.numpy(), tuple(TOKENS[token] for token in ORDER), columns, said=said),
+        ),
+    )
+
+
+LAB = Lab(
+    "feedforward",
+    "tensors",
+    ("one", "neighbours", "all"),
+    run,
+    (FeedForward, convolutions, kernel_of, reach),
+    (Control("kernel", (1, 3), 1),),
+)

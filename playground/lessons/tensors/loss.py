@@ -1,0 +1,137 @@
+"""Masked loss (sections 3.4 and 5.4): what padding does to the mean, what ignore_index is, and what label smoothing asks for."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
+from playground.lessons.lab import Control, Grid, Lab, Outcome
+from playground.model.padding import padded
+from playground.training.loss import cross_entropy
+
+VOCABULARY = (*SPECIAL_TOKENS, "a", "b", "c")
+SENTENCES = ((4, 5, 4, 6, 4), (5,))  # "a b a c a": nobody can know what follows an a; and "b"
+STEPS, RATE = 20, 2.0
+TORCHS_OWN = inspect.signature(F.cross_entropy).parameters["ignore_index"].default
+INDICES = (PAD, TORCHS_OWN, 99)
+
+
+def surprise(logits: Tensor, tgt_out: Tensor) -> Tensor:
+    """-ln of the probability that each right token got: logits (B, T, V), tgt_out (B, T) -> (B, T), in nats."""
+    return -logits.log_softmax(dim=-1).gather(-1, tgt_out[..., None]).squeeze(-1)
+
+
+def learn(seed: int, counted: bool) -> Tensor:
+    """The logits (B, T, V) of the smallest model, a table of what follows which token, after a few steps of gradient descent.
+
+    `counted`: with padding in the loss, as if somebody had forgotten it.
+    """
+    tgt_in, tgt_out = batch()
+    table = torch.randn(len(VOCABULARY), len(VOCABULARY), generator=torch.Generator().manual_seed(seed)) * 0.1
+    for _ in range(STEPS):
+        table.requires_grad_()
+        loss = surprise(table[tgt_in], tgt_out).mean() if counted else cross_entropy(table[tgt_in], tgt_out)
+        (gradient,) = torch.autograd.grad(loss, table)
+        table = (table - RATE * gradient).detach()
+    return table[tgt_in]
+
+
+def means(logits: Tensor, tgt_out: Tensor) -> tuple[float, float]:
+    """The mean surprise over all cells, and over those that hold a token."""
+    found = surprise(logits, tgt_out)
+    return found.mean().item(), found[tgt_out != PAD].mean().item()
+
+
+def renamed(logits: Tensor, tgt_out: Tensor, index: int) -> float:
+    """Torch's loss when padding is called `index` in the targets and ignore_index is told so."""
+    targets = tgt_out.masked_fill(tgt_out == PAD, index)
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=index).item()
+
+
+def smoothed(tgt_out: Tensor, vocabulary: int, eps: float) -> Tensor:
+    """The distribution that label smoothing asks for: (B, T) -> (B, T, V), 1 - eps + eps / V at the right token, eps / V elsewhere."""
+    return F.one_hot(tgt_out, vocabulary) * (1 - eps) + eps / vocabulary
+
+
+def by_hand(logits: Tensor, tgt_out: Tensor, eps: float) -> Tensor:
+    """The mean over the tokens of -sum of target times ln of probability: a scalar."""
+    target = smoothed(tgt_out, logits.shape[-1], eps)
+    return -(target * logits.log_softmax(dim=-1)).sum(dim=-1)[tgt_out != PAD].mean()
+
+
+def batch() -> tuple[Tensor, Tensor]:
+    """What the decoder is fed and what it shall say: (B, T) each."""
+    return padded([(BOS, *ids) for ids in SENTENCES]), padded([(*ids, EOS) for ids in SENTENCES])
+
+
+def run(seed: int, eps: float) -> Outcome:
+    tgt_out = batch()[1]
+    forgotten, correct = learn(seed, counted=True), learn(seed, counted=False)
+    (all_cells, tokens), (all_cells_correct, tokens_correct) = means(forgotten, tgt_out), means(correct, tgt_out)
+    losses = _losses(correct, tgt_out, eps)
+    numbers = {
+        "all_cells": all_cells, "tokens": tokens, "all_cells_correct": all_cells_correct, "tokens_correct": tokens_correct,
+        "padding": surprise(forgotten, tgt_out)[tgt_out == PAD].mean().item(),
+        "padding_correct": surprise(correct, tgt_out)[tgt_out == PAD].mean().item(), "difference": max(losses) - min(losses),
+    }  # fmt: skip
+    return Outcome(
+        "smaller" if all_cells < 0.99 * tokens else "larger" if all_cells > 1.01 * tokens else "same",
+        numbers,
+        (*_surprises(forgotten, correct, tgt_out, numbers), _ignored(correct, tgt_out), *_smoothing(tgt_out, eps, losses)),
+    )
+
+
+def _surprises(forgotten: Tensor, correct: Tensor, tgt_out: Tensor, numbers: dict[str, float]) -> tuple[Grid, ...]:
+    """The batch, the surprise at every cell of it after either training, and the four means."""
+    places, both = tuple(map(str, range(tgt_out.shape[1]))), ("counted", "ignored")
+    said = {"pad": PAD, "pads": int((tgt_out == PAD).sum()), "cells": tgt_out.numel(), "real": int((tgt_out != PAD).sum()), **numbers}
+    table = np.array([[numbers["all_cells"], numbers["tokens"]], [numbers["all_cells_correct"], numbers["tokens_correct"]]])
+    return (
+        Grid("targets", tgt_out.numpy(), ("1", "2"), places, "plain", "decoder", said=said),
+        Grid("forgotten", surprise(forgotten, tgt_out).numpy(), ("1", "2"), places, hue="decoder", said=said),
+        Grid("correct", surprise(correct, tgt_out).numpy(), ("1", "2"), places, hue="decoder", said=said),
+        Grid("means", table, both, ("all_cells", "tokens"), hue="decoder", said=said),
+    )
+
+
+def _ignored(logits: Tensor, tgt_out: Tensor) -> Grid:
+    """The same loss, whatever number stands for padding."""
+    found = np.array([[renamed(logits, tgt_out, index)] for index in INDICES])
+    said = {"own": TORCHS_OWN, "pad": PAD, "other": INDICES[-1], "spread": float(np.ptp(found)), "loss": float(found[0, 0])}
+    return Grid("ignored", found, tuple(map(str, INDICES)), ("loss",), hue="decoder", digits=4, said=said)
+
+
+def _losses(logits: Tensor, tgt_out: Tensor, eps: float) -> tuple[float, float, float]:
+    """The smoothed loss by hand, as this program computes it, and torch's."""
+    ours = cross_entropy(logits, tgt_out, eps)
+    torchs = F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, label_smoothing=eps)
+    return by_hand(logits, tgt_out, eps).item(), ours.item(), torchs.item()
+
+
+def _smoothing(tgt_out: Tensor, eps: float, losses: tuple[float, ...]) -> tuple[Grid, ...]:
+    """The target distribution of the first sentence, and its loss in three ways."""
+    target = smoothed(tgt_out[:1], len(VOCABULARY), eps)[0]
+    rows = tuple(VOCABULARY[token] for token in tgt_out[0].tolist())
+    said = {
+        "eps": eps, "right": target[0].max().item(), "wrong": target[0].min().item(), "size": len(VOCABULARY),
+        "least": torch.special.entr(target[0]).sum().item(), "loss": losses[0], "difference": max(losses) - min(losses),
+    }  # fmt: skip
+    return (
+        Grid("smoothed", target.numpy(), rows, VOCABULARY, "probability", "decoder", digits=3, said=said),
+        Grid("equal", np.array(losses)[:, None], ("hand", "ours", "torch"), ("loss",), hue="decoder", digits=4, said=said),
+    )
+
+
+LAB = Lab(
+    "loss",
+    "tensors",
+    ("larger", "same", "smaller"),
+    run,
+    (surprise, learn, means, renamed, smoothed, by_hand, cross_entropy),
+    (Control("eps", (0.0, 0.1, 0.3), 0.1),),
+)

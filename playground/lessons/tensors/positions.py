@@ -1,0 +1,152 @@
+"""Positional encoding by hand (section 3.5): four positions, eight dimensions, column by column, and what a step of k does to them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from playground.config import MAX_POSITIONS, SPECIAL_TOKENS
+from playground.inspection.positions import rotation, shift_errors
+from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome
+from playground.model.attention import scaled_dot_product_attention
+from playground.model.positions import LearnedPositions, places, sinusoids
+
+WIDTH = 8
+SHOWN = 4  # positions in the tables
+TRIED = 64  # positions that one matrix has to serve
+TRAINED = 8  # positions that the learned table has seen
+BEYOND = 16  # positions that it is asked for
+STEPS = (1, 2, 5)
+EXACT, NEAR = 1e-5, 0.1  # errors below are rounding; or small against sines and cosines
+
+
+def div_term(d_model: int) -> Tensor:
+    """One frequency for each pair of columns, (D / 2,): exp(-ln(10000) 2i / D), as most programs write 1 / 10000^(2i / D)."""
+    return torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000) / d_model))
+
+
+def as_power(d_model: int) -> Tensor:
+    """The same as the paper writes it: 10000^(-2i / D), (D / 2,)."""
+    return 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
+
+
+def by_columns(length: int, d_model: int) -> Tensor:
+    """The table (L, D): even columns are sines, odd columns cosines, of position times frequency."""
+    angles = torch.arange(length)[:, None] * div_term(d_model)  # (L, 1) * (D / 2,) -> (L, D / 2)
+    table = torch.zeros(length, d_model)
+    table[:, 0::2] = angles.sin()
+    table[:, 1::2] = angles.cos()
+    return table
+
+
+def missed(table: Tensor, k: int) -> float:
+    """How far the best single matrix for all positions misses: M PE(pos) against PE(pos + k), the largest error. table (L, D)."""
+    here, there = table[:-k].double(), table[k:].double()
+    return (here @ torch.linalg.lstsq(here, there, driver="gelsd").solution - there).abs().max().item()
+
+
+def drawn(seed: int) -> LearnedPositions:
+    """The model's learned positions before the first step, drawn as `initialise` draws them."""
+    positions = LearnedPositions(WIDTH)
+    torch.nn.init.normal_(positions.table, 0, 0.5**0.5, generator=torch.Generator().manual_seed(seed))
+    return positions
+
+
+def learned(seed: int, trained: int) -> Tensor:
+    """A learned table (MAX_POSITIONS, D) that sentences of `trained` tokens have taught to be the sinusoids.
+
+    The loss is half the squared distance; with rate 1 one step of gradient descent is enough.
+    """
+    positions = drawn(seed)
+    loss = (positions(torch.zeros(1, trained, WIDTH), places(trained)) - sinusoids(trained, WIDTH)).square().sum() / 2
+    (gradient,) = torch.autograd.grad(loss, positions.table)
+    return (positions.table - gradient).detach()
+
+
+def padding_matters(table: Tensor, without: Tensor, seed: int) -> float:
+    """How much what the tokens get from attention differs between two tables (L, D) that differ at the last place, a PAD."""
+    x = torch.randn(len(table), WIDTH, generator=torch.Generator().manual_seed(seed))
+    mask = torch.arange(len(table)) < len(table) - 1
+    with_position, without_position = (scaled_dot_product_attention(x + t, x + t, x + t, mask)[0][:-1] for t in (table, without))
+    return (with_position - without_position).abs().max().item()
+
+
+def run(seed: int, k: int) -> Outcome:
+    table = sinusoids(TRIED + k, WIDTH)
+    error, error_learned = missed(table, k), missed(drawn(seed).table.detach()[: TRIED + k], k)
+    numbers = {
+        "k": k, "positions": TRIED, "error": error, "error_learned": error_learned,
+        "error_rotation": float(shift_errors(table.numpy(), k).max()),
+        "error_power": (div_term(WIDTH) - as_power(WIDTH)).abs().max().item(),
+        "error_table": (by_columns(SHOWN, WIDTH) - table[:SHOWN]).abs().max().item(),
+    }  # fmt: skip
+    return Outcome(
+        "one" if error < EXACT else "nearly" if error < NEAR else "each",
+        numbers,
+        (*_columns(numbers), _padding(seed), *_shift(table, k, numbers), _beyond(seed, k)),
+    )
+
+
+def _columns(numbers: dict[str, float]) -> tuple[Grid, ...]:
+    """From frequencies to angles to the table."""
+    terms, rows, pairs = div_term(WIDTH), tuple(map(str, range(SHOWN))), tuple(f"i = {i}" for i in range(WIDTH // 2))
+    angles, last = torch.arange(SHOWN)[:, None] * terms, SHOWN - 1
+    table = by_columns(SHOWN, WIDTH)
+    said = {
+        "fastest": terms[0].item(), "slowest": terms[-1].item(), "last": last, "term": terms[1].item(), "angle": angles[last, 1].item(),
+        "sine": table[last, 2].item(), "cosine": table[last, 3].item(), **numbers,
+    }  # fmt: skip
+    return (
+        Grid("terms", torch.stack((terms, as_power(WIDTH))).numpy(), ("exp", "power"), pairs, said=said, digits=3),
+        Grid("angles", angles.numpy(), rows, pairs, said=said, digits=3),
+        Grid("table", table.numpy(), rows, _dimensions(), said=said, digits=3),
+    )
+
+
+def _padding(seed: int) -> Grid:
+    """The table of a sentence whose last place is a PAD, with zeros there."""
+    table = sinusoids(SHOWN, WIDTH)
+    zeros = table.clone()
+    zeros[-1] = 0
+    said = {"difference": padding_matters(table, zeros, seed), "tokens": SHOWN - 1}
+    return Grid("padding", zeros.numpy(), (*map(str, range(SHOWN - 1)), SPECIAL_TOKENS[0]), _dimensions(), said=said, digits=3)
+
+
+def _shift(table: Tensor, k: int, numbers: dict[str, float]) -> tuple[Grid, ...]:
+    """M_k, and what it makes of position 1."""
+    matrix = rotation(WIDTH, k)
+    turned = np.stack((table[1].numpy(), matrix @ table[1].numpy(), table[1 + k].numpy()))
+    said = {"there": 1 + k, "cos": matrix[0, 0], "sin": matrix[0, 1], "apart": np.abs(turned[1] - turned[2]).max(), **numbers}
+    return (
+        Grid("rotation", matrix, _dimensions(), _dimensions(), said=said, digits=3),
+        Grid("turned", turned, ("PE(1)", "M · PE(1)", f"PE({1 + k})"), _dimensions(), said=said, digits=3),
+    )
+
+
+def _beyond(seed: int, k: int) -> Lines:
+    """How far M_k misses from each position, for both tables."""
+    tables = {"sinusoids": sinusoids(BEYOND + k, WIDTH), "learned": learned(seed, TRAINED)[: BEYOND + k]}
+    errors = {name: shift_errors(table.numpy(), k) for name, table in tables.items()}
+    seen = TRAINED - k
+    said = {
+        "k": k, "trained": TRAINED, "within": float(errors["learned"][:seen].max()), "after": float(errors["learned"][seen:].mean()),
+        "sinusoids": float(errors["sinusoids"].max()), "most": MAX_POSITIONS, "seen": seen - 1,
+    }  # fmt: skip
+    return Lines("beyond", np.arange(BEYOND), errors, said=said)
+
+
+def _dimensions() -> tuple[str, ...]:
+    return tuple(map(str, range(WIDTH)))
+
+
+LAB = Lab(
+    "positions",
+    "tensors",
+    ("one", "nearly", "each"),
+    run,
+    (div_term, as_power, by_columns, sinusoids, rotation, missed, padding_matters, learned),
+    (Control("k", STEPS, 1),),
+)

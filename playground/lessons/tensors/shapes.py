@@ -1,0 +1,138 @@
+"""Shapes of attention (section 3.2.2): (B, L, D) to (B, H, L, K) and back, and what each step does to the numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from playground.config import ModelConfig
+from playground.lessons.lab import Control, Grid, Lab, Outcome
+from playground.lessons.tensors.positions import div_term
+from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
+from playground.model.parts import Dropout
+
+LENGTH, WIDTH = 8, 8
+PLACES = 6  # positions that are multiplied with frequencies: not as many as there are frequencies
+POSITION = 100  # the number in a cell is position * 100 + dimension
+
+
+def numbered() -> Tensor:
+    """A batch of one sentence (1, L, D) whose cells say where they come from."""
+    return (torch.arange(LENGTH)[:, None] * POSITION + torch.arange(WIDTH))[None]
+
+
+def viewed(x: Tensor, heads: int) -> Tensor:
+    """(B, L, D) -> (B, H, L, K) in one step: the shape is right."""
+    return x.view(x.shape[0], heads, x.shape[1], x.shape[2] // heads)
+
+
+def refusal(x: Tensor, shape: tuple[int, ...]) -> str:
+    """What torch says when it can't view x in this shape; "" when it can."""
+    try:
+        x.view(shape)
+    except RuntimeError as error:
+        return str(error).partition(" (")[0]
+    return ""
+
+
+def by_loop(q: Tensor, k: Tensor) -> Tensor:
+    """The scores of every head of every sentence, one after the other: (B, H, Q, K) and (B, H, L, K) -> (B, H, Q, L)."""
+    return torch.stack([torch.stack([q[b, h] @ k[b, h].T for h in range(q.shape[1])]) for b in range(q.shape[0])])
+
+
+def chunked(x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> tuple[Tensor, ...]:
+    """Queries, keys and values (B, L, D) by one product with one matrix (D, 3 D), cut in three."""
+    return (x @ torch.cat((W_q, W_k, W_v), dim=1)).chunk(3, dim=-1)
+
+
+def angles(length: int, d_model: int) -> Tensor:
+    """Position times frequency: (L, 1) * (D / 2,) -> (L, D / 2). The missing and the single axis are repeated."""
+    return torch.arange(length)[:, None] * div_term(d_model)
+
+
+def run(seed: int, heads: int) -> Outcome:
+    attention = MultiHeadAttention(ModelConfig(d_model=WIDTH, n_heads=heads), Dropout(0.0, torch.Generator()))
+    x = numbered()
+    right, wrong = attention.split(x), viewed(x, heads)
+    drawn = torch.randn(4, WIDTH, WIDTH, generator=torch.Generator().manual_seed(seed))
+    states, matrices = drawn[:1, :LENGTH], drawn[1:] / WIDTH**0.5
+    one, three = chunked(states, *matrices), [states @ matrix for matrix in matrices]
+    q, k, v = (attention.split(projected) for projected in one)
+    result = scaled_dot_product_attention(q, k, v)[0]
+    numbers = {
+        "heads": heads, "length": LENGTH, "width": WIDTH // heads, "positions": (wrong[0, 0] // POSITION).unique().numel(),
+        "moved": int((right != wrong).sum()), "cells": x.numel(), "back": int((attention.concat(right) != x).sum()),
+        "loop": (q @ k.transpose(-2, -1) - by_loop(q, k)).abs().max().item(),
+        "chunk": max((a - b).abs().max().item() for a, b in zip(one, three, strict=True)),
+    }  # fmt: skip
+    same, sets = torch.equal(right, wrong), torch.equal(right.flatten(2).sort().values, wrong.flatten(2).sort().values)
+    return Outcome(
+        "same" if same else "order" if sets else "mixed",
+        numbers,
+        (*_heads(x, right, wrong, numbers), _strides(x, right, result), *_products(q, k, one, numbers), _broadcast()),
+    )
+
+
+def _heads(x: Tensor, right: Tensor, wrong: Tensor, numbers: dict[str, float]) -> tuple[Grid, ...]:
+    """All numbers, and those of head 0 in either way."""
+    places, dimensions = _numbers(LENGTH), _numbers(WIDTH)
+    said = {**numbers, "place": 3, "dimension": 5, "cell": x[0, 3, 5].item(), "all": WIDTH}
+    for name, head in (("right", right[0, 0]), ("wrong", wrong[0, 0])):
+        said |= {f"{name}_positions": _listed(head // POSITION), f"{name}_dimensions": _listed(head % POSITION)}
+    said["missing"] = ", ".join(place for place in places if place not in said["wrong_positions"])
+    columns = _numbers(right.shape[-1])
+    return (
+        Grid("cells", x[0].numpy(), places, dimensions, "plain", said=said),
+        Grid("right", right[0, 0].numpy(), places, columns, "plain", said=said),
+        Grid("wrong", wrong[0, 0].numpy(), places, columns, "plain", said=said),
+    )
+
+
+def _strides(x: Tensor, right: Tensor, result: Tensor) -> Grid:
+    """How far apart neighbours along each axis are in memory, from the split to the way back."""
+    back = result.transpose(1, 2)
+    steps = {"cut": right.transpose(1, 2), "split": right, "attended": result, "returned": back}
+    strides = np.array([step.stride() for step in steps.values()])
+    said = {
+        "refusal": refusal(back, x.shape), "head": back.stride(2), "last": back.stride(3), "width": back.shape[3],
+        "needed": back.shape[3] * back.stride(3), "copied": int(back.reshape(x.shape).data_ptr() != back.data_ptr()),
+    }  # fmt: skip
+    return Grid("strides", strides, tuple(steps), _numbers(4), "plain", said=said)
+
+
+def _products(q: Tensor, k: Tensor, one: tuple[Tensor, ...], numbers: dict[str, float]) -> tuple[Grid, ...]:
+    """The scores of head 0, and queries, keys and values of position 0."""
+    places, first = _numbers(LENGTH), torch.stack([projected[0, 0] for projected in one])
+    return (
+        Grid("loop", by_loop(q, k)[0, 0].numpy(), places, places, said=numbers),
+        Grid("chunks", first.numpy(), ("Q", "K", "V"), _numbers(WIDTH), said={**numbers, "all": WIDTH, "three": 3 * WIDTH}),
+    )
+
+
+def _broadcast() -> Grid:
+    product, term = angles(PLACES, WIDTH), div_term(WIDTH)
+    said = {
+        "left": f"({PLACES}, 1)", "right": f"({len(term)},)", "shape": str(tuple(product.shape)), "place": PLACES - 1,
+        "term": term[1].item(), "angle": product[-1, 1].item(),
+    }  # fmt: skip
+    return Grid("broadcast", product.numpy(), _numbers(PLACES), tuple(f"{value:.3g}" for value in term.tolist()), digits=3, said=said)
+
+
+def _listed(found: Tensor) -> str:
+    """The different numbers in a tensor of any shape, as text."""
+    return ", ".join(map(str, found.unique().tolist()))
+
+
+def _numbers(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(count)))
+
+
+LAB = Lab(
+    "shapes",
+    "tensors",
+    ("same", "order", "mixed"),
+    run,
+    (viewed, MultiHeadAttention.split, MultiHeadAttention.concat, refusal, by_loop, chunked, angles),
+    (Control("heads", (2, 4), 2),),
+)
