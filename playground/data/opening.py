@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from playground.config import Refusal
 from playground.data.encodings import Encoding, decode
-from playground.data.formats import BY_LINE, WHOLE, delimited
+from playground.data.formats import BY_LINE, WHOLE, delimited, first_of
 from playground.data.formats.guard import restored
 from playground.data.formats.limits import BYTE_LIMIT, ENDLESS, MOST_LINES
-from playground.data.formats.table import Notes, Reader, Row, Source, Table
+from playground.data.formats.table import Notes, Row, Source, Table
 from playground.data.text import normalise
 from playground.data.unpacking import File, unpack
 
@@ -54,20 +54,16 @@ def open_files(files: Sequence[File], encoding: str = "") -> Opened:
 
 def find_table(opened: Opened) -> tuple[Table, list[Row]]:
     """The table that the first reader made of it, with all its rows. Raises Refusal."""
-    table = _first(WHOLE, opened.sources)
+    table = first_of(WHOLE, opened.sources)
     if table is None:
         _check_lines(opened.sources)
-        table = _first(BY_LINE, opened.sources)
+        table = first_of(BY_LINE, opened.sources)
     if table is None:
         raise _refusal(opened)
     rows = list(islice(table.rows, MOST_LINES + 1))
     if len(rows) > MOST_LINES:
         raise Refusal("data.too_many_lines", name=opened.name, limit=MOST_LINES)
     return table, list(restored(rows)) if table.kind in ("tsv", "csv") else rows
-
-
-def _first(readers: Sequence[Reader], sources: Sequence[Source]) -> Table | None:
-    return next((table for table in (reader(sources) for reader in readers) if table is not None), None)
 
 
 def _check_lines(sources: Sequence[Source]) -> None:

@@ -11,7 +11,6 @@ from playground.data.choosing import SHOWN, Plan
 from playground.data.encodings import is_damaged
 from playground.data.formats import escapes
 from playground.data.formats.limits import PAIR_LIMIT
-from playground.data.formats.records import row_width
 from playground.data.formats.table import Row
 from playground.data.text import normalise
 
@@ -66,7 +65,7 @@ class Sieve:
             return "", "", "header"
         if row.fault:
             return "", "", row.fault
-        if len(cells) > plan.width and row_width(cells) > plan.width:
+        if plan.has_strays(cells):
             return "", "", "extra_columns"
         src = cells[plan.source] if plan.source < len(cells) else ""
         tgt = cells[plan.target] if plan.target < len(cells) else ""

@@ -17,6 +17,7 @@ from typing import IO, NamedTuple
 from playground.config import Refusal
 from playground.data.formats.limits import MEMBER_LIMIT, UNPACKED_LIMIT
 from playground.data.formats.table import Notes
+from playground.data.formats.trimmed import TERMS
 from playground.data.guessing import oddness
 from playground.data.text import normalise
 
@@ -32,12 +33,11 @@ _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error, EOFError, OSError, ValueError, OverflowError, LookupError,
     NotImplementedError,
 )  # fmt: skip
-_LITTER = re.compile(r"(?i)(^|.*/)(__MACOSX/.*|\._[^/]*|\.DS_Store|\.git\w*|Thumbs\.db|desktop\.ini)")
+_LITTER = re.compile(r"(?i)(^|.*/)(__MACOSX/.*|\._[^/]*|~\$[^/]*|\.~lock\.[^/]*|\.DS_Store|\.git\w*|Thumbs\.db|desktop\.ini)")
 _PAPER = re.compile(
-    r"(?i)(read.?me|licen[cs]es?|copying|copyright|notice|authors|changelog|citation|credits|disclaimer|terms|about)([_-]\w+)?(\.(txt|rst))?"
-    r"|.*_about\.txt|.*\.(md|pdf|html?|rtf|bib|ids|scores|url)"
+    r"(?i)(read.?me|licen[cs]es?|copying|copyright|notice|authors|changelog|citation|credits|disclaimer|terms|about|info)([_-]\w+)?(\.(txt|rst))?"
+    r"|.*[_-](about|licen[cs]e|info|readme)\.txt|.*(meta-?data|dataset_?infos?|data-?package|croissant)[^/]*\.json|.*\.(md|pdf|html?|rtf|bib|ids|scores|url)"
 )
-_TERMS = re.compile(r"(?i)licen[cs]e|\bCC[ -](BY|0)|creativecommons|attribution|copyright|public domain")
 _ALIGNED = re.compile(r"(.+)\.([A-Za-z_]{2,})-([A-Za-z_]{2,})\.(\2|\3)")  # OPUS and Moses: stem.de-en.de beside stem.de-en.en
 _CREDIT = 300  # characters of a licence text that are kept
 
@@ -225,7 +225,7 @@ def _credit(paper: _Member) -> str:
             text = stream.read(20_000).decode("utf-8", "ignore")
     except _BROKEN:
         return ""
-    return " ".join(line for line in map(normalise, text.splitlines()) if _TERMS.search(line))[:_CREDIT]
+    return " ".join(line for line in map(normalise, text.splitlines()) if TERMS.search(line))[:_CREDIT]
 
 
 def _named(members: Sequence[_Member]) -> str:

@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import Any
 
 from playground.config import Refusal
-from playground.data.choosing import Choices, Column, Plan, licence, plan
+from playground.data.choosing import Choices, Column, Plan, plan
 from playground.data.encodings import Encoding
 from playground.data.formats import escapes
-from playground.data.formats.limits import COLUMN_LIMIT, LINE_LIMIT, SAMPLE
-from playground.data.formats.records import usual_width
+from playground.data.formats.cells import licence
+from playground.data.formats.limits import LINE_LIMIT, SAMPLE
 from playground.data.formats.table import Notes, Row, Source, Table
 from playground.data.hub import from_hub
 from playground.data.opening import Opened, find_table, open_files
@@ -47,7 +47,7 @@ class Pairs:
     columns: tuple[Column, ...] = ()
     chosen: tuple[int, int] = (0, 1)  # the columns of source and target
     header: bool = False  # whether the first row was taken as names of columns
-    named: bool = False  # whether the format itself names the columns
+    named: bool = False  # whether the format itself names the columns, so that no row does
     encodings: tuple[Encoding, ...] = ()  # one for each file
     preview: tuple[Seen, ...] = ()  # the first rows as they were understood
     dropped_rows: dict[str, tuple[Seen, ...]] = field(default_factory=dict)  # the first of each reason
@@ -78,10 +78,7 @@ def read_hub(dataset: str, config: str, split: str, choices: Choices = Choices()
 
 
 def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_characters: int) -> Pairs:
-    width = max(len(table.columns), usual_width(rows))
-    if width > COLUMN_LIMIT:
-        raise Refusal("data.too_many_columns", name=opened.name, limit=COLUMN_LIMIT)
-    how = plan(opened.name, table, rows, width, choices)
+    how = plan(opened.name, table, rows, choices)
     left = traces(rows, how)
     guessed = any(encoding.guessed for encoding in opened.encodings)
     sieve = Sieve(how, bool(table.columns), max_characters, guessed, left if choices.undo else {})
@@ -94,8 +91,8 @@ def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_
         tuple(sifted.kept), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
         credit=owed or normalise(table.credit) or opened.credit,
         notes=(*opened.notes, *table.notes, *_notes(rows, sifted, how, bool(owed)), *_traces(left, choices.undo)),
-        unit=table.unit, columns=how.columns, chosen=(how.source, how.target), header=how.header > 0, named=bool(table.columns),
-        encodings=opened.encodings, preview=tuple(sifted.preview),
+        unit=table.unit, columns=how.columns, chosen=(how.source, how.target), header=how.header > 0,
+        named=bool(table.columns) and table.kind != "two_files", encodings=opened.encodings, preview=tuple(sifted.preview),
         dropped_rows={reason: tuple(seen) for reason, seen in sifted.shown.items() if seen},
         traces=tuple(kind for kind in escapes.KINDS if any(kind in side for side in left.values())), undone=bool(choices.undo),
     )  # fmt: skip

@@ -5,19 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from xml.sax.saxutils import escape
 
 from playground.config import Refusal
-from playground.data.choosing import Choices, plan
 from playground.data.formats.guard import guarded
+from playground.data.formats.languages import is_language
+from playground.data.formats.limits import SAMPLE
 from playground.data.formats.table import Row, Table
+from playground.data.heading import find_header
 from playground.data.text import normalise
 
 SHEET_LIMIT = 50_000  # pairs in a workbook, as many as are read from one
 NAMES = ("source", "target")
 CREDIT = "credit"
 BARS = "|||"
+_NO_TEXT = re.compile(r"#|1[.)] ")  # how a remark begins, and the first of lines that are counted
 _LANGUAGES = ("x-source", "x-target")  # TMX wants languages; these say that they are not known
 
 Pairs = Sequence[tuple[str, str]]
@@ -67,21 +71,25 @@ def _delimited(rows: Sequence[Sequence[str]], delimiter: str, end: str) -> str:
 
 
 def _bars(pairs: Pairs, credit: str) -> list[File]:
-    """No header, as aligners want it; but where the first pair would be taken for one, there has to be one before it."""
+    """No header, as aligners want it; but where the first pair would be taken for one or for a remark, there has to be one before it."""
     for place, pair in enumerate(pairs, 1):
         if any(BARS in text for text in pair):
             raise Refusal("data.bars_inside", place=place)
-    rows = [NAMES, *pairs] if pairs and _would_be_header(pairs[0]) else pairs
+    rows = _headed(pairs, Table("bars", ()))
     return [("pairs.txt", "".join(f"{src} {BARS} {tgt}\n" for src, tgt in rows).encode()), *_about(credit)]
 
 
-def _would_be_header(pair: tuple[str, str]) -> bool:
-    rows = [Row(1, list(pair))]
-    return plan("", Table("bars", rows), rows, len(pair), Choices()).header > 0
+def _headed(pairs: Pairs, table: Table) -> Pairs:
+    """The pairs below a header, if the first would be read as something else."""
+    rows = [Row(line, list(pair)) for line, pair in enumerate(pairs[:SAMPLE], 1)]
+    odd = pairs and (_NO_TEXT.match(pairs[0][0]) or all(map(is_language, pairs[0])))
+    return [NAMES, *pairs] if odd or find_header(rows, table) else pairs
 
 
 def _two_files(pairs: Pairs, credit: str) -> list[File]:
-    return [*((f"{name}.txt", "".join(f"{pair[side]}\n" for pair in pairs).encode()) for side, name in enumerate(NAMES)), *_about(credit)]
+    """As bars, without a header where none is needed."""
+    rows = _headed(pairs, Table("two_files", (), NAMES))
+    return [*((f"{name}.txt", "".join(f"{pair[side]}\n" for pair in rows).encode()) for side, name in enumerate(NAMES)), *_about(credit)]
 
 
 def _about(credit: str) -> list[File]:

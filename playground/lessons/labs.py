@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from playground.config import Refusal
 from playground.lessons.lab import Lab
-from playground.lessons.tensors import (
-    feedforward,
-    loss,
-    masks,
-    norms,
-    positions,
-    products,
-    residuals,
-    shapes,
-    softmax,
-    vocabulary,
-)
+from playground.lessons.tensors import feedforward, loss, masks, norms, positions, products, residuals, shapes, softmax, twin, vocabulary
 
-TENSORS = (softmax, masks, positions, shapes, products, vocabulary, feedforward, norms, residuals, loss)
+TENSORS = (softmax, masks, positions, shapes, products, vocabulary, feedforward, norms, residuals, loss, twin)
 
 LABS: dict[str, Lab] = {module.LAB.name: module.LAB for module in TENSORS}
 

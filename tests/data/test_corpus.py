@@ -44,9 +44,7 @@ def test_every_task_makes_a_corpus(task):
     for src in judged:
         assert corpus.references[src] == references(task, src)
     assert all(UNK not in item.src_ids + item.tgt_ids for item in corpus.train)
-    assert corpus.longest == max(
-        max(batch.src.shape[1], batch.tgt_in.shape[1]) for batch in map(collate, (corpus.train, corpus.heldout))
-    )
+    assert corpus.longest == max(max(batch.src.shape[1], batch.tgt_in.shape[1]) for batch in map(collate, (corpus.train, corpus.heldout)))
 
 
 def test_reversal_by_hand():

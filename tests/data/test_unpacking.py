@@ -94,8 +94,19 @@ def test_an_opus_zip_gives_two_aligned_files_in_the_order_of_its_name():
     assert dict(notes)["data.note_credit"]["text"] == "Licence: CC-BY 4.0"
 
 
+LITTER = ("__MACOSX/._deu.txt", "a/._deu.txt", ".DS_Store", "a/.DS_Store", "Thumbs.db", "desktop.ini", "a/~$deu.xlsx", ".~lock.deu.csv#")
+
+
+@pytest.mark.parametrize(
+    "paper", ["info.txt", "x/info_en.txt", "dataset-metadata.json", "metadata.json", "dataset_infos.json", "deu_license.txt", "About.txt"]
+)
+def test_papers_are_not_taken_for_sentences(paper):
+    assert opened(zipped((paper, b"x"), ("deu.txt", PAIRS))) == [("deu.txt", PAIRS)]
+    assert opened(zipped((paper, PAIRS)))[0][1] == PAIRS  # the only file there is
+
+
 def test_litter_is_left_alone():
-    litter = [(name, b"\0junk") for name in ("__MACOSX/._deu.txt", "a/._deu.txt", ".DS_Store", "a/.DS_Store", "Thumbs.db", "desktop.ini")]
+    litter = [(name, b"\0junk") for name in LITTER]
     files, notes = unpack([("a.zip", zipped(("a/deu.txt", PAIRS), *litter))])
     assert files == [("deu.txt", PAIRS)]
     assert notes == (("data.note_unpacked", {"name": "a.zip", "members": "deu.txt"}),)

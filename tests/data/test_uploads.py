@@ -324,6 +324,7 @@ def test_what_tools_left_is_offered_to_be_undone():
         (["a\t\nb\t\n"], "data.none_kept_empty_target", {"name": "file1", "lines": 2, "line": 1}),
         (["\ta\n\tb\n"], "data.none_kept_empty_source", {"name": "file1", "lines": 2, "line": 1}),
         (["\ta\nb\t\n"], "data.none_kept_several", {"name": "file1", "lines": 2, "line": 1}),
+        (['msgid "a"\nmsgstr ""\n\nmsgid "b"\nmsgstr ""'], "data.none_kept_untranslated", {"name": "file1", "count": 2}),
         (["x" * 10_001 + "\ty"], "data.none_kept_long", {"name": "file1", "lines": 1, "line": 1}),
         (["a\n\n", "\nb\n"], "data.none_kept_several", {"name": "file1 + file2", "lines": 2, "line": 1}),
         (["a\tb\n" + "x" * 100_001], "data.endless_line", {"name": "file1", "line": 2, "limit": 100_000}),

@@ -51,9 +51,18 @@ def test_awkward_pairs_read_back(kind, credit):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("first", [("en", "de"), ("source", "target"), ("word", "Wort")])
+@pytest.mark.parametrize(
+    "first", [("en", "de"), ("source", "target"), ("word", "Wort"), ("text", "text"), ("formal", "informal"), ("English", "Englisch")]
+)
 def test_a_first_pair_that_could_name_columns_is_a_pair(kind, first):
-    assert two(back(write([first, ("a", "b")], kind))) == [first, ("a", "b")]
+    for below in ([("a", "b")], [("a b", "c d"), ("e f", "g h")], [first, first]):
+        assert two(back(write([first, *below], kind))) == [first, *below]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_remarks_and_numbers_are_texts(kind):
+    for pairs in ([("#", "0"), ("0", "0")], [("# a", "# b"), ("c", "d")], [(f"{n}. a", f"{n}. b") for n in range(1, 9)]):
+        assert two(back(write(pairs, kind))) == pairs
 
 
 @pytest.mark.parametrize("kind", KINDS)

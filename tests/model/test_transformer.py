@@ -24,6 +24,7 @@ def build(seed: int = 1, src_vocab: int = 11, tgt_vocab: int = 11, **knobs) -> T
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 @pytest.mark.parametrize("norm", ["post", "pre"])
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 def test_equals_torch_nn_transformer_outputs_and_gradients(norm, activation, bias):
     ours = disturb(build(norm=norm, activation=activation, bias=bias))
     theirs, pairs = twin(ours)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from playground.data.formats.markup import plain
-from playground.data.formats.records import csv_rows, usual_width
+from playground.data.formats.records import csv_rows, even_rows
 from playground.data.formats.table import Row, Source, Table
 
 _SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "colon": ":", "space": " "}
@@ -21,9 +21,7 @@ def read_anki(sources: Sequence[Source]) -> Table | None:
     if "separator" not in told and told.get("html") not in ("true", "false"):
         return None
     delimiter = _delimiter(told, lines[len(heads) :])
-    rows = list(csv_rows(lines, delimiter, start=len(heads)))
-    if any(row.height > 1 for row in rows):
-        rows = list(csv_rows(lines, delimiter, usual_width([row for row in rows if row.height == 1] or rows), len(heads)))
+    rows = even_rows(lines, delimiter, len(heads))
     about = {int(told[key]) - 1 for key in _ABOUT if told.get(key, "").isdecimal() and len(told[key]) < 4}
     is_html = told.get("html") == "true"
     names = next(csv_rows([told["columns"]], delimiter)).cells if "columns" in told else []

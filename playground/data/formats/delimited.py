@@ -6,17 +6,14 @@ Beside tabs, quotes are characters like any other, unless all of them stand as a
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from playground.config import Refusal
-from playground.data.formats.limits import COLUMN_LIMIT, LINE_LIMIT, SAMPLE
-from playground.data.formats.marked import STOPS, WEAK, find_mark
-from playground.data.formats.records import csv_rows, is_filled, row_width, too_long, usual_width
+from playground.data.formats.limits import COLUMN_LIMIT, SAMPLE
+from playground.data.formats.records import csv_rows, even_rows, is_filled, measure, row_width, too_long
+from playground.data.formats.signs import STOPS, WEAK, find_mark
 from playground.data.formats.table import Row, Source, Table
-
-__all__ = ["COLUMN_LIMIT", "LINE_LIMIT", "csv_rows", "has_tabs", "read_csv", "read_tsv", "refusal", "row_width", "usual_width"]
 
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # a first line that only Excel understands
 _TABS = re.compile("\t+")
@@ -30,7 +27,7 @@ def read_tsv(sources: Sequence[Source]) -> Table | None:
         return None
     lines = sources[0].lines
     if any(line.startswith('"') or '\t"' in line for line in lines) and _mostly_closed(lines[:SAMPLE]):
-        rows = _quoted_rows(lines, "\t")
+        rows = even_rows(lines, "\t")
         if _are_a_spreadsheets(rows, lines):
             return Table("csv", rows, notes=(("data.note_quoted", {}),))
     if _are_lined_up(lines):
@@ -76,8 +73,9 @@ def _are_a_spreadsheets(rows: Sequence[Row], lines: Sequence[str]) -> bool:
             over += needing > 0 and not inside
     if bad * 50 > good:
         return False
-    widths = {row_width(line.split("\t", COLUMN_LIMIT)) for line in lines if line.strip()}
-    return doubled > 0 or all_quoted or (over > 0 and len(widths) > 1)
+    cells = [line.split("\t", COLUMN_LIMIT) for line in lines if line.strip()] if over else []
+    even = len(set(map(len, cells))) < 2 or len(set(map(row_width, cells))) < 2
+    return doubled > 0 or all_quoted or (over > 0 and not even)
 
 
 # --- comma, semicolon, bar ---
@@ -86,7 +84,7 @@ def _are_a_spreadsheets(rows: Sequence[Row], lines: Sequence[str]) -> bool:
 class _Guess(NamedTuple):
     """How well a separator explains a file; the larger the better."""
 
-    even: int = 0  # rows of the most frequent width
+    even: int = 0  # rows with the most frequent number of cells
     tight: bool = False  # its cells don't begin with a space, as what follows a comma in a sentence does
     two: bool = False
     order: int = 0
@@ -102,16 +100,16 @@ def read_csv(sources: Sequence[Source]) -> Table | None:
     delimiter = _separator_of(lines)
     if not delimiter:
         start = 0
-        guess = _guess(lines[:SAMPLE])
+        guess = guess_of(lines[:SAMPLE])
         if any('\\"' in line for line in lines):  # quotes within quotes are escaped, not doubled, if that explains more
             escaped = [line.replace('\\"', '""') for line in lines]
-            other = _guess(escaped[:SAMPLE])
+            other = guess_of(escaped[:SAMPLE])
             lines, guess = (escaped, other) if other > guess else (lines, guess)
         if not guess.delimiter or ((not guess.tight or guess.share < 0.9) and find_mark(lines, WEAK)):
             return None
         delimiter = guess.delimiter
     head = [Row(1, [], "header")] if start else []
-    return Table("csv", head + _unboxed(_quoted_rows(lines, delimiter, start), delimiter))
+    return Table("csv", head + _unboxed(even_rows(lines, delimiter, start), delimiter))
 
 
 def _separator_of(lines: Sequence[str]) -> str:
@@ -120,7 +118,8 @@ def _separator_of(lines: Sequence[str]) -> str:
     return found[1] if found else ""
 
 
-def _guess(sample: Sequence[str]) -> _Guess:
+def guess_of(sample: Sequence[str]) -> _Guess:
+    """The separator that explains a file best; it has no delimiter if none does."""
     return max((_judge(sample, delimiter, order) for order, delimiter in enumerate(",;|\t")), default=_Guess())
 
 
@@ -129,16 +128,15 @@ def _judge(sample: Sequence[str], delimiter: str, order: int) -> _Guess:
     if not any(delimiter in line for line in sample):
         return _Guess()
     rows = [row for row in csv_rows(sample, delimiter) if is_filled(row)]
-    widths = Counter(width for width in (row_width(row.cells) for row in rows) if width > 1)
-    if not widths:
+    found = measure(rows)
+    if not found.rows:
         return _Guess()
-    width, even = max(widths.items(), key=lambda found: (found[1], -found[0]))
     later = [cell for row in rows for cell in row.cells[1:] if cell.strip()]
     tight = 2 * sum(cell[0] == " " for cell in later) <= len(later) or delimiter == "|"
-    share = even / len(rows)
+    share = found.rows / len(rows)
     if share < (0.5 if tight else 0.9) or (not tight and _is_prose(rows)):
         return _Guess()
-    return _Guess(even, tight, width == 2, order, delimiter, share)
+    return _Guess(found.rows, tight, found.usual == 2, order, delimiter, share)
 
 
 def _is_prose(rows: Sequence[Row]) -> bool:
@@ -148,17 +146,16 @@ def _is_prose(rows: Sequence[Row]) -> bool:
     return 2 * ends >= len(cut) and 10 * begins < len(cut)
 
 
-def _quoted_rows(lines: Sequence[str], delimiter: str, start: int = 0) -> list[Row]:
-    rows = list(csv_rows(lines, delimiter, start=start))
-    flat = [row for row in rows if row.height == 1]
-    return rows if len(flat) == len(rows) else list(csv_rows(lines, delimiter, usual_width(flat or rows), start))
-
-
 def _unboxed(rows: list[Row], delimiter: str) -> list[Row]:
     """The rows of a table drawn with bars: nothing stands before the first and after the last bar, and rules separate the head."""
-    if delimiter != "|" or any(row.cells[0].strip() for row in rows if row.cells and is_filled(row)):
+    if delimiter != "|":
         return rows
-    return [row._replace(cells=[], fault="header") if _is_rule(row.cells) else row._replace(cells=row.cells[1:]) for row in rows]
+    drawn = [row for row in rows if len(row.cells) > 1]  # what has no bar stands around the table: a heading, a rule
+    boxed = not any(row.cells[0].strip() for row in drawn)
+    return [
+        row._replace(cells=[], fault="header") if _is_rule(row.cells) else row._replace(cells=row.cells[boxed and len(row.cells) > 1 :])
+        for row in rows
+    ]
 
 
 def _is_rule(cells: Sequence[str]) -> bool:

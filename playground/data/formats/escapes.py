@@ -21,7 +21,9 @@ _NAMES = {
 _MOSES = re.compile("|".join(map(re.escape, _NAMES)))
 _SET_APART = re.compile(r" (?:@([-/])@|##AT##([-/])##AT##) ")
 _JOINT = re.compile(r"(?<=\S)@@(?: +|$)")
-_HTML = re.compile(r"</?(?:b|br|div|em|font|i|img|li|p|span|strong|sub|sup|u)\b[^<>]*>|&nbsp;|&#x?[0-9a-f]{2,5};", re.IGNORECASE)
+_HTML = re.compile(  # but for the numbers that Moses writes
+    r"</?(?:b|br|div|em|font|i|img|li|p|span|strong|sub|sup|u)\b[^<>]*>|&nbsp;|&#(?!(?:124|91|93);)x?[0-9a-f]{2,5};", re.IGNORECASE
+)
 _BEGIN = "▁"
 
 

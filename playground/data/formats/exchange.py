@@ -16,6 +16,7 @@ from playground.data.formats.xml_events import Events, parse, root
 from playground.data.text import normalise
 
 _CODES = {"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "sm", "em"}  # what they hold is formatting, not text
+_BEGUN = ("new", "initial")  # states in which a target may be no more than a copy of the source
 _ASIDE = {"alt-trans", "matches", "glossary", "originalData", "header", "note", "notes", "context-group", "prop-group", "count-group"}
 
 
@@ -155,11 +156,11 @@ class _Xliff(_Units):
         elif tag in ("source", "target", "seg-source") and self.began:
             self.side = tag
             if tag == "target":
-                self.state = attributes.get("state") or ""
+                self.state = attributes.get("state") or self.state  # of XLIFF 1.2; 2.0 has it in <segment>
             self.marks = []
             self.begin()
         elif tag in ("trans-unit", "segment"):
-            self.began, self.state, self.sides, self.segments = self.line, "", {}, {}
+            self.began, self.state, self.sides, self.segments = self.line, attributes.get("state") or "", {}, {}
         elif tag in ("xliff", "file"):
             src = attributes.get("source-language") or attributes.get("srcLang") or self.between[0]
             self.between = (src, attributes.get("target-language") or attributes.get("trgLang") or self.between[1])
@@ -196,7 +197,8 @@ class _Xliff(_Units):
             src, tgt = {"": self.sides.get("source", "")}, {"": self.sides.get("target", "")}
         for segment, text in src.items():
             said = tgt.get(segment, "")
-            fault = "" if said.strip() and self.state != "needs-translation" else "untranslated"
+            copied = self.state in _BEGUN and said.strip() == text.strip()
+            fault = "" if said.strip() and self.state != "needs-translation" and not copied else "untranslated"
             self.add(self.began, [(self.between[0], text), (self.between[1], said)], fault)
 
 

@@ -41,6 +41,8 @@ def read_labelled(sources: Sequence[Source]) -> Table | None:
     labels = [label for label, count in counts.items() if count > 1 and count * 10 >= len(filled)]
     if not 1 < len(labels) <= _MOST_LABELS or sum(counts[label] for label in labels) * 10 < len(filled) * 9:
         return None
+    if _are_cells([line for line in filled if _label(line) in labels], labels):
+        return None
     names = tuple(labels)
     return Table("labelled", list(_labelled_rows(lines, names)), names, pair=direction(names) if len(names) == 2 else None)
 
@@ -51,6 +53,16 @@ def _label(line: str) -> str:
     if not found or (found[2] == "\t" and not role(found[1]) and not is_language(found[1].casefold())):
         return ""
     return found[1] or found[3]
+
+
+def _are_cells(lines: Sequence[str], labels: Sequence[str]) -> bool:
+    """Whether labelled lines are rows of a table: behind the label is a tab or three bars, or a separator and one of the labels again."""
+    behind = [line[_LABEL.match(line).end() :] for line in lines]
+    if 2 * sum("\t" in text or "|||" in text for text in behind) > len(lines):
+        return True
+    again = "|".join(map(re.escape, labels))
+    repeated = re.compile(rf"[,;]\s*(?:(?:{again}) ?[:：]|[\[(<](?:{again})[\])>])")
+    return 10 * sum(repeated.search(text) is not None for text in behind) >= 9 * len(lines)
 
 
 def _labelled_rows(lines: Sequence[str], labels: tuple[str, ...]) -> Iterator[Row]:

@@ -4,94 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
-from itertools import chain, pairwise
 from typing import Any
 
 from playground.config import Refusal
 from playground.data.formats.columns import CREDITS, is_language, look, pair_of, plain, ranks
 from playground.data.formats.limits import COLUMN_LIMIT, LINE_LIMIT, MOST_LINES, SAMPLE, UNPACKED_LIMIT
 from playground.data.formats.table import Notes, Row, Table
+from playground.data.formats.values import cell_of, flat, records, told_apart
 from playground.data.text import normalise
 
 CELL_LIMIT = 10 * MOST_LINES  # cells in all rows together
 VALUE_LIMIT = CELL_LIMIT // 2  # values in one document that is in memory as a whole
 BROKEN = object()  # stands for an item that can't be read
 _KEPT, _CUT = 1000, "…" * LINE_LIMIT
-_DEEPEST = 4  # names within names: "data.answers.text"
 _SPLIT_CREDITS = 20  # different credit lines a column may hold to be one of credits
-
-
-class Number(str):
-    """A number or truth value as it is written: text, but no sentence where there is a choice."""
-
-    __slots__ = ()
-
-
-def text_of(value: Any) -> str:
-    """A single value as a person sees it; nothing ("") for null, for what is no number and for what can't be seen."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return Number("true" if value else "false")
-    if isinstance(value, float):
-        return Number(value) if value == value else ""
-    if isinstance(value, int | Decimal | datetime | date | time | timedelta):
-        return Number(value)
-    try:
-        return value.decode("utf-8") if isinstance(value, bytes) else ""
-    except UnicodeError:
-        return ""
-
-
-def flat(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """The cells in a value, each with its name: those of a dictionary within it are called "outer.inner"."""
-    if isinstance(value, dict):
-        if value.keys() == {"language", "translation"} and _alike(value["language"], value["translation"]):
-            value = _by_language(value["language"], value["translation"])
-        for key, inner in value.items() if depth < _DEEPEST else ():
-            label = f"{name}.{key}" if name else str(key)
-            if type(inner) is str:
-                yield label, inner
-            else:
-                yield from flat(inner, label, depth + 1)
-    elif isinstance(value, list | tuple) and value and all(isinstance(inner, dict) for inner in value):
-        for key in dict.fromkeys(chain.from_iterable(value)) if depth < _DEEPEST else ():
-            yield from flat([inner[key] for inner in value if key in inner], f"{name}.{key}" if name else str(key), depth + 1)
-    else:
-        yield name, _cell(value)
-
-
-def _cell(value: Any) -> Any:
-    return [text_of(inner) for inner in value] if isinstance(value, list | tuple) else text_of(value)
-
-
-def _alike(one: Any, two: Any) -> bool:
-    return isinstance(one, list | tuple) and isinstance(two, list | tuple) and len(one) == len(two)
-
-
-def _by_language(languages: Sequence, sentences: Sequence) -> dict[str, Any]:
-    """The Hub's translations in variable languages: one list of languages, one of sentences."""
-    found: dict[str, list] = {}
-    for language, sentence in zip(languages, sentences, strict=True):
-        found.setdefault(text_of(language), []).append(sentence)
-    return {language: said if len(said) > 1 else said[0] for language, said in found.items()}
-
-
-def _records(value: dict) -> Iterable[dict]:
-    """What one dictionary stands for: itself, the row that it wraps, or each question of a conversation with its answer."""
-    for key in ("messages", "conversations", "conversation"):
-        turns = value.get(key)
-        if isinstance(turns, list | tuple) and turns and all(isinstance(turn, dict) for turn in turns):
-            said = [(turn.get("role", turn.get("from")), turn.get("content", turn.get("value"))) for turn in turns]
-            return [
-                {"user": question, "assistant": answer}
-                for (asker, question), (answerer, answer) in pairwise(said)
-                if asker in ("user", "human") and answerer in ("assistant", "gpt", "model", "bot")
-            ]
-    inner = value.get("row")
-    return [inner if isinstance(inner, dict) else value]
 
 
 class _Collected:
@@ -125,10 +51,12 @@ class _Collected:
 
     def item(self, number: int, value: Any) -> None:
         if isinstance(value, dict) and not value.get("truncated_cells"):
-            for record in _records(value):
+            for record in records(value):
                 self.add(number, flat(record))
+        elif isinstance(value, list | tuple) and (told := told_apart(value)):
+            self.add(number, flat(told))
         elif isinstance(value, list | tuple):
-            self.add(number, ((self._key(place), _cell(inner)) for place, inner in enumerate(value)))
+            self.add(number, ((self._key(place), cell_of(inner)) for place, inner in enumerate(value)))
         elif value is None:
             self.put(number, [])
         else:
@@ -193,16 +121,21 @@ def _rows(rows: list[tuple[int, list | str]], order: Sequence[int]) -> Iterator[
             continue
         whole = [row[place] if place < len(row) else "" for place in order] if row else []
         for cells in spread(whole) if list in map(type, whole) else (whole,):
-            yield bounded(number, cells)
+            yield bounded(number, cells, "unpaired" if whole and not cells else "")
 
 
 def spread(cells: list) -> Iterator[list[str]]:
-    """Rows of single cells. A list beside a sentence holds several right ones; two lists are sentence by sentence, or word by word."""
+    """Rows of single cells. A list beside a sentence holds several right ones; two lists are sentence by sentence, or word by word.
+
+    Sentences that are not as many on both sides give a row of no cells: which belong together, nobody knows.
+    """
     one, two = (cell if isinstance(cell, list) else None for cell in [*cells, "", ""][:2])
     rest = [" ".join(cell) if isinstance(cell, list) else cell for cell in cells[2:]]
     if one is not None and two is not None:
         if len(one) == len(two) > 0 and any(" " in said for said in (*one, *two)):
             yield from ([first, second, *rest] for first, second in zip(one, two, strict=True))
+        elif len(one) != len(two) and min(len(one), len(two)) > 0 and 2 * sum(" " in said for said in (*one, *two)) > len(one) + len(two):
+            yield []
         else:
             yield [" ".join(one), " ".join(two), *rest]
     elif one is None and two is None:

@@ -10,10 +10,11 @@ from itertools import chain, islice
 from typing import Any
 
 from playground.config import Refusal
-from playground.data.formats.items import BROKEN, VALUE_LIMIT, Number, bounded, flat, table_of
+from playground.data.formats.items import BROKEN, VALUE_LIMIT, bounded, table_of
 from playground.data.formats.limits import SAMPLE
 from playground.data.formats.shapes import find, words
 from playground.data.formats.table import Row, Source, Table
+from playground.data.formats.values import Number, flat
 
 _NAMED = (".json", ".jsonl", ".ndjson", ".geojson", ".json5", ".jsonc")
 _CERTAIN = re.compile(r'\s*[\[{][\s\[{]*"[^\t]*$', re.MULTILINE)  # no other text begins with brackets, a quotation mark, and no tab

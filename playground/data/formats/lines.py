@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 
 from playground.config import Refusal
-from playground.data.formats.delimited import has_tabs
+from playground.data.formats.columns import is_language
+from playground.data.formats.delimited import guess_of, has_tabs
 from playground.data.formats.limits import SAMPLE
-from playground.data.formats.names import columns_of, direction, direction_of
-from playground.data.formats.records import too_long
+from playground.data.formats.names import columns_of, direction, direction_of, role
+from playground.data.formats.records import csv_rows, is_filled, too_long
 from playground.data.formats.table import Row, Source, Table
 
 _TAG = re.compile(
@@ -19,6 +20,8 @@ _TAG = re.compile(
 )
 _TALK = {"url", "talkid", "keywords", "doc"}  # one of these is in every file of talks
 _STRUCTURED = ("{", "[{", "<?xml", "<tmx", "<xliff")
+_TABLES = (".csv", ".tsv")
+_NOTHING = "\x1f"  # separates nothing: every cell is a row
 _CLEARLY = 0.8  # of the cost without a drift: what a drift must bring it down to
 _LABEL = re.compile(r"([^\W\d_][\w-]{0,14}) ?[:：]")
 
@@ -51,40 +54,102 @@ def _tagged_rows(lines: Sequence[str], one: Sequence[str], two: Sequence[str]) -
 
 
 def read_two(sources: Sequence[Source]) -> Table | None:
-    """Two files, line by line. Blank lines at the end of one of them are rows; any other difference is refused."""
+    """Two files, line by line. Blank lines at the end of one of them are rows; any other difference is refused, and so are tables."""
     if len(sources) != 2 or not all(source.lines for source in sources):
         return None
     one, two = sources
-    if all(has_tabs(source.lines) for source in sources):
-        if texts := _numbered(one.lines, two.lines):
-            return _paired(texts, one, two)
-        raise Refusal("data.two_tables", one=one.name, two=two.name)
     if all(_is_structured(source.lines) for source in sources):
         return None
-    first, second = list(one.lines), list(two.lines)
-    _pad(first, second)
-    if len(first) != len(second):
-        values = {"one": one.name, "lines_one": len(first), "two": two.name, "lines_two": len(second)}
-        drift = _drift(first, second)
+    tables = [source for source in sources if _is_table(source)]
+    if len(tables) == 2 or _have_one_head(one.lines, two.lines):
+        if rows := _numbered(*sources):
+            return _table("two_files", _headed(rows, True), one, two)
+        raise Refusal("data.two_tables", one=one.name, two=two.name)
+    if tables:
+        raise Refusal("data.one_table", table=tables[0].name, other=(two if tables[0] is one else one).name)
+    first, second = map(_cells, sources)
+    texts = [[_NOTHING.join(row.cells) for row in rows] for rows in (first, second)]
+    _pad(*texts)
+    if len(texts[0]) != len(texts[1]):
+        values = {"one": one.name, "lines_one": len(texts[0]), "two": two.name, "lines_two": len(texts[1])}
+        drift = _drift(*texts)
         raise Refusal("data.unequal_from", **values, line=drift) if drift else Refusal("data.unequal", **values)
-    return _paired(zip(first, second, strict=True), one, two)
+    sure = all(source.name.casefold().endswith(_TABLES) for source in sources)
+    return _table("two_files", _headed(list(_paired(first, *texts)), sure), one, two)
 
 
-def _paired(texts: Iterable[tuple[str, str]], one: Source, two: Source) -> Table:
-    rows = (Row(line, list(cells), too_long(*cells)) for line, cells in enumerate(texts, 1))
-    return _table("two_files", rows, one, two)
+def _is_table(source: Source) -> bool:
+    """Whether a file has columns: tabs, or commas and semicolons that cut it evenly if its name says so (sentences have them too)."""
+    if has_tabs(source.lines):
+        return True
+    guess = guess_of(source.lines[:SAMPLE]) if source.name.casefold().endswith(_TABLES) else None
+    return guess is not None and guess.tight and guess.share >= 0.9
 
 
-def _table(kind: str, rows: Iterator[Row], one: Source, two: Source) -> Table:
+def _have_one_head(one: Sequence[str], two: Sequence[str]) -> bool:
+    """Whether two files begin with the same line, and it is one that names columns."""
+    first = next((line for line in one if line.strip()), "")
+    if first != next((line for line in two if line.strip()), ""):
+        return False
+    cells = [cell.strip() for row in csv_rows([first], guess_of([first]).delimiter or ",") for cell in row.cells]
+    return sum(map(_is_name, cells)) > 1 and 2 * sum(map(_is_name, cells)) >= len(cells)
+
+
+def _is_name(cell: str) -> bool:
+    return bool(role(cell)) or is_language(cell)
+
+
+def _cells(source: Source) -> list[Row]:
+    """The lines of a file, or the cells of a column that a spreadsheet has written, without their quotation marks.
+
+    A file of that name holds nothing else if no quotation mark is left over. In any other most lines must be in quotation marks.
+    """
+    named = source.name.casefold().endswith(_TABLES)
+    plain = [Row(number, [line], too_long(line)) for number, line in enumerate(source.lines, 1)]
+    quoted = sum(line.startswith('"') for line in source.lines)
+    if not quoted or (not named and 2 * quoted < sum(bool(line.strip()) for line in source.lines)):
+        return plain
+    cells = list(csv_rows(source.lines, _NOTHING))
+    whole = not any(row.fault == "quote" or (row.height > 1 and not named) for row in cells)
+    return cells if whole else plain
+
+
+def _paired(rows: Sequence[Row], one: Sequence[str], two: Sequence[str]) -> Iterator[Row]:
+    """The rows by the lines of the first file, on which they begin."""
+    last = rows[-1].line + rows[-1].height - 1
+    for place, cells in enumerate(zip(one, two, strict=True)):
+        line, height = (rows[place].line, rows[place].height) if place < len(rows) else (last + place + 1 - len(rows), 1)
+        yield Row(line, list(cells), too_long(*cells), height)
+
+
+def _headed(rows: list[Row], sure: bool) -> list[Row]:
+    """The rows, the first of which is no pair if it names both columns; unless it is `sure` that they have names, only languages do so."""
+    place = next((place for place, row in enumerate(rows) if is_filled(row)), 0)
+    names = [cell.strip() for cell in rows[place].cells]
+    if names and all(_is_name(name) if sure else len(name) > 3 and is_language(name) for name in names):
+        rows[place] = rows[place]._replace(fault="header")
+    return rows
+
+
+def _numbered(one: Source, two: Source) -> list[Row]:
+    """The texts of two files whose rows have the same number or name in a first column; none when they haven't."""
+    rows = list(zip_longest(_cut(one.lines), _cut(two.lines), fillvalue=Row(0, [])))
+    if not all(first.cells[:1] == second.cells[:1] and len(first.cells) == len(second.cells) in (1, 2) for first, second in rows):
+        return []
+    if any(len(first.cells) == 1 and is_filled(first) for first, _ in rows):
+        return []
+    return [first._replace(cells=[*first.cells[1:], *second.cells[1:]]) for first, second in rows]
+
+
+def _cut(lines: Sequence[str]) -> Iterator[Row]:
+    if has_tabs(lines):
+        return (Row(number, line.split("\t"), too_long(line)) for number, line in enumerate(lines, 1))
+    return csv_rows(lines, guess_of(lines[:SAMPLE]).delimiter or ",")
+
+
+def _table(kind: str, rows: Iterable[Row], one: Source, two: Source) -> Table:
     names = columns_of(one.name, two.name)
     return Table(kind, list(rows), names if names[0] != names[1] else (), pair=direction_of(one.name, two.name))
-
-
-def _numbered(one: Sequence[str], two: Sequence[str]) -> list[tuple[str, str]]:
-    """The texts of two files whose lines have the same number or name before a tab; none when they haven't."""
-    cut = [(*first.partition("\t"), *second.partition("\t")) for first, second in zip(one, two, strict=False)]
-    same = len(one) == len(two) and all(cells[0] == cells[3] and "\t" not in cells[2] + cells[5] for cells in cut)
-    return [(cells[2], cells[5]) for cells in cut] if same else []
 
 
 def _is_structured(lines: Sequence[str]) -> bool:

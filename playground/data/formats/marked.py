@@ -1,7 +1,4 @@
-"""Marked text: one pair on a line, with a sign between the two: a ||| b, a => b, a = b, a - b; or a change of writing: dog 狗.
-
-Such a sign may stand in a sentence too. So it must be there exactly once in nine of ten lines, with text on both sides.
-"""
+"""Marked text: one pair on a line, with a sign between the two: a ||| b, a => b, a = b, a - b; or a change of writing: dog 狗."""
 
 from __future__ import annotations
 
@@ -9,27 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from playground.data.formats.delimited import guess_of
 from playground.data.formats.limits import COLUMN_LIMIT, SAMPLE
 from playground.data.formats.records import too_long
+from playground.data.formats.signs import STRONG, WEAK, find_mark
 from playground.data.formats.table import Row, Source, Table
 from playground.data.formats.tongues import writing
 
 BARS = re.compile(r"\|\|\|")
-STRONG = tuple(
-    re.compile(mark, re.IGNORECASE)
-    for mark in (
-        r"<?[-=]{1,3}>|[→⇒⟶⟹↔⇔➔➡]",
-        r"<sep>|\[sep\]|<tab>|\[tab\]|\\t",
-        r"#{2,3}|@{3}|\${2,3}|\*{2,3}|~{2,3}",
-        r"::",
-        "[\x01\x1e\x1f]",  # separators made for machines
-        r"\s={1,2}\s",
-    )
-)
-STOPS = tuple(".!?…。！？")
-WEAK = tuple(re.compile(mark) for mark in (r"\s[-–—]{1,2}\s", r"\s/{1,2}\s", r"\s~\s", r"\s?:\s|：", "=", " {3,}", "；", "，"))
-_INNER = WEAK[-2:]
 _WORD = re.compile(r"\S+")
+_DECIMAL = re.compile(r"(?<=\d),(?=\d)")
 _FIELDS = (1, 2, 3)  # bars may also separate three or four fields
 
 
@@ -41,7 +27,23 @@ def read_marked(sources: Sequence[Source]) -> Table | None:
     if _has_bars(lines):
         return Table("bars", _rows(lines, BARS))
     mark = find_mark(lines, STRONG)
-    return Table("marked", _rows(lines, mark)) if mark else None
+    return Table("marked", _rows(lines, mark)) if mark and not _is_within_cells(lines[:SAMPLE], mark) else None
+
+
+def _is_within_cells(sample: Sequence[str], mark: re.Pattern[str]) -> bool:
+    """Whether the mark stands within the cells of a table: `3 + 4 = ?,7` is cut by its comma, `1,2 -> 2,1` by its arrow.
+
+    In lists a separator is there as often on both sides of the mark, and the first line has a mark too, unless it names the columns of
+    a table. The comma of a decimal separates nothing.
+    """
+    found = guess_of(sample)
+    if not found.tight or found.share < 0.9:
+        return False
+    first, *rest = [line for line in sample if line.strip()]
+    if not mark.search(first) and found.delimiter in first:
+        return True
+    counts = [[_DECIMAL.sub("", side).count(found.delimiter) for side in mark.split(line, 1)] for line in [first, *rest]]
+    return 2 * sum(len(count) == 2 and count[0] == count[1] for count in counts) < len(counts)
 
 
 def read_loose(sources: Sequence[Source]) -> Table | None:
@@ -75,28 +77,6 @@ def _writing(word: str) -> str:
     letter = next(filter(str.isalpha, word), "")
     name = writing(letter) if letter else ""
     return "CJK" if name in ("HIRAGANA", "KATAKANA", "BOPOMOFO") else name
-
-
-def find_mark(lines: Sequence[str], marks: Sequence[re.Pattern[str]]) -> re.Pattern[str] | None:
-    """The first of `marks` that separates nine of ten lines (and at least two) in two, or None."""
-    filled = [line for line in lines[:SAMPLE] if line.strip()]
-    return next((mark for mark in marks if _separates(mark, filled)), None)
-
-
-def _separates(mark: re.Pattern[str], filled: Sequence[str]) -> bool:
-    """What stands before the mark must differ from line to line (or it names a speaker), and be no running number."""
-    cut = [parts for parts in (mark.split(line, 2) for line in filled) if len(parts) == 2 and all(map(str.strip, parts))]
-    if len(cut) < 2 or len(cut) * 10 < len(filled) * 9:
-        return False
-    before, after = ([parts[side].strip() for parts in cut] for side in (0, 1))
-    if mark in _INNER and 2 * sum(map(_ends_a_sentence, after)) >= len(cut) and 10 * sum(map(_ends_a_sentence, before)) < len(cut):
-        return False  # a sentence was cut in the middle
-    counted = any([text.rstrip(".)") for text in before] == [str(first + n) for n in range(len(cut))] for first in (0, 1))
-    return len(set(before)) * 5 >= len(cut) * 4 and not counted
-
-
-def _ends_a_sentence(text: str) -> bool:
-    return text.endswith(STOPS)
 
 
 def _has_bars(lines: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from playground.config import Refusal
 from playground.data.formats.items import bounded
 from playground.data.formats.limits import ENDLESS, MOST_LINES, SAMPLE
+from playground.data.formats.names import columns_of, direction_of
 from playground.data.formats.table import Row, Source, Table
 from playground.data.text import normalise
 
@@ -34,11 +35,17 @@ class _Lines(str):
 
 
 def read_po(sources: Sequence[Source]) -> Table | None:
-    """A row for each text; for a plural, one for each of its forms. What is fuzzy, obsolete or empty is not translated."""
-    if len(sources) != 1 or not _recognised(sources[0].lines):
+    """A row for each text; for a plural, one for each of its forms. What is fuzzy, obsolete or empty is not translated.
+
+    Of two files, one for each language, the translations of the same text.
+    """
+    if not all(_recognised(source.lines) for source in sources):
         return None
+    for source in sources:
+        _check(source)
+    if len(sources) == 2:
+        return _two(*sources)
     source = sources[0]
-    _check(source)
     document = _parsed(source)
     first = next(number for number, line in enumerate(source.lines, 1) if line.strip())
     rows = list(_rows(document, first))
@@ -47,6 +54,30 @@ def read_po(sources: Sequence[Source]) -> Table | None:
     language = normalise(document.metadata.get("Language", ""))[:60]
     credit = normalise(document.metadata.get(_CREDIT, ""))[:1000]
     return Table("po", rows, ("msgid", language or "msgstr"), "line", (0, 1), credit)
+
+
+def _two(one: Source, two: Source) -> Table:
+    first, second = ({(entry.msgctxt, entry.msgid): entry for entry in _parsed(source)} for source in (one, two))
+    common = first.keys() & second.keys()
+    if 2 * len(common) < min(len(first), len(second)) or not common:
+        raise Refusal("data.no_common_keys", one=one.name, two=two.name, count=len(common))
+    rows = []
+    for number, key in enumerate({**first, **second}, 1):
+        here, there = _forms(first.get(key)), _forms(second.get(key))
+        for said in dict.fromkeys([(here[0], there[0]), (here[-1], there[-1])]):
+            rows.append(bounded(number, list(said), "" if all(map(str.strip, said)) else "untranslated"))
+    return Table("po", rows, columns_of(one.name, two.name), "item", direction_of(one.name, two.name))
+
+
+def _forms(entry: Any) -> list[str]:
+    """The translation, or those of a plural, the singular first."""
+    if entry is None or not _is_certain(entry):
+        return [""]
+    return [entry.msgstr_plural[number] for number in sorted(entry.msgstr_plural)] or [entry.msgstr]
+
+
+def _is_certain(entry: Any) -> bool:
+    return not entry.obsolete and "fuzzy" not in entry.flags
 
 
 def _recognised(lines: Sequence[str]) -> bool:
@@ -81,9 +112,9 @@ def _parsed(source: Source) -> Any:
 def _rows(document: Any, first: int) -> Iterator[Row]:
     """polib counts lines, but not for the first entry: it begins on the `first` line."""
     for entry in document:
-        unsure = entry.obsolete or "fuzzy" in entry.flags
+        sure = _is_certain(entry)
         for src, tgt in _sides(entry):
-            yield bounded(entry.linenum or first, [src, tgt], "untranslated" if unsure or not tgt.strip() else "")
+            yield bounded(entry.linenum or first, [src, tgt], "" if sure and tgt.strip() else "untranslated")
 
 
 def _sides(entry: Any) -> list[tuple[str, str]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from playground.data.formats.limits import COLUMN_LIMIT, ENDLESS, LINE_LIMIT
 from playground.data.formats.table import Row
@@ -16,19 +17,39 @@ _QUOTES = re.compile('"+')
 _BLANKS = re.compile(" *")
 
 
-def csv_rows(lines: Sequence[str], delimiter: str, width: int = 0, start: int = 0) -> Iterator[Row]:
-    """The records from line `start` (from 0) on. With a `width`, one over several lines that has another has a stray quote: it costs
-    its first line."""
+class Widths(NamedTuple):
+    """How many cells the rows of a table have, at least 2; empty ones at the end count only in `cells`."""
+
+    cells: int  # in most rows
+    usual: int  # in most of these
+    widest: int  # in the widest of these
+    rows: int = 0  # how many have so many
+
+
+def csv_rows(lines: Sequence[str], delimiter: str, widths: Collection[int] = (), start: int = 0) -> Iterator[Row]:
+    """The records from line `start` (from 0) on. With `widths`, one over several lines that has none of these numbers of cells, with or
+    without the empty ones at its end, has a stray quote: it costs its first line."""
     while start < len(lines):
         row = _record(lines, start, delimiter)
-        if width and row.height > 1 and width not in (row_width(row.cells), len(row.cells)):
+        if widths and row.height > 1 and row_width(row.cells) not in widths and len(row.cells) not in widths:
             row = Row(start + 1, [], "quote")
         yield row
         start += row.height
 
 
+def even_rows(lines: Sequence[str], delimiter: str, start: int = 0) -> list[Row]:
+    """The records from line `start` (from 0) on, of which those over several lines are as wide as those on one line, or as the first."""
+    rows = list(csv_rows(lines, delimiter, start=start))
+    if all(row.height == 1 for row in rows):
+        return rows
+    found = measure([row for row in rows if row.height == 1 and len(row.cells) > 1] or rows)
+    first = next((row_width(row.cells) for row in rows if is_filled(row)), 0)
+    return list(csv_rows(lines, delimiter, {found.cells, found.usual, found.widest, first}, start))
+
+
 def _record(lines: Sequence[str], start: int, delimiter: str) -> Row:
-    """The record that begins on line `start` (from 0). A broken quote costs its own line, never the lines below."""
+    """The record that begins on line `start` (from 0), with at most one cell more than COLUMN_LIMIT. A broken quote costs its own line,
+    never the lines below; what is closed too late to be meant so, `csv_rows` has to see."""
     text, height, place, cells = lines[start], 1, 0, []
     if '"' not in text:
         return Row(start + 1, text.split(delimiter, COLUMN_LIMIT), too_long(text))
@@ -79,10 +100,29 @@ def row_width(cells: Sequence[str]) -> int:
     return width
 
 
-def usual_width(rows: Iterable[Row]) -> int:
-    """How many columns most rows have: at least 2, and of two equally frequent numbers the smaller."""
-    widths = Counter(row_width(row.cells) for row in rows)
-    return max((width for width in widths if width > 1), key=lambda width: (widths[width], -width), default=2)
+def measure(rows: Iterable[Row]) -> Widths:
+    """How wide most rows are, whether their last cells are filled or not; of two equally frequent numbers of cells the smaller counts.
+
+    An empty cell is there for what could stand in it: where rows have three cells, a remark in the third is no stray separator.
+    """
+    counts = Counter((len(row.cells), row_width(row.cells)) for row in rows if len(row.cells) > 1 and any(map(str.strip, row.cells)))
+    whole, filled = _sums(counts, 0), _sums(counts, 1)
+    cells, width = _most(whole), _most(filled)
+    if filled[width] > whole[cells]:  # separators at the end of some rows only
+        return Widths(width, width, width, filled[width])
+    alike = Counter({width: count for (one, width), count in counts.items() if one == cells})
+    return Widths(cells, _most(alike), max(alike, default=2), whole[cells])
+
+
+def _sums(counts: Counter[tuple[int, int]], side: int) -> Counter[int]:
+    found: Counter[int] = Counter()
+    for widths, count in counts.items():
+        found[widths[side]] += count
+    return found
+
+
+def _most(counts: Counter[int]) -> int:
+    return max(counts, key=lambda width: (counts[width], -width), default=2)
 
 
 def is_filled(row: Row) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 from playground.config import Refusal
 from playground.data.formats.columns import CREDITS, certain, common, plain
-from playground.data.formats.items import flat
 from playground.data.formats.table import Notes
+from playground.data.formats.values import flat
 from playground.data.text import normalise
 
 _DEEPEST = 3  # lists are looked for inside so many dictionaries
@@ -56,9 +56,23 @@ def _in_list(values: list, name: str, depth: int) -> Found | None:
         return find(values[0], name, depth + 1)
     if len(values) == 2 and all(map(_plain_list, values)) and min(map(len, values)) > 2:
         return _columns({"1": values[0], "2": values[1]}, name)._replace(names=())
+    if questions := list(_questions(values)):
+        return Found(questions, notes=(("data.note_lists", {"taken": "qas", "others": "title, context"}),))
     if words(values):
         return Found([next(iter(value.items()), None) if isinstance(value, dict) else value for value in values])
     return Found(values)
+
+
+def _questions(articles: list) -> Iterator[dict]:
+    """The questions with their answers that SQuAD keeps in paragraphs of articles; none in any other list."""
+    for article in articles:
+        for paragraph in _objects(article, "paragraphs"):
+            yield from _objects(paragraph, "qas")
+
+
+def _objects(value: Any, key: str) -> Iterator[dict]:
+    inside = value.get(key) if isinstance(value, dict) else None
+    return (one for one in inside if isinstance(one, dict)) if isinstance(inside, list) else iter(())
 
 
 def _columns(lists: Mapping[str, list], name: str) -> Found:

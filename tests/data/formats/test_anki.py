@@ -39,6 +39,9 @@ def rows_of(content: str) -> list:
         ("#separator:,\n#tags:new words\n#a remark\n\"a, b\",c\n#another,remark\n\"#d\",e", (), [
             (1, "header"), (2, "header"), (3, "header"), (4, ["a, b", "c"]), (5, "header"), (6, ["#d", "e"]),
         ]),
+        ('#separator:tab\n#tags column:3\na\tb\t\n"c\nd"\te\ttag\n', (), [
+            (1, "header"), (2, "header"), (3, ["a", "b"]), (4, ["c\nd", "e"]),
+        ]),
         ("#separator:Pipe\na|b", (), [(1, "header"), (2, ["a", "b"])]),
         ("#html:true\n<b>a</b>,b", (), [(1, "header"), (2, ["a", "b"])]),  # the separator is not told
         ('#separator:tab\na\t"open\nb\tc', (), [(1, "header"), (2, "quote"), (3, ["b", "c"])]),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from playground.data.formats import delimited, marked
 from playground.data.formats.limits import COLUMN_LIMIT
-from playground.data.formats.records import csv_rows, row_width, usual_width
+from playground.data.formats.records import csv_rows, measure, row_width
 from playground.data.formats.table import Row, Source
 
 IN_ORDER = (delimited.read_tsv, marked.read_marked, delimited.read_csv, marked.read_loose)
@@ -48,6 +48,7 @@ def plain(*rows) -> list:
         ('"a\tb\n"c"\td', plain(('"a', "b"), ('"c"', "d"))),  # quotes are text
         ('"Hi," he said.\t"Hallo"\n"Who?" "Me."\tWer?', plain(('"Hi," he said.', '"Hallo"'), ('"Who?" "Me."', "Wer?"))),
         ('"Hi\tHallo\nBye"\tTschüss', plain(('"Hi', "Hallo"), ('Bye"', "Tschüss"))),  # an even table as it stands
+        ('"Hi\tHallo\t\nBye"\tTschüss\tx', plain(('"Hi', "Hallo", ""), ('Bye"', "Tschüss", "x"))),
         ("a, b\tc; d\ne\tf", plain(("a, b", "c; d"), "ef")),
         ("a\tb\t\n\nc", [(1, ["a", "b", ""]), (2, [""]), (3, ["c"])]),
         ("\ta\nb\t\n", plain(("", "a"), ("b", ""))),
@@ -101,6 +102,10 @@ def test_a_quoted_column_of_long_cells_is_found_by_its_records():
         ('"a, ""b""","c"\n"d" , "e"', plain(('a, "b"', "c"), "de")),
         ('"two\nlines",b\nc,"x\n\ny"\nd,e', [(1, ["two\nlines", "b"]), (3, ["c", "x\n\ny"]), (6, ["d", "e"])]),
         ('a,b,c\n"x\ny",z,\nd,e,f', [(1, ["a", "b", "c"]), (2, ["x\ny", "z", ""]), (4, ["d", "e", "f"])]),
+        ('a,b,\n"x\ny",z,w\nd,e,', [(1, ["a", "b", ""]), (2, ["x\ny", "z", "w"]), (4, ["d", "e", ""])]),  # a cell that few rows fill
+        ('a,b,c\n"x\ny",z\nd,e\nf,g', [(1, ["a", "b", "c"]), (2, ["x\ny", "z"]), (4, ["d", "e"]), (5, ["f", "g"])]),
+        ('a,b,c\n"x\ny",z,w\nd,e\nf,g', [(1, ["a", "b", "c"]), (2, ["x\ny", "z", "w"]), (4, ["d", "e"]), (5, ["f", "g"])]),
+        ("a;b;;\nc;d;e;\nf;g;;h\n", plain(("a", "b", "", ""), ("c", "d", "e", ""), ("f", "g", "", "h"))),
         ('say "hi",sag "hi"', plain(('say "hi"', 'sag "hi"'))),
         ('"He said \\"no\\"","a, b"\n"c","d"', plain(('He said "no"', "a, b"), "cd")),  # escaped, not doubled
         ('a,b\n"open,c\nd,e\nf,g', [(1, ["a", "b"]), (2, "quote"), (3, ["d", "e"]), (4, ["f", "g"])]),
@@ -112,6 +117,15 @@ def test_a_quoted_column_of_long_cells_is_found_by_its_records():
         ("hello, hallo\nbye, tschüss", plain(("hello", " hallo"), ("bye", " tschüss"))),
         ("a;b\nc,d\ne;f\n", plain("ab", ("c,d",), "ef")),
         ("| en | de |\n|:---|---:|\n| dog | Hund |", [(1, [" en ", " de ", ""]), (2, "header"), (3, [" dog ", " Hund ", ""])]),
+        (
+            "# Words\n\n|en|de|\n|--|--|\n|dog|Hund|\n",
+            [(1, ["# Words"]), (2, [""]), (3, ["en", "de", ""]), (4, "header"), (5, ["dog", "Hund", ""])],
+        ),
+        ("en | de\n---|:---:\ndog | Hund", [(1, ["en ", " de"]), (2, "header"), (3, ["dog ", " Hund"])]),
+        (
+            "+---+---+\n|en|de|\n+---+---+\n|dog|Hund|\n|cat|Katze|\n+---+---+",
+            [(1, "header"), (2, ["en", "de", ""]), (3, "header"), (4, ["dog", "Hund", ""]), (5, ["cat", "Katze", ""]), (6, "header")],
+        ),
         ("é,\u2028a\nb\x0bc,d", plain(("é", "\u2028a"), ("b\x0bc", "d"))),  # no line ends
     ],
 )
@@ -211,5 +225,20 @@ def test_a_broken_quote_never_eats_the_rows_below(content):
 
 def test_widths():
     assert [row_width(cells) for cells in (["a"], ["a", ""], ["a", "", " "], ["a", "", "b", ""], [])] == [1, 2, 2, 3, 0]
-    assert usual_width([Row(1, ["a"]), Row(2, ["a", "b"]), Row(3, ["a", "b", "c"]), Row(4, ["a", "b", ""])]) == 2
-    assert usual_width([]) == 2
+
+
+@pytest.mark.parametrize(
+    ("table", "cells", "usual", "widest"),
+    [
+        (["a", "ab", "abc", "ab "], 3, 2, 3),  # an empty cell at the end is there for what stands in it in another row
+        (["ab ", "cd ", "ef "], 3, 2, 2),  # separators at the end of all rows
+        (["ab", "cd", "efg"], 2, 2, 2),  # a stray one
+        (["ab", "efg"], 2, 2, 2),
+        (["ab", "cd ", "ef  ", "gh   "], 2, 2, 2),  # separators at the end of some
+        (["1ab ", "2cd ", "3ef ", "4ghi"], 4, 3, 4),
+        (["   ", "   ", "   ", "ab"], 2, 2, 2),
+        ([], 2, 2, 2),
+    ],
+)
+def test_how_wide_most_rows_are(table, cells, usual, widest):
+    assert measure([Row(line, list(row)) for line, row in enumerate(table, 1)])[:3] == (cells, usual, widest)

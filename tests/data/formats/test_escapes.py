@@ -58,6 +58,11 @@ def test_how_many_sentences():
     assert found(["▁a", "▁b", "c"]) == {"pieces": 2}
 
 
+def test_numbers_of_characters_are_moses_or_html():
+    assert found(["a &#124; b &#91; c &#93;"]) == {"moses": 1}
+    assert found(["&#228; &#x41;", "&#1240;", "&#124; <b>x</b>"]) == {"moses": 1, "html": 3}
+
+
 @given(st.text(max_size=40), st.lists(st.sampled_from(KINDS), max_size=4))
 def test_anything_can_be_undone(text, kinds):
     assert isinstance(undo(text, kinds), str)

@@ -192,6 +192,21 @@ def test_xliff_2_0_by_hand():
     ]
 
 
+@pytest.mark.parametrize(
+    ("state", "target", "fault"),
+    [
+        ("new", "a", "untranslated"), ("initial", " a ", "untranslated"), ("new", "b", ""), ("translated", "a", ""), ("", "a", ""),
+        ("needs-translation", "b", "untranslated"),
+    ],
+)  # fmt: skip
+def test_a_copy_of_the_source_is_no_translation_before_someone_says_so(state, target, fault):
+    said = f' state="{state}"' if state else ""
+    one = f'<file source-language="en"><trans-unit><source>a</source><target{said}>{target}</target></trans-unit></file>'
+    two = f"<file><unit><segment{said}><source>a</source><target>{target}</target></segment></unit></file>"
+    for content in (one, two):
+        assert [row.fault for row in read(f"<xliff>{content}</xliff>").rows] == [fault]
+
+
 def test_files_in_different_languages_are_different_columns():
     one, two = (
         f'<file source-language="en" target-language="{language}">'

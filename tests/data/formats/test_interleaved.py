@@ -54,6 +54,25 @@ def test_a_label_on_each_line(content, columns, pair, rows):
     assert [(row.line, row.fault or row.cells) for row in table.rows] == rows
 
 
+@pytest.mark.parametrize("delimiter", ["\t", " ||| ", ",", ";", ", "])
+@pytest.mark.parametrize("label", ["{}: ", "<{}> "])
+def test_labels_in_the_cells_of_a_table_are_no_labels_of_lines(delimiter, label):
+    a, b = label.format("A"), label.format("B")
+    assert table_of(f"{a}Hello{delimiter}{a}Hallo\n{b}You?{delimiter}{b}Du?\n{a}Fine.{delimiter}{a}Gut.\n{b}Bye{delimiter}{b}Ade") is None
+
+
+@pytest.mark.parametrize(
+    "content", ["<en> Hello\tHallo\n<fr> Salut\tHallo\n<en> Bye\tAde\n<fr> Bon\tAde", "en\tHi\tde\tHallo\nfr\tOui\tde\tJa\n" * 2]
+)
+def test_a_tab_behind_the_label_makes_cells(content):
+    assert table_of(content) is None
+
+
+def test_commas_alone_do_not_make_cells_of_labelled_lines():
+    table = table_of("Q: 3,1,2\nA: 1,2,3\nQ: 2,1\nA: 1,2\nQ: x, A: y\nA: 3")
+    assert [row.cells for row in table.rows] == [[" 3,1,2", " 1,2,3"], [" 2,1", " 1,2"], [" x, A: y", " 3"]]
+
+
 # --- lines that take turns ---
 
 

@@ -10,6 +10,7 @@ from playground.config import Refusal
 from playground.data.formats import items
 from playground.data.formats.json_lists import read_json
 from playground.data.formats.table import Source
+from playground.data.formats.values import Number
 from playground.words import LANGUAGES
 
 
@@ -75,6 +76,38 @@ SHAPES = {
         [{"id": "x1", "context": "c", "question": "q", "answers": {"text": ["a", "b"], "answer_start": [3, 4]}}],
         ("question", "answers.text", "context", "answers.answer_start", "id"), (0, 1),
         [(1, ["q", "a", "c", "3 4", "x1"]), (1, ["q", "b", "c", "3 4", "x1"])],
+    ),
+    "sentences that say their languages": (
+        [{"id": 4, "translations": [{"lang": "en", "text": "a"}, {"lang": "de", "text": "b"}]},
+         {"id": 6, "translations": [{"lang": "de", "text": "d"}, {"lang": "en", "text": "c"}]}],
+        ("en", "de", "id"), None, [(1, ["a", "b", "4"]), (2, ["c", "d", "6"])],
+    ),
+    "sentences that say their languages and more": (
+        [[{"id": "x", "locale": "en-US", "value": "a"},
+          {"id": "y", "locale": "de", "value": "b"}, {"locale": "de", "value": "c"}], ["d", "e"]],
+        ("en-US", "de", "0", "1"), None, [(1, ["a", "b", "", ""]), (1, ["a", "c", "", ""]), (2, ["", "", "d", "e"])],
+    ),
+    "languages beside more than one text": (
+        [{"t": [{"lang": "en", "text": "a", "note": "n"}, {"lang": "de", "text": "b", "note": "m"}], "en": "x", "fr": "y"}],
+        ("en", "fr", "t.text", "t.note", "t.lang"), None, [(1, ["x", "y", "a b", "n m", "en de"])],
+    ),
+    "questions in paragraphs in articles": (
+        {"version": "1.1", "data": [{"title": "t", "paragraphs": [{"context": "c", "qas": [
+            {"id": "x1", "question": "a", "answers": [{"text": "b", "answer_start": 3}]},
+            {"id": "x2", "question": "c", "answers": [{"text": "d", "answer_start": 4}, {"text": "e", "answer_start": 5}]},
+        ]}, {"context": "d", "qas": True}, None]}, 7]},
+        ("question", "answers.text", "answers.answer_start", "id"), (0, 1),
+        [(1, ["a", "b", "3", "x1"]), (2, ["c", "d", "4 5", "x2"]), (2, ["c", "e", "4 5", "x2"])],
+    ),
+    "a chatbot's patterns and responses": (
+        {"intents": [{"tag": "t", "patterns": ["a", "c", "x y"], "responses": ["b", "d"]},
+                     {"tag": "u", "patterns": ["e"], "responses": []}]},
+        ("pattern", "response", "tag"), None,
+        [*((1, [said, answer, "t"]) for said in ("a", "c", "x y") for answer in ("b", "d")), (2, ["e", "", "u"])],
+    ),
+    "sentences that are not as many on both sides": (
+        [{"en": ["I am.", "You are."], "de": ["Ich bin. Du bist."]}, {"en": "a", "de": "b"}], ("en", "de"), None,
+        [(1, "unpaired"), (2, ["a", "b"])],
     ),
     "a conversation": (
         [{"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
@@ -212,6 +245,11 @@ def test_which_list_was_read_is_said():
     assert table.notes == (("data.note_lists", {"taken": "pairs", "others": "authors"}),)
 
 
+def test_what_stands_around_questions_is_said_to_be_left_aside():
+    document = SHAPES["questions in paragraphs in articles"][0]
+    assert read(document).notes == (("data.note_lists", {"taken": "qas", "others": "title, context"}),)
+
+
 # --- two documents ---
 
 
@@ -344,7 +382,7 @@ def read_or_refused(text: str, name: str) -> None:
         return
     for row in table.rows if table else ():
         assert row.line >= 1
-        assert all(type(cell) in (str, items.Number) for cell in row.cells)
+        assert all(type(cell) in (str, Number) for cell in row.cells)
         assert not table.columns or len(row.cells) <= len(table.columns)
 
 

@@ -37,7 +37,13 @@ def refused(*contents: str, named=("file1", "file2")):
         ("a\nb\n\n\n", "c\nd\n", [(1, ["a", "c"]), (2, ["b", "d"]), (3, ["", ""]), (4, ["", ""])]),  # blank lines at one end
         ("a\nb", "c\nd\n \n", [(1, ["a", "c"]), (2, ["b", "d"]), (3, ["", " "])]),
         ("a,b\nc", "d\ne;f", [(1, ["a,b", "d"]), (2, ["c", "e;f"])]),
-        ("a\tb\nc\td", "e\nf", [(1, ["a\tb", "e"]), (2, ["c\td", "f"])]),
+        ("a\tb\nc\n\nd", "e\nf\n\ng", [(1, ["a\tb", "e"]), (2, ["c", "f"]), (3, ["", ""]), (4, ["d", "g"])]),  # a tab in a text
+        ("1,2,3\n4,5,6", "3,2,1\n6,5,4", [(1, ["1,2,3", "3,2,1"]), (2, ["4,5,6", "6,5,4"])]),
+        ('"a, b"\n"c"', '"d"\ne', [(1, ["a, b", "d"]), (2, ["c", "e"])]),
+        ('"a" b\n"c" d\n"e"', "d\ne\nf", [(1, ['"a" b', "d"]), (2, ['"c" d', "e"]), (3, ['"e"', "f"])]),  # what is said
+        ('"a"\nb\nc', "d\ne\nf", [(1, ['"a"', "d"]), (2, ["b", "e"]), (3, ["c", "f"])]),
+        ("English\na", "German\nb", [(1, "header"), (2, ["a", "b"])]),
+        ("it\na", "es\nb", [(1, ["it", "es"]), (2, ["a", "b"])]),  # words, as likely as languages
         ("猫\nпёс", "قط\nσκύλος", [(1, ["猫", "قط"]), (2, ["пёс", "σκύλος"])]),
         ("x\n" + "y" * 10_001, "a\nb", [(1, ["x", "a"]), (2, "long")]),
         ("<title>a</title>\nb", "<title>c</title>\nd", [(1, ["<title>a</title>", "<title>c</title>"]), (2, ["b", "d"])]),  # text
@@ -45,6 +51,41 @@ def refused(*contents: str, named=("file1", "file2")):
 )
 def test_two_files(one, two, rows):
     assert understood(one, two) == ("two_files", rows)
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "rows"),
+    [
+        ('text\n"a, b"\nc', "text\nd\ne", [(1, "header"), (2, ["a, b", "d"]), (3, ["c", "e"])]),
+        ('en\n"a\nb"\nc', 'de\n"d, e"\nf', [(1, "header"), (2, ["a\nb", "d, e"]), (4, ["c", "f"])]),
+        ('a\n"b ""c"""', 'd\n"e', [(1, ["a", "d"]), (2, ['b "c"', '"e'])]),  # the second was written by nobody's spreadsheet
+        (',text\n0,a\n1,"b, c"', ",text\n0,d\n1,e", [(1, "header"), (2, ["a", "d"]), (3, ["b, c", "e"])]),  # pandas' index
+        ("7\ta\n\n8\tb", "7\tc\n\n8\td", [(1, ["a", "c"]), (2, []), (3, ["b", "d"])]),
+        ("Hello, you\nBye, you", "Hallo, du\nAde, du", [(1, ["Hello, you", "Hallo, du"]), (2, ["Bye, you", "Ade, du"])]),
+    ],
+)
+def test_two_files_of_a_spreadsheet(one, two, rows):
+    assert understood(one, two, named=("en.csv", "de.csv")) == ("two_files", rows)
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "named"),
+    [
+        ("en,de\na,b\nc,d", "en,de\ne,f\ng,h", ("train.csv", "test.csv")),
+        ("en,de\na,b\nc,d", "en,de\ne,f\n", ("train.csv", "test.csv")),
+        ("a;b\nc;d", "e;f\ng;h", ("one.CSV", "two.csv")),
+        ("en,de\na,b\nc,d", "en,de\ne,f\ng,h", ("one.txt", "two.txt")),  # the same head
+        (",en\n0,a\n1,b", ",en\n0,c\n2,d", ("one.csv", "two.csv")),  # other numbers
+    ],
+)
+def test_two_tables_are_not_paired(one, two, named):
+    assert refused(one, two, named=named) == ("data.two_tables", {"one": named[0], "two": named[1]})
+
+
+@pytest.mark.parametrize("other", ["e\nf", "e", "e\nf\ng"])
+def test_a_table_and_another_file_are_not_paired(other):
+    assert refused("a\tb\nc\td", other, named=("deu.txt", "_about.txt")) == ("data.one_table", {"table": "deu.txt", "other": "_about.txt"})
+    assert refused(other, "a,b\nc,d", named=("x.txt", "voc.csv")) == ("data.one_table", {"table": "voc.csv", "other": "x.txt"})
 
 
 @pytest.mark.parametrize(

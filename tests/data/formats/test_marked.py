@@ -31,6 +31,8 @@ def plain(*rows) -> list:
         ("1,2,3 -> 3,2,1\n4,5,6 -> 6,5,4", "marked", plain(("1,2,3 ", " 3,2,1"), ("4,5,6 ", " 6,5,4"))),
         ("狗 → dog\n猫 → cat", "marked", plain(("狗 ", " dog"), ("猫 ", " cat"))),
         ("dog = Hund\ncat = Katze", "marked", plain(("dog", "Hund"), ("cat", "Katze"))),
+        ("halb = 0,5\nviertel = 0,25", "marked", plain(("halb", "0,5"), ("viertel", "0,25"))),
+        ("1,2 -> 2,1\n3,4 -> 4,3", "marked", plain(("1,2 ", " 2,1"), ("3,4 ", " 4,3"))),
         ("12+34=46\n1+1=2", "marked", plain(("12+34", "46"), ("1+1", "2"))),
         (
             "Haus {n} | Heim {n} :: house | home\nHund {m} :: dog",
@@ -53,6 +55,21 @@ def plain(*rows) -> list:
 )
 def test_signs(content, kind, rows):
     assert understood(content) == (kind, rows)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+@pytest.mark.parametrize(
+    ("head", "cell"),
+    [(["question", "answer"], "{} + 4 = ?"), (["rule", "result"], "A{} -> B"), ([], "{} + 4 = ?"), (["en", "de"], "**x{}** => y")],
+)
+def test_a_sign_within_a_cell_of_a_table_separates_nothing(delimiter, head, cell):
+    table = [*([head] if head else []), *([cell.format(n), str(n + 4)] for n in range(30))]
+    assert understood("\n".join(map(delimiter.join, table))) == ("csv", plain(*table))
+
+
+def test_a_sign_within_a_middle_cell_is_known_by_the_names_of_the_columns():
+    table = [["id", "rule", "result"], *([str(n), f"A{n} -> B", f"C{n}"] for n in range(30))]
+    assert understood("\n".join(map(",".join, table))) == ("csv", plain(*table))
 
 
 def test_a_sign_must_be_in_nine_of_ten_lines_and_the_others_are_passed_on():

@@ -61,6 +61,27 @@ def test_entries(entry, expected):
     assert rows(entry + "\n\n# the end\n") == expected
 
 
+def two(one: str, other: str):
+    return read_po([Source(name, text.encode(), text.split("\n")) for name, text in (("en.po", one), ("de.po", other))])
+
+
+def test_two_files_are_joined_by_their_texts():
+    plural = 'msgid "n"\nmsgid_plural "ns"\nmsgstr[0] "{}"\nmsgstr[1] "{}"\n\n'
+    one = HEADER + 'msgid "a"\nmsgstr "Hi"\n\nmsgid "b"\nmsgstr "Bye"\n\n' + plural.format("file", "files")
+    other = HEADER + plural.format("Datei", "Dateien") + 'msgid "a"\nmsgstr "Hallo"\n\n#, fuzzy\nmsgid "b"\nmsgstr "Ade"\n'
+    table = two(one, other)
+    assert (table.columns, table.unit) == (("en", "de"), "item")
+    assert [(row.line, row.fault or row.cells) for row in table.rows] == [
+        (1, ["Hi", "Hallo"]), (2, "untranslated"), (3, ["file", "Datei"]), (3, ["files", "Dateien"]),
+    ]  # fmt: skip
+
+
+def test_two_files_with_other_texts_are_refused():
+    with pytest.raises(Refusal) as refused:
+        two('msgid "a"\nmsgstr "b"', 'msgid "c"\nmsgstr "d"')
+    assert (refused.value.key, refused.value.values["count"]) == ("data.no_common_keys", 0)
+
+
 def test_two_contexts_are_two_right_answers():
     text = 'msgctxt "1"\nmsgid "open"\nmsgstr "offen"\n\nmsgctxt "2"\nmsgid "open"\nmsgstr "öffnen"\n'
     assert rows(text) == [(1, ["open", "offen"], ""), (5, ["open", "öffnen"], "")]

@@ -1,5 +1,9 @@
 """Tables in wrappings of their own, and what looks like one."""
 
+import csv
+import io
+import json
+
 import pytest
 
 from playground.config import Refusal
@@ -33,12 +37,49 @@ def test_cells_in_single_quotes(delimiter):
     assert pairs_of("\n".join(lines).replace("''", "\\'")) == PAIRS
 
 
+WRITERS = {"json": lambda src, tgt: json.dumps({"en": src, "de": tgt}), "python": lambda src, tgt: str({"en": src, "de": tgt})}
+
+
 @pytest.mark.parametrize("head", ["", "translation\n", '"translation"\n'])
-def test_dictionaries_of_python(head):
-    lines = [quoted(str({"en": src, "de": tgt})) for src, tgt in PAIRS]
-    found = read_files([("a.csv", (head + "\n".join(lines)).encode())])
+@pytest.mark.parametrize("written", WRITERS)
+@pytest.mark.parametrize("quoting", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_lines_of_dictionaries(head, written, quoting, delimiter):
+    content = table([[WRITERS[written](*pair)] for pair in PAIRS], delimiter, quoting)
+    found = read_files([("a.csv", (head + content).encode())])
     assert [(src, tgt) for src, tgt, _ in found.pairs] == PAIRS
-    assert sum(map(len, found.dropped.values())) + len(found.pairs) == found.lines
+    assert found.dropped == ({"header": (1,)} if head else {})
+    assert found.lines == len(PAIRS) + bool(head)
+
+
+def table(rows: list[list[str]], delimiter: str = ",", quoting: int = csv.QUOTE_MINIMAL) -> str:
+    file = io.StringIO()
+    csv.writer(file, delimiter=delimiter, quoting=quoting, lineterminator="\n").writerows(rows)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("head", [[], ["", "translation"], ["id", "translation"]])
+@pytest.mark.parametrize("written", WRITERS)
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_column_of_dictionaries(head, written, delimiter):
+    rows = [[str(n), WRITERS[written](*pair)] for n, pair in enumerate(PAIRS)]
+    found = read_files([("a.csv", table([head] * bool(head) + rows, delimiter).encode())])
+    assert [(src, tgt) for src, tgt, _ in found.pairs] == PAIRS
+    assert found.dropped == ({"header": (1,)} if head else {})
+    assert [column.name for column in found.columns] == ["en", "de", (head or [""])[0] or "1"]
+
+
+def test_what_else_stands_in_a_column_of_dictionaries():
+    rows = [
+        ["id", "translation"],
+        *([str(n), WRITERS["python"](f"a{n}", f"b{n}")] for n in range(30)),
+        ["x", "{'en': open('x')}"],
+        [""],
+        ["y", ""],
+    ]
+    found = read_files([("a.csv", table(rows).encode())])
+    assert [pair[:2] for pair in found.pairs] == [(f"a{n}", f"b{n}") for n in range(30)]
+    assert found.dropped == {"header": (1,), "broken": (32,), "blank": (33,), "empty_source": (34,)}
 
 
 def test_a_dictionary_that_is_none_is_named():

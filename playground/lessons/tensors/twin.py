@@ -1,0 +1,192 @@
+"""The same model in torch.nn.Transformer: how far apart the outputs are, and what its fast path leaves out."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, ModelConfig
+from playground.lessons.lab import Grid, Lab, Outcome, Table
+from playground.lessons.nn_transformer import KNOBS, arguments, attention_pairs, disturb, layer_pairs, plain_pairs, their_masks, twin
+from playground.model.masks import padding_mask
+from playground.model.positions import places
+from playground.model.transformer import Transformer
+
+warnings.filterwarnings("ignore", "The PyTorch API of nested tensors")  # what torch says to programmers, not to students
+
+WORDS = (*SPECIAL_TOKENS, "a", "b", "c", "d")
+SRC = torch.tensor([[4, 5, 6, 7, EOS], [5, 4, EOS, PAD, PAD]])
+TGT_IN = torch.tensor([[BOS, 7, 6, 5], [BOS, 4, 5, PAD]])
+CONFIG = ModelConfig(d_model=16, n_heads=4, d_ff=32, zero_init=False)
+
+
+def embedded(ours: Transformer) -> tuple[Tensor, Tensor]:
+    """What goes into the layers of both models: (B, S, D) and (B, T, D)."""
+    return (
+        ours.embed(SRC, ours.src_embedding, ours.src_positions, places(SRC.shape[1])),
+        ours.embed(TGT_IN, ours.tgt_embedding, ours.tgt_positions, places(TGT_IN.shape[1])),
+    )
+
+
+def their_logits(ours: Transformer, theirs: nn.Transformer, masks: Mapping[str, Tensor | None]) -> Tensor:
+    """(B, T, V): our embeddings and our projection, their layers between."""
+    return ours.project(theirs(*embedded(ours), **masks))
+
+
+def apart(ours: Transformer, theirs: nn.Transformer, masks: Mapping[str, Tensor | None]) -> float:
+    """The largest difference of logits, at tokens that are no padding."""
+    return (their_logits(ours, theirs, masks) - ours(SRC, TGT_IN).logits)[TGT_IN != PAD].abs().max().item()
+
+
+def slips(ours: Transformer) -> dict[str, float]:
+    """The difference that each of these mistakes makes when one model is turned into the other."""
+    theirs, masks = twin(ours)[0], their_masks(SRC, TGT_IN)
+    normed = twin(ours)[0]
+    normed.encoder.norm, normed.decoder.norm = (nn.LayerNorm(ours.config.d_model) for _ in range(2))
+    x = embedded(ours)[0]
+    sentences_as_places = theirs.encoder(x.transpose(0, 1)).transpose(0, 1)  # what batch_first=False would make of our (B, S, D)
+    return {
+        "batch_first": (sentences_as_places - theirs.encoder(x)).abs().max().item(),
+        "nhead": apart(ours, twin(ours, nhead=8)[0], masks),
+        "last_norm": apart(ours, normed, masks),
+        "no_future": apart(ours, theirs, masks | {"tgt_mask": None}),
+        "no_padding": apart(ours, theirs, {"tgt_mask": masks["tgt_mask"]}),
+        "inverted": apart(ours, theirs, {name: ~mask for name, mask in masks.items()}),
+    }
+
+
+class Watch(TorchDispatchMode):
+    """While it is on: how many operations torch carries out, and how many numbers go into each norm, or into a whole layer at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.operations, self.sizes = 0, []
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        self.operations += 1
+        if function.overloadpacket.__name__ in ("native_layer_norm", "_transformer_encoder_layer_fwd"):
+            self.sizes.append(args[0].numel())
+        return function(*args, **(kwargs or {}))
+
+
+def encoded(ours: Transformer) -> tuple[Tensor, list[Tensor]]:
+    """Our encoder's layers by themselves, as theirs: memory (B, S, D) and the weights of each layer (B, H, S, S)."""
+    x, mask, all_weights = embedded(ours)[0], padding_mask(SRC), []
+    for layer in ours.encoder:
+        x, weights = layer(x, mask, places(SRC.shape[1]))
+        all_weights.append(weights)
+    return x, all_weights
+
+
+def watched(encode: Callable[[], Tensor], gradient: bool) -> tuple[Tensor, int, int]:
+    """The memory (B, S, D), how many operations it took, and how many tokens went through the last layer."""
+    with torch.set_grad_enabled(gradient), Watch() as watch:
+        memory = encode()
+    return memory.detach(), watch.operations, watch.sizes[-1] // memory.shape[-1]
+
+
+def given_weights(encoder: nn.TransformerEncoder, x: Tensor, hidden: Tensor, gradient: bool) -> tuple[Tensor | None, int]:
+    """The attention weights that the first layer gets from its attention, seen through a hook; and the operations while it hangs."""
+    seen = []
+    handle = encoder.layers[0].self_attn.register_forward_hook(lambda module, given, result: seen.append(result[1]))
+    _, operations, _ = watched(lambda: encoder(x, src_key_padding_mask=hidden), gradient)
+    handle.remove()
+    return seen[0], operations
+
+
+def asked_weights(encoder: nn.TransformerEncoder, x: Tensor, hidden: Tensor) -> Tensor:
+    """The first layer's attention weights (B, H, S, S), when its attention is asked for them."""
+    return encoder.layers[0].self_attn(x, x, x, key_padding_mask=hidden, need_weights=True, average_attn_weights=False)[1]
+
+
+def fast_path(ours: Transformer) -> tuple[Table, Grid]:
+    """Three ways through the same encoder: ours, theirs step by step, and theirs without gradient."""
+    theirs, hidden, x = twin(ours)[0].encoder, ~padding_mask(SRC)[:, 0, 0], embedded(ours)[0].detach()
+    _, weights = encoded(ours)
+    ways = {
+        "ours": watched(lambda: encoded(ours)[0], gradient=True),
+        "steps": watched(lambda: theirs(x, src_key_padding_mask=hidden), gradient=True),
+        "fast": watched(lambda: theirs(x, src_key_padding_mask=hidden), gradient=False),
+    }
+    (by_steps, _), (by_fast, hooked) = (given_weights(theirs, x, hidden, gradient) for gradient in (True, False))
+    memories = torch.stack([memory for memory, _, _ in ways.values()])
+    differences = (memories - memories[0])[:, SRC != PAD].abs().amax(dim=(1, 2))
+    said = {
+        "operations": ways["steps"][1], "fast_operations": ways["fast"][1], "tokens": ways["steps"][2], "fast_tokens": ways["fast"][2],
+        "hooked": hooked, "asked": (asked_weights(theirs, x, hidden) - weights[0]).abs().max().item(),
+        "pads": int((SRC == PAD).sum()), "length": memories[0][SRC == PAD].norm(dim=-1).max().item(),
+        "fast_length": memories[2][SRC == PAD].norm(dim=-1).max().item(),
+    }  # fmt: skip
+    rows = (
+        ("operations", *(str(operations) for _, operations, _ in ways.values())),
+        ("tokens", *(str(tokens) for _, _, tokens in ways.values())),
+        ("weights", *("none" if given is None else " × ".join(map(str, given.shape)) for given in (weights[0], by_steps, by_fast))),
+        ("apart", *(f"{difference:.2g}" for difference in differences.tolist())),
+    )
+    lengths = memories[:, 1].norm(dim=-1).numpy()
+    return (
+        Table("fast", ("seen", *ways), rows, said=said),
+        Grid("memory", lengths, tuple(ways), tuple(WORDS[token] for token in SRC[1]), said=said),
+    )
+
+
+def told(value: Any) -> str:
+    """A default of torch's as text; a function by its name."""
+    return getattr(value, "__name__", str(value))
+
+
+def argument_table(said: Mapping[str, Any]) -> Table:
+    """Every argument of nn.Transformer: which of our knobs it is, its value here, and torch's own default."""
+    defaults = inspect.signature(nn.Transformer).parameters
+    rows = [(name, KNOBS[name], told(value), told(defaults[name].default)) for name, value in arguments(CONFIG).items()]
+    return Table("arguments", ("argument", "knob", "here", "default"), tuple(rows), said=said)
+
+
+def parameter_table(ours: Transformer, said: Mapping[str, Any]) -> Table:
+    """The matrices of the first encoder layer: their names in ours, in theirs, and the shape there."""
+    layer, (theirs, _) = ours.encoder[0], twin(ours)
+    names = {id(matrix): name for module in (layer, theirs.encoder.layers[0]) for name, matrix in module.named_parameters()}
+    pairs = [pair for pair in layer_pairs(layer, theirs.encoder.layers[0]) if pair[1].ndim == 2]
+    rows = [(" + ".join(names[id(part)] for part in mine), names[id(their)], " × ".join(map(str, their.shape))) for mine, their in pairs]
+    return Table("parameters", ("ours", "theirs", "shape"), tuple(rows), said=said)
+
+
+def run(seed: int) -> Outcome:
+    ours = disturb(Transformer(CONFIG, len(WORDS), len(WORDS), torch.Generator().manual_seed(seed)), seed).eval()
+    exact, masks, theirs = copy.deepcopy(ours).double(), their_masks(SRC, TGT_IN), twin(ours)[0]
+    with torch.enable_grad():  # without gradients, torch would take its fast path
+        difference, exact_difference = (apart(one, twin(one)[0], masks) for one in (ours, exact))
+        logits = [one.detach()[0].numpy() for one in (ours(SRC, TGT_IN).logits, their_logits(ours, theirs, masks))]
+        wrong = slips(ours)
+    numbers = {"difference": difference, "exact": exact_difference, "parameters": sum(part.numel() for part in theirs.parameters())}
+    said = {**numbers, "largest": abs(logits[0]).max().item(), "least": min(wrong.values()), "norm": CONFIG.norm}
+    costs = {"float32": difference, "float64": exact_difference, **wrong}
+    rows = tuple(WORDS[token] for token in TGT_IN[0])
+    return Outcome(
+        "identical" if difference == 0 else "rounding" if difference < 1e-4 else "apart",
+        numbers,
+        (
+            argument_table(said),
+            parameter_table(ours, said),
+            Grid("logits", logits[0], rows, WORDS, said=said),
+            Grid("their_logits", logits[1], rows, WORDS, said=said),
+            Table("slips", ("slip", "apart"), tuple((f"slip_{name}", f"{cost:.2g}") for name, cost in costs.items()), said=said),
+            *fast_path(ours),
+        ),
+    )
+
+
+LAB = Lab(
+    "twin",
+    "tensors",
+    ("identical", "rounding", "apart"),
+    run,
+    (arguments, attention_pairs, layer_pairs, plain_pairs, twin, their_masks, apart, slips, Watch, given_weights),
+)
