@@ -4,6 +4,7 @@ import pytest
 
 from playground.data.formats.table import Row, Table
 from playground.data.heading import find_header
+from playground.data.uploads import Choices, read_files
 from tests.data.test_uploads import accounted, read, two
 
 SENTENCES = [
@@ -225,3 +226,10 @@ def test_whether_two_files_have_names_in_their_first_lines_can_be_chosen():
 def test_the_names_of_files_say_more_than_the_same_word_twice():
     assert [column.name for column in read("text\nHello\n", "text\nHallo\n").columns] == ["file1", "file2"]
     assert [column.name for column in read("source\nHello\n", "target\nHallo\n").columns] == ["source", "target"]
+
+
+def test_the_names_at_the_head_of_two_files_can_be_wanted():
+    files = [("a.txt", b"English\nHello.\nBye."), ("b.txt", b"German\nHallo.\nAde.")]
+    found = read_files(files)
+    assert (two(found), found.dropped, found.header) == ([("Hello.", "Hallo."), ("Bye.", "Ade.")], {"header": (1,)}, True)
+    assert two(read_files(files, Choices(header=False)))[0] == ("English", "German")

@@ -14,6 +14,7 @@ from itertools import repeat
 from math import log
 
 from playground.data.formats.columns import is_language
+from playground.data.formats.keyed import unquoted
 from playground.data.formats.limits import SAMPLE
 from playground.data.formats.names import direction, role
 from playground.data.formats.records import too_long
@@ -44,7 +45,16 @@ def read_labelled(sources: Sequence[Source]) -> Table | None:
     if _are_cells([line for line in filled if _label(line) in labels], labels):
         return None
     names = tuple(labels)
-    return Table("labelled", list(_labelled_rows(lines, names)), names, pair=direction(names) if len(names) == 2 else None)
+    rows = _unquoted(list(_labelled_rows(lines, names)))
+    return Table("labelled", rows, names, pair=direction(names) if len(names) == 2 else None)
+
+
+def _unquoted(rows: list[Row]) -> list[Row]:
+    """The rows without the quotation marks around their cells where all are so, as in YAML."""
+    inside = {cell: unquoted(cell.strip()) for row in rows if not row.fault for cell in row.cells if cell.strip()}
+    if not inside or None in inside.values():
+        return rows
+    return [row if row.fault else row._replace(cells=[inside.get(cell, cell) for cell in row.cells]) for row in rows]
 
 
 def _label(line: str) -> str:

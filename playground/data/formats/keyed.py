@@ -100,13 +100,18 @@ def _entries(source: Source) -> list[_Entry]:
         if not said:
             above.append((len(match[1]), key))
             continue
-        quoted = _QUOTED.fullmatch(said)
-        if not quoted:
-            text = said.partition(" #")[0].rstrip() if remarked else said
-        else:
-            text = quoted[1] if quoted[2] is None else quoted[2].replace("''", "'")
-        found.append(_Entry(number, ".".join([*(key for _, key in above), key]), _plain(text), quoted is not None))
+        quoted = unquoted(said)
+        text = quoted if quoted is not None else _plain(said.partition(" #")[0].rstrip() if remarked else said)
+        found.append(_Entry(number, ".".join([*(key for _, key in above), key]), text, quoted is not None))
     return found if 20 * len({entry.key for entry in found}) >= 19 * len(found) else []
+
+
+def unquoted(text: str) -> str | None:
+    """What stands in the quotation marks that go around all of a text; None where none do."""
+    found = _QUOTED.fullmatch(text)
+    if not found:
+        return None
+    return _plain(found[1] if found[2] is None else found[2].replace("''", "'"))
 
 
 def _plain(text: str) -> str:

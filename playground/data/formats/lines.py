@@ -63,7 +63,7 @@ def read_two(sources: Sequence[Source]) -> Table | None:
     tables = [source for source in sources if _is_table(source)]
     if len(tables) == 2 or _have_one_head(one.lines, two.lines):
         if rows := _numbered(*sources):
-            return _table("two_files", _headed(rows, True), one, two)
+            return _table("two_files", _headed(rows), one, two)
         raise Refusal("data.two_tables", one=one.name, two=two.name)
     if tables:
         raise Refusal("data.one_table", table=tables[0].name, other=(two if tables[0] is one else one).name)
@@ -75,7 +75,8 @@ def read_two(sources: Sequence[Source]) -> Table | None:
         drift = _drift(*texts)
         raise Refusal("data.unequal_from", **values, line=drift) if drift else Refusal("data.unequal", **values)
     sure = all(source.name.casefold().endswith(_TABLES) for source in sources)
-    return _table("two_files", _headed(list(_paired(first, *texts)), sure), one, two)
+    rows = list(_paired(first, *texts))
+    return _table("two_files", _headed(rows) if sure else rows, one, two)
 
 
 def _is_table(source: Source) -> bool:
@@ -122,11 +123,11 @@ def _paired(rows: Sequence[Row], one: Sequence[str], two: Sequence[str]) -> Iter
         yield Row(line, list(cells), too_long(*cells), height)
 
 
-def _headed(rows: list[Row], sure: bool) -> list[Row]:
-    """The rows, the first of which is no pair if it names both columns; unless it is `sure` that they have names, only languages do so."""
+def _headed(rows: list[Row]) -> list[Row]:
+    """The rows of tables, the first of which is no pair if it names both columns."""
     place = next((place for place, row in enumerate(rows) if is_filled(row)), 0)
     names = [cell.strip() for cell in rows[place].cells]
-    if names and all(_is_name(name) if sure else len(name) > 3 and is_language(name) for name in names):
+    if names and all(map(_is_name, names)):
         rows[place] = rows[place]._replace(fault="header")
     return rows
 

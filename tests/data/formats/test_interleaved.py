@@ -33,6 +33,11 @@ CHINESE = ["我有新房子。", "车站在哪里？", "她每晚看书。", "�
         ("[zh] 早\n[en] Hi\n---\n[zh] 好\n[en] OK", ("zh", "en"), None, [(1, [" 早", " Hi"]), (4, [" 好", " OK"])]),
         ("source: a\ntarget: b\nsource: c\ntarget: d", ("source", "target"), (0, 1), [(1, [" a", " b"]), (3, [" c", " d"])]),
         ("en\tHello\nde\tHallo\nen\tBye\nde\tTschüss", ("en", "de"), None, [(1, ["Hello", "Hallo"]), (3, ["Bye", "Tschüss"])]),
+        (
+            """- en: "a: b"\n  de: "c"\n- en: "d \\"e\\""\n  de: 'f'""", ("en", "de"), None,
+            [(1, ["a: b", "c"]), (3, ['d "e"', "f"])],
+        ),
+        ('A: "Hi."\nB: Hallo.\nA: "Bye."\nB: Ade.', ("A", "B"), None, [(1, [' "Hi."', " Hallo."]), (3, [' "Bye."', " Ade."])]),
         ("T: a\nS: b\nT: c\nS: d", ("T", "S"), (1, 0), [(1, [" a", " b"]), (3, [" c", " d"])]),
         (
             "en: a\nde: b\nen: alone\nen: c\nde: d\nde: late\nen: e\nde: f\nen: last" + "\nen: x\nde: y" * 4,

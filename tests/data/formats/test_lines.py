@@ -42,7 +42,7 @@ def refused(*contents: str, named=("file1", "file2")):
         ('"a, b"\n"c"', '"d"\ne', [(1, ["a, b", "d"]), (2, ["c", "e"])]),
         ('"a" b\n"c" d\n"e"', "d\ne\nf", [(1, ['"a" b', "d"]), (2, ['"c" d', "e"]), (3, ['"e"', "f"])]),  # what is said
         ('"a"\nb\nc', "d\ne\nf", [(1, ['"a"', "d"]), (2, ["b", "e"]), (3, ["c", "f"])]),
-        ("English\na", "German\nb", [(1, "header"), (2, ["a", "b"])]),
+        ("English\na", "German\nb", [(1, ["English", "German"]), (2, ["a", "b"])]),  # a person may want them (see test_heading)
         ("it\na", "es\nb", [(1, ["it", "es"]), (2, ["a", "b"])]),  # words, as likely as languages
         ("猫\nпёс", "قط\nσκύλος", [(1, ["猫", "قط"]), (2, ["пёс", "σκύλος"])]),
         ("x\n" + "y" * 10_001, "a\nb", [(1, ["x", "a"]), (2, "long")]),
