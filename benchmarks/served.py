@@ -37,7 +37,7 @@ class Control:
 
     def forget(self) -> None:
         """The next training makes its sentences anew, as the first one with these settings does."""
-        self._runs.corpora._built.clear()
+        self._runs.corpora.forget()
 
     def progress(self, run: str) -> dict[str, Any]:
         found = self._runs.get(run)

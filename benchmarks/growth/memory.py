@@ -100,15 +100,15 @@ class Visit:
         self._heartbeat.sendall(f"GET {API}/heartbeat/{self._session} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n\r\n".encode())
         for event in config["dependencies"]:
             if event["backend_fn"] and any(trigger == "load" for _, trigger in event["targets"]):
-                self._load(event["id"])
+                self._load(event["id"], len(event["inputs"]))
         return self
 
     def __exit__(self, *problem: object) -> None:
         self._heartbeat.close()
 
-    def _load(self, event: int) -> None:
-        """Asks for the event and reads its answer to the end."""
-        asked = json.dumps({"data": [], "fn_index": event, "session_hash": self._session})
+    def _load(self, event: int, inputs: int) -> None:
+        """Asks for the event, with nothing in its inputs, and reads its answer to the end."""
+        asked = json.dumps({"data": [""] * inputs, "fn_index": event, "session_hash": self._session})
         connection = HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE)
         connection.request("POST", f"{API}/queue/join", asked, {"Content-Type": "application/json"})
         connection.getresponse().read()

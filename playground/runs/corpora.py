@@ -45,6 +45,12 @@ class Corpora:
         """Of the corpus that `get` gives."""
         return self._once("statistics", _key(experiment, pairs), lambda: statistics(self.get(experiment, pairs)))
 
+    def forget(self) -> None:
+        """Whatever is asked next is made anew."""
+        with self._lock:
+            for made in self._made.values():
+                made.clear()
+
     def _once(self, what: str, key: tuple, make: Callable[[], Any]) -> Any:
         made = self._made[what]
         with self._lock:

@@ -21,6 +21,8 @@ from playground.ui.controls import wording
 from playground.ui.outlook import outlook as outlook_of
 from playground.words import say
 
+# What this browser tab uploaded last (static/state.js keeps it), without waiting for the page's own script: a slow line has the link first.
+KEPT_OWN = "() => { try { return [sessionStorage.getItem('playground-own') ?? '']; } catch { return ['']; } }"
 PRIVATE = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False}
 
 
@@ -88,7 +90,7 @@ def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, tr
             **PRIVATE,
         )
     uploading.wire(runs, upload, who, hidden, knobs, answer, start, everything)
-    arriving = demo.load(arrive, hidden["own"], [*knobs.values(), hidden["own"], tabs, *titled], js=f"{ours}keptOwn()", **PRIVATE)
+    arriving = demo.load(arrive, hidden["own"], [*knobs.values(), hidden["own"], tabs, *titled], js=KEPT_OWN, **PRIVATE)
     arriving.then(None, list(knobs.values()), None, js=f"{ours}knobs(values, true)")
     for said in (relabelled, arriving):
         said.then(look_ahead, everything, [outlook, preset], js=f"{ours}withToken(...values)", **PRIVATE)

@@ -1,6 +1,6 @@
 // Starts the page: reads the words and the runs, draws what is always there, then the open tab; and lends Gradio's listeners a hand.
 
-import { cursor, dropFromCursor, keptOwn, move, onMove, token } from "./state.js";
+import { cursor, dropFromCursor, move, onMove, token } from "./state.js";
 import { read, notice, say, setWords } from "./dom.js";
 import { follow, run } from "./live.js";
 import { HERE, drawFilm, drawHeader, drawSentence, play, readCard, refreshSentence, turn, wireTop } from "./top.js";
@@ -22,7 +22,6 @@ window.playground = {
   liveInputs: (...values) => [token, cursor.lang, cursor.run, ...values.slice(3)],
   tab: tabOpened,
   language: () => [cursor.lang],
-  keptOwn: () => [keptOwn()],
 };
 window.playgroundArrived(window.playground);
 
