@@ -49,6 +49,11 @@ class Grid:
     said: Mapping[str, Value] = field(default_factory=dict)  # what its caption is filled with
 
 
+def counted(count: int) -> tuple[str, ...]:
+    """Names of rows or columns that are only counted: "0", "1", …"""
+    return tuple(map(str, range(count)))
+
+
 @dataclass(frozen=True)
 class Lines:
     """Numbers against a number: each line has a name and as many values as there are in `x`."""

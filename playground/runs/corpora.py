@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
-from playground.config import SPECIAL_TOKENS, Experiment, Refusal
+from playground.config import SPECIAL_TOKENS, DataConfig, Experiment, Refusal
 from playground.data.corpus import Corpus, build_corpus
 from playground.data.statistics import Statistics, statistics
 from playground.data.tokenizers import LARGEST
@@ -81,7 +81,13 @@ def sizes(experiment: Experiment, pairs: Pairs | None = None) -> tuple[int, int,
     if data.task != "own" or pairs is None:
         corpus = build_corpus(replace(data, pairs=200, heldout=20), None, experiment.model.share_embeddings == "all")
         return corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, corpus.longest
+    most = [max(found) for found in zip(*pairs.units.values(), strict=True)]
+    return *vocabularies(data, most, experiment.model.share_embeddings == "all"), data.max_tokens + 1
+
+
+def vocabularies(data: DataConfig, units: Sequence[int], joint: bool) -> tuple[int, int]:
+    """About how large the vocabularies of own sentences are, with so many different units on each side."""
     if data.tokenizer in ("bpe", "unigram"):
-        return data.vocabulary, data.vocabulary, data.max_tokens + 1
-    src, tgt = (min(LARGEST, len(SPECIAL_TOKENS) + max(found)) for found in zip(*pairs.units.values(), strict=True))
-    return (src + tgt, src + tgt, data.max_tokens + 1) if experiment.model.share_embeddings == "all" else (src, tgt, data.max_tokens + 1)
+        return data.vocabulary, data.vocabulary
+    src, tgt = (min(LARGEST, len(SPECIAL_TOKENS) + count) for count in units)
+    return (src + tgt, src + tgt) if joint else (src, tgt)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from playground.config import SPECIAL_TOKENS, DataConfig, Experiment, default, limits
+from playground.config import DataConfig, Experiment, default, limits
 from playground.data.corpus import Corpus, build_corpus
-from playground.data.tokenizers import LARGEST
 from playground.data.uploads import Pairs
+from playground.runs.corpora import vocabularies
 from playground.runs.pace import layers, measured
 from playground.training.work import Work, step_work
 
@@ -72,8 +72,5 @@ def _spread(pairs: Pairs) -> Pairs:
 
 def _vocabularies(corpus: Corpus, data: DataConfig, pairs: Pairs) -> tuple[int, int]:
     """About how large the vocabularies of all sentences are, of which the corpus has some."""
-    if data.tokenizer in ("bpe", "unigram"):
-        return data.vocabulary, data.vocabulary
-    kinds = (corpus.src_tokenizer.kind, corpus.tgt_tokenizer.kind)
-    src, tgt = (min(LARGEST, len(SPECIAL_TOKENS) + pairs.units[kind][side]) for side, kind in enumerate(kinds))
-    return (src + tgt, src + tgt) if corpus.src_tokenizer is corpus.tgt_tokenizer else (src, tgt)
+    units = [pairs.units.get(tokenizer.kind, (0, 0))[side] for side, tokenizer in enumerate((corpus.src_tokenizer, corpus.tgt_tokenizer))]
+    return vocabularies(data, units, corpus.src_tokenizer is corpus.tgt_tokenizer)

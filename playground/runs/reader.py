@@ -11,7 +11,7 @@ import torch
 
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
 from playground.data.corpus import SPLITS
-from playground.data.statistics import Statistics, statistics
+from playground.data.statistics import Statistics
 from playground.data.text import normalise
 from playground.decoding import Trace, greedy, trace
 from playground.model.transformer import Transformer
@@ -74,7 +74,7 @@ class Reader:
 
     def statistics(self, run: Run) -> Statistics:
         """Of the sentences the run learns from."""
-        return self.remember(run, ("statistics",), lambda: statistics(self._runs.corpora.get(run.experiment, run.pairs)))
+        return self.remember(run, ("statistics",), lambda: self._runs.corpora.statistics(run.experiment, run.pairs))
 
     def sizes(self, run: Run) -> dict[str, int]:
         """How many sentences each split of the corpus has, both vocabularies, and the longest sentence in tokens."""

@@ -5,7 +5,7 @@ import random
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from playground.config import Refusal
@@ -107,6 +107,7 @@ def test_only_line_ends_end_lines():
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=60))
 @settings(max_examples=300, deadline=None)
 def test_utf8_reads_as_it_was_written(text):
+    assume(not text.lstrip().startswith("<"))  # a memory is XML, which is no list of lines
     expected = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     found = decode("f", codecs.BOM_UTF8 + text.encode())
     assert found.encoding.name == "utf-8"

@@ -11,7 +11,7 @@ from playground.data.formats.columns import is_language
 from playground.data.formats.items import bounded
 from playground.data.formats.limits import LINE_LIMIT, SAMPLE
 from playground.data.formats.names import columns_of, direction_of
-from playground.data.formats.table import Row, Source, Table
+from playground.data.formats.table import Row, Source, Table, told
 
 _NAMED = (".properties", ".strings", ".yaml", ".yml")
 _REMARK = re.compile(r"\s*(#|//|/\*|\*|!|---\s*$|%YAML)")
@@ -56,9 +56,7 @@ def read_texts(sources: Sequence[Source]) -> Table | None:
 
 
 def _row(number: int, line: str, entry: _Entry | None) -> Row:
-    if entry:
-        return bounded(number, [entry.key, entry.text])
-    return Row(number, [], "header") if line.strip() else Row(number, [""])
+    return bounded(number, [entry.key, entry.text]) if entry else told(number, line)
 
 
 def _two(one: Source, two: Source) -> Table:
@@ -146,7 +144,7 @@ def _sentences(lines: Sequence[str]) -> Iterator[Row]:
             begun.setdefault(found[2], number)
             said.setdefault(found[2], {})[found[1]] = found[3] if found[1] in "ST" else found[3].partition("\t")[2]
         else:
-            others.append(Row(number, [], "header") if line.strip() else Row(number, [""]))
+            others.append(told(number, line))
     kind = next((kind for kind in "TDH" if any(kind in texts for texts in said.values())), "T")
     rows = [bounded(begun[number], [texts.get("S", ""), texts.get(kind, "")]) for number, texts in said.items()]
     yield from sorted([*rows, *others], key=lambda row: row.line)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from playground.data.formats.table import Row, Source, Table
+from playground.data.formats.table import Row, Source, Table, told
 from playground.data.text import normalise
 
 TERMS = re.compile(r"(?i)licen[cs]e|\bCC[ -](BY|0)|creativecommons|attribution|copyright|public domain")
@@ -30,9 +30,9 @@ def read_trimmed(read: Callable[[Sequence[Source]], Table | None], sources: Sequ
         return table
     rows, notes = (_uncounted(table.rows), [("data.note_numbers", {})]) if counted else (table.rows, [])
     head = sources[0].lines[:remarks]
-    told = [Row(number, [], "header") if line.strip() else Row(number, [""]) for number, line in enumerate(head, 1)]
+    remarked = [told(number, line) for number, line in enumerate(head, 1)]
     credit = table.credit or "; ".join(normalise(line.lstrip("#! ")) for line in head if TERMS.search(line))[:_LONGEST_CREDIT]
-    return replace(table, rows=[*told, *(row for row in rows if row.line > remarks)], credit=credit, notes=(*table.notes, *notes))
+    return replace(table, rows=[*remarked, *(row for row in rows if row.line > remarks)], credit=credit, notes=(*table.notes, *notes))
 
 
 def _uncounted(rows: Iterable[Row]) -> list[Row]:

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
-from playground.lessons.lab import Control, Grid, Lab, Outcome
+from playground.lessons.lab import Control, Grid, Lab, Outcome, counted
 from playground.model.padding import padded
 from playground.training.loss import cross_entropy
 
@@ -88,7 +88,7 @@ def run(seed: int, eps: float) -> Outcome:
 
 def _surprises(forgotten: Tensor, correct: Tensor, tgt_out: Tensor, numbers: dict[str, float]) -> tuple[Grid, ...]:
     """The batch, the surprise at every cell of it after either training, and the four means."""
-    places, both = tuple(map(str, range(tgt_out.shape[1]))), ("counted", "ignored")
+    places, both = counted(tgt_out.shape[1]), ("counted", "ignored")
     said = {"pad": PAD, "pads": int((tgt_out == PAD).sum()), "cells": tgt_out.numel(), "real": int((tgt_out != PAD).sum()), **numbers}
     table = np.array([[numbers["all_cells"], numbers["tokens"]], [numbers["all_cells_correct"], numbers["tokens_correct"]]])
     return (

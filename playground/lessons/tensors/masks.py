@@ -10,7 +10,7 @@ from torch import Tensor
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from playground.inspection.masks import batch
-from playground.lessons.lab import Control, Grid, Lab, Outcome
+from playground.lessons.lab import Control, Grid, Lab, Outcome, counted
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.masks import causal_mask, padding_mask, target_mask
 from playground.model.padding import padded
@@ -72,7 +72,7 @@ def run(seed: int, fill: str) -> Outcome:
 
 def _steps(tgt_in: Tensor, lengths: Tensor, real: Tensor, both: Tensor, coming: Tensor) -> tuple[Grid, ...]:
     """From lengths to what is hidden from whom in the second sentence."""
-    sentence, places, cells = _tokens(tgt_in[1]), tuple(map(str, range(tgt_in.shape[1]))), both.numel()
+    sentence, places, cells = _tokens(tgt_in[1]), counted(tgt_in.shape[1]), both.numel()
     said = {
         "first": lengths[0].item(),
         "second": lengths[1].item(),
@@ -114,7 +114,7 @@ def _fills(fill: str, scores: Tensor, weights: dict[str, Tensor], hidden: Tensor
 def _of_the_model(hidden: Tensor) -> tuple[Grid, ...]:
     """The masks of the whole batch as the model makes them; rows ask, columns answer."""
     masks, tgt_in = batch(SOURCES, TARGETS), padded(TARGETS)
-    places = tuple(map(str, range(tgt_in.shape[1])))
+    places = counted(tgt_in.shape[1])
     asking = tuple(f"{number} {token}" for number, ids in enumerate(tgt_in, 1) for token in _tokens(ids))
     memory = np.broadcast_to(masks["memory"], masks["target"].shape)  # the same row for all who ask
     different = (masks["target"][1] != ~hidden.numpy()).any(axis=1)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from playground.config import MAX_POSITIONS, SPECIAL_TOKENS
 from playground.inspection.positions import rotation, shift_errors
-from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome
+from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, counted
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.positions import LearnedPositions, places, sinusoids
 
@@ -92,7 +92,7 @@ def run(seed: int, k: int) -> Outcome:
 
 def _columns(numbers: dict[str, float]) -> tuple[Grid, ...]:
     """From frequencies to angles to the table."""
-    terms, rows, pairs = div_term(WIDTH), tuple(map(str, range(SHOWN))), tuple(f"i = {i}" for i in range(WIDTH // 2))
+    terms, rows, pairs = div_term(WIDTH), counted(SHOWN), tuple(f"i = {i}" for i in range(WIDTH // 2))
     angles, last = torch.arange(SHOWN)[:, None] * terms, SHOWN - 1
     table = by_columns(SHOWN, WIDTH)
     said = {
@@ -102,7 +102,7 @@ def _columns(numbers: dict[str, float]) -> tuple[Grid, ...]:
     return (
         Grid("terms", torch.stack((terms, as_power(WIDTH))).numpy(), ("exp", "power"), pairs, said=said, digits=3),
         Grid("angles", angles.numpy(), rows, pairs, said=said, digits=3),
-        Grid("table", table.numpy(), rows, _dimensions(), said=said, digits=3),
+        Grid("table", table.numpy(), rows, counted(WIDTH), said=said, digits=3),
     )
 
 
@@ -112,7 +112,7 @@ def _padding(seed: int) -> Grid:
     zeros = table.clone()
     zeros[-1] = 0
     said = {"difference": padding_matters(table, zeros, seed), "tokens": SHOWN - 1}
-    return Grid("padding", zeros.numpy(), (*map(str, range(SHOWN - 1)), SPECIAL_TOKENS[0]), _dimensions(), said=said, digits=3)
+    return Grid("padding", zeros.numpy(), (*counted(SHOWN - 1), SPECIAL_TOKENS[0]), counted(WIDTH), said=said, digits=3)
 
 
 def _shift(table: Tensor, k: int, numbers: dict[str, float]) -> tuple[Grid, ...]:
@@ -121,8 +121,8 @@ def _shift(table: Tensor, k: int, numbers: dict[str, float]) -> tuple[Grid, ...]
     turned = np.stack((table[1].numpy(), matrix @ table[1].numpy(), table[1 + k].numpy()))
     said = {"there": 1 + k, "cos": matrix[0, 0], "sin": matrix[0, 1], "apart": np.abs(turned[1] - turned[2]).max(), **numbers}
     return (
-        Grid("rotation", matrix, _dimensions(), _dimensions(), said=said, digits=3),
-        Grid("turned", turned, ("PE(1)", "M · PE(1)", f"PE({1 + k})"), _dimensions(), said=said, digits=3),
+        Grid("rotation", matrix, counted(WIDTH), counted(WIDTH), said=said, digits=3),
+        Grid("turned", turned, ("PE(1)", "M · PE(1)", f"PE({1 + k})"), counted(WIDTH), said=said, digits=3),
     )
 
 
@@ -136,10 +136,6 @@ def _beyond(seed: int, k: int) -> Lines:
         "sinusoids": float(errors["sinusoids"].max()), "most": MAX_POSITIONS, "seen": seen - 1,
     }  # fmt: skip
     return Lines("beyond", np.arange(BEYOND), errors, said=said)
-
-
-def _dimensions() -> tuple[str, ...]:
-    return tuple(map(str, range(WIDTH)))
 
 
 LAB = Lab(

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from playground.config import ModelConfig
-from playground.lessons.lab import Control, Grid, Lab, Outcome
+from playground.lessons.lab import Control, Grid, Lab, Outcome, counted
 from playground.lessons.tensors.positions import div_term
 from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
 from playground.model.parts import Dropout
@@ -76,12 +76,12 @@ def run(seed: int, heads: int) -> Outcome:
 
 def _heads(x: Tensor, right: Tensor, wrong: Tensor, numbers: dict[str, float]) -> tuple[Grid, ...]:
     """All numbers, and those of head 0 in either way."""
-    places, dimensions = _numbers(LENGTH), _numbers(WIDTH)
+    places, dimensions = counted(LENGTH), counted(WIDTH)
     said = {**numbers, "place": 3, "dimension": 5, "cell": x[0, 3, 5].item(), "all": WIDTH}
     for name, head in (("right", right[0, 0]), ("wrong", wrong[0, 0])):
         said |= {f"{name}_positions": _listed(head // POSITION), f"{name}_dimensions": _listed(head % POSITION)}
     said["missing"] = ", ".join(place for place in places if place not in said["wrong_positions"])
-    columns = _numbers(right.shape[-1])
+    columns = counted(right.shape[-1])
     return (
         Grid("cells", x[0].numpy(), places, dimensions, "plain", said=said),
         Grid("right", right[0, 0].numpy(), places, columns, "plain", said=said),
@@ -98,15 +98,15 @@ def _strides(x: Tensor, right: Tensor, result: Tensor) -> Grid:
         "refusal": refusal(back, x.shape), "head": back.stride(2), "last": back.stride(3), "width": back.shape[3],
         "needed": back.shape[3] * back.stride(3), "copied": int(back.reshape(x.shape).data_ptr() != back.data_ptr()),
     }  # fmt: skip
-    return Grid("strides", strides, tuple(steps), _numbers(4), "plain", said=said)
+    return Grid("strides", strides, tuple(steps), counted(4), "plain", said=said)
 
 
 def _products(q: Tensor, k: Tensor, one: tuple[Tensor, ...], numbers: dict[str, float]) -> tuple[Grid, ...]:
     """The scores of head 0, and queries, keys and values of position 0."""
-    places, first = _numbers(LENGTH), torch.stack([projected[0, 0] for projected in one])
+    places, first = counted(LENGTH), torch.stack([projected[0, 0] for projected in one])
     return (
         Grid("loop", by_loop(q, k)[0, 0].numpy(), places, places, said=numbers),
-        Grid("chunks", first.numpy(), ("Q", "K", "V"), _numbers(WIDTH), said={**numbers, "all": WIDTH, "three": 3 * WIDTH}),
+        Grid("chunks", first.numpy(), ("Q", "K", "V"), counted(WIDTH), said={**numbers, "all": WIDTH, "three": 3 * WIDTH}),
     )
 
 
@@ -116,16 +116,12 @@ def _broadcast() -> Grid:
         "left": f"({PLACES}, 1)", "right": f"({len(term)},)", "shape": str(tuple(product.shape)), "place": PLACES - 1,
         "term": term[1].item(), "angle": product[-1, 1].item(),
     }  # fmt: skip
-    return Grid("broadcast", product.numpy(), _numbers(PLACES), tuple(f"{value:.3g}" for value in term.tolist()), digits=3, said=said)
+    return Grid("broadcast", product.numpy(), counted(PLACES), tuple(f"{value:.3g}" for value in term.tolist()), digits=3, said=said)
 
 
 def _listed(found: Tensor) -> str:
     """The different numbers in a tensor of any shape, as text."""
     return ", ".join(map(str, found.unique().tolist()))
-
-
-def _numbers(count: int) -> tuple[str, ...]:
-    return tuple(map(str, range(count)))
 
 
 LAB = Lab(
