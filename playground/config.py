@@ -59,6 +59,15 @@ TASKS = (
 )  # fmt: skip
 
 
+BUGS = (
+    "no_causal_mask", "no_source_mask", "no_memory_mask", "inverted_mask", "softmax_over_queries", "norm_over_positions",
+    "view_for_transpose", "unshifted", "padding_in_loss", "dropout_always",
+)  # fmt: skip
+VARIANTS = (
+    "concatenated", "identity_output", "no_feed_forward", "additive", "bilinear", "cosine", "batch_norm", "no_attention_dropout",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """The Transformer of the paper and its variations (section 3 of "Attention Is All You Need")."""
@@ -79,6 +88,7 @@ class ModelConfig:
     bias: bool = _knob(True, choices=(True, False))
     zero_init: bool = _knob(True, choices=(True, False))
     memory: str = _knob("whole", choices=("whole", "mean", "cut"), live=True)
+    twist: str = _knob("none", choices=("none", *BUGS, *VARIANTS))  # what was changed on purpose (see playground/twists)
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,7 @@ class Asking:
         lean: bool,
     ) -> None:  # fmt: skip
         check(model)
+        cache = cache and model.steady
         src = padded([(*source, EOS) for source in sources]).to(model.projection.weight.device)
         self.prefix, self.record, self.src = prefix, [] if record is None else record, src
         self.code = Lean(model, src) if lean and cache and not prefix and unchanged(model) else Own(model, src, cache)

@@ -37,6 +37,7 @@ class Trace:
 def trace(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Trace:
     """One teacher-forced pass: what the model would have thought at each step of writing `target` (with EOS if that step is wanted).
 
+    A model in which a token changes with what is written after it is asked anew at each step; the weights are those of the last one.
     Raises ValueError for an empty target.
     """
     if not target:
@@ -45,6 +46,9 @@ def trace(model: Transformer, source: Sequence[int], target: Sequence[int]) -> T
     src = torch.tensor([(*source, EOS)], device=model.projection.weight.device)
     tgt_in = torch.tensor([(BOS, *target[:-1])], device=src.device)
     output = model(src, tgt_in)
+    if not model.steady:
+        before = [model(src, tgt_in[:, :length]).logits[:, -1:] for length in range(1, tgt_in.shape[1])]
+        output = output._replace(logits=torch.cat((*before, output.logits[:, -1:]), dim=1))
     encoder, decoder, cross = (torch.cat(weights).cpu().numpy() for weights in output[1:])
     probabilities = output.logits[0].softmax(dim=-1).cpu().numpy()
     return Trace((*source, EOS), tuple(target), encoder, decoder, cross, probabilities)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from playground.config import Refusal
-from playground.words import say
+from playground.words import known, say
 
 Value = float | int | str
 
@@ -90,10 +90,10 @@ class Lab:
     """One question. `run(seed, **controls)` answers it; `code` are the functions that did."""
 
     name: str
-    kind: str  # "tensors"
+    kind: str  # one of labs.KINDS
     guesses: tuple[str, ...]
-    run: Callable[..., Outcome]
-    code: tuple[Callable, ...]
+    run: Callable[..., Outcome] | None = None
+    code: tuple[Callable, ...] = ()
     controls: tuple[Control, ...] = ()
     next: tuple[str, ...] = ()
 
@@ -103,6 +103,9 @@ class Lab:
 
     def say(self, language: str, key: str, **values: Value) -> str:
         return say(language, f"{self.area}.{key}", **values)
+
+    def knows(self, language: str, key: str) -> bool:
+        return known(language, f"{self.area}.{key}")
 
     def settings(self, asked: Mapping[str, Any]) -> dict[str, Value]:
         """Every control with its value. Raises Refusal for one that isn't there or can't be so."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from playground.config import Refusal
 from playground.lessons.lab import Lab
+from playground.lessons.leaks import LEAKS
+from playground.lessons.questions import QUESTIONS
 from playground.lessons.tensors import feedforward, loss, masks, norms, positions, products, residuals, shapes, softmax, twin, vocabulary
 
+KINDS = ("leak", "bench", "tensors")
 TENSORS = (softmax, masks, positions, shapes, products, vocabulary, feedforward, norms, residuals, loss, twin)
 
-LABS: dict[str, Lab] = {module.LAB.name: module.LAB for module in TENSORS}
+LABS: dict[str, Lab] = {lab.name: lab for lab in (*LEAKS, *QUESTIONS, *(module.LAB for module in TENSORS))}
 
 
 def get(name: str) -> Lab:

@@ -32,6 +32,8 @@ class Transformer(nn.Module):
     embeddings of two different vocabularies are to be shared.
     """
 
+    steady = True  # what it computes of a token stays as it is while the sentence grows, so that it can be kept in a cache
+
     def __init__(self, config: ModelConfig, src_vocab: int, tgt_vocab: int, generator: torch.Generator | None = None) -> None:
         super().__init__()
         if config.share_embeddings == "all" and src_vocab != tgt_vocab:

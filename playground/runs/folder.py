@@ -19,13 +19,13 @@ from playground.config import LIVE_KNOBS, ModelConfig, Refusal, check, from_json
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.data.uploads import Pairs
 from playground.model.size import parameter_count
-from playground.model.transformer import Transformer
 from playground.runs import accounts, files
 from playground.runs.film import Film
 from playground.runs.filmfile import Shape, pack_film, shapes_of, unpack_film
 from playground.runs.history import History
 from playground.runs.run import FINISHED, STATUSES, Run, Snapshot
 from playground.training.loop import Training
+from playground.twists import build, twist_of
 
 FORMAT = 1
 Rest = tuple[str, Refusal | None]  # a status and the sentence that explains it
@@ -137,9 +137,10 @@ class Folder:
         data, sizes = self.read("weights.safetensors"), tuple(tokenizer.size for tokenizer in tokenizers)
         found, _ = files.header(data, "weights.safetensors")
         numbers = sum(math.prod(shape) for _, shape in found.values())
-        if numbers != parameter_count(self.experiment.model, *sizes):  # before a model of that size is made
+        model = self.experiment.model
+        if numbers != parameter_count(model, *sizes) + twist_of(model).adds(model):  # before a model of that size is made
             raise Refusal("runs.not_a_run", what="weights.safetensors")
-        expected = {name: ("F32", shape) for name, shape in parameter_shapes(self.experiment.model, *sizes).items()}
+        expected = {name: ("F32", shape) for name, shape in parameter_shapes(model, *sizes).items()}
         parameters = files.read_safetensors(data, expected, "weights.safetensors")
         return Snapshot(self.run.version, self.card["checkpoint_step"] or 0, parameters)
 
@@ -193,7 +194,7 @@ class Folder:
 @lru_cache(maxsize=64)
 def parameter_shapes(model: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str, Shape]:
     """Name -> shape of every parameter of such a model."""
-    return shapes_of(dict(Transformer(model, src_vocab, tgt_vocab).named_parameters()))
+    return shapes_of(dict(build(model, src_vocab, tgt_vocab).named_parameters()))
 
 
 def _entries(entries: Any) -> dict[str, dict[str, Any]]:

@@ -62,7 +62,7 @@ def forced(model: Transformer, corpus: Corpus, items: Sequence[Item]) -> list[tu
     """For each item, which tokens of its right answer (T,), EOS last, are the likeliest given those before: of the answer with the largest
     share of them, where it has several. And whether one of its answers is right as a whole. The model is in eval mode."""
     flags, best, whole = [np.zeros(0, dtype=bool)] * len(items), [(-1.0, False)] * len(items), [False] * len(items)
-    for batch, question, own, spellable in prepare(corpus, tuple(items)).chunks:
+    for batch, question, own, spellable, _ in prepare(corpus, tuple(items)).chunks:
         right, real = model(batch.src, batch.tgt_in).logits.argmax(dim=-1) == batch.tgt_out, batch.tgt_out != PAD
         for row, item in enumerate(question.tolist()):
             found = right[row, real[row]].numpy()

@@ -18,8 +18,8 @@ class Limits:
     devices: tuple[str, ...] = ("cpu",)
     cores: int = 2
     memory: int = 4 * GB  # bytes for all trainings together
-    runs_each: int = 4  # unfinished, per owner
-    runs_unfinished: int = 60
+    runs_each: int = 6  # unfinished, per owner: an experiment has up to four
+    runs_unfinished: int = 150
     runs_kept: int = 500
     bytes_kept: int = 4 * GB
     idle_seconds: float = 600.0  # a run at which nobody looks for so long is stopped

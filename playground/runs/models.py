@@ -14,6 +14,7 @@ from playground.config import Refusal
 from playground.model.transformer import Transformer
 from playground.runs.film import Parameters
 from playground.runs.run import Run
+from playground.twists import build
 
 MOST_BYTES = 400_000_000
 
@@ -60,7 +61,7 @@ class Models:
         if tokenizers is None:
             raise Refusal("runs.nothing_yet")
         config = replace(run.experiment.model, memory=run.memory_at(step))
-        model = Transformer(config, *(tokenizer.size for tokenizer in tokenizers)).eval()
+        model = build(config, *(tokenizer.size for tokenizer in tokenizers)).eval()
         with torch.no_grad():
             for name, parameter in model.named_parameters():
                 parameter.copy_(parameters[name]).requires_grad_(False)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import torch
+from torch.nn.functional import pad
 
 from playground.config import BOS, EOS
 from playground.model.masks import padding_mask
 from playground.model.padding import padded
 from playground.model.transformer import Output, Transformer
 from playground.runs.film import TOP, Completion
+
+Weights = tuple[torch.Tensor, ...]  # of each layer
 
 
 @torch.inference_mode()
@@ -25,20 +29,52 @@ def complete(
     every position, until it says what it was fed: then each token is the likeliest after those before it, which is what greedy decoding
     writes. Every pass makes at least one more token final, most make many, and the last one is the picture. The model is in eval mode.
     """
-    device, width = model.projection.weight.device, max(limits)
+    device = model.projection.weight.device
     src = padded([(*source, EOS) for source in sources]).to(device)
     memory, encoder = model.encode(src)
-    mask = padding_mask(src)
-    written = torch.tensor([[*guess, *[EOS] * width][:width] for guess in guesses], device=device)
+    decode = partial(model.decode, memory=memory, memory_mask=padding_mask(src))
+    logits, decoder, cross = _guessed(model, decode, guesses, limits) if model.steady else _one_by_one(model, decode, limits)
+    picture = Output(logits.softmax(dim=-1).nan_to_num(), encoder, decoder, cross)
+    return _completions(picture, logits.argmax(dim=-1).tolist(), [len(source) + 1 for source in sources], limits, attention)
+
+
+def _guessed(
+    model: Transformer, decode: Callable, guesses: Sequence[Sequence[int]], limits: Sequence[int]
+) -> tuple[torch.Tensor, Weights, Weights]:
+    """(logits (B, T, V), the decoder's weights, the cross-attention's) of what is written, as `complete` says."""
+    width = max(limits)
+    written = torch.tensor([[*guess, *[EOS] * width][:width] for guess in guesses], device=model.projection.weight.device)
     while True:
-        states, decoder, cross = model.decode(_fed(written), memory, mask)
+        states, decoder, cross = decode(_fed(written))
         logits = model.project(states)
         said = logits.argmax(dim=-1)
         if all(_agree(*pair, limit) for *pair, limit in zip(written.tolist(), said.tolist(), limits, strict=True)):
-            break
+            return logits, decoder, cross
         written = said
-    picture = Output(logits.softmax(dim=-1).nan_to_num(), encoder, decoder, cross)
-    return _completions(picture, said.tolist(), [len(source) + 1 for source in sources], limits, attention)
+
+
+def _one_by_one(model: Transformer, decode: Callable, limits: Sequence[int]) -> tuple[torch.Tensor, Weights, Weights]:
+    """The same of a model in which a token changes with what is written after it: each is asked for when it is the last, and the weights
+    are those with which a sentence's last token was written."""
+    most = torch.tensor(limits, device=model.projection.weight.device)
+    written, growing = torch.full_like(most, BOS)[:, None], most > 0
+    found, decoder, cross = [], (), ()
+    for length in range(1, max(limits) + 1):
+        states, new, new_cross = decode(written)
+        found.append(model.project(states[:, -1:]))
+        said = found[-1].argmax(dim=-1)
+        decoder, cross = _longer(decoder, new, growing), _longer(cross, new_cross, growing)
+        growing = growing & (said[:, 0] != EOS) & (length < most)
+        written = torch.cat((written, said), dim=1)
+    return torch.cat(found, dim=1), decoder, cross
+
+
+def _longer(old: Weights, new: Weights, growing: torch.Tensor) -> Weights:
+    """Of each layer the `new` weights (B, H, T, L) of sentences that are still `growing` (B,), and for others those they had."""
+    if not old:
+        return new
+    more = new[0].shape[-1] - old[0].shape[-1]
+    return tuple(torch.where(growing[:, None, None, None], b, pad(a, (0, more, 0, 1))) for a, b in zip(old, new, strict=True))
 
 
 def _fed(written: torch.Tensor) -> torch.Tensor:

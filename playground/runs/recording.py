@@ -49,7 +49,7 @@ class Recording:
         film = run.film
         if not film.plan.steps:
             film.plan = self._plan(attention)
-        training.examined = examined(run, film.plan)
+        training.examined = examined(run, film.plan) if run.experiment.model.twist == "none" else frozenset()  # see training/health.py
         if training.step < run.steps:
             film.reopen(training.step)
         run.step = training.step
@@ -111,7 +111,7 @@ class Recording:
         for knob, value in asdict(training.live).items():
             if getattr(wanted, knob) != value:
                 self.run.history.events.append((self.run.step, knob, getattr(wanted, knob)))
-                if knob == "memory" and len(self.run.history.health or ()) < MOST_CHECKUPS // 2:
+                if knob == "memory" and training.examined and len(self.run.history.health or ()) < MOST_CHECKUPS // 2:
                     training.examined |= {self.run.step + 1}  # what it does is to be seen at once
         training.live = wanted
 
@@ -147,21 +147,22 @@ class Recording:
             film.expose(self.run.step, lambda: completions, self.run.snapshot.parameters)
         else:
             parameters = copy_parameters(model)
-            film.expose(self.run.step, partial(self._develop, parameters, model.config), parameters)
+            film.expose(self.run.step, partial(self._develop, self.run.step, parameters, model.config), parameters)
             if film.waiting * self._size > self._film_bytes:
                 _ = film.frames
         self._filmed = True
 
-    def _develop(self, parameters: Parameters, config: ModelConfig) -> tuple[Completion, ...]:
-        """The completions of a model with these parameters."""
+    def _develop(self, step: int, parameters: Parameters, config: ModelConfig) -> tuple[Completion, ...]:
+        """The completions of a model with these parameters of a step."""
         torch.set_num_threads(1)  # for this thread, whoever's it is: the same numbers as in a picture that is taken at once
         self._enlarger.config = config
         for name, parameter in self._enlarger.named_parameters():
             parameter.data = parameters[name].to(parameter.device)
-        self._developed = self._complete(self._enlarger, self._developed)
+        self._developed = self._complete(self._enlarger, self._developed, step)
         return self._developed
 
-    def _complete(self, model: Transformer, newest: tuple[Completion, ...]) -> tuple[Completion, ...]:
+    def _complete(self, model: Transformer, newest: tuple[Completion, ...], step: int) -> tuple[Completion, ...]:
+        model.generator.manual_seed(step)  # for a model that throws dice even when it is asked
         guesses = [c.ids for c in newest] if newest else [item.tgt_ids for item in self.probes]
         sources = [item.src_ids for item in self.probes]
         return complete(model, sources, guesses, self._limits, self.run.film.plan.attention)
@@ -169,7 +170,7 @@ class Recording:
     def show(self) -> tuple[Completion, ...]:
         """The newest parameters and completions, for everyone who looks."""
         run, started = self.run, self.clock()
-        self._newest = self._complete(self.training.model, self._newest)
+        self._newest = self._complete(self.training.model, self._newest, run.step)
         run.history.probes = tuple(map(self._probe, self.probes, self._newest))
         run.parts["snapshot"] = Snapshot(run.version + 1, run.step, copy_parameters(self.training.model))
         run.touch()

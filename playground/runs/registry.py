@@ -6,6 +6,7 @@ import atexit
 import logging
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,12 @@ class Runs:
     def create(self, experiment: Experiment, token: str, pairs: Pairs | None = None, credit: str = "", label: str = "") -> Run:
         """A new run, queued. Raises Refusal: too large for the machine, too many unfinished runs, no data for task "own"."""
         return self._create(experiment, token, data=pairs, credit=credit or (pairs.credit if pairs else ""), label=_clean(label))
+
+    def create_all(self, experiments: Sequence[Experiment], token: str, labels: Sequence[str]) -> list[Run]:
+        """New runs for experiments that make their own sentences: all of them, or a Refusal and none."""
+        with self._lock:
+            self._admit_owner(owner_of(token), len(experiments))
+            return [self.create(experiment, token, label=label) for experiment, label in zip(experiments, labels, strict=True)]
 
     def get(self, id: str) -> Run:
         """Raises Refusal("runs.unknown")."""
@@ -195,12 +202,12 @@ class Runs:
         admit(experiment, *size, self.limits.memory)
         return training_bytes(experiment, *size)
 
-    def _admit_owner(self, owner: str) -> None:
+    def _admit_owner(self, owner: str, more: int = 1) -> None:
         unfinished = [run for run in self._runs.values() if run.unfinished]
         mine = [run for run in unfinished if run.owner == owner]
-        if len(mine) >= self.limits.runs_each:
+        if len(mine) + more > self.limits.runs_each:
             raise Refusal("runs.too_many_yours", most=self.limits.runs_each, names=", ".join(run.name for run in mine))
-        if len(unfinished) >= self.limits.runs_unfinished:
+        if len(unfinished) + more > self.limits.runs_unfinished:
             raise Refusal("runs.too_many", most=self.limits.runs_unfinished)
 
     def _go_on(self, run: Run, order: str) -> None:

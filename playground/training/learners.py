@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from playground.model.attention import MultiHeadAttention, fused_attention
+from playground.model.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
 from playground.model.transformer import Transformer
 from playground.model.twins import twin
 
@@ -17,6 +17,6 @@ def learner(model: Transformer) -> Transformer:
     """The same model, with the same parameters, but attention that returns no weights and a generator of its own for dropout."""
     mine = twin(model, torch.Generator(model.generator.device))
     for module in mine.modules():
-        if isinstance(module, MultiHeadAttention):
+        if isinstance(module, MultiHeadAttention) and module.attend is scaled_dot_product_attention:
             module.attend = fused_attention
     return mine

@@ -23,6 +23,7 @@ from playground.training.metrics import Exam, Validation, prepare, validate
 from playground.training.optimisers import Optimiser
 from playground.training.replay import Replay, cuda_graph
 from playground.training.schedule import learning_rate
+from playground.twists import build, twist_of
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,11 @@ class Training:
         self.step = 0
         self.examined: Set[int] = frozenset()  # the numbers of the steps whose health is to be told
         generator = torch.Generator(self.device).manual_seed(config.seed)
-        self.model = Transformer(experiment.model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, generator).eval()
+        self.model = build(experiment.model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, generator).eval()
+        self.twist = twist_of(experiment.model)
         self.together: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map
-        self.learners = [learner(self.model).train() for _ in range(config.threads if self.device.type == "cpu" else 1)]
+        parts = config.threads if self.device.type == "cpu" and not self.twist.whole else 1
+        self.learners = [learner(self.model).train() for _ in range(parts)]
         self.replay = Replay(self._alone, cuda_graph(self.learners[0].generator)) if self.device.type == "cuda" else None
         self._rate = torch.zeros((), device=self.device)  # the learning rate, where a recorded step looks for it
         self._examinee = learner(self.model)
@@ -120,8 +123,12 @@ class Training:
         if (split, most) not in self._exams:
             items = getattr(self.corpus, split)
             items = items[:: max(1, len(items) // most)][:most] if most else items
-            self._exams[split, most] = prepare(self.corpus, items, self.device)
-        return validate(self._examinee, self._exams[split, most], self.together)
+            self._exams[split, most] = prepare(self.corpus, items, self.device, self.twist.batch)
+        exam = self._exams[split, most]
+        if self.twist.honest(self.model):
+            return validate(self._examinee, exam, self.together)
+        self._examinee.generator.manual_seed(self.step)  # for a model that throws dice even when it is asked, and in one order
+        return validate(self._examinee, exam, written=True)
 
     def pack(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """All that must be kept to go on exactly: copies of the tensors on the CPU, none sharing memory, and a JSON-ready mapping."""
@@ -151,7 +158,7 @@ class Training:
         """Forward, backward, step (section 5)."""
         config, number = self.experiment.training, self.step + 1
         rate = learning_rate(replace(config, learning_rate=self.live.learning_rate), self.experiment.model.d_model, number)
-        batches = cut(items, len(self.learners), config.packing)
+        batches = [self.twist.batch(batch) if self.twist.batch else batch for batch in cut(items, len(self.learners), config.packing)]
         tokens = [int((batch.tgt_out != PAD).sum()) for batch in batches]
         sources = sum(int((batch.src != PAD).sum()) for batch in batches)
         parts = [Part(n, self.learners[n], batch.to(self.device), tokens[n] / sum(tokens)) for n, batch in enumerate(batches)]
@@ -191,7 +198,7 @@ class Training:
         with checkup.watch(model, batch) if checkup else nullcontext():
             with low:
                 logits = model(batch.src, batch.tgt_in, batch.src_pairs, batch.tgt_pairs).logits
-            loss = cross_entropy(logits.float(), batch.tgt_out, self.live.label_smoothing) * part.share
+            loss = (self.twist.loss or cross_entropy)(logits.float(), batch.tgt_out, self.live.label_smoothing) * part.share
             gradients = torch.autograd.grad(loss, list(model.parameters()), allow_unused=True, materialize_grads=True)
         return loss.detach(), list(gradients)
 

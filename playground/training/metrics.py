@@ -10,9 +10,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from playground.config import PAD, UNK
+from playground.config import EOS, PAD, UNK
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Corpus, Item
+from playground.decoding import greedy
 from playground.model.size import VALIDATION_CELLS
 from playground.model.transformer import Transformer
 
@@ -35,6 +36,7 @@ class Chunk(NamedTuple):
     question: Tensor  # (B,) long, its number
     own: Tensor  # (B,) bool, True for the item's own target, False for another right answer
     spellable: Tensor  # (B,) bool, False for an answer with a word that the model can't write
+    answers: tuple[tuple[int, ...], ...]  # the answers themselves, each with its EOS
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,10 @@ class Exam:
     pairs: int
 
 
-def prepare(corpus: Corpus, items: tuple[Item, ...], device: torch.device | str = "cpu") -> Exam:
-    """An exam of these items. Raises ValueError when there are none."""
+def prepare(
+    corpus: Corpus, items: tuple[Item, ...], device: torch.device | str = "cpu", change: Callable[[Batch], Batch] | None = None
+) -> Exam:
+    """An exam of these items, each batch `change`d if a training does so with its own. Raises ValueError when there are none."""
     if not items:
         raise ValueError("an exam needs at least one item")
     rows = [(item, question, True) for question, item in enumerate(items)]
@@ -60,45 +64,59 @@ def prepare(corpus: Corpus, items: tuple[Item, ...], device: torch.device | str 
         stop = start + 1
         while stop < len(rows) and (stop + 1 - start) * _cells(rows[stop][0]) <= VALIDATION_CELLS:
             stop += 1
-        chunks.append(_chunk(rows[start:stop], device))
+        chunks.append(_chunk(rows[start:stop], device, change))
         start = stop
     return Exam(tuple(chunks), len(items))
 
 
-def validate(model: Transformer, exam: Exam, together: Callable[[Callable, Iterable], Iterable] = map) -> Validation:
+def validate(
+    model: Transformer, exam: Exam, together: Callable[[Callable, Iterable], Iterable] = map, written: bool = False
+) -> Validation:
     """One teacher-forced pass over all answers; the model is in eval mode. `together` works on the chunks, like `map`.
 
     Greedy decoding writes an answer exactly if and only if the likeliest token is right at every step of that answer: as long as all is
     right, both see the same tokens before. So one pass tells both accuracies. A source counts as right if one of its answers is.
+
+    That holds for models that can't see what they are to predict. Others have to write the answers: `written`.
     """
     if model.training:
         raise ValueError("a model is validated in eval mode")
-    losses, right_tokens, tokens, answered = zip(*together(partial(_mark, model), exam.chunks), strict=True)
+    losses, right_tokens, tokens, answered = zip(*together(partial(_mark, model, written), exam.chunks), strict=True)
     right = len(torch.cat(answered).unique())
     return Validation(sum(losses) / sum(tokens), sum(right_tokens) / sum(tokens), right / exam.pairs, exam.pairs)
 
 
 @torch.inference_mode()
-def _mark(model: Transformer, chunk: Chunk) -> tuple[float, int, int, Tensor]:
+def _mark(model: Transformer, written: bool, chunk: Chunk) -> tuple[float, int, int, Tensor]:
     """(sum of the losses, likeliest tokens that are right, all tokens, the questions with a right answer) of a chunk."""
-    batch, question, own, spellable = chunk
+    batch, question, own, spellable, _ = chunk
     logits = model(batch.src, batch.tgt_in).logits
     real = batch.tgt_out != PAD
     right = logits.argmax(dim=-1) == batch.tgt_out
     counted = real & own[:, None]
     asked = logits[counted].log_softmax(dim=-1).gather(1, batch.tgt_out[counted][:, None])
-    return -asked.sum().item(), int(right[counted].sum()), len(asked), question[(right | ~real).all(dim=1) & spellable]
+    answered = _written(model, chunk) if written else (right | ~real).all(dim=1)
+    return -asked.sum().item(), int(right[counted].sum()), len(asked), question[answered & spellable]
+
+
+def _written(model: Transformer, chunk: Chunk) -> Tensor:
+    """(B,) whether greedy decoding writes the answer of each row."""
+    sources = [tuple(token for token in row if token not in (PAD, EOS)) for row in chunk.batch.src.tolist()]
+    found = greedy(model, sources, max(map(len, chunk.answers)))
+    return torch.tensor([one.ids == answer for one, answer in zip(found, chunk.answers, strict=True)], device=chunk.question.device)
 
 
 def _cells(item: Item) -> int:
     return len(item.src_ids) + len(item.tgt_ids) + 2
 
 
-def _chunk(rows: list[tuple[Item, int, bool]], device: torch.device | str) -> Chunk:
+def _chunk(rows: list[tuple[Item, int, bool]], device: torch.device | str, change: Callable[[Batch], Batch] | None) -> Chunk:
     items, questions, own = zip(*rows, strict=True)
+    batch = collate(items).to(device)
     return Chunk(
-        collate(items).to(device),
+        change(batch) if change else batch,
         torch.tensor(questions, device=device),
         torch.tensor(own, device=device),
         torch.tensor([UNK not in item.tgt_ids for item in items], device=device),
+        tuple((*item.tgt_ids, EOS) for item in items),
     )

@@ -24,14 +24,16 @@ class Optimiser:
         self.names = {parameter: name for name, parameter in model.named_parameters()}
         adam = {"betas": (config.beta1, config.beta2), "eps": 1e-9, "weight_decay": config.weight_decay, "fused": True}
         adam["capturable"] = model.generator.device.type == "cuda"  # so that a step can be recorded
+        seen = [p for p, name in self.names.items() if name.endswith((".mean", ".variance"))]  # what a batch norm saw: nothing to decay
         if config.optimiser == "muon":
             hidden = [p for p, name in self.names.items() if p.ndim == 2 and name.startswith(("encoder.", "decoder."))]
-            rest = [p for p in self.names if not any(p is h for h in hidden)]
+            rest = [p for p in self.names if not any(p is other for other in (*hidden, *seen))]
             muon = Muon(hidden, config.learning_rate, momentum=config.beta1, weight_decay=config.weight_decay)
-            self.parts = [(muon, 1.0), (torch.optim.AdamW(rest, **adam), ADAM_SHARE)]
+            self.parts = [(muon, 1.0), (torch.optim.AdamW(_groups(rest, seen), **adam), ADAM_SHARE)]
         else:
             kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[config.optimiser]
-            self.parts = [(kind(list(self.names), **adam), 1.0)]
+            rest = [p for p in self.names if not any(p is other for other in seen)]
+            self.parts = [(kind(_groups(rest, seen), **adam), 1.0)]
 
     def step(self, learning_rate: float | Tensor, together: Callable[[Callable, Iterable], Iterable] = map) -> None:
         """One update from the gradients, which are then gone. `together` works on independent parts of it, like `map`."""
@@ -64,3 +66,8 @@ class Optimiser:
             for parameter in (p for group in optimiser.param_groups for p in group["params"]):
                 moments = found.get(self.names[parameter], {})
                 optimiser.state[parameter] = {moment: tensor.to(parameter.device).clone() for moment, tensor in moments.items()}
+
+
+def _groups(parameters: list[Tensor], seen: list[Tensor]) -> list[dict]:
+    """All of them, without weight decay for what was only `seen`."""
+    return [{"params": parameters}, *([{"params": seen, "weight_decay": 0.0}] if seen else [])]

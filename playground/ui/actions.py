@@ -14,6 +14,8 @@ from typing import Any
 import gradio as gr
 
 from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, check, default, preset
+from playground.lessons.bench import Bench
+from playground.lessons.labs import get
 from playground.runs.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui import links, uploading
@@ -69,6 +71,7 @@ def wire(demo: gr.Blocks, runs: Runs, reader: Reader, parts, hidden: dict, *, tr
     preset.input(take_preset, [preset, *knobs.values()], list(knobs.values()), **PRIVATE)
     knobs["task"].input(take_task, [knobs["task"], hidden["own"], *teaching, knobs["batch_size"]], teaching, **PRIVATE)
     reset.click(lambda: [default(name) for name in knobs] + ["default"], None, [*knobs.values(), preset], **PRIVATE)
+    hidden["settings"].click(None, None, list(knobs.values()), js=f"{ours}settings()", api_visibility="private")
     gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=f"{ours}knobs(values)")
     gr.on(
         [*(knob.change for knob in knobs.values()), hidden["own"].change],
@@ -139,7 +142,19 @@ def command(runs: Runs, token: str, language: str, message: str) -> dict:
     if action == "remake":
         run = runs.remake(run_id, token)
         return {"run": run.id, "notice": say(language, "page.started", name=run.name)} | ({} if asked.get("stay") else {"tab": "learn"})
+    if action == "experiment":
+        return experiments(runs, token, language, str(asked.get("lab", "")), asked.get("seed"))
     raise Refusal("page.not_a_command")
+
+
+def experiments(runs: Runs, token: str, language: str, lab: str, seed: Any) -> dict:
+    """The arms of a bench, each a run of the visitor's own."""
+    bench, seed = get(lab), check("seed", seed)
+    if not isinstance(bench, Bench):
+        raise Refusal("page.not_a_command")
+    arms = bench.arms_of(seed)
+    made = runs.create_all([bench.experiment(arm, seed) for arm in arms], token, [bench.label(language, arm, seed) for arm in arms])
+    return {"lab": lab, "arms": [run.id for run in made]}
 
 
 def set_live(runs: Runs, token: str, run_id: str, name: str, value: Any) -> dict:

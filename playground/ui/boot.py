@@ -12,9 +12,11 @@ from playground.runs.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui import links
 from playground.ui.controls import CONTROLLED, label, shown_value
-from playground.ui.titles import difference, title
+from playground.ui.panels import course
+from playground.ui.titles import difference, disclosed, title
 from playground.ui.view import examples, language
 from playground.words import entries
+from playground.words.glossary import glossary
 
 
 def boot(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
@@ -24,6 +26,8 @@ def boot(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
     words = {name.removeprefix("page."): text for name, text in entries(chosen).items() if name.startswith("page.")}
     return {
         "words": words,
+        "glossary": glossary(chosen),
+        "course": course.declared(chosen),
         "knobs": CONTROLLED,
         "defaults": {name: default(name) for name in KNOBS},
         "live": list(LIVE_KNOBS),
@@ -53,11 +57,11 @@ def run_card(runs: Runs, reader: Reader, run_id: str, token: str, chosen: str) -
         "id": run.id,
         "title": title(run, chosen),
         "label": run.label,
-        "settings": run.experiment.flat(),
+        "settings": disclosed(run).flat(),
         "mine": runs.owns(run.id, token),
         "shipped": run.shipped,
         "examples": examples(reader, run),
-        "line": difference(run.experiment, Experiment(), chosen),
+        "line": difference(disclosed(run), Experiment(), chosen),
         "device": run.device,
         "threads": run.threads,
         "precision": run.precision,

@@ -30,6 +30,7 @@ GROUPS = {
             "bias",
             "zero_init",
             "memory",
+            "twist",
         ],
     ),
     "training": (

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 from playground.config import MAX_POSITIONS, Experiment, Refusal, limits, read_query
 from playground.inspection.interventions import MEMORIES
+from playground.lessons.course import COURSE
 from playground.lessons.labs import LABS
 from playground.runs.registry import Runs
 from playground.ui.panels import TABS, data, labs, masks, positions, translate, whatif
-from playground.words import LANGUAGES, say
+from playground.ui.titles import disclosed
+from playground.words import LANGUAGES, glossary, say
 
 CHOICES = {
     "tab": TABS,
@@ -24,6 +26,10 @@ CHOICES = {
     "lang": LANGUAGES,
     "lab": tuple(LABS),
     "sure": labs.SURE,
+    "lesson": tuple(COURSE),
+    "notes": ("on",),
+    "certain": labs.SURE,
+    "glossary": ("all", *glossary.names()),
     "hide": ("on",),
     "digits": ("on",),
 }
@@ -51,7 +57,7 @@ def read(runs: Runs, query: Mapping[str, str]) -> tuple[Experiment, dict[str, Re
     try:
         run = runs.get(query["run"]) if query.get("run") else None
         if run and not experiment.difference():
-            experiment = run.experiment
+            experiment = disclosed(run)
         elif run and experiment.data.task == "own":  # which sentences these are no link says but by the run
             experiment = experiment.with_(own=run.experiment.data.own)
     except Refusal as refusal:

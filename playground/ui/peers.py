@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from playground.config import Refusal
 from playground.runs.run import Run
 from playground.ui.controls import CONTROLLED, label, shown_value
-from playground.ui.titles import title
+from playground.ui.titles import disclosed, title
 from playground.ui.view import View
 
 MOST = 5  # runs beside the one on screen
@@ -36,7 +36,7 @@ def offered(view: View) -> list[Run]:
 
 def names(runs: Sequence[Run], language: str) -> list[str]:
     """What each run is called beside the others: its name, and the settings in which they differ."""
-    settings = [run.experiment.flat() for run in runs]
+    settings = [disclosed(run).flat() for run in runs]
     differing = [knob for knob in CONTROLLED if len({flat[knob] for flat in settings}) > 1]
     differing.sort(key=lambda knob: knob != "positions")  # first what decides how far a skill reaches
     return [" · ".join([_name(run, language), *_values(flat, differing, language)]) for run, flat in zip(runs, settings, strict=True)]

@@ -28,8 +28,9 @@ from playground.runs.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui import uploading, worksheet
 from playground.ui.boot import boot, run_card, runs_list
-from playground.ui.panels import PANELS
+from playground.ui.panels import BY_FORMULA, PANELS
 from playground.ui.preview import preview
+from playground.ui.titles import twist_name
 from playground.ui.view import View
 
 PREFIX = "/gradio_api/playground"
@@ -110,6 +111,8 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
             raise Refusal("page.no_such_panel", name=name[:40])
         view = View(runs, reader, dict(request.query_params), _token(request))
         runs.seen(view.run.id)
+        if name in BY_FORMULA and (twist := twist_name(view.run, view.language)):
+            raise Refusal("page.twisted", twist=twist)
         return {**PANELS[name](view), "refresh_ms": pace.refresh_ms}
 
     def qr(request: Request) -> Response:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from playground.config import Experiment
+from playground.config import Experiment, default
+from playground.lessons.leaks import SECRET
 from playground.runs.run import Run
 from playground.ui.controls import CONTROLLED, label, shown_value
 from playground.words import say
@@ -14,6 +15,23 @@ def title(run: Run, chosen: str) -> str:
     if run.shipped:
         return task
     return f"{run.label or run.name} · {task}"
+
+
+def disclosed(run: Run) -> Experiment:
+    """A run's settings, without what was changed in a run that is a mystery."""
+    return run.experiment.with_(twist=default("twist")) if is_secret(run) else run.experiment
+
+
+def is_secret(run: Run) -> bool:
+    return run.label.startswith(SECRET)
+
+
+def twist_name(run: Run, chosen: str) -> str:
+    """What was changed on purpose in a run's model; "" for the paper's."""
+    twist = run.experiment.model.twist
+    if twist == default("twist"):
+        return ""
+    return SECRET if is_secret(run) else shown_value("twist", twist, chosen)
 
 
 def difference(experiment: Experiment, other: Experiment, chosen: str) -> str:

@@ -7,7 +7,7 @@ import shutil
 import pytest
 import torch
 
-from playground.config import ModelConfig, Refusal
+from playground.config import ModelConfig, Refusal, limits
 from playground.model.size import parameter_count
 from playground.runs import files, solo
 from playground.runs.folder import Folder, describe, pack_run, pack_state, parameter_shapes
@@ -143,12 +143,13 @@ def test_weights_of_another_shape_are_refused(folder):
         refused(folder)
 
 
-def test_an_absurd_config_is_refused_before_a_model_is_made(folder, monkeypatch):
+@pytest.mark.parametrize("twist", limits("twist").choices)
+def test_an_absurd_config_is_refused_before_a_model_is_made(folder, monkeypatch, twist):
     """A config of 44 million parameters over weights of a few kilobytes: nothing of that size is ever built."""
-    monkeypatch.setattr("playground.runs.folder.Transformer", None)
+    monkeypatch.setattr("playground.runs.folder.build", None)
     parameter_shapes.cache_clear()
     config = json.loads((folder / "config.json").read_bytes())
-    config["model"] |= {"d_model": 512, "d_ff": 2048, "encoder_layers": 6, "decoder_layers": 6}
+    config["model"] |= {"d_model": 512, "d_ff": 2048, "encoder_layers": 6, "decoder_layers": 6, "twist": twist}
     rewrite(folder, "config.json", json.dumps(config).encode())
     with pytest.raises(Refusal, match=r"weights\.safetensors"):
         _ = Folder(folder).run.snapshot

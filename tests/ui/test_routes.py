@@ -27,7 +27,7 @@ def blocks_of(blocks: list[dict]):
         yield from blocks_of(block.get("blocks", []))
 
 
-DRAWN_OTHERWISE = ("data", "map", "evaluate", "labs")  # a table, a drawing of its own, parts that come one after another, cards
+DRAWN_OTHERWISE = ("data", "map", "evaluate", "course", "labs")  # a table, a drawing of its own, parts that come one after another, cards
 
 
 def numbers_of(value):

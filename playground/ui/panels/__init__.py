@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from playground.ui.panels import (
     attention,
+    course,
     data,
     evaluate,
     health,
@@ -40,10 +41,13 @@ PANELS: dict[str, Callable[[View], dict]] = {
     "vectors": vectors.panel,
     "health": health.panel,
     "evaluate": evaluate.panel,
+    "course": course.panel,
     "labs": labs.panel,
     "reach": evaluate.reach,
     "score": worth.score,
     "importance": worth.importance,
 }
+# What they show follows from the paper's formulas, and would be wrong of a model that was changed on purpose.
+BY_FORMULA = ("map", "lives", "whatif", "masks", "positions", "vectors", "health", "reach", "importance")
 INSIDE = ("sentence", "reach", "score", "importance")  # parts of the page or of a tab
 TABS = tuple(name for name in PANELS if name not in INSIDE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from playground.config import BUGS
 from playground.figures import attention as pictures
 from playground.figures import theme
 from playground.inspection import attention as facts
@@ -120,10 +121,13 @@ def axes(view: View, part: str) -> tuple[tuple, tuple, tuple[str, str]]:
 
 
 def seen(view: View, part: str) -> np.ndarray:
-    """True where a query may look, by the model's own mask functions: (Q, K)."""
+    """True where a query may look, by the model's own mask functions: (Q, K). Of a model with a bug nothing is believed: what it masks, its
+    weights say."""
     source, fed = [piece.id for piece in view.look.source], [piece.id for piece in view.look.fed]
     found = masks.batch([source], [fed])
     mask = {"encoder": found["padding"], "decoder": found["target"], "cross": found["memory"]}[part][0]
+    if view.run.experiment.model.twist in BUGS:
+        mask = np.ones_like(mask)
     return np.broadcast_to(mask, (len(source) if part == "encoder" else len(fed), mask.shape[-1]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from playground.config import Refusal
 from playground.figures import attention as pictures
 from playground.figures import products, theme
 from playground.inspection import attention as facts
@@ -12,6 +13,7 @@ from playground.inspection.fact import percent, short
 from playground.inspection.products import product_fact, signed
 from playground.runs.inside import inside
 from playground.ui import blocks
+from playground.ui.titles import twist_name
 from playground.ui.view import View, texts
 
 SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_attention", "cross": "decoder.{}.cross_attention"}
@@ -46,6 +48,8 @@ def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.nd
 
 def product(view: View, title: str, layer: int, head: int, width: int) -> list[dict]:
     """The query-key view of the pinned pair, else of the strongest: two vectors, their products, and how their sum becomes the weight."""
+    if twist := twist_name(view.run, view.language):
+        raise Refusal("page.twisted", twist=twist)
     found, _ = inside(view.reader, view.run, view.step, view.text, view.parameters.get("target") == "reference")
     stages, at = found.stages, SUBLAYER[view.part].format(layer)
     rows = found.source if view.part == "encoder" else found.asked

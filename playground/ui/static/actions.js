@@ -49,8 +49,25 @@ export function pointAt(name) {
   if (!control) return;
   for (let fold = control.closest(".pg-more"); fold; fold = fold.parentElement?.closest(".pg-more")) if (!fold.querySelector(".label-wrap")?.classList.contains("open")) fold.querySelector(".label-wrap")?.click();
   control.scrollIntoView({ block: "center", behavior: "smooth" });
-  control.classList.add("pg-flash");
-  setTimeout(() => control.classList.remove("pg-flash"), 2400);
+  flash(control);
+}
+
+let wanted = {}; // what the controls are to hold; all others hold their defaults
+
+/** Sets the controls, shows what was set, and points at Train. */
+export function setControls(values) {
+  wanted = values;
+  document.querySelector("#pg-settings")?.click();
+  document.querySelector("#pg-sidebar:not(.open) .toggle-button")?.click();
+  for (const name of Object.keys(values)) pointAt(name);
+  flash(document.getElementById("pg-train"));
+}
+
+export const settingsWanted = () => boot.knobs.map((name) => wanted[name] ?? boot.defaults[name]);
+
+function flash(element) {
+  element?.classList.add("pg-flash");
+  setTimeout(() => element?.classList.remove("pg-flash"), 2400);
 }
 
 /** On a narrow screen the controls lie over the page: fold them away so that the picture can be seen. */

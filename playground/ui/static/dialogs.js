@@ -1,7 +1,8 @@
 // Two small dialogues that are only ever opened by a click: the link to this view, and the keys.
 
-import { address } from "./state.js";
+import { address, cursor, move } from "./state.js";
 import { h, notice, routeUrl, say } from "./dom.js";
+import { terms } from "./glossary.js";
 
 let host = ""; // the Space's own address, when there is one
 
@@ -44,7 +45,17 @@ export function openShare() {
 
 export function openHelp() {
   const keys = [["space", "key_play"], ["← →", "key_film"], ["↑ ↓", "key_token"], ["1–8", "key_head"], ["?", "key_help"]];
-  open(say("help"), h("p", {}, say("help_text")), h("table", {}, keys.map(([key, text]) => h("tr", {}, h("th", {}, h("kbd", {}, key === "space" ? say("key_space") : key)), h("td", {}, say(text))))));
+  open(say("help"), h("p", {}, say("help_text")), h("table", {}, keys.map(([key, text]) => h("tr", {}, h("th", {}, h("kbd", {}, key === "space" ? say("key_space") : key)), h("td", {}, say(text))))), h("p", {}, h("button", { type: "button", id: "pg-glossary", onclick: () => move({ glossary: "all" }) }, say("glossary"))));
+}
+
+/** All terms, from A to Z; the one that the cursor names comes into sight. */
+export function openGlossary() {
+  const order = new Intl.Collator(document.documentElement.lang, { ignorePunctuation: true });
+  const entry = ({ id, name, shape, text }) => h("div", { id: `pg-term-${id}` }, h("dt", {}, name, shape ? h("code", {}, shape) : ""), h("dd", {}, text));
+  const sorted = [...terms].sort((one, other) => order.compare(one.name, other.name));
+  const dialog = open(say("glossary"), h("p", {}, say("glossary_about", { count: terms.length })), h("dl", { class: "pg-glossary" }, sorted.map(entry)));
+  dialog.addEventListener("close", () => move({ glossary: "" }));
+  document.getElementById(`pg-term-${cursor.glossary}`)?.scrollIntoView({ block: "center" });
 }
 
 export function openRename(label, act) {

@@ -85,7 +85,7 @@ export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} 
 export const count = (number) => Number(number).toLocaleString(cursor.lang === "zh" ? "zh-CN" : "en-US");
 export function duration(seconds) {
   if (seconds === null || seconds === undefined || !isFinite(seconds)) return "–";
-  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 60) return say("seconds", { seconds: seconds.toFixed(seconds < 10 ? 1 : 0) });
   const whole = Math.round(seconds);
-  return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
+  return say("minutes", { minutes: Math.floor(whole / 60), seconds: String(whole % 60).padStart(2, "0") });
 }

@@ -1,10 +1,11 @@
 // Labs: cards to choose from, and what somebody guessed, kept in this browser only.
 
-import { move } from "./state.js";
+import { cursor, move } from "./state.js";
 import { h, say } from "./dom.js";
 
 const KEY = "playground-guesses"; // lab -> [percent sure, right or not], of the first guess
-function guesses() {
+/** What was guessed so far. */
+export function guesses() {
   try {
     return JSON.parse(localStorage.getItem(KEY)) ?? {};
   } catch {
@@ -22,11 +23,41 @@ export function record(element, block) {
   } catch {
     // storage is closed to us: guesses are forgotten
   }
+  document.dispatchEvent(new CustomEvent("pg-guess"));
 }
+
+export function forgetGuesses() {
+  try {
+    localStorage.removeItem(KEY);
+  } catch {
+    // there are none
+  }
+  for (const element of document.querySelectorAll(".pg-calibration")) drawCalibration(element);
+}
+
+const ARMS = "playground-arms"; // lab -> the runs of its experiment, so that whoever comes back finds them
+const arms = () => {
+  try {
+    return JSON.parse(localStorage.getItem(ARMS)) ?? {};
+  } catch {
+    return {};
+  }
+};
+
+document.addEventListener("pg-reply", ({ detail }) => {
+  if (!detail.arms) return;
+  const all = [cursor.lab === detail.lab ? cursor.arms : "", ...detail.arms].filter(Boolean).join(".");
+  try {
+    localStorage.setItem(ARMS, JSON.stringify({ ...arms(), [detail.lab]: all }));
+  } catch {
+    // storage is closed to us: the address has them
+  }
+  move({ lab: detail.lab, arms: all });
+});
 
 export function drawCards(element, block) {
   const kept = guesses();
-  const card = (one) => h("button", { type: "button", class: "pg-card", dataset: { lab: one.name }, onclick: () => move({ lab: one.name }) },
+  const card = (one) => h("button", { type: "button", class: "pg-card", dataset: { lab: one.name }, onclick: () => move({ tab: "labs", lab: one.name, arms: arms()[one.name] ?? "" }) },
     h("b", {}, one.title), h("span", {}, one.text), one.name in kept ? h("small", {}, say(kept[one.name][1] ? "guess_was_right" : "guess_was_wrong", { percent: kept[one.name][0] })) : null);
   element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), h("div", { class: "pg-cards" }, block.cards.map(card)));
 }

@@ -3,6 +3,7 @@
 import { cursor } from "./state.js";
 import { count, duration, h, percent, say } from "./dom.js";
 import { run } from "./live.js";
+import { caption } from "./glossary.js";
 
 /** A curve with the history filled in: each trace says in its meta which columns it draws. The first shape marks the film's step. */
 export function fillCurve(skeleton) {
@@ -47,5 +48,5 @@ export function fillProbes(element, block = element.pgBlock) {
     const right = probe.finished && probe.right.every(Boolean);
     return h("tr", {}, h("td", { class: "pg-probe-source" }, probe.src.join(block.joint)), h("td", { class: "pg-probe-output" }, probe.output.map((token, at) => h("span", { class: `pg-chip ${probe.right[at] ? "right" : "wrong"}` }, token)), probe.output.length ? "" : "–"), h("td", { class: right ? "pg-right" : "pg-wrong" }, right ? `✓ ${say("right")}` : `✗ ${say("wrong")}`));
   };
-  element.replaceChildren(h("h3", {}, block.title), probes.length ? h("div", { class: "pg-scroll" }, h("table", {}, probes.map(line))) : h("p", { class: "pg-caption" }, say("probes_none")), h("p", { class: "pg-caption" }, block.caption));
+  element.replaceChildren(h("h3", {}, block.title), probes.length ? h("div", { class: "pg-scroll" }, h("table", {}, probes.map(line))) : h("p", { class: "pg-caption" }, say("probes_none")), caption(block.caption));
 }

@@ -1,6 +1,7 @@
 // The head view: who asks stands at the left, who answers at the right, and every weight is a line between the two.
 
 import { h, say } from "./dom.js";
+import { caption } from "./glossary.js";
 import { cursor, move } from "./state.js";
 import { asTable, point } from "./picture.js";
 
@@ -27,7 +28,7 @@ export function drawLines(element, block) {
   const table = h("details", { class: "pg-table", open }, h("summary", {}, say("as_table")), h("div", {}));
   const z = block.weights.map((row, q) => row.map((weight, k) => (block.mask[q][k] ? weight : null)));
   table.lastChild.append(asTable({ data: [{ type: "heatmap", z }], layout: { meta: { rows: block.rows, columns: block.columns } } }));
-  element.replaceChildren(h("h3", {}, block.title), picture(block), h("p", { class: "pg-caption" }, block.caption), table);
+  element.replaceChildren(h("h3", {}, block.title), picture(block), caption(block.caption), table);
 }
 
 function picture(block) {

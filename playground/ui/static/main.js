@@ -4,9 +4,11 @@ import { cursor, dropFromCursor, move, onMove, token } from "./state.js";
 import { read, notice, say, setWords } from "./dom.js";
 import { follow, run } from "./live.js";
 import { HERE, drawFilm, drawHeader, drawSentence, play, readCard, refreshSentence, turn, wireTop } from "./top.js";
-import { commandInputs, drawRunButtons, keepFolded, openTab, reply, setBoot, setMine, setRunSettings, tabOpened, takeKnobs, trainInputs, withToken } from "./actions.js";
+import { commandInputs, drawRunButtons, keepFolded, openTab, reply, setBoot, setMine, setRunSettings, settingsWanted, tabOpened, takeKnobs, trainInputs, withToken } from "./actions.js";
+import { setCourse } from "./course.js";
 import { forget, refresh } from "./panels.js";
-import { openHelp, setHost } from "./dialogs.js";
+import { openGlossary, openHelp, setHost } from "./dialogs.js";
+import { setGlossary } from "./glossary.js";
 import { readInputs, redrawReading, refreshPreview, takeReading } from "./reading.js";
 
 const place = (id) => document.getElementById(id);
@@ -20,7 +22,7 @@ const ready = (id) => new Promise((resolve) => {
 window.playground = {
   knobs: (...values) => (takeKnobs(...values), refreshPreview()), trainInputs, commandInputs, readInputs, withToken, reply,
   liveInputs: (...values) => [token, cursor.lang, cursor.run, ...values.slice(3)],
-  tab: tabOpened,
+  tab: tabOpened, settings: settingsWanted,
   language: () => [cursor.lang],
 };
 window.playgroundArrived(window.playground);
@@ -33,13 +35,16 @@ async function startOver() {
   if (!cursor.run) cursor.run = boot.first;
   if (boot.notice) notice(boot.notice, "error");
   setWords(boot.words);
+  setGlossary(boot.glossary);
   setBoot(boot);
   setHost(boot.host);
   document.documentElement.lang = cursor.lang === "zh" ? "zh-CN" : "en";
   for (const [name, value] of Object.entries(boot.colours)) document.documentElement.style.setProperty(`--pg-${name}`, value);
   await Promise.all([`pg-panel-${cursor.tab}`, "pg-head", "pg-sentence-bar", "pg-film-bar", "pg-run-buttons"].map(ready));
   if (place("pg-reading")) redrawReading();
+  setCourse(boot.course);
   await openRun();
+  if (cursor.glossary) openGlossary();
 }
 
 async function openRun() {
@@ -71,6 +76,7 @@ async function readRuns() {
 
 onMove(async (changed) => {
   if (changed.has("tab")) openTab();
+  if (changed.has("glossary") && cursor.glossary) openGlossary();
   if (changed.has("lang")) {
     place("pg-relabel")?.click();
     await startOver();

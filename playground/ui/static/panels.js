@@ -9,12 +9,15 @@ import { fillCurve, fillNumbers, fillProbes } from "./learning.js";
 import { command, pointAt } from "./actions.js";
 import { drawLines } from "./lines.js";
 import { drawCalibration, drawCards, record } from "./labs.js";
+import { drawForget, drawLessons, drawNotes, drawPoints, drawSteps } from "./lessons.js";
 import { drawLanes } from "./lanes.js";
+import { prose } from "./glossary.js";
 import { drawCells, drawCompare, drawSwitches } from "./whatif.js";
 import { drawMap } from "./map.js";
 import { drawPick, drawSheet, drawWorksheet } from "./sheet.js";
 
-const LEFT_OUT = new Set(["lang", "tab", "teacher"]);
+const LEFT_OUT = new Set(["lang", "tab", "teacher", "glossary"]);
+const PLAIN = /pg-heading|pg-error|map-formula/; // text that is no prose
 const shown = new Map(); // panel name -> what the server last said
 const answers = new Map(); // parameters -> answer, while nothing trains: looking back and forth costs nothing
 let refreshEvery = 1000, lastRefresh = 0, late = 0;
@@ -67,7 +70,8 @@ async function show(name, host, changes, isLatest) {
   Object.assign(host.dataset, { run: query.run, step: String(answer.step ?? "") });
   host.dataset.drawn = String(Number(host.dataset.drawn ?? 0) + 1);
   highlight();
-  if (answer.more) await show(name, host, changes, isLatest); // a longer work goes on as long as somebody asks
+  if (answer.pause) await new Promise((resume) => setTimeout(resume, answer.pause));
+  if (answer.more && isLatest()) await show(name, host, changes, isLatest); // a longer work goes on as long as somebody asks
 }
 
 export const forget = () => answers.clear();
@@ -120,7 +124,7 @@ const KINDS = {
     const label = () => {
       title.textContent = block.title ?? "";
       title.hidden = !block.title;
-      caption.textContent = block.caption ?? "";
+      prose(caption, block.caption ?? "");
       table.firstChild.textContent = say("as_table");
       plot.setAttribute("aria-label", `${block.title ?? ""} ${block.caption ?? ""}`);
     };
@@ -171,7 +175,8 @@ const KINDS = {
 
   text(element, block) {
     element.className = `pg-block pg-text ${block.class ?? ""}`;
-    element.textContent = block.text;
+    if (PLAIN.test(block.class)) element.textContent = block.text;
+    else prose(element, block.text);
   },
 
   table(element, block) {
@@ -244,6 +249,11 @@ const KINDS = {
   cards: (element, block) => drawCards(element, block),
   record: (element, block) => record(element, block),
   calibration: (element) => drawCalibration(element),
+  lessons: (element, block) => drawLessons(element, block),
+  steps: (element, block) => drawSteps(element, block),
+  points: (element, block) => void (same(element, block) || drawPoints(element, block)),
+  notes: (element, block) => void (same(element, block) || drawNotes(element, block)),
+  forget: (element) => drawForget(element),
   numbers: (element, block) => fillNumbers(element, block),
   probes: (element, block) => fillProbes(element, block),
 };

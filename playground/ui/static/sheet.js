@@ -2,6 +2,7 @@
 
 import { cursor, move } from "./state.js";
 import { h, routeUrl } from "./dom.js";
+import { caption } from "./glossary.js";
 
 /** The calculation of the chosen cell. While it is secret, its last line is a question. */
 export function drawSheet(element, block) {
@@ -65,5 +66,5 @@ export function drawWorksheet(element, block) {
   const aim = () => links.forEach((link) => (link.href = routeUrl("worksheet", { seed: String(Math.max(0, Math.floor(Number(seed.value) || 0))), kind: kind.value, key: link.dataset.key, lang: cursor.lang })));
   for (const control of [seed, kind]) control.addEventListener("input", aim);
   aim();
-  element.replaceChildren(h("h3", {}, words.title), h("p", { class: "pg-caption" }, words.about), h("div", { class: "pg-line" }, h("label", {}, words.attention, " ", kind), h("label", {}, words.seed, " ", seed), ...links));
+  element.replaceChildren(h("h3", {}, words.title), caption(words.about), h("div", { class: "pg-line" }, h("label", {}, words.attention, " ", kind), h("label", {}, words.seed, " ", seed), ...links));
 }

@@ -6,7 +6,7 @@ const DEFAULTS = {
   fix: "", force: "", change: "heads", off: "", squeeze: "", cells: "",
   stage: "", row: "", col: "", hide: "", window: "", digits: "",
   masks: "", mask: "memory", pos: "heatmap", shift: "3", split: "heldout", teacher: "",
-  lab: "", guess: "", sure: "", set: "", toss: "1",
+  lab: "", guess: "", sure: "", set: "", toss: "1", arms: "", lesson: "", notes: "", predicted: "", certain: "", glossary: "",
   compare: "", mapped: "", gauge: "gradient", route: "", what: "src", token: "", by: "token",
 };
 const listeners = new Set();
@@ -23,7 +23,8 @@ export function dropFromCursor(names) {
 
 const ABOUT_A_RUN = ["off", "squeeze"];
 const ABOUT_A_SENTENCE = ["q", "k", "prefix", "fix", "force", "row", "col", "cells", "token"];
-const ABOUT_A_LAB = ["guess", "sure", "set", "toss"];
+const ABOUT_A_LAB = ["guess", "sure", "set", "toss", "arms"];
+const ABOUT_A_LESSON = ["predicted", "certain"];
 const ABOUT_A_STAGE = ["row", "col", "window"];
 let knobs = null; // the settings at the left as text, only those that differ from the defaults; null until Gradio has said them
 
@@ -33,7 +34,7 @@ export function move(changes) {
   const changed = Object.entries(changes).filter(([name, value]) => cursor[name] !== String(value ?? ""));
   if (!changed.length) return;
   const moved = (...names) => changed.some(([name]) => names.includes(name));
-  const lost = new Set([...(moved("run") ? ABOUT_A_RUN : []), ...(moved("run", "text") ? ABOUT_A_SENTENCE : []), ...(moved("stage") ? ABOUT_A_STAGE : []), ...(moved("lab") ? ABOUT_A_LAB : [])]);
+  const lost = new Set([...(moved("run") ? ABOUT_A_RUN : []), ...(moved("run", "text") ? ABOUT_A_SENTENCE : []), ...(moved("stage") ? ABOUT_A_STAGE : []), ...(moved("lab") ? ABOUT_A_LAB : []), ...(moved("lesson") ? ABOUT_A_LESSON : [])]);
   for (const name of lost) if (!(name in changes) && cursor[name] !== DEFAULTS[name]) changed.push([name, DEFAULTS[name]]);
   for (const [name, value] of changed) cursor[name] = String(value ?? "");
   writeAddress();

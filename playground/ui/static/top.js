@@ -98,16 +98,17 @@ export const sentenceText = () => cursor.text || card?.examples[0]?.[0] || "";
 export function chips(tokens, side) {
   return tokens.map((token, at) =>
     h("span", { class: `pg-chip${token.known === false ? " unknown" : ""}${token.right === false ? " wrong" : ""}${token.right === true ? " right" : ""}${token.given ? " given" : ""}`, tabindex: "-1",
-      dataset: { id: token.id, ...(side ? { token: `${side}-${at}` } : {}) }, title: token.known === false ? say("unknown_token") : token.p === undefined ? `id ${token.id}` : `id ${token.id} · p = ${token.p.toFixed(3)}` }, token.text),
+      dataset: { id: token.id, ...(side ? { token: `${side}-${at}` } : {}) }, title: token.known === false ? say("unknown_token") : say(token.p === undefined ? "token_id" : "token_id_p", { id: token.id, p: token.p?.toFixed(3) }) }, token.text),
   );
 }
 
 async function refreshSentence() {
   if (card?.id !== cursor.run) return;
-  const place = document.getElementById("pg-result");
+  const place = document.getElementById("pg-result"), asked = { run: cursor.run, text: cursor.text };
   const answer = await read("panel/sentence", { run: cursor.run, step: cursor.step, text: sentenceText() }, "sentence");
   if (!answer || !place) return;
   if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
+  document.dispatchEvent(new CustomEvent("pg-sentence", { detail: { ...answer, ...asked } }));
   const verdict = answer.correct === null ? null : h("span", { class: `pg-verdict ${answer.correct ? "right" : "wrong"}` }, answer.correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`);
   place.replaceChildren(
     h("span", { class: "pg-tokens" }, chips(answer.source, "src")), h("span", { class: "pg-arrow", "aria-hidden": "true" }, "→"),

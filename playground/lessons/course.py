@@ -1,0 +1,224 @@
+"""The course: twelve lessons in an order, each with a question to guess first and things to do in the app, which sees that they were done.
+
+A lesson says no sentence itself: its words are `course.<lesson>.…` (see playground/words): `title`, `goal`, `look` (what to look at, a
+line each), `step_<step>`, for teachers `show`, `wrong` and `ask`, and with a question of its own `question`, `guess_<answer>` and
+`why_<answer>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from playground.config import Refusal
+from playground.lessons import asked
+from playground.lessons.asked import Question
+from playground.words import say
+
+PREDICT = "predict"  # the first step of every lesson
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something to do in the app. `when` says what must hold, all of it at once, for the page to have seen it done:
+
+    - at: fields of the cursor with their values; "*" is any value, "*.x" one that ends in ".x"
+    - ahead: the pinned cell lies in the future of its row
+    - settings, mine, forked: of the run on screen: knobs with their values; it is the visitor's own; it began as a fork
+    - steps, exact: how far that run has come, in steps or in the share of held-out sentences that it writes exactly right
+    - live: a knob that was moved while that run trained
+    - sentence: the sentence is the visitor's "own", has an "unknown" token or comes out "wrong"
+    - read: sentences of the visitor's own were read
+    - guess: the question of this lab, or of the lesson, was answered
+    - different: so many different values of these fields together, one after another, each while all the rest held
+
+    `to` is where in the app that is, as fields of the cursor; `knobs` are set first, all others to their defaults.
+    """
+
+    name: str
+    when: Mapping[str, Any]
+    to: Mapping[str, str] = field(default_factory=dict)
+    knobs: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """About ten minutes: `minutes` to show, to do and to talk. What is guessed first is the question of a lab or one of its own."""
+
+    name: str
+    asks: str | Question  # the name of a lab, or a question
+    does: tuple[Step, ...]
+    minutes: tuple[int, int, int] = (2, 6, 2)
+
+    @property
+    def lab(self) -> str:
+        """The lab whose question it asks; empty when it asks one of its own."""
+        return self.asks if isinstance(self.asks, str) else ""
+
+    @property
+    def question(self) -> Question | None:
+        return None if isinstance(self.asks, str) else self.asks
+
+    @property
+    def kept_as(self) -> str:
+        """The name under which a browser keeps the guess."""
+        return self.lab or f"lesson_{self.name}"
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All there is to do, the guess first."""
+        return (Step(PREDICT, {"guess": self.kept_as}), *self.does)
+
+    def say(self, language: str, key: str, **values: Any) -> str:
+        return say(language, f"course.{self.name}.{key}", **values)
+
+    def step(self, language: str, name: str) -> str:
+        """What is to be done in this step."""
+        return say(language, "course.predict_lab" if self.lab else "course.predict") if name == PREDICT else self.say(language, f"step_{name}")
+
+
+ATTENTION = {"tab": "attention", "view": "matrix"}
+
+LESSONS = (
+    Lesson(
+        "attention",
+        asked.LOOKS,
+        (
+            Step("heads", {"at": {"tab": "attention"}, "different": (("layer", "head"), 3)}, {**ATTENTION, "run": "reverse", "part": "cross"}),
+            Step("cell", {"at": {"tab": "attention", "q": "*", "k": "*"}}, {**ATTENTION, "part": "cross"}),
+        ),
+    ),
+    Lesson(
+        "tokens",
+        asked.UNKNOWN,
+        (
+            Step("own", {"at": {"tab": "data"}, "sentence": "own"}, {"tab": "data", "run": "reverse"}),
+            Step("unknown", {"at": {"tab": "data"}, "sentence": "unknown"}, {"tab": "data"}),
+        ),
+    ),
+    Lesson(
+        "weight",
+        "softmax",
+        (
+            Step(
+                "worked",
+                {"at": {"tab": "map", "stage": "*.weights", "row": "*", "col": "*"}},
+                {"tab": "map", "run": "reverse", "stage": "decoder.0.cross_attention.weights", "row": "", "col": ""},
+            ),
+            Step("product", {"at": {"tab": "attention", "view": "product", "q": "*", "k": "*"}}, {**ATTENTION, "part": "cross"}),
+        ),
+        (3, 6, 2),
+    ),
+    Lesson(
+        "heads",
+        "heads",
+        (
+            Step("parts", {"at": {"tab": "attention"}, "different": (("part",), 3)}, {**ATTENTION, "run": "german_english"}),
+            Step("off", {"at": {"tab": "whatif"}, "different": (("off",), 3)}, {"tab": "whatif", "change": "heads", "off": ""}),
+        ),
+    ),
+    Lesson(
+        "order",
+        "order",
+        (
+            Step("shift", {"at": {"tab": "positions", "pos": "shift"}, "different": (("shift",), 3)}, {"tab": "positions", "pos": "shift"}),
+            Step("none", {"settings": {"positions": "none"}, "mine": True, "steps": 60}, knobs={"positions": "none"}),
+        ),
+        (2, 7, 2),
+    ),
+    Lesson(
+        "masks",
+        "masks",
+        (
+            Step("kinds", {"at": {"tab": "masks"}, "different": (("mask",), 3)}, {"tab": "masks"}),
+            Step(
+                "future",
+                {"at": {"tab": "attention", "part": "decoder", "q": "*", "k": "*"}, "ahead": True},
+                {**ATTENTION, "part": "decoder", "layer": "", "head": "", "q": "", "k": ""},
+            ),
+        ),
+    ),
+    Lesson(
+        "layers",
+        "skip",
+        (
+            Step(
+                "sum",
+                {"at": {"tab": "map", "stage": "*.residual", "row": "*", "col": "*"}},
+                {"tab": "map", "stage": "encoder.0.feed_forward.residual", "row": "", "col": ""},
+            ),
+            Step("gauges", {"at": {"tab": "health"}, "different": (("gauge",), 3)}, {"tab": "health"}),
+        ),
+    ),
+    Lesson(
+        "training",
+        asked.TOKENS_FIRST,
+        (
+            Step("train", {"mine": True, "exact": 0.9}, knobs={}),
+            Step("film", {"at": {"tab": "learn"}, "different": (("step",), 5)}, {"tab": "learn", "step": "0"}),
+        ),
+        (1, 7, 3),
+    ),
+    Lesson(
+        "lives",
+        "leak_future",
+        (
+            Step("wrong", {"at": {"step": ""}, "sentence": "wrong"}, {"tab": "lives", "run": "numbers_de"}),
+            Step("fix", {"at": {"tab": "lives", "fix": "*"}}, {"tab": "lives"}),
+        ),
+        (3, 6, 3),
+    ),
+    Lesson(
+        "steering",
+        "warmup",
+        (
+            Step("rate", {"mine": True, "live": "learning_rate"}, knobs={"steps": 600}),
+            Step("fork", {"mine": True, "forked": True}, {"tab": "learn"}),
+        ),
+        (2, 8, 2),
+    ),
+    Lesson(
+        "decoding",
+        asked.BEAM,
+        (
+            Step(
+                "beam",
+                {"at": {"tab": "translate", "method": "beam"}, "different": (("beam",), 3)},
+                {"tab": "translate", "run": "reverse", "method": "beam"},
+            ),
+            Step(
+                "sample",
+                {"at": {"tab": "translate", "method": "sample"}, "different": (("draw", "temperature"), 4)},
+                {"tab": "translate", "method": "sample"},
+            ),
+        ),
+    ),
+    Lesson(
+        "own",
+        asked.GAP,
+        (
+            Step("read", {"at": {"tab": "data"}, "read": True}, {"tab": "data"}),
+            Step("train", {"settings": {"task": "own"}, "mine": True, "steps": 30}, {"tab": "data"}),
+            Step("try", {"at": {"tab": "translate"}, "settings": {"task": "own"}, "mine": True, "sentence": "own"}, {"tab": "translate"}),
+        ),
+        (1, 9, 3),
+    ),
+)
+COURSE: dict[str, Lesson] = {lesson.name: lesson for lesson in LESSONS}
+
+
+def get(name: str) -> Lesson:
+    """Raises Refusal for a name that is none."""
+    if name not in COURSE:
+        raise Refusal("course.no_lesson", name=name[:40], names=", ".join(COURSE))
+    return COURSE[name]
+
+
+def number(lesson: Lesson) -> int:
+    """Its place in the course, counted from 1."""
+    return LESSONS.index(lesson) + 1
+
+
+def after(lesson: Lesson) -> Lesson | None:
+    return LESSONS[number(lesson)] if number(lesson) < len(LESSONS) else None

@@ -1,0 +1,182 @@
+"""The question bench: what learners ask about the parts of the Transformer, each answered by one controlled experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from playground.data.corpus import Corpus
+from playground.lessons.bench import Bench, Results, mean
+from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
+from playground.model.layers import EncoderLayer, FeedForward, Residual
+from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
+from playground.model.transformer import Transformer
+from playground.training.loss import cross_entropy
+from playground.training.metrics import prepare, validate
+from playground.training.schedule import learning_rate
+from playground.twists import variants
+
+CLEAR = 0.2  # a part whose absence costs so much is needed
+FEWER = 1.25  # losses that are less than so many times as large are alike
+HARDER = 100  # longer sentences that are tried
+
+
+def needs(results: Results, with_: str, without: str) -> bool:
+    """Whether arms without a part do clearly worse."""
+    return mean(results[with_], "exact") - mean(results[without], "exact") > CLEAR
+
+
+def which(one: str, other: str, names: tuple[str, str]) -> Callable[[Results], str]:
+    """A judge of two pairs of arms, `<one>_with` and `<one>_without`: which of the two needs the part, "both" or "neither"."""
+
+    def judge(results: Results) -> str:
+        found = [name for name, pair in zip(names, (one, other), strict=True) if needs(results, f"{pair}_with", f"{pair}_without")]
+        return found[0] if len(found) == 1 else "both" if found else "neither"
+
+    return judge
+
+
+def lowest(results: Results) -> str:
+    """The arm with the lowest loss, when no other comes near it; else "same"."""
+    losses = sorted((mean(found, "loss"), arm) for arm, found in results.items())
+    return losses[0][1] if losses[1][0] > FEWER * losses[0][0] else "same"
+
+
+def layout(results: Results) -> str:
+    """Whether the order of the columns matters, or only the kind of positions."""
+    exact = {arm: mean(found, "exact") for arm, found in results.items()}
+    if abs(exact["interleaved"] - exact["concatenated"]) > CLEAR:
+        return "order"
+    return "kind" if exact["interleaved"] - min(exact["learned"], exact["rotary"]) > CLEAR else "same"
+
+
+def between(results: Results) -> str:
+    """Whether one head is enough, more are always better, or the best number lies between."""
+    losses = {arm: mean(found, "loss") for arm, found in results.items()}
+    least = min(losses.values())
+    return "one" if losses["one"] < FEWER * least else "more" if losses["eight"] < FEWER * least else "between"
+
+
+def farther(results: Results) -> str:
+    """Who writes longer sentences than training had."""
+    reach = {arm: mean(found, "harder") for arm, found in results.items()}
+    able = [arm for arm, share in reach.items() if share > 1 - CLEAR]
+    return able[0] if len(able) == 1 else "some" if able else "none"
+
+
+def harder(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
+    """The share of longer sentences that are right."""
+    return {"harder": validate(model, prepare(corpus, corpus.harder[:HARDER])).exact_match}
+
+
+def ask(name: str, arms: Mapping[str, Mapping[str, Any]], *code: Callable, guesses: tuple[str, ...] = (), **more: Any) -> Bench:
+    """A bench whose guesses are its arms and "same", unless others are given."""
+    return Bench(name, "bench", guesses or (*arms, "same"), code=code, arms=arms, **more)
+
+
+def pair(name: str, knob: str, value: Any, *code: Callable, **more: Any) -> Bench:
+    """Two arms: the model with a part, and without it."""
+    return ask(name, {"with": {}, "without": {knob: value}}, *code, **more)
+
+
+NEITHER = ("both", "neither")
+TWO_LAYERS, THREE_LAYERS = ({"encoder_layers": layers, "decoder_layers": layers} for layers in (2, 3))
+ADAM = dict(optimiser="adam", learning_rate=0.02, zero_init=False)
+WIDE = {"d_model": 64, "n_heads": 1}
+LATE = {"warmup": 40}
+SORT, NO_SCALE, OPEN = {"task": "sort"}, {"attention_scale": False}, {"residual": False}
+
+QUESTIONS = (
+    pair("embedding_scale", "embedding_scale", False, Transformer.embed),
+    ask(
+        "attention_scale",
+        {"narrow_with": {}, "narrow_without": NO_SCALE, "wide_with": WIDE, "wide_without": WIDE | NO_SCALE},
+        scaled_dot_product_attention,
+        guesses=("wide", "narrow", *NEITHER),
+        judge=which("narrow", "wide", ("narrow", "wide")),
+    ),
+    ask(
+        "order",
+        {"reverse_with": {}, "reverse_without": {"positions": "none"}, "sort_with": SORT, "sort_without": SORT | {"positions": "none"}},
+        SinusoidalPositions,
+        guesses=("reverse", "sort", *NEITHER),
+        judge=which("reverse", "sort", ("reverse", "sort")),
+    ),
+    ask(
+        "encodings",
+        {
+            "interleaved": {},
+            "concatenated": {"twist": "concatenated"},
+            "learned": {"positions": "learned"},
+            "rotary": {"positions": "rotary"},
+        },
+        SinusoidalPositions,
+        variants.concatenated,
+        LearnedPositions,
+        RotaryPositions,
+        guesses=("order", "kind", "same"),
+        judge=layout,
+    ),
+    ask(
+        "beyond",
+        {"sinusoids": {}, "learned": {"positions": "learned"}, "rotary": {"positions": "rotary"}},
+        LearnedPositions,
+        RotaryPositions,
+        guesses=("sinusoids", "learned", "rotary", "some", "none"),
+        base=SORT,
+        judge=farther,
+        more=harder,
+    ),
+    ask(
+        "warmup",
+        {"post_with": LATE, "post_without": {"warmup": 0}, "pre_with": LATE | {"norm": "pre"}, "pre_without": {"warmup": 0, "norm": "pre"}},
+        EncoderLayer.forward,
+        learning_rate,
+        guesses=("post", "pre", *NEITHER),
+        base=SORT | ADAM | TWO_LAYERS,
+        judge=which("post", "pre", ("post", "pre")),
+    ),
+    pair("skip", "residual", False, Residual, base={"zero_init": False}),
+    ask(
+        "deep",
+        {"one_with": {}, "one_without": OPEN, "three_with": THREE_LAYERS, "three_without": THREE_LAYERS | OPEN},
+        Residual,
+        guesses=("one", "three", *NEITHER),
+        base={"task": "copy", "zero_init": False, "steps": 200},
+        judge=which("one", "three", ("one", "three")),
+    ),
+    pair("w_o", "twist", "identity_output", MultiHeadAttention, variants.identity_output, base={"zero_init": False}),
+    ask(
+        "heads",
+        {"one": {"n_heads": 1}, "two": {"n_heads": 2}, "four": {"n_heads": 4}, "eight": {"n_heads": 8}},
+        MultiHeadAttention,
+        guesses=("one", "between", "more"),
+        judge=between,
+    ),
+    pair("no_ffn", "twist", "no_feed_forward", FeedForward, variants.no_feed_forward),
+    ask(
+        "shared",
+        {"none": {}, "output": {"share_embeddings": "output"}, "all": {"share_embeddings": "all"}},
+        Transformer.__init__,
+        judge=lowest,
+    ),
+    pair("smoothing", "label_smoothing", 0.0, cross_entropy, base={"label_smoothing": 0.1}),
+    ask("depth", {"one": {}, "two": TWO_LAYERS}, EncoderLayer, base={"task": "addition", "steps": 400}),
+    ask(
+        "scores",
+        {
+            "scaled": {},
+            "dot": NO_SCALE,
+            "additive": {"twist": "additive"},
+            "bilinear": {"twist": "bilinear"},
+            "cosine": {"twist": "cosine"},
+        },
+        scaled_dot_product_attention,
+        variants.Additive,
+        variants.Bilinear,
+        variants.cosine_attention,
+        judge=lowest,
+    ),
+    ask("batch_norm", {"layer": {}, "batch": {"twist": "batch_norm"}}, variants.BatchNorm, judge=lowest),
+    pair("attention_dropout", "twist", "no_attention_dropout", variants.no_attention_dropout, base={"task": "copy", "dropout": 0.2}),
+)

@@ -1,0 +1,102 @@
+// The glossary: a term in the page's prose says what it means to whoever points at it, moves the focus there or taps it.
+
+import { h } from "./dom.js";
+
+let meaning = new Map(); // form, in small letters -> its term; null for a phrase in which the word means something else
+let pattern = null; // finds every form, the longest first
+export let terms = [];
+
+export function setGlossary(glossary) {
+  terms = glossary.terms;
+  meaning = new Map([...glossary.not.map((form) => [form, null]), ...terms.flatMap((term) => term.forms.map((form) => [form, term]))].map(([form, term]) => [form.toLowerCase(), term]));
+  const whole = (form) => (/^\w/.test(form) ? "(?<![\\w-])" : "") + form.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + (/\w$/.test(form) ? "(?!\\w|-\\w)" : "");
+  pattern = new RegExp([...meaning.keys()].sort((one, other) => other.length - one.length).map(whole).join("|"), "giu");
+}
+
+/** Prose in pieces: text, a term, text, a term … text; only the first place of a term is one. */
+function pieces(text) {
+  const found = [], seen = new Set([null, undefined]);
+  let end = 0;
+  for (const match of pattern ? text.matchAll(pattern) : []) {
+    const term = meaning.get(match[0].toLowerCase());
+    if (seen.has(term)) continue;
+    seen.add(term);
+    found.push({ text: text.slice(end, match.index) }, { text: match[0], term });
+    end = match.index + match[0].length;
+  }
+  return [...found, { text: text.slice(end) }];
+}
+
+/** Writes prose into an element. Where only its numbers changed its terms stay the elements they were: nothing flickers under a finger. */
+export function prose(element, text) {
+  if (element.pgProse === text && element.pgPattern === pattern) return;
+  Object.assign(element, { pgProse: text, pgPattern: pattern });
+  const wanted = pieces(text), nodes = [...element.childNodes];
+  if (nodes.length === wanted.length && wanted.every(({ term }, at) => nodes[at].pgTerm === term)) {
+    wanted.forEach((piece, at) => nodes[at].textContent === piece.text || ((nodes[at].firstChild ?? nodes[at]).data = piece.text));
+  } else {
+    element.replaceChildren(...wanted.map((piece) => (piece.term ? Object.assign(h("span", { class: "pg-term", role: "term", tabindex: "0" }, piece.text), { pgTerm: piece.term }) : document.createTextNode(piece.text))));
+  }
+}
+
+export function caption(text) {
+  const paragraph = h("p", { class: "pg-caption" });
+  prose(paragraph, text ?? "");
+  return paragraph;
+}
+
+// ---- the one tooltip -----------------------------------------------------------------------------------------------------------------
+
+const EDGE = 8, LATE = 250; // px to the edges of the window; ms in which a pointer gets from a term to its tooltip
+const tip = h("div", { id: "pg-tip", role: "tooltip", hidden: true });
+let shown = null, leaving = 0;
+const watch = new MutationObserver(() => (shown?.isConnected && shown.offsetParent ? place() : close()));
+
+function place() {
+  const [at] = shown.getClientRects(), { offsetWidth: width, offsetHeight: height } = tip;
+  const below = at.top < height + 2 * EDGE; // above, what it covers is read already
+  const left = Math.max(EDGE, Math.min(at.left, document.documentElement.clientWidth - width - EDGE));
+  Object.assign(tip.style, { left: `${left + scrollX}px`, top: `${scrollY + (below ? at.bottom + 6 : at.top - height - 6)}px` });
+}
+
+function open(term) {
+  clearTimeout(leaving);
+  if (shown === term) return;
+  close();
+  shown = term;
+  const { name, shape, text } = term.pgTerm;
+  tip.replaceChildren(h("b", {}, name), shape ? h("code", {}, shape) : "", h("p", {}, text));
+  tip.hidden = false;
+  document.body.append(tip);
+  term.setAttribute("aria-describedby", tip.id);
+  place();
+  watch.observe(document.body, { childList: true, subtree: true, characterData: true });
+}
+
+function close() {
+  clearTimeout(leaving);
+  watch.disconnect();
+  shown?.removeAttribute("aria-describedby");
+  shown = null;
+  tip.hidden = true;
+}
+
+const termAt = (event) => event.target.closest?.(".pg-term");
+document.addEventListener("pointerover", (event) => {
+  if (event.pointerType === "touch") return;
+  clearTimeout(leaving);
+  if (termAt(event)) open(termAt(event));
+  else if (shown && shown !== document.activeElement && !tip.contains(event.target)) leaving = setTimeout(close, LATE);
+});
+document.addEventListener("focusin", (event) => termAt(event) && open(termAt(event)));
+document.addEventListener("focusout", (event) => termAt(event) && termAt(event) === shown && close());
+document.addEventListener("click", (event) => termAt(event) && open(termAt(event)));
+document.addEventListener("pointerdown", (event) => termAt(event) || (tip.contains(event.target) && event.pointerType !== "touch") || close());
+document.addEventListener("keydown", (event) => {
+  const again = ["Enter", " "].includes(event.key) && termAt(event);
+  if (!again && !(shown && event.key === "Escape")) return;
+  event.preventDefault();
+  event.stopPropagation(); // it is meant for the tooltip alone
+  if (again) open(again);
+  else close();
+}, true);
