@@ -204,7 +204,8 @@ def lab(options: argparse.Namespace) -> int:
     outcome = one.outcome(options.seed, **dict(setting.partition("=")[::2] for setting in options.set))
     verdict = one.say(options.language, f"why_{outcome.answer}", **outcome.numbers)
     if options.json:
-        said = {"lab": one.name, "seed": options.seed, "answer": outcome.answer, "numbers": outcome.numbers, "verdict": verdict}
+        said = {"lab": one.name, "kind": one.kind, "seed": options.seed, "arms": list(one.arms_of(options.seed)), "answer": outcome.answer}
+        said |= {"numbers": outcome.numbers, "verdict": verdict}
         print(json.dumps(said, ensure_ascii=False))
         return 0
     print(one.say(options.language, "question"), *(f"{name}: {value}" for name, value in outcome.numbers.items()), verdict, sep="\n")

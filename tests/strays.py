@@ -26,6 +26,7 @@ def texts_of(markup: str) -> Iterator[str]:
 UNREAD = re.compile(
     r"^(log\.\w+|warnings\.\w+|re\.\w+|TypeVar|reader\.work|self\.remember|os\.environ\.\w+|\w*Error|KeyError|logging\.\w+)$"
 )
+UNREAD_ROLES = ("css", "js", "class")
 
 
 def in_python(source: str) -> Iterator[tuple[int, str]]:
@@ -61,10 +62,10 @@ def _role(node: ast.AST, parent: ast.AST) -> str:
 
 def _unread(node: ast.AST, above: dict) -> bool:
     while not isinstance(node, ast.stmt):
-        if isinstance(node, ast.Call) and UNREAD.match(ast.unparse(node.func)):
+        if (isinstance(node, ast.Call) and UNREAD.match(ast.unparse(node.func))) or _role(node, above[node]) in UNREAD_ROLES:
             return True
         node = above[node]
-    return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("__all__", *UNREAD_ROLES)
 
 
 # ---- the page's scripts --------------------------------------------------------------------------------------------------------------

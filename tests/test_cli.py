@@ -1,6 +1,7 @@
 """The command line, as a program would use it."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ import torch
 from playground.arguments import parser
 from playground.cli import _experiment, main
 from playground.config import KNOBS, TASK_STEPS, default
+from playground.lessons.labs import LABS
 from playground.runs.checkpoints import CHECKPOINTS, experiment
 from playground.runs.folder import Folder
 from tests.runs.tiny import TINY, alone, curve, tiny
@@ -162,6 +164,16 @@ def test_a_task_that_needs_more_steps_gets_them():
     assert steps("--task", "addition") == TASK_STEPS["addition"] > steps() == default("steps")
     assert steps("--task", "addition", "--steps", "7") == 7
     assert steps("--task", "addition", "--preset", "fast") == steps("--preset", "fast")
+
+
+def test_a_bench_is_trained_and_judged(capsys, monkeypatch):
+    monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], base={"steps": 2, "d_model": 8, "d_ff": 8, "n_heads": 2, "validate_every": 1}))
+    assert main(["lab", "skip", "--seed", "3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["lab"], found["kind"], found["seed"], found["arms"]) == ("skip", "bench", 3, ["with", "without"])
+    assert found["answer"] in LABS["skip"].guesses
+    assert found["verdict"]
+    assert found["numbers"]["with_loss"] > 0
 
 
 def test_labs_are_listed_and_run(capsys):

@@ -16,7 +16,6 @@ FILES = [file for part in PARTS for file in sorted((ROOT / part).rglob("*.py"))]
 
 # What looks like something to be read and is none, by its reason.
 NONE_OF_THEM = {
-    "code that the browser runs": ("\0knobs(values, true)",),
     "a header of HTTP": ('attachment; filename="\0"', "public, max-age=31536000, immutable"),
     "names of fonts": ("Segoe UI", "Roboto", "PingFang SC", "Noto Sans SC", "Noto Sans CJK SC", "Microsoft YaHei", "Menlo", "Consolas"),
     "said in the terminal that started the server": ("Transformer Playground: \0",),
@@ -91,7 +90,7 @@ def test_a_stray_in_python_is_found(planted):
         'def panel():\n    """So is this one."""',
         'log.warning("run %s could not be saved", name)',
         'raise ValueError(f"{count} lines can\'t be told apart")',
-        'block = text("about", view.say("page.about"), css="pg-caption")',
+        'block = text("about", view.say("page.about"), css="pg-caption and more")',
         'block = {"kind": "figure", "title": "", "label": "#e6e9ee", "placeholder": "own_hint"}',
         'page = f\'<div class="pg-panel large" id="pg-{name}"></div>\'',
     ],

@@ -8,7 +8,7 @@ from string import Formatter
 import pytest
 
 from playground.config import KNOBS, PRESETS, limits
-from playground.words import LANGUAGES, entries, known
+from playground.words import LANGUAGES, entries, known, minus, say
 
 ROOT = Path(__file__).parents[1] / "playground"
 
@@ -69,3 +69,23 @@ def test_every_sentence_the_code_asks_for_exists():
     assert len(asked) > 100
     for key, file in asked:
         assert all(known(language, key) for language in LANGUAGES), f"{key} in {file}"
+
+
+def test_numbers_have_a_true_minus_and_quotations_stay_as_they_are():
+    for number, written in (("-0.35", "−0.35"), ("2.8e-17", "2.8e−17"), ("-1,024", "−1,024"), ("-5 %", "−5 %")):
+        assert minus(number) == written
+    for text in ("brisk-otter", "-", "a-1", "1-2", "--5"):
+        assert minus(text) == text
+    said = say("en", "figures.sure", token="-5", second="-1", percent=-3, other="-0.5")
+    assert "“-5”" in said
+    assert "−3" in said
+    assert "“-1”" in said
+    assert "−0.5" in said
+    assert say("en", "lab_softmax.caption_jacobian", largest=-0.25, difference=2.8e-17).count("−") == 2
+
+
+def test_no_hyphen_stands_for_a_minus():
+    for language in LANGUAGES:
+        for key, text in entries(language).items():
+            formula = key.endswith(".shape") or "http" in text
+            assert formula or not re.search(r"(?<![\w<…=(-])-\d", text), (language, key)

@@ -137,7 +137,7 @@ def _beside(row: int, text: str, dark: bool) -> dict:
 
 def _points(value: float) -> str:
     """Points without digits nobody needs, with a real minus."""
-    return (f"{value:.0f}" if abs(value) >= 1 or value == 0 else f"{value:.1f}").replace("-", "−")
+    return theme.minus(f"{value:.0f}" if abs(value) >= 1 or value == 0 else f"{value:.1f}")
 
 
 def _table(names: Sequence[str], first: np.ndarray, second: np.ndarray, head: list[str]) -> dict:

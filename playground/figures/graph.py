@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from playground.figures import theme
+from playground.figures import theme, tokens
 
 MOST = 6  # lines that can be told apart
 _STYLES = (  # colour, dash and mark differ, so that a line is known without its colour
     ("first", "solid", "circle"), ("second", "dash", "square"), ("cross", "dot", "diamond"), ("encoder", "dashdot", "triangle-up"),
     ("decoder", "longdash", "x"), ("muted", "longdashdot", "star"),
 )  # fmt: skip
-_HEIGHT, _LEGEND = 250, 22  # px
+_HEIGHT, _LEGEND, _MARK = 250, 22, 46  # px; _MARK: what stands before a name in the legend
 _TINY = 1e-30  # what is smaller, and zero, ends a line on an axis of powers
 
 
@@ -24,6 +24,7 @@ def lines(
     title: str = "",
     log_x: bool = False,
     log_y: bool = False,
+    width: int = 720,
     dark: bool = False,
 ) -> dict:
     """One line for each entry of `values`, called by its key, over `x` whose axis is called `title`. Raises ValueError for more than MOST
@@ -46,12 +47,13 @@ def lines(
         "xaxis": theme.axis(title, dark, **(_powers(x) if log_x else {"nticks": 8})),
         "yaxis": theme.axis("", dark, **(_powers(np.concatenate([*map(np.asarray, values.values())])) if log_y else {"nticks": 5})),
     }
-    named = len(values) > 1
+    widest = max(tokens.extent(name, longest=99) for name in values) + _MARK
+    rows = len(values) > 1 and -(-len(values) // max(1, min(2, int(width // widest))))  # of the legend, two names in each if they fit
     legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
-    margin = {"l": 56, "r": 16, "t": 10 + named * _LEGEND, "b": 44}
+    margin = {"l": 56, "r": 16, "t": 10 + rows * _LEGEND, "b": 44}
     return {
         "data": data,
-        "layout": theme.layout(_HEIGHT + named * _LEGEND, margin, dark, hovermode="closest", showlegend=named, legend=legend, **axes),
+        "layout": theme.layout(_HEIGHT + rows * _LEGEND, margin, dark, hovermode="closest", showlegend=rows > 0, legend=legend, **axes),
     }
 
 

@@ -68,7 +68,7 @@ def parts(
         xaxis=theme.axis(word, dark, **ruler.axis, tickangle=0), yaxis=y, showlegend=beside is not None,
         legend={"orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", "itemclick": False},
     )  # fmt: skip
-    columns = zip(names, texts, strict=True) if beside is None else zip(names, texts, [f"{value:.3g}" for value in beside], strict=True)
+    columns = zip(names, texts, strict=True) if beside is None else zip(names, texts, _digits(beside), strict=True)
     head = ["", word] if beside is None else ["", word, second]
     return {"data": data, "layout": layout | {"meta": {"table": {"head": head, "rows": list(map(list, columns))}}}}
 
@@ -207,11 +207,13 @@ def _ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def _decimal(tick: float) -> str:
-    return f"{tick:.0e}".replace("e-0", "e-").replace("e+0", "e") if not 1e-4 < tick < 1e5 else f"{tick:.4f}".rstrip("0").rstrip(".")
+    if 1e-4 < tick < 1e5:
+        return f"{tick:.4f}".rstrip("0").rstrip(".")
+    return theme.minus(f"{tick:.0e}".replace("e-0", "e-").replace("e+0", "e"))
 
 
 def _digits(values: Sequence[float]) -> list[str]:
-    return ["–" if not math.isfinite(value) else f"{value:.3g}" for value in values]
+    return ["–" if not math.isfinite(value) else theme.minus(f"{value:.3g}") for value in values]
 
 
 def _symbol(kind: str, value: float) -> str:

@@ -35,6 +35,7 @@ def heatmap(
     at: Sequence[int] | None = None,
     sides: tuple[str, str] = ("", ""),
     digits: int = 2,
+    numbers: bool | None = None,
     width: int = 720,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
@@ -49,6 +50,7 @@ def heatmap(
     titles  of rows and columns
     at      the column numbers of the whole tensor that these columns are, for the page's cursor; 0, 1, … when None
     digits  behind the point of a number on a cell
+    numbers whether they stand on the cells; None: where `readable` says so
     sides   of the sentence that rows and columns stand on ("src", "fed", "tgt" or ""), so that the page can light up their tokens
     Traces, always in this order: 0 values, 1 hatching, 2 hover of masked cells, 3 the secret cell. Raises ValueError if the shapes don't
     fit.
@@ -63,7 +65,7 @@ def heatmap(
     if secret and chosen:
         covered[chosen] = True
     place = _place(rows, columns, width)
-    written = readable(len(rows), len(columns), width, digits) if scale != "plain" else True
+    written = scale == "plain" or (readable(len(rows), len(columns), width, digits) if numbers is None else numbers)
     pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
     hover = theme.phrase(labels, "hover_tensor", **pair, value=_number(scale)) + "<extra></extra>"
     trace = _values(np.where(hidden | covered, np.nan, values), scale, limit, place, dark, labels)
@@ -87,6 +89,14 @@ def readable(rows: int, columns: int, width: int, digits: int = 2) -> bool:
     return rows * columns <= CELLS and (width - 110) / columns >= (WIDEST + digits - 2) * DIGITS
 
 
+def needed(values: np.ndarray, rows: Sequence[str], columns: Sequence[str], width: int, digits: int = 2) -> int:
+    """The least width, in px, at which just these values have room on their cells; `width` is that of the page."""
+    seen = np.asarray(values, dtype=np.float64)
+    longest = max((len(f"{value:.{digits}f}") for value in np.ravel(seen[np.isfinite(seen)])), default=1)
+    place = cells.place(rows, columns, width)
+    return int(np.ceil(place.left + place.right + len(columns) * (longest * DIGITS + 3)))
+
+
 def fitting(width: int) -> int:
     """How many columns can have their numbers written on them on a page of this width."""
     return max(int((width - 110) / (WIDEST * DIGITS)), 4)
@@ -101,9 +111,7 @@ def _place(rows: Sequence[str], columns: Sequence[str], width: int) -> cells.Pla
     return replace(place, down=down, gap=gap, every_row=tokens.thinning(down / len(rows), cells.LINE))
 
 
-def _values(
-    seen: np.ndarray, scale: str, limit: float | None, place: cells.Place, dark: bool, labels: Mapping[str, str] | None
-) -> dict:
+def _values(seen: np.ndarray, scale: str, limit: float | None, place: cells.Place, dark: bool, labels: Mapping[str, str] | None) -> dict:
     """The heatmap itself; NaN is a gap."""
     trace = {"type": "heatmap", "xgap": place.gap, "ygap": place.gap, "hoverongaps": False}
     length = max(min(place.across, 220), 120)
@@ -142,4 +150,4 @@ def _number(scale: str, digits: int = 4) -> str:
 
 def _short(value: float) -> str:
     """Three significant digits, without an exponent where people would not write one."""
-    return f"{value:.3g}" if 1e-3 <= value < 1e4 else f"{value:.1e}"
+    return f"{value:.0f}" if 100 <= value < 1e4 else f"{value:.3g}" if 1e-3 <= value < 100 else theme.minus(f"{value:.1e}")

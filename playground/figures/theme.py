@@ -102,6 +102,11 @@ def rounded(values: object, digits: int = 4) -> list:
     return short.tolist() if good.all() else np.where(good, short.astype(object), None).tolist()
 
 
+def minus(number: str) -> str:
+    """A number as it is written in a picture: with a true minus, also in its exponent."""
+    return number.replace("-", "−")
+
+
 def word(labels: Mapping[str, str] | None, name: str) -> str:
     """The text of `name` in `labels`; without one, the name itself."""
     return ({} if labels is None else labels).get(name, name.replace("_", " "))

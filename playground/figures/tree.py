@@ -155,7 +155,7 @@ def _places(parents: Sequence[int], depths: Sequence[int], ranks: Sequence[tuple
 def _label(name: str, longest: int, score: float | None) -> str:
     """A token, and under it the score of the sentence that ends with it."""
     token = tokens.label(name, longest)
-    return token if score is None else f'{token}<br><span style="font-size:{SMALL}px">{f"{score:.2f}".replace("-", "−")}</span>'
+    return token if score is None else f'{token}<br><span style="font-size:{SMALL}px">{theme.minus(f"{score:.2f}")}</span>'
 
 
 def _curves(at: Mapping[int, tuple[int, int]], parents: Sequence[int], nodes: Sequence[int]) -> tuple[list, list]:

@@ -65,7 +65,7 @@ def beam(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
     ways = (Way(), Way(method="beam", width=4))
     found = [[translate(reader, run, step, source, way).candidates[0].text for way in ways] for source in sentences]
     other = sum(one != another for one, another in found)
-    return "none" if not other else "few" if 2 * other < len(found) else "many", {"other": other, "all": len(found)}
+    return "never" if not other else "few" if 2 * other < len(found) else "many", {"other": other, "all": len(found)}
 
 
 def gap(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
@@ -81,5 +81,5 @@ def gap(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
 LOOKS = Question(("first", "last", "elsewhere", "nowhere"), looks)
 UNKNOWN = Question(("same", "other"), unknown)
 TOKENS_FIRST = Question(("most", "some", "few"), tokens_first)
-BEAM = Question(("none", "few", "many"), beam)
+BEAM = Question(("never", "few", "many"), beam)
 GAP = Question(("smaller", "same", "larger"), gap)

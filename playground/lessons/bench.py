@@ -75,6 +75,7 @@ class Bench(Lab):
     judge: Callable[[Results], str] = best
     measures: tuple[str, ...] = ("exact_match",)  # what is drawn over the steps: columns of the validations
     more: Measure | None = None  # what else is measured at the end
+    alone: bool = False  # its seed is the question itself, so that seeds can't be put together
 
     def say(self, language: str, key: str, **values: Any) -> str:
         """Its own words, or those that all benches have."""

@@ -75,7 +75,7 @@ class Lesson:
 
     def step(self, language: str, name: str) -> str:
         """What is to be done in this step."""
-        return say(language, "course.predict_lab" if self.lab else "course.predict") if name == PREDICT else self.say(language, f"step_{name}")
+        return say(language, "course.predict") if name == PREDICT else self.say(language, f"step_{name}")
 
 
 ATTENTION = {"tab": "attention", "view": "matrix"}
@@ -85,7 +85,9 @@ LESSONS = (
         "attention",
         asked.LOOKS,
         (
-            Step("heads", {"at": {"tab": "attention"}, "different": (("layer", "head"), 3)}, {**ATTENTION, "run": "reverse", "part": "cross"}),
+            Step(
+                "heads", {"at": {"tab": "attention"}, "different": (("layer", "head"), 3)}, {**ATTENTION, "run": "reverse", "part": "cross"}
+            ),
             Step("cell", {"at": {"tab": "attention", "q": "*", "k": "*"}}, {**ATTENTION, "part": "cross"}),
         ),
     ),

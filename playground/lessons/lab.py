@@ -107,6 +107,10 @@ class Lab:
     def knows(self, language: str, key: str) -> bool:
         return known(language, f"{self.area}.{key}")
 
+    def arms_of(self, seed: int) -> Mapping[str, Mapping[str, Any]]:
+        """What is trained, by name, with the knobs in which each differs: nothing, unless it is a bench."""
+        return {}
+
     def settings(self, asked: Mapping[str, Any]) -> dict[str, Value]:
         """Every control with its value. Raises Refusal for one that isn't there or can't be so."""
         known = {control.name: control for control in self.controls}

@@ -122,10 +122,10 @@ class BatchNorm(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         if self.training:
-            mean, variance = x.mean(dim=(0, 1)), x.var(dim=(0, 1), correction=0)
+            mean, variance, tokens = x.mean(dim=(0, 1)), x.var(dim=(0, 1), correction=0), x.shape[0] * x.shape[1]
             with torch.no_grad():
                 self.mean.lerp_(mean, self.MOMENTUM)
-                self.variance.lerp_(variance, self.MOMENTUM)
+                self.variance.lerp_(variance * tokens / max(1, tokens - 1), self.MOMENTUM)  # of all tokens, guessed from these
         else:
             mean, variance = self.mean.detach(), self.variance.detach()
         return (x - mean) * torch.rsqrt(variance + self.EPSILON) * self.weight + (0.0 if self.bias is None else self.bias)

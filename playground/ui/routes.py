@@ -36,6 +36,8 @@ from playground.ui.view import View
 PREFIX = "/gradio_api/playground"
 STATIC = Path(__file__).parent / "static"
 TYPES = {".js": "text/javascript", ".css": "text/css"}
+# Where Plotly makes text of numbers that stand in cells and beside the pointer: it has no setting for a true minus there.
+MINUS = {b'.minus===void 0?"-":': '.minus===void 0?"−":'.encode(), b',minus:"-"}': ',minus:"−"}'.encode()}
 HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
 LOOK = 0.5  # seconds between two looks at a run's version
 LONE, EACH = 1500, 400  # milliseconds between two pictures of a run that trains: for a lone visitor, and for each of many
@@ -57,11 +59,13 @@ class Pace:
 def asset(name: str) -> tuple[bytes, str]:
     """One file of the page, compressed once, and its type. Raises KeyError for a name that isn't one of them."""
     if name == "plotly.js":
-        source, kind = Path(plotly.__file__).parent / "package_data" / "plotly.min.js", "text/javascript"
+        body, kind = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_bytes(), "text/javascript"
+        for hyphen, minus in MINUS.items():
+            body = body.replace(hyphen, minus)
     else:
         files = {file.name: file for file in STATIC.iterdir() if file.suffix in TYPES}
-        source, kind = files[name], TYPES[files[name].suffix]
-    return gzip.compress(source.read_bytes(), 6), kind
+        body, kind = files[name].read_bytes(), TYPES[files[name].suffix]
+    return gzip.compress(body, 6), kind
 
 
 @cache

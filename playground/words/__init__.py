@@ -7,10 +7,15 @@ the same `{placeholders}`; a test compares them.
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from string import Formatter
 
 LANGUAGES = ("en", "zh")
+_NUMBER = re.compile(r"-inf|-?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( ?%)?")
+_FORMATTER = Formatter()
 
 
 def entries(language: str) -> dict[str, str]:
@@ -30,7 +35,22 @@ def _entries(language: str) -> dict[str, str]:
 
 def say(language: str, key: str, **values: object) -> str:
     """The sentence `key` in `language`, its {placeholders} filled in. Raises KeyError for an unknown key or a missing value."""
-    return entries(language)[key].format_map(values) if values else entries(language)[key]
+    text = entries(language)[key]
+    return "".join(_filled(text, values)) if values else text
+
+
+def minus(text: str) -> str:
+    """A number with a true minus, also in its exponent: "-2.8e-17" is −2.8e−17. Any other text stays as it is."""
+    return text.replace("-", "−") if _NUMBER.fullmatch(text) else text
+
+
+def _filled(text: str, values: dict[str, object]) -> Iterator[str]:
+    """As str.format does it, but with true minuses. What stands in quotation marks is a quotation: nothing changes in it."""
+    for before, name, spec, _ in _FORMATTER.parse(text):
+        yield before
+        if name is not None:
+            value = format(_FORMATTER.get_field(name, (), values)[0], spec or "")
+            yield value if before.endswith("“") else minus(value)
 
 
 def known(language: str, key: str) -> bool:

@@ -32,7 +32,7 @@ def test_ticks_are_where_they_say():
         axis = parts(values)["layout"]["xaxis"]
         assert 2 <= len(axis["ticktext"]) <= 7 or values == [0.0, 0.0, 0.0]
         for place, text in zip(axis["tickvals"], axis["ticktext"], strict=True):
-            assert text == "0" or float(text) == pytest.approx(10**place, rel=1e-3)
+            assert text == "0" or float(text.replace("−", "-")) == pytest.approx(10**place, rel=1e-3)
 
 
 def test_a_click_on_a_dot_chooses_its_part_and_the_table_says_all():
@@ -48,7 +48,7 @@ def test_activations_have_a_plain_axis_and_their_means_beside():
     low, high = figure["layout"]["xaxis"]["range"]
     assert low < -0.4
     assert high > 2.0
-    assert figure["layout"]["meta"]["table"]["rows"][0] == ["first", "0.5", "-0.4"]
+    assert figure["layout"]["meta"]["table"]["rows"][0] == ["first", "0.5", "−0.4"]
     assert parts([0.0, 0.5, 1.0], measure="dead")["layout"]["xaxis"]["tickvals"] == [0, 0.5, 1]
 
 

@@ -4,10 +4,13 @@ import torch
 
 from playground.config import EOS, ModelConfig
 from playground.decoding import greedy, trace
+from playground.model.padding import padded
 from playground.model.transformer import Transformer
 from playground.runs.pictures import complete
+from tests.twists.twisted import STEADY, UNSTEADY, naive, talkative
 
 SOURCES = [(5, 6, 7), (8,), (9, 10, 11, 12, 4, 5), (7, 7)]
+TWISTED = [(5, 6, 7), (8,), (9, 10, 4, 4, 4, 5), (7, 7)]  # for a vocabulary of 11
 
 
 def model(seed, vocabulary=14, **config):
@@ -77,3 +80,38 @@ def test_parameters_that_are_no_numbers_give_numbers():
 def test_it_ends_at_eos():
     for completion in complete(model(5), SOURCES, [()] * 4, [12] * 4, [False] * 4):
         assert EOS not in completion.ids[:-1]
+
+
+# --- models that were changed on purpose ---
+
+
+@pytest.mark.parametrize("twist", [*STEADY, *UNSTEADY])
+def test_of_a_twisted_model_it_writes_what_greedy_decoding_writes(twist):
+    made, limits = talkative(twist), [9, 4, 1, 6]
+    expected = naive(made, padded([(*source, EOS) for source in TWISTED]), 9)
+    assert [hypothesis.ids for hypothesis in greedy(made, TWISTED, 9)] == expected
+    found = complete(made, TWISTED, [(5, 6)] * 4, limits, [True] * 4)
+    assert [completion.ids for completion in found] == [ids[:limit] for ids, limit in zip(expected, limits, strict=True)]
+
+
+@pytest.mark.parametrize("twist", [*STEADY, *UNSTEADY])
+def test_of_a_twisted_model_the_picture_is_the_trace_of_what_was_written(twist):
+    """Also where what comes after a sentence's end would change it; of sentences of one length, for padding may do so too."""
+    made, lengths = talkative(twist), set()
+    sources, limits = [(4, 9, 7), (6, 8, 10), (5, 5, 6), (9, 4, 10)], [7, 7, 3, 7]
+    for source, completion in zip(sources, complete(made, sources, [()] * 4, limits, [True] * 4), strict=True):
+        expected = trace(made, source, completion.ids)
+        for name in ("encoder", "decoder", "cross"):
+            assert np.allclose(getattr(completion, name), getattr(expected, name), atol=1e-3), name
+        steps = np.arange(len(completion.ids))
+        assert np.allclose(completion.probabilities, expected.probabilities[steps, list(completion.ids)], atol=1e-3)
+        assert tuple(completion.top_ids[:, 0]) == completion.ids == tuple(expected.probabilities.argmax(axis=-1).tolist())
+        lengths.add(len(completion.ids))
+    assert len(lengths) > 1
+
+
+def test_without_a_causal_mask_the_picture_shows_the_future():
+    made = talkative("no_causal_mask")
+    for completion in complete(made, TWISTED, [()] * 4, [9] * 4, [True] * 4):
+        assert (completion.decoder > 0).all()
+        assert np.allclose(completion.decoder.astype(float).sum(axis=-1), 1, atol=1e-2)

@@ -89,6 +89,25 @@ def test_one_owner_has_a_share_and_the_server_an_end(serve):
     done(again)
 
 
+def test_an_experiment_gets_all_its_runs_or_none(serve):
+    runs = serve(limits(runs_each=3, runs_unfinished=5))
+    arms = [tiny(steps=1), tiny(steps=1, seed=2)]
+    made = runs.create_all(arms, ME, ["one", "two"])
+    assert [(run.experiment, run.label) for run in made] == list(zip(arms, ["one", "two"], strict=True))
+    for run in made:
+        done(run)
+    runs.create(tiny(steps=100_000), ME)
+    for count, key in ((3, "runs.too_many_yours"), (2, "")):
+        before = len(runs.mine(ME))
+        if key:
+            with pytest.raises(Refusal) as refusal:
+                runs.create_all([tiny()] * count, ME, [""] * count)
+            assert refusal.value.key == key
+            assert len(runs.mine(ME)) == before
+        else:
+            assert len(runs.create_all([tiny(steps=1)] * count, ME, [""] * count)) == count
+
+
 def test_a_model_too_large_is_refused_before_anything_is_made(runs, monkeypatch):
     monkeypatch.setattr(jobs, "Training", None)
     with pytest.raises(Refusal, match="MB"):

@@ -4,12 +4,18 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from playground.config import BOS, EOS, UNK
+from playground.config import BOS, EOS, PAD, UNK, limits
+from playground.data.batches import collate
 from playground.data.corpus import Corpus, Item
 from playground.decoding import greedy
+from playground.model.padding import padded
 from playground.training import metrics
+from playground.training.learners import learner
+from playground.training.loop import Training
 from playground.training.metrics import prepare, validate
+from tests.model.twins import disturb
 from tests.training.corpora import corpus_of, taught, training_of
+from tests.twists.twisted import naive
 
 
 def by_greedy_decoding(model, corpus: Corpus, items: tuple[Item, ...]) -> float:
@@ -103,3 +109,79 @@ def test_refuses_a_model_in_training_mode_and_an_empty_exam():
     training.model.eval()
     with pytest.raises(ValueError, match="at least one"):
         prepare(corpus_of(), ())
+
+
+# --- models that were changed on purpose ---
+
+
+def rectangle(sources) -> torch.Tensor:
+    return padded([(*source, EOS) for source in sources])
+
+
+def examined(twist: str) -> tuple[Training, list[tuple[int, ...]], list[bool]]:
+    """A training whose held-out answers are what its model writes, but for every third; what it writes; and which it gets right."""
+    training = training_of(twist=twist, positions="both", seed=5)
+    corpus, model = training.corpus, disturb(training.model)
+    with torch.no_grad():
+        for embedding in (model.src_embedding, model.tgt_embedding):
+            embedding.weight.mul_(5)  # so that tokens matter as much as their places
+        model.projection.weight.mul_(4)
+        model.projection.weight[EOS] *= 2
+        model.projection.bias[[PAD, UNK]] -= 1e4
+    sources = [item.src_ids for item in corpus.heldout]
+    written = naive(model, rectangle(sources), 20)
+    answers = [ids[:-1] if n % 3 else (*ids[:-1], 5) for n, ids in enumerate(written)]
+    items = [Item(item.src, "", item.src_ids, ids) for item, ids in zip(corpus.heldout, answers, strict=True)]
+    training.corpus = Corpus(**{**vars(corpus), "heldout": tuple(items), "references": {}})
+    return training, written, [(*item.tgt_ids, EOS) == ids for item, ids in zip(items, written, strict=True)]
+
+
+@pytest.mark.parametrize("twist", limits("twist").choices)
+def test_exact_match_of_a_twisted_model_is_what_it_writes(twist):
+    """Of one that sees what it is to predict too. Padding is as in the exam, for those to whom it matters."""
+    training, _, right = examined(twist)
+    assert 3 < sum(right) < len(right) - 3, "the test needs a model that is right and wrong"
+    assert training.validate().exact_match == sum(right) / len(right)
+
+
+@pytest.mark.parametrize("twist", limits("twist").choices)
+def test_loss_and_token_accuracy_of_a_twisted_model_are_of_what_it_is_asked(twist):
+    training, *_ = examined(twist)
+    batch = (training.twist.batch or (lambda batch: batch))(collate(training.corpus.heldout))
+    logits, found = training.model(batch.src, batch.tgt_in).logits, training.validate()
+    loss = F.cross_entropy(logits.flatten(0, 1), batch.tgt_out.flatten(), ignore_index=PAD)
+    assert found.loss == pytest.approx(loss.item(), rel=1e-4)
+    real = batch.tgt_out != PAD
+    assert found.token_accuracy == pytest.approx((logits.argmax(-1) == batch.tgt_out)[real].float().mean().item())
+
+
+def test_written_and_in_one_pass_an_honest_model_gets_the_same_right():
+    for training in (taught("copy"), taught("one_to_many"), examined("none")[0]):
+        exam = prepare(training.corpus, training.corpus.heldout)
+        assert validate(training.model, exam) == validate(training.model, exam, written=True)
+
+
+def test_in_one_pass_a_model_that_looks_ahead_would_be_believed():
+    training, *_ = examined("no_causal_mask")
+    exam = prepare(training.corpus, training.corpus.heldout)
+    assert validate(training.model, exam).exact_match != validate(training.model, exam, written=True).exact_match
+
+
+def test_a_model_that_throws_dice_is_asked_with_those_of_its_step():
+    teacher = taught("copy")
+    model = {"d_model": 32, "d_ff": 64, "dropout": 0.05, "twist": "dropout_always", "task": "copy"}
+    training = Training(teacher.experiment.with_(**model), teacher.corpus)
+    training.load_parameters(teacher.model.state_dict())
+    found = training.validate()
+    assert found == training.validate()
+    dice = learner(training.model).eval()
+    dice.generator.manual_seed(training.step)
+    (chunk,) = training._exams["heldout", None].chunks
+    dice(chunk.batch.src, chunk.batch.tgt_in)
+    sources = [[token for token in row if token not in (PAD, EOS)] for row in chunk.batch.src.tolist()]
+    written = [one.ids for one in greedy(dice, sources, max(map(len, chunk.answers)), cache=False, lean=False)]
+    right = sum(ids == answer for ids, answer in zip(written, chunk.answers, strict=True))
+    assert right > 0
+    assert found.exact_match == right / found.pairs < teacher.validate().exact_match
+    training.step = 1
+    assert training.validate().loss != found.loss

@@ -166,7 +166,8 @@ def test_without_dropout_in_attention_it_is_everywhere_else():
         for name, part in model.named_modules(remove_duplicate=False):
             if isinstance(part, Dropout):
                 drawn.setdefault(name, []).append(part.p)
-    assert {name for name, (before, now) in drawn.items() if before != now} == {name for name in drawn if name.endswith("attention.dropout")}
+    changed = {name for name, (before, now) in drawn.items() if before != now}
+    assert changed == {name for name in drawn if name.endswith("attention.dropout")}
     assert {now for _, now in drawn.values()} == {0.5, 0.0}
     assert not torch.equal(twisted(SRC, TGT).logits, twisted(SRC, TGT).logits)
     for attention in attentions(paper):
@@ -199,7 +200,6 @@ class Theirs(nn.BatchNorm1d):
 def test_batch_norm_is_torchs_while_it_learns_and_when_it_is_asked(bias):
     norm = disturb(nn.LayerNorm(6, bias=bias))
     ours, theirs = BatchNorm(norm), Theirs(norm)
-    assert torch.equal(ours.eval()(draw(2, 3, 6)), theirs.eval()(draw(2, 3, 6))), "mean 0 and variance 1 before anything was seen"
     for number in range(6):
         x, direction = 2 * draw(4, 5, 6, seed=number) + number, draw(4, 5, 6, seed=9)
         gradients = []
@@ -210,9 +210,6 @@ def test_batch_norm_is_torchs_while_it_learns_and_when_it_is_asked(bias):
         for one, other in zip(*gradients, strict=True):
             torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
         torch.testing.assert_close(ours.mean.data, theirs.running_mean)
-        unbiased = 20 / 19  # torch keeps the variance of the population, from a sample; we keep the sample's
-        fresh = x.flatten(0, 1).var(dim=0, correction=0)
-        theirs.running_var.sub_(0.1 * fresh * (unbiased - 1))
         torch.testing.assert_close(ours.variance.data, theirs.running_var)
     for part in (ours, theirs):
         part.eval()
@@ -233,15 +230,16 @@ def test_a_model_with_batch_norm_is_the_papers_with_torchs_in_every_place(norm, 
     theirs = with_norms(paper, Theirs)
     assert not any(isinstance(part, nn.LayerNorm) for part in twisted.modules())
     for mode in (True, True, False):
-        torch.testing.assert_close(twisted.train(mode)(SRC, TGT).logits, theirs.train(mode)(SRC, TGT).logits, atol=5e-2 * (not mode) + 1e-4, rtol=1e-3)
+        logits = [model.train(mode)(SRC, TGT).logits for model in (twisted, theirs)]
+        torch.testing.assert_close(*logits, atol=1e-4, rtol=1e-3)
 
 
 def test_batch_norm_by_hand():
     ours = BatchNorm(nn.LayerNorm(1))
     x = torch.tensor([[[1.0], [3.0]]])
     assert ours(x).flatten().tolist() == pytest.approx([-1, 1], abs=1e-4)
-    assert (ours.mean.item(), ours.variance.item()) == pytest.approx((0.2, 1.0))  # 0.9 * 0 + 0.1 * 2, 0.9 * 1 + 0.1 * 1
-    assert ours.eval()(x).flatten().tolist() == pytest.approx([0.8, 2.8], abs=1e-4)
+    assert (ours.mean.item(), ours.variance.item()) == pytest.approx((0.2, 1.1))  # 0.9 * 0 + 0.1 * 2, 0.9 * 1 + 0.1 * 2
+    assert ours.eval()(x).flatten().tolist() == pytest.approx([0.8 / 1.1**0.5, 2.8 / 1.1**0.5], abs=1e-4)
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "both"])

@@ -49,7 +49,7 @@ def test_beam_search_shows_its_tree_and_the_verdict(site, language, dark):
 
 
 def test_the_score_in_the_caption_can_be_worked_out(site):
-    caption = found(ask(site, **EARLY, method="beam", penalty=1.2), "tree")["caption"]
+    caption = found(ask(site, **EARLY, method="beam", penalty=1.2), "tree")["caption"].replace("−", "-")
     total, length, penalty, score = map(float, re.search(r"(-[\d.]+) / \(\(5 \+ (\d+)\) / 6\)\^([\d.]+) = (-[\d.]+\d)", caption).groups())
     assert (length, penalty) == (len(lines(ask(site, **EARLY, method="beam", penalty=1.2))[1]), 1.2)
     assert total / ((5 + length) / 6) ** penalty == pytest.approx(score, abs=1e-3)

@@ -96,4 +96,5 @@ LAB = Lab(
     run,
     (FeedForward, convolutions, kernel_of, reach),
     (Control("kernel", (1, 3), 1),),
+    next=("norms", "residuals"),
 )

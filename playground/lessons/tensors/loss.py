@@ -134,4 +134,5 @@ LAB = Lab(
     run,
     (surprise, learn, means, renamed, smoothed, by_hand, cross_entropy),
     (Control("eps", (0.0, 0.1, 0.3), 0.1),),
+    next=("vocabulary", "masks"),
 )

@@ -141,4 +141,5 @@ LAB = Lab(
     run,
     (padded, valid, outer, future, filled, padding_mask, causal_mask, target_mask, scaled_dot_product_attention),
     (Control("fill", FILLS, LARGE),),
+    next=("softmax", "loss"),
 )

@@ -108,4 +108,5 @@ LAB = Lab(
     run,
     (normalised, company, neighbours, moved, through_linear),
     (Control("norm", ("layer", "batch"), "layer"),),
+    next=("residuals", "twin"),
 )

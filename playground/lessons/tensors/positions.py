@@ -145,4 +145,5 @@ LAB = Lab(
     run,
     (div_term, as_power, by_columns, sinusoids, rotation, missed, padding_matters, learned),
     (Control("k", STEPS, 1),),
+    next=("shapes", "vocabulary"),
 )

@@ -88,4 +88,5 @@ LAB = Lab(
     run,
     (scores, merged, learned, MultiHeadAttention.split),
     (Control("n_heads", (2, 4, 8), 4),),
+    next=("softmax", "shapes"),
 )

@@ -110,4 +110,5 @@ LAB = Lab(
     run,
     (Residual, FeedForward, layer, reaching, distance, practise),
     (Control("weights", ("xavier", "torch", "kaiming"), "xavier"), Control("norm", ("none", "post"), "none")),
+    next=("norms", "feedforward"),
 )

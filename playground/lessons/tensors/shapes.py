@@ -131,4 +131,5 @@ LAB = Lab(
     run,
     (viewed, MultiHeadAttention.split, MultiHeadAttention.concat, refusal, by_loop, chunked, angles),
     (Control("heads", (2, 4), 2),),
+    next=("products", "feedforward"),
 )

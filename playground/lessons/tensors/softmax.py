@@ -76,4 +76,5 @@ LAB = Lab(
     run,
     (softmax, jacobian, steepest, variances),
     (Control("factor", FACTORS, 1.0),),
+    next=("masks", "products"),
 )

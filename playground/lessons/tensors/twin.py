@@ -189,4 +189,5 @@ LAB = Lab(
     ("identical", "rounding", "apart"),
     run,
     (arguments, attention_pairs, layer_pairs, plain_pairs, twin, their_masks, apart, slips, Watch, given_weights),
+    next=("norms", "masks"),
 )

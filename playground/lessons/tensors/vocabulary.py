@@ -81,4 +81,11 @@ def run(seed: int) -> Outcome:
     )
 
 
-LAB = Lab("vocabulary", "tensors", ("lower", "same", "higher"), run, (one_hot, log_softmax, repeated, loss))
+LAB = Lab(
+    "vocabulary",
+    "tensors",
+    ("lower", "same", "higher"),
+    run,
+    (one_hot, log_softmax, repeated, loss),
+    next=("positions", "loss"),
+)

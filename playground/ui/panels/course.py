@@ -16,10 +16,8 @@ from playground.ui.view import View
 def panel(view: View) -> dict:
     name = view.parameters.get("lesson", "")
     lesson = course.get(name) if name else None
-    if view.parameters.get("notes") == "on":
-        page = _notes(view, lesson)
-    else:
-        page = _lesson(view, lesson) if lesson else _list(view)
+    notes = view.parameters.get("notes") == "on"
+    page = _notes(view, lesson) if notes else _lesson(view, lesson) if lesson else _list(view)
     asked = ["run", "text", "step"] if lesson and lesson.question else []
     return {"step": None, "uses": ["lesson", "notes", "predicted", "certain", *asked], "blocks": page}
 
@@ -51,7 +49,10 @@ def _list(view: View) -> list[dict]:
         {"kind": "lessons", "id": "lessons", "lessons": lessons},
         {"kind": "calibration", "id": "calibration"},
         blocks.row(
-            "end", blocks.button("notes", "move", view.say("course.teacher"), to={"notes": "on"}), {"kind": "forget", "id": "forget"}, css="controls"
+            "end",
+            blocks.button("notes", "move", view.say("course.teacher"), to={"notes": "on"}),
+            {"kind": "forget", "id": "forget"},
+            css="controls",
         ),
     ]
 

@@ -7,6 +7,7 @@ from playground.figures.tokens import Name
 from playground.lessons.lab import Grid, Lab, Lines, Outcome, Table
 from playground.ui import blocks
 from playground.ui.view import View
+from playground.words import minus
 
 
 def exhibits(view: View, lab: Lab, outcome: Outcome) -> list[dict]:
@@ -21,23 +22,36 @@ def _exhibit(view: View, lab: Lab, exhibit: Grid | Lines | Table, width: int) ->
         rows = [[label(view, lab, cell) for cell in row] for row in exhibit.rows]
         table = blocks.table(f"{exhibit.name}-table", [label(view, lab, name) for name in exhibit.columns], rows, title)
         return blocks.column(exhibit.name, table, blocks.text(f"{exhibit.name}-caption", caption, css="pg-caption"))
-    if isinstance(exhibit, Grid) and not tensor.readable(len(exhibit.rows), len(exhibit.columns), width, exhibit.digits):
-        return blocks.figure(exhibit.name, _picture(view, lab, exhibit, view.width), caption, title, css="wide")
-    return blocks.figure(exhibit.name, _picture(view, lab, exhibit, width), caption, title)
-
-
-def _picture(view: View, lab: Lab, exhibit: Grid | Lines, width: int) -> dict:
     if isinstance(exhibit, Lines):
         named = {label(view, lab, name): line for name, line in exhibit.lines.items()}
         axis = lab.say(view.language, f"axis_{exhibit.name}")
-        return graph.lines(exhibit.x, named, title=axis, log_x=exhibit.log_x, log_y=exhibit.log_y, dark=view.dark)
+        drawn = graph.lines(exhibit.x, named, title=axis, log_x=exhibit.log_x, log_y=exhibit.log_y, width=width, dark=view.dark)
+        return blocks.figure(exhibit.name, drawn, caption, title)
+    drawn, css = _grid(view, lab, exhibit, width)
+    return blocks.figure(exhibit.name, drawn, caption, title, css=css)
+
+
+def _grid(view: View, lab: Lab, exhibit: Grid, width: int) -> tuple[dict, str]:
+    """A grid with every number on its cell: as wide as its neighbours, or the page, or scrolling sideways in a box of its own."""
     rows, columns = ([Name(label(view, lab, name)) for name in names] for names in (exhibit.rows, exhibit.columns))
-    return tensor.heatmap(
-        exhibit.values, rows, columns, kind=exhibit.hue, scale=exhibit.scale, mask=exhibit.mask, digits=exhibit.digits, width=width,
-        dark=view.dark, labels=view.labels,
+    numbers, digits = exhibit.values.size <= tensor.CELLS, exhibit.digits if exhibit.scale != "plain" else 0
+    needed = tensor.needed(exhibit.values, rows, columns, width, digits) if numbers else view.width
+    css = "" if needed <= width else "wide" if needed <= view.width else "wide scrolls"
+    drawn = tensor.heatmap(
+        exhibit.values, rows, columns, kind=exhibit.hue, scale=exhibit.scale, mask=exhibit.mask, digits=exhibit.digits, numbers=numbers,
+        width=max(needed, view.width if css else width), dark=view.dark, labels=_labels(view, lab, exhibit),
     )  # fmt: skip
+    if "scrolls" in css:
+        drawn["layout"]["width"] = needed
+    return drawn, css
+
+
+def _labels(view: View, lab: Lab, exhibit: Grid) -> dict[str, str]:
+    """The words of the figures; what its hatching means is said by a lab where it means no mask."""
+    key = f"hatched_{exhibit.name}"
+    return view.labels | ({"masked": lab.say(view.language, key)} if lab.knows(view.language, key) else {})
 
 
 def label(view: View, lab: Lab, name: str, otherwise: str = "") -> str:
     """What a label is called in this language; labels that are no words stay as they are."""
-    return lab.say(view.language, f"name_{name}") if lab.knows(view.language, f"name_{name}") else otherwise or name
+    return lab.say(view.language, f"name_{name}") if lab.knows(view.language, f"name_{name}") else otherwise or minus(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from playground.config import Refusal
+from playground.config import Refusal, limits
 from playground.lessons.bench import SEEDS, Bench, Result
 from playground.lessons.lab import Lab, Outcome
 from playground.runs.models import Models
@@ -14,24 +14,37 @@ from playground.ui.panels.exhibits import exhibits, label
 from playground.ui.view import View
 
 PAUSE = 700  # milliseconds before a page asks again how far the arms are
+SEED = int(limits("seed").high)
 SHOWN = 40  # runs that an address may name
 
 
 def blocks_of(view: View, bench: Bench, guess: str, sure: str) -> tuple[list[dict], bool]:
     """What is to be seen below a guess, and whether there will be more."""
-    seeds = _seeds(view, bench)
+    seed = view.whole("toss", 1, 1, SEED)
+    seeds = _seeds(view, bench, seed)
     first = blocks.text("about", bench.say(view.language, "about"), css="pg-caption")
     if not seeds:
-        return [first, _train(view, bench, 1, "lessons.train")], False
+        number = [blocks.text("number", view.say("lessons.number", number=seed), css="pg-heading")] if bench.alone else []
+        return [
+            *number,
+            first,
+            blocks.row("controls", _train(view, bench, seed, "lessons.train"), *_others(view, bench, seed), css="controls"),
+        ], False
     results = [[_result(view, bench, arm, seed, runs[arm]) for seed, runs in seeds.items()] for arm in bench.arms_of(min(seeds))]
     done = all(result.done for found in results for result in found)
     shown = bench.verdict(results) if all(result.curve["step"] and "train" in result.numbers for row in results for result in row) else None
-    said = verdict(view, bench, shown, guess, sure, _spread(view, shown)) if done and shown else []
+    said = verdict(view, bench, shown, guess, sure, _spread(view, bench, shown)) if done and shown else []
     page = [
         *said,
         first,
         *([] if done else [_progress(view, results)]),
-        blocks.row("controls", *_looks(view, bench, results), *(_again(view, bench, seeds) if done else ()), css="controls"),
+        blocks.row(
+            "controls",
+            *_looks(view, bench, results),
+            *(_again(view, bench, seeds) if done else ()),
+            *_others(view, bench, seed),
+            css="controls",
+        ),
         *([blocks.row("exhibits", *exhibits(view, bench, shown), css="grids")] if shown else []),
     ]
     return page, not done
@@ -49,7 +62,7 @@ def verdict(view: View, lab: Lab, outcome: Outcome, guess: str, sure: str, more:
     ]
 
 
-def _seeds(view: View, bench: Bench) -> dict[int, dict[str, Run]]:
+def _seeds(view: View, bench: Bench, seed: int) -> dict[int, dict[str, Run]]:
     """The runs that the address names, by seed and arm; only seeds with all their arms, and no run of anything else."""
     found: dict[int, dict[str, Run]] = {}
     for id in view.parameters.get("arms", "").split(".")[:SHOWN]:
@@ -57,7 +70,8 @@ def _seeds(view: View, bench: Bench) -> dict[int, dict[str, Run]]:
             run = view.runs.get(id)
         except Refusal:  # deleted since
             continue
-        if place := bench.recognise(run):
+        place = bench.recognise(run)
+        if place and (not bench.alone or place[1] == seed):
             found.setdefault(place[1], {})[place[0]] = run
     return {seed: runs for seed, runs in sorted(found.items()) if len(runs) == len(bench.arms_of(seed))}
 
@@ -75,7 +89,13 @@ def _train(view: View, bench: Bench, seed: int, key: str) -> dict:
 
 
 def _again(view: View, bench: Bench, seeds: dict[int, dict[str, Run]]) -> list[dict]:
-    return [_train(view, bench, max(seeds) + 1, "lessons.another_seed")] if len(seeds) < SEEDS else []
+    return [_train(view, bench, max(seeds) + 1, "lessons.another_seed")] if len(seeds) < SEEDS and not bench.alone else []
+
+
+def _others(view: View, bench: Bench, seed: int) -> list[dict]:
+    """A way on to the next mystery."""
+    to = {"toss": seed % SEED + 1, "arms": "", "guess": "", "sure": ""}
+    return [blocks.button("other", "move", view.say("lessons.other", number=to["toss"]), to=to)] if bench.alone else []
 
 
 def _progress(view: View, results: Sequence[Sequence[Result]]) -> dict:
@@ -94,7 +114,7 @@ def _looks(view: View, bench: Bench, results: Sequence[Sequence[Result]]) -> lis
     ]
 
 
-def _spread(view: View, shown: Outcome | None) -> str:
-    if not shown:
+def _spread(view: View, bench: Bench, shown: Outcome | None) -> str:
+    if not shown or bench.alone:
         return ""
     return view.say("lessons.spread" if shown.numbers["seeds"] > 1 else "lessons.one_seed", **shown.numbers)

@@ -58,7 +58,7 @@ let wanted = {}; // what the controls are to hold; all others hold their default
 export function setControls(values) {
   wanted = values;
   document.querySelector("#pg-settings")?.click();
-  document.querySelector("#pg-sidebar:not(.open) .toggle-button")?.click();
+  unfold();
   for (const name of Object.keys(values)) pointAt(name);
   flash(document.getElementById("pg-train"));
 }
@@ -78,10 +78,15 @@ export function foldSidebar() {
 
 /** Gradio opens the controls by itself, at times long after everything else is there. On a narrow screen they stay folded until asked for. */
 export function keepFolded(bar) {
-  const watch = new MutationObserver(foldSidebar);
-  watch.observe(bar, { attributes: true, attributeFilter: ["class"] });
-  bar.addEventListener("click", (event) => event.isTrusted && watch.disconnect(), true);
+  folding.observe(bar, { attributes: true, attributeFilter: ["class"] });
+  bar.addEventListener("click", (event) => event.isTrusted && folding.disconnect(), true);
   foldSidebar();
+}
+const folding = new MutationObserver(foldSidebar);
+
+function unfold() {
+  folding.disconnect();
+  document.querySelector("#pg-sidebar:not(.open) .toggle-button")?.click();
 }
 
 // ---- the knobs ----------------------------------------------------------------------------------------------------------------

@@ -83,6 +83,7 @@ export function notice(text, kind = "info") {
 /** Numbers as people read them. */
 export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
 export const count = (number) => Number(number).toLocaleString(cursor.lang === "zh" ? "zh-CN" : "en-US");
+export const minus = (text) => text.replaceAll("-", "−"); // a true one
 export function duration(seconds) {
   if (seconds === null || seconds === undefined || !isFinite(seconds)) return "–";
   if (seconds < 60) return say("seconds", { seconds: seconds.toFixed(seconds < 10 ? 1 : 0) });

@@ -1,6 +1,6 @@
 // Figures on the page: drawn by one Plotly, kept when they change, and telling which cell is under the pointer.
 
-import { assetUrl, h, say } from "./dom.js";
+import { assetUrl, h, minus, say } from "./dom.js";
 import { cursor, move } from "./state.js";
 
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset", scrollZoom: false, typesetMath: false, showTips: false };
@@ -159,6 +159,14 @@ export function thumbnail(canvas, values, mask, colours) {
     }
 }
 
+const table = (...rows) => h("table", { oncopy: copied }, ...rows);
+
+/** What is copied from a table goes into a spreadsheet, which takes only a hyphen for a minus. */
+function copied(event) {
+  event.clipboardData.setData("text/plain", String(getSelection()).replaceAll("−", "-"));
+  event.preventDefault();
+}
+
 /** The numbers of a figure as a table, for a screen reader or for anyone who wants to copy them. */
 export function asTable(figure) {
   const axis = figure.layout ?? {};
@@ -167,16 +175,16 @@ export function asTable(figure) {
     return at >= 0 ? ax.ticktext[at] : String(value);
   };
   const given = axis.meta?.table; // {head, rows}, from figures whose coordinates mean nothing to a reader
-  if (given) return h("table", {}, h("tr", {}, given.head.map((text) => h("th", { scope: "col" }, text))), given.rows.map((row) => h("tr", {}, row.map((value) => h("td", {}, String(value))))));
+  if (given) return table(h("tr", {}, given.head.map((text) => h("th", { scope: "col" }, text))), given.rows.map((row) => h("tr", {}, row.map((value) => h("td", {}, String(value))))));
   const decode = (text) => new DOMParser().parseFromString(String(text), "text/html").documentElement.textContent;
   const heat = figure.data.find((trace) => trace.type === "heatmap");
   if (heat) {
     const { rows = [], columns: names = [] } = axis.meta ?? {}; // every token, also those whose tick label found no room
     const columns = heat.z[0]?.map((_, at) => names[at] ?? decode(label(axis.xaxis, at))) ?? [];
     const head = h("tr", {}, h("th", {}), columns.map((text) => h("th", { scope: "col" }, text)));
-    return h("table", {}, head, heat.z.map((row, at) => h("tr", {}, h("th", { scope: "row" }, rows[at] ?? decode(label(axis.yaxis, at))), row.map((value, column) => h("td", {}, value === null ? (axis.meta?.none ?? (String(axis.meta?.secret) === `${at},${column}` ? "?" : say("masked"))) : value.toFixed(3))))));
+    return table(head, heat.z.map((row, at) => h("tr", {}, h("th", { scope: "row" }, rows[at] ?? decode(label(axis.yaxis, at))), row.map((value, column) => h("td", {}, value === null ? (axis.meta?.none ?? (String(axis.meta?.secret) === `${at},${column}` ? "?" : say("masked"))) : minus(value.toFixed(3)))))));
   }
   const rows = figure.data.filter((trace) => trace.x?.length).flatMap((trace) => Array.from(trace.x, (x, at) => [trace.name ?? "", x, trace.y?.[at]]));
   const some = rows.length > 400 ? rows.filter((_, at) => at % Math.ceil(rows.length / 400) === 0) : rows;
-  return h("table", {}, some.map((row) => h("tr", {}, row.map((value) => h("td", {}, typeof value === "number" ? String(+value.toPrecision(5)) : decode(value ?? ""))))));
+  return table(some.map((row) => h("tr", {}, row.map((value) => h("td", {}, typeof value === "number" ? minus(String(+value.toPrecision(5))) : decode(value ?? ""))))));
 }

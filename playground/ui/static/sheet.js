@@ -1,7 +1,7 @@
 // A calculation sheet: how one number came to be, with its terms as ways back through the model; or as a question.
 
 import { cursor, move } from "./state.js";
-import { h, routeUrl } from "./dom.js";
+import { h, minus, routeUrl } from "./dom.js";
 import { caption } from "./glossary.js";
 
 /** The calculation of the chosen cell. While it is secret, its last line is a question. */
@@ -40,8 +40,6 @@ function guess(block) {
   input.addEventListener("keydown", (event) => event.key === "Enter" && check());
   return h("span", { class: "pg-guessing" }, input, h("button", { type: "button", onclick: check }, block.words.check), said);
 }
-
-const minus = (text) => text.replaceAll("-", "−");
 
 /** Choosing a cell by its names. */
 export function drawPick(element, block) {

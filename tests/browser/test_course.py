@@ -1,0 +1,116 @@
+"""A student takes a lesson and does what it asks, all over the app; a teacher opens the notes by a link."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+from playground.lessons.course import LESSONS
+from playground.words import say
+from tests.browser.conftest import ready
+from tests.browser.steps import ONE_SENTENCE, drawn, film_of, has_address, link, place_of, tab, train, words
+
+FIRST = LESSONS[0]
+
+
+def step(page: Page, name: str) -> Locator:
+    return page.locator(f".pg-steps li[data-step={name}]")
+
+
+def done_in_bar(page: Page, count: int) -> None:
+    expect(page.locator("#pg-lesson-bar .pg-dots i.done")).to_have_count(count)
+
+
+def guess(page: Page, value: str) -> None:
+    page.locator(f"[data-block='choice guess'] button[data-value={value}]").click()
+    page.locator("[data-block='choice sure'] button[data-value='75']").click()
+
+
+def test_a_lesson_is_done_by_doing_it(visit):
+    page = visit(link({}))
+    course = tab(page, "Course")
+    expect(course.locator(".pg-lesson")).to_have_count(len(LESSONS))
+    expect(course.locator(".pg-lesson.next")).to_contain_text(FIRST.say("en", "title"))
+    course.locator(f".pg-lesson[data-lesson={FIRST.name}]").click()
+    expect(page.locator(".pg-steps li")).to_have_count(len(FIRST.steps))
+    expect(page.locator(".pg-steps li.done")).to_have_count(0)
+    guess(page, "last")
+    expect(step(page, "predict")).to_have_class("done")
+    expect(course.locator("[data-block='text verdict']")).to_contain_text(words("lessons.right"))
+
+    step(page, "heads").get_by_role("button", name=words("page.course_go")).click()
+    has_address(page, tab="attention")
+    attention = page.locator("#pg-panel-attention")
+    drawn(attention)
+    done_in_bar(page, 1)  # to be taken there is not to have done it
+    for head in range(3):
+        attention.locator(f".pg-thumb[data-layer='1'][data-head='{head}']").click()
+    done_in_bar(page, 2)
+    expect(page.locator("#pg-notices")).to_contain_text(words("page.course_step_done", number=1, done=2, steps=3))
+    expect(page.locator(".pg-lesson-next")).to_have_text(FIRST.say("en", "step_cell"))
+    drawn(attention)
+    page.mouse.click(*place_of(page, "attention", 3, 2))
+    expect(page.locator(".pg-lesson-next")).to_have_text(words("page.course_all_done"))
+
+    page.locator("#pg-lesson-bar").get_by_role("button", name=words("page.course_next", title=LESSONS[1].say("en", "title"))).click()
+    has_address(page, tab="course", lesson=LESSONS[1].name)
+    expect(page.locator(".pg-steps li.done")).to_have_count(0)
+
+
+def test_progress_outlives_a_reload_and_can_be_forgotten(visit):
+    page = visit(link(tab="course", lesson=FIRST.name))
+    guess(page, "last")
+    expect(step(page, "predict")).to_have_class("done")
+    page.goto(link(tab="attention"))
+    ready(page)
+    done_in_bar(page, 1)
+    page.locator("#pg-lesson-bar button").last.click()
+    expect(page.locator("#pg-lesson-bar")).to_be_hidden()
+    course = tab(page, "Course")
+    expect(course.locator(".pg-lesson.next")).to_contain_text(words("page.course_go_on"))
+    expect(course.locator("[data-block='calibration calibration']")).to_have_text(words("page.calibration", percent=75, right=1, count=1))
+    forget = course.locator(".pg-forget button")
+    forget.click()
+    expect(course.locator(".pg-dots i.done")).to_have_count(1)
+    forget.click()
+    expect(course.locator(".pg-dots i.done")).to_have_count(0)
+    expect(course.locator("[data-block='calibration calibration']")).to_be_hidden()
+    page.reload()
+    expect(page.locator(".pg-lesson.next")).to_contain_text(words("page.course_begin"))
+
+
+def test_a_run_of_ones_own_counts_and_the_film_is_watched(visit):
+    page = visit(link(ONE_SENTENCE, tab="course", lesson="training"))
+    page.get_by_role("button", name=words("lessons.unknown")).click()
+    expect(step(page, "predict")).to_have_class("done")
+    train(page)
+    done_in_bar(page, 2)
+    page.locator("#pg-lesson-bar button").first.click()
+    step(page, "film").get_by_role("button", name=words("page.course_go")).click()
+    has_address(page, tab=None, step="0")
+    film_of(page, 5)
+    for _ in range(4):
+        page.locator("#pg-film-forward").click()
+    done_in_bar(page, 3)
+    page.locator("#pg-lesson-bar").get_by_role("button", name=words("page.course_next", title=say("en", "course.lives.title"))).click()
+    has_address(page, tab="course", lesson="lives")
+
+
+def test_a_lesson_sets_the_controls(visit):
+    page = visit(link({"steps": 70, "d_model": 32}, tab="course", lesson="order"))
+    expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
+    step(page, "none").get_by_role("button", name=words("page.course_set")).click()
+    has_address(page, positions="none", steps=None, d_model=None)
+    expect(page.locator("#knob-positions")).to_be_in_viewport()
+
+
+def test_a_teacher_opens_the_notes_by_a_link(visit):
+    page = visit(link({"lang": "zh", "tab": "course", "notes": "on"}))
+    notes = page.locator("#pg-panel-course .pg-notes")
+    expect(notes).to_have_count(len(LESSONS))
+    expect(notes.first).to_contain_text(FIRST.say("zh", "wrong"))
+    notes.nth(5).get_by_role("button", name=say("zh", "course.open")).click()
+    has_address(page, notes=None, lesson=LESSONS[5].name)
+    expect(page.locator(".pg-heading").first).to_contain_text(LESSONS[5].say("zh", "title"))
+    page.get_by_role("button", name=say("zh", "course.teacher_one")).click()
+    expect(notes).to_have_count(1)
+    expect(page.locator("#pg-lesson-bar")).to_be_hidden()

@@ -1,0 +1,87 @@
+"""Students break a model on purpose, or leave a part out, train both side by side, and look into what became of them."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from playground.lessons.labs import LABS
+from playground.lessons.leaks import bug_of
+from playground.words import say
+from tests.browser.steps import address, drawn, has_address, link, tab, words
+
+LONG = 120_000  # milliseconds: models are trained here, on a busy machine
+
+
+def guess(page, value, sure="75"):
+    labs = page.locator("#pg-panel-labs")
+    labs.locator(f"[data-block='choice guess'] button[data-value={value}]").click()
+    labs.locator(f"[data-block='choice sure'] button[data-value='{sure}']").click()
+    return labs
+
+
+def trained(labs):
+    """Presses the button of an experiment and waits for its verdict."""
+    labs.locator("[data-block='button train'] button").click()
+    expect(labs.locator("[data-block='progress progress']")).to_be_visible()
+    expect(labs.locator("[data-block='text verdict']")).to_be_visible(timeout=LONG)
+
+
+def test_a_leak_is_trained_seen_and_opened(visit):
+    page = visit(link({"tab": "labs"}))
+    page.locator(".pg-card[data-lab=leak_shift]").click()
+    labs = guess(page, "lies")
+    expect(labs.locator(".pg-plot")).to_have_count(0)
+    trained(labs)
+    expect(labs.locator("[data-block='text verdict']")).to_contain_text(words("lessons.right"))
+    drawn(labs)
+    rows = labs.locator("[data-block='table ends-table'] tbody tr")
+    expect(rows.nth(1)).to_contain_text("100.0")  # tokens
+    expect(rows.nth(1).locator("td").nth(2)).to_have_text("0.0 %")  # sentences
+    arms = address(page)["arms"].split(".")
+    labs.get_by_role("button", name=words("lessons.look", arm=LABS["leak_shift"].say("en", "name_broken"))).click()
+    has_address(page, run=arms[1], tab="learn")
+    expect(page.locator("#pg-status")).to_have_attribute("data-run", arms[1])
+    tab(page, "Map")
+    expect(page.locator("#pg-panel-map .pg-error")).to_contain_text(words("knobs.twist.unshifted"))
+    page.reload()
+    expect(page.locator("body")).to_have_attribute("data-playground", "ready")
+    labs = tab(page, "Labs")
+    expect(labs.locator("[data-block='text verdict']")).to_be_visible()
+
+
+def test_a_mystery_in_chinese_keeps_its_secret_until_the_guess(visit):
+    page = visit(link({"lang": "zh", "tab": "labs", "lab": "mystery", "toss": 4}))
+    labs = guess(page, bug_of(4))
+    trained(labs)
+    expect(labs.locator("[data-block='text verdict']")).to_contain_text(say("zh", "lessons.right"))
+    labs.get_by_role("button", name=say("zh", "lessons.other", number=5)).click()
+    has_address(page, toss="5")
+    expect(labs.locator("[data-block='text verdict']")).to_have_count(0)
+
+
+def test_a_bench_and_once_more_with_another_seed(visit):
+    page = visit(link({"tab": "labs", "lab": "no_ffn"}))
+    labs = guess(page, "without")
+    trained(labs)
+    verdict = labs.locator("[data-block='text verdict']")
+    expect(verdict).to_contain_text(words("lessons.one_seed"))
+    again = labs.get_by_role("button", name=words("lessons.another_seed", seed=2))
+    again.click()
+    expect(labs.locator("[data-block='table ends-table'] tbody tr")).to_have_count(4, timeout=LONG)
+    expect(verdict).not_to_contain_text(words("lessons.one_seed"), timeout=LONG)
+    labs.get_by_role("button", name=words("lessons.all")).click()
+    expect(labs.locator(".pg-card[data-lab=no_ffn] small")).to_have_count(1)
+    labs.locator(".pg-card[data-lab=no_ffn]").click()
+    assert len(address(page)["arms"].split(".")) == 4  # what was trained is still there
+
+
+def test_a_link_shows_an_experiment_to_somebody_else_after_a_guess_on_a_phone(visit):
+    page = visit(link({"tab": "labs", "lab": "w_o"}))
+    trained(guess(page, "with"))
+    arms = address(page)["arms"]
+    other = visit(link({"tab": "labs", "lab": "w_o", "arms": arms}), viewport={"width": 390, "height": 800})
+    expect(other.locator("#pg-panel-labs .pg-plot")).to_have_count(0)
+    labs = guess(other, "same")
+    expect(labs.locator("[data-block='text verdict']")).to_be_visible()
+    drawn(labs)
+    assert other.evaluate("document.documentElement.scrollWidth") <= 390

@@ -1,0 +1,16 @@
+"""The benchmark of the labs trains real arms, side by side."""
+
+import json
+
+from benchmarks import suite
+
+
+def test_experiments_come_to_a_verdict(capsys):
+    assert suite.main(["labs", "--smoke", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out.splitlines()[-1])["rows"]
+    assert [(row["lab"], row["arms"], len(row["answers"])) for row in rows] == [("skip", 2, 2), ("leak_source", 2, 2)]
+    for row in rows:
+        assert row["seconds"]["median"] > 0
+        assert row["numbers"]["seeds"] == 2
+    assert suite.main(["labs", "--smoke"]) == 0
+    assert "leak_source" in capsys.readouterr().out
