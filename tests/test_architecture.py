@@ -25,7 +25,10 @@ RULES = {
         {"words", "config", "model", "data", "training", "decoding", "inspection", "twists"},
     ),
     "figures": ({"numpy", "plotly"}, set()),
-    "lessons": ({"torch", "numpy"}, {"words", "config", "model", "data", "training", "decoding", "inspection", "runs", "figures"}),
+    "lessons": (
+        {"torch", "numpy"},
+        {"words", "config", "model", "data", "training", "decoding", "inspection", "twists", "runs", "figures"},
+    ),
     "ui": (
         {"gradio", "pandas", "numpy", "plotly", "orjson", "segno", "fastapi", "starlette"},
         {"words", "config", "model", "data", "training", "decoding", "inspection", "runs", "figures", "lessons"},

@@ -114,3 +114,11 @@ def test_a_teacher_opens_the_notes_by_a_link(visit):
     page.get_by_role("button", name=say("zh", "course.teacher_one")).click()
     expect(notes).to_have_count(1)
     expect(page.locator("#pg-lesson-bar")).to_be_hidden()
+
+
+def test_own_sentences_that_are_read_count(visit):
+    page = visit(link(tab="course", lesson="own"))
+    step(page, "read").get_by_role("button", name=words("page.course_go")).click()
+    page.locator("#pg-paste textarea").fill("\n".join(f"{a} {b}\t{b} {a}" for a in "abcde" for b in "fghij"))
+    page.locator("#pg-read").click()
+    done_in_bar(page, 1)

@@ -104,7 +104,7 @@ def test_it_has_no_words_that_nobody_says(name):
     asked |= {f"name_{choice}" for control in lab.controls for choice in control.choices}
     for settings in variants(lab):
         for exhibit in lab.outcome(1, **settings).exhibits:
-            asked |= {f"show_{exhibit.name}", f"caption_{exhibit.name}", f"axis_{exhibit.name}"}
+            asked |= {f"{part}_{exhibit.name}" for part in ("show", "caption", "axis", "hatched")}
             asked |= {f"name_{label}" for label in labels(exhibit)}
     there = {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")}
     assert there <= asked

@@ -120,13 +120,13 @@ def rectangle(sources) -> torch.Tensor:
 
 def examined(twist: str) -> tuple[Training, list[tuple[int, ...]], list[bool]]:
     """A training whose held-out answers are what its model writes, but for every third; what it writes; and which it gets right."""
-    training = training_of(twist=twist, positions="both", seed=5)
+    training = training_of(twist=twist, positions="both", seed=1)
     corpus, model = training.corpus, disturb(training.model)
     with torch.no_grad():
         for embedding in (model.src_embedding, model.tgt_embedding):
             embedding.weight.mul_(5)  # so that tokens matter as much as their places
         model.projection.weight.mul_(4)
-        model.projection.weight[EOS] *= 2
+        model.projection.bias[EOS] += 4
         model.projection.bias[[PAD, UNK]] -= 1e4
     sources = [item.src_ids for item in corpus.heldout]
     written = naive(model, rectangle(sources), 20)
@@ -140,7 +140,7 @@ def examined(twist: str) -> tuple[Training, list[tuple[int, ...]], list[bool]]:
 def test_exact_match_of_a_twisted_model_is_what_it_writes(twist):
     """Of one that sees what it is to predict too. Padding is as in the exam, for those to whom it matters."""
     training, _, right = examined(twist)
-    assert 3 < sum(right) < len(right) - 3, "the test needs a model that is right and wrong"
+    assert 0 < sum(right) < len(right), "the test needs a model that is right and wrong"
     assert training.validate().exact_match == sum(right) / len(right)
 
 

@@ -47,7 +47,6 @@ def their_logits(ours: Transformer, **masks: Tensor | None) -> Tensor:
 
 
 @NORMS
-@pytest.mark.trust
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 @pytest.mark.parametrize(
     ("twist", "forgotten"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from playground.figures.tensor import CELLS
 from playground.lessons.lab import Table
 from playground.lessons.labs import KINDS, LABS
 from playground.ui.panels.labs import SURE, UNKNOWN
@@ -71,3 +72,14 @@ def test_another_draw_and_another_setting_change_the_numbers_and_count_no_guess(
 def test_what_there_is_not_is_one_sentence(site):
     for parameters in ({"lab": "nothing"}, {"lab": "softmax", "guess": UNKNOWN, "set": "colour=red"}):
         assert "." in site.panel("labs", run="reverse", **parameters)["error"]
+
+
+@pytest.mark.parametrize("name", [name for name, lab in LABS.items() if lab.kind == "tensors"])
+def test_every_cell_of_a_lab_shows_its_number_on_a_telephone(site, name):
+    """What finds no room scrolls sideways in a box of its own."""
+    exhibits = shown(site, lab=name, guess=UNKNOWN, width=340)["exhibits"]["blocks"]
+    for block in exhibits:
+        values = block["figure"]["data"][0] if block["kind"] == "figure" else {}
+        if values.get("type") == "heatmap" and sum(map(len, values["z"])) <= CELLS:
+            assert "texttemplate" in values, block["id"]
+            assert ("width" in block["figure"]["layout"]) == ("scrolls" in block["class"])

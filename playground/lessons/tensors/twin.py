@@ -25,6 +25,7 @@ WORDS = (*SPECIAL_TOKENS, "a", "b", "c", "d")
 SRC = torch.tensor([[4, 5, 6, 7, EOS], [5, 4, EOS, PAD, PAD]])
 TGT_IN = torch.tensor([[BOS, 7, 6, 5], [BOS, 4, 5, PAD]])
 CONFIG = ModelConfig(d_model=16, n_heads=4, d_ff=32, zero_init=False)
+TIMES = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"  # a shape stays on one line
 
 
 def embedded(ours: Transformer) -> tuple[Tensor, Tensor]:
@@ -127,7 +128,7 @@ def fast_path(ours: Transformer) -> tuple[Table, Grid]:
     rows = (
         ("operations", *(str(operations) for _, operations, _ in ways.values())),
         ("tokens", *(str(tokens) for _, _, tokens in ways.values())),
-        ("weights", *("none" if given is None else " × ".join(map(str, given.shape)) for given in (weights[0], by_steps, by_fast))),
+        ("weights", *("none" if given is None else TIMES.join(map(str, given.shape)) for given in (weights[0], by_steps, by_fast))),
         ("apart", *(f"{difference:.2g}" for difference in differences.tolist())),
     )
     lengths = memories[:, 1].norm(dim=-1).numpy()
@@ -154,7 +155,7 @@ def parameter_table(ours: Transformer, said: Mapping[str, Any]) -> Table:
     layer, (theirs, _) = ours.encoder[0], twin(ours)
     names = {id(matrix): name for module in (layer, theirs.encoder.layers[0]) for name, matrix in module.named_parameters()}
     pairs = [pair for pair in layer_pairs(layer, theirs.encoder.layers[0]) if pair[1].ndim == 2]
-    rows = [(" + ".join(names[id(part)] for part in mine), names[id(their)], " × ".join(map(str, their.shape))) for mine, their in pairs]
+    rows = [(" + ".join(names[id(part)] for part in mine), names[id(their)], TIMES.join(map(str, their.shape))) for mine, their in pairs]
     return Table("parameters", ("ours", "theirs", "shape"), tuple(rows), said=said)
 
 

@@ -108,7 +108,8 @@ function look() {
 
 onMove(() => (look(), drawBar()));
 onUpdate(look);
-for (const name of ["pg-guess", "pg-reply"]) document.addEventListener(name, look);
+document.addEventListener("pg-guess", look);
+document.addEventListener("pg-reply", () => setTimeout(look)); // once everybody has taken the answer
 document.addEventListener("pg-sentence", ({ detail }) => {
   sentence = detail;
   look();
