@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from playground.config import Refusal
 from playground.figures import attention as pictures
 from playground.figures import products, theme
 from playground.inspection import attention as facts
@@ -49,7 +48,7 @@ def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.nd
 def product(view: View, title: str, layer: int, head: int, width: int) -> list[dict]:
     """The query-key view of the pinned pair, else of the strongest: two vectors, their products, and how their sum becomes the weight."""
     if twist := twist_name(view.run, view.language):
-        raise Refusal("page.twisted", twist=twist)
+        return [blocks.text("twisted", view.say("page.twisted", twist=twist), css="pg-error")]
     found, _ = inside(view.reader, view.run, view.step, view.text, view.parameters.get("target") == "reference")
     stages, at = found.stages, SUBLAYER[view.part].format(layer)
     rows = found.source if view.part == "encoder" else found.asked

@@ -32,7 +32,7 @@ export function forgetGuesses() {
   } catch {
     // there are none
   }
-  for (const element of document.querySelectorAll(".pg-calibration")) drawCalibration(element);
+  for (const element of document.querySelectorAll('[data-block^="calibration"]')) drawCalibration(element);
 }
 
 const ARMS = "playground-arms"; // lab -> the runs of its experiment, so that whoever comes back finds them
