@@ -73,7 +73,7 @@ class Mystery(Bench):
 
     def arms_of(self, seed: int) -> Mapping[str, Mapping[str, Any]]:
         bug = bug_of(seed)
-        drop = {"dropout": 0.1} if bug == "dropout_always" else {}
+        drop = {"dropout": 0.05} if bug == "dropout_always" else {}
         return {"right": drop, "broken": drop | {"twist": bug}}
 
     def label(self, language: str, arm: str, seed: int) -> str:
@@ -95,15 +95,23 @@ def _revealed(results: Results) -> str:
 DROPS = dict(task="copy", dropout=0.2)
 
 LEAKS = (
-    leak("leak_future", "no_causal_mask", bugs.LooksAhead, bugs.no_causal_mask),
-    leak("leak_source", "no_source_mask", bugs.Unmasked, bugs.no_source_mask, judge=neighbours, more=padded),
-    leak("leak_memory", "no_memory_mask", bugs.Unmasked, bugs.no_memory_mask, judge=neighbours, more=padded),
-    leak("leak_shift", "unshifted", bugs.unshifted),
-    leak("leak_axis", "softmax_over_queries", bugs.over_queries, base={"steps": 250}),
-    leak("leak_norm", "norm_over_positions", bugs.OverPositions),
-    leak("leak_view", "view_for_transpose", bugs.Viewed),
-    leak("leak_loss", "padding_in_loss", bugs.with_padding),
-    leak("leak_dropout", "dropout_always", bugs.Always, bugs.dropout_always, base=DROPS, more=quiet),
-    leak("leak_inverted", "inverted_mask", bugs.inverted, bugs.inverted_mask),
-    Mystery("mystery", "leak", BUGS, judge=_revealed, measures=BOTH, more=padded, alone=True),
+    leak("leak_future", "no_causal_mask", bugs.LooksAhead, bugs.no_causal_mask, next=("leak_shift", "masks")),
+    leak("leak_source", "no_source_mask", bugs.Unmasked, bugs.no_source_mask, judge=neighbours, more=padded, next=("leak_memory", "masks")),
+    leak(
+        "leak_memory",
+        "no_memory_mask",
+        bugs.Unmasked,
+        bugs.no_memory_mask,
+        judge=neighbours,
+        more=padded,
+        next=("leak_source", "leak_inverted"),
+    ),
+    leak("leak_shift", "unshifted", bugs.unshifted, next=("leak_future", "leak_loss")),
+    leak("leak_axis", "softmax_over_queries", bugs.over_queries, base={"steps": 250}, next=("softmax", "leak_norm")),
+    leak("leak_norm", "norm_over_positions", bugs.OverPositions, next=("norms", "batch_norm")),
+    leak("leak_view", "view_for_transpose", bugs.Viewed, next=("shapes", "heads")),
+    leak("leak_loss", "padding_in_loss", bugs.with_padding, next=("loss", "leak_dropout")),
+    leak("leak_dropout", "dropout_always", bugs.Always, bugs.dropout_always, base=DROPS, more=quiet, next=("attention_dropout", "mystery")),
+    leak("leak_inverted", "inverted_mask", bugs.inverted, bugs.inverted_mask, next=("masks", "mystery")),
+    Mystery("mystery", "leak", BUGS, judge=_revealed, measures=BOTH, more=padded, alone=True, next=("leak_future", "leak_source")),
 )

@@ -87,13 +87,14 @@ LATE = {"warmup": 40}
 SORT, NO_SCALE, OPEN = {"task": "sort"}, {"attention_scale": False}, {"residual": False}
 
 QUESTIONS = (
-    pair("embedding_scale", "embedding_scale", False, Transformer.embed),
+    pair("embedding_scale", "embedding_scale", False, Transformer.embed, next=("attention_scale", "vocabulary")),
     ask(
         "attention_scale",
         {"narrow_with": {}, "narrow_without": NO_SCALE, "wide_with": WIDE, "wide_without": WIDE | NO_SCALE},
         scaled_dot_product_attention,
         guesses=("wide", "narrow", *NEITHER),
         judge=which("narrow", "wide", ("narrow", "wide")),
+        next=("softmax", "scores"),
     ),
     ask(
         "order",
@@ -101,6 +102,7 @@ QUESTIONS = (
         SinusoidalPositions,
         guesses=("reverse", "sort", *NEITHER),
         judge=which("reverse", "sort", ("reverse", "sort")),
+        next=("encodings", "beyond"),
     ),
     ask(
         "encodings",
@@ -116,6 +118,7 @@ QUESTIONS = (
         RotaryPositions,
         guesses=("order", "kind", "same"),
         judge=layout,
+        next=("positions", "beyond"),
     ),
     ask(
         "beyond",
@@ -126,6 +129,7 @@ QUESTIONS = (
         base=SORT,
         judge=farther,
         more=harder,
+        next=("positions", "order"),
     ),
     ask(
         "warmup",
@@ -135,8 +139,9 @@ QUESTIONS = (
         guesses=("post", "pre", *NEITHER),
         base=SORT | ADAM | TWO_LAYERS,
         judge=which("post", "pre", ("post", "pre")),
+        next=("skip", "batch_norm"),
     ),
-    pair("skip", "residual", False, Residual, base={"zero_init": False}),
+    pair("skip", "residual", False, Residual, base={"zero_init": False}, next=("deep", "residuals")),
     ask(
         "deep",
         {"one_with": {}, "one_without": OPEN, "three_with": THREE_LAYERS, "three_without": THREE_LAYERS | OPEN},
@@ -144,24 +149,42 @@ QUESTIONS = (
         guesses=("one", "three", *NEITHER),
         base={"task": "copy", "zero_init": False, "steps": 200},
         judge=which("one", "three", ("one", "three")),
+        next=("residuals", "depth"),
     ),
-    pair("w_o", "twist", "identity_output", MultiHeadAttention, variants.identity_output, base={"zero_init": False}),
+    pair(
+        "w_o",
+        "twist",
+        "identity_output",
+        MultiHeadAttention,
+        variants.identity_output,
+        base={"zero_init": False},
+        next=("heads", "products"),
+    ),
     ask(
         "heads",
         {"one": {"n_heads": 1}, "two": {"n_heads": 2}, "four": {"n_heads": 4}, "eight": {"n_heads": 8}},
         MultiHeadAttention,
         guesses=("one", "between", "more"),
         judge=between,
+        next=("w_o", "attention_scale"),
     ),
-    pair("no_ffn", "twist", "no_feed_forward", FeedForward, variants.no_feed_forward),
+    pair("no_ffn", "twist", "no_feed_forward", FeedForward, variants.no_feed_forward, next=("feedforward", "depth")),
     ask(
         "shared",
         {"none": {}, "output": {"share_embeddings": "output"}, "all": {"share_embeddings": "all"}},
         Transformer.__init__,
         judge=lowest,
+        next=("vocabulary", "embedding_scale"),
     ),
-    pair("smoothing", "label_smoothing", 0.0, cross_entropy, base={"label_smoothing": 0.1}),
-    ask("depth", {"one": {}, "two": TWO_LAYERS}, EncoderLayer, base={"task": "addition", "steps": 400}),
+    pair("smoothing", "label_smoothing", 0.0, cross_entropy, base={"label_smoothing": 0.1}, next=("loss", "leak_loss")),
+    ask(
+        "depth",
+        {"one": {}, "two": TWO_LAYERS},
+        EncoderLayer,
+        base={"task": "addition", "steps": 400},
+        judge=lowest,
+        next=("no_ffn", "deep"),
+    ),
     ask(
         "scores",
         {
@@ -175,8 +198,15 @@ QUESTIONS = (
         variants.Additive,
         variants.Bilinear,
         variants.cosine_attention,
-        judge=lowest,
+        next=("attention_scale", "products"),
     ),
-    ask("batch_norm", {"layer": {}, "batch": {"twist": "batch_norm"}}, variants.BatchNorm, judge=lowest),
-    pair("attention_dropout", "twist", "no_attention_dropout", variants.no_attention_dropout, base={"task": "copy", "dropout": 0.2}),
+    ask("batch_norm", {"layer": {}, "batch": {"twist": "batch_norm"}}, variants.BatchNorm, judge=lowest, next=("norms", "leak_norm")),
+    pair(
+        "attention_dropout",
+        "twist",
+        "no_attention_dropout",
+        variants.no_attention_dropout,
+        base={"task": "copy", "dropout": 0.2},
+        next=("leak_dropout", "smoothing"),
+    ),
 )
