@@ -62,6 +62,7 @@ def test_growth_of_a_step(capsys):
         assert one["slopes"]["step"]["all"] == pytest.approx(exponent(one["values"], medians))
 
 
+@pytest.mark.slow
 def test_memory_of_runs_and_visitors(capsys):
     result = result_of(capsys, "growth", "--parts", "memory")["memory"]
     assert result.keys() == memory.ROWS.keys()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from playground.lessons.course import LESSONS
@@ -78,6 +79,7 @@ def test_progress_outlives_a_reload_and_can_be_forgotten(visit):
     expect(page.locator(".pg-lesson.next")).to_contain_text(words("page.course_begin"))
 
 
+@pytest.mark.slow
 def test_a_run_of_ones_own_counts_and_the_film_is_watched(visit):
     page = visit(link(ONE_SENTENCE, tab="course", lesson="training"))
     page.get_by_role("button", name=words("lessons.unknown")).click()
@@ -95,6 +97,7 @@ def test_a_run_of_ones_own_counts_and_the_film_is_watched(visit):
     has_address(page, tab="course", lesson="lives")
 
 
+@pytest.mark.slow
 def test_a_lesson_sets_the_controls(visit):
     page = visit(link({"steps": 70, "d_model": 32}, tab="course", lesson="order"))
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
@@ -116,6 +119,7 @@ def test_a_teacher_opens_the_notes_by_a_link(visit):
     expect(page.locator("#pg-lesson-bar")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_own_sentences_that_are_read_count(visit):
     page = visit(link(tab="course", lesson="own"))
     step(page, "read").get_by_role("button", name=words("page.course_go")).click()

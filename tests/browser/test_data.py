@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from playground.words import say
@@ -129,6 +130,7 @@ def test_bad_upload(visit):
     expect(page.locator("#pg-sentence")).to_have_value(re.compile("^(" + "|".join(dict(PAIRS[:30])) + ")$"))
 
 
+@pytest.mark.slow
 def test_what_was_understood_can_be_changed(visit):
     """Columns, header and encoding are chosen, lines that were dropped are looked at, and each choice shows at once what it does."""
     page = visit(link(OWN, steps=90))
@@ -160,6 +162,7 @@ def test_what_was_understood_can_be_changed(visit):
     assert len(json.loads(got.value.path().read_text(encoding="utf-8"))) == 21
 
 
+@pytest.mark.slow
 def test_what_was_read_survives_a_refusal_a_reload_and_another_language(visit):
     """A choice that can't be is taken back, and nobody has to upload again because of a reload or a click on 中文."""
     page = visit(link(OWN))

@@ -31,7 +31,7 @@ def opened(page: Page) -> Locator:
     return page.locator("#pg-tip")
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.slow)])
 def test_a_term_explains_itself(visit, language):
     page = visit(link({**LAB, "lang": language}))
     tip = opened(page)
@@ -63,7 +63,7 @@ def test_a_term_explains_itself(visit, language):
     expect(tip).not_to_contain_text(told(language, "attention"))
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.slow), "zh"])
 def test_a_finger_on_a_small_screen(visit, language):
     page = visit(link({**LAB, "lang": language}), viewport=SIZE, has_touch=True, color_scheme="dark")
     tip = opened(page)
@@ -92,6 +92,7 @@ def test_it_stays_while_the_panel_is_drawn_anew(visit):
     expect(tip).to_be_visible()
 
 
+@pytest.mark.slow
 def test_all_terms_in_a_list(visit):
     page = visit(link({"lang": "en"}))
     page.keyboard.press("?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.steps import SMALL, address, drawn, eventually, has_status, link, new_run, point_at, source, tab, type_sentence
@@ -15,6 +16,7 @@ def tick_labels(page: Page, figure: str) -> list[str]:
     return page.locator(f"#pg-figure-{figure} .xtick text").all_text_contents()
 
 
+@pytest.mark.slow
 def test_nasty_sentences(visit):
     """A model is trained on such words; chips, figures, tables, hovers, captions, lists and the run's name show them letter by letter."""
     page = visit(link(SMALL | {"heldout": 10, "steps": 20}))

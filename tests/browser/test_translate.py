@@ -43,7 +43,8 @@ def test_translate_while_training(visit):
     has_address(page, method="beam", text="hello")
     expect(lines).to_have_count(1 + 4 + 1)
     drawn(panel)  # and what is read at one stroke is of one answer, whatever the run does meanwhile
-    scores = [float(re.search(r"score (-?[\d.]+)", label)[1]) for label in lines.locator(".pg-label").all_inner_texts()[1:5]]
+    labels = lines.locator(".pg-label").all_inner_texts()[1:5]
+    scores = [float(re.search(r"score (−?[\d.]+)", label)[1].replace("−", "-")) for label in labels]
     assert scores == sorted(scores, reverse=True)
     width = panel.locator("[data-block='range beam'] input")
     width.fill("2")
