@@ -28,6 +28,7 @@ SMALL = dict(
     d_model=32, n_heads=4, d_ff=64, encoder_layers=1, decoder_layers=1, steps=150, batch_size=64, packing=False, threads=1, heldout=100,
     validate_every=10, precision="float32",
 )  # fmt: skip
+NATS = ("loss", "train")  # what is no share
 CLOSE = 0.05  # arms that are nearer to each other make no difference
 SEEDS = 5  # the most that a verdict is asked of
 
@@ -131,7 +132,7 @@ class Bench(Lab):
         numbers: dict[str, float | int] = {"seeds": len(results[0]), "spread": 100 * spread(arms, "exact")}
         for arm, found in arms.items():
             for name in found[0].numbers:
-                numbers[f"{arm}_{name}"] = round(mean(found, name) * (1 if name in ("loss", "train") else 100), 4)
+                numbers[f"{arm}_{name}"] = round(mean(found, name) * (1 if name in NATS else 100), 4)
         return Outcome(self.judge(arms), numbers, (self.course(results), self.ends(results)))
 
     def course(self, results: Sequence[Sequence[Result]]) -> Lines:
@@ -160,4 +161,4 @@ class Bench(Lab):
 def _shown(name: str, value: float | None) -> str:
     if value is None:
         return "–"
-    return f"{value:.3f}" if name in ("loss", "train") else f"{100 * value:.1f} %"
+    return f"{value:.3f}" if name in NATS else f"{100 * value:.1f} %"

@@ -9,7 +9,7 @@ from playground.inspection.interventions import MEMORIES
 from playground.lessons.course import COURSE
 from playground.lessons.labs import LABS
 from playground.runs.registry import Runs
-from playground.ui.panels import TABS, data, labs, masks, positions, translate, whatif
+from playground.ui.panels import TABS, data, guessing, labs, masks, positions, translate, whatif
 from playground.ui.titles import disclosed
 from playground.words import LANGUAGES, glossary, say
 
@@ -25,10 +25,10 @@ CHOICES = {
     "squeeze": MEMORIES,
     "lang": LANGUAGES,
     "lab": tuple(LABS),
-    "sure": labs.SURE,
+    "sure": guessing.SURE,
     "lesson": tuple(COURSE),
     "notes": ("on",),
-    "certain": labs.SURE,
+    "certain": guessing.SURE,
     "glossary": ("all", *glossary.names()),
     "hide": ("on",),
     "digits": ("on",),

@@ -6,7 +6,7 @@ import pytest
 
 from playground.lessons.course import COURSE, LESSONS, PREDICT
 from playground.lessons.labs import LABS
-from playground.ui.panels.labs import SURE, UNKNOWN
+from playground.ui.panels.guessing import SURE, UNKNOWN
 from playground.words import LANGUAGES
 
 ASKING = [lesson for lesson in LESSONS if lesson.question]

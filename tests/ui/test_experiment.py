@@ -13,7 +13,7 @@ from playground.lessons.labs import LABS
 from playground.runs.models import Models
 from playground.ui import actions
 from playground.ui.controls import label
-from playground.ui.panels.labs import SURE, UNKNOWN
+from playground.ui.panels.guessing import SURE, UNKNOWN
 from playground.words import LANGUAGES
 
 ME = "e" * 32

@@ -7,7 +7,7 @@ import pytest
 from playground.figures.tensor import CELLS
 from playground.lessons.lab import Table
 from playground.lessons.labs import KINDS, LABS
-from playground.ui.panels.labs import SURE, UNKNOWN
+from playground.ui.panels.guessing import SURE, UNKNOWN
 from playground.words import LANGUAGES
 
 TENSORS = [name for name, lab in LABS.items() if lab.kind == "tensors"]

@@ -9,7 +9,7 @@ from playground.lessons import course
 from playground.lessons.course import LESSONS, Lesson
 from playground.lessons.labs import get
 from playground.ui import blocks
-from playground.ui.panels.labs import SURE, UNKNOWN
+from playground.ui.panels.guessing import ask, verdict
 from playground.ui.view import View
 
 
@@ -88,20 +88,13 @@ def _asked(view: View, lesson: Lesson) -> list[dict]:
         lab = get(lesson.lab)
         card = {"name": lab.name, "title": lab.say(view.language, "title"), "text": lab.say(view.language, "question")}
         return [{"kind": "cards", "id": "ask", "title": view.say("course.ask"), "cards": [card]}]
-    guess = view.choice("predicted", ("", UNKNOWN, *lesson.question.guesses))
-    options = [{"value": value, "label": lesson.say(view.language, f"guess_{value}")} for value in lesson.question.guesses]
-    found = [
+    asking, guess, sure, answered = ask(view, lesson.say, lesson.question.guesses, ("predicted", "certain"))
+    return [
         blocks.text("ask", view.say("course.ask"), css="pg-heading"),
         blocks.text("question", lesson.say(view.language, "question"), css="pg-course-text"),
-        blocks.choice("guess", "predicted", view.say("lessons.guess"), options, guess),
+        *asking,
+        *(_answer(view, lesson, guess, sure) if answered else ()),
     ]
-    sure = view.choice("certain", ("", *SURE))
-    if guess == UNKNOWN or (guess and sure):
-        return [*found, *_answer(view, lesson, guess, sure)]
-    if guess:
-        shares = [{"value": value, "label": view.say("lessons.percent", percent=value)} for value in SURE]
-        return [*found, blocks.choice("sure", "certain", view.say("lessons.sure"), shares, sure)]
-    return [*found, blocks.button("unknown", "move", view.say("lessons.unknown"), to={"predicted": UNKNOWN})]
 
 
 def _answer(view: View, lesson: Lesson, guess: str, sure: str) -> list[dict]:
@@ -110,15 +103,7 @@ def _answer(view: View, lesson: Lesson, guess: str, sure: str) -> list[dict]:
         answer, numbers = lesson.question.answer(view.reader, view.run, view.step, view.text)
     except Refusal as refusal:  # the rest of the lesson is there all the same
         return [blocks.text("verdict", refusal.say(view.language), css="pg-cell")]
-    right = guess == answer
-    verdict = view.say("lessons.right" if right else "lessons.wrong", answer=lesson.say(view.language, f"guess_{answer}"))
-    why = lesson.say(view.language, f"why_{answer}", **numbers)
-    if guess == UNKNOWN:
-        return [blocks.text("verdict", why, css="pg-cell")]
-    return [
-        blocks.text("verdict", f"{verdict} {why}", css="pg-cell"),
-        {"kind": "record", "id": "record", "lab": lesson.kept_as, "sure": int(sure), "right": right},
-    ]
+    return verdict(view, lesson.say, lesson.kept_as, answer, numbers, guess, sure)
 
 
 def _notes(view: View, chosen: Lesson | None) -> list[dict]:

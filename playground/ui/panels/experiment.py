@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from playground.config import Refusal, limits
 from playground.lessons.bench import SEEDS, Bench, Result
-from playground.lessons.lab import Lab, Outcome
+from playground.lessons.lab import Outcome
 from playground.runs.models import Models
 from playground.runs.run import Run
 from playground.ui import blocks
 from playground.ui.panels.exhibits import exhibits, label
+from playground.ui.panels.guessing import verdict
 from playground.ui.view import View
 
 PAUSE = 700  # milliseconds before a page asks again how far the arms are
@@ -33,7 +34,9 @@ def blocks_of(view: View, bench: Bench, guess: str, sure: str) -> tuple[list[dic
     results = [[_result(view, bench, arm, seed, runs[arm]) for seed, runs in seeds.items()] for arm in bench.arms_of(min(seeds))]
     done = all(result.done for found in results for result in found)
     shown = bench.verdict(results) if all(result.curve["step"] and "train" in result.numbers for row in results for result in row) else None
-    said = verdict(view, bench, shown, guess, sure, _spread(view, bench, shown)) if done and shown else []
+    said = []
+    if done and shown:
+        said = verdict(view, bench.say, bench.name, shown.answer, shown.numbers, guess, sure, _spread(view, bench, shown))
     page = [
         *said,
         first,
@@ -48,18 +51,6 @@ def blocks_of(view: View, bench: Bench, guess: str, sure: str) -> tuple[list[dic
         *([blocks.row("exhibits", *exhibits(view, bench, shown), css="grids")] if shown else []),
     ]
     return page, not done
-
-
-def verdict(view: View, lab: Lab, outcome: Outcome, guess: str, sure: str, more: str = "") -> list[dict]:
-    """What came of a guess, and why; kept in the browser unless `sure` is empty."""
-    right = guess == outcome.answer
-    said = view.say("lessons.right" if right else "lessons.wrong", answer=lab.say(view.language, f"guess_{outcome.answer}"))
-    knows = guess in lab.guesses
-    why = lab.say(view.language, f"why_{outcome.answer}", **outcome.numbers)
-    return [
-        blocks.text("verdict", " ".join(filter(None, (knows and said, why, more))), css="pg-cell"),
-        *([{"kind": "record", "id": "record", "lab": lab.name, "sure": int(sure), "right": right}] if knows and sure else []),
-    ]
 
 
 def _seeds(view: View, bench: Bench, seed: int) -> dict[int, dict[str, Run]]:
@@ -114,7 +105,7 @@ def _looks(view: View, bench: Bench, results: Sequence[Sequence[Result]]) -> lis
     ]
 
 
-def _spread(view: View, bench: Bench, shown: Outcome | None) -> str:
-    if not shown or bench.alone:
+def _spread(view: View, bench: Bench, shown: Outcome) -> str:
+    if bench.alone:
         return ""
     return view.say("lessons.spread" if shown.numbers["seeds"] > 1 else "lessons.one_seed", **shown.numbers)

@@ -10,10 +10,9 @@ from playground.lessons.labs import KINDS, LABS, get
 from playground.ui import blocks
 from playground.ui.panels import experiment
 from playground.ui.panels.exhibits import exhibits, label
+from playground.ui.panels.guessing import ask, verdict
 from playground.ui.view import View
 
-SURE = ("50", "75", "95")  # percent
-UNKNOWN = "none"  # the guess of somebody who doesn't know
 TOSSES = 10**6
 
 
@@ -42,24 +41,19 @@ def _cards(view: View, id: str, names: list[str], title: str = "") -> dict:
 
 def _page(view: View, lab: Lab) -> dict:
     """{"blocks"}, and whether there will be "more" after a "pause" in milliseconds."""
-    guess = view.choice("guess", ("", UNKNOWN, *lab.guesses))
-    sure = view.choice("sure", ("", *SURE))
-    options = [{"value": value, "label": lab.say(view.language, f"guess_{value}")} for value in lab.guesses]
+    asking, guess, sure, answered = ask(view, lab.say, lab.guesses)
     page = [
         blocks.button("all", "move", view.say("lessons.all"), to={"lab": ""}),
         blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
-        blocks.choice("guess", "guess", view.say("lessons.guess"), options, guess),
+        *asking,
     ]
-    if guess == UNKNOWN or (guess and sure):
-        if isinstance(lab, Bench):
-            found, more = experiment.blocks_of(view, lab, guess, sure)
-            return {"blocks": page + found + _ending(view, lab), **({"more": True, "pause": experiment.PAUSE} if more else {})}
-        return {"blocks": page + _result(view, lab, guess, sure) + _ending(view, lab)}
-    if guess:
-        shares = [{"value": value, "label": view.say("lessons.percent", percent=value)} for value in SURE]
-        return {"blocks": [*page, blocks.choice("sure", "sure", view.say("lessons.sure"), shares, sure)]}
-    return {"blocks": [*page, blocks.button("unknown", "move", view.say("lessons.unknown"), to={"guess": UNKNOWN})]}
+    if not answered:
+        return {"blocks": page}
+    if isinstance(lab, Bench):
+        found, more = experiment.blocks_of(view, lab, guess, sure)
+        return {"blocks": page + found + _ending(view, lab), **({"more": True, "pause": experiment.PAUSE} if more else {})}
+    return {"blocks": page + _result(view, lab, guess, sure) + _ending(view, lab)}
 
 
 def _ending(view: View, lab: Lab) -> list[dict]:
@@ -76,7 +70,7 @@ def _result(view: View, lab: Lab, guess: str, sure: str) -> list[dict]:
     settings = lab.settings(asked)
     outcome = lab.outcome(toss, **settings)
     return [
-        *experiment.verdict(view, lab, outcome, guess, sure if toss == 1 and not asked else ""),
+        *verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure if toss == 1 and not asked else ""),
         blocks.text("about", lab.say(view.language, "about"), css="pg-caption"),
         blocks.row("controls", *_controls(view, lab, settings, toss), css="controls"),
         blocks.row("exhibits", *exhibits(view, lab, outcome), css="grids"),

@@ -5,24 +5,30 @@ import { h, say } from "./dom.js";
 
 const KEY = "playground-guesses"; // lab -> [percent sure, right or not], of the first guess
 /** What was guessed so far. */
-export function guesses() {
+export const guesses = () => kept(KEY);
+
+/** What this browser keeps under a name: an object, empty where there is none or storage is closed to us. */
+function kept(key) {
   try {
-    return JSON.parse(localStorage.getItem(KEY)) ?? {};
+    return JSON.parse(localStorage.getItem(key)) ?? {};
   } catch {
     return {};
+  }
+}
+
+function keep(key, values) {
+  try {
+    localStorage.setItem(key, JSON.stringify({ ...kept(key), ...values }));
+  } catch {
+    // storage is closed to us: guesses are forgotten, and runs stand in the address
   }
 }
 
 /** Only the first guess of a lab counts: whoever has seen the answer guesses no more. */
 export function record(element, block) {
   element.hidden = true;
-  const kept = guesses();
-  if (block.lab in kept) return;
-  try {
-    localStorage.setItem(KEY, JSON.stringify({ ...kept, [block.lab]: [block.sure, block.right] }));
-  } catch {
-    // storage is closed to us: guesses are forgotten
-  }
+  if (block.lab in guesses()) return;
+  keep(KEY, { [block.lab]: [block.sure, block.right] });
   document.dispatchEvent(new CustomEvent("pg-guess"));
 }
 
@@ -36,29 +42,18 @@ export function forgetGuesses() {
 }
 
 const ARMS = "playground-arms"; // lab -> the runs of its experiment, so that whoever comes back finds them
-const arms = () => {
-  try {
-    return JSON.parse(localStorage.getItem(ARMS)) ?? {};
-  } catch {
-    return {};
-  }
-};
 
 document.addEventListener("pg-reply", ({ detail }) => {
   if (!detail.arms) return;
   const all = [cursor.lab === detail.lab ? cursor.arms : "", ...detail.arms].filter(Boolean).join(".");
-  try {
-    localStorage.setItem(ARMS, JSON.stringify({ ...arms(), [detail.lab]: all }));
-  } catch {
-    // storage is closed to us: the address has them
-  }
+  keep(ARMS, { [detail.lab]: all });
   move({ lab: detail.lab, arms: all });
 });
 
 export function drawCards(element, block) {
-  const kept = guesses();
-  const card = (one) => h("button", { type: "button", class: "pg-card", dataset: { lab: one.name }, onclick: () => move({ tab: "labs", lab: one.name, arms: arms()[one.name] ?? "" }) },
-    h("b", {}, one.title), h("span", {}, one.text), one.name in kept ? h("small", {}, say(kept[one.name][1] ? "guess_was_right" : "guess_was_wrong", { percent: kept[one.name][0] })) : null);
+  const known = guesses(), arms = kept(ARMS);
+  const card = (one) => h("button", { type: "button", class: "pg-card", dataset: { lab: one.name }, onclick: () => move({ tab: "labs", lab: one.name, arms: arms[one.name] ?? "" }) },
+    h("b", {}, one.title), h("span", {}, one.text), one.name in known ? h("small", {}, say(known[one.name][1] ? "guess_was_right" : "guess_was_wrong", { percent: known[one.name][0] })) : null);
   element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), h("div", { class: "pg-cards" }, block.cards.map(card)));
 }
 

@@ -1,0 +1,41 @@
+"""Guessing: what somebody expects and how sure they are, asked before anything is shown; then what came of it. For labs and lessons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from playground.ui import blocks
+from playground.ui.view import View
+
+SURE = ("50", "75", "95")  # percent
+UNKNOWN = "none"  # the guess of somebody who doesn't know
+Say = Callable[..., str]  # of a lab or a lesson: (language, key, **values)
+
+
+def ask(view: View, say: Say, guesses: Sequence[str], fields: tuple[str, str] = ("guess", "sure")) -> tuple[list[dict], str, str, bool]:
+    """(what asks, the guess, how sure, whether the answer may be shown). `fields` of the cursor hold the two."""
+    guess = view.choice(fields[0], ("", UNKNOWN, *guesses))
+    sure = view.choice(fields[1], ("", *SURE))
+    options = [{"value": value, "label": say(view.language, f"guess_{value}")} for value in guesses]
+    asking = [blocks.choice("guess", fields[0], view.say("lessons.guess"), options, guess)]
+    answered = guess == UNKNOWN or bool(guess and sure)
+    if not guess:
+        asking.append(blocks.button("unknown", "move", view.say("lessons.unknown"), to={fields[0]: UNKNOWN}))
+    elif not answered:
+        shares = [{"value": value, "label": view.say("lessons.percent", percent=value)} for value in SURE]
+        asking.append(blocks.choice("sure", fields[1], view.say("lessons.sure"), shares, sure))
+    return asking, guess, sure, answered
+
+
+def verdict(
+    view: View, say: Say, kept_as: str, answer: str, numbers: Mapping[str, Any], guess: str, sure: str, more: str = ""
+) -> list[dict]:
+    """What came of a guess, and why; kept in the browser under a name unless `sure` is empty."""
+    right, knows = guess == answer, guess != UNKNOWN
+    said = view.say("lessons.right" if right else "lessons.wrong", answer=say(view.language, f"guess_{answer}"))
+    why = say(view.language, f"why_{answer}", **numbers)
+    return [
+        blocks.text("verdict", " ".join(filter(None, (knows and said, why, more))), css="pg-cell"),
+        *([{"kind": "record", "id": "record", "lab": kept_as, "sure": int(sure), "right": right}] if knows and sure else []),
+    ]
