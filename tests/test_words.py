@@ -8,7 +8,7 @@ from string import Formatter
 import pytest
 
 from playground.config import KNOBS, PRESETS, limits
-from playground.words import LANGUAGES, entries, known, minus, say
+from playground.words import LANGUAGES, entries, known, printed, say
 
 ROOT = Path(__file__).parents[1] / "playground"
 
@@ -71,17 +71,24 @@ def test_every_sentence_the_code_asks_for_exists():
         assert all(known(language, key) for language in LANGUAGES), f"{key} in {file}"
 
 
-def test_numbers_have_a_true_minus_and_quotations_stay_as_they_are():
-    for number, written in (("-0.35", "−0.35"), ("2.8e-17", "2.8e−17"), ("-1,024", "−1,024"), ("-5 %", "−5 %")):
-        assert minus(number) == written
+PRINTED = {
+    "-0.35": "−0.35", "-1,024": "−1,024", "-5 %": "−5 %", "2.8e-17": "2.8 × 10⁻¹⁷", "1e-100": "1 × 10⁻¹⁰⁰", "-1e-07": "−1 × 10⁻⁷",
+    "4.5e+06": "4.5 × 10⁶", "-1e30": "−1e30", "-1e-9": "−1e−9",
+}  # fmt: skip
+
+
+def test_numbers_are_printed_as_in_books_and_quotations_stay_as_they_are():
+    """What Python writes has an exponent of two digits; what somebody typed into a program, such as -1e-9, stays as it is."""
+    for number, written in PRINTED.items():
+        assert printed(number) == written
     for text in ("brisk-otter", "-", "a-1", "1-2", "--5"):
-        assert minus(text) == text
+        assert printed(text) == text
     said = say("en", "figures.sure", token="-5", second="-1", percent=-3, other="-0.5")
     assert "“-5”" in said
     assert "−3" in said
     assert "“-1”" in said
     assert "−0.5" in said
-    assert say("en", "lab_softmax.caption_jacobian", largest=-0.25, difference=2.8e-17).count("−") == 2
+    assert say("en", "lab_softmax.caption_jacobian", largest=-0.25, difference=2.8e-17).count("2.8 × 10⁻¹⁷") == 1
 
 
 def test_no_hyphen_stands_for_a_minus():

@@ -15,6 +15,8 @@ from string import Formatter
 
 LANGUAGES = ("en", "zh")
 _NUMBER = re.compile(r"-inf|-?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( ?%)?")
+_POWER = re.compile(r"e([-+])(?=\d\d)0*(\d+)")  # as Python writes it: a sign and two digits. -1e-9 is what somebody typed
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _FORMATTER = Formatter()
 
 
@@ -39,18 +41,20 @@ def say(language: str, key: str, **values: object) -> str:
     return "".join(_filled(text, values)) if values else text
 
 
-def minus(text: str) -> str:
-    """A number with a true minus, also in its exponent: "-2.8e-17" is −2.8e−17. Any other text stays as it is."""
-    return text.replace("-", "−") if _NUMBER.fullmatch(text) else text
+def printed(text: str) -> str:
+    """A number as books print it: "-0.5" is −0.5, "2.8e-17" is 2.8 × 10⁻¹⁷. Any other text stays as it is."""
+    if not _NUMBER.fullmatch(text):
+        return text
+    return _POWER.sub(lambda power: " × 10" + f"{power[1]}{power[2]}".lstrip("+").translate(_RAISED), text).replace("-", "−")
 
 
 def _filled(text: str, values: dict[str, object]) -> Iterator[str]:
-    """As str.format does it, but with true minuses. What stands in quotation marks is a quotation: nothing changes in it."""
+    """As str.format does it, but with numbers as books print them. What stands in quotation marks is a quotation: nothing changes in it."""
     for before, name, spec, _ in _FORMATTER.parse(text):
         yield before
         if name is not None:
             value = format(_FORMATTER.get_field(name, (), values)[0], spec or "")
-            yield value if before.endswith("“") else minus(value)
+            yield value if before.endswith("“") else printed(value)
 
 
 def known(language: str, key: str) -> bool:

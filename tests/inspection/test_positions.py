@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from playground.inspection import positions
-from playground.words import LANGUAGES, minus, say
+from playground.words import LANGUAGES, printed, say
 
 
 @pytest.mark.parametrize("d_model", [2, 8, 64, 512])
@@ -100,4 +100,4 @@ def test_every_fact_has_a_sentence(language):
     facts = [positions.shift_fact(table, 2), positions.shift_fact(np.eye(8), 2), positions.similarity_fact(table)]
     for key, values in [*facts, positions.similarity_fact(table[:2])]:
         sentence = say(language, key, **values)
-        assert all(minus(str(value)) in sentence for value in values.values()), key
+        assert all(printed(str(value)) in sentence for value in values.values()), key

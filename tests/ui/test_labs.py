@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from playground.figures.tensor import CELLS
@@ -74,7 +76,7 @@ def test_what_there_is_not_is_one_sentence(site):
         assert "." in site.panel("labs", run="reverse", **parameters)["error"]
 
 
-@pytest.mark.parametrize("name", [name for name, lab in LABS.items() if lab.kind == "tensors"])
+@pytest.mark.parametrize("name", TENSORS)
 def test_every_cell_of_a_lab_shows_its_number_on_a_telephone(site, name):
     """What finds no room scrolls sideways in a box of its own."""
     exhibits = shown(site, lab=name, guess=UNKNOWN, width=340)["exhibits"]["blocks"]
@@ -83,3 +85,11 @@ def test_every_cell_of_a_lab_shows_its_number_on_a_telephone(site, name):
         if values.get("type") == "heatmap" and sum(map(len, values["z"])) <= CELLS:
             assert "texttemplate" in values, block["id"]
             assert ("width" in block["figure"]["layout"]) == ("scrolls" in block["class"])
+
+
+@pytest.mark.parametrize("width", [340, 880])
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", TENSORS)
+def test_no_label_of_a_lab_is_cut(site, name, language, width):
+    exhibits = shown(site, lab=name, guess=UNKNOWN, lang=language, width=width)["exhibits"]
+    assert "…\"" not in json.dumps(exhibits, ensure_ascii=False)

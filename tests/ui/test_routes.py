@@ -139,9 +139,9 @@ def test_assets_come_compressed_and_for_ever(site):
     assert "immutable" in answer.headers["cache-control"]
     assert "immutable" not in site.get("asset/yesterday/plotly.js").headers["cache-control"]
     assert "Plotly" in answer.text[:20_000] or "plotly" in answer.text[:20_000]
-    for hyphen, minus in routes.MINUS.items():  # numbers on cells and beside the pointer have a true minus
-        assert answer.text.count(minus.decode()) == 1
-        assert hyphen.decode() not in answer.text
+    for theirs, ours in routes.MENDED.items():  # numbers on cells and beside the pointer: a true minus, and contrast
+        assert answer.text.count(ours.decode()) == 1
+        assert theirs.decode() not in answer.text
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from playground.figures.tokens import Name
 from playground.lessons.lab import Grid, Lab, Lines, Outcome, Table
 from playground.ui import blocks
 from playground.ui.view import View
-from playground.words import minus
+from playground.words import printed
 
 
 def exhibits(view: View, lab: Lab, outcome: Outcome) -> list[dict]:
@@ -54,4 +54,4 @@ def _labels(view: View, lab: Lab, exhibit: Grid) -> dict[str, str]:
 
 def label(view: View, lab: Lab, name: str, otherwise: str = "") -> str:
     """What a label is called in this language; labels that are no words stay as they are."""
-    return lab.say(view.language, f"name_{name}") if lab.knows(view.language, f"name_{name}") else otherwise or minus(name)
+    return lab.say(view.language, f"name_{name}") if lab.knows(view.language, f"name_{name}") else otherwise or printed(name)

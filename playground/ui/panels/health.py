@@ -16,7 +16,7 @@ from playground.runs.health import Health
 from playground.training.health import Checkup
 from playground.ui import blocks
 from playground.ui.view import View
-from playground.words import minus
+from playground.words import printed
 
 QUANTITIES = {"gradient": "gradient", "update": "update", "activation": "std", "dead": "dead", "entropy": "entropy"}
 REACHING = {"memory": "cross", "encoder": "encoder", "decoder": "decoder"}  # "<name>/gradient" and its hue
@@ -232,4 +232,4 @@ def _kind(route: str) -> str:
 
 def _short(value: float) -> str:
     """Three digits, and 0 only where nothing at all is there."""
-    return "0" if value == 0 else "–" if value != value else minus(f"{value:.3g}")
+    return "0" if value == 0 else "–" if value != value else printed(f"{value:.3g}")

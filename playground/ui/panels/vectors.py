@@ -9,7 +9,7 @@ from playground.model.transformer import Transformer
 from playground.runs.vectors import STATES, TABLES, Vectors, vectors
 from playground.ui import blocks
 from playground.ui.view import View
-from playground.words import minus
+from playground.words import printed
 
 NEAREST = 8
 RINGED = 4
@@ -117,7 +117,7 @@ def _pick(view: View, what: str, found: Vectors, chosen: int) -> dict:
 
 
 def _nearest(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:
-    rows = [[_name(view, what, found, other), minus(f"{cosine:.3f}")] for other, cosine in near]
+    rows = [[_name(view, what, found, other), printed(f"{cosine:.3f}")] for other, cosine in near]
     head = [view.say("vectors.nearest", token=_name(view, what, found, chosen)), view.say("vectors.cosine")]
     return blocks.table("nearest", head, rows, rowheads=True)
 
