@@ -92,4 +92,4 @@ def test_every_cell_of_a_lab_shows_its_number_on_a_telephone(site, name):
 @pytest.mark.parametrize("name", TENSORS)
 def test_no_label_of_a_lab_is_cut(site, name, language, width):
     exhibits = shown(site, lab=name, guess=UNKNOWN, lang=language, width=width)["exhibits"]
-    assert "…\"" not in json.dumps(exhibits, ensure_ascii=False)
+    assert '…"' not in json.dumps(exhibits, ensure_ascii=False)
