@@ -70,8 +70,9 @@ def heatmap(
     hover = theme.phrase(labels, "hover_tensor", **pair, value=_number(scale)) + "<extra></extra>"
     trace = _values(np.where(hidden | covered, np.nan, values), scale, limit, place, dark, labels)
     trace |= {"meta": {"kind": kind, "cells": True}, "hovertemplate": hover}
+    ink = {"color": theme.colors(dark)["text"]} if scale == "plain" else {}  # without a colour Plotly chooses it by the cell's
     data = [
-        trace | ({"texttemplate": _number(scale, digits), "textfont": {"size": theme.SIZE - 1}} if written else {}),
+        trace | ({"texttemplate": _number(scale, digits), "textfont": {"size": theme.SIZE - 1, **ink}} if written else {}),
         cells.hatching(hidden, theme.word(labels, "masked"), dark),
         cells.unseen(hidden, theme.phrase(labels, "hover_tensor_masked", **pair)),
         _secret(covered, theme.phrase(labels, "hover_tensor_secret", **pair), dark),

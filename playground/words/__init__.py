@@ -45,7 +45,7 @@ def printed(text: str) -> str:
     """A number as books print it: "-0.5" is −0.5, "2.8e-17" is 2.8 × 10⁻¹⁷. Any other text stays as it is."""
     if not _NUMBER.fullmatch(text):
         return text
-    return _POWER.sub(lambda power: " × 10" + f"{power[1]}{power[2]}".lstrip("+").translate(_RAISED), text).replace("-", "−")
+    return _POWER.sub(lambda power: "\u00a0×\u00a010" + f"{power[1]}{power[2]}".lstrip("+").translate(_RAISED), text).replace("-", "−")
 
 
 def _filled(text: str, values: dict[str, object]) -> Iterator[str]:

@@ -51,6 +51,13 @@ def test_ids_are_written_and_have_no_colour():
     assert not trace["showscale"]
 
 
+@pytest.mark.parametrize("dark", [False, True])
+def test_ids_are_written_in_the_colour_of_text(dark):
+    """Where a cell has no colour, Plotly would write as on white paper: nothing would be seen in the dark."""
+    trace = heatmap(np.array([[7]]), ["a"], ["id"], scale="plain", dark=dark)["data"][0]
+    assert trace["textfont"]["color"] == theme.colors(dark)["text"]
+
+
 def test_masked_cells_are_hatched_and_count_for_nothing():
     mask = np.tril(np.ones((3, 4), dtype=bool))
     values = np.where(mask, VALUES, -1e30)
