@@ -52,8 +52,8 @@ def heatmap(
     digits  behind the point of a number on a cell
     numbers whether they stand on the cells; None: where `readable` says so
     sides   of the sentence that rows and columns stand on ("src", "fed", "tgt" or ""), so that the page can light up their tokens
-    Traces, always in this order: 0 values, 1 hatching, 2 hover of masked cells, 3 the secret cell. Raises ValueError if the shapes don't
-    fit.
+    Traces, always in this order: 0 values, 1 hatching, 2 hover of masked cells, 3 the secret cell. NaN is written where numbers are.
+    Raises ValueError if the shapes don't fit.
     """
     values = np.asarray(values, dtype=np.float64)
     if values.shape != (len(rows), len(columns)):
@@ -82,6 +82,9 @@ def heatmap(
     at = list(range(len(columns)) if at is None else at)
     layout["meta"] |= {"fields": ["row", "col"], "at": at, "sides": list(sides), "secret": list(chosen) if secret and chosen else None}
     layout |= {"shapes": cells.cursor(chosen, *hidden.shape, dark), "showlegend": bool(hidden.any())}
+    if written and (lost := np.isnan(values) & ~hidden).any():
+        layout["meta"] |= {} if hidden.any() else {"none": "NaN"}  # in the table, where a gap is a masked cell otherwise
+        layout["annotations"] = [_lost(int(row), int(column), dark) for row, column in np.argwhere(lost)]
     return {"data": data, "layout": layout | {"legend": cells.legend(place, 1.8, dark)}}
 
 
@@ -142,6 +145,12 @@ def _secret(covered: np.ndarray, template: str, dark: bool) -> dict:
         "text": np.where(covered, "?", "").tolist(), "texttemplate": "%{text}",
         "textfont": {"size": theme.SIZE, "color": theme.colors(dark)["text"]},
     }  # fmt: skip
+
+
+def _lost(row: int, column: int, dark: bool) -> dict:
+    """What stands in a cell whose value is no number."""
+    font = {"family": theme.MONO, "size": theme.SIZE - 1, "color": theme.colors(dark)["wrong"]}
+    return {"x": column, "y": row, "text": "NaN", "showarrow": False, "captureevents": False, "font": font}
 
 
 def _number(scale: str, digits: int = 4) -> str:

@@ -58,6 +58,15 @@ def test_ids_are_written_in_the_colour_of_text(dark):
     assert trace["textfont"]["color"] == theme.colors(dark)["text"]
 
 
+def test_what_is_no_number_says_so_unless_it_is_hidden():
+    values = np.array([[np.nan, 1.0], [2.0, np.nan]])
+    layout = heatmap(values, ["a", "b"], ["c", "d"], mask=np.array([[True, True], [True, False]]))["layout"]
+    assert [(note["x"], note["y"], note["text"]) for note in layout["annotations"]] == [(0, 0, "NaN")]
+    assert "none" not in layout["meta"]
+    assert heatmap(values, ["a", "b"], ["c", "d"])["layout"]["meta"]["none"] == "NaN"
+    assert "annotations" not in heatmap()["layout"]
+
+
 def test_masked_cells_are_hatched_and_count_for_nothing():
     mask = np.tril(np.ones((3, 4), dtype=bool))
     values = np.where(mask, VALUES, -1e30)
