@@ -6,7 +6,7 @@ A bench says no sentence itself: like every lab (see lab.py), it has words of it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -43,28 +43,34 @@ class Result:
     curve: Mapping[str, Sequence[float]]
     numbers: Mapping[str, float]  # "exact", "tokens", "loss" of the last validation, "train" of the last step, and what else was measured
 
-    @property
-    def done(self) -> bool:
-        return not self.run.working
-
 
 Results = Mapping[str, Sequence[Result]]  # of each arm, one for each seed
 Measure = Callable[[Transformer, Corpus], Mapping[str, float]]
 
 
-def best(results: Results, measure: str = "exact") -> str:
-    """The arm that did best, when no other comes near it; else "same"."""
-    means = sorted(((mean(found, measure), arm) for arm, found in results.items()), reverse=True)
-    return means[0][1] if means[0][0] - means[1][0] > max(CLOSE, spread(results, measure)) else "same"
+def best(results: Results) -> str:
+    """The arm that gets most sentences right, when no other comes near it; else "same"."""
+    first, second, *_ = sorted(results, key=lambda arm: -mean(results[arm], "exact"))
+    return first if above(results[first], results[second], "exact", CLOSE) else "same"
+
+
+def above(one: Sequence[Result], other: Sequence[Result], measure: str, by: float) -> bool:
+    """Whether one arm is above another by more than this, and by more than the seeds of each differ."""
+    return mean(one, measure) - mean(other, measure) > max(by, spread((one, other), measure))
 
 
 def mean(found: Sequence[Result], measure: str) -> float:
     return float(np.mean([result.numbers[measure] for result in found]))
 
 
-def spread(results: Results, measure: str) -> float:
+def spread(arms: Iterable[Sequence[Result]], measure: str) -> float:
     """How far apart, on average, the seeds of one arm end: the standard deviation; 0 for one seed."""
-    return float(np.mean([np.std([result.numbers[measure] for result in found]) for found in results.values()]))
+    return float(np.mean([np.std([result.numbers[measure] for result in found]) for found in arms]))
+
+
+def untouched(run: Run) -> bool:
+    """Whether a run began at step 0 and kept the settings it began with."""
+    return run.parent is None and not run.history.events
 
 
 @dataclass(frozen=True)
@@ -74,9 +80,10 @@ class Bench(Lab):
     arms: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     base: Mapping[str, Any] = field(default_factory=dict)
     judge: Callable[[Results], str] = best
+    judged: str = "exact"  # the number that the judge goes by
     measures: tuple[str, ...] = ("exact_match",)  # what is drawn over the steps: columns of the validations
     more: Measure | None = None  # what else is measured at the end
-    alone: bool = False  # its seed is the question itself, so that seeds can't be put together
+    alone: bool = False  # its seed is the question itself: seeds can't be put together, and one looks before one guesses
 
     def say(self, language: str, key: str, **values: Any) -> str:
         """Its own words, or those that all benches have."""
@@ -129,11 +136,16 @@ class Bench(Lab):
     def verdict(self, results: Sequence[Sequence[Result]]) -> Outcome:
         """What the results of all arms, each with the same seeds, say."""
         arms = {found[0].arm: found for found in results}
-        numbers: dict[str, float | int] = {"seeds": len(results[0]), "spread": 100 * spread(arms, "exact")}
+        varies = spread(arms.values(), self.judged) * (1 if self.judged in NATS else 100)
+        numbers: dict[str, float | int] = {"seeds": len(results[0]), "spread": varies}
         for arm, found in arms.items():
             for name in found[0].numbers:
                 numbers[f"{arm}_{name}"] = round(mean(found, name) * (1 if name in NATS else 100), 4)
-        return Outcome(self.judge(arms), numbers, (self.course(results), self.ends(results)))
+        return Outcome(self.judge(arms), numbers, self.exhibits(results))
+
+    def exhibits(self, results: Sequence[Sequence[Result]]) -> tuple[Lines, Table]:
+        """What is to be seen of the arms, also while they train."""
+        return self.course(results), self.ends(results)
 
     def course(self, results: Sequence[Sequence[Result]]) -> Lines:
         """What is right in percent over the steps, a line for each arm and measure, the mean over its seeds."""
@@ -149,7 +161,7 @@ class Bench(Lab):
 
     def ends(self, results: Sequence[Sequence[Result]]) -> Table:
         """How every arm ended, one row for each arm and seed."""
-        names = tuple(results[0][0].numbers)
+        names = tuple(dict.fromkeys(name for found in results for result in found for name in result.numbers))
         rows = [
             (result.arm, str(result.seed), *(_shown(name, result.numbers.get(name)) for name in names))
             for found in results
@@ -159,6 +171,6 @@ class Bench(Lab):
 
 
 def _shown(name: str, value: float | None) -> str:
-    if value is None:
+    if value is None or value != value:
         return "–"
     return f"{value:.3f}" if name in NATS else f"{100 * value:.1f} %"

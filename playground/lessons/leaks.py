@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from playground.config import BUGS, PAD
 from playground.data.batches import Batch
 from playground.data.corpus import Corpus
-from playground.lessons.bench import Bench, Results, mean
+from playground.lessons.bench import Bench, Results, above, mean
 from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
 from playground.model.twins import twin
@@ -26,15 +26,14 @@ BOTH = ("token_accuracy", "exact_match")
 METERS = ("fine", "lies", "broken")
 APART = 0.15  # meters that differ by less stand alike
 EXTRA = 24  # paddings, as if a longer sentence stood in the same batch
-SECRET = "?"  # a run whose label begins so doesn't say what was changed in it
 
 
 def meters(results: Results) -> str:
     """What the two meters of the broken model say, beside those of the right one."""
     right, broken = results["right"], results["broken"]
-    if mean(broken, "exact") > mean(right, "exact") - APART:
+    if not above(right, broken, "exact", APART):
         return "fine"
-    return "lies" if mean(broken, "tokens") > mean(right, "tokens") - APART else "broken"
+    return "broken" if above(right, broken, "tokens", APART) else "lies"
 
 
 def neighbours(results: Results) -> str:
@@ -42,7 +41,7 @@ def neighbours(results: Results) -> str:
     broken = results["broken"]
     if mean(broken, "exact") - mean(broken, "padded") > APART:
         return "padding"
-    return meters(results) if meters(results) == "fine" else "broken"
+    return "fine" if meters(results) == "fine" else "broken"
 
 
 def padded(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
@@ -72,12 +71,7 @@ class Mystery(Bench):
     """One bug is chosen, and only its plots tell which. The number of the mystery, which is also its seed, decides; a teacher gives it."""
 
     def arms_of(self, seed: int) -> Mapping[str, Mapping[str, Any]]:
-        bug = bug_of(seed)
-        drop = {"dropout": 0.05} if bug == "dropout_always" else {}
-        return {"right": drop, "broken": drop | {"twist": bug}}
-
-    def label(self, language: str, arm: str, seed: int) -> str:
-        return f"{SECRET} {super().label(language, arm, seed)}"
+        return {"right": {}, "broken": {"twist": bug_of(seed)}}
 
 
 def bug_of(number: int) -> str:
@@ -93,6 +87,7 @@ def _revealed(results: Results) -> str:
 
 
 DROPS = dict(task="copy", dropout=0.2)
+HIDDEN = dict(dropout=0.05, steps=250)  # of every mystery alike: dropout left on would be found in the settings otherwise
 
 LEAKS = (
     leak("leak_future", "no_causal_mask", bugs.LooksAhead, bugs.no_causal_mask, next=("leak_shift", "masks")),
@@ -113,5 +108,7 @@ LEAKS = (
     leak("leak_loss", "padding_in_loss", bugs.with_padding, next=("loss", "leak_dropout")),
     leak("leak_dropout", "dropout_always", bugs.Always, bugs.dropout_always, base=DROPS, more=quiet, next=("attention_dropout", "mystery")),
     leak("leak_inverted", "inverted_mask", bugs.inverted, bugs.inverted_mask, next=("masks", "mystery")),
-    Mystery("mystery", "leak", BUGS, judge=_revealed, measures=BOTH, more=padded, alone=True, next=("leak_future", "leak_source")),
+    Mystery(
+        "mystery", "leak", BUGS, base=HIDDEN, judge=_revealed, measures=BOTH, more=padded, alone=True, next=("leak_future", "leak_source")
+    ),
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from playground.data.corpus import Corpus
-from playground.lessons.bench import Bench, Results, mean
+from playground.lessons.bench import Bench, Result, Results, above, mean
 from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
 from playground.model.layers import EncoderLayer, FeedForward, Residual
 from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
@@ -21,16 +21,11 @@ FEWER = 1.25  # losses that are less than so many times as large are alike
 HARDER = 100  # longer sentences that are tried
 
 
-def needs(results: Results, with_: str, without: str) -> bool:
-    """Whether arms without a part do clearly worse."""
-    return mean(results[with_], "exact") - mean(results[without], "exact") > CLEAR
-
-
-def which(one: str, other: str, names: tuple[str, str]) -> Callable[[Results], str]:
-    """A judge of two pairs of arms, `<one>_with` and `<one>_without`: which of the two needs the part, "both" or "neither"."""
+def which(*pairs: str) -> Callable[[Results], str]:
+    """A judge of two pairs of arms, `<pair>_with` and `<pair>_without`: which of the two needs the part, "both" or "neither"."""
 
     def judge(results: Results) -> str:
-        found = [name for name, pair in zip(names, (one, other), strict=True) if needs(results, f"{pair}_with", f"{pair}_without")]
+        found = [pair for pair in pairs if above(results[f"{pair}_with"], results[f"{pair}_without"], "exact", CLEAR)]
         return found[0] if len(found) == 1 else "both" if found else "neither"
 
     return judge
@@ -38,23 +33,31 @@ def which(one: str, other: str, names: tuple[str, str]) -> Callable[[Results], s
 
 def lowest(results: Results) -> str:
     """The arm with the lowest loss, when no other comes near it; else "same"."""
-    losses = sorted((mean(found, "loss"), arm) for arm, found in results.items())
-    return losses[0][1] if losses[1][0] > FEWER * losses[0][0] else "same"
+    first, second, *_ = sorted(results, key=lambda arm: mean(results[arm], "loss"))
+    return first if worse(results[second], results[first]) else "same"
+
+
+def worse(one: Sequence[Result], other: Sequence[Result]) -> bool:
+    """Whether the loss of one arm is clearly higher than that of another."""
+    return above(one, other, "loss", (FEWER - 1) * mean(other, "loss"))
 
 
 def layout(results: Results) -> str:
     """Whether the order of the columns matters, or only the kind of positions."""
-    exact = {arm: mean(found, "exact") for arm, found in results.items()}
-    if abs(exact["interleaved"] - exact["concatenated"]) > CLEAR:
-        return "order"
-    return "kind" if exact["interleaved"] - min(exact["learned"], exact["rotary"]) > CLEAR else "same"
+
+    def apart(arm: str) -> bool:
+        pair = results["interleaved"], results[arm]
+        return above(*pair, "exact", CLEAR) or above(*reversed(pair), "exact", CLEAR)
+
+    return "order" if apart("concatenated") else "kind" if apart("learned") or apart("rotary") else "same"
 
 
 def between(results: Results) -> str:
     """Whether one head is enough, more are always better, or the best number lies between."""
-    losses = {arm: mean(found, "loss") for arm, found in results.items()}
-    least = min(losses.values())
-    return "one" if losses["one"] < FEWER * least else "more" if losses["eight"] < FEWER * least else "between"
+    least = min(results.values(), key=lambda found: mean(found, "loss"))
+    if not worse(results["one"], least):
+        return "one"
+    return "between" if worse(results["eight"], least) else "more"
 
 
 def farther(results: Results) -> str:
@@ -79,7 +82,7 @@ def pair(name: str, knob: str, value: Any, *code: Callable, **more: Any) -> Benc
     return ask(name, {"with": {}, "without": {knob: value}}, *code, **more)
 
 
-NEITHER = ("both", "neither")
+OR_ELSE = ("both", "neither")
 TWO_LAYERS, THREE_LAYERS = ({"encoder_layers": layers, "decoder_layers": layers} for layers in (2, 3))
 ADAM = dict(optimiser="adam", learning_rate=0.02, zero_init=False, steps=220)
 WIDE = {"d_model": 64, "n_heads": 1}
@@ -92,16 +95,16 @@ QUESTIONS = (
         "attention_scale",
         {"narrow_with": {}, "narrow_without": NO_SCALE, "wide_with": WIDE, "wide_without": WIDE | NO_SCALE},
         scaled_dot_product_attention,
-        guesses=("wide", "narrow", *NEITHER),
-        judge=which("narrow", "wide", ("narrow", "wide")),
+        guesses=("wide", "narrow", *OR_ELSE),
+        judge=which("narrow", "wide"),
         next=("softmax", "scores"),
     ),
     ask(
         "order",
         {"reverse_with": {}, "reverse_without": {"positions": "none"}, "sort_with": SORT, "sort_without": SORT | {"positions": "none"}},
         SinusoidalPositions,
-        guesses=("reverse", "sort", *NEITHER),
-        judge=which("reverse", "sort", ("reverse", "sort")),
+        guesses=("reverse", "sort", *OR_ELSE),
+        judge=which("reverse", "sort"),
         next=("encodings", "beyond"),
     ),
     ask(
@@ -128,6 +131,7 @@ QUESTIONS = (
         guesses=("sinusoids", "learned", "rotary", "some", "none"),
         base=SORT,
         judge=farther,
+        judged="harder",
         more=harder,
         next=("positions", "order"),
     ),
@@ -136,9 +140,9 @@ QUESTIONS = (
         {"post_with": LATE, "post_without": {"warmup": 0}, "pre_with": LATE | {"norm": "pre"}, "pre_without": {"warmup": 0, "norm": "pre"}},
         EncoderLayer.forward,
         learning_rate,
-        guesses=("post", "pre", *NEITHER),
+        guesses=("post", "pre", *OR_ELSE),
         base=SORT | ADAM | TWO_LAYERS,
-        judge=which("post", "pre", ("post", "pre")),
+        judge=which("post", "pre"),
         next=("skip", "batch_norm"),
     ),
     pair("skip", "residual", False, Residual, base={"zero_init": False}, next=("deep", "residuals")),
@@ -146,9 +150,9 @@ QUESTIONS = (
         "deep",
         {"one_with": {}, "one_without": OPEN, "three_with": THREE_LAYERS, "three_without": THREE_LAYERS | OPEN},
         Residual,
-        guesses=("one", "three", *NEITHER),
+        guesses=("one", "three", *OR_ELSE),
         base={"task": "copy", "zero_init": False, "steps": 200},
-        judge=which("one", "three", ("one", "three")),
+        judge=which("one", "three"),
         next=("residuals", "depth"),
     ),
     pair(
@@ -166,6 +170,7 @@ QUESTIONS = (
         MultiHeadAttention,
         guesses=("one", "between", "more"),
         judge=between,
+        judged="loss",
         next=("w_o", "attention_scale"),
     ),
     pair("no_ffn", "twist", "no_feed_forward", FeedForward, variants.no_feed_forward, next=("feedforward", "depth")),
@@ -174,6 +179,7 @@ QUESTIONS = (
         {"none": {}, "output": {"share_embeddings": "output"}, "all": {"share_embeddings": "all"}},
         Transformer.__init__,
         judge=lowest,
+        judged="loss",
         next=("vocabulary", "embedding_scale"),
     ),
     pair("smoothing", "label_smoothing", 0.0, cross_entropy, base={"label_smoothing": 0.1}, next=("loss", "leak_loss")),
@@ -183,6 +189,7 @@ QUESTIONS = (
         EncoderLayer,
         base={"task": "addition", "steps": 400},
         judge=lowest,
+        judged="loss",
         next=("no_ffn", "deep"),
     ),
     ask(
@@ -200,7 +207,14 @@ QUESTIONS = (
         variants.cosine_attention,
         next=("attention_scale", "products"),
     ),
-    ask("batch_norm", {"layer": {}, "batch": {"twist": "batch_norm"}}, variants.BatchNorm, judge=lowest, next=("norms", "leak_norm")),
+    ask(
+        "batch_norm",
+        {"layer": {}, "batch": {"twist": "batch_norm"}},
+        variants.BatchNorm,
+        judge=lowest,
+        judged="loss",
+        next=("norms", "leak_norm"),
+    ),
     pair(
         "attention_dropout",
         "twist",

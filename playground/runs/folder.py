@@ -36,7 +36,8 @@ NAMES = (
 )  # fmt: skip
 LAZY = ("history", "film", "snapshot", "tokenizers", "pairs")  # parts of a run that are read when somebody looks
 PLAIN = (
-    "name", "owner", "label", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live", "checkpoint_step",
+    "name", "owner", "label", "secret", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live",
+    "checkpoint_step",
 )  # fmt: skip
 
 
@@ -110,7 +111,7 @@ class Folder:
         return data
 
     def _run(self, id: str | None) -> Run:
-        card = {"precision": "float32"} | self.card  # which runs of before don't say
+        card = {"precision": "float32", "secret": False} | self.card  # which runs of before don't say
         if card["format"] != FORMAT or card["status"] not in STATUSES or not re.fullmatch(r"[0-9a-f]{64}|", card["owner"]):
             raise ValueError
         values = {name: _plain(card[name], name) for name in PLAIN if name != "live"}
@@ -209,7 +210,7 @@ def _entries(entries: Any) -> dict[str, dict[str, Any]]:
 def _plain(value: Any, name: str) -> Any:
     """A value of run.json with the type that the run has there. Raises ValueError."""
     kinds = {"created": (int, float), "seconds": (int, float), "threads": (int,), "step": (int,), "checkpoint_step": (int, type(None))}
-    wanted = kinds.get(name, (str,))
+    wanted = (kinds | {"secret": (bool,)}).get(name, (str,))
     if type(value) not in wanted or (isinstance(value, str) and len(value) > 2000):
         raise ValueError(name)
     if isinstance(value, (int, float)) and not 0 <= value < 1e12:

@@ -18,7 +18,7 @@ class Limits:
     devices: tuple[str, ...] = ("cpu",)
     cores: int = 2
     memory: int = 4 * GB  # bytes for all trainings together
-    runs_each: int = 6  # unfinished, per owner: an experiment has up to four
+    runs_each: int = 6  # unfinished, per owner: an experiment has up to five
     runs_unfinished: int = 150
     runs_kept: int = 500
     bytes_kept: int = 4 * GB

@@ -45,11 +45,19 @@ class Runs:
         """A new run, queued. Raises Refusal: too large for the machine, too many unfinished runs, no data for task "own"."""
         return self._create(experiment, token, data=pairs, credit=credit or (pairs.credit if pairs else ""), label=_clean(label))
 
-    def create_all(self, experiments: Sequence[Experiment], token: str, labels: Sequence[str]) -> list[Run]:
+    def create_all(self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False) -> list[Run]:
         """New runs for experiments that make their own sentences: all of them, or a Refusal and none."""
-        with self._lock:
-            self._admit_owner(owner_of(token), len(experiments))
-            return [self.create(experiment, token, label=label) for experiment, label in zip(experiments, labels, strict=True)]
+        made: list[Run] = []
+        try:
+            with self._lock:
+                self._admit_owner(owner_of(token), len(experiments))
+                for experiment, label in zip(experiments, labels, strict=True):
+                    made.append(self._create(experiment, token, label=_clean(label), secret=secret))
+        except Refusal:
+            for run in made:
+                self._delete(run)
+            raise
+        return made
 
     def get(self, id: str) -> Run:
         """Raises Refusal("runs.unknown")."""
@@ -137,12 +145,12 @@ class Runs:
         if other:
             raise Refusal("runs.fork_differs", names=", ".join(other))
         contents = pack_fork(source.tokenizers, parameters)
-        return self._create(experiment, token, contents, parent=(source.id, actual), data=source.pairs, credit=source.credit)
+        return self._create(experiment, token, contents, parent=(source.id, actual), **_copied(source))
 
     def remake(self, id: str, token: str) -> Run:
         """The same experiment and data as a new run of the caller's: "make it mine"."""
         source = self.get(id)
-        return self._create(source.experiment, token, data=source.pairs, credit=source.credit)
+        return self._create(source.experiment, token, **_copied(source))
 
     def seen(self, id: str) -> None:
         """Somebody is looking at this run."""
@@ -206,7 +214,8 @@ class Runs:
         unfinished = [run for run in self._runs.values() if run.unfinished]
         mine = [run for run in unfinished if run.owner == owner]
         if len(mine) + more > self.limits.runs_each:
-            raise Refusal("runs.too_many_yours", most=self.limits.runs_each, names=", ".join(run.name for run in mine))
+            names = ", ".join(run.name for run in mine) or "–"
+            raise Refusal("runs.too_many_yours", most=self.limits.runs_each, count=len(mine), more=more, names=names)
         if len(unfinished) + more > self.limits.runs_unfinished:
             raise Refusal("runs.too_many", most=self.limits.runs_unfinished)
 
@@ -240,6 +249,11 @@ class Runs:
             size += self.store.size(run)
             if size > self.limits.bytes_loaded and not run.watched:
                 run.release()
+
+
+def _copied(run: Run) -> dict[str, Any]:
+    """What every copy of a run has from it."""
+    return {"data": run.pairs, "credit": run.credit, "secret": run.secret}
 
 
 def _clean(label: str) -> str:

@@ -48,6 +48,7 @@ class Run:
     owner: str = ""
     label: str = ""  # what the owner typed; text, never a path
     created: float = field(default_factory=time.time)  # seconds since 1970, UTC
+    secret: bool = False  # what was changed in its model on purpose is for its reader to find out; so it is in every copy
     parent: tuple[str, int] | None = None  # forked from (run id, step)
     shipped: bool = False
     device: str = "cpu"

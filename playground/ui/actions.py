@@ -14,7 +14,7 @@ from typing import Any
 import gradio as gr
 
 from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, check, default, preset
-from playground.lessons.bench import Bench
+from playground.lessons.bench import Bench, untouched
 from playground.lessons.labs import get
 from playground.runs.reader import Reader
 from playground.runs.registry import Runs
@@ -148,13 +148,17 @@ def command(runs: Runs, token: str, language: str, message: str) -> dict:
 
 
 def experiments(runs: Runs, token: str, language: str, lab: str, seed: Any) -> dict:
-    """The arms of a bench, each a run of the visitor's own."""
+    """The arms of a bench, each a run of the visitor's own. Those that the visitor has already are not trained again: with the same seed
+    they would come out the same."""
     bench, seed = get(lab), check("seed", seed)
     if not isinstance(bench, Bench):
         raise Refusal("page.not_a_command")
-    arms = bench.arms_of(seed)
-    made = runs.create_all([bench.experiment(arm, seed) for arm in arms], token, [bench.label(language, arm, seed) for arm in arms])
-    return {"lab": lab, "arms": [run.id for run in made]}
+    mine = [run for run in runs.mine(token) if run.unfinished or run.status == "done"]
+    have = {place[0]: run for run in mine if (place := bench.recognise(run)) and place[1] == seed and untouched(run)}
+    new = [arm for arm in bench.arms_of(seed) if arm not in have]
+    labels = [bench.label(language, arm, seed) for arm in new]
+    have |= zip(new, runs.create_all([bench.experiment(arm, seed) for arm in new], token, labels, secret=bench.alone), strict=True)
+    return {"lab": lab, "arms": [have[arm].id for arm in bench.arms_of(seed)]}
 
 
 def set_live(runs: Runs, token: str, run_id: str, name: str, value: Any) -> dict:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from playground.config import Experiment, default
-from playground.lessons.leaks import SECRET
 from playground.runs.run import Run
 from playground.ui.controls import CONTROLLED, label, shown_value
 from playground.words import say
@@ -19,11 +18,7 @@ def title(run: Run, chosen: str) -> str:
 
 def disclosed(run: Run) -> Experiment:
     """A run's settings, without what was changed in a run that is a mystery."""
-    return run.experiment.with_(twist=default("twist")) if is_secret(run) else run.experiment
-
-
-def is_secret(run: Run) -> bool:
-    return run.label.startswith(SECRET)
+    return run.experiment.with_(twist=default("twist")) if run.secret else run.experiment
 
 
 def twist_name(run: Run, chosen: str) -> str:
@@ -31,7 +26,7 @@ def twist_name(run: Run, chosen: str) -> str:
     twist = run.experiment.model.twist
     if twist == default("twist"):
         return ""
-    return SECRET if is_secret(run) else shown_value("twist", twist, chosen)
+    return "?" if run.secret else shown_value("twist", twist, chosen)
 
 
 def difference(experiment: Experiment, other: Experiment, chosen: str) -> str:

@@ -50,12 +50,24 @@ def test_a_leak_is_trained_seen_and_opened(visit):
 
 
 def test_a_mystery_in_chinese_keeps_its_secret_until_the_guess(visit):
-    page = visit(link({"lang": "zh", "tab": "labs", "lab": "mystery", "toss": 4}))
-    labs = guess(page, bug_of(4))
-    trained(labs)
+    page = visit(link({"lang": "zh", "tab": "labs", "lab": "mystery"}))
+    labs = page.locator("#pg-panel-labs")
+    number = labs.locator("[data-block='choice number'] button")
+    number.nth(3).click()
+    has_address(page, toss="4")
+    labs.locator("[data-block='button train'] button").click()
+    expect(labs.locator("[data-block='progress progress']")).to_be_hidden(timeout=LONG)
+    expect(labs.locator("[data-block='table ends-table'] tbody tr")).to_have_count(2)
+    expect(labs.locator("[data-block='text verdict']")).to_have_count(0)  # nothing is said before somebody guesses
+    arms = address(page)["arms"]
+    labs.get_by_role("button", name=say("zh", "lessons.all")).click()
+    labs.locator(".pg-card[data-lab=mystery]").click()
+    assert address(page)["arms"] == arms
+    expect(number.nth(3)).to_have_attribute("aria-pressed", "true")  # whoever comes back finds the same one
+    guess(page, bug_of(4))
     expect(labs.locator("[data-block='text verdict']")).to_contain_text(say("zh", "lessons.right"))
-    labs.get_by_role("button", name=say("zh", "lessons.other", number=5)).click()
-    has_address(page, toss="5")
+    number.nth(4).click()
+    has_address(page, toss="5", arms=None)
     expect(labs.locator("[data-block='text verdict']")).to_have_count(0)
 
 

@@ -99,16 +99,16 @@ def test_the_best_arm_is_named_only_when_no_other_comes_near():
     assert best(made_up(one=[0.9], two=[0.5])) == "one"
     assert best(made_up(one=[0.9], two=[0.9 - CLOSE / 2])) == "same"
     assert best(made_up(one=[1.0, 0.4], two=[0.6, 0.6])) == "same"  # the seeds differ more than the arms
-    assert spread(made_up(one=[1.0, 0.5], two=[0.2, 0.2]), "exact") == pytest.approx(0.125)
+    assert spread(made_up(one=[1.0, 0.5], two=[0.2, 0.2]).values(), "exact") == pytest.approx(0.125)
 
 
 def test_the_judges_of_questions_by_hand():
-    judge = questions.which("one", "other", ("a", "b"))
+    judge = questions.which("one", "other")
     arms = {"one_with": [1.0], "one_without": [0.1], "other_with": [1.0], "other_without": [0.9]}
-    assert judge(made_up(**arms)) == "a"
+    assert judge(made_up(**arms)) == "one"
     assert judge(made_up(**arms | {"other_without": [0.0]})) == "both"
     assert judge(made_up(**arms | {"one_without": [0.9]})) == "neither"
-    assert judge(made_up(**arms | {"one_without": [0.9], "other_without": [0.2]})) == "b"
+    assert judge(made_up(**arms | {"one_without": [0.9], "other_without": [0.2]})) == "other"
     losses = {"a": {"loss": 0.1}, "b": {"loss": 0.2}, "c": {"loss": 0.3}}
     assert questions.lowest(measured(**losses)) == "a"
     assert questions.lowest(measured(**losses | {"b": {"loss": 0.12}})) == "same"
@@ -145,6 +145,5 @@ def test_a_mystery_is_one_of_all_bugs_and_its_runs_keep_the_secret():
         run = solo.new_run(mystery.experiment("broken", number))
         assert run.experiment.model.twist == leaks.bug_of(number)
         assert mystery.recognise(run) == ("broken", number)
-        assert mystery.label("en", "broken", number).startswith(leaks.SECRET)
     assert all(leak.arms["broken"]["twist"] in BUGS for leak in leaks.LEAKS if leak.arms)
     assert {leak.arms["broken"]["twist"] for leak in leaks.LEAKS if leak.arms} == set(BUGS)  # every bug has a leak of its own

@@ -34,7 +34,8 @@ def test_nothing_is_given_away_before_a_guess(site, name):
     for parameters in ({}, {"guess": guess}, {"sure": SURE[0]}, {"guess": "nonsense", "sure": SURE[0]}, {"guess": guess, "sure": "100"}):
         found = shown(site, lab=name, **parameters)
         assert not {"verdict", "exhibits"} & found.keys()
-        assert [option["value"] for option in found["guess"]["options"]] == list(LABS[name].guesses)
+        if name != "mystery":  # there one looks first and guesses then
+            assert [option["value"] for option in found["guess"]["options"]] == list(LABS[name].guesses)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

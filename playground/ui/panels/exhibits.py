@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from playground.figures import graph, tensor
 from playground.figures.tokens import Name
-from playground.lessons.lab import Grid, Lab, Lines, Outcome, Table
+from playground.lessons.lab import Grid, Lab, Lines, Table
 from playground.ui import blocks
 from playground.ui.view import View
 from playground.words import printed
 
+Exhibit = Grid | Lines | Table
 
-def exhibits(view: View, lab: Lab, outcome: Outcome) -> list[dict]:
+
+def exhibits(view: View, lab: Lab, shown: Sequence[Exhibit]) -> list[dict]:
     width = view.width if view.width < 700 else view.width // 2 - 26
-    return [_exhibit(view, lab, exhibit, width) for exhibit in outcome.exhibits]
+    return [_exhibit(view, lab, exhibit, width) for exhibit in shown]
 
 
-def _exhibit(view: View, lab: Lab, exhibit: Grid | Lines | Table, width: int) -> dict:
+def _exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int) -> dict:
     title = lab.say(view.language, f"show_{exhibit.name}")
     caption = lab.say(view.language, f"caption_{exhibit.name}", **exhibit.said)
     if isinstance(exhibit, Table):

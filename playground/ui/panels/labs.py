@@ -42,18 +42,21 @@ def _cards(view: View, id: str, names: list[str], title: str = "") -> dict:
 def _page(view: View, lab: Lab) -> dict:
     """{"blocks"}, and whether there will be "more" after a "pause" in milliseconds."""
     asking, guess, sure, answered = ask(view, lab.say, lab.guesses)
-    page = [
+    head = [
         blocks.button("all", "move", view.say("lessons.all"), to={"lab": ""}),
         blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
-        *asking,
     ]
-    if not answered:
-        return {"blocks": page}
-    if isinstance(lab, Bench):
-        found, more = experiment.blocks_of(view, lab, guess, sure)
-        return {"blocks": page + found + _ending(view, lab), **({"more": True, "pause": experiment.PAUSE} if more else {})}
-    return {"blocks": page + _result(view, lab, guess, sure) + _ending(view, lab)}
+    if not isinstance(lab, Bench):
+        return {"blocks": head + asking + (_result(view, lab, guess, sure) + _ending(view, lab) if answered else [])}
+    if not (answered or lab.alone):
+        return {"blocks": head + asking}
+    shown = experiment.show(view, lab)
+    said = experiment.verdict(view, lab, shown.outcome, guess, sure) if answered and shown.outcome else []
+    ending = _ending(view, lab) if answered else []
+    # who is to find something out looks first and guesses then
+    page = shown.blocks + (asking if shown.visible else []) + said if lab.alone else asking + said + shown.blocks
+    return {"blocks": head + page + ending, **({"more": True, "pause": experiment.PAUSE} if shown.works else {})}
 
 
 def _ending(view: View, lab: Lab) -> list[dict]:
@@ -73,7 +76,7 @@ def _result(view: View, lab: Lab, guess: str, sure: str) -> list[dict]:
         *verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure if toss == 1 and not asked else ""),
         blocks.text("about", lab.say(view.language, "about"), css="pg-caption"),
         blocks.row("controls", *_controls(view, lab, settings, toss), css="controls"),
-        blocks.row("exhibits", *exhibits(view, lab, outcome), css="grids"),
+        blocks.row("exhibits", *exhibits(view, lab, outcome.exhibits), css="grids"),
     ]
 
 

@@ -5,49 +5,38 @@ import { h, notice, say } from "./dom.js";
 import { onUpdate, run } from "./live.js";
 import { currentCard } from "./top.js";
 import { guesses } from "./labs.js";
+import { keep, kept } from "./storage.js";
 
 const KEY = "playground-course"; // {now: the lesson under way, done: {lesson: [its steps]}}
 const listeners = new Set();
 const seen = new Map(); // step -> the different things that were looked at for it, as long as the page lives
 let lessons = [];
-let memory = { now: "", done: {} }; // where storage is closed to us
 let sentence = null; // what the model made of the sentence on screen
 
 export const onCourse = (listener) => listeners.add(listener);
 
-function kept() {
-  try {
-    return { now: "", done: {}, ...JSON.parse(localStorage.getItem(KEY)) };
-  } catch {
-    return memory;
-  }
-}
+const progress = () => ({ now: "", done: {}, ...kept(KEY) });
 
-function keep(changes) {
-  memory = { ...kept(), ...changes };
-  try {
-    localStorage.setItem(KEY, JSON.stringify(memory));
-  } catch {
-    // it lasts as long as the page
-  }
+function progressed(changes) {
+  keep(KEY, changes);
   drawBar();
   for (const listener of listeners) listener();
 }
 
-export const forgetCourse = () => (seen.clear(), keep({ now: "", done: {} }));
-export const lessonUnderWay = () => lessons.find((lesson) => lesson.name === kept().now);
+export const forgetCourse = () => (seen.clear(), progressed({ now: "", done: {} }));
+export const lessonUnderWay = () => lessons.find((lesson) => lesson.name === progress().now);
 export const numberOf = (lesson) => lessons.indexOf(lesson) + 1;
 
 /** Names of the steps of a lesson that are done. */
 export function doneOf(name) {
   const known = lessons.find((lesson) => lesson.name === name)?.steps.map((step) => step.name) ?? [];
-  return known.filter((step) => kept().done[name]?.includes(step));
+  return known.filter((step) => progress().done[name]?.includes(step));
 }
 
 export const stepsOf = (name) => lessons.find((lesson) => lesson.name === name)?.steps ?? [];
 export const isDone = (name) => doneOf(name).length === stepsOf(name).length;
 /** Where to go on: the lesson under way, else the first that isn't done. */
-export const upNext = () => (lessonUnderWay() && !isDone(kept().now) ? lessonUnderWay() : lessons.find((lesson) => !isDone(lesson.name)));
+export const upNext = () => (lessonUnderWay() && !isDone(progress().now) ? lessonUnderWay() : lessons.find((lesson) => !isDone(lesson.name)));
 
 export function setCourse(declared) {
   lessons = declared;
@@ -94,13 +83,13 @@ function holds(lesson, { name, when: { different, ...rest } }) {
 
 /** Looks at what is on screen, and ticks off what has been done. */
 function look() {
-  if (cursor.tab === "course" && cursor.lesson && !cursor.notes && kept().now !== cursor.lesson) keep({ now: cursor.lesson });
+  if (cursor.tab === "course" && cursor.lesson && !cursor.notes && progress().now !== cursor.lesson) progressed({ now: cursor.lesson });
   const lesson = lessonUnderWay();
   if (!lesson) return;
   const before = doneOf(lesson.name);
   const news = lesson.steps.filter((step) => !before.includes(step.name) && holds(lesson, step)).map((step) => step.name);
   if (!news.length) return;
-  keep({ done: { ...kept().done, [lesson.name]: [...before, ...news] } });
+  progressed({ done: { ...progress().done, [lesson.name]: [...before, ...news] } });
   if (cursor.tab === "course") return; // there the list shows it
   const said = { number: numberOf(lesson), done: doneOf(lesson.name).length, steps: lesson.steps.length };
   notice(say(isDone(lesson.name) ? "course_lesson_done" : "course_step_done", said));
@@ -131,6 +120,6 @@ function drawBar() {
     go(lesson, say("course_lesson", { number: numberOf(lesson) })), dots(lesson.name),
     h("span", { class: "pg-lesson-next" }, next ? next.text : say("course_all_done")),
     next || !following ? "" : go(following, say("course_next", { title: following.title })),
-    h("button", { type: "button", class: "pg-quiet", "aria-label": say("course_leave"), title: say("course_leave"), onclick: () => keep({ now: "" }) }, "×"),
+    h("button", { type: "button", class: "pg-quiet", "aria-label": say("course_leave"), title: say("course_leave"), onclick: () => progressed({ now: "" }) }, "×"),
   );
 }

@@ -2,27 +2,11 @@
 
 import { cursor, move } from "./state.js";
 import { h, say } from "./dom.js";
+import { forget, keep, kept } from "./storage.js";
 
 const KEY = "playground-guesses"; // lab -> [percent sure, right or not], of the first guess
 /** What was guessed so far. */
 export const guesses = () => kept(KEY);
-
-/** What this browser keeps under a name: an object, empty where there is none or storage is closed to us. */
-function kept(key) {
-  try {
-    return JSON.parse(localStorage.getItem(key)) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-function keep(key, values) {
-  try {
-    localStorage.setItem(key, JSON.stringify({ ...kept(key), ...values }));
-  } catch {
-    // storage is closed to us: guesses are forgotten, and runs stand in the address
-  }
-}
 
 /** Only the first guess of a lab counts: whoever has seen the answer guesses no more. */
 export function record(element, block) {
@@ -33,11 +17,7 @@ export function record(element, block) {
 }
 
 export function forgetGuesses() {
-  try {
-    localStorage.removeItem(KEY);
-  } catch {
-    // there are none
-  }
+  forget(KEY);
   for (const element of document.querySelectorAll('[data-block^="calibration"]')) drawCalibration(element);
 }
 
