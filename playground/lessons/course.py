@@ -31,6 +31,7 @@ class Step:
     - sentence: the sentence is the visitor's "own", has an "unknown" token or comes out "wrong"
     - read: sentences of the visitor's own were read
     - guess: the question of this lab, or of the lesson, was answered
+    - sees: what this CSS selector finds is in sight
     - different: so many different values of these fields together, one after another, each while all the rest held
 
     `to` is where in the app that is, as fields of the cursor; `knobs` are set first, all others to their defaults.
@@ -68,7 +69,7 @@ class Lesson:
     @property
     def steps(self) -> tuple[Step, ...]:
         """All there is to do, the guess first."""
-        return (Step(PREDICT, {"guess": self.kept_as}), *self.does)
+        return (Step(PREDICT, {"guess": self.kept_as}, {"tab": "labs", "lab": self.lab} if self.lab else {}), *self.does)
 
     def say(self, language: str, key: str, **values: Any) -> str:
         return say(language, f"course.{self.name}.{key}", **values)
@@ -78,6 +79,7 @@ class Lesson:
         return say(language, "course.predict") if name == PREDICT else self.say(language, f"step_{name}")
 
 
+PIECES = '#pg-panel-data [data-block="chips pieces"]'  # the tokens of the sentence, with their ids
 ATTENTION = {"tab": "attention", "view": "matrix"}
 
 LESSONS = (
@@ -95,8 +97,8 @@ LESSONS = (
         "tokens",
         asked.UNKNOWN,
         (
-            Step("own", {"at": {"tab": "data"}, "sentence": "own"}, {"tab": "data", "run": "reverse"}),
-            Step("unknown", {"at": {"tab": "data"}, "sentence": "unknown"}, {"tab": "data"}),
+            Step("own", {"at": {"tab": "data"}, "sentence": "own", "sees": PIECES}, {"tab": "data", "run": "reverse"}),
+            Step("unknown", {"at": {"tab": "data"}, "sentence": "unknown", "sees": PIECES}, {"tab": "data"}),
         ),
     ),
     Lesson(
@@ -166,8 +168,8 @@ LESSONS = (
         "lives",
         "leak_future",
         (
-            Step("wrong", {"at": {"step": ""}, "sentence": "wrong"}, {"tab": "lives", "run": "numbers_de"}),
-            Step("fix", {"at": {"tab": "lives", "fix": "*"}}, {"tab": "lives"}),
+            Step("wrong", {"at": {"tab": "lives", "step": ""}, "sentence": "wrong"}, {"tab": "lives", "run": "numbers_de"}),
+            Step("fix", {"at": {"tab": "lives", "fix": "*"}, "sees": ".pg-lanes .fixed.right"}, {"tab": "lives"}),
         ),
         (3, 6, 3),
     ),

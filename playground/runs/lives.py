@@ -18,7 +18,7 @@ from playground.runs.run import Run
 from playground.runs.tokens import judge
 from playground.runs.views import Look
 
-WIDEST = 12  # sentences asked at once when one is sought that goes wrong
+WIDEST = 40  # sentences asked at once when one is sought that goes wrong
 
 
 @dataclass(frozen=True)
@@ -73,21 +73,29 @@ def lens_of(reader: Reader, run: Run, step: int | None, text: str, written: Sequ
 
 
 def go_wrong(reader: Reader, run: Run, step: int | None, sentences: Sequence[tuple[str, str]]) -> list[str]:
-    """Which of these (source, target) sentences free running gets wrong, of the first `WIDEST` that the model can read."""
+    """Which of these (source, target) sentences free running gets wrong, of the first `WIDEST` that the model can read; first those where
+    it goes wrong on its way: something before the mistake is right, and something comes after it."""
     asked = [text for text, _ in sentences if _readable(reader, run, text)][:WIDEST]
     sources = [reader.read(run, text)[1] for text in asked]
 
     most = most_written(max(map(len, sources), default=0))
 
     def work(model: Transformer, actual: int) -> list[str]:
-        wrong = []
+        wrong, late = [], []
         for text, found in zip(asked, greedy(model, sources, most), strict=True):
             right = [(*run.tokenizers[1].encode(answer), EOS) for answer in answers.references(run, text) or ()]
-            if found.ids not in right or UNK in found.ids:
-                wrong.append(text)
-        return wrong
+            if found.ids in right and UNK not in found.ids:
+                continue
+            place = max((_parting(found.ids, answer) for answer in right), default=0)
+            (late if 0 < place < len(found.ids) - 2 else wrong).append(text)
+        return late + wrong
 
     return reader.work(run, step, (tuple(asked), "go wrong"), work)
+
+
+def _parting(ids: tuple[int, ...], answer: tuple[int, ...]) -> int:
+    """How many tokens of the answer were written before the first wrong one."""
+    return next((at for at, (one, other) in enumerate(zip(ids, answer, strict=False)) if one != other), min(len(ids), len(answer)))
 
 
 def _readable(reader: Reader, run: Run, text: str) -> bool:

@@ -7,8 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from playground.config import Refusal
+from playground.config import UNK, Refusal
 from playground.lessons import asked
+from playground.runs.translating import PLAIN, Way
+from tests.training.corpora import corpus_of
 
 
 def pieces(text: str) -> list:
@@ -16,8 +18,10 @@ def pieces(text: str) -> list:
 
 
 def reading(*rows: list[float]):
-    """A reader of a model with one layer, whose heads look so while the first token is written."""
-    look = SimpleNamespace(cross=np.array([[[row] for row in rows]]), source=pieces("a b c <eos>"), asked=pieces("x"))
+    """A reader of a model whose last layer's heads look so while the first token is written, and everywhere at any other time."""
+    everywhere = [0.25] * 4
+    cross = np.array([[[everywhere] * 2 for _ in rows], [[row, everywhere] for row in rows]])  # (2, H, 2, 4)
+    look = SimpleNamespace(cross=cross, source=pieces("a b c <eos>"), asked=pieces("x"))
     return SimpleNamespace(look=lambda run, step, text: look)
 
 
@@ -37,6 +41,50 @@ def test_where_it_looks_on_average(rows, answer):
     assert found == answer
     assert numbers["percent"] == pytest.approx(100 * np.mean(rows, axis=0).max())
     assert numbers["length"] == 3
+
+
+def writing(monkeypatch, write):
+    """From here on every run writes `write(text, way)`."""
+
+    def translate(reader, run, step, text, way=PLAIN):
+        return SimpleNamespace(candidates=[SimpleNamespace(text=write(text, way)), SimpleNamespace(text="")])
+
+    monkeypatch.setattr(asked, "translate", translate)
+
+
+@pytest.mark.parametrize(("unit", "joint"), [("characters", ""), ("words", " "), ("bpe", " ")])
+def test_two_unknown_tokens_come_out_alike_or_not(monkeypatch, unit, joint):
+    reader = SimpleNamespace(units=lambda run: (unit, unit))
+    writing(monkeypatch, lambda text, way: text[:0:-1])  # whatever came first
+    assert asked.unknown(reader, None, None, "ab")[0] == "same"
+    writing(monkeypatch, lambda text, way: text)
+    found, numbers = asked.unknown(reader, None, None, "ab")
+    assert found == "other"
+    assert [numbers["one"], numbers["other"]] == [f"{stranger}{joint}ab" for stranger in asked.STRANGERS]
+    assert (numbers["first"], numbers["second"]) == asked.STRANGERS
+
+
+def test_what_is_called_unknown_is_in_no_vocabulary():
+    """And all the rest of its sentence is."""
+    for tokenizer, text in ((corpus_of(task).src_tokenizer, corpus_of(task).train[0].src) for task in ("reverse", "german_english")):
+        joint = "" if tokenizer.kind == "characters" else " "
+        for stranger in asked.STRANGERS:
+            assert [number == UNK for number in tokenizer.encode(f"{stranger}{joint}{text}")] == [True, *[False] * len(tokenizer.encode(text))]
+
+
+@pytest.mark.parametrize("harder", [True, False])
+@pytest.mark.parametrize(("others", "answer"), [(0, "never"), (1, "few"), (4, "few"), (5, "many"), (10, "many")])
+def test_of_how_many_sentences_a_beam_of_four_writes_something_else(monkeypatch, others, answer, harder):
+    """Of ten harder ones, or of held-out ones where a task has none harder."""
+    splits = {"harder": [(f"long {n}", "") for n in range(10 * harder)], "heldout": [(f"short {n}", "") for n in range(10)]}
+    reader = SimpleNamespace(examples=lambda run, split, count: splits[split][:count])
+    kind = "long" if harder else "short"
+
+    def write(text, way):
+        return "another" if way == Way(method="beam", width=4) and text in [f"{kind} {n}" for n in range(others)] else "greedy"
+
+    writing(monkeypatch, write)
+    assert asked.beam(reader, None, None, "") == (answer, {"other": others, "all": 10})
 
 
 def run(tokens=(), exact=(), losses=(), heldout=0.0):
@@ -61,12 +109,18 @@ def test_sentences_when_nine_in_ten_tokens_are_right(tokens, exact, step, answer
 
 
 @pytest.mark.parametrize(
-    ("losses", "heldout", "answer"), [((9.0, *[1.0] * 10), 1.4, "same"), ((1.0,), 1.6, "larger"), ((1.6,), 1.0, "smaller")]
+    ("losses", "trained", "heldout", "answer"),
+    [
+        ((9.0, *[1.0] * 10), 1.0, 1.4, "same"),
+        ((9.0, *[1.0] * 5, *[3.0] * 5), 2.0, 3.5, "larger"),  # ten steps, as one batch is like no other
+        ((1.0,), 1.0, 1.6, "larger"),
+        ((1.6,), 1.6, 1.0, "smaller"),
+    ],
 )
-def test_the_newest_losses_are_compared(losses, heldout, answer):
+def test_the_newest_losses_are_compared(losses, trained, heldout, answer):
     found, numbers = asked.gap(None, run((0.5,), (0.2,), losses, heldout), None, "")
     assert found == answer
-    assert numbers == {"trained": losses[-1], "heldout": heldout, "exact": pytest.approx(20)}
+    assert numbers == {"trained": pytest.approx(trained), "heldout": heldout, "exact": pytest.approx(20)}
 
 
 @pytest.mark.parametrize("question", [asked.tokens_first, asked.gap])

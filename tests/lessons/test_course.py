@@ -8,19 +8,52 @@ from string import Formatter
 
 import pytest
 
-from playground.config import Refusal, check
+from playground.config import KNOBS, ModelConfig, Refusal, check
+from playground.inspection.stages import record
 from playground.lessons import course
 from playground.lessons.course import COURSE, LESSONS, PREDICT
 from playground.lessons.labs import LABS
 from playground.ui import links
-from playground.ui.panels import TABS
+from playground.ui.panels import TABS, attention, health
+from playground.twists import build
 from playground.words import LANGUAGES, entries
 
 ROOT = Path(course.__file__).parents[1]
 SCRIPT = (ROOT / "ui" / "static" / "course.js").read_text(encoding="utf-8")
 STATE = (ROOT / "ui" / "static" / "state.js").read_text(encoding="utf-8")
-CURSOR = set(re.findall(r"(\w+): \"", STATE.partition("const DEFAULTS = {")[2].partition("};")[0]))
+CURSOR = dict(re.findall(r"(\w+): \"(\w*)\"", STATE.partition("const DEFAULTS = {")[2].partition("};")[0]))
 STEPS = [(lesson, step) for lesson in LESSONS for step in lesson.steps]
+DONE = {  # a step: what a student does after its button was pressed, one thing after another, and what of all this may not be otherwise
+    "attention heads": ([{"layer": "1", "head": "1"}, {"head": "2"}, {"layer": "2"}], {"tab": "whatif"}),
+    "attention cell": ([{"q": "2", "k": "0"}], {"tab": "lives", "q": "", "k": ""}),
+    "tokens own": ([{"sentence": {"own"}}], {"tab": "learn", "sentence": {"unknown", "wrong"}}),
+    "tokens unknown": ([{"sentence": {"own", "unknown"}}], {"tab": "learn", "sentence": {"own", "wrong"}}),
+    "weight worked": ([{"row": "2", "col": "0"}], {"tab": "learn", "stage": "decoder.0.cross_attention.scores", "row": "", "col": ""}),
+    "weight product": ([{"q": "2", "k": "0"}, {"view": "product"}], {"tab": "learn", "view": "lines", "q": "", "k": ""}),
+    "heads parts": ([{"part": "encoder"}, {"part": "decoder"}], {"tab": "learn"}),
+    "heads off": ([{"off": "c1.1"}, {"off": "c1.1_c1.2"}, {"off": "c1.2"}], {"tab": "attention"}),
+    "order shift": ([{"shift": "4"}, {"shift": "9"}], {"tab": "learn", "pos": "waves"}),
+    "order none": ([{"mine": True, "settings": {"positions": "none"}}, {"steps": 60}], {"mine": False, "settings": {}, "steps": 59}),
+    "masks kinds": ([{"mask": "padding"}, {"mask": "causal"}], {"tab": "attention"}),
+    "masks future": ([{"q": "1", "k": "2"}], {"tab": "lives", "part": "encoder", "q": "2", "k": "1"}),
+    "layers sum": ([{"row": "0", "col": "3"}], {"tab": "learn", "stage": "encoder.0.feed_forward.W_2", "row": "", "col": ""}),
+    "layers gauges": ([{"gauge": "activation"}, {"gauge": "entropy"}], {"tab": "learn"}),
+    "training train": ([{"mine": True}, {"exact": 0.9}], {"mine": False, "exact": 0.89}),
+    "training film": ([{"step": step} for step in ("1", "2", "4", "8")], {"tab": "attention"}),
+    "lives wrong": ([{"sentence": {"wrong"}}], {"step": "8", "sentence": {"own", "unknown"}}),
+    "lives fix": ([{"fix": "2:7"}], {"tab": "whatif", "fix": ""}),
+    "steering rate": ([{"mine": True}, {"live": {"learning_rate"}}], {"mine": False, "live": {"clip"}}),
+    "steering fork": ([{"mine": True, "forked": True}], {"mine": False, "forked": False}),
+    "decoding beam": ([{"beam": "1"}, {"beam": "2"}], {"tab": "learn", "method": "sample"}),
+    "decoding sample": ([{"draw": "2"}, {"draw": "3"}, {"temperature": "2"}], {"tab": "learn", "method": "beam"}),
+    "own read": ([{"read": True}], {"tab": "translate", "read": False}),
+    "own train": ([{"mine": True, "settings": {"task": "own"}}, {"steps": 30}], {"mine": False, "settings": {}, "steps": 29}),
+    "own try": (
+        [{"mine": True, "settings": {"task": "own"}, "sentence": {"own"}}],
+        {"tab": "data", "mine": False, "settings": {}, "sentence": {"unknown", "wrong"}},
+    ),
+}
+NOBODYS = {"mine": False, "forked": False, "settings": {}, "steps": 0, "exact": 0.0, "live": set(), "sentence": set(), "read": False}
 WORDS = ("title", "goal", "look", "show", "wrong", "ask")
 
 
@@ -33,6 +66,70 @@ def words_of(lesson) -> set[str]:
 
 def named_in(script: str, table: str) -> set[str]:
     return set(re.findall(r"^  (\w+):", script.partition(f"const {table} = {{")[2].partition("\n};")[0], re.MULTILINE))
+
+
+def stages() -> set[str]:
+    """The addresses of all that a model computes."""
+    return set(record(build(ModelConfig(d_model=8, n_heads=2, d_ff=8), 8, 8).eval(), [5, 6], [6, 2]))
+
+
+def matches(value: str, wanted: str) -> bool:
+    return value != "" if wanted == "*" else value.endswith(wanted[1:]) if wanted.startswith("*") else value == wanted
+
+
+HOLDS = {  # as the page has it, see static/course.js; a `screen` is the cursor with what else a step may ask for
+    "at": lambda screen, fields: all(matches(screen[name], value) for name, value in fields.items()),
+    "ahead": lambda screen, _: screen["q"] != "" and int(screen["k"] or 0) > int(screen["q"]),
+    "settings": lambda screen, knobs: knobs.items() <= screen["settings"].items(),
+    "mine": lambda screen, _: screen["mine"],
+    "forked": lambda screen, _: screen["forked"],
+    "steps": lambda screen, count: screen["steps"] >= count,
+    "exact": lambda screen, share: screen["exact"] >= share,
+    "live": lambda screen, knob: knob in screen["live"],
+    "sentence": lambda screen, kind: kind in screen["sentence"],
+    "read": lambda screen, _: screen["read"],
+}
+
+
+def holds(when: dict, screens: list[dict]) -> bool:
+    """Whether the page sees a step done that asks for `when`, after these screens one after another."""
+    fields, count = when.get("different", ((), 1))
+    rest = {kind: wanted for kind, wanted in when.items() if kind != "different"}
+    good = [screen for screen in screens if all(HOLDS[kind](screen, wanted) for kind, wanted in rest.items())]
+    seen = [tuple(screen[name] for name in fields) for screen in good]
+    return len({values for values in seen if any(values) or not fields}) >= count
+
+
+def screens_of(step, moves) -> list[dict]:
+    """Those that a student sees who presses the step's button, and then does this."""
+    screens = [CURSOR | NOBODYS | dict(step.to)]
+    for move in moves:
+        screens.append(screens[-1] | move)
+    return screens
+
+
+def doing(lesson, step) -> tuple[list[dict], dict]:
+    return DONE[f"{lesson.name} {step.name}"]
+
+
+DOES = pytest.mark.parametrize(("lesson", "step"), [(lesson, step) for lesson in LESSONS for step in lesson.does], ids=lambda thing: thing.name)
+
+
+@DOES
+def test_who_presses_its_button_and_does_what_it_asks_has_done_it(lesson, step):
+    """And not before the last of it."""
+    moves, _ = doing(lesson, step)
+    assert holds(step.when, screens_of(step, moves))
+    assert not holds(step.when, screens_of(step, moves)[:-1])
+
+
+@DOES
+def test_nothing_of_it_may_be_otherwise(lesson, step):
+    moves, others = doing(lesson, step)
+    screens = screens_of(step, moves)
+    for name, value in others.items():
+        assert screens[-1][name] != value
+        assert not holds(step.when, [screen | {name: value} for screen in screens]), name
 
 
 def test_twelve_lessons_of_about_ten_minutes_from_attention_to_own_sentences():
@@ -71,7 +168,7 @@ def test_the_page_knows_every_condition_and_has_none_that_nobody_asks_for():
 @pytest.mark.parametrize(("lesson", "step"), STEPS, ids=lambda thing: thing.name)
 def test_every_place_and_field_exists(lesson, step):
     asked = step.when.get("at", {})
-    assert {*step.to, *asked, *step.when.get("different", ((),))[0]} <= CURSOR
+    assert {*step.to, *asked, *step.when.get("different", ((),))[0]} <= CURSOR.keys()
     for fields in (step.to, asked):
         assert fields.get("tab", "learn") in TABS
     for name, value in [*step.to.items(), *((name, value) for name, value in asked.items() if not value.startswith("*"))]:
@@ -89,6 +186,20 @@ def test_being_taken_there_is_not_doing_it(lesson, step):
         at = step.when.get("at", {})
         there = at and all(name in other.to and (other.to[name] if value == "*" else other.to[name] == value) for name, value in at.items())
         assert needs_doing & step.when.keys() or not there
+
+
+def test_whatever_a_cursor_is_to_be_is_something_that_it_can_be():
+    can = {"view": attention.VIEWS, "gauge": health.QUANTITIES, "stage": stages(), "run": [path.name for path in (ROOT.parent / "checkpoints").iterdir()]}
+    for lesson, step in STEPS[:0]:
+        pass
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_how_far_a_run_has_to_come_is_said(language):
+    for lesson, step in STEPS:
+        said = [step.when.get("steps"), step.when.get("exact") and round(100 * step.when["exact"]), (step.knobs or {}).get("steps")]
+        numbers = {int(number) for number in re.findall(r"\d+", lesson.step(language, step.name))}
+        assert numbers == {number for number in said if number}
 
 
 def test_a_run_that_is_asked_for_is_one_that_came_with_the_app():

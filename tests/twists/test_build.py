@@ -21,6 +21,7 @@ from tests.training.corpora import training_of
 from tests.twists.twisted import SRC, STEADY, TGT, UNSTEADY, VOCABULARY, attentions, beside, built, naive, talkative
 
 EVERY = list(TWISTS)
+EARLIER = torch.ones(2, 1, 4, 4, dtype=torch.bool).tril()  # where a query may look
 APART = [name for name in STEADY if name not in ("batch_norm", "no_source_mask", "no_memory_mask")]  # to whom padding is nothing
 
 
@@ -125,6 +126,39 @@ def test_steady_is_what_does_not_change_while_the_sentence_grows(twist, norm):
     grown = [model(SRC, TGT[:, :length]).logits for length in (1, 2)]
     same = all(torch.allclose(part, whole[:, : part.shape[1]], atol=1e-5) for part in grown)
     assert same == model.steady == (twist in STEADY)
+
+
+@pytest.mark.parametrize("twist", EVERY)
+def test_what_is_dropped_in_training_are_looks(twist):
+    """Whatever becomes of the weights, they are told before dropout and mixed after it."""
+    model, x = disturb(built(twist, dropout=0.5)).train(), torch.randn(2, 4, 16, generator=torch.Generator().manual_seed(1))
+    for attention in attentions(model):
+        model.generator.manual_seed(7)
+        out, weights = attention(x, x, x, EARLIER)
+        model.generator.manual_seed(7)
+        dropped = attention.dropout(weights)
+        assert torch.equal(dropped, weights) == (twist == "no_attention_dropout")
+        torch.testing.assert_close(out, attention.W_o(attention.concat(dropped @ attention.split(attention.W_v(x)))))
+
+
+@pytest.mark.parametrize("twist", ["none", "inverted_mask", "softmax_over_queries"])
+def test_without_the_scale_it_is_as_if_all_queries_were_longer(twist):
+    """By the root of d_k, which is 9."""
+    q, k, v = torch.randn(3, 2, 2, 4, 9, generator=torch.Generator().manual_seed(1))
+    attention = attentions(built(twist))[0]
+    asked = ((q, False), (q, True), (3 * q, True))
+    unscaled, scaled, longer = (attention.attend(asks, k, v, EARLIER, scale, attention.dropout) for asks, scale in asked)
+    for one, other, same in zip(unscaled, scaled, longer, strict=True):
+        torch.testing.assert_close(one, same)
+        assert not torch.allclose(one, other)
+
+
+@pytest.mark.parametrize("packing", [True, False])
+@pytest.mark.parametrize("twist", ["batch_norm", "padding_in_loss"])
+def test_what_sums_over_a_batch_is_the_same_however_many_threads_there_are(twist, packing):
+    one, two = (training_of(twist=twist, threads=threads, packing=packing) for threads in (1, 2))
+    for ours, theirs in zip(one.steps(), two.steps(), strict=True):
+        assert ours.loss == pytest.approx(theirs.loss, rel=1e-3)
 
 
 def test_with_nothing_to_drop_even_dropout_is_steady():

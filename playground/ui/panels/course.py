@@ -9,7 +9,7 @@ from playground.lessons import course
 from playground.lessons.course import LESSONS, Lesson
 from playground.lessons.labs import get
 from playground.ui import blocks
-from playground.ui.panels.guessing import ask, verdict
+from playground.ui.panels.guessing import ask, locked, verdict
 from playground.ui.view import View
 
 
@@ -63,7 +63,13 @@ def _title(view: View, lesson: Lesson) -> str:
 
 def _lesson(view: View, lesson: Lesson) -> list[dict]:
     steps = [
-        {"name": step.name, "text": lesson.step(view.language, step.name), "to": dict(step.to), "knobs": step.knobs}
+        {
+            "name": step.name,
+            "text": lesson.step(view.language, step.name),
+            "to": dict(step.to),
+            "knobs": step.knobs,
+            "sees": step.when.get("sees"),
+        }
         for step in lesson.steps
     ]
     following = course.after(lesson)
@@ -89,11 +95,12 @@ def _asked(view: View, lesson: Lesson) -> list[dict]:
         card = {"name": lab.name, "title": lab.say(view.language, "title"), "text": lab.say(view.language, "question")}
         return [{"kind": "cards", "id": "ask", "title": view.say("course.ask"), "cards": [card]}]
     asking, guess, sure, answered = ask(view, lesson.say, lesson.question.guesses, ("predicted", "certain"))
+    said = _answer(view, lesson, guess, sure) if answered else []
     return [
         blocks.text("ask", view.say("course.ask"), css="pg-heading"),
         blocks.text("question", lesson.say(view.language, "question"), css="pg-course-text"),
-        *asking,
-        *(_answer(view, lesson, guess, sure) if answered else ()),
+        *(locked(asking) if len(said) > 1 else asking),
+        *said,
     ]
 
 
@@ -108,11 +115,11 @@ def _answer(view: View, lesson: Lesson, guess: str, sure: str) -> list[dict]:
 
 def _notes(view: View, chosen: Lesson | None) -> list[dict]:
     """For teachers: one lesson, or all."""
-    minutes = sum(sum(lesson.minutes) for lesson in LESSONS)
-    found = [
-        blocks.button("student", "move", view.say("course.student"), to={"notes": ""}),
-        blocks.text("about", view.say("course.teacher_about", minutes=minutes), css="pg-about"),
-    ]
+    found = [blocks.button("student", "move", view.say("course.student"), to={"notes": ""})]
+    if not chosen:
+        minutes = sum(sum(lesson.minutes) for lesson in LESSONS)
+        found.append(blocks.text("about", view.say("course.teacher_about", minutes=minutes), css="pg-about"))
+        found.append(blocks.button("mystery", "move", view.say("course.mystery"), to={"tab": "labs", "lab": "mystery", "notes": ""}))
     for lesson in (chosen,) if chosen else LESSONS:
         showing, working, talking = lesson.minutes
         rows = [

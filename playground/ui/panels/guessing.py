@@ -28,14 +28,19 @@ def ask(view: View, say: Say, guesses: Sequence[str], fields: tuple[str, str] = 
     return asking, guess, sure, answered
 
 
+def locked(asking: list[dict]) -> list[dict]:
+    """What asked, once the answer is there: the guess is seen and can't be another any more."""
+    return [block | {"off": True} if block["kind"] == "choice" else block for block in asking]
+
+
 def verdict(
     view: View, say: Say, kept_as: str, answer: str, numbers: Mapping[str, Any], guess: str, sure: str, more: str = ""
 ) -> list[dict]:
-    """What came of a guess, and why; kept in the browser under a name unless `sure` is empty."""
+    """What came of a guess, and why; counted in the browser under a name unless `sure` is empty."""
     right, knows = guess == answer, guess != UNKNOWN
     said = view.say("lessons.right" if right else "lessons.wrong", answer=say(view.language, f"guess_{answer}"))
     why = say(view.language, f"why_{answer}", **numbers)
     return [
         blocks.text("verdict", " ".join(filter(None, (knows and said, why, more))), css="pg-cell"),
-        *([{"kind": "record", "id": "record", "lab": kept_as, "sure": int(sure), "right": right}] if knows and sure else []),
+        {"kind": "record", "id": "record", "lab": kept_as, "sure": int(sure) if knows and sure else 0, "right": right},
     ]

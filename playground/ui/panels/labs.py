@@ -10,7 +10,7 @@ from playground.lessons.labs import KINDS, LABS, get
 from playground.ui import blocks
 from playground.ui.panels import experiment
 from playground.ui.panels.exhibits import exhibits, label
-from playground.ui.panels.guessing import ask, verdict
+from playground.ui.panels.guessing import ask, locked, verdict
 from playground.ui.view import View
 
 TOSSES = 10**6
@@ -48,12 +48,14 @@ def _page(view: View, lab: Lab) -> dict:
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
     ]
     if not isinstance(lab, Bench):
-        return {"blocks": head + asking + (_result(view, lab, guess, sure) + _ending(view, lab) if answered else [])}
+        if not answered:
+            return {"blocks": head + asking}
+        return {"blocks": head + locked(asking) + _result(view, lab, guess, sure) + _ending(view, lab)}
     if not (answered or lab.alone):
         return {"blocks": head + asking}
     shown = experiment.show(view, lab)
     said = experiment.verdict(view, lab, shown.outcome, guess, sure) if answered and shown.outcome else []
-    ending = _ending(view, lab) if answered else []
+    asking, ending = (locked(asking), _ending(view, lab)) if said else (asking, [])
     # who is to find something out looks first and guesses then
     page = shown.blocks + (asking if shown.visible else []) + said if lab.alone else asking + said + shown.blocks
     return {"blocks": head + page + ending, **({"more": True, "pause": experiment.PAUSE} if shown.works else {})}

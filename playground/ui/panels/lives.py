@@ -50,8 +50,8 @@ def _suggestions(view: View) -> list[dict]:
     """Sentences at which the two lives part, so that nobody has to look for one. Of a model that trains, none: each step has others."""
     if view.run.working and view.step is None:
         return []
-    sentences = view.examples()[:6] + view.reader.examples(view.run, "harder", 6)
-    wrong = go_wrong(view.reader, view.run, view.step, sentences)[:SUGGESTED]
+    sentences = view.examples()[:6] + view.reader.examples(view.run, "harder", 6) + view.reader.examples(view.run, "heldout", 28)
+    wrong = go_wrong(view.reader, view.run, view.step, list(dict.fromkeys(sentences)))[:SUGGESTED]
     if not wrong:
         return [blocks.text("none-wrong", view.say("lives.none_wrong"), css="pg-caption")]
     return [blocks.choice("wrong", "text", view.say("lives.goes_wrong"), [{"value": text, "label": text} for text in wrong], view.text)]
@@ -67,7 +67,7 @@ def _lanes(view: View, found: Lives, at: int, steps: int) -> dict:
         "at": at,
         "parted": found.parted,
         "parts": view.say("lives.parts_here"),
-        "fixes": view.say("lives.corrected_here"),
+        "fixes": view.say("lives.corrected_here" if _is_right(view, found) else "lives.changed_here"),
         "lanes": lanes,
     }
 
@@ -122,13 +122,21 @@ def _captions(view: View, found: Lives) -> list[str]:
     elif found.forced:
         said.append(view.say("lives.together"))
     fixed = _fix(view)
-    if found.corrected and fixed:
+    if found.corrected and fixed and not _is_right(view, found):
+        said.append(view.say("lives.still_wrong", step=fixed[0] + 1, token=found.corrected.asked[fixed[0]].text))
+    elif found.corrected and fixed:
         if found.recovered is not None:
             said.append(view.say("lives.recovered", step=fixed[0] + 1, since=found.recovered + 1))
         elif found.forced:
             said.append(view.say("lives.not_recovered", step=fixed[0] + 1))
     measured = _measured(view, found.step)
     return [*said, *([measured] if measured else [])]
+
+
+def _is_right(view: View, found: Lives) -> bool:
+    """Whether what was chosen in place of the model's own word is the right one, as far as anybody knows."""
+    fixed = _fix(view)
+    return not (found.corrected and fixed and found.corrected.right and not found.corrected.right[fixed[0]])
 
 
 def _measured(view: View, at: int) -> str:

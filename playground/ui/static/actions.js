@@ -116,7 +116,14 @@ export function openTab() {
   const button = document.getElementById(`pg-tab-${cursor.tab}-button`);
   if (!button || button.getAttribute("aria-selected") === "true") return;
   button.click();
+  button.scrollIntoView({ block: "nearest", inline: "nearest" }); // in a narrow window the tabs scroll sideways
   scrollTo({ top: 0 });
+}
+/** Another page within a tab begins at its beginning, wherever the one before was left. */
+export function fromTheTop() {
+  const tabs = document.getElementById("pg-tabs"), stage = document.querySelector(".pg-stage");
+  const top = tabs.getBoundingClientRect().top + scrollY - (getComputedStyle(stage).position === "sticky" ? stage.offsetHeight : 0);
+  if (scrollY > top) scrollTo({ top });
 }
 
 let settings = null; // of the run on screen

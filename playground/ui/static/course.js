@@ -4,7 +4,7 @@ import { cursor, keptOwn, move, onMove } from "./state.js";
 import { h, notice, say } from "./dom.js";
 import { onUpdate, run } from "./live.js";
 import { currentCard } from "./top.js";
-import { guesses } from "./labs.js";
+import { isAnswered } from "./labs.js";
 import { keep, kept } from "./storage.js";
 
 const KEY = "playground-course"; // {now: the lesson under way, done: {lesson: [its steps]}}
@@ -58,7 +58,7 @@ const SENTENCES = {
 
 /** What a step may ask for; see playground/lessons/course.py, where steps are declared. */
 const HOLDS = {
-  guess: (name) => name in guesses() || (cursor.guess === "none" && cursor.lab === name) || (cursor.predicted === "none" && `lesson_${cursor.lesson}` === name),
+  guess: isAnswered,
   at: (fields) => Object.entries(fields).every(([name, value]) => matches(cursor[name], value)),
   ahead: () => cursor.q !== "" && Number(cursor.k) > Number(cursor.q),
   settings: (knobs) => shown() && Object.entries(knobs).every(([name, value]) => shown().settings[name] === value),
@@ -69,7 +69,14 @@ const HOLDS = {
   live: (knob) => shown() && run.live?.[knob] !== undefined && run.live[knob] !== shown().settings[knob],
   sentence: (kind) => shown() && sentence?.run === cursor.run && sentence.text === cursor.text && SENTENCES[kind](),
   read: () => keptOwn() !== "",
+  sees: (selector) => [...document.querySelectorAll(selector)].some(inSight),
 };
+
+/** Whether somebody can see an element: not below the window, not behind the stage that sticks to its top. */
+function inSight(element) {
+  const { top, bottom, height } = element.getBoundingClientRect(), covered = document.querySelector(".pg-stage")?.getBoundingClientRect().bottom ?? 0;
+  return height > 0 && bottom > Math.max(covered, 0) && top < innerHeight;
+}
 
 /** Whether a step holds now. Different things are counted only while the rest of it holds. */
 function holds(lesson, { name, when: { different, ...rest } }) {
@@ -97,6 +104,7 @@ function look() {
 
 onMove(() => (look(), drawBar()));
 onUpdate(look);
+setInterval(() => document.hidden || look(), 1000); // what is in sight changes by scrolling, and when a panel is drawn
 document.addEventListener("pg-guess", look);
 document.addEventListener("pg-reply", () => setTimeout(look)); // once everybody has taken the answer
 document.addEventListener("pg-sentence", ({ detail }) => {

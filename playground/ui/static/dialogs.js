@@ -8,11 +8,14 @@ let host = ""; // the Space's own address, when there is one
 
 export const setHost = (value) => (host = value);
 
+const OWN = ["guess", "sure", "predicted", "certain"]; // whoever follows a link guesses anew
+
 /** The address to give away. Inside a Space's frame the page's own address is not the one people see. */
 export function shareLink() {
-  const query = address().toString();
+  const query = address();
+  for (const name of OWN) query.delete(name);
   const base = host ? `https://${host}/` : location.origin + location.pathname;
-  return base + (query ? `?${query}` : "");
+  return base + (query.size ? `?${query}` : "");
 }
 
 function open(title, ...content) {

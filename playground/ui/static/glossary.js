@@ -82,11 +82,16 @@ function close() {
 }
 
 const termAt = (event) => event.target.closest?.(".pg-term");
+let rested = ""; // where the pointer was last: text that appears under a resting one was not pointed at
+document.addEventListener("pointermove", (event) => {
+  const at = `${event.clientX} ${event.clientY}`;
+  if (event.pointerType !== "touch" && at !== rested && termAt(event)) open(termAt(event));
+  rested = at;
+}, { passive: true });
 document.addEventListener("pointerover", (event) => {
   if (event.pointerType === "touch") return;
   clearTimeout(leaving);
-  if (termAt(event)) open(termAt(event));
-  else if (shown && shown !== document.activeElement && !tip.contains(event.target)) leaving = setTimeout(close, LATE);
+  if (!termAt(event) && shown && shown !== document.activeElement && !tip.contains(event.target)) leaving = setTimeout(close, LATE);
 });
 document.addEventListener("focusin", (event) => termAt(event) && open(termAt(event)));
 document.addEventListener("focusout", (event) => termAt(event) && termAt(event) === shown && close());

@@ -1,6 +1,6 @@
 // Labs: cards to choose from, and what somebody guessed, kept in this browser only.
 
-import { cursor, move } from "./state.js";
+import { cursor, move, onMove } from "./state.js";
 import { h, say } from "./dom.js";
 import { forget, keep, kept } from "./storage.js";
 
@@ -8,16 +8,27 @@ const KEY = "playground-guesses"; // lab -> [percent sure, right or not], of the
 /** What was guessed so far. */
 export const guesses = () => kept(KEY);
 
-/** Only the first guess of a lab counts: whoever has seen the answer guesses no more. */
+const answered = new Set(); // labs and lessons whose answer came after a guess made on this page, or after "I don't know"
+export const isAnswered = (name) => name in guesses() || answered.has(name);
+
+let here = false; // not by the link that was followed
+onMove((names) => {
+  if (["lab", "lesson"].some((name) => names.has(name))) here = false;
+  if (["guess", "predicted"].some((name) => names.has(name) && cursor[name])) here = true;
+});
+
+/** Only the first guess of a lab counts: whoever has seen the answer guesses no more. `sure` is 0 where nothing is to be counted. */
 export function record(element, block) {
   element.hidden = true;
-  if (block.lab in guesses()) return;
-  keep(KEY, { [block.lab]: [block.sure, block.right] });
+  if (!here || isAnswered(block.lab)) return;
+  answered.add(block.lab);
+  if (block.sure) keep(KEY, { [block.lab]: [block.sure, block.right] });
   document.dispatchEvent(new CustomEvent("pg-guess"));
 }
 
 export function forgetGuesses() {
   forget(KEY);
+  answered.clear();
   for (const element of document.querySelectorAll('[data-block^="calibration"]')) drawCalibration(element);
 }
 

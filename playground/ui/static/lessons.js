@@ -26,15 +26,22 @@ export function drawLessons(element, block) {
 export function drawSteps(element, block) {
   element.pgBlock = block;
   const done = doneOf(block.lesson);
-  const step = ({ name, text, to, knobs }) => {
+  const step = ({ name, text, to, knobs, sees }) => {
     const way = (act, label) => h("button", { type: "button", onclick: act }, say(label));
     return h("li", { class: done.includes(name) ? "done" : "", dataset: { step: name } },
       h("span", { class: "pg-tick", role: "img", "aria-label": say(done.includes(name) ? "course_done" : "course_open") }, done.includes(name) ? "✓" : ""), h("span", { class: "pg-step-text" }, text),
       knobs ? way(() => setControls(knobs), "course_set") : null,
-      Object.keys(to).length ? way(() => move(to.run ? { ...HERE, ...to } : to), "course_go") : null);
+      Object.keys(to).length ? way(() => (move(to.run ? { ...HERE, ...to } : to), sees && bring(sees)), "course_go") : null);
   };
   element.replaceChildren(h("h3", {}, block.title), h("ol", {}, block.steps.map(step)));
   if (done.length === block.steps.length) element.append(h("p", { class: "pg-right" }, say("course_all_done")));
+}
+
+/** Brings what a step is about into sight, once it is drawn. */
+function bring(selector, tries = 20) {
+  const found = document.querySelector(selector);
+  if (found?.offsetParent) found.scrollIntoView({ block: "center" });
+  else if (tries) setTimeout(() => bring(selector, tries - 1), 200);
 }
 
 const DRAW = { lessons: drawLessons, steps: drawSteps };

@@ -4,7 +4,7 @@ import { cursor, dropFromCursor, move, onMove, token } from "./state.js";
 import { read, notice, say, setWords } from "./dom.js";
 import { follow, run } from "./live.js";
 import { HERE, drawFilm, drawHeader, drawSentence, play, readCard, refreshSentence, turn, wireTop } from "./top.js";
-import { commandInputs, drawRunButtons, keepFolded, openTab, reply, setBoot, setMine, setRunSettings, settingsWanted, tabOpened, takeKnobs, trainInputs, withToken } from "./actions.js";
+import { commandInputs, drawRunButtons, keepFolded, fromTheTop, openTab, reply, setBoot, setMine, setRunSettings, settingsWanted, tabOpened, takeKnobs, trainInputs, withToken } from "./actions.js";
 import { setCourse } from "./course.js";
 import { forget, refresh } from "./panels.js";
 import { openGlossary, openHelp, setHost } from "./dialogs.js";
@@ -76,6 +76,7 @@ async function readRuns() {
 
 onMove(async (changed) => {
   if (changed.has("tab")) openTab();
+  else if (["lab", "lesson", "notes"].some((name) => changed.has(name))) fromTheTop();
   if (changed.has("glossary") && cursor.glossary) openGlossary();
   if (changed.has("lang")) {
     place("pg-relabel")?.click();

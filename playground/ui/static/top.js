@@ -129,7 +129,7 @@ export function drawFilm(host) {
     h("input", { type: "range", id: "pg-film", min: "0", max: "0", value: "0", step: "1", "aria-label": say("film"), oninput: (event) => seek(Number(event.target.value)) }),
     h("output", { id: "pg-film-step", for: "pg-film" }),
     h("button", { type: "button", id: "pg-film-now", onclick: () => move({ step: "" }) }, say("film_now")),
-    h("button", { type: "button", id: "pg-fork", title: say("fork_help"), onclick: () => command("fork", { step: cursor.step === "" ? run.step : Number(cursor.step) }) }, icon("fork"), say("fork")),
+    h("button", { type: "button", id: "pg-fork", title: say("fork_help"), onclick: () => command("fork", { step: cursor.step === "" ? run.step : Number(cursor.step) }) }, icon("fork"), h("span", {}, say("fork"))),
   );
   fillFilm();
 }
