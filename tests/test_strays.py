@@ -24,7 +24,6 @@ NONE_OF_THEM = {
     "part of what torch says when memory is short": ("allocate memory", "out of memory"),
     "a line of Linux's /proc": ("Data", "Size"),
     "kinds of characters in Unicode": ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs"),
-    "a place on the page, in CSS": ('#pg-panel-data [data-block="chips pieces"]',),
     "a key of the keyboard": ("Enter", "Escape"),
     "the channel of a question to the server": ("panel \0", "later \0", "sentence", "card"),
     "a language in its own words, whatever the page's": ("English", "中文"),

@@ -79,7 +79,7 @@ class Lesson:
         return say(language, "course.predict") if name == PREDICT else self.say(language, f"step_{name}")
 
 
-PIECES = '#pg-panel-data [data-block="chips pieces"]'  # the tokens of the sentence, with their ids
+PIECES = '#pg-panel-data [data-block="chips pieces"] > :first-child'  # the tokens of the sentence, with their ids
 ATTENTION = {"tab": "attention", "view": "matrix"}
 
 LESSONS = (

@@ -18,7 +18,7 @@ from playground.runs.run import Run
 from playground.runs.tokens import judge
 from playground.runs.views import Look
 
-WIDEST = 40  # sentences asked at once when one is sought that goes wrong
+WIDEST = 120  # sentences asked at once when one is sought that goes wrong
 
 
 @dataclass(frozen=True)

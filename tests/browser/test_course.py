@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from playground.lessons.course import LESSONS
 from playground.words import say
 from tests.browser.conftest import ready
-from tests.browser.steps import ONE_SENTENCE, drawn, film_of, has_address, link, place_of, tab, train, words
+from tests.browser.steps import ONE_SENTENCE, drawn, film_of, has_address, link, place_of, tab, train, type_sentence, words
 
 FIRST = LESSONS[0]
 
@@ -125,4 +125,34 @@ def test_own_sentences_that_are_read_count(visit):
     step(page, "read").get_by_role("button", name=words("page.course_go")).click()
     page.locator("#pg-paste textarea").fill("\n".join(f"{a} {b}\t{b} {a}" for a in "abcde" for b in "fghij"))
     page.locator("#pg-read").click()
+    done_in_bar(page, 1)
+
+
+def test_a_link_to_a_lesson_does_not_carry_the_guess_and_no_guess_of_a_link_counts(visit):
+    page = visit(link(tab="course", lesson=FIRST.name))
+    guess(page, "last")
+    expect(step(page, "predict")).to_have_class("done")
+    expect(page.locator("[data-block='choice guess'] button").first).to_be_disabled()
+    page.locator("#pg-share").click()
+    shared = page.locator("#pg-link").input_value()
+    assert f"lesson={FIRST.name}" in shared
+    assert "last" not in shared
+    student = visit(page.url)  # copied from the address bar, guess and all
+    expect(student.locator("[data-block='text verdict']")).to_be_visible()
+    expect(step(student, "predict")).not_to_have_class("done")
+    assert student.evaluate("localStorage.getItem('playground-guesses')") is None
+
+
+def test_tokens_count_once_they_are_in_sight(visit):
+    page = visit(link(tab="data", lesson="tokens"))
+    tab(page, "Course")
+    tab(page, "Data")
+    pieces = page.locator("#pg-panel-data [data-block='chips pieces'] .pg-chipline").first
+    expect(pieces).to_be_visible()
+    expect(pieces).not_to_be_in_viewport(ratio=1)
+    type_sentence(page, "mine")
+    expect(page.locator("#pg-result")).to_contain_text("enim")
+    page.wait_for_timeout(1500)  # longer than the page takes to look
+    done_in_bar(page, 0)
+    pieces.scroll_into_view_if_needed()
     done_in_bar(page, 1)

@@ -230,10 +230,16 @@ def came(arm: str, seed: int, *shares: float, **numbers: float) -> Result:
 
 
 def test_a_course_is_the_mean_over_the_seeds_as_far_as_all_have_come():
-    arms = [[came("with", 1, 0.2, 0.4, 0.6), came("with", 2, 0.4, 0.8)], [came("without", 1, 0, 0.2, 0.3), came("without", 2, 0.1, 0.1, 0.1)]]
+    arms = [
+        [came("with", 1, 0.2, 0.4, 0.6), came("with", 2, 0.4, 0.8)],
+        [came("without", 1, 0, 0.2, 0.3), came("without", 2, 0.1, 0.1, 0.1)],
+    ]
     course = LABS["skip"].course(arms)
     assert course.x.tolist() == [10, 20]
-    assert {arm: line.tolist() for arm, line in course.lines.items()} == {"with": pytest.approx([30, 60]), "without": pytest.approx([5, 15])}
+    assert {arm: line.tolist() for arm, line in course.lines.items()} == {
+        "with": pytest.approx([30, 60]),
+        "without": pytest.approx([5, 15]),
+    }
     assert course.said == {"step": 20, "seeds": 2}
 
 

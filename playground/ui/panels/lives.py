@@ -13,6 +13,7 @@ from playground.ui.panels.moment import likeliest, looks
 from playground.ui.view import View, texts, tokens
 
 SUGGESTED = 4  # sentences that go wrong
+MORE = 100  # sentences to find them among when few do
 RIVALS = 5
 
 
@@ -50,8 +51,12 @@ def _suggestions(view: View) -> list[dict]:
     """Sentences at which the two lives part, so that nobody has to look for one. Of a model that trains, none: each step has others."""
     if view.run.working and view.step is None:
         return []
-    sentences = view.examples()[:6] + view.reader.examples(view.run, "harder", 6) + view.reader.examples(view.run, "heldout", 28)
-    wrong = go_wrong(view.reader, view.run, view.step, list(dict.fromkeys(sentences)))[:SUGGESTED]
+    sentences = view.examples()[:6] + view.reader.examples(view.run, "harder", 6)
+    wrong = go_wrong(view.reader, view.run, view.step, sentences)
+    if len(wrong) < SUGGESTED:  # a good model: more have to be asked
+        sentences += [pair for pair in view.reader.examples(view.run, "heldout", MORE) if pair not in sentences]
+        wrong = go_wrong(view.reader, view.run, view.step, sentences)
+    wrong = wrong[:SUGGESTED]
     if not wrong:
         return [blocks.text("none-wrong", view.say("lives.none_wrong"), css="pg-caption")]
     return [blocks.choice("wrong", "text", view.say("lives.goes_wrong"), [{"value": text, "label": text} for text in wrong], view.text)]

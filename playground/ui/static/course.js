@@ -72,10 +72,10 @@ const HOLDS = {
   sees: (selector) => [...document.querySelectorAll(selector)].some(inSight),
 };
 
-/** Whether somebody can see an element: not below the window, not behind the stage that sticks to its top. */
+/** Whether somebody can see all of an element: nothing is below the window, or behind the stage that sticks to its top. */
 function inSight(element) {
   const { top, bottom, height } = element.getBoundingClientRect(), covered = document.querySelector(".pg-stage")?.getBoundingClientRect().bottom ?? 0;
-  return height > 0 && bottom > Math.max(covered, 0) && top < innerHeight;
+  return height > 0 && top > Math.max(covered, 0) - 1 && bottom < innerHeight + 1; // a part of a pixel doesn't count
 }
 
 /** Whether a step holds now. Different things are counted only while the rest of it holds. */
