@@ -119,6 +119,7 @@ def test_time_to_target(capsys, one_server):
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_time_to_target_with_the_page_open(capsys, one_server):
     result = result_of(capsys, "time_to_target", "--modes", "page", "--presets", "fast")
     (row,) = result["rows"]

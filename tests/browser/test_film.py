@@ -75,7 +75,7 @@ def test_scrub_the_film(visit):
     film.fill(str(count // 2))
     step = eventually(page, lambda: int(address(page).get("step", 0)), lambda step: 0 < step < 60)
     page.locator("#pg-fork").click()
-    expect(page.locator(".pg-notice", has_text=f"starts from step {step}.")).to_have_count(1)  # it goes by itself
+    expect(page.locator(".pg-notice", has_text=f"starts from the parameters of step {step}.")).to_have_count(1)  # it goes by itself
     new_run(page, run)
     has_address(page, step=None)
     has_status(page, "done")

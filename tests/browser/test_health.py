@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.steps import SMALL, STEPS, drawn, drawn_from, eventually, figure, has_status, link, train, words
 
 
+@pytest.mark.slow
 def test_the_memory_is_cut_and_the_encoder_gets_nothing(visit):
     """A shipped run tells what it can; then a run of one's own is cut off live, and its curve falls to 0."""
     page = visit(link(SMALL | {"steps": STEPS, "validate_every": 1000}, run="reverse", tab="health"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.steps import (
@@ -24,6 +25,7 @@ from tests.browser.steps import (
 )
 
 
+@pytest.mark.slow
 def test_translate_while_training(visit):
     page = visit(link(SMALL | {"steps": STEPS, "validate_every": 1000}))
     train(page)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.steps import drawn, figure, has_address, link, words
@@ -63,6 +64,7 @@ def test_heads_are_switched_off(visit):
     expect(sentence(panel, "after")).to_have_text(WORD)
 
 
+@pytest.mark.slow
 def test_one_step_looks_elsewhere_and_the_link_keeps_it(visit):
     page = visit(link(text="attention", tab="whatif", change="row", layer=2, head=3, q=1))
     panel = page.locator("#pg-panel-whatif")

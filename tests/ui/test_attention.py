@@ -70,7 +70,12 @@ def test_the_products_add_up_to_the_score_and_the_score_to_the_weight(site, look
     assert products == pytest.approx([q * k for q, k in zip(query, key, strict=True)], abs=1e-3)
     score = stages[f"{at}.scores"].values[2, 3, 2]
     assert sum(products) == pytest.approx(score, abs=1e-3)
-    said = block(panel, "product-sum")["text"].replace("−", "-")
+    said = (
+        block(panel, "product-sum")["text"]
+        .replace("−", "-")
+        .replace("\u00a0×\u00a010", "e")
+        .translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
+    )
     total, dims, scaled, weight = map(float, re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", said))
     assert (total, dims) == (pytest.approx(score, abs=1e-4), len(products))
     assert scaled == pytest.approx(total / dims**0.5, abs=1e-4)

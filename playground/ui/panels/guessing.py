@@ -43,4 +43,5 @@ def verdict(
     return [
         blocks.text("verdict", " ".join(filter(None, (knows and said, why, more))), css="pg-cell"),
         {"kind": "record", "id": "record", "lab": kept_as, "sure": int(sure) if knows and sure else 0, "right": right},
+        {"kind": "calibration", "id": "calibration"},
     ]

@@ -22,7 +22,7 @@ export function drawHeader(host, runs) {
   select.value = cursor.run;
   const language = h("button", { type: "button", class: "pg-quiet", id: "pg-language", lang: cursor.lang === "zh" ? "en" : "zh-CN", "aria-label": cursor.lang === "zh" ? "English" : "中文", onclick: () => move({ lang: cursor.lang === "zh" ? "en" : "zh" }) }, cursor.lang === "zh" ? "EN" : "中文");
   host.replaceChildren(
-    h("div", { class: "pg-title" }, h("h1", {}, say("title")), h("p", {}, say("tagline"))),
+    h("div", { class: "pg-title" }, h("h1", {}, say("title")), h("button", { type: "button", class: "pg-quiet", id: "pg-invite", onclick: () => move({ tab: "course", lesson: "", notes: "" }) }, say("course_invite")), h("p", {}, say("tagline"))),
     h("div", { class: "pg-run" }, h("label", { for: "pg-run" }, say("run")), select, h("span", { id: "pg-status", class: "pg-status" }), h("span", { id: "pg-facts", class: "pg-status" }), h("span", { id: "pg-own-run" })),
     h("div", { class: "pg-tools" }, language, h("button", { type: "button", id: "pg-share", onclick: () => openShare() }, icon("link"), say("share")), h("button", { type: "button", class: "pg-quiet", id: "pg-help", "aria-label": say("help"), onclick: openHelp }, "?")),
   );
