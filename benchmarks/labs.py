@@ -29,7 +29,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> dict:
-    """{"rows": [{"lab", "arms", "seconds": summary over the seeds, "answers": [...], "numbers": of the verdict over all seeds}]}.
+    """{"rows": [{"lab", "arms", "seconds": summary over the seeds, "answers": of each seed, "together": the answer over all of them, but
+    of a mystery, "numbers": of that verdict}]}.
 
     Raises Missing when an arm came to no end.
     """
@@ -48,8 +49,10 @@ def _row(runs: Runs, bench: Bench, options: argparse.Namespace) -> dict:
     answers = [bench.verdict([[result] for result in results]).answer for _, results in found]
     over_all = bench.verdict([list(results) for results in zip(*(results for _, results in found), strict=True)])
     took = summary(time for time, _ in found)
-    note(f"{bench.name:<20} {shown(took, seconds)} s   {', '.join(answers)}")
-    return {"lab": bench.name, "arms": len(found[0][1]), "seconds": took, "answers": answers, "numbers": dict(over_all.numbers)}
+    together = "" if bench.alone else over_all.answer
+    note(f"{bench.name:<20} {shown(took, seconds)} s   {', '.join(answers)}; together: {together or '–'}")
+    numbers = dict(over_all.numbers)
+    return {"lab": bench.name, "arms": len(found[0][1]), "seconds": took, "answers": answers, "together": together, "numbers": numbers}
 
 
 def _train(runs: Runs, bench: Bench, seed: int) -> tuple[float, list]:
@@ -65,7 +68,7 @@ def _train(runs: Runs, bench: Bench, seed: int) -> tuple[float, list]:
 
 
 def table(result: dict) -> str:
-    head = ("lab", "models", "seconds", "answers", "alike")
+    head = ("lab", "models", "seconds", "answers", "alike", "together")
     rows = (
         (
             row["lab"],
@@ -73,6 +76,7 @@ def table(result: dict) -> str:
             shown(row["seconds"], seconds),
             ", ".join(dict.fromkeys(row["answers"])),
             "yes" if len(set(row["answers"])) == 1 else "no",
+            row["together"] or "–",
         )
         for row in result["rows"]
     )

@@ -3,6 +3,7 @@
 import json
 
 from benchmarks import suite
+from playground.lessons.labs import LABS
 
 
 def test_experiments_come_to_a_verdict(capsys):
@@ -12,5 +13,6 @@ def test_experiments_come_to_a_verdict(capsys):
     for row in rows:
         assert row["seconds"]["median"] > 0
         assert row["numbers"]["seeds"] == 2
+        assert row["together"] in LABS[row["lab"]].guesses
     assert suite.main(["labs", "--smoke"]) == 0
     assert "leak_source" in capsys.readouterr().out
