@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.steps import drawn, drawn_from, has_address, link, point_at, tab, words
@@ -63,6 +64,7 @@ def test_point_click_and_choose(visit):
     expect(panel.locator(".pg-cell")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_masked_is_not_small(visit):
     """In the decoder the future is hatched, says so, and has no number. The mask and the pinned token are the same in every tab."""
     page = visit(link(text=HELLO, tab="attention"))

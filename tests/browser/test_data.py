@@ -86,6 +86,7 @@ def test_upload_and_train(visit):
     expect(page.locator("#pg-sentence")).to_have_value(re.compile(rf"^({'|'.join(WORTE)}) "))
 
 
+@pytest.mark.slow
 def test_bad_upload(visit):
     """The wrong file gets one plain sentence; what was there before stays, and everything goes on working."""
     page = visit(link(OWN, task="copy"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ready
@@ -150,6 +151,7 @@ def test_slow_line(visit):
     has_address(page, tab="masks", d_model="16", run="reverse")
 
 
+@pytest.mark.slow
 def test_the_sentence_stays_in_sight(visit):
     """Sentence and film are above every picture, also when the page is scrolled; zoom is kept while new numbers come."""
     page = visit(link(SMALL | {"steps": STEPS, "validate_every": 1000}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from playground.lessons.labs import LABS
@@ -49,6 +50,7 @@ def test_a_leak_is_trained_seen_and_opened(visit):
     expect(labs.locator("[data-block='text verdict']")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_mystery_in_chinese_keeps_its_secret_until_the_guess(visit):
     page = visit(link({"lang": "zh", "tab": "labs", "lab": "mystery"}))
     labs = page.locator("#pg-panel-labs")
