@@ -73,6 +73,11 @@ def untouched(run: Run) -> bool:
     return run.parent is None and not run.history.events
 
 
+def counts(run: Run) -> bool:
+    """Whether a run is a whole arm: it went to its end, untouched."""
+    return run.status == "done" and untouched(run)
+
+
 @dataclass(frozen=True)
 class Bench(Lab):
     """One question. `arms` are the knobs in which each differs from the `base`; `judge` says which guess the results bear out."""

@@ -209,8 +209,11 @@ def _entries(entries: Any) -> dict[str, dict[str, Any]]:
 
 def _plain(value: Any, name: str) -> Any:
     """A value of run.json with the type that the run has there. Raises ValueError."""
-    kinds = {"created": (int, float), "seconds": (int, float), "threads": (int,), "step": (int,), "checkpoint_step": (int, type(None))}
-    wanted = (kinds | {"secret": (bool,)}).get(name, (str,))
+    kinds = {
+        "created": (int, float), "seconds": (int, float), "threads": (int,), "step": (int,), "checkpoint_step": (int, type(None)),
+        "secret": (bool,),
+    }  # fmt: skip
+    wanted = kinds.get(name, (str,))
     if type(value) not in wanted or (isinstance(value, str) and len(value) > 2000):
         raise ValueError(name)
     if isinstance(value, (int, float)) and not 0 <= value < 1e12:

@@ -13,7 +13,7 @@ from torch import Tensor
 from playground.config import BOS, EOS, PAD, UNK
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Corpus, Item
-from playground.model.masks import padding_mask
+from playground.decoding.asking import Own
 from playground.model.size import VALIDATION_CELLS
 from playground.model.transformer import Transformer
 
@@ -102,11 +102,10 @@ def _mark(model: Transformer, written: bool, chunk: Chunk) -> tuple[float, int, 
 def _written(model: Transformer, chunk: Chunk) -> Tensor:
     """(B,) whether greedy decoding writes the answer of each row, from the sources just as they stand in the batch."""
     src = chunk.batch.src
-    memory, mask = model.encode(src)[0], padding_mask(src)
-    written = torch.full((len(src), 1), BOS, device=src.device)
+    asked, written = Own(model, src, cache=False), torch.full((len(src), 1), BOS, device=src.device)
     for _ in range(max(map(len, chunk.answers))):
-        states = model.decode(written, memory, mask)[0]
-        written = torch.cat((written, model.project(states[:, -1:]).argmax(dim=-1)), dim=1)
+        logits, _ = asked.logits(written, last=1)
+        written = torch.cat((written, logits.argmax(dim=-1)), dim=1)
     rows = zip(written[:, 1:].tolist(), chunk.answers, strict=True)
     return torch.tensor([tuple(ids[: len(answer)]) == answer for ids, answer in rows], device=src.device)
 

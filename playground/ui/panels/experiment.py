@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from playground.config import Refusal, limits
-from playground.lessons.bench import NATS, SEEDS, Bench, Result, untouched
+from playground.lessons.bench import NATS, SEEDS, Bench, Result, counts
 from playground.lessons.lab import Outcome
 from playground.runs.models import Models
 from playground.runs.run import Run
@@ -39,7 +39,7 @@ def show(view: View, bench: Bench) -> Shown:
         seeds = {asked: seeds[asked]}
     runs = [run for arms in seeds.values() for run in arms.values()]
     works = any(run.working for run in runs)
-    ended = {seed: arms for seed, arms in seeds.items() if all(run.status == "done" and untouched(run) for run in arms.values())}
+    ended = {seed: arms for seed, arms in seeds.items() if all(map(counts, arms.values()))}
     outcome = bench.verdict(_results(view, bench, ended)) if ended else None
     begun = {seed: arms for seed, arms in seeds.items() if all(_begun(run) for run in arms.values())}
     found = outcome.exhibits if outcome else bench.exhibits(_results(view, bench, begun)) if begun else ()
@@ -129,7 +129,7 @@ def _unended(view: View, bench: Bench, seeds: dict[int, Arms]) -> list[dict]:
             why=run.message.say(view.language) if run.message else "",
         ).rstrip()
         for seed, arm, run in _all(seeds)
-        if not run.working and not (run.status == "done" and untouched(run))
+        if not run.working and not counts(run)
     ]
     return [blocks.text("unended", " ".join([view.say("lessons.no_verdict"), *lines]), css="pg-cell")] if lines else []
 
