@@ -10,11 +10,11 @@ from pathlib import Path
 
 from benchmarks.suite import Missing, note, some_of
 from benchmarks.tables import markdown, seconds, shown, summary, whole
-from playground.lessons.bench import Bench
+from playground.lessons.controlled import Bench
 from playground.lessons.labs import LABS
-from playground.runs.models import Models
+from playground.runs.model_cache import Models
+from playground.runs.queue.warmup import warm_up
 from playground.runs.registry import Runs
-from playground.runs.warmup import warm_up
 
 ABOUT = "every bench and every leak of the labs, trained side by side: seconds to the verdict, and whether the seeds agree"
 BENCHES = [name for name, lab in LABS.items() if isinstance(lab, Bench)]

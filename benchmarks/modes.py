@@ -12,9 +12,9 @@ from benchmarks.pace import cores
 from benchmarks.server import TOKEN, Server
 from playground.config import Experiment
 from playground.data.corpus import Item, build_corpus
-from playground.data.tasks import examples, references
 from playground.runs.limits import machine_cores, machine_devices
-from playground.runs.warmup import warm_up
+from playground.runs.queue.warmup import warm_up
+from playground.tasks.toy_tasks import examples, references
 from playground.training.loop import Training
 from playground.training.metrics import prepare, validate
 

@@ -14,16 +14,16 @@ from benchmarks.suite import Missing, note, some_of
 from benchmarks.tables import markdown, percent, seconds, shown, summary, whole
 from playground.config import Experiment
 from playground.data.corpus import Corpus, build_corpus
-from playground.data.text import normalise
-from playground.data.uploads import Choices, Pairs
 from playground.decoding import greedy
 from playground.model.transformer import Transformer
-from playground.runs.evaluation import measure, tokenization
+from playground.queries.evaluation import measure, tokenization
+from playground.queries.reader import most_written
+from playground.reading.text import normalise
+from playground.reading.uploads import Choices, Pairs
 from playground.runs.forecast import suggested
 from playground.runs.limits import machine_cores, machine_devices
-from playground.runs.reader import most_written
-from playground.runs.reading import read
-from playground.runs.warmup import warm_up
+from playground.runs.queue.warmup import warm_up
+from playground.runs.upload_process import read
 from playground.training.loop import Training
 
 ABOUT = "own files: SCAN's published splits and Chinese-English Tatoeba, with the settings the page suggests; exact match, BLEU, chrF"

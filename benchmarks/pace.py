@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import torch
 
 from playground.config import Experiment
-from playground.runs.together import Helpers, Together
+from playground.runs.queue.parallel import Helpers, Together
 
 LEAST = 2  # steps that are timed, however long they take
 # A training that doesn't end while it is timed, and whose rate is so low that no width diverges. A step takes no less time for it.

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.server import TOKEN
 from playground.config import Experiment
-from playground.runs.reader import Reader
+from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.server import start

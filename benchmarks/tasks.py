@@ -13,7 +13,7 @@ from benchmarks.tables import markdown, percent, seconds, shown, summary, whole
 from playground.config import TASK_STEPS, TASKS, Experiment, default, preset
 from playground.data.corpus import build_corpus
 from playground.runs.limits import machine_cores, machine_devices
-from playground.runs.warmup import warm_up
+from playground.runs.queue.warmup import warm_up
 from playground.training.loop import Training
 
 ABOUT = "every built-in task at default settings, and with one layer, without positions, with one head: exact match, steps, seconds"

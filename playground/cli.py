@@ -36,29 +36,29 @@ def _unusable(error: OSError) -> str:
 
 
 def train(options: argparse.Namespace) -> int:
-    from playground.data.choosing import Choices
-    from playground.data.uploads import report
-    from playground.runs import solo
+    from playground.reading.column_mapping import Choices
+    from playground.reading.uploads import report
     from playground.runs.corpora import Corpora
-    from playground.runs.film import BYTES
-    from playground.runs.store import write_run
-    from playground.runs.warmup import warm_up
+    from playground.runs.disk.store import write_run
+    from playground.runs.queue import train_inline
+    from playground.runs.queue.warmup import warm_up
+    from playground.runs.replay import BYTES
 
     pairs = _read_pairs(options.data, Choices(swap=options.swap)) if options.data else None
     if pairs:
         print("\n".join(report(pairs, "en")), file=sys.stderr)
-    run = solo.new_run(_experiment(options), pairs)
+    run = train_inline.new_run(_experiment(options), pairs)
     if options.out:
         _check_free(options.out)
     warm_up()
     started, seen = time.perf_counter(), 0
     film = BYTES if options.film_bytes is None else max(options.film_bytes, 0)
-    for _ in solo.train(run, Corpora(), film):
+    for _ in train_inline.train(run, Corpora(), film):
         seen = _tell(run, seen, started, options.json)
     seconds = time.perf_counter() - started
     _tell(run, seen, started, options.json)
     if options.out:
-        write_run(options.out, run, solo.contents(run))
+        write_run(options.out, run, train_inline.contents(run))
     _tell_end(run, seconds, options)
     return 0 if run.status == "done" else 2
 
@@ -114,21 +114,21 @@ def _tell_end(run: Any, seconds: float, options: argparse.Namespace) -> None:
 
 
 def translate(options: argparse.Namespace) -> int:
-    from playground.runs import translating
+    from playground.queries import translate
+    from playground.queries.reader import Reader
     from playground.runs.corpora import Corpora
-    from playground.runs.folder import Folder
-    from playground.runs.reader import Reader
+    from playground.runs.disk.folder import Folder
 
     method = "beam" if options.beam is not None else "sample" if options.sample is not None else "greedy"
     asked = {"width": options.beam, "temperature": options.sample}
-    way = translating.Way(
+    way = translate.Way(
         method, length_penalty=options.length_penalty, top_k=options.top_k, top_p=options.top_p, seed=options.seed, prefix=options.prefix,
         **{name: value for name, value in asked.items() if value is not None},
     )  # fmt: skip
     run, reader = Folder(options.run).run, Reader(SimpleNamespace(corpora=Corpora()), threads=1)
     try:
         for text in options.text:
-            found = translating.translate(reader, run, options.step, text, way)
+            found = translate.translate(reader, run, options.step, text, way)
             outputs = [
                 {"text": c.text, "score": c.score, "finished": c.finished, "correct": c.correct, "probabilities": c.probabilities}
                 for c in found.candidates
@@ -141,8 +141,8 @@ def translate(options: argparse.Namespace) -> int:
 
 
 def read(options: argparse.Namespace) -> int:
-    from playground.data.choosing import Choices, column
-    from playground.data.uploads import as_json, report
+    from playground.reading.column_mapping import Choices, column
+    from playground.reading.uploads import as_json, report
 
     how = column(options.source), column(options.target), {"yes": True, "no": False}.get(options.header)
     try:
@@ -157,9 +157,9 @@ def read(options: argparse.Namespace) -> int:
 
 
 def _read_pairs(files: Sequence[Path], choices: Any) -> Any:
-    from playground.runs import reading
+    from playground.runs import upload_process
 
-    return reading.read([(file.name, file.read_bytes()) for file in files], choices)
+    return upload_process.read([(file.name, file.read_bytes()) for file in files], choices)
 
 
 def _check_free(folder: Path) -> None:
@@ -169,9 +169,9 @@ def _check_free(folder: Path) -> None:
 
 
 def checkpoints(options: argparse.Namespace) -> int:
-    from playground.runs.checkpoints import ALTOGETHER, CHECKPOINTS, make, size
+    from playground.runs.disk.checkpoints import ALTOGETHER, CHECKPOINTS, make, size
+    from playground.runs.queue.warmup import warm_up
     from playground.runs.registry import SHIPPED
-    from playground.runs.warmup import warm_up
 
     for name in options.names:
         if name not in CHECKPOINTS:

@@ -21,7 +21,7 @@ QUIZ = (
     ("playground/model/layers.py", "x = self.norm_1(self.residual(x, attended))"),
     ("playground/training/loss.py", "padding = tgt_out == PAD"),
     ("playground/training/schedule.py", "return config.learning_rate * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)"),
-    ("playground/decoding/writing.py", "while growing and written.shape[1] <= most:"),
+    ("playground/decoding/sampling.py", "while growing and written.shape[1] <= most:"),
     (
         "playground/training/loop.py",
         "part.learner.generator.manual_seed((config.seed * 1_000_003 + number) * len(self.learners) + part.number)",

@@ -1,65 +1,76 @@
 """Who may import whom: the house in one table, read off the source of every file."""
 
 import ast
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-STANDARD = None  # checked by name below
 # part -> (other packages it may import, parts of ours it may import)
 RULES = {
     "words": (set(), set()),
     "config": (set(), {"words"}),
+    "figures": ({"numpy"}, set()),
+    "tasks": (set(), set()),
     "model": ({"torch"}, {"config"}),
-    "data": (
-        {"torch", "sentencepiece", "numpy", "chardet", "openpyxl", "pyarrow", "polib", "defusedxml", "datasets", "huggingface_hub"},
-        {"config", "words"},
-    ),
-    "twists": ({"torch"}, {"config", "model", "data"}),
-    "training": ({"torch"}, {"config", "model", "data", "decoding", "twists"}),
+    "reading": ({"chardet", "openpyxl", "pyarrow", "polib", "defusedxml", "datasets"}, {"config", "words"}),
+    "data": ({"torch", "numpy", "sentencepiece"}, {"config", "tasks", "reading"}),
+    "variants": ({"torch"}, {"config", "model", "data"}),
     "decoding": ({"torch", "numpy"}, {"config", "model"}),
     "inspection": ({"torch", "numpy"}, {"config", "model"}),
+    "training": ({"torch"}, {"config", "model", "data", "decoding", "variants"}),
     "runs": (
-        {"torch", "numpy", "safetensors", "orjson", "sacrebleu"},
-        {"words", "config", "model", "data", "training", "decoding", "inspection", "twists"},
+        {"torch", "numpy", "safetensors"},
+        {"words", "config", "model", "reading", "data", "variants", "inspection", "training"},
     ),
-    "figures": ({"numpy", "plotly"}, set()),
+    "queries": (
+        {"torch", "numpy", "sacrebleu"},
+        {"config", "tasks", "model", "reading", "data", "decoding", "inspection", "training", "runs"},
+    ),
     "lessons": (
         {"torch", "numpy"},
-        {"words", "config", "model", "data", "training", "decoding", "inspection", "twists", "runs", "figures"},
+        {"words", "config", "model", "data", "variants", "inspection", "training", "runs", "queries"},
     ),
     "ui": (
-        {"gradio", "pandas", "numpy", "plotly", "orjson", "segno", "fastapi", "starlette"},
-        {"words", "config", "model", "data", "training", "decoding", "inspection", "runs", "figures", "lessons"},
+        {"gradio", "numpy", "orjson", "plotly", "segno", "fastapi", "starlette"},
+        {"words", "config", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs", "queries", "lessons"},
     ),
     "readme": (set(), {"words", "config"}),
     "arguments": (set(), {"words", "config"}),
-    "cli": (
-        {"torch", "numpy", "orjson"},
-        {"arguments", "words", "config", "model", "data", "training", "decoding", "runs", "lessons", "ui"},
-    ),
+    "cli": (set(), {"arguments", "config", "reading", "runs", "queries", "lessons", "ui"}),
     "__main__": (set(), {"cli"}),
 }
 
 
-def imports(file: Path):
-    """(top package, second name or "") of every import in a file, relative ones resolved."""
+def names_in(file: Path) -> Iterator[str]:
+    """The full name of everything that a file imports: modules, and names out of them as `module.name`. Relative ones are resolved."""
     package = file.relative_to(ROOT).with_suffix("").parts
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = ".".join(package[: len(package) - node.level]) + "." if node.level else ""
-            module = (base + (node.module or "")).rstrip(".")
-            names = [module] if module != "playground" else [f"playground.{alias.name}" for alias in node.names]
-            if node.level and node.module is None:
-                names = [f"{module}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        for name in names:
-            top, _, rest = name.partition(".")
-            yield top, rest.partition(".")[0]
+            base = [*package[: len(package) - node.level]] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def imports(file: Path) -> Iterator[tuple[str, str]]:
+    """(top package, second name or "") of every import in a file."""
+    for name in names_in(file):
+        top, _, rest = name.partition(".")
+        yield top, rest.partition(".")[0]
+
+
+def files_in(file: Path) -> set[Path]:
+    """The files of ours that a file imports."""
+    found = set()
+    for name in names_in(file):
+        *parts, last = name.split(".")
+        candidates = (ROOT.joinpath(*parts, f"{last}.py"), ROOT.joinpath(*parts).with_suffix(".py"), ROOT.joinpath(*parts, "__init__.py"))
+        found |= set([path for path in candidates if path in FILES][:1])
+    return found - {file}
 
 
 def part_of(file: Path) -> str:
@@ -70,25 +81,40 @@ def part_of(file: Path) -> str:
 FILES = sorted((ROOT / "playground").rglob("*.py"))
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_imports_go_one_way(file):
-    import sys
-
-    part = part_of(file)
-    if part == "__init__":
-        return
-    others, ours = RULES[part]
-    for top, second in imports(file):
+def used_by(part: str) -> tuple[set[str], set[str]]:
+    """What the files of a part import: other packages, and other parts of ours."""
+    others, ours = set(), set()
+    for top, second in (found for file in FILES if part_of(file) == part for found in imports(file)):
         if top == "playground":
-            assert second == part or second in ours or second == "", f"{part} may not import playground.{second}"
+            ours |= {second} - {part, ""}
         elif top not in sys.stdlib_module_names:
-            assert top in others, f"{part} may not import {top}"
+            others.add(top)
+    return others, ours
+
+
+@pytest.mark.parametrize("part", sorted({part_of(file) for file in FILES} - {"__init__"}))
+def test_imports_go_one_way_and_nothing_is_granted_that_nobody_uses(part):
+    assert used_by(part) == RULES[part]
+
+
+def test_no_part_stands_above_one_that_imports_it():
+    order = list(RULES)
+    for part, (_, ours) in RULES.items():
+        assert all(order.index(other) < order.index(part) for other in ours), part
+
+
+def test_no_circle_of_files():
+    left = {file: files_in(file) for file in FILES}
+    while free := [file for file, needed in left.items() if not needed & left.keys()]:
+        for file in free:
+            del left[file]
+    assert not [str(file.relative_to(ROOT)) for file in left]
 
 
 def test_only_runs_knows_threads_and_only_ui_knows_gradio():
     for file in FILES:
         found = {top for top, _ in imports(file)}
-        if part_of(file) != "runs" and file.name != "drawn.py":  # which is read by several, and locks; it starts none
+        if part_of(file) != "runs" and file.name != "lazy_sequence.py":  # which is read by several, and locks; it starts none
             assert not found & {"threading", "concurrent", "multiprocessing"}, file
         if part_of(file) != "ui":
             assert "gradio" not in found, file

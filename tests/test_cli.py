@@ -10,8 +10,8 @@ from playground.arguments import parser
 from playground.cli import _experiment, main
 from playground.config import KNOBS, TASK_STEPS, default
 from playground.lessons.labs import LABS
-from playground.runs.checkpoints import CHECKPOINTS, experiment
-from playground.runs.folder import Folder
+from playground.runs.disk.checkpoints import CHECKPOINTS, experiment
+from playground.runs.disk.folder import Folder
 from tests.runs.tiny import TINY, alone, curve, tiny
 
 SMALL = [part for name, value in TINY.items() for part in (f"--{name.replace('_', '-')}", str(value))]

@@ -15,9 +15,9 @@ from benchmarks.suite import note
 from benchmarks.tables import markdown, milliseconds, seconds, shown, summary
 from playground.config import SPECIAL_TOKENS, Experiment
 from playground.data.corpus import build_corpus
-from playground.data.tasks import examples
-from playground.data.uploads import Pair, Pairs
-from playground.runs.warmup import warm_up
+from playground.reading.uploads import Pair, Pairs
+from playground.runs.queue.warmup import warm_up
+from playground.tasks.toy_tasks import examples
 from playground.training.loop import Training
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -14,7 +14,7 @@ from benchmarks.suite import note
 from benchmarks.tables import markdown, milliseconds, percent, percentile, whole
 from playground.config import Experiment
 from playground.data.corpus import build_corpus
-from playground.data.tasks import examples
+from playground.tasks.toy_tasks import examples
 
 CROWDS = {"1": (1,), "5": (1,) * 5, "5 of 2": (4, 1), "30": (1,) * 30, "30 of 12": (4,) * 6 + (1,) * 6}  # runs of each owner
 SHIPPED = "reverse"  # the trained run that comes with the app

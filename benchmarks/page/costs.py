@@ -14,13 +14,13 @@ from benchmarks.suite import note
 from benchmarks.tables import markdown, milliseconds, percent, shown, summary, whole
 from playground.config import Experiment
 from playground.data.corpus import Corpus, build_corpus
-from playground.runs import solo
-from playground.runs.folder import pack_run, pack_state
+from playground.runs.disk.folder import pack_run, pack_state
+from playground.runs.disk.store import write_run
 from playground.runs.limits import Limits, machine_cores
+from playground.runs.queue import train_inline
+from playground.runs.queue.warmup import warm_up
 from playground.runs.recording import Recording, copy_parameters
 from playground.runs.run import Run
-from playground.runs.store import write_run
-from playground.runs.warmup import warm_up
 from playground.training.loop import Step, Training
 from playground.training.metrics import Validation
 
@@ -118,7 +118,7 @@ def run(options: argparse.Namespace) -> dict:
 
 def _recorded(experiment: Experiment, corpus: Corpus, watched: bool) -> dict[str, dict[str, float]]:
     """One training with its film, from its first to its last step."""
-    made = solo.new_run(experiment)
+    made = train_inline.new_run(experiment)
     made.seen_at = float("-inf")
     with cores(min(made.threads, machine_cores())) as together:
         training = TimedTraining(experiment, corpus, made.device)

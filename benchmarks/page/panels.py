@@ -11,7 +11,7 @@ import orjson
 
 from benchmarks.server import ROUTES, Client, Server, endless
 from benchmarks.tables import markdown, milliseconds, percentile, whole
-from playground.data.tasks import examples
+from playground.tasks.toy_tasks import examples
 from playground.ui.panels import TABS
 
 NAMES = ("sentence", *TABS)  # what a click waits for; parts of a tab that come later say so on the page

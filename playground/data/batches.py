@@ -15,7 +15,7 @@ import torch
 from torch.nn import functional
 
 from playground.config import BOS, EOS, PAD
-from playground.data.drawn import Drawn
+from playground.data.lazy_sequence import Drawn
 
 if TYPE_CHECKING:
     from playground.data.corpus import Item

@@ -9,10 +9,10 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from playground.config import DataConfig, Refusal
-from playground.data.drawn import Drawn
-from playground.data.tasks import TASKS, Example, drawn, references
+from playground.data.lazy_sequence import Drawn
 from playground.data.tokenizers import Tokenizer, train_tokenizer
-from playground.data.uploads import Pairs
+from playground.reading.uploads import Pairs
+from playground.tasks.toy_tasks import TASKS, Example, drawn, references
 
 SPLITS = ("train", "heldout", "test", "harder")
 PROBES = 4

@@ -11,7 +11,7 @@ import numpy as np
 
 from playground.config import UNK
 from playground.data.corpus import SAMPLE, SPLITS, Corpus, Item
-from playground.data.drawn import Drawn
+from playground.data.lazy_sequence import Drawn
 from playground.data.tokenizers import Tokenizer
 
 FREQUENT = 12  # tokens that are named

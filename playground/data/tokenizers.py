@@ -17,7 +17,7 @@ from itertools import takewhile
 import sentencepiece
 
 from playground.config import EOS, SPECIAL_TOKENS, UNK, Refusal, limits
-from playground.data.text import is_symbol, normalise
+from playground.reading.text import is_symbol, normalise
 
 LARGEST = int(limits("vocabulary").high)  # no vocabulary, of any kind, is larger
 _SPECIAL = len(SPECIAL_TOKENS)

@@ -9,12 +9,12 @@ EOS. `cache` False computes everything anew for each token; `lean` False leaves 
 pass through the decoder is added to `record`. The model must be in eval mode.
 """
 
-from playground.decoding.asking import Hypothesis
 from playground.decoding.beam import Node, Search, beam, search
+from playground.decoding.model_decoder import Hypothesis
+from playground.decoding.sampling import greedy, kept, sample
+from playground.decoding.search_errors import Verdict, judge
 from playground.decoding.tracing import Trace, trace
-from playground.decoding.verdict import Verdict, judge
 from playground.decoding.work import Pass, multiplications, positions, without_cache
-from playground.decoding.writing import greedy, kept, sample
 
 __all__ = [
     "Hypothesis", "Node", "Pass", "Search", "Trace", "Verdict", "beam", "greedy", "judge", "kept", "multiplications", "positions", "sample",

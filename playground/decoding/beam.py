@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from playground.config import BOS, EOS
-from playground.decoding.asking import Asking, Hypothesis, forced, score
+from playground.decoding.model_decoder import Asking, Hypothesis, forced, score
 from playground.decoding.work import Pass
 from playground.model.transformer import Transformer
 

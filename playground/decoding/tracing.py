@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from playground.config import BOS, EOS
-from playground.decoding.asking import check
+from playground.decoding.model_decoder import check
 from playground.model.transformer import Transformer
 
 

@@ -6,8 +6,8 @@ import copy
 
 from torch import nn
 
+from playground.model.shared_copy import twin
 from playground.model.transformer import Transformer
-from playground.model.twins import twin
 
 
 def own(model: Transformer) -> Transformer:

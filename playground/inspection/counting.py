@@ -1,4 +1,4 @@
-"""Counting: what a model really holds, and what torch really computes in one forward pass, route by route (model/routes.py)."""
+"""Counting: what a model really holds, and what torch really computes in one forward pass, route by route (model/sublayers.py)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from playground.inspection.copies import own
-from playground.model.routes import route_of, routes
+from playground.model.sublayers import route_of, routes
 from playground.model.transformer import Transformer
 
 

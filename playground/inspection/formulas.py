@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from playground.config import ModelConfig
-from playground.inspection.stages import Stage
+from playground.inspection.activations import Stage
 
 # kind of stage -> a piece of each line, in the source of the stage, that computes it
 LINES = {

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from playground.inspection.activations import Stage
 from playground.inspection.fact import Fact, percent
-from playground.inspection.stages import Stage
 
 
 class Shown(NamedTuple):

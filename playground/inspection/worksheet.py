@@ -15,10 +15,10 @@ import numpy as np
 import torch
 
 from playground.config import EOS, SPECIAL_TOKENS, ModelConfig, limits
+from playground.inspection.activations import Stage, record
 from playground.inspection.arithmetic import Derivation, bracketed
+from playground.inspection.derivation import explain
 from playground.inspection.formulas import formula
-from playground.inspection.provenance import explain
-from playground.inspection.stages import Stage, record
 from playground.model.transformer import Transformer
 
 KINDS = {"encoder": "encoder.0.self_attention", "decoder": "decoder.0.self_attention", "cross": "decoder.0.cross_attention"}

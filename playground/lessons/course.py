@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from playground.config import Refusal
-from playground.lessons import asked
-from playground.lessons.asked import Question
+from playground.lessons import run_questions
+from playground.lessons.run_questions import Question
 from playground.words import say
 
 PREDICT = "predict"  # the first step of every lesson
@@ -85,7 +85,7 @@ ATTENTION = {"tab": "attention", "view": "matrix"}
 LESSONS = (
     Lesson(
         "attention",
-        asked.LOOKS,
+        run_questions.LOOKS,
         (
             Step(
                 "heads", {"at": {"tab": "attention"}, "different": (("layer", "head"), 3)}, {**ATTENTION, "run": "reverse", "part": "cross"}
@@ -95,7 +95,7 @@ LESSONS = (
     ),
     Lesson(
         "tokens",
-        asked.UNKNOWN,
+        run_questions.UNKNOWN,
         (
             Step("own", {"at": {"tab": "data"}, "sentence": "own", "sees": PIECES}, {"tab": "data", "run": "reverse"}),
             Step("unknown", {"at": {"tab": "data"}, "sentence": "unknown", "sees": PIECES}, {"tab": "data"}),
@@ -157,7 +157,7 @@ LESSONS = (
     ),
     Lesson(
         "training",
-        asked.TOKENS_FIRST,
+        run_questions.TOKENS_FIRST,
         (
             Step("train", {"mine": True, "exact": 0.9}, knobs={}),
             Step("film", {"at": {"tab": "learn"}, "different": (("step",), 5)}, {"tab": "learn", "step": "0"}),
@@ -184,7 +184,7 @@ LESSONS = (
     ),
     Lesson(
         "decoding",
-        asked.BEAM,
+        run_questions.BEAM,
         (
             Step(
                 "beam",
@@ -200,7 +200,7 @@ LESSONS = (
     ),
     Lesson(
         "own",
-        asked.GAP,
+        run_questions.GAP,
         (
             Step("read", {"at": {"tab": "data"}, "read": True}, {"tab": "data"}),
             Step("train", {"settings": {"task": "own"}, "mine": True, "steps": 30}, {"tab": "data"}),

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from playground.config import Refusal
+from playground.lessons.ablations import QUESTIONS
+from playground.lessons.bugs import LEAKS
 from playground.lessons.lab import Lab
-from playground.lessons.leaks import LEAKS
-from playground.lessons.questions import QUESTIONS
-from playground.lessons.tensors import feedforward, loss, masks, norms, positions, products, residuals, shapes, softmax, twin, vocabulary
+from playground.lessons.tensors import (
+    feedforward,
+    loss,
+    masks,
+    nn_transformer,
+    norms,
+    positions,
+    products,
+    residuals,
+    shapes,
+    softmax,
+    vocabulary,
+)
 
 KINDS = ("leak", "bench", "tensors")
-TENSORS = (softmax, masks, positions, shapes, products, vocabulary, feedforward, norms, residuals, loss, twin)
+TENSORS = (softmax, masks, positions, shapes, products, vocabulary, feedforward, norms, residuals, loss, nn_transformer)
 
 LABS: dict[str, Lab] = {lab.name: lab for lab in (*LEAKS, *QUESTIONS, *(module.LAB for module in TENSORS))}
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from playground.config import ModelConfig
-from playground.model.cache import KeysValues
+from playground.model.kv_cache import KeysValues
 from playground.model.parts import Dropout, Linear
 from playground.model.positions import RotaryPositions
 

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from playground.config import ModelConfig
 from playground.model.attention import MultiHeadAttention
-from playground.model.cache import KeysValues
+from playground.model.kv_cache import KeysValues
 from playground.model.parts import Dropout, Linear
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from playground.config import Experiment, ModelConfig, Refusal, limits
-from playground.model.routes import parameters
+from playground.model.sublayers import parameters
 
 FLOAT = 4  # bytes
 VALIDATION_CELLS = 2048  # source and target tokens of one forward pass of a validation, padding included

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from playground.config import ModelConfig
-from playground.model.cache import Cache
+from playground.model.kv_cache import Cache
 from playground.model.layers import DecoderLayer, EncoderLayer
 from playground.model.masks import padding_mask, pair_mask, target_mask
 from playground.model.parts import Dropout, Embedding, Linear

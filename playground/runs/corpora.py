@@ -13,7 +13,7 @@ from playground.config import SPECIAL_TOKENS, DataConfig, Experiment, Refusal
 from playground.data.corpus import Corpus, build_corpus
 from playground.data.statistics import Statistics, statistics
 from playground.data.tokenizers import LARGEST
-from playground.data.uploads import Pairs
+from playground.reading.uploads import Pairs
 
 KEPT = 8  # corpora, and as many statistics
 LOOKING, PATIENCE = 2, 20.0  # corpora that are built at once for somebody who only looks, and seconds that others wait for it

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from playground.config import DataConfig, Experiment, default, limits
 from playground.data.corpus import Corpus, build_corpus
-from playground.data.uploads import Pairs
+from playground.reading.uploads import Pairs
 from playground.runs.corpora import vocabularies
-from playground.runs.pace import layers, measured
+from playground.runs.machine_speed import layers, measured
 from playground.training.work import Work, step_work
 
 SAMPLE = 300  # pairs tell how long the sentences are

@@ -75,7 +75,7 @@ class History:
         self.probes: tuple[Probe, ...] = ()
 
     def examined(self, step: int, numbers: Mapping[str, float]) -> None:
-        """A row of health (training/health.py). A run that goes on with other numbers than before keeps the new ones only."""
+        """A row of health (training/diagnostics.py). A run that goes on with other numbers than before keeps the new ones only."""
         names = ("step", *numbers)
         if self.health is None or self.health.names != names:
             self.health = Table(names)

@@ -16,9 +16,9 @@ from playground.config import EOS, ModelConfig, Refusal
 from playground.data.corpus import Item
 from playground.inspection.copies import learning
 from playground.model.transformer import Transformer
-from playground.runs.film import ATTENTION, BYTES, HEADER_BYTES, Completion, FilmPlan, Parameters, plan, spread
+from playground.runs.capture import complete
 from playground.runs.history import MOST_CHECKUPS, Probe
-from playground.runs.pictures import complete
+from playground.runs.replay import ATTENTION, BYTES, HEADER_BYTES, Completion, FilmPlan, Parameters, plan, spread
 from playground.runs.run import Run, Snapshot
 from playground.runs.tokens import judge, shown
 from playground.training.loop import Live, Training
@@ -49,7 +49,7 @@ class Recording:
         film = run.film
         if not film.plan.steps:
             film.plan = self._plan(attention)
-        training.examined = examined(run, film.plan) if run.experiment.model.twist == "none" else frozenset()  # see training/health.py
+        training.examined = examined(run, film.plan) if run.experiment.model.twist == "none" else frozenset()  # see training/diagnostics.py
         if training.step < run.steps:
             film.reopen(training.step)
         run.step = training.step

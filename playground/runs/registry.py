@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import LIVE_KNOBS, Experiment, Refusal, check
-from playground.data.uploads import Pairs
 from playground.model.size import admit, training_bytes
+from playground.reading.uploads import Pairs
 from playground.runs.corpora import Corpora, sizes
-from playground.runs.folder import pack_fork
+from playground.runs.disk.folder import pack_fork
+from playground.runs.disk.store import Store, read_shipped
 from playground.runs.limits import Limits
+from playground.runs.machine_speed import ways
 from playground.runs.names import new_id, new_name, owner_of, owns
-from playground.runs.pace import ways
+from playground.runs.queue.workers import Workers
 from playground.runs.run import Run
-from playground.runs.store import Store, read_shipped
 from playground.runs.updates import Updates
-from playground.runs.workers import Workers
 
 log = logging.getLogger(__name__)
 SHIPPED = Path(__file__).parents[2] / "checkpoints"

@@ -13,12 +13,12 @@ from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from playground.config import LIVE_KNOBS, Experiment, Refusal
-from playground.runs.film import Film, Parameters
 from playground.runs.history import History, Probe
+from playground.runs.replay import Film, Parameters
 
 if TYPE_CHECKING:
     from playground.data.tokenizers import Tokenizer
-    from playground.data.uploads import Pairs
+    from playground.reading.uploads import Pairs
 
 WORKING = ("queued", "preparing", "training")  # a worker has it, or will soon
 UNFINISHED = (*WORKING, "paused")  # what counts against an owner's share

@@ -16,14 +16,14 @@ from playground.config import PAD, Experiment
 from playground.data.batches import Batch, batches, cut
 from playground.data.corpus import Corpus, Item
 from playground.model.transformer import Transformer
-from playground.training.health import Checkup
-from playground.training.learners import learner
+from playground.training.cuda_graph import Replay, cuda_graph
+from playground.training.diagnostics import Checkup
 from playground.training.loss import cross_entropy
 from playground.training.metrics import Exam, Validation, prepare, validate
 from playground.training.optimisers import Optimiser
-from playground.training.replay import Replay, cuda_graph
+from playground.training.replicas import learner
 from playground.training.schedule import learning_rate
-from playground.twists import build, twist_of
+from playground.variants import build, twist_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Live:
 @dataclass(frozen=True)
 class Step:
     """One update: its number from 1, the loss of its batch in nats, the learning rate, the gradient's length before clipping, the
-    batch's source and target tokens without padding, and what an examined step showed (training/health.py)."""
+    batch's source and target tokens without padding, and what an examined step showed (training/diagnostics.py)."""
 
     step: int
     loss: float

@@ -13,7 +13,7 @@ from torch import Tensor
 from playground.config import BOS, EOS, PAD, UNK
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Corpus, Item
-from playground.decoding.asking import Own
+from playground.decoding.model_decoder import Own
 from playground.model.size import VALIDATION_CELLS
 from playground.model.transformer import Transformer
 

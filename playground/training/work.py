@@ -9,8 +9,8 @@ from itertools import islice
 from playground.config import PAD, Experiment
 from playground.data.batches import batches, cut
 from playground.data.corpus import Corpus, Item
-from playground.model.routes import flops
 from playground.model.size import parameter_count
+from playground.model.sublayers import flops
 from playground.training.muon import ITERATIONS
 
 BATCHES, MOST = 4, 512  # batches that are looked at, and pairs of each: what holds for so many holds for more

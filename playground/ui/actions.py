@@ -14,13 +14,14 @@ from typing import Any
 import gradio as gr
 
 from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, check, default, preset
-from playground.lessons.bench import Bench, untouched
+from playground.lessons.controlled import Bench, untouched
 from playground.lessons.labs import get
-from playground.runs.reader import Reader
+from playground.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui import links, uploading
+from playground.ui import links
 from playground.ui.controls import wording
-from playground.ui.outlook import outlook as outlook_of
+from playground.ui.cost_estimate import outlook as outlook_of
+from playground.ui.upload import uploading
 from playground.words import say
 
 # What this browser tab uploaded last (static/state.js keeps it), without waiting for the page's own script: a slow line has the link first.

@@ -8,11 +8,11 @@ from typing import Any
 
 from playground.config import KNOBS, LIVE_KNOBS, Experiment, default, limits
 from playground.figures import theme
-from playground.runs.reader import Reader
+from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui import links
 from playground.ui.controls import CONTROLLED, label, shown_value
-from playground.ui.panels import course
+from playground.ui.panels.lessons import course
 from playground.ui.titles import difference, disclosed, title
 from playground.ui.view import examples, language
 from playground.words import entries

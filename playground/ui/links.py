@@ -9,7 +9,8 @@ from playground.inspection.interventions import MEMORIES
 from playground.lessons.course import COURSE
 from playground.lessons.labs import LABS
 from playground.runs.registry import Runs
-from playground.ui.panels import TABS, data, guessing, labs, masks, positions, translate, whatif
+from playground.ui.panels import TABS, data, interventions, masks, positions, translate
+from playground.ui.panels.lessons import guessing, labs
 from playground.ui.titles import disclosed
 from playground.words import LANGUAGES, glossary, say
 
@@ -21,7 +22,7 @@ CHOICES = {
     "mask": masks.KINDS,
     "pos": positions.KINDS,
     "split": data.SPLITS,
-    "change": whatif.WHATS,
+    "change": interventions.WHATS,
     "squeeze": MEMORIES,
     "lang": LANGUAGES,
     "lab": tuple(LABS),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import gradio as gr
 
-from playground.runs.reader import Reader
+from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui import actions
 from playground.ui.controls import CONTROLLED, GROUPS, control, preset_control

@@ -24,13 +24,14 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from playground.config import Refusal
-from playground.runs.reader import Reader
+from playground.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui import uploading, worksheet
 from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.panels import BY_FORMULA, PANELS
-from playground.ui.preview import preview
+from playground.ui.panels.map import worksheet
 from playground.ui.titles import twist_name
+from playground.ui.upload import uploading
+from playground.ui.upload.preview import preview
 from playground.ui.view import View
 
 PREFIX = "/gradio_api/playground"

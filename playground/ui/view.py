@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from playground.config import Refusal
-from playground.runs.reader import Look, Piece, Reader
+from playground.queries.reader import Look, Piece, Reader
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.words import entries, say

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from playground.lessons.bugs import bug_of
 from playground.lessons.labs import LABS
-from playground.lessons.leaks import bug_of
 from playground.words import say
 from tests.browser.steps import address, drawn, has_address, has_status, link, tab, words
 

@@ -7,8 +7,8 @@ import pytest
 from playground.config import UNK, DataConfig, Refusal
 from playground.data.batches import collate
 from playground.data.corpus import build_corpus
-from playground.data.tasks import TASKS, references
-from playground.data.uploads import Pairs, read_files
+from playground.reading.uploads import Pairs, read_files
+from playground.tasks.toy_tasks import TASKS, references
 
 SMALL = DataConfig(pairs=300, heldout=40)
 

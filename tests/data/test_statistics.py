@@ -5,8 +5,8 @@ import pytest
 from playground.config import DataConfig
 from playground.data.corpus import SAMPLE, Corpus, Item, build_corpus
 from playground.data.statistics import FREQUENT, statistics
-from playground.data.tasks import TASKS
 from playground.data.tokenizers import WordTokenizer
+from playground.tasks.toy_tasks import TASKS
 
 
 def item(src: str, tgt: str, tokenizers) -> Item:

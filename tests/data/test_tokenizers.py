@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal
-from playground.data.text import normalise
 from playground.data.tokenizers import LARGEST, load_tokenizer, train_tokenizer
+from playground.reading.text import normalise
 
 KINDS = ("characters", "words", "bpe", "unigram")
 SENTENCES = ["the cat sat on the mat", "a dog ran to the cat", "der Käse schmeckt", "über den Wolken", "猫 が 好き です", "x<y & <s>"] * 3

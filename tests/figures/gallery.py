@@ -8,9 +8,9 @@ from playground.figures import (
     changes,
     curves,
     data,
+    diagnostics,
     graph,
     heads,
-    health,
     lengths,
     lens,
     masks,
@@ -98,18 +98,18 @@ def gallery(length=12, width=720, hard=True, **style):
             own=min(3, length), **cells
         ),
         "cosines": vectors.cosines(2 * weights - 1, words, kind="decoder", **cells),
-        "health_parts": health.parts(
+        "health_parts": diagnostics.parts(
             few[0], parts, kinds, [f"{weight:.3g}" for weight in few[0]], measure="gradient", chosen=0, **cells
         ),
-        "health_activation": health.parts(
+        "health_activation": diagnostics.parts(
             few[0], parts, kinds, [f"{weight:.3g}" for weight in few[0]], measure="activation", chosen=None,
             beside=(-few[0]).tolist(), **cells
         ),
-        "health_course": health.over_training(
+        "health_course": diagnostics.over_training(
             range(len(few)), np.where(few > 0.01, few, 0), parts, kinds, measure="update", strong=[0], last=300,
             changes=[(len(few) // 2, "cut")], step=0, **style,
         ),
-        "health_entropy": health.evenness(few[:18, :8], parts[:18], **cells),
+        "health_entropy": diagnostics.evenness(few[:18, :8], parts[:18], **cells),
         "lengths": data.lengths(rng.integers(1, length + 1, 50), rng.integers(1, length + 1, 50), **style),
         "graph": graph.lines(range(length), {"raw": weights[0], "scaled": weights[-1]}, log_y=True, dark=bool(style.get("dark"))),
         "coverage": data.coverage(sorted(rng.integers(1, 99, 40), reverse=True), [5, 1], **style),

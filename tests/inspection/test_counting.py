@@ -8,7 +8,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from playground.config import ModelConfig
 from playground.inspection.counting import counted_flops, counted_parameters
-from playground.model.routes import flops, parameters
+from playground.model.sublayers import flops, parameters
 from playground.model.transformer import Transformer
 
 SRC, TGT = torch.full((1, 5), 5), torch.full((1, 7), 5)

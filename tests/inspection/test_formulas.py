@@ -8,8 +8,8 @@ import textwrap
 import pytest
 
 from playground.config import EOS, ModelConfig
+from playground.inspection.activations import record
 from playground.inspection.formulas import about, norm_module
-from playground.inspection.stages import record
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.transformer import Transformer
 from playground.words import LANGUAGES, say

@@ -16,7 +16,7 @@ from playground.decoding import greedy, trace
 from playground.inspection.copies import own
 from playground.inspection.interventions import MEMORIES, Change, Edit, Head, heads, silence
 from playground.model.transformer import Transformer
-from tests.model.twins import disturb
+from tests.model.shared_copies import disturb
 
 CONFIGS = [
     {}, {"positions": "rotary", "norm": "pre", "encoder_layers": 1}, {"positions": "both", "bias": False, "n_heads": 2},

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from playground.inspection.stages import Stage
+from playground.inspection.activations import Stage
 from playground.inspection.tensors import facts, number, shown
 from playground.words import LANGUAGES, say
 

@@ -10,13 +10,13 @@ from string import Formatter
 import pytest
 
 from playground.config import ModelConfig, Refusal, check
-from playground.inspection.stages import record
+from playground.inspection.activations import record
 from playground.lessons import course
 from playground.lessons.course import COURSE, LESSONS, PIECES, PREDICT
 from playground.lessons.labs import LABS
-from playground.twists import build
 from playground.ui import links
-from playground.ui.panels import TABS, attention, health
+from playground.ui.panels import TABS, attention, diagnostics
+from playground.variants import build
 from playground.words import LANGUAGES, entries
 
 ROOT = Path(course.__file__).parents[1]
@@ -81,7 +81,7 @@ def matches(value: str, wanted: str) -> bool:
 
 def can_be(name: str, value: str) -> bool:
     """Whether a field of the cursor can have this value, or one that matches it."""
-    named = {"view": attention.VIEWS, "gauge": tuple(health.QUANTITIES), "stage": stages() if name == "stage" else ()}
+    named = {"view": attention.VIEWS, "gauge": tuple(diagnostics.QUANTITIES), "stage": stages() if name == "stage" else ()}
     if name in named:
         return any(matches(one, value) for one in named[name])
     return value == "*" or name not in {**links.CHOICES, **links.WHOLE, **links.NUMBERS} or links._refusal(name, value) is None
@@ -215,7 +215,8 @@ def test_a_run_that_is_asked_for_is_one_that_came_with_the_app():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_there_are_words_for_everything_and_none_too_many(language):
-    code = "".join((ROOT / file).read_text(encoding="utf-8") for file in ("lessons/course.py", "lessons/asked.py", "ui/panels/course.py"))
+    files = ("lessons/course.py", "lessons/run_questions.py", "ui/panels/lessons/course.py")
+    code = "".join((ROOT / file).read_text(encoding="utf-8") for file in files)
     wanted = set(re.findall(r"\"(course\.\w+)\"", code)).union(*map(words_of, LESSONS))
     assert {key for key in entries(language) if key.startswith("course.")} == wanted
 
@@ -238,7 +239,7 @@ def test_an_answer_fills_its_words(any_answer):
 
 @pytest.fixture(scope="module")
 def any_answer(tmp_path_factory):
-    from playground.runs.reader import Reader
+    from playground.queries.reader import Reader
     from playground.runs.registry import Runs
 
     runs = Runs(tmp_path_factory.mktemp("runs"))

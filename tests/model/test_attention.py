@@ -8,7 +8,7 @@ from torch.nn import functional as F
 from playground.config import ModelConfig
 from playground.model.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
 from playground.model.parts import Dropout
-from tests.model.twins import attention_pairs, disturb
+from tests.model.shared_copies import attention_pairs, disturb
 
 
 def draw(*shape: int, seed: int = 0) -> torch.Tensor:

@@ -10,7 +10,7 @@ from playground.config import EOS, KNOBS, MAX_POSITIONS, PAD, ModelConfig, Refus
 from playground.model.masks import padding_mask, target_mask
 from playground.model.positions import places
 from playground.model.transformer import Transformer
-from tests.model.twins import disturb, twin
+from tests.model.shared_copies import disturb, twin
 
 SMALL = {"d_model": 16, "n_heads": 4, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 3, "zero_init": False}
 SRC = torch.tensor([[4, 9, 7, 5, EOS], [6, 8, EOS, PAD, PAD]])

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from playground.runs.reader import Reader
+from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from tests.runs.tiny import CORPORA, LIMITS
 

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from playground.config import Refusal
+from playground.queries.reader import Reader
 from playground.runs.names import owner_of
-from playground.runs.reader import Reader
 from playground.training.loop import Training
 from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, at_step, curve, done, limits, same_film, same_parameters, tiny, wait
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from playground.config import Refusal
-from playground.runs import jobs
+from playground.runs.queue import jobs
 from tests.runs.tiny import ME, YOU, at_step, done, limits, tiny, wait
 
 CHANGES = {

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from playground.config import Experiment
-from playground.data.uploads import Pair, Pairs
+from playground.reading.uploads import Pair, Pairs
 from playground.runs.corpora import Corpora
 from playground.runs.limits import Limits
 from playground.runs.recording import Recording

@@ -10,12 +10,12 @@ from playground.data.corpus import Corpus, Item
 from playground.decoding import greedy
 from playground.model.padding import padded
 from playground.training import metrics
-from playground.training.learners import learner
 from playground.training.loop import Training
 from playground.training.metrics import prepare, validate
-from tests.model.twins import disturb
+from playground.training.replicas import learner
+from tests.model.shared_copies import disturb
 from tests.training.corpora import corpus_of, taught, training_of
-from tests.twists.twisted import naive
+from tests.variants.varied import naive
 
 
 def by_greedy_decoding(model, corpus: Corpus, items: tuple[Item, ...]) -> float:

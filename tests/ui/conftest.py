@@ -10,7 +10,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from playground.runs.reader import Reader
+from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.routes import PREFIX
 from playground.ui.server import start

@@ -8,7 +8,8 @@ import time
 import pytest
 
 from playground.config import KNOBS, LIVE_KNOBS, PRESETS, Experiment, Refusal, default, limits, read_query
-from playground.ui import actions, uploading
+from playground.ui import actions
+from playground.ui.upload import uploading
 
 TINY = {
     "pairs": 200,

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from playground.config import BOS, EOS, PAD
-from tests.ui.test_attention import PARTS, block
+from tests.ui.panels.test_attention import PARTS, block
 
 SENTENCES = {  # repeated words, repeated letters; the second of each only fills the batch, and leaves padding after the first
     "german_english": ("die Frau findet die Frau", "wir glauben , dass die Ärztin die Frau findet"),

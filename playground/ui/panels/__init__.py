@@ -9,43 +9,42 @@ from collections.abc import Callable
 
 from playground.ui.panels import (
     attention,
-    course,
     data,
-    evaluate,
-    health,
-    labs,
-    learn,
-    lives,
-    map,
+    diagnostics,
+    embeddings,
+    evaluation,
+    head_importance,
+    interventions,
     masks,
     positions,
     sentence,
+    teacher_forcing,
+    training,
     translate,
-    vectors,
-    whatif,
-    worth,
 )
+from playground.ui.panels.lessons import course, labs
+from playground.ui.panels.map import panel as map
 from playground.ui.view import View
 
 PANELS: dict[str, Callable[[View], dict]] = {
     "sentence": sentence.panel,
-    "learn": learn.panel,
+    "learn": training.panel,
     "translate": translate.panel,
     "map": map.panel,
-    "lives": lives.panel,
+    "lives": teacher_forcing.panel,
     "attention": attention.panel,
-    "whatif": whatif.panel,
+    "whatif": interventions.panel,
     "masks": masks.panel,
     "positions": positions.panel,
     "data": data.panel,
-    "vectors": vectors.panel,
-    "health": health.panel,
-    "evaluate": evaluate.panel,
+    "vectors": embeddings.panel,
+    "health": diagnostics.panel,
+    "evaluate": evaluation.panel,
     "course": course.panel,
     "labs": labs.panel,
-    "reach": evaluate.reach,
-    "score": worth.score,
-    "importance": worth.importance,
+    "reach": evaluation.reach,
+    "score": head_importance.score,
+    "importance": head_importance.importance,
 }
 # What they show follows from the paper's formulas, and would be wrong of a model that was changed on purpose.
 BY_FORMULA = ("map", "lives", "whatif", "masks", "positions", "vectors", "health", "reach", "importance")

@@ -10,7 +10,7 @@ from playground.inspection import attention as facts
 from playground.inspection import rollout as flows
 from playground.inspection.fact import percent, short
 from playground.inspection.products import product_fact, signed
-from playground.runs.inside import inside
+from playground.queries.activations import inside
 from playground.ui import blocks
 from playground.ui.titles import twist_name
 from playground.ui.view import View, texts

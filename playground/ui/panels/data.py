@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from playground.data.uploads import report
-from playground.ui import blocks, sentences, uploading
+from playground.reading.uploads import report
+from playground.ui import blocks
 from playground.ui.titles import title
+from playground.ui.upload import summary, uploading
 from playground.ui.view import View, tokens
 from playground.words import known
 
@@ -26,9 +27,9 @@ def panel(view: View) -> dict:
     harder = view.say(f"tasks.{task}.harder") if split == "harder" and known(view.language, f"tasks.{task}.harder") else ""
     sizes_text = view.say("page.vocabulary_sizes", source=sizes["src_vocabulary"], target=sizes["tgt_vocabulary"], longest=sizes["longest"])
     found, own, pairs_read = view.reader.statistics(view.run), view.run.experiment.data.own, view.run.pairs
-    facts, left_out = sentences.facts(found, view), view.reader.left_out(view.run)
+    facts, left_out = summary.facts(found, view), view.reader.left_out(view.run)
     if pairs_read:
-        facts += sentences.elsewhere(pairs_read, left_out, found, view.run.experiment.data.max_tokens, view)
+        facts += summary.elsewhere(pairs_read, left_out, found, view.run.experiment.data.max_tokens, view)
     return {
         "step": None,
         "uses": ["split", "text"],
@@ -41,8 +42,8 @@ def panel(view: View) -> dict:
             blocks.chips("pieces", *lines, ids=True),
             blocks.text("sizes", sizes_text, css="pg-caption"),
             blocks.text("facts", " ".join(facts), css="pg-caption"),
-            *(sentences.too_long(pairs_read, left_out, view, "data") if pairs_read else []),
-            *sentences.pictures(found, view, "data"),
+            *(summary.too_long(pairs_read, left_out, view, "data") if pairs_read else []),
+            *summary.pictures(found, view, "data"),
             *([blocks.text("credit", view.say("page.credit", credit=view.run.credit), css="pg-caption")] if view.run.credit else []),
             *([uploading.downloads(own, len(pairs_read.pairs), view)] if own and pairs_read else []),
         ],

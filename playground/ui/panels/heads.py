@@ -5,7 +5,7 @@ from __future__ import annotations
 from playground.figures import heads as pictures
 from playground.inspection.attention import HALF
 from playground.inspection.heads import Head, Scores, found_first, settled
-from playground.runs.heads import curves, named
+from playground.queries.heads import curves, named
 from playground.ui import blocks
 from playground.ui.view import View
 from playground.words import known

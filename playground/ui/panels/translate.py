@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from playground.decoding import greedy, kept, sample, search
-from playground.model.cache import KeysValues
-from playground.runs.translating import METHODS, WIDEST, Translation, Way, look_at, translate
-from playground.runs.views import Candidate
-from playground.ui import beams, blocks
+from playground.model.kv_cache import KeysValues
+from playground.queries.results import Candidate
+from playground.queries.translate import METHODS, WIDEST, Translation, Way, look_at, translate
+from playground.ui import blocks
+from playground.ui.panels import beam_tree
 from playground.ui.panels.attention import chosen
-from playground.ui.panels.moment import likeliest, looks
+from playground.ui.panels.decoding_step import likeliest, looks
 from playground.ui.view import View, tokens
 
 SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
@@ -47,7 +48,7 @@ def panel(view: View) -> dict:
             blocks.chips("candidates", *lines, pick="tgt"),
             *_prefix(view, answer),
             blocks.text("verdict", _verdict(view, best, answer.references), css="pg-caption"),
-            *(beams.tree_and_verdict(view, answer, way) if way.method == "beam" else []),
+            *(beam_tree.tree_and_verdict(view, answer, way) if way.method == "beam" else []),
             *_step(view, best, way, len(answer.prefix)),
             blocks.row("cache", *_work(view, answer, way), css="halves"),
             blocks.code("source", SOURCES[way.method]),

@@ -1,0 +1,102 @@
+"""Asking a model for the next token, again and again, of sentences that grow together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from playground.config import BOS, EOS, MAX_POSITIONS
+from playground.decoding.fast_decoder import Lean, unchanged
+from playground.decoding.work import Pass
+from playground.model.kv_cache import Cache
+from playground.model.masks import padding_mask
+from playground.model.padding import padded
+from playground.model.transformer import Transformer
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A written sentence: its tokens (EOS included if it came to that), the log probability of each in nats, and its score."""
+
+    ids: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    score: float
+
+    @property
+    def finished(self) -> bool:
+        return bool(self.ids) and self.ids[-1] == EOS
+
+
+class Own:
+    """The model's own code: sources (B, S), encoded once, and with a cache what the decoder remembers."""
+
+    def __init__(self, model: Transformer, src: Tensor, cache: bool) -> None:
+        self.model, self.cache = model, Cache(len(model.decoder)) if cache else None
+        self.memory, self.memory_mask = model.encode(src)[0], padding_mask(src)  # (B, S, D), (B, 1, 1, S)
+
+    def logits(self, tgt_in: Tensor, last: int) -> tuple[Tensor, int]:
+        """What comes after each of the `last` tokens of tgt_in (B, T): (B, last, V), and for how many tokens states were computed."""
+        states, _, _ = self.model.decode(tgt_in, self.memory, self.memory_mask, self.cache)
+        return self.model.project(states[:, -last:]), states.shape[1]
+
+    def keep(self, rows: Tensor) -> None:
+        """Goes on with these sentences (N,) of the batch, in this order; one may be taken twice."""
+        self.memory, self.memory_mask = self.memory[rows], self.memory_mask[rows]
+        if self.cache:
+            self.cache.keep(rows)
+
+
+class Asking:
+    """The sources, encoded once and together, and what is remembered while their targets grow. Each pass is added to `record`.
+
+    With `lean` the lean code is asked, but the model's own where everything is computed anew, where there is a prefix, and where somebody
+    changed the model or listens to it.
+    """
+
+    def __init__(
+        self, model: Transformer, sources: Sequence[Sequence[int]], prefix: Sequence[int], cache: bool, record: list[Pass] | None,
+        lean: bool,
+    ) -> None:  # fmt: skip
+        check(model)
+        cache = cache and model.steady
+        src = padded([(*source, EOS) for source in sources]).to(model.projection.weight.device)
+        self.prefix, self.record, self.src = prefix, [] if record is None else record, src
+        self.code = Lean(model, src) if lean and cache and not prefix and unchanged(model) else Own(model, src, cache)
+
+    def begin(self) -> tuple[Tensor, Tensor]:
+        """BOS and the prefix of P tokens for each source (B, 1 + P), and the log probability of each of its tokens (B, P)."""
+        written = torch.tensor([(BOS, *self.prefix)] * len(self.src), device=self.src.device)
+        if not self.prefix:
+            return written, written.new_empty(written.shape[0], 0, dtype=torch.float32)
+        logprobs = self.logprobs(written[:, :-1], len(self.prefix))  # (B, P, V)
+        return written, logprobs.gather(2, written[:, 1:, None])[..., 0]
+
+    def logprobs(self, tgt_in: Tensor, last: int = 1) -> Tensor:
+        """Log probabilities of what comes after each of the `last` tokens of tgt_in (B, T) -> (B, last, V)."""
+        logits, computed = self.code.logits(tgt_in, last)
+        self.record.append(Pass(*tgt_in.shape, computed, asked=last))
+        return logits.log_softmax(dim=-1)
+
+    def keep(self, rows: Tensor) -> None:
+        self.code.keep(rows)
+
+
+def check(model: Transformer) -> None:
+    if model.training:
+        raise ValueError("a model decodes in eval mode")
+
+
+def forced(prefix: Sequence[int], max_length: int) -> tuple[tuple[int, ...], int]:
+    """What of a prefix is written (no more than is allowed, nothing after EOS), and how many tokens may be written in all."""
+    most = min(max_length, MAX_POSITIONS)
+    prefix = tuple(prefix[:most])
+    return (prefix[: prefix.index(EOS) + 1] if EOS in prefix else prefix), most
+
+
+def score(total: float, length: int, length_penalty: float) -> float:
+    """total / ((5 + length) / 6)^length_penalty for a sum of log probabilities (Wu et al. 2016, equation 14): 0 is the plain sum, more
+    favours long sentences."""
+    return total / ((5 + length) / 6) ** length_penalty

@@ -1,0 +1,88 @@
+"""Writing: one token after the other, always the likeliest or drawn by lot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from playground.config import EOS
+from playground.decoding.model_decoder import Asking, Hypothesis, forced
+from playground.decoding.work import Pass
+from playground.model.transformer import Transformer
+
+
+@torch.inference_mode()
+def greedy(
+    model: Transformer, sources: Sequence[Sequence[int]], max_length: int, prefix: Sequence[int] = (), cache: bool = True,
+    record: list[Pass] | None = None, lean: bool = True,
+) -> list[Hypothesis]:  # fmt: skip
+    """The likeliest token at each step, all sources at once."""
+    return _write(model, sources, max_length, prefix, cache, record, lean, lambda logprobs: logprobs.max(dim=-1))
+
+
+@torch.inference_mode()
+def sample(
+    model: Transformer, source: Sequence[int], temperature: float, max_length: int, seed: int, prefix: Sequence[int] = (),
+    top_k: int = 0, top_p: float = 1.0, cache: bool = True, record: list[Pass] | None = None, lean: bool = True,
+) -> Hypothesis:  # fmt: skip
+    """Draws each token from the model's distribution: sharper below temperature 1, flatter above; of that, what is `kept`.
+
+    The seed decides the sentence, with a generator of its own. The log probabilities are the model's own, at temperature 1 and of all
+    tokens. Raises ValueError unless temperature is positive, top_k at least 0, and top_p above 0 and at most 1.
+    """
+    if not temperature > 0:
+        raise ValueError("temperature must be positive")
+    if top_k < 0 or not 0 < top_p <= 1:
+        raise ValueError("top_k can't be negative; top_p lies above 0 and is at most 1")
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(logprobs: Tensor) -> tuple[Tensor, Tensor]:
+        probabilities = (logprobs.double().cpu() / temperature).softmax(dim=-1)
+        probabilities = probabilities * kept(probabilities, top_k, top_p)  # multinomial divides by their sum
+        tokens = torch.multinomial(probabilities, 1, generator=generator).to(logprobs.device)
+        return logprobs.gather(1, tokens)[:, 0], tokens[:, 0]
+
+    return _write(model, [source], max_length, prefix, cache, record, lean, draw)[0]
+
+
+def kept(probabilities: Tensor, top_k: int = 0, top_p: float = 1.0) -> Tensor:
+    """Which tokens may be drawn, (B, V) -> (B, V): of the `top_k` likeliest (0: of all) the fewest whose share among these reaches `top_p`
+    (nucleus sampling, Holtzman et al. 2020). The likeliest always may; equally likely ones rank as they stand."""
+    ranked, order = probabilities.sort(dim=-1, descending=True, stable=True)
+    if top_k:
+        ranked[:, top_k:] = 0
+    before = ranked.cumsum(dim=-1) - ranked  # what the likelier ones have together
+    chosen = (before < top_p * ranked.sum(dim=-1, keepdim=True)) & (ranked > 0)
+    return torch.zeros_like(chosen).scatter(1, order, chosen)
+
+
+def _write(
+    model: Transformer, sources: Sequence[Sequence[int]], max_length: int, prefix: Sequence[int], cache: bool,
+    record: list[Pass] | None, lean: bool, choose: Callable[[Tensor], tuple[Tensor, Tensor]],
+) -> list[Hypothesis]:  # fmt: skip
+    """Writes one sentence for each source; `choose` takes log probabilities (B, V) to those of the next tokens (B,), and to these."""
+    if not sources:
+        return []
+    prefix, most = forced(prefix, max_length)
+    asking = Asking(model, sources, prefix, cache, record, lean)
+    written, logprobs = asking.begin()  # (B, 1 + P), (B, P)
+    found = [(list(prefix), values) for values in logprobs.tolist()]
+    growing = [] if EOS in prefix else found  # those that a row of `written` stands for
+    likely = []  # of each step who grew, and their log probabilities, which nobody waits for before the end
+    while growing and written.shape[1] <= most:
+        values, tokens = choose(asking.logprobs(written).select(1, -1))
+        likely.append((growing, values))
+        for (ids, _), token in zip(growing, tokens.tolist(), strict=True):
+            ids.append(token)
+        written = torch.cat((written, tokens.unsqueeze(1)), dim=1)
+        rows = [row for row, (ids, _) in enumerate(growing) if ids[-1] != EOS]
+        if len(rows) < len(growing):  # sentences that have ended leave the batch
+            growing, staying = [growing[row] for row in rows], torch.tensor(rows, dtype=torch.long, device=written.device)
+            written = written[staying]
+            asking.keep(staying)
+    for grew, values in likely:
+        for (_, own), value in zip(grew, values.tolist(), strict=True):
+            own.append(value)
+    return [Hypothesis(tuple(ids), tuple(own), sum(own)) for ids, own in found]

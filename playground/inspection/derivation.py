@@ -1,0 +1,250 @@
+"""Provenance: how any one number of a recording came to be, with its own numbers plugged into the paper's formula.
+
+Each kind of stage has one function, which reads the cells and parameters that matter and writes the arithmetic on a sheet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from playground.config import EOS
+from playground.inspection.activations import Stage
+from playground.inspection.arithmetic import SPELT, STAGES, Derivation, Given, Label, Sheet, added, bracketed, near
+from playground.inspection.formulas import formula, kind, norm_module
+from playground.model.attention import MASKED
+from playground.model.transformer import Transformer
+
+FEWEST, MOST = 6, 12  # decimals; the fewest that reproduce the cell are taken
+LISTED = 6  # exponentials of a large vocabulary that are listed one by one
+
+
+def explain(model: Transformer, stages: Mapping[str, Stage], address: str, index: tuple[int, ...]) -> Derivation:
+    """The derivation of the cell `index` of the stage `address`, from the model and what was recorded of it.
+
+    Raises KeyError for an address that is not recorded and IndexError for a cell outside it.
+    """
+    stage = stages[address]
+    shape = stage.values.shape
+    if len(index) != len(shape) or not all(0 <= i < size for i, size in zip(index, shape, strict=True)):
+        raise IndexError(f"{address} of shape {shape} has no cell {index}")
+    cell, key = _Cell(model, stages, stage, tuple(index)), formula(model.config, stage)
+    for decimals in range(FEWEST, MOST + 1):
+        sheet = Sheet(decimals)
+        result = KINDS[kind(model.config, stage)](cell, sheet)
+        agrees = near(float(result), cell.value) and near(sheet.drift, 0.0)
+        if agrees:
+            break
+    terms, leads, steps = tuple(sheet.terms), tuple(sheet.leads), tuple(sheet.steps)
+    return Derivation(address, cell.index, *key, sheet.operation, terms, leads, steps, result, sheet.write(cell.value), agrees)
+
+
+class _Cell:
+    """One cell, and what it may be computed from."""
+
+    def __init__(self, model: Transformer, stages: Mapping[str, Stage], stage: Stage, index: tuple[int, ...]) -> None:
+        self.model, self.config, self.stage, self.index = model, model.config, stage, index
+        self.inputs = [stages[address] for address in stage.inputs]
+        self.sublayer, _, self.name = stage.address.rpartition(".")
+        self.value = float(stage.values[index])
+
+    def take(self, index: tuple[int, ...], number: int = 0) -> Given:
+        """The cell `index` of one of the inputs."""
+        stage = self.inputs[number]
+        name = "x" if kind(self.config, stage) == "scaled_embedding" else STAGES.get(stage.name, "x")
+        return Given(Label(name, index, stage=stage.address), float(stage.values[index]))
+
+    def row(self, *first: int, number: int = 0) -> list[Given]:
+        """All cells of one of the inputs whose first indices are these."""
+        return [self.take((*first, i), number) for i in range(self.inputs[number].values.shape[-1])]
+
+    def learnt(self, name: str, tensor: str, index: tuple[int, ...]) -> Given:
+        """One number of a parameter, or of a fixed table, of the model."""
+        module, _, attribute = tensor.rpartition(".")
+        return Given(Label(name, index, parameter=tensor), getattr(self.model.get_submodule(module), attribute)[index].item())
+
+    def bias(self, name: str, module: str, out: int) -> Given | None:
+        return self.learnt(name, f"{module}.bias", (out,)) if self.config.bias else None
+
+    def linear(self, sheet: Sheet, name: str, module: str, row: int, out: int) -> str:
+        """x W + b, for one row of x and one column of W."""
+        column = self.model.get_submodule(module).weight[out].tolist()
+        weights = [Given(Label(f"W_{name}", (i, out), parameter=f"{module}.weight"), value) for i, value in enumerate(column)]
+        return sheet.bias(sheet.multiply(self.row(row), weights), self.bias(f"b_{name}", module, out))
+
+
+def _ids(cell: _Cell, sheet: Sheet) -> str:
+    token = int(cell.value)
+    special = "begin" if cell.stage.address == "tgt.ids" and cell.index == (0,) else "end" if token == EOS else "token"
+    return sheet.step(special, str(token), token, number=cell.index[0] + 1)
+
+
+def _embedding(cell: _Cell, sheet: Sheet) -> str:
+    row, column = cell.index
+    token = int(cell.inputs[0].values[row])
+    entry = sheet.lead(cell.learnt("embedding", f"{cell.sublayer}_embedding.weight", (token, column)))
+    return sheet.step("row", entry, float(entry), id=token)
+
+
+def _scaled_embedding(cell: _Cell, sheet: Sheet) -> str:
+    x, d_model = sheet.lead(cell.take(cell.index)), cell.config.d_model
+    root = sheet.step("root", f"√({d_model})", math.sqrt(d_model))
+    return sheet.step("larger", f"{x} × {root}", float(x) * float(root))
+
+
+def _positions(cell: _Cell, sheet: Sheet) -> str:
+    row, column = cell.index
+    x = sheet.lead(cell.take(cell.index))
+    entry = sheet.lead(cell.learnt("position", f"{cell.sublayer}_positions.table", cell.index))
+    if cell.config.positions != "learned":
+        _wave(sheet, row, column, cell.config.d_model, "cosine" if column % 2 else "sine")
+    return sheet.step("position", added([x, entry]), float(x) + float(entry))
+
+
+def _wave(sheet: Sheet, position: int, column: int, dims: int, *waves: str) -> None:
+    """The angle of a pair of dimensions at a position counted from 0, and its sine or cosine."""
+    pair = column - column % 2
+    angle = sheet.step("angle", f"{position} ÷ 10000^({pair} ÷ {dims})", position / 10000 ** (pair / dims), position=position)
+    for wave in waves:
+        sheet.step(wave, f"{wave[:3]}({angle})", getattr(math, wave[:3])(float(angle)))
+
+
+def _projected(cell: _Cell, sheet: Sheet) -> str:
+    head, row, column = cell.index
+    out = head * cell.stage.values.shape[-1] + column  # the heads' matrices stand side by side
+    return cell.linear(sheet, cell.name, f"{cell.sublayer}.W_{cell.name}", row, out)
+
+
+def _turned(cell: _Cell, sheet: Sheet) -> str:
+    head, row, column = cell.index
+    d_k = cell.stage.values.shape[-1]
+    if column >= d_k // 2 * 2:
+        return _copied(cell, sheet, cell.index, "unturned")
+    even, odd = (cell.take((head, row, column // 2 * 2 + i)) for i in range(2))
+    cos, sin = (cell.learnt(name, f"{cell.sublayer}.rotary.{name}", (row, column // 2)) for name in ("cos", "sin"))
+    _wave(sheet, row, column, d_k, "cosine", "sine")
+    if column % 2:
+        return sheet.multiply([even, odd], [sin, cos])
+    return sheet.multiply([even, odd], [cos, Given(sin.label._replace(name="minus_sin"), -sin.value)])
+
+
+def _scores(cell: _Cell, sheet: Sheet) -> str:
+    head, asks, answers = cell.index
+    return sheet.multiply(cell.row(head, asks), cell.row(head, answers, number=1))
+
+
+def _scaled(cell: _Cell, sheet: Sheet) -> str:
+    score, d_k = sheet.lead(cell.take(cell.index)), cell.config.d_model // cell.config.n_heads
+    root = sheet.step("root", f"√({d_k})", math.sqrt(d_k))
+    return sheet.step("smaller", f"{score} ÷ {root}", float(score) / float(root))
+
+
+def _masked(cell: _Cell, sheet: Sheet) -> str:
+    score = sheet.lead(cell.take(cell.index))
+    if cell.stage.mask[cell.index[1:]]:
+        return sheet.step("open", f"{score} + 0", float(score))
+    return sheet.step("shut", f"{score} + ({sheet.write(MASKED)})", float(score) + MASKED)
+
+
+def _weights(cell: _Cell, sheet: Sheet) -> str:
+    head, asks, answers = cell.index
+    columns = np.nonzero(cell.stage.mask[asks])[0].tolist()
+    if answers not in columns:  # listed too: its exponential is 0
+        columns.append(answers)
+    return sheet.softmax([cell.take((head, asks, column)) for column in columns], columns.index(answers))
+
+
+def _mixed(cell: _Cell, sheet: Sheet) -> str:
+    head, asks, column = cell.index
+    seen = np.nonzero(cell.inputs[0].mask[asks])[0].tolist()  # all others have weight 0
+    return sheet.multiply([cell.take((head, asks, i)) for i in seen], [cell.take((head, i, column), 1) for i in seen])
+
+
+def _concat(cell: _Cell, sheet: Sheet) -> str:
+    row, column = cell.index
+    d_k = cell.inputs[0].values.shape[-1]
+    return _copied(cell, sheet, (column // d_k, row, column % d_k), "head", head=column // d_k + 1, column=column % d_k + 1)
+
+
+def _copied(cell: _Cell, sheet: Sheet, index: tuple[int, ...], key: str, **values: object) -> str:
+    """A number that is taken over as it is."""
+    number = sheet.lead(cell.take(index))
+    return sheet.step(key, number, float(number), **values)
+
+
+def _residual(cell: _Cell, sheet: Sheet) -> str:
+    x, y = (sheet.lead(cell.take(cell.index, number)) for number in range(2))
+    return sheet.step("residual", added([x, y]), float(x) + float(y))
+
+
+def _norm(cell: _Cell, sheet: Sheet) -> str:
+    (row, column), name = cell.index, norm_module(cell.stage.address)
+    gain, eps = cell.learnt("gain", f"{name}.weight", (column,)), cell.model.get_submodule(name).eps
+    return sheet.norm(cell.row(row), column, eps, gain, cell.bias("shift", name, column))
+
+
+def _activated(cell: _Cell, sheet: Sheet) -> str:
+    written = sheet.lead(cell.take(cell.index))
+    x, text = float(written), bracketed(written)
+    if cell.config.activation == "relu":
+        return sheet.step("relu", f"max(0, {written})", max(0.0, x))
+    share = sheet.step("gelu_share", f"(1 + erf({written} ÷ √(2))) ÷ 2", (1 + math.erf(x / math.sqrt(2))) / 2)
+    return sheet.step("gelu", f"{text} × {share}", x * float(share))
+
+
+def _mean_memory(cell: _Cell, sheet: Sheet) -> str:
+    column, length = cell.index[1], cell.stage.values.shape[0]
+    total = sheet.multiply([cell.take((row, column)) for row in range(length)], [Given(Label("real"), 1.0)] * length)
+    return sheet.step("mean_memory", f"{total} ÷ {length}", float(total) / length)
+
+
+def _no_memory(cell: _Cell, sheet: Sheet) -> str:
+    number = sheet.lead(cell.take(cell.index))
+    return sheet.step("no_memory", f"{number} × 0", 0.0)
+
+
+def _logits(cell: _Cell, sheet: Sheet) -> str:
+    return cell.linear(sheet, "vocabulary", "projection", *cell.index)
+
+
+def _probabilities(cell: _Cell, sheet: Sheet) -> str:
+    row, token = cell.index
+    logits = cell.inputs[0].values[row].astype(np.float64)
+    order = np.argsort(-logits, kind="stable").tolist()
+    listed = order if len(order) <= SPELT else order[:LISTED]
+    listed = listed if token in listed else [*listed, token]
+    others = [other for other in order if other not in listed]
+    rest = float(np.exp(logits[others] - logits.max()).sum())
+    return sheet.softmax([cell.take((row, other)) for other in listed], listed.index(token), rest, len(others))
+
+
+KINDS = {
+    "ids": _ids,
+    "embedding": _embedding,
+    "scaled_embedding": _scaled_embedding,
+    "positions": _positions,
+    "q": _projected,
+    "k": _projected,
+    "v": _projected,
+    "turned": _turned,
+    "scores": _scores,
+    "scaled": _scaled,
+    "masked": _masked,
+    "weights": _weights,
+    "mixed": _mixed,
+    "concat": _concat,
+    "W_o": lambda cell, sheet: cell.linear(sheet, "o", cell.stage.address, *cell.index),
+    "residual": _residual,
+    "norm": _norm,
+    "hidden": lambda cell, sheet: cell.linear(sheet, "1", f"{cell.sublayer}.W_1", *cell.index),
+    "activated": _activated,
+    "W_2": lambda cell, sheet: cell.linear(sheet, "2", cell.stage.address, *cell.index),
+    "memory": lambda cell, sheet: _copied(cell, sheet, cell.index, "result"),
+    "memory_mean": _mean_memory,
+    "memory_cut": _no_memory,
+    "output": lambda cell, sheet: _copied(cell, sheet, cell.index, "result"),
+    "logits": _logits,
+    "probabilities": _probabilities,
+}

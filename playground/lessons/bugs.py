@@ -1,0 +1,114 @@
+"""The leak lab: a museum of bugs that people really make, each trained beside the right model, under two meters.
+
+The first counts tokens that are right when the model is given the right ones before them, the second sentences that it writes by itself.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+from playground.config import BUGS, PAD
+from playground.data.batches import Batch
+from playground.data.corpus import Corpus
+from playground.lessons.controlled import Bench, Results, above, mean
+from playground.model.parts import Dropout
+from playground.model.shared_copy import twin
+from playground.model.transformer import Transformer
+from playground.training.metrics import prepare, validate
+from playground.variants import bugs, twist_of
+
+BOTH = ("token_accuracy", "exact_match")
+METERS = ("fine", "lies", "broken")
+APART = 0.15  # meters that differ by less stand alike
+EXTRA = 24  # paddings, as if a longer sentence stood in the same batch
+
+
+def meters(results: Results) -> str:
+    """What the two meters of the broken model say, beside those of the right one."""
+    right, broken = results["right"], results["broken"]
+    if not above(right, broken, "exact", APART):
+        return "fine"
+    return "broken" if above(right, broken, "tokens", APART) else "lies"
+
+
+def neighbours(results: Results) -> str:
+    """Whether what a model writes depends on the padding of its sentence."""
+    broken = results["broken"]
+    if mean(broken, "exact") - mean(broken, "padded") > APART:
+        return "padding"
+    return "fine" if meters(results) == "fine" else "broken"
+
+
+def padded(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
+    """The share of sentences that are right when a few more PAD stand at the end of every source."""
+
+    def widened(batch: Batch) -> Batch:
+        return batch._replace(src=F.pad(batch.src, (0, EXTRA), value=PAD))
+
+    exam = prepare(corpus, corpus.heldout, change=widened)
+    return {"padded": validate(model, exam, written=not twist_of(model.config).honest(model)).exact_match}
+
+
+def quiet(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
+    """The share of sentences that the same parameters get right without dropout."""
+    silent = twin(model, torch.Generator())
+    silent.dropout.__class__ = Dropout
+    return {"quiet": validate(silent, prepare(corpus, corpus.heldout)).exact_match}
+
+
+def leak(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = meters, **more: Any) -> Bench:
+    guesses = ("fine", "padding", "broken") if judge is neighbours else METERS
+    arms = {"right": {}, "broken": {"twist": bug}}
+    return Bench(name, "leak", guesses, code=code, arms=arms, judge=judge, measures=BOTH, **more)
+
+
+class Mystery(Bench):
+    """One bug is chosen, and only its plots tell which. The number of the mystery, which is also its seed, decides; a teacher gives it."""
+
+    def arms_of(self, seed: int) -> Mapping[str, Mapping[str, Any]]:
+        return {"right": {}, "broken": {"twist": bug_of(seed)}}
+
+
+def bug_of(number: int) -> str:
+    """The bug of a mystery: ten numbers in a row hold all ten, in an order of their own."""
+    block, place = divmod(number - 1, len(BUGS))
+    order = list(BUGS)
+    random.Random(block).shuffle(order)
+    return order[place]
+
+
+def _revealed(results: Results) -> str:
+    return results["broken"][0].run.experiment.model.twist
+
+
+DROPS = dict(task="copy", dropout=0.2)
+HIDDEN = dict(dropout=0.05, steps=250)  # of every mystery alike: dropout left on would be found in the settings otherwise
+
+LEAKS = (
+    leak("leak_future", "no_causal_mask", bugs.LooksAhead, bugs.no_causal_mask, next=("leak_shift", "masks")),
+    leak("leak_source", "no_source_mask", bugs.Unmasked, bugs.no_source_mask, judge=neighbours, more=padded, next=("leak_memory", "masks")),
+    leak(
+        "leak_memory",
+        "no_memory_mask",
+        bugs.Unmasked,
+        bugs.no_memory_mask,
+        judge=neighbours,
+        more=padded,
+        next=("leak_source", "leak_inverted"),
+    ),
+    leak("leak_shift", "unshifted", bugs.unshifted, next=("leak_future", "leak_loss")),
+    leak("leak_axis", "softmax_over_queries", bugs.over_queries, base={"steps": 250}, next=("softmax", "leak_norm")),
+    leak("leak_norm", "norm_over_positions", bugs.OverPositions, next=("norms", "batch_norm")),
+    leak("leak_view", "view_for_transpose", bugs.Viewed, next=("shapes", "heads")),
+    leak("leak_loss", "padding_in_loss", bugs.with_padding, next=("loss", "leak_dropout")),
+    leak("leak_dropout", "dropout_always", bugs.Always, bugs.dropout_always, base=DROPS, more=quiet, next=("attention_dropout", "mystery")),
+    leak("leak_inverted", "inverted_mask", bugs.inverted, bugs.inverted_mask, next=("masks", "mystery")),
+    Mystery(
+        "mystery", "leak", BUGS, base=HIDDEN, judge=_revealed, measures=BOTH, more=padded, alone=True, next=("leak_future", "leak_source")
+    ),
+)

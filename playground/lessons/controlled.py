@@ -1,0 +1,181 @@
+"""Benches: a question that only training answers. Arms that differ in one thing, with the same seed, data and steps, each a run like any
+other; and a verdict computed from what became of them.
+
+A bench says no sentence itself: like every lab (see lab.py), it has words of its own, and `name_<arm>` for each arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from playground.config import Experiment
+from playground.data.corpus import Corpus
+from playground.lessons.lab import Lab, Lines, Outcome, Table
+from playground.model.transformer import Transformer
+from playground.runs.corpora import Corpora
+from playground.runs.model_cache import Models
+from playground.runs.queue import train_inline
+from playground.runs.run import Run
+from playground.words import known, say
+
+# A model that learns to turn letters round in two or three seconds, unless something is wrong with it.
+SMALL = dict(
+    d_model=32, n_heads=4, d_ff=64, encoder_layers=1, decoder_layers=1, steps=150, batch_size=64, packing=False, threads=1, heldout=100,
+    validate_every=10, precision="float32",
+)  # fmt: skip
+NATS = ("loss", "train")  # what is no share
+CLOSE = 0.05  # arms that are nearer to each other make no difference
+SEEDS = 5  # the most that a verdict is asked of
+
+
+@dataclass(frozen=True)
+class Result:
+    """One arm with one seed, as far as it is. `curve` has a row for each validation; shares are 0 to 1, losses nats."""
+
+    arm: str
+    seed: int
+    run: Run
+    curve: Mapping[str, Sequence[float]]
+    numbers: Mapping[str, float]  # "exact", "tokens", "loss" of the last validation, "train" of the last step, and what else was measured
+
+
+Results = Mapping[str, Sequence[Result]]  # of each arm, one for each seed
+Measure = Callable[[Transformer, Corpus], Mapping[str, float]]
+
+
+def best(results: Results) -> str:
+    """The arm that gets most sentences right, when no other comes near it; else "same"."""
+    first, second, *_ = sorted(results, key=lambda arm: -mean(results[arm], "exact"))
+    return first if above(results[first], results[second], "exact", CLOSE) else "same"
+
+
+def above(one: Sequence[Result], other: Sequence[Result], measure: str, by: float) -> bool:
+    """Whether one arm is above another by more than this, and by more than the seeds of each differ."""
+    return mean(one, measure) - mean(other, measure) > max(by, spread((one, other), measure))
+
+
+def mean(found: Sequence[Result], measure: str) -> float:
+    return float(np.mean([result.numbers[measure] for result in found]))
+
+
+def spread(arms: Iterable[Sequence[Result]], measure: str) -> float:
+    """How far apart, on average, the seeds of one arm end: the standard deviation; 0 for one seed."""
+    return float(np.mean([np.std([result.numbers[measure] for result in found]) for found in arms]))
+
+
+def untouched(run: Run) -> bool:
+    """Whether a run began at step 0 and kept the settings it began with."""
+    return run.parent is None and not run.history.events
+
+
+def counts(run: Run) -> bool:
+    """Whether a run is a whole arm: it went to its end, untouched."""
+    return run.status == "done" and untouched(run)
+
+
+@dataclass(frozen=True)
+class Bench(Lab):
+    """One question. `arms` are the knobs in which each differs from the `base`; `judge` says which guess the results bear out."""
+
+    arms: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    base: Mapping[str, Any] = field(default_factory=dict)
+    judge: Callable[[Results], str] = best
+    judged: str = "exact"  # the number that the judge goes by
+    measures: tuple[str, ...] = ("exact_match",)  # what is drawn over the steps: columns of the validations
+    more: Measure | None = None  # what else is measured at the end
+    alone: bool = False  # its seed is the question itself: seeds can't be put together, and one looks before one guesses
+
+    def say(self, language: str, key: str, **values: Any) -> str:
+        """Its own words, or those that all benches have."""
+        return say(language, f"{self.area if known(language, f'{self.area}.{key}') else 'bench'}.{key}", **values)
+
+    def knows(self, language: str, key: str) -> bool:
+        return known(language, f"{self.area}.{key}") or known(language, f"bench.{key}")
+
+    def experiment(self, arm: str, seed: int) -> Experiment:
+        return Experiment().with_(**{**SMALL, **self.base, **self.arms_of(seed)[arm], "seed": seed})
+
+    def arms_of(self, seed: int) -> Mapping[str, Mapping[str, Any]]:
+        """The arms; for a mystery, the seed says which."""
+        return self.arms
+
+    def recognise(self, run: Run) -> tuple[str, int] | None:
+        """(arm, seed) of a run of this bench; None for any other."""
+        seed = run.experiment.training.seed
+        return next(((arm, seed) for arm in self.arms_of(seed) if self.experiment(arm, seed) == run.experiment), None)
+
+    def label(self, language: str, arm: str, seed: int) -> str:
+        """What the run of an arm is called."""
+        return f"{self.say(language, 'title')} · {self.say(language, f'name_{arm}')} · {seed}"
+
+    def result(self, arm: str, seed: int, run: Run, measured: Mapping[str, float] = MappingProxyType({})) -> Result:
+        """What became of an arm, with what else was measured at its end."""
+        curve, last, step = run.history.validations.rows(), run.history.validations.last(), run.history.steps.last()
+        numbers = {"exact": last["exact_match"], "tokens": last["token_accuracy"], "loss": last["loss"]} if last else {}
+        numbers |= {"train": step["loss"]} if step else {}
+        return Result(arm, seed, run, curve, numbers | measured)
+
+    def measured(self, run: Run, corpora: Corpora, models: Models) -> Mapping[str, float]:
+        """What else this bench measures of a run that has ended."""
+        return self.more(models.get(run, None).model, corpora.get(run.experiment, run.pairs)) if self.more else {}
+
+    def train(self, seed: int) -> Iterator[Result]:
+        """Trains every arm here and now, one after the other."""
+        corpora, models = Corpora(), Models()
+        for arm in self.arms_of(seed):
+            run = train_inline.new_run(self.experiment(arm, seed))
+            for _ in train_inline.train(run, corpora, film_bytes=0):
+                pass
+            yield self.result(arm, seed, run, self.measured(run, corpora, models))
+
+    def outcome(self, seed: int = 1, **asked: Any) -> Outcome:
+        """Trains and judges. Raises Refusal for settings, of which there are none."""
+        self.settings(asked)
+        return self.verdict([[result] for result in self.train(seed)])
+
+    def verdict(self, results: Sequence[Sequence[Result]]) -> Outcome:
+        """What the results of all arms, each with the same seeds, say."""
+        arms = {found[0].arm: found for found in results}
+        varies = spread(arms.values(), self.judged) * (1 if self.judged in NATS else 100)
+        numbers: dict[str, float | int] = {"seeds": len(results[0]), "spread": varies}
+        for arm, found in arms.items():
+            for name in found[0].numbers:
+                numbers[f"{arm}_{name}"] = round(mean(found, name) * (1 if name in NATS else 100), 4)
+        return Outcome(self.judge(arms), numbers, self.exhibits(results))
+
+    def exhibits(self, results: Sequence[Sequence[Result]]) -> tuple[Lines, Table]:
+        """What is to be seen of the arms, also while they train."""
+        return self.course(results), self.ends(results)
+
+    def course(self, results: Sequence[Sequence[Result]]) -> Lines:
+        """What is right in percent over the steps, a line for each arm and measure, the mean over its seeds."""
+        shortest = min(len(result.curve["step"]) for found in results for result in found)
+        x = np.asarray(results[0][0].curve["step"][:shortest])
+        lines = {
+            found[0].arm if len(self.measures) == 1 else f"{found[0].arm}_{measure}": 100
+            * np.mean([result.curve[measure][:shortest] for result in found], axis=0)
+            for found in results
+            for measure in self.measures
+        }
+        return Lines("course", x, lines, said={"step": int(x[-1]), "seeds": len(results[0])})
+
+    def ends(self, results: Sequence[Sequence[Result]]) -> Table:
+        """How every arm ended, one row for each arm and seed."""
+        names = tuple(dict.fromkeys(name for found in results for result in found for name in result.numbers))
+        rows = [
+            (result.arm, str(result.seed), *(_shown(name, result.numbers.get(name)) for name in names))
+            for found in results
+            for result in found
+        ]
+        return Table("ends", ("arm", "seed", *names), tuple(rows), {"count": results[0][0].run.experiment.data.heldout})
+
+
+def _shown(name: str, value: float | None) -> str:
+    if value is None or value != value:
+        return "–"
+    return f"{value:.3f}" if name in NATS else f"{100 * value:.1f} %"

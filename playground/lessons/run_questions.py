@@ -1,0 +1,85 @@
+"""Questions that lessons ask about the very run on screen: what is guessed is computed from it when the answer is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from playground.config import Refusal
+from playground.queries.reader import Reader
+from playground.queries.translate import Way, translate
+from playground.runs.run import Run
+
+STRANGERS = ("☂", "☃")  # that no vocabulary holds
+TRIED = 10  # sentences
+AHEAD = 0.9  # token accuracy
+RECENT = 10  # steps, or all when there are fewer
+APART = 1.5  # times a loss that is about the same
+
+Answer = tuple[str, Mapping[str, Any]]  # the guess that comes out right, and the numbers that its words are filled with
+
+
+@dataclass(frozen=True)
+class Question:
+    """`answer(reader, run, step, text)`; step None is now. Raises Refusal while the run can't tell yet."""
+
+    guesses: tuple[str, ...]
+    answer: Callable[[Reader, Run, int | None, str], Answer]
+
+
+def looks(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
+    """Where the last layer's cross-attention looks, on average over its heads, while the first token is written."""
+    look = reader.look(run, step, text)
+    weights = look.cross[-1, :, 0].mean(axis=0)  # (S,)
+    most, last = int(weights.argmax()), len(look.source) - 2  # the end stands after the last
+    place = {last: "last", 0: "first"}.get(most, "elsewhere")
+    numbers = {
+        "token": look.source[most].text, "written": look.asked[0].text, "percent": float(100 * weights[most]), "length": last + 1,
+    }  # fmt: skip
+    return place if weights[most] >= 0.5 else "nowhere", numbers
+
+
+def unknown(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
+    """Whether two sentences that differ in one token, unknown in both, come out differently."""
+    joint = "" if reader.units(run)[0] == "characters" else " "
+    first, second = (translate(reader, run, step, f"{stranger}{joint}{text}").candidates[0].text for stranger in STRANGERS)
+    numbers = {"first": STRANGERS[0], "second": STRANGERS[1], "one": first or "–", "other": second or "–"}
+    return "same" if first == second else "other", numbers
+
+
+def tokens_first(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
+    """How many sentences were wholly right when nine in ten single tokens were: at the first measurement like that, else at the last."""
+    rows = run.history.validations.rows()
+    if not rows["step"]:
+        raise Refusal("course.not_measured")
+    at = next((at for at, share in enumerate(rows["token_accuracy"]) if share >= AHEAD), len(rows["step"]) - 1)
+    exact = rows["exact_match"][at]
+    numbers = {"step": int(rows["step"][at]), "tokens": 100 * rows["token_accuracy"][at], "exact": 100 * exact}
+    return "most" if exact >= 0.9 else "some" if exact >= 0.5 else "few", numbers
+
+
+def beam(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
+    """Of how many sentences a beam of four writes something else than greedy decoding."""
+    sentences = [source for source, _ in (reader.examples(run, "harder", TRIED) or reader.examples(run, "heldout", TRIED))]
+    ways = (Way(), Way(method="beam", width=4))
+    found = [[translate(reader, run, step, source, way).candidates[0].text for way in ways] for source in sentences]
+    other = sum(one != another for one, another in found)
+    return "never" if not other else "few" if 2 * other < len(found) else "many", {"other": other, "all": len(found)}
+
+
+def gap(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
+    """Whether it is more surprised by sentences it never saw than by those it trained on, by the newest losses."""
+    losses, last = run.history.steps.column("loss")[-RECENT:], run.history.validations.last()
+    if not losses or last is None:
+        raise Refusal("course.not_measured")
+    trained, heldout = sum(losses) / len(losses), last["loss"]
+    answer = "larger" if heldout > APART * trained else "smaller" if trained > APART * heldout else "same"
+    return answer, {"trained": trained, "heldout": heldout, "exact": 100 * last["exact_match"]}
+
+
+LOOKS = Question(("first", "last", "elsewhere", "nowhere"), looks)
+UNKNOWN = Question(("same", "other"), unknown)
+TOKENS_FIRST = Question(("most", "some", "few"), tokens_first)
+BEAM = Question(("never", "few", "many"), beam)
+GAP = Question(("smaller", "same", "larger"), gap)

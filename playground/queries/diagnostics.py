@@ -1,0 +1,100 @@
+"""The health of a run at one step: as training told it, or worked out anew from the parameters of a run that was trained untold."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import torch
+
+from playground.config import MAX_POSITIONS, limits
+from playground.data.batches import Batch, collate
+from playground.data.corpus import Item
+from playground.inspection.copies import learning
+from playground.inspection.counting import counted_flops, counted_parameters
+from playground.model import sublayers
+from playground.model.transformer import Transformer
+from playground.queries.reader import Reader
+from playground.queries.time_slices import affordable
+from playground.runs.run import Run
+from playground.training.diagnostics import Checkup
+from playground.training.loss import cross_entropy
+
+MOST, FEWEST = 64, 8  # held-out sentences that are read when the health is worked out anew
+PASSES = 3 * len(limits("memory").choices)  # a backward pass costs two forward passes, and every kind of memory has its own
+
+
+@dataclass(frozen=True)
+class Health:
+    """`numbers` by address (training/diagnostics.py) at `step`. Told by training, they are of the step's own batch; worked out anew, of
+    `sentences` held-out ones, with the parameters after the step, without dropout, and there is no update."""
+
+    step: int
+    numbers: Mapping[str, float]
+    sentences: int | None = None
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Of each route: what it holds and what one forward pass takes, by formula and as counted."""
+
+    parameters: dict[str, int]
+    counted_parameters: dict[str, int]
+    flops: dict[str, int]
+    counted_flops: dict[str, int]
+
+
+def health(reader: Reader, run: Run, step: int | None) -> Health:
+    """At `step`, or the newest (None). Raises Refusal when the run has nothing to show yet."""
+    table = run.history.health
+    if table:
+        rows = bisect_right(table.column("step"), step) if step is not None else len(table)
+        if rows:
+            numbers = {name: table.column(name, rows - 1, rows)[0] for name in table.names}
+            return Health(int(numbers.pop("step")), numbers)
+    return anew(reader, run, step)[run.memory_at(step if step is not None else run.step)]
+
+
+def anew(reader: Reader, run: Run, step: int | None) -> dict[str, Health]:
+    """One for each kind of memory: the decoder gets the whole, its mean or nothing, all else equal."""
+    src, tgt = run.tokenizers or (None, None)
+
+    def work(model: Transformer, actual: int) -> dict[str, Health]:
+        pairs = reader.examples(run, "heldout", min(MOST, run.experiment.data.heldout))
+        items = [Item(source, target, tuple(src.encode(source)), tuple(tgt.encode(target))) for source, target in pairs]
+        items = [item for item in items if item.src_ids and max(len(item.src_ids), len(item.tgt_ids)) < MAX_POSITIONS]
+        tokens = sum(len(item.src_ids) + len(item.tgt_ids) + 2 for item in items) / len(items)
+        batch = collate(items[: affordable(run, PASSES * tokens, MOST, FEWEST)])
+        return {memory: Health(actual, examine(model, batch, memory), len(batch.src)) for memory in limits("memory").choices}
+
+    return reader.work(run, step, ("health",), work)
+
+
+def examine(model: Transformer, batch: Batch, memory: str) -> dict[str, float]:
+    """The numbers of one forward and one backward pass, and the loss under "loss". The model is in eval mode, and stays as it is."""
+    mine = learning(model)
+    mine.config = replace(model.config, memory=memory)
+    parameters = dict(mine.named_parameters())
+    checkup = Checkup(mine, {parameter: name for name, parameter in parameters.items()})
+    with torch.enable_grad(), checkup.watch(mine, batch):
+        loss = cross_entropy(mine(batch.src, batch.tgt_in).logits, batch.tgt_out)
+        loss.backward()
+    gradients = torch._foreach_norm([parameter.grad for parameter in parameters.values()])
+    numbers = checkup.row(gradients, [parameter.detach() for parameter in parameters.values()])
+    return {address: number for address, number in numbers.items() if not address.endswith("/update")} | {"loss": loss.item()}
+
+
+def costs(reader: Reader, run: Run, s: int, t: int) -> Costs:
+    """For S source and T target tokens, EOS and BOS among them. It is the same at every step, so the first one is asked."""
+
+    def work(model: Transformer, _: int) -> Costs:
+        config, ones = model.config, torch.ones
+        return Costs(
+            sublayers.parameters(config, model.src_vocab, model.tgt_vocab),
+            counted_parameters(model),
+            sublayers.flops(config, model.tgt_vocab, s, t),
+            counted_flops(model, ones(1, s, dtype=torch.long), ones(1, t, dtype=torch.long)),
+        )
+
+    return reader.work(run, 0, ("costs", s, t), work)

@@ -1,0 +1,146 @@
+"""Scores: what a run writes for sentences it never saw, judged by sacrebleu, by exact match, and token by token."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import NamedTuple
+
+import numpy as np
+
+from playground.config import EOS, Refusal
+from playground.data.corpus import Corpus, Item, natural_unit
+from playground.decoding import greedy
+from playground.model.transformer import Transformer
+from playground.queries.lengths import forced
+from playground.queries.reader import Reader, most_written
+from playground.queries.results import Piece, pieces_from, pieces_of
+from playground.queries.time_slices import SLICE, affordable, in_slices
+from playground.runs.corpora import Corpora
+from playground.runs.run import Run
+from playground.runs.tokens import judge
+from playground.tasks.toy_tasks import TASKS
+
+SPLITS = ("heldout", "test", "harder")
+MOST, FEWEST = 200, 4  # sentences
+SHOWN = 6  # mistakes
+CHINESE = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
+
+
+class Measured(NamedTuple):
+    """What sacrebleu says of a whole set of outputs: scores of 0 to 100, and how to compute them again."""
+
+    bleu: float
+    chrf: float
+    bleu_signature: str
+    chrf_signature: str
+    too_short: bool  # no output has four units in a row, so BLEU, which counts up to four, is 0 whatever was written
+
+
+def measure(outputs: Sequence[str], references: Sequence[Sequence[str]], tokenize: str) -> Measured:
+    """BLEU and chrF of outputs, each with all its right answers. `tokenize` is sacrebleu's: "13a", "zh", "char", …
+
+    Raises ValueError when there are no outputs, or one of them has no reference.
+    """
+    from sacrebleu.metrics import BLEU, CHRF  # here, for it takes a while and the page is to open first
+
+    if not outputs or len(outputs) != len(references) or not all(references):
+        raise ValueError("sacrebleu needs at least one output, and a reference for each")
+    streams = list(zip_longest(*references))  # all first references, all second ones, …; None where a sentence has fewer
+    bleu, chrf = BLEU(tokenize=tokenize, force=True), CHRF()  # force: no warning about our tokens that stand apart
+    found, characters = bleu.corpus_score(outputs, streams), chrf.corpus_score(outputs, streams)
+    signatures = str(bleu.get_signature()), str(chrf.get_signature())
+    return Measured(found.score, characters.score, *signatures, found.totals[-1] == 0)
+
+
+def tokenization(references: Sequence[str], unit: str | None = None) -> str:
+    """How BLEU is to cut these sentences: Chinese by "zh"; what is written without spaces by "char", or what the task says is made of
+    characters; and all else by sacrebleu's usual "13a", words and punctuation."""
+    text = "".join("".join(references).split())
+    if len(CHINESE.findall(text)) * 2 > len(text):
+        return "zh"
+    return "char" if (unit or natural_unit(references)) == "characters" else "13a"
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """An output that is no right answer, beside the right answer it agrees with most."""
+
+    source: str
+    output: tuple[Piece, ...]  # EOS last if it came
+    right: tuple[bool, ...]  # of each token of the output, place by place
+    reference: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How good the parameters of `step` are on `sentences` sentences, the first of the `of` that the split has; `asked` will be tried.
+
+    Shares are 0 to 1.
+    """
+
+    step: int
+    sentences: int
+    asked: int
+    of: int
+    measured: Measured
+    tokenize: str  # how sacrebleu cut the sentences for BLEU
+    exact_match: float  # greedy outputs that are a right answer
+    token_accuracy: float  # tokens that are the likeliest, given the right ones before, in the right answer that has most of them
+    length_ratio: float  # mean length of an output over that of its nearest reference, in tokens
+    unfinished: int  # outputs without an end
+    most_references: int  # right answers to one source
+    wrong: int
+    mistakes: tuple[Mistake, ...]  # the first of the wrong ones
+
+
+def scores(reader: Reader, corpora: Corpora, run: Run, step: int | None, split: str) -> Scores:
+    """The scores of a run on one of SPLITS, as far as they are known after a moment: who asks again knows more.
+
+    Raises Refusal when the split is empty or the run has nothing to show yet.
+    """
+    corpus = corpora.get(run.experiment, run.pairs)
+    items = getattr(corpus, split)
+    if not items:
+        raise Refusal("evaluate.no_sentences", split=split)
+    length = sum(len(item.src_ids) for item in items) / len(items)
+    asked = items[: min(affordable(run, length + most_written(length), MOST, FEWEST), SLICE // 2 if run.working else MOST)]
+    actual, found = in_slices(reader, run, step, ("scores", split), asked, lambda model, part: _write(model, corpus, part))
+    outputs = [ids for written, _ in found for ids in written]
+    flags = np.concatenate([right for _, rows in found for right, _ in rows])
+    told = {"step": actual, "asked": len(asked), "of": len(items), "token_accuracy": float(flags.mean())}
+
+    def judged(*_: object) -> Scores:
+        return _scores(corpus, asked[: len(outputs)], outputs, told)
+
+    return judged() if run.working else reader.work(run, step, ("scores", split, actual, len(asked), len(outputs)), judged)
+
+
+def _write(model: Transformer, corpus: Corpus, items: Sequence[Item]) -> tuple[list[tuple[int, ...]], list[tuple[np.ndarray, bool]]]:
+    """(greedy outputs, what is right when all tokens before are given)."""
+    limits = [most_written(len(item.src_ids)) for item in items]
+    found = greedy(model, [item.src_ids for item in items], max(limits))
+    return [hypothesis.ids[:limit] for hypothesis, limit in zip(found, limits, strict=True)], forced(model, corpus, items)
+
+
+def _scores(corpus: Corpus, items: Sequence[Item], outputs: Sequence[tuple[int, ...]], told: dict) -> Scores:
+    tokenizer, task = corpus.tgt_tokenizer, TASKS.get(corpus.name)
+    references = [corpus.references[item.src] for item in items]
+    texts = [tokenizer.decode(ids) for ids in outputs]
+    tokenize = tokenization([text for texts in references for text in texts], task.tgt_unit if task else None)
+    ratios, mistakes = [], []
+    for item, ids, answers in zip(items, outputs, references, strict=True):
+        judged = {answer: judge(ids, [tokenizer.encode(answer)]) for answer in answers}
+        nearest = max(answers, key=lambda answer: sum(judged[answer]))
+        reference = pieces_of(tokenizer, nearest)
+        ratios.append(sum(token != EOS for token in ids) / len(reference))
+        if not (all(judged[nearest]) and ids[-1] == EOS):
+            mistakes.append(Mistake(item.src, pieces_from(tokenizer, ids), judged[nearest], reference))
+    return Scores(
+        **told, sentences=len(items), measured=measure(texts, references, tokenize), tokenize=tokenize,
+        exact_match=1 - len(mistakes) / len(items), length_ratio=sum(ratios) / len(ratios),
+        unfinished=sum(ids[-1] != EOS for ids in outputs), most_references=max(map(len, references)), wrong=len(mistakes),
+        mistakes=tuple(mistakes[:SHOWN]),
+    )  # fmt: skip

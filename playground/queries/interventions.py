@@ -1,0 +1,169 @@
+"""What if: one sentence before and after a change to the model, and what the change costs over held-out sentences."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import groupby
+
+import numpy as np
+
+from playground.config import EOS, MAX_POSITIONS, Refusal
+from playground.data.corpus import Corpus, Item
+from playground.decoding import Trace, greedy, trace
+from playground.inspection.copies import own
+from playground.inspection.interventions import Change, Head, heads, silence
+from playground.inspection.probabilities import top
+from playground.model.transformer import Transformer
+from playground.queries import references
+from playground.queries.reader import Reader, most_written, traced_parts
+from playground.queries.results import Look, Piece, pieces_from
+from playground.queries.time_slices import MOMENT, affordable
+from playground.runs.corpora import Corpora
+from playground.runs.run import Run
+from playground.training.metrics import Exam, Validation, prepare, validate
+
+MOST, FEWEST = 100, 10  # held-out sentences that are asked
+SECONDS = 0.6  # of one core that is not busy, that all heads together may take, about
+TOP = 5
+
+
+@dataclass(frozen=True)
+class Step:
+    """One decoding step with an edit and without it, all else equal: its likeliest tokens on either side, with both probabilities."""
+
+    tokens: tuple[Piece, ...]
+    without: tuple[float, ...]
+    edited: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A sentence written by the model as it was trained, by the changed model, and by one changed in all but the edit of a row.
+
+    `fed` is written by force in both: how likely each of its tokens is to either. Same parameters everywhere.
+    """
+
+    before: Look
+    after: Look
+    unedited: Look  # `after` itself without an edit
+    fed: tuple[Piece, ...]
+    likely_before: tuple[float, ...]
+    likely_after: tuple[float, ...]
+    step: Step | None  # of the edit, when there is one and the sentence comes so far
+    change: Change  # what of the change concerns this model and this sentence
+    memory: str  # how the decoder got its memory in training
+
+
+@dataclass(frozen=True)
+class Importance:
+    """Validations over the same held-out sentences: of the model as it is, and with single heads switched off, the first of all `heads`."""
+
+    whole: Validation
+    without: dict[Head, Validation]
+    heads: int
+
+
+def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Change, reference: bool = False) -> Outcome:
+    """`reference`: compare the probabilities of the right answer's tokens, where one is known, instead of what was written before.
+
+    Raises Refusal for text that is empty or too long.
+    """
+    text, ids = reader.read(run, text)
+    right, tokenizer = references.references(run, text), run.tokenizers[1]
+    most = most_written(len(ids))
+
+    def work(model: Transformer, actual: int) -> Outcome:
+        def write(changed: Transformer) -> tuple[Trace, Look]:
+            found = trace(changed, ids, greedy(changed, [ids], most)[0].ids)
+            return found, reader.inside(run, text, right, found.tgt_ids, *traced_parts(found), actual)
+
+        asked = change.within(model.config)
+        edit = asked.edit and (asked.edit.within(len(ids) + 1) or None)
+        asked = replace(asked, edit=edit)
+        changed = asked.apply(model)
+        traced, before = write(model)
+        edited, after = write(changed) if asked else (traced, before)
+        plain, unedited = write(replace(asked, edit=None).apply(model)) if edit else (edited, after)
+        fed = (*tokenizer.encode(right[0]), EOS) if reference and right else traced.tgt_ids
+        likely = [traced_parts(trace(one, ids, fed))[2] for one in (model, changed)]
+        at = edit.row if edit else MAX_POSITIONS
+        shown = _step(run, plain.probabilities[at], edited.probabilities[at]) if at < len(plain.tgt_ids) else None
+        return Outcome(before, after, unedited, pieces_from(tokenizer, fed), *likely, shown, asked, model.config.memory)
+
+    return reader.work(run, step, (text, reference, change, "what if"), work)
+
+
+def score(reader: Reader, corpora: Corpora, run: Run, step: int | None, change: Change) -> tuple[Validation, Validation]:
+    """Before and after a change, over the same held-out sentences. An edit is about one sentence and left out."""
+    change = replace(change, edit=None)
+
+    def work(model: Transformer, actual: int) -> tuple[Validation, Validation]:
+        asked, questions = change.within(model.config), exam(reader, corpora, run, 2)
+        whole = validate(model, questions)
+        return whole, validate(asked.apply(model), questions) if asked else whole
+
+    return reader.work(run, step, (change, "score"), work)
+
+
+def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> Importance:
+    """What each head is worth: every one is switched off alone. Answered are the layers that are known, and as many more as are begun
+    within a moment, one at least: who asks again and again has all in the end, who leaves has stopped it, and others come in between.
+
+    Raises Refusal while the run trains and no step is chosen: the parameters would change from head to head.
+    """
+    if run.working and step is None:
+        raise Refusal("whatif.while_training")
+    end, every, more = time.monotonic() + MOMENT, heads(run.experiment.model), False
+
+    def ask(*silent: Head) -> list[Validation]:
+        def work(model: Transformer, _: int) -> list[Validation]:
+            nonlocal more
+            more = bool(silent)
+            return _each(model, exam(reader, corpora, run, len(every)), silent)
+
+        return reader.work(run, step, ("importance", silent), work)
+
+    found = Importance(ask()[0], {}, len(every))
+    for _, layer in groupby(every, key=lambda head: head[:2]):
+        silent = tuple(layer)
+        found.without.update(zip(silent, ask(*silent), strict=True))
+        if more and time.monotonic() > end:
+            break
+    return found
+
+
+def _each(model: Transformer, questions: Exam, silent: tuple[Head, ...]) -> list[Validation]:
+    """One validation for each of these heads, while it is off; without any, one of the model as it is."""
+    if not silent:
+        return [validate(model, questions)]
+    mine, found = own(model), []
+    if silent[0].part != "encoder":
+        mine.encode = cache(mine.encode)  # what it says of a chunk stays the same
+    for head in silent:
+        handles = silence(mine, [head])
+        found.append(validate(mine, questions))
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+def exam(reader: Reader, corpora: Corpora, run: Run, times: int) -> Exam:
+    """The first held-out sentences with all their right answers: as many as can be asked so many times in about `SECONDS`."""
+    src, tgt = run.tokenizers
+    pairs = reader.examples(run, "heldout", min(MOST, run.experiment.data.heldout))
+    items = tuple(Item(source, target, tuple(src.encode(source)), tuple(tgt.encode(target))) for source, target in pairs)
+    tokens = sum(len(item.src_ids) + len(item.tgt_ids) + 2 for item in items) / len(items)
+    chosen = items[: affordable(run, times * tokens / SECONDS, MOST, FEWEST)]
+    if run.experiment.data.task == "own":
+        return prepare(corpora.get(run.experiment, run.pairs), chosen)
+    right = {item.src: references.references(run, item.src) or (item.tgt,) for item in chosen}
+    return prepare(Corpus(run.experiment.data.task, src, tgt, (), chosen, (), right), chosen)
+
+
+def _step(run: Run, without: np.ndarray, edited: np.ndarray) -> Step:
+    """Two distributions (V,) of the same step: the likeliest tokens of the first, then those only the second finds likely."""
+    ids = [id for id, _ in top(without, TOP)]
+    ids += [id for id, _ in top(edited, TOP) if id not in ids]
+    return Step(pieces_from(run.tokenizers[1], tuple(ids)), tuple(without[ids].tolist()), tuple(edited[ids].tolist()))

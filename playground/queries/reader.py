@@ -1,0 +1,203 @@
+"""Looking into a run: everything inside any sentence at any kept step, while training goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
+from playground.data.corpus import SPLITS
+from playground.data.statistics import Statistics
+from playground.decoding import Trace, greedy, trace
+from playground.model.transformer import Transformer
+from playground.queries import references
+from playground.queries.results import Likely, Look, Piece, likely_of, pieces_from, pieces_of
+from playground.reading.text import normalise
+from playground.runs.lru import Memory
+from playground.runs.model_cache import Models
+from playground.runs.queue.parallel import ReaderThreads
+from playground.runs.registry import Runs
+from playground.runs.replay import TOP, Completion
+from playground.runs.run import Run
+from playground.runs.tokens import judge
+
+__all__ = ["Likely", "Look", "Piece", "Reader"]
+
+REMEMBERED, REMEMBERED_BYTES = 512, 200_000_000  # looks and translations
+CHARACTERS = 5_000  # of one sentence; what is longer has too many tokens for any model
+PATIENCE = 60.0  # seconds that somebody waits for an answer
+FREER = 16  # tokens an output may have beyond twice its source
+
+
+class Reader:
+    """Called from the web server's threads; works on its own few threads, so that a look never takes more cores than that."""
+
+    def __init__(self, runs: Runs, threads: int = 2) -> None:
+        self._runs, self._models = runs, Models()
+        self._threads = ReaderThreads(threads)
+        self._known = Memory(REMEMBERED, REMEMBERED_BYTES)
+
+    def look(self, run: Run, step: int | None, text: str, target: str | None = None) -> Look:
+        """What the model does with `text`: `target` None follows its own greedy output; "reference" the right answer; else that text.
+
+        Raises Refusal for text that is empty or too long, or when the reference is asked for and not known.
+        """
+        text, ids = self.read(run, text)
+        right = references.references(run, text)
+        if target == "reference" and right is None:
+            raise Refusal("runs.no_reference", text=text[:80])
+        target = right[0] if target == "reference" else target
+        pictured = self._pictured(run, step, text) if target is None else None
+        if pictured:
+            return self.inside(run, text, right, pictured.ids, *pictured_parts(pictured), step)
+
+        def work(model: Transformer, actual: int) -> Look:
+            if target is None:
+                written = greedy(model, [ids], most_written(len(ids)))[0].ids
+            else:
+                written = (*run.tokenizers[1].encode(normalise(target)), EOS)
+                _check_length(len(written))
+            return self.inside(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
+
+        return self.work(run, step, (text, target, "look"), work)
+
+    def pieces(self, run: Run, text: str, side: str = "src") -> tuple[Piece, ...]:
+        """The text as the run's tokenizer cuts it; `side` is "src" or "tgt"."""
+        return pieces_of(self._tokenizers(run)[side == "tgt"], normalise(text[:CHARACTERS]))
+
+    def examples(self, run: Run, split: str = "heldout", count: int = 20) -> list[tuple[str, str]]:
+        """(source, target) sentences of a split of the corpus."""
+        return self.remember(run, (split, count), lambda: references.split(run, split, count, self._runs.corpora))
+
+    def statistics(self, run: Run) -> Statistics:
+        """Of the sentences the run learns from."""
+        return self.remember(run, ("statistics",), lambda: self._runs.corpora.statistics(run.experiment, run.pairs))
+
+    def sizes(self, run: Run) -> dict[str, int]:
+        """How many sentences each split of the corpus has, both vocabularies, and the longest sentence in tokens."""
+
+        def count() -> dict[str, int]:
+            corpus = self._runs.corpora.get(run.experiment, run.pairs)
+            splits = {name: len(getattr(corpus, name)) for name in SPLITS}
+            vocabularies = {"src_vocabulary": corpus.src_tokenizer.size, "tgt_vocabulary": corpus.tgt_tokenizer.size}
+            return splits | vocabularies | {"longest": max(len(ids) + 1 for item in corpus.train for ids in (item.src_ids, item.tgt_ids))}
+
+        return self.remember(run, ("sizes",), count)
+
+    def left_out(self, run: Run) -> tuple[int, ...]:
+        """The lines of own data that have too many tokens to be used."""
+        return self.remember(run, ("left out",), lambda: self._runs.corpora.get(run.experiment, run.pairs).left_out)
+
+    def longest(self, run: Run) -> int:
+        """The longest sentence the run was trained on, in tokens with EOS."""
+        return self.sizes(run)["longest"]
+
+    def units(self, run: Run) -> tuple[str, str]:
+        """How source and target are cut: "characters", "words", "bpe" or "unigram"."""
+        src, tgt = self._tokenizers(run)
+        return src.kind, tgt.kind
+
+    def position_table(self, run: Run, step: int | None) -> tuple[np.ndarray, int]:
+        """(MAX_POSITIONS, D) learnt positions of the source side, and the step they are from. Raises Refusal when there are none."""
+        actual, parameters = run.parameters_at(step)
+        found = [tensor for name, tensor in parameters.items() if name.startswith("src_positions.")]
+        if not found:
+            raise Refusal("runs.no_positions")
+        return found[0].numpy(), actual
+
+    def model_at(self, run: Run, step: int | None) -> tuple[Transformer, int]:
+        """(model in eval mode, the step it is really from): the newest snapshot when `step` is None, else the nearest kept parameters."""
+        return self._models.get(run, step)[:2]
+
+    def close(self) -> None:
+        """Ends its threads."""
+        self._threads.close()
+
+    def remember(self, run: Run, key: tuple, make: Callable[[], Any]) -> Any:
+        """`make()`, which asks no model, unless it is known under `key`: what it depends on besides the run."""
+        return self._known.get((run.id, *key), make)
+
+    def work(
+        self, run: Run, step: int | None, key: tuple, work: Callable[[Transformer, int], Any],
+        then: tuple[tuple, Callable[[Transformer, Any], Any]] | None = None,
+    ) -> Any:  # fmt: skip
+        """`work(model, its step)` on one of the reader's threads, unless the answer for these very parameters is known under `key`.
+
+        `then` is (another key, more work on the same model and that answer): both answers are returned. The model is shared and only to
+        be read: hooks belong on a copy (inspection/copies.py). Raises Refusal when it takes too long.
+        """
+
+        def task() -> Any:
+            model, actual, number, _ = self._models.get(run, step)
+            found = self._known.get((number, key), lambda: work(model, actual))
+            return (found, self._known.get((number, *then[0]), lambda: then[1](model, found))) if then else found
+
+        try:
+            return self._threads.ask(task, PATIENCE)
+        except TimeoutError as error:
+            raise Refusal("runs.too_slow", seconds=f"{PATIENCE:g}") from error
+
+    def _tokenizers(self, run: Run) -> tuple:
+        if run.tokenizers is None:
+            raise Refusal("runs.nothing_yet")
+        return run.tokenizers
+
+    def read(self, run: Run, text: str) -> tuple[str, list[int]]:
+        """(the normalised text, its ids without EOS). Raises Refusal."""
+        src, _ = self._tokenizers(run)
+        text = normalise(text[: CHARACTERS + 1])
+        ids = src.encode(text)
+        if not ids:
+            raise Refusal("runs.empty")
+        _check_length(len(ids) + 1)
+        return text, ids
+
+    def inside(
+        self, run: Run, text: str, possible: tuple[str, ...] | None, written: tuple[int, ...], stacks: tuple[np.ndarray, ...],
+        top: tuple[np.ndarray, np.ndarray], probabilities: tuple[float, ...], step: int,
+    ) -> Look:  # fmt: skip
+        """A `Look` at `written`, from the parts that `traced_parts` or `pictured_parts` give."""
+        src, tgt = run.tokenizers
+        asked, begin = pieces_from(tgt, written), Piece(SPECIAL_TOKENS[BOS], BOS)
+        right = judge(written, map(tgt.encode, possible)) if possible is not None else None
+        alignment = references.alignment(run, text, tgt.decode(written), len(written))
+        source = pieces_of(src, text, end=True)
+        return Look(
+            step, source, (begin, *asked[:-1]), asked, *stacks, likely_of(tgt, *top), probabilities, alignment, right, possible,
+            written[-1] == EOS,
+        )  # fmt: skip
+
+    def _pictured(self, run: Run, step: int | None, text: str) -> Completion | None:
+        """The film's picture of this very sentence at this very step, where the parameters of the step were not kept."""
+        film = run.film
+        if step is None or step in film.parameter_steps or step not in film.steps:
+            return None
+        sources = [normalise(src) for src, _ in film.plan.probes]
+        found = film.frame(step).completions[sources.index(text)] if text in sources else None
+        return found if found and found.cross is not None else None
+
+
+def most_written(source: float) -> int:
+    """The most tokens that are written for a source of so many without its EOS."""
+    return min(MAX_POSITIONS, round(2 * source) + FREER)
+
+
+def traced_parts(found: Trace) -> tuple:
+    """(stacks, the likeliest tokens, probabilities of the written ones) of a trace."""
+    top = np.argsort(-found.probabilities, axis=-1, kind="stable")[:, :TOP]
+    chosen = found.probabilities[np.arange(len(found.tgt_ids)), list(found.tgt_ids)]
+    stacks = (found.encoder, found.decoder, found.cross)
+    return stacks, (top, np.take_along_axis(found.probabilities, top, axis=-1)), tuple(chosen.tolist())
+
+
+def pictured_parts(found: Completion) -> tuple:
+    """The same of a picture in the film."""
+    stacks = tuple(stack.astype(np.float32) for stack in (found.encoder, found.decoder, found.cross))
+    return stacks, (found.top_ids, found.top_probabilities.astype(np.float32)), tuple(found.probabilities.astype(float).tolist())
+
+
+def _check_length(tokens: int) -> None:
+    if tokens > MAX_POSITIONS:
+        raise Refusal("runs.too_long", tokens=tokens, most=MAX_POSITIONS)

@@ -1,0 +1,170 @@
+"""Translating a sentence in any way of decoding: what comes out, what it cost, and what became of the right answer in a beam."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, isfinite
+
+import numpy as np
+
+from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
+from playground.decoding import (
+    Hypothesis,
+    Pass,
+    Search,
+    Verdict,
+    greedy,
+    judge,
+    multiplications,
+    positions,
+    sample,
+    search,
+    trace,
+    without_cache,
+)  # fmt: skip
+from playground.model.transformer import Transformer
+from playground.queries import references
+from playground.queries.reader import CHARACTERS, Reader, most_written, traced_parts
+from playground.queries.results import Candidate, Look, Piece, pieces_from, pieces_of
+from playground.reading.text import normalise
+from playground.runs.run import Run
+from playground.runs.tokens import judge as judge_tokens
+
+METHODS = ("greedy", "beam", "sample")
+WIDEST = 10  # beam
+LEAN = False  # the model's own code writes, with the cache and without: so the times tell of the cache and of nothing else
+TRIES, ENOUGH = 3, 300  # the shortest time of so many is compared, but no more are begun after so many milliseconds
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a sentence is decoded. `width` and `length_penalty` are for a beam; `temperature`, `top_k`, `top_p` and `seed` for sampling;
+    the output begins with `prefix`. Without `cache` everything is computed anew for each token, and compared."""
+
+    method: str = "greedy"
+    width: int = 4
+    length_penalty: float = 0.6
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+    prefix: str = ""
+    cache: bool = True
+
+
+PLAIN = Way()
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one way took: tokens for which the decoder computed states, multiplications, and the shortest time in milliseconds, which is
+    None for a way that was not tried: then the others are by formula."""
+
+    positions: int
+    multiplications: int
+    ms: float | None
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A sentence translated with the parameters of `step`, which is the kept step nearest to the one asked for."""
+
+    step: int
+    source: tuple[Piece, ...]
+    prefix: tuple[Piece, ...]
+    candidates: tuple[Candidate, ...]  # best first
+    references: tuple[str, ...] | None
+    cached: Cost
+    anew: Cost  # without the cache
+    same: bool | None  # whether the same tokens came out both ways; None unless both were tried
+    search: Search | None  # of a beam
+    verdict: Verdict | None  # of a beam, where a right answer is known
+
+
+def translate(reader: Reader, run: Run, step: int | None, text: str, way: Way = PLAIN) -> Translation:
+    """`step` None: the newest parameters. Raises Refusal for text that is empty or too long, and for a way there is not."""
+    if way.method not in METHODS:
+        raise Refusal("runs.no_method", name=way.method[:40])
+    numbers = 1 <= way.width <= WIDEST, isfinite(way.length_penalty), 0 < way.temperature < inf, way.top_k >= 0, 0 < way.top_p <= 1
+    if not all(numbers):
+        raise Refusal("decoding.no_way", widest=WIDEST)
+    text, ids = reader.read(run, text)
+    src, tgt = run.tokenizers
+    beginning = normalise(way.prefix[:CHARACTERS])
+    prefix = tuple(tgt.encode(beginning))
+    if len(prefix) >= MAX_POSITIONS:
+        raise Refusal("decoding.prefix_too_long", tokens=len(prefix), most=MAX_POSITIONS - 1)
+    most = min(MAX_POSITIONS, len(prefix) + most_written(len(ids)))
+
+    def work(model: Transformer, actual: int) -> Translation:
+        def cost(passes: list[Pass], ms: float | None = None) -> Cost:
+            return Cost(positions(passes), multiplications(model.config, model.tgt_vocab, len(ids) + 1, passes), ms)
+
+        write = _writer(model, ids, way, prefix, most)
+        (written, found, passes), ms = _timed(lambda: write(True), 1 if way.cache else TRIES)
+        cached, anew, same = cost(passes, ms), cost(without_cache(passes)), None
+        if not way.cache:
+            kept, ((written, found, passes), ms) = written, _timed(lambda: write(False), TRIES)
+            anew, same = cost(passes, ms), [hypothesis.ids for hypothesis in kept] == [hypothesis.ids for hypothesis in written]
+        right = references.references(run, text)
+        whole = [(*encoded, EOS) for answer in right or () if UNK not in (encoded := tgt.encode(answer))]
+        return Translation(
+            actual, pieces_of(src, text), pieces_of(tgt, beginning) if prefix else (),
+            tuple(_candidate(run, hypothesis, prefix, right) for hypothesis in written), right,
+            cached, anew, same, found, judge(model, ids, found, whole) if found else None,
+        )  # fmt: skip
+
+    return reader.work(run, step, (text, way), work)
+
+
+def look_at(reader: Reader, run: Run, step: int | None, text: str, written: tuple[int, ...]) -> Look:
+    """Everything inside the model while it writes these very tokens for `text`."""
+    text, ids = reader.read(run, text)
+    right = references.references(run, text)
+
+    def work(model: Transformer, actual: int) -> Look:
+        return reader.inside(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
+
+    return reader.work(run, step, (text, written, "written"), work)
+
+
+def _writer(
+    model: Transformer, ids: list[int], way: Way, prefix: tuple[int, ...], most: int
+) -> Callable[[bool], tuple[list[Hypothesis], Search | None, list[Pass]]]:  # fmt: skip
+    """A function of `cache` that writes the sentence once: hypotheses, best first, the search if it is one, and what was done for them."""
+
+    def write(cache: bool) -> tuple[list[Hypothesis], Search | None, list[Pass]]:
+        passes: list[Pass] = []
+        if way.method == "beam":
+            found = search(model, ids, way.width, way.length_penalty, most, prefix, cache, passes, LEAN)
+            return list(found.hypotheses), found, passes
+        if way.method == "sample":
+            drawn = sample(model, ids, way.temperature, most, way.seed, prefix, way.top_k, way.top_p, cache, passes, LEAN)
+            return [drawn], None, passes
+        return greedy(model, [ids], most, prefix, cache, passes, LEAN), None, passes
+
+    return write
+
+
+def _timed(work: Callable, tries: int) -> tuple:
+    """What `work` returns, and the shortest time it took in milliseconds."""
+    times: list[float] = []
+    while len(times) < tries and sum(times) < ENOUGH:
+        begin = time.perf_counter()
+        found = work()
+        times.append(1000 * (time.perf_counter() - begin))
+    return found, min(times)
+
+
+def _candidate(run: Run, hypothesis: Hypothesis, prefix: tuple[int, ...], references: tuple[str, ...] | None) -> Candidate:
+    """An output as it is shown. It is held against the right answers that begin as it was told to; without one it is neither right nor
+    wrong."""
+    tokenizer, probabilities = run.tokenizers[1], tuple(np.exp(hypothesis.logprobs).tolist())
+    possible = [ids for ids in map(tokenizer.encode, references or ()) if tuple(ids[: len(prefix)]) == prefix]
+    right = judge_tokens(hypothesis.ids, possible) if possible else None
+    return Candidate(
+        tokenizer.decode(hypothesis.ids), pieces_from(tokenizer, hypothesis.ids), probabilities, hypothesis.score, hypothesis.finished,
+        right, hypothesis.finished and all(right) if right else None,
+    )  # fmt: skip

@@ -1,0 +1,54 @@
+"""Cards and entries: Quizlet's sets with a sign between the cards, `hello<tab>hallo;bye<tab>tschüss`; dictionaries made like CEDICT."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from playground.reading.formats.items import bounded
+from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
+from playground.reading.formats.table import Row, Source, Table
+
+_FEWEST = 3  # cards on a line
+_ENTRY = re.compile(r"(\S+) (?:(\S+) )?\[([^\[\]]*)\] /(.+)/\s*", re.DOTALL)
+_COLUMNS = ("simplified", "meaning", "traditional", "pinyin")
+
+
+def read_cards(sources: Sequence[Source]) -> Table | None:
+    """One file in which a semicolon ends every card, and a tab is in each; on a single line it may be a comma."""
+    if len(sources) != 1:
+        return None
+    lines = [line.strip(" ") for line in sources[0].lines if line.strip()]
+    sample = [piece for line in lines[:SAMPLE] for piece in _pieces(line)]
+    between = "\t" if _are_cut(sample, "\t") else "," if len(lines) == 1 and _are_cut(sample, ",") else ""
+    ended = len(lines) > 1 and all(line.endswith(";") for line in lines[:SAMPLE])
+    if not between or not (ended or len(sample) >= _FEWEST * len(lines[:SAMPLE])):
+        return None
+    pieces = (piece for line in lines for piece in _pieces(line))
+    return Table("cards", [bounded(number, piece.split(between, COLUMN_LIMIT)) for number, piece in enumerate(pieces, 1)], unit="item")
+
+
+def _are_cut(pieces: Sequence[str], sign: str) -> bool:
+    """Whether the sign is in each of them once, and not followed by a space, as the comma of a sentence is."""
+    return bool(pieces) and all(piece.count(sign) == 1 and sign + " " not in piece for piece in pieces)
+
+
+def _pieces(line: str) -> list[str]:
+    return [piece for piece in line.split(";") if piece.strip()]
+
+
+def read_entries(sources: Sequence[Source]) -> Table | None:
+    """One dictionary as CEDICT has it, `漢語 汉语 [Han4 yu3] /Chinese/Chinese language/`, or EDICT, with one form of the word."""
+    if len(sources) != 1:
+        return None
+    filled = [line for line in sources[0].lines[:SAMPLE] if line.strip()]
+    if 10 * sum(_ENTRY.fullmatch(line) is not None for line in filled) < 9 * max(1, len(filled)):
+        return None
+    return Table("entries", [_entry(number, line) for number, line in enumerate(sources[0].lines, 1)], _COLUMNS, pair=(0, 1))
+
+
+def _entry(number: int, line: str) -> Row:
+    found = _ENTRY.fullmatch(line)
+    if not found:
+        return Row(number, [], "broken") if line.strip() else Row(number, [""])
+    return bounded(number, [found[2] or found[1], found[4].replace("/", "; "), found[1], found[3]])

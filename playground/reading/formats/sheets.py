@@ -1,0 +1,169 @@
+"""Sheets: Excel workbooks (.xlsx), read with openpyxl row by row. Cells are given as a person sees them."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any, NamedTuple
+
+from playground.config import Refusal
+from playground.reading.formats.columns import CREDITS
+from playground.reading.formats.items import bounded, within
+from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE, UNPACKED_LIMIT
+from playground.reading.formats.table import Notes, Row, Source, Table
+from playground.reading.text import normalise
+
+_CELLS = 100_000  # about so many; for more openpyxl takes longer than there is time
+_TAGS = 10 * _CELLS  # a cell and its text are up to eight tags, and then there are rows and styles
+_DECLARATION = re.compile(rb"<\0?!\0?(?:E\0?N\0?T\0?I\0?T\0?Y|D\0?O\0?C\0?T\0?Y\0?P\0?E)")  # in UTF-8 or UTF-16; no workbook has one
+_MERGED = re.compile(rb'mergeCell ref="([A-Z]{1,2})(\d{1,7}):[A-Z]{1,3}(\d{1,7})"')
+_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
+_LAST_ROW = 1_048_576  # of any sheet
+_GAP = 1000  # more empty rows than these are the space between two tables, not rows of one
+_PIECE, _OVERLAP = 1024 * 1024, 64
+_SHEETS = 20  # looked at to find one with sentences
+
+Merged = dict[int, list[tuple[int, int]]]  # first row -> (column, last row) of cells that go over several rows
+
+
+class _Sheet(NamedTuple):
+    name: str
+    rows: Any  # openpyxl's sheet
+    merged: Merged
+
+
+def read_workbook(sources: Sequence[Source]) -> Table | None:
+    """The first sheet with two filled columns, its rows by the numbers they have there. A formula is its last result, or nothing."""
+    if len(sources) != 1 or not sources[0].data.startswith(b"PK"):
+        return None
+    source = sources[0]
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
+            if "xl/workbook.xml" not in archive.namelist():
+                return None
+            merged = _weigh(archive, source.name)
+        return _read(source, merged)
+    except (Refusal, MemoryError):
+        raise
+    except Exception:  # openpyxl answers damage with whatever its last line happens to raise
+        raise Refusal("data.workbook_broken", name=source.name) from None
+
+
+def _weigh(archive: zipfile.ZipFile, name: str) -> dict[str, Merged]:
+    """Looks through everything before openpyxl does: how much there is, and that no XML declares anything. Gives the merged cells."""
+    size = tags = 0
+    merged: dict[str, Merged] = {}
+    for info in archive.infolist():
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or info.flag_bits & 1:
+            raise zipfile.BadZipFile
+        before = b""
+        with archive.open(info) as member:
+            while piece := member.read(_PIECE):
+                size += len(piece)
+                if size > UNPACKED_LIMIT:
+                    raise Refusal("data.unpacked_too_large", name=name, limit=UNPACKED_LIMIT // 1024**2)
+                tags += piece.count(b"<") if info.filename.endswith(".xml") else 0
+                both = before + piece
+                if not info.filename.startswith("xl/media/") and _DECLARATION.search(both):
+                    raise Refusal("data.workbook_entities", name=name)
+                for column, first, last in _MERGED.findall(both):
+                    merged.setdefault(info.filename, {}).setdefault(int(first), []).append((_place(column), int(last)))
+                before = piece[-_OVERLAP:]
+        if tags > _TAGS:
+            raise Refusal("data.workbook_too_large", name=name, limit=_CELLS)
+    return merged
+
+
+def _place(letters: bytes) -> int:
+    """A column's letters as its place: A is 0, Z 25, AA 26."""
+    place = 0
+    for letter in letters:
+        place = place * 26 + letter - 64
+    return place - 1
+
+
+def _read(source: Source, merged: dict[str, Merged]) -> Table:
+    from openpyxl import load_workbook
+
+    workbook = load_workbook(io.BytesIO(source.data), read_only=True, data_only=True, keep_links=False)
+    sheets = []
+    for sheet in workbook.worksheets:
+        sheet.reset_dimensions()  # what a workbook says about its size need not be true
+        sheets.append(_Sheet(sheet.title, sheet, merged.get(sheet._worksheet_path, {})))
+    shown = [sheet for sheet in sheets if sheet.rows.sheet_state == "visible"] or sheets
+    chosen, notes = _choose(shown[:_SHEETS], source.name)
+    rows = list(_rows(chosen))
+    used = sorted({place for row in rows for place, cell in enumerate(row.cells) if cell})
+    table = (bounded(row.line, [row.cells[place] for place in used if place < len(row.cells)]) for row in rows)
+    credits = [str(said.value) for said in workbook.custom_doc_props.props if str(said.name).casefold() in CREDITS]
+    return Table("xlsx", list(within(table, source.name)), unit="row", credit=normalise("; ".join(credits))[:1000], notes=notes)
+
+
+def _choose(sheets: Sequence[_Sheet], name: str) -> tuple[_Sheet, Notes]:
+    """The first sheet most of whose rows have two filled cells, else the first where any has."""
+    samples = [[row.cells for row in islice(_rows(sheet), SAMPLE) if any(row.cells)] for sheet in sheets]
+    wide = [sum(sum(map(bool, cells)) > 1 for cells in sample) for sample in samples]
+    tables = [sheet for sheet, sample, count in zip(sheets, samples, wide, strict=True) if count and 2 * count >= len(sample)]
+    tables = tables or [sheet for sheet, count in zip(sheets, wide, strict=True) if count]
+    if not tables:
+        raise Refusal("data.workbook_one_column", name=name)
+    others = ", ".join(normalise(sheet.name)[:40] for sheet in tables[1:6])
+    return tables[0], (("data.note_sheet", {"sheet": normalise(tables[0].name)[:40], "others": others}),) if others else ()
+
+
+def _rows(sheet: _Sheet) -> Iterator[Row]:
+    """Rows with their text; empty ones only where others follow soon. Merged cells say in each row what is in the first."""
+    open_cells: dict[int, tuple[int, str]] = {}  # column -> last row, text
+    empty = 0
+    values = sheet.rows.iter_rows(values_only=True, max_row=_LAST_ROW, max_col=COLUMN_LIMIT + 1)
+    for number, row in enumerate(values, 1):
+        if not open_cells and row.count(None) == len(row):
+            empty += 1
+            continue
+        cells = _filled(row)
+        for place, (last, text) in list(open_cells.items()):
+            if number > last:
+                del open_cells[place]
+            elif place >= len(cells) or not cells[place]:
+                cells += [""] * (place + 1 - len(cells))
+                cells[place] = text
+        for place, last in sheet.merged.get(number, ()):
+            if last > number and place < len(cells):
+                open_cells[place] = (last, cells[place])
+        if not cells:
+            empty += 1
+            continue
+        for gone in range(number - empty, number) if empty <= _GAP else ():
+            yield Row(gone, [])
+        empty = 0
+        yield Row(number, cells)
+
+
+def _filled(row: Sequence[Any]) -> list[str]:
+    """The texts of a row's cells, without empty ones at its end."""
+    width = len(row)
+    while width and row[width - 1] is None:
+        width -= 1
+    return [_seen(value) for value in row[:width]]
+
+
+def _seen(value: Any) -> str:
+    """A value as Excel shows it where nobody asked for a format of their own."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), value) if "_x" in value else value
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        return f"{value:.15g}"  # 0.1 + 0.2 is 0.3 in a sheet
+    if isinstance(value, datetime):
+        return str(value.date()) if value.time() == value.time().min else value.isoformat(" ", "minutes" if not value.second else "seconds")
+    if isinstance(value, timedelta):
+        minutes, seconds = divmod(int(value.total_seconds()), 60)
+        return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+    return str(value)

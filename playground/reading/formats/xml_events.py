@@ -1,0 +1,164 @@
+"""XML read as it comes by, no tree of it kept: in any common encoding, with lines counted, nothing fetched and no entity expanded."""
+
+from __future__ import annotations
+
+import codecs
+import html.entities
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import TypeVar
+from xml.sax import SAXParseException  # only the exception: the parser is defusedxml's
+from xml.sax.handler import ContentHandler
+
+from playground.config import Refusal
+from playground.reading.formats.limits import ENDLESS
+from playground.reading.formats.table import Source
+
+_CHUNK = 1024 * 1024  # bytes; expat looks at a long token anew with every chunk, so they are not small
+_MOST = 3_000_000  # elements: as many as can be read in the time there is
+_DEEPEST = 200  # elements within elements
+_ENDLESS = re.compile(f"<[^<]{{{ENDLESS}}}")
+_HEAD = 4096  # bytes in which the first element begins
+_DECLARED = re.compile(rb"""\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.-]{1,40})["']""")
+_ROOT = re.compile(r"<!DOCTYPE\s+([\w.-]+)|<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)")
+_COMMENT = re.compile("<!--.*?(?:-->|$)", re.DOTALL)
+_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+         (b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))  # fmt: skip
+_NOT_TEXT = {
+    "base64", "bz2", "hex", "idna", "punycode", "quopri", "raw-unicode-escape", "rot13", "undefined", "unicode-escape", "uu", "zlib",
+}  # fmt: skip
+
+Handler = TypeVar("Handler", bound="Events")
+
+
+class Events(ContentHandler):
+    """Text between tags is collected from `begin` to `end`, but not within elements that `codes` counts; tags have no prefix."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self.name = source.name
+        self.text: list[str] | None = None
+        self.codes = 0
+
+    @property
+    def line(self) -> int:
+        return self._locator.getLineNumber()
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        raise NotImplementedError
+
+    def stop(self, tag: str) -> None:
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        self.text, self.codes = [], 0
+
+    def end(self) -> str:
+        text, self.text = "".join(self.text or ()), None
+        return text
+
+    def characters(self, content: str) -> None:
+        if self.text is not None and not self.codes:
+            self.text.append(content)
+
+    def skippedEntity(self, name: str) -> None:
+        """A name that only the DTD would explain, which is not read: a character of HTML, most likely."""
+        self.characters(html.entities.html5.get(f"{name};", ""))
+
+
+@cache
+def _parser_class() -> type:
+    from defusedxml.expatreader import DefusedExpatParser
+
+    class Parser(DefusedExpatParser):
+        """Hands tags to `Events`, and gives up before too many or too deep ones fill the memory."""
+
+        events: Events
+        depth = count = 0
+
+        def start_element(self, name: str, attributes: dict[str, str]) -> None:
+            self.depth += 1
+            self.count += 1
+            if self.depth > _DEEPEST or self.count > _MOST:
+                raise Refusal("data.xml_tags", name=self.events.name, line=self.getLineNumber(), deep=_DEEPEST, limit=_MOST)
+            self.events.start(name.rpartition(":")[2], attributes)
+
+        def end_element(self, name: str) -> None:
+            self.depth -= 1
+            self.events.stop(name.rpartition(":")[2])
+
+    return Parser
+
+
+def root(source: Source) -> str:
+    """The name of the first element without its prefix; "" for what is not XML."""
+    encoding = _declared(source.data)
+    text = source.data[:_HEAD].decode(encoding, "ignore").lstrip("\ufeff \t\r\n")
+    found = _ROOT.search(_COMMENT.sub("", text)) if text.startswith("<") else None
+    return (found[1] or found[2]) if found else ""
+
+
+def parse(source: Source, handler: Callable[[Source], Handler]) -> Handler:
+    """A handler that has seen the whole document. Raises Refusal, with the line, where it is broken, cut off or hostile."""
+    from defusedxml import DefusedXmlException
+
+    parser = _parser_class()(forbid_dtd=False, forbid_entities=True, forbid_external=False)  # a DTD may be named; it is never fetched
+    parser.events = events = handler(source)
+    parser.setContentHandler(events)
+    events.setDocumentLocator(parser)
+    try:
+        for text in _without_endless_tags(source):
+            parser.feed(text)
+    except SAXParseException as error:
+        raise Refusal("data.xml_broken", name=source.name, line=error.getLineNumber()) from None
+    except DefusedXmlException:
+        raise Refusal("data.xml_entities", name=source.name, line=parser.getLineNumber()) from None
+    try:
+        parser.close()
+    except SAXParseException as error:
+        raise Refusal("data.xml_cut", name=source.name, line=error.getLineNumber()) from None
+    return events
+
+
+def _without_endless_tags(source: Source) -> Iterator[str]:
+    """The text in pieces. One tag could hold a million attributes, and would be in memory before it is known to be one."""
+    begun, line = 0, 1  # characters since the last "<"
+    for text in _texts(source):
+        first = text.find("<") % (len(text) + 1)
+        endless = begun + first > ENDLESS or _ENDLESS.search(text)
+        if endless:
+            place = endless.start() if isinstance(endless, re.Match) else 0
+            raise Refusal("data.xml_endless", name=source.name, line=line + text.count("\n", 0, place), limit=ENDLESS)
+        begun = begun + len(text) if first == len(text) else len(text) - text.rfind("<")
+        line += text.count("\n")
+        yield text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _texts(source: Source) -> Iterator[str]:
+    """The text in pieces: as the declaration says, or, where that is not true, as the lines were decoded."""
+    encoding = _declared(source.data)
+    try:
+        for _ in _decoded(source.data, encoding):
+            pass
+    except UnicodeError:
+        yield from (f"{line}\n" for line in source.lines)
+        return
+    yield from _decoded(source.data, encoding)
+
+
+def _decoded(data: bytes, encoding: str) -> Iterator[str]:
+    return codecs.iterdecode((data[start : start + _CHUNK] for start in range(0, len(data), _CHUNK)), encoding)
+
+
+def _declared(data: bytes) -> str:
+    """The encoding that the first bytes or the declaration name, if it is one of text; else UTF-8."""
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return encoding
+    found = _DECLARED.match(data[:_HEAD])
+    try:
+        name = codecs.lookup(found[1].decode()).name.replace("_", "-") if found else "utf-8"
+    except LookupError:
+        return "utf-8"
+    return "utf-8" if name in _NOT_TEXT or name.startswith(("utf-16", "utf-32")) else name

@@ -1,0 +1,82 @@
+"""Opening: the bytes of an upload become sources (unpacked, decoded), and the first reader that knows them gives the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from playground.config import Refusal
+from playground.reading.encodings import Encoding, decode
+from playground.reading.formats import BY_LINE, WHOLE, delimited, first_of
+from playground.reading.formats.guard import restored
+from playground.reading.formats.limits import BYTE_LIMIT, ENDLESS, MOST_LINES
+from playground.reading.formats.table import Notes, Row, Source, Table
+from playground.reading.text import normalise
+from playground.reading.unpacking import File, unpack
+
+_NOTHING = b"\xef\xbb\xbf\xfe\xff\0 \t\r\n"  # marks of byte order and white space
+
+
+class Opened(NamedTuple):
+    """One or two files; `credit` is what a licence beside them in an archive says."""
+
+    sources: tuple[Source, ...]
+    encodings: tuple[Encoding, ...]
+    notes: Notes
+    credit: str
+
+    @property
+    def name(self) -> str:
+        return " + ".join(source.name for source in self.sources)
+
+
+def open_files(files: Sequence[File], encoding: str = "") -> Opened:
+    """Unpacks and decodes files, given as (name, content). Raises Refusal."""
+    if not 1 <= len(files) <= 2:
+        raise Refusal("data.how_many_files", count=len(files))
+    if sum(len(data) for _, data in files) > BYTE_LIMIT:
+        raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
+    unpacked, said = unpack(files)
+    if len(unpacked) > 2:
+        raise Refusal("data.how_many_files", count=len(unpacked))
+    wanted = [part.strip() for part in encoding.split(",")]
+    decoded = [decode(name, data, wanted[min(place, len(wanted) - 1)]) for place, (name, data) in enumerate(unpacked)]
+    sources = tuple(Source(found.encoding.file, found.data, found.lines) for found in decoded)
+    for source in sources:
+        if not any(normalise(line[:ENDLESS]) for line in source.lines) and (source.lines or not source.data.strip(_NOTHING)):
+            raise Refusal("data.nothing_inside", name=source.name)
+    encodings = tuple(found.encoding for found in decoded)
+    guesses = tuple(("data.note_encoding", {"name": one.file, "encoding": one.name}) for one in encodings if one.guessed)
+    credit = "; ".join(values["text"] for key, values in said if key == "data.note_credit")
+    return Opened(sources, encodings, tuple(note for note in said if note[0] != "data.note_credit") + guesses, credit)
+
+
+def find_table(opened: Opened) -> tuple[Table, list[Row]]:
+    """The table that the first reader made of it, with all its rows. Raises Refusal."""
+    table = first_of(WHOLE, opened.sources)
+    if table is None:
+        _check_lines(opened.sources)
+        table = first_of(BY_LINE, opened.sources)
+    if table is None:
+        raise _refusal(opened)
+    rows = list(islice(table.rows, MOST_LINES + 1))
+    if len(rows) > MOST_LINES:
+        raise Refusal("data.too_many_lines", name=opened.name, limit=MOST_LINES)
+    return table, list(restored(rows)) if table.kind in ("tsv", "csv") else rows
+
+
+def _check_lines(sources: Sequence[Source]) -> None:
+    for source in sources:
+        if len(source.lines) > MOST_LINES:
+            raise Refusal("data.too_many_lines", name=source.name, limit=MOST_LINES)
+        for number, line in enumerate(source.lines, 1):
+            if len(line) > ENDLESS:
+                raise Refusal("data.endless_line", name=source.name, line=number, limit=ENDLESS)
+
+
+def _refusal(opened: Opened) -> Refusal:
+    """Why no reader knew what to do."""
+    if any(not source.lines for source in opened.sources) or len(opened.sources) == 2:
+        return Refusal("data.not_understood", name=opened.name)
+    return delimited.refusal(opened.sources)

@@ -1,0 +1,195 @@
+"""Uploads: a teacher's files become pairs of sentences, with an account of every row that did not.
+
+Nothing is lost in silence: kept and dropped rows add up to the rows read, and every dropped one is named by its line and its reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from playground.config import Refusal
+from playground.reading.column_mapping import Choices, Column, Plan, plan
+from playground.reading.encodings import Encoding
+from playground.reading.filtering import REASONS, Pair, Seen, Sieve, Sifted, sift, traces
+from playground.reading.formats import escapes
+from playground.reading.formats.cells import licence
+from playground.reading.formats.limits import LINE_LIMIT, SAMPLE
+from playground.reading.formats.table import Notes, Row, Source, Table
+from playground.reading.hub import from_hub
+from playground.reading.opening import Opened, find_table, open_files
+from playground.reading.text import normalise
+from playground.reading.unpacking import File
+from playground.words import say
+
+__all__ = ["REASONS", "Choices", "Pair", "Pairs", "Seen", "as_json", "read_files", "report"]
+
+SHOWN_LINES = 8  # line numbers named in a sentence of the report
+_SHOWN_LANGUAGES = 6
+_LONGEST_CREDIT = 1000  # characters
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What was understood. `lines` counts rows: lines, but a quoted cell that goes over several makes them one."""
+
+    pairs: tuple[Pair, ...]
+    dropped: dict[str, tuple[int, ...]]  # reason (one of REASONS) -> lines
+    lines: int
+    kind: str  # which reader understood it
+    names: tuple[str, ...]
+    credit: str = ""  # whom the sentences are owed to: the licence in a column, in the format, or beside them in an archive
+    notes: Notes = ()  # what else a person should know: keys and values of sentences
+    unit: str = "line"  # what `Pair.line` and the numbers in `dropped` count: "line", "row" or "item"
+    columns: tuple[Column, ...] = ()
+    chosen: tuple[int, int] = (0, 1)  # the columns of source and target
+    header: bool = False  # whether the first row was taken as names of columns
+    named: bool = False  # whether the format itself names the columns, so that no row does
+    encodings: tuple[Encoding, ...] = ()  # one for each file
+    preview: tuple[Seen, ...] = ()  # the first rows as they were understood
+    dropped_rows: dict[str, tuple[Seen, ...]] = field(default_factory=dict)  # the first of each reason
+    traces: tuple[str, ...] = ()  # what tools left in the sentences (kinds of formats.escapes), undone if `undone`
+    undone: bool = False
+
+    @cached_property
+    def units(self) -> dict[str, tuple[int, int]]:
+        """How many different words, and characters, the sources and the targets have."""
+        sides = ([pair.src for pair in self.pairs], [pair.tgt for pair in self.pairs])
+        words, characters = (len(set(" ".join(side).split())) for side in sides), (len(set().union(*side)) for side in sides)
+        return {"words": tuple(words), "characters": tuple(characters)}
+
+
+def read_files(files: Sequence[File], choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008 (it is frozen)
+    """The pairs in one file or two, as (name, content); each may be packed.
+
+    Sentences longer than `max_characters` on a side are dropped. Raises Refusal, and nothing else, whatever the bytes are.
+    """
+    opened = open_files(files, choices.encoding)
+    return _pairs(opened, *find_table(opened), choices, max_characters)
+
+
+def read_hub(dataset: str, config: str, split: str, choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008
+    """The pairs in the first rows of a data set on the Hugging Face Hub. Raises Refusal."""
+    table = from_hub(dataset, config, split)
+    return _pairs(Opened((Source(dataset, b"", []),), (), (), ""), table, list(table.rows), choices, max_characters)
+
+
+def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_characters: int) -> Pairs:
+    how = plan(opened.name, table, rows, choices)
+    left = traces(rows, how)
+    guessed = any(encoding.guessed for encoding in opened.encodings)
+    sieve = Sieve(how, bool(table.columns), max_characters, guessed, left if choices.undo else {})
+    sifted = sift(opened.name, rows, sieve, lambda row: _raw(row, opened.sources, table))
+    dropped = {reason: tuple(lines) for reason, lines in sifted.dropped.items() if lines}
+    if not sifted.kept:
+        raise _none_kept(opened.name, len(rows), dropped, table.unit)
+    owed = _credit(rows, how)
+    return Pairs(
+        tuple(sifted.kept), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
+        credit=owed or normalise(table.credit) or opened.credit,
+        notes=(*opened.notes, *table.notes, *_notes(rows, sifted, how, bool(owed)), *_traces(left, choices.undo)),
+        unit=table.unit, columns=how.columns, chosen=(how.source, how.target), header=how.header > 0,
+        named=bool(table.columns) and table.kind != "two_files", encodings=opened.encodings, preview=tuple(sifted.preview),
+        dropped_rows={reason: tuple(seen) for reason, seen in sifted.shown.items() if seen},
+        traces=tuple(kind for kind in escapes.KINDS if any(kind in side for side in left.values())), undone=bool(choices.undo),
+    )  # fmt: skip
+
+
+def _raw(row: Row, sources: Sequence[Source], table: Table) -> str:
+    """The first line of a row that could not be cut into cells."""
+    lines = sources[0].lines if table.unit == "line" and len(sources) == 1 else []
+    return lines[row.line - 1] if row.line <= len(lines) else ""
+
+
+def _none_kept(name: str, count: int, dropped: dict[str, tuple[int, ...]], unit: str) -> Refusal:
+    line = min(map(min, dropped.values()), default=1)
+    if not dropped:
+        return Refusal("data.nothing_inside", name=name)
+    if dropped.keys() == {"untranslated"}:
+        return Refusal("data.none_kept_untranslated", name=name, count=count)
+    if unit != "line":
+        return Refusal(f"data.none_kept_{unit}", name=name, count=count, line=line)
+    only = next(iter(dropped)) if len(dropped) == 1 else ""
+    known = only in ("header", "blank", "empty_source", "empty_target", "long")
+    return Refusal(f"data.none_kept_{only}" if known else "data.none_kept_several", name=name, lines=count, line=line)
+
+
+def _credit(rows: Sequence[Row], how: Plan) -> str:
+    """The licences that a column beside the sentences names."""
+    for place in range(how.width):
+        if place not in (how.source, how.target):
+            cells = [row.cells[place] for row in rows if len(row.cells) > place and row.line != how.header]
+            if licence(cells[:SAMPLE]) and (found := licence(cells)):
+                return found if len(found) <= _LONGEST_CREDIT else found[: _LONGEST_CREDIT - 1] + "…"
+    return ""
+
+
+def _notes(rows: Sequence[Row], sifted: Sifted, how: Plan, credited: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    same = [pair.line for pair in sifted.kept if pair.src == pair.tgt]
+    tall = [row.line for row in rows if row.height > 1]
+    names = [column.name or str(place) for place, column in enumerate(how.columns, 1)]
+    if how.together:
+        found = ", ".join(f"{names[one]}–{names[two]} ({count})" for one, two, count in how.together[:_SHOWN_LANGUAGES])
+        more = ", …" if len(how.together) > _SHOWN_LANGUAGES else ""
+        yield "data.note_languages", {"found": found + more, "source": names[how.source], "target": names[how.target]}
+    elif how.width - credited > 2:
+        yield "data.note_columns", {"width": how.width, "source": names[how.source], "target": names[how.target]}
+    if tall and 2 * len(tall) < len(rows):  # else the format is made so
+        yield "data.note_tall", {"count": len(tall), "line": tall[0]}
+    if same:
+        yield "data.note_same", {"count": len(same), "line": same[0]}
+
+
+def _traces(left: dict[int, dict[str, int]], undo: bool | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    counts = Counter()
+    for side in left.values():
+        counts.update(side)
+    if undo is None:
+        for kind in filter(counts.get, escapes.KINDS):
+            yield f"data.note_{kind}", {"count": counts[kind]}
+    elif undo and counts:
+        yield "data.note_undone", {"count": counts.total()}
+
+
+def report(pairs: Pairs, language: str) -> list[str]:
+    """What was read, as sentences for a person: the count, one sentence for each reason to drop a line, and what else is worth knowing."""
+    unit, dropped = pairs.unit, sum(map(len, pairs.dropped.values()))
+    sentences = [say(language, f"data.report_{unit}", lines=pairs.lines, kept=len(pairs.pairs), dropped=dropped)]
+    for reason, lines in pairs.dropped.items():
+        where = places(lines, unit, language)
+        sentences.append(say(language, "data.report_dropped", count=len(lines), why=say(language, f"data.why_{reason}"), where=where))
+    return sentences + _said(pairs, language)
+
+
+def places(lines: Sequence[int], unit: str, language: str) -> str:
+    """Where something is: "line 3", "rows 21, 40", "items 1, 2, 3, …"."""
+    where = ", ".join(map(str, lines[:SHOWN_LINES])) + (", …" if len(lines) > SHOWN_LINES else "")
+    return say(language, f"data.{unit}s" if len(lines) > 1 else f"data.{unit}", where=where)
+
+
+def _said(pairs: Pairs, language: str) -> list[str]:
+    """The notes as sentences; one that names a line can say {where} for it: "line 3", "row 3", "item 3"."""
+    where = [{"where": say(language, f"data.{pairs.unit}", where=values.get("line"))} for _, values in pairs.notes]
+    return [say(language, note, **place, **values) for (note, values), place in zip(pairs.notes, where, strict=True)]
+
+
+def as_json(pairs: Pairs, language: str = "en") -> dict[str, Any]:
+    """What was read, for programs: counts, the first pair, and all dropped lines by reason."""
+    return {
+        "kind": pairs.kind,
+        "names": list(pairs.names),
+        "unit": pairs.unit,
+        "lines": pairs.lines,
+        "pairs": len(pairs.pairs),
+        "first": list(pairs.pairs[0][:2]),
+        "dropped": {reason: list(lines) for reason, lines in pairs.dropped.items()},
+        "credit": pairs.credit,
+        "encodings": [{"file": one.file, "name": one.name, "guessed": one.guessed} for one in pairs.encodings],
+        "columns": [{"name": column.name, "filled": column.filled, "samples": list(column.samples)} for column in pairs.columns],
+        "chosen": list(pairs.chosen),
+        "header": pairs.header,
+        "warnings": _said(pairs, language),
+    }

@@ -1,0 +1,56 @@
+"""The runs that ship with the app: one table of name -> knobs, each trained from a fixed seed."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from playground.config import Experiment
+from playground.runs.corpora import Corpora
+from playground.runs.disk.store import write_run
+from playground.runs.limits import Limits
+from playground.runs.queue import train_inline
+from playground.runs.run import Run
+
+ALTOGETHER = 8_000_000  # bytes of all of them
+FILM_BYTES = {"reverse": 3_400_000}  # the page opens with this one
+OTHERS_BYTES = 1_180_000
+ATTENTION = 1.0  # pictures of attention come before parameters here
+SMALL = {"d_model": 32, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1, "steps": 400, "learning_rate": 0.02}
+
+CHECKPOINTS = {
+    "reverse": {"task": "reverse", "seed": 1},
+    "sort": {"task": "sort", "seed": 1, **SMALL},
+    "numbers_de": {"task": "numbers_de", "seed": 1, **SMALL},
+    "numbers_zh": {"task": "numbers_zh", "seed": 1, **SMALL},
+    "german_english": {"task": "german_english", "seed": 1, **SMALL},
+}
+
+
+def experiment(name: str) -> Experiment:
+    """What the checkpoint `name` is trained on and how. Raises KeyError."""
+    return Experiment().with_(**CHECKPOINTS[name])
+
+
+def make(folder: Path, names: tuple[str, ...] = tuple(CHECKPOINTS)) -> Iterator[Run]:
+    """Trains these checkpoints anew, on the CPU, into `folder`; yields each as it is done."""
+    for name in names:
+        run = train_inline.new_run(experiment(name), limits=Limits())
+        run.name = name
+        run.created = 0.0  # the same command makes the same files
+        for _ in train_inline.train(run, Corpora(), FILM_BYTES.get(name, OTHERS_BYTES), ATTENTION):
+            pass
+        run.id = name
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as room:
+            write_run(Path(room) / name, run, train_inline.contents(run))
+            shutil.rmtree(folder / name, ignore_errors=True)
+            (Path(room) / name).rename(folder / name)
+        yield run
+
+
+def size(folder: Path) -> int:
+    """Bytes of everything in it."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

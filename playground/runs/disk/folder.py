@@ -1,0 +1,230 @@
+"""A run as a folder, kept or shipped: config.json, weights.safetensors, tokenizers, history, film, and run.json with a digest of each.
+
+Nothing is believed: sizes are bounded, digests compared, and what the files hold is checked against the config before memory is taken.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from playground import words
+from playground.config import LIVE_KNOBS, ModelConfig, Refusal, check, from_json, to_json
+from playground.data.tokenizers import Tokenizer, load_tokenizer
+from playground.model.size import parameter_count
+from playground.reading.uploads import Pairs
+from playground.runs.disk import files, read_report
+from playground.runs.disk.replay_file import Shape, pack_film, shapes_of, unpack_film
+from playground.runs.history import History
+from playground.runs.replay import Film
+from playground.runs.run import FINISHED, STATUSES, Run, Snapshot
+from playground.training.loop import Training
+from playground.variants import build, twist_of
+
+FORMAT = 1
+Rest = tuple[str, Refusal | None]  # a status and the sentence that explains it
+MOST = {"json": files.MOST_JSON, "safetensors": 1_000_000_000}  # bytes of one file
+NAMES = (
+    "config.json", "pairs.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors", "history.json", "film.json",
+    "film.safetensors", "state.safetensors",
+)  # fmt: skip
+LAZY = ("history", "film", "snapshot", "tokenizers", "pairs")  # parts of a run that are read when somebody looks
+PLAIN = (
+    "name", "owner", "label", "secret", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live",
+    "checkpoint_step",
+)  # fmt: skip
+
+
+def pack_run(run: Run, parameters: Mapping[str, torch.Tensor]) -> dict[str, bytes]:
+    """Everything about a prepared run but its own data and the state of its training, as files."""
+    return {
+        "config.json": files.to_json(to_json(run.experiment)),
+        **pack_fork(run.tokenizers, parameters),
+        "history.json": files.to_json(run.history.to_json()),
+        **pack_film(run.film),
+    }
+
+
+def pack_fork(tokenizers: tuple[Tokenizer, Tokenizer], parameters: Mapping[str, torch.Tensor]) -> dict[str, bytes]:
+    """What a fork starts from."""
+    return {
+        "src_tokenizer.json": tokenizers[0].to_bytes(),
+        "tgt_tokenizer.json": tokenizers[1].to_bytes(),
+        "weights.safetensors": files.to_safetensors(parameters),
+    }
+
+
+def pack_state(training: Training) -> bytes:
+    """What is needed to go on exactly, beside the weights."""
+    tensors, meta = training.pack()
+    rest = {name: tensor for name, tensor in tensors.items() if not name.startswith("model/")}
+    return files.to_safetensors(rest, files.to_json(meta).decode())
+
+
+def card_of(run: Run, entries: Mapping[str, Mapping[str, Any]], rest: Rest | None = None) -> dict[str, Any]:
+    """run.json: the run in a few lines, and {"bytes", "sha256"} of every other file. `rest` is the status it is about to have."""
+    status, message = rest or (run.status, run.message)
+    card = {name: getattr(run, name) for name in PLAIN} | {"format": FORMAT, "id": run.id, "parent": run.parent, "files": entries}
+    return card | {"status": status, "message": message and {"key": message.key, "values": message.values}}
+
+
+def describe(contents: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
+    return {name: {"bytes": len(data), "sha256": files.digest(data)} for name, data in contents.items()}
+
+
+def pack_pairs(pairs: Pairs) -> bytes:
+    return files.to_json({"pairs": pairs.pairs} | read_report.to_json(pairs))
+
+
+class Folder:
+    """A run on the disk. The constructor reads run.json and config.json; the rest is read when it is asked for. All raise Refusal."""
+
+    def __init__(self, path: Path, id: str | None = None) -> None:
+        self.path = path
+        self.card = files.parse_json(files.read_bytes(path / "run.json", 4_000_000), "run.json")
+        try:
+            self.entries = _entries(self.card["files"])
+            self.experiment = from_json(files.parse_json(self.read("config.json"), "config.json"))
+            self.run = self._run(id)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise Refusal("runs.not_a_run", what="run.json") from error
+        self.run.loaders = {name: getattr(self, name) for name in LAZY}
+        self.run.release()
+
+    def has(self, name: str) -> bool:
+        return name in self.entries
+
+    def read(self, name: str) -> bytes:
+        """A file's bytes, of the size and digest that run.json promises."""
+        entry = self.entries.get(name)
+        if entry is None:
+            raise Refusal("runs.not_a_run", what=name)
+        data = files.read_bytes(self.path / name, entry["bytes"], name)
+        if files.digest(data) != entry["sha256"]:
+            raise Refusal("runs.not_a_run", what=name)
+        return data
+
+    def _run(self, id: str | None) -> Run:
+        card = {"precision": "float32", "secret": False} | self.card  # which runs of before don't say
+        if card["format"] != FORMAT or card["status"] not in STATUSES or not re.fullmatch(r"[0-9a-f]{64}|", card["owner"]):
+            raise ValueError
+        values = {name: _plain(card[name], name) for name in PLAIN if name != "live"}
+        live = {knob: check(knob, value) for knob, value in card["live"].items()}  # one that is younger than the run is missing
+        if not live.keys() <= set(LIVE_KNOBS):
+            raise ValueError
+        parent = card["parent"] and (str(card["parent"][0])[:64], int(card["parent"][1]))
+        values |= {"parent": parent, "message": _message(card["message"]), "live": live}
+        return Run(id=id or str(card["id"])[:64], experiment=self.experiment, **values)
+
+    def history(self) -> History:
+        return History.from_json(files.parse_json(self.read("history.json"), "history.json")) if self.has("history.json") else History()
+
+    def tokenizers(self) -> tuple[Tokenizer, Tokenizer] | None:
+        if not self.has("src_tokenizer.json"):
+            return None
+        src, tgt = (load_tokenizer(self.read(f"{side}_tokenizer.json")) for side in ("src", "tgt"))
+        return src, tgt
+
+    def snapshot(self) -> Snapshot | None:
+        tokenizers = self.run.tokenizers
+        if not self.has("weights.safetensors") or tokenizers is None:
+            return None
+        data, sizes = self.read("weights.safetensors"), tuple(tokenizer.size for tokenizer in tokenizers)
+        found, _ = files.header(data, "weights.safetensors")
+        numbers = sum(math.prod(shape) for _, shape in found.values())
+        model = self.experiment.model
+        if numbers != parameter_count(model, *sizes) + twist_of(model).adds(model):  # before a model of that size is made
+            raise Refusal("runs.not_a_run", what="weights.safetensors")
+        expected = {name: ("F32", shape) for name, shape in parameter_shapes(model, *sizes).items()}
+        parameters = files.read_safetensors(data, expected, "weights.safetensors")
+        return Snapshot(self.run.version, self.card["checkpoint_step"] or 0, parameters)
+
+    def film(self) -> Film:
+        if not self.has("film.json"):
+            return Film()
+        snapshot = self.run.snapshot
+        if snapshot is None:
+            raise Refusal("runs.not_a_run", what="film.json")
+        vocabulary = self.run.tokenizers[1].size
+        shapes = shapes_of(snapshot.parameters)
+        film = unpack_film(self.read("film.json"), self.read("film.safetensors"), self.experiment.model, vocabulary, shapes)
+        if self.run.status in FINISHED and film.frames and film.frames[-1].step == snapshot.step:
+            film.end(snapshot.parameters)
+        return film
+
+    def pairs(self) -> Pairs | None:
+        if not self.has("pairs.json"):
+            return None
+        said = files.parse_json(self.read("pairs.json"), "pairs.json")
+        try:
+            return read_report.from_json(said, said["pairs"])
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise Refusal("runs.not_a_run", what="pairs.json") from error
+
+    def restore(self, training: Training) -> None:
+        """Puts a training into the state of the last save. Raises Refusal when the data or the model is no longer the same."""
+        corpus, snapshot = training.corpus, self.run.snapshot
+        if snapshot is None:
+            raise Refusal("runs.not_a_run", what="weights.safetensors")
+        if [t.to_bytes() for t in self.run.tokenizers] != [t.to_bytes() for t in (corpus.src_tokenizer, corpus.tgt_tokenizer)]:
+            raise Refusal("runs.data_changed")
+        weights = snapshot.parameters
+        if not self.has("state.safetensors"):
+            training.load_parameters(weights)  # a fork that has not begun
+            return
+        data = self.read("state.safetensors")
+        found, note = files.header(data, "state.safetensors")
+        for name, (_, shape) in found.items():  # moments have the shape of their parameter, or are a count of steps
+            _, parameter, _ = [*name.split("/"), "", ""][:3]
+            if parameter not in weights or shape not in (weights[parameter].shape, ()):
+                raise Refusal("runs.not_a_run", what="state.safetensors")
+        tensors = files.read_safetensors(data, None, "state.safetensors", finite=False)  # moments may be infinite and harmless
+        tensors |= {f"model/{name}": tensor for name, tensor in weights.items()}
+        try:
+            training.unpack(tensors, files.parse_json(note.encode(), "state.safetensors"))
+        except (ValueError, KeyError, TypeError, RuntimeError) as error:
+            raise Refusal("runs.not_a_run", what="state.safetensors") from error
+
+
+@lru_cache(maxsize=64)
+def parameter_shapes(model: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str, Shape]:
+    """Name -> shape of every parameter of such a model."""
+    return shapes_of(dict(build(model, src_vocab, tgt_vocab).named_parameters()))
+
+
+def _entries(entries: Any) -> dict[str, dict[str, Any]]:
+    for name, entry in entries.items():
+        if name not in NAMES or type(entry["bytes"]) is not int or not 0 <= entry["bytes"] <= MOST[name.rpartition(".")[2]]:
+            raise ValueError(name)
+        if not re.fullmatch(r"[0-9a-f]{64}", entry["sha256"]):
+            raise ValueError(name)
+    return entries
+
+
+def _plain(value: Any, name: str) -> Any:
+    """A value of run.json with the type that the run has there. Raises ValueError."""
+    kinds = {
+        "created": (int, float), "seconds": (int, float), "threads": (int,), "step": (int,), "checkpoint_step": (int, type(None)),
+        "secret": (bool,),
+    }  # fmt: skip
+    wanted = kinds.get(name, (str,))
+    if type(value) not in wanted or (isinstance(value, str) and len(value) > 2000):
+        raise ValueError(name)
+    if isinstance(value, (int, float)) and not 0 <= value < 1e12:
+        raise ValueError(name)
+    return value
+
+
+def _message(said: Any) -> Refusal | None:
+    if said is None:
+        return None
+    values = {str(name): value for name, value in said["values"].items() if isinstance(value, (str, int, float))}
+    for language in words.LANGUAGES:
+        words.say(language, said["key"]).format_map(values)  # a sentence that can't be said is none
+    return Refusal(said["key"], **values)

@@ -1,0 +1,70 @@
+"""Accounts: how sentences were read (lines dropped and why, columns, encodings), as JSON that is not believed when it comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from playground.reading.column_mapping import Column
+from playground.reading.encodings import Encoding
+from playground.reading.uploads import Pair, Pairs, Seen, report
+from playground.words import LANGUAGES
+
+
+def to_json(pairs: Pairs) -> dict[str, Any]:
+    """All that is known of `pairs` but the pairs themselves."""
+    said = {one.name: getattr(pairs, one.name) for one in fields(pairs) if one.name != "pairs"}
+    return said | {"encodings": [asdict(one) for one in pairs.encodings]}
+
+
+def from_json(said: Mapping[str, Any], pairs: Sequence[Sequence]) -> Pairs:
+    """The pairs with their account. Raises LookupError, TypeError, ValueError or AttributeError for what `to_json` can't have written."""
+    source, target = said.get("chosen", (0, 1))
+    found = Pairs(
+        tuple(Pair(_text(src), _text(tgt), int(line)) for src, tgt, line in pairs),
+        {_text(reason): tuple(map(int, lines)) for reason, lines in said.get("dropped", {}).items()},
+        int(said["lines"]),
+        _text(said["kind"]),
+        _texts(said["names"]),
+        credit=_text(said["credit"]),
+        notes=tuple((_text(key), {name: _plain(value) for name, value in values.items()}) for key, values in said.get("notes", ())),
+        unit=_text(said.get("unit", "line")),
+        columns=tuple(Column(_text(name), int(filled), _texts(samples)) for name, filled, samples in said.get("columns", ())),
+        chosen=(int(source), int(target)),
+        header=bool(said.get("header")),
+        named=bool(said.get("named")),
+        encodings=tuple(map(_encoding, said.get("encodings", ()))),
+        preview=_seen(said.get("preview", ())),
+        dropped_rows={_text(reason): _seen(rows) for reason, rows in said.get("dropped_rows", {}).items()},
+        traces=_texts(said.get("traces", ())),
+        undone=bool(said.get("undone")),
+    )
+    for language in LANGUAGES:
+        report(found, language)  # reasons, notes and units that can't be said are none
+    return found
+
+
+def _encoding(said: Mapping[str, Any]) -> Encoding:
+    samples, others = _texts(said["samples"]), _texts(said["alternatives"])
+    return Encoding(_text(said["file"]), _text(said["name"]), bool(said["guessed"]), others, samples)
+
+
+def _seen(rows: Sequence[Sequence]) -> tuple[Seen, ...]:
+    return tuple(Seen(int(line), _texts(cells), _text(reason)) for line, cells, reason in rows)
+
+
+def _texts(values: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(map(_text, values))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _plain(value: Any) -> str | int | float:
+    if not isinstance(value, str | int | float):
+        raise TypeError(value)
+    return value

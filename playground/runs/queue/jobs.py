@@ -1,0 +1,202 @@
+"""A run's work: prepare, train in turns, save, and come to an end that a person can understand."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import torch
+
+from playground.config import Refusal
+from playground.runs.corpora import Corpora
+from playground.runs.disk.folder import Rest, pack_run, pack_state
+from playground.runs.disk.store import Store
+from playground.runs.limits import Limits
+from playground.runs.queue.parallel import Together
+from playground.runs.recording import Recording, copy_parameters
+from playground.runs.run import RESUMABLE, WORKING, Run
+from playground.training.loop import Diverged, Training
+
+log = logging.getLogger(__name__)
+SAVE_SHARE = 0.02  # of the training time may go into saving; a large run is saved less often instead
+
+
+class TrainingJob:
+    """Gives one run its turns. Others ask (`ask`); only the worker that has the turn acts, so a run has one writer."""
+
+    def __init__(self, run: Run, store: Store, corpora: Corpora, limits: Limits, bytes: int, ended: Callable[[], None] = lambda: None):
+        self.run, self.store, self.corpora, self.limits, self.bytes = run, store, corpora, limits, bytes
+        self.key, self.owner, self.cores = run.id, run.owner, run.threads
+        self.done = threading.Event()
+        self._ended = ended
+        self._lock = threading.Lock()
+        self._order, self._over = "train", False
+        self._message: Refusal | None = None
+        self._recording: Recording | None = None
+        self._steps: Iterator[int] = iter(())
+        self._since_save = self._save_cost = self._told = 0.0
+        self._pace: tuple[float, int] | None = None  # when, and at which step, this job began to train
+
+    @property
+    def place(self) -> int:
+        return self.run.place
+
+    @place.setter
+    def place(self, place: int) -> None:
+        if place != self.run.place:
+            self.run.place = place
+            self.run.touch()
+
+    @property
+    def urgent(self) -> bool:
+        return self._order in ("pause", "stop", "drop")
+
+    def ask(self, order: str, message: Refusal | None = None) -> bool:
+        """One of "train", "step" (one step, then pause), "pause", "stop", "drop" (and keep nothing). False when the job is over."""
+        with self._lock:
+            if not self._over:
+                self._order, self._message = order, message
+            return not self._over
+
+    def turn(self, seconds: float, together: Together = map) -> bool:
+        """The worker's part: about so many seconds of training. Returns whether it wants another turn."""
+        torch.set_num_threads(1)  # holds for this thread only
+        try:
+            self._train(time.perf_counter() + seconds, together)
+            return not self._over and self._obey()
+        except Diverged as error:
+            return self._end_somehow("diverged", Refusal("runs.diverged", step=error.step))
+        except Exception as error:
+            return self._end_somehow("failed", self._explain(error))
+
+    def _train(self, until: float, together: Together) -> None:
+        """Steps until the time is over, the run is done, or somebody asks for something else."""
+        if self._recording is None and not self.urgent:
+            self._prepare()
+        if self._recording:
+            self._recording.training.together = together
+        while not self.urgent:
+            if next(self._steps, None) is None:
+                self._end("done", self.run.message)
+                return
+            if self._order == "step":
+                self.ask("pause")
+            self._keep_up()
+            if time.perf_counter() >= until:
+                return
+
+    def _prepare(self) -> None:
+        """Corpus and model, as the last save left them if there is one."""
+        run = self.run
+        run.say("preparing")
+        folder = self.store.open(run)
+        training = Training(run.experiment, self.corpora.get(run.experiment, folder.run.pairs), run.device, run.precision)
+        if folder.has("weights.safetensors"):
+            folder.restore(training)
+        run.hold(**{name: getattr(folder.run, name) for name in ("history", "film", "snapshot", "pairs")})
+        self._recording = Recording(run, training, self.limits.film_bytes)
+        self._steps = self._recording.steps()
+        run.say("training")
+
+    def _keep_up(self) -> None:
+        """Between two steps: the time left, the disk, and whether anybody still looks."""
+        run, now = self.run, time.perf_counter()
+        if self._pace is None:
+            self._pace, self._since_save, self._told = (now, run.step), run.seconds, now
+        if now - self._told >= 0.25:
+            began, first = self._pace
+            run.eta = (run.steps - run.step) * (now - began) / max(run.step - first, 1)
+            self._told = now
+            run.touch()
+        if run.seconds - self._since_save >= max(self.limits.save_seconds, self._save_cost / SAVE_SHARE):
+            run.message = self._save()
+        if time.monotonic() - run.seen_at > self.limits.idle_seconds:
+            self.ask("stop", Refusal("runs.nobody_looked", minutes=f"{self.limits.idle_seconds / 60:g}", step=run.step))
+
+    def _obey(self) -> bool:
+        """Does what was asked for, if anything was. Returns whether the run is still to be trained."""
+        with self._lock:
+            order, self._over = self._order, self.urgent
+        if order == "drop":
+            return self._close()
+        return self._end("paused") if order == "pause" else self._end("stopped", self._message) if order == "stop" else True
+
+    def _end(self, status: str, message: Refusal | None = None) -> bool:
+        """The run rests, for now or for good: last picture, everything on the disk, model out of memory."""
+        with self._lock:
+            self._over = True
+        run, recording = self.run, self._recording
+        run.eta, run.place = None, 0
+        if recording and status == "paused":
+            recording.show()
+        elif recording and status in ("done", "stopped", "diverged"):
+            recording.finish()
+        run.say(status, self._save((status, message)))
+        return self._close()
+
+    def _end_somehow(self, status: str, message: Refusal) -> bool:
+        """Comes to an end even when that fails too."""
+        try:
+            return self._end(status, message)
+        except Exception as error:
+            self.run.status, self.run.message = "failed", self._explain(error)
+            self.run.touch()
+            return self._close()
+
+    def _explain(self, error: Exception) -> Refusal:
+        """The sentence for what went wrong; the log has the rest."""
+        if isinstance(error, Refusal):
+            return error
+        log.error("run %s (%s) failed after step %d", self.run.name, self.run.id, self.run.step, exc_info=error)
+        if isinstance(error, MemoryError) or "allocate memory" in str(error) or "out of memory" in str(error):
+            return Refusal("runs.out_of_memory", step=self.run.step)
+        return Refusal("runs.failed", step=self.run.step, kind=type(error).__name__)
+
+    def interrupt(self) -> None:
+        """The server goes away: keep everything for later. Only once no worker has the job any more."""
+        if not self._over:
+            self._over = True
+            self.run.eta, self.run.place = None, 0
+            rest = ("interrupted", Refusal("runs.interrupted", step=self.run.step))
+            self.run.say("interrupted", self._save(rest))
+            self._close()
+
+    def _save(self, rest: Rest | None = None) -> Refusal | None:
+        """To the disk, all or nothing; `rest` is the status the run is about to have. Returns the message that goes with it.
+
+        A full disk stops no training: it is said, and tried again later.
+        """
+        run, started, before = self.run, time.perf_counter(), self.run.checkpoint_step
+        rest = rest or (run.status, run.message if run.message and run.message.key != "runs.not_saved" else None)
+        try:
+            contents = self._contents(rest[0])
+            if contents:
+                run.checkpoint_step = run.step
+                self.store.save(run, contents, ("pairs.json",), rest)
+            else:
+                self.store.note(run, rest=rest)
+        except OSError as error:
+            log.warning("run %s (%s) could not be saved: %s", run.name, run.id, error)
+            run.checkpoint_step, rest = before, (rest[0], rest[1] or Refusal("runs.not_saved"))
+            run.hold()
+        self._save_cost, self._since_save = time.perf_counter() - started, run.seconds
+        return rest[1]
+
+    def _contents(self, status: str) -> dict[str, bytes]:
+        """The run as files. Nothing when there is no model, or one that is about to be found out as diverged: the last save is better."""
+        if self._recording is None:
+            return {}
+        training, run = self._recording.training, self.run
+        parameters = copy_parameters(training.model)
+        if not all(bool(tensor.isfinite().all()) for tensor in parameters.values()):
+            return {}
+        return pack_run(run, parameters) | ({"state.safetensors": pack_state(training)} if status in (*WORKING, *RESUMABLE) else {})
+
+    def _close(self) -> bool:
+        """Lets go of the model. Returns that no further turn is wanted."""
+        self._recording, self._steps = None, iter(())
+        self.done.set()
+        self._ended()
+        return False

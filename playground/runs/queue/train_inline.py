@@ -1,0 +1,62 @@
+"""One run trained here and now, without threads: what the command line and the shipped checkpoints use.
+
+The recording is the same that the workers use, so the run is the same too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from playground.config import Experiment, Refusal
+from playground.model.size import admit
+from playground.reading.uploads import Pairs
+from playground.runs.corpora import Corpora, sizes
+from playground.runs.disk.folder import pack_run
+from playground.runs.disk.store import first_files
+from playground.runs.limits import Limits, machine_cores
+from playground.runs.machine_speed import ways
+from playground.runs.names import new_id, new_name
+from playground.runs.queue.parallel import Helpers
+from playground.runs.recording import Recording
+from playground.runs.replay import ATTENTION, BYTES
+from playground.runs.run import Run
+from playground.training.loop import Diverged, Training
+
+
+def new_run(experiment: Experiment, pairs: Pairs | None = None, limits: Limits | None = None) -> Run:
+    """A run of nobody's, on this machine. Raises Refusal when it can't fit into memory or has no data."""
+    limits = limits or Limits.from_environment()
+    if experiment.data.task == "own" and pairs is None:
+        raise Refusal("data.no_own_pairs")
+    admit(experiment, *sizes(experiment, pairs), limits.memory)
+    device, credit = limits.devices[0], pairs.credit if pairs else ""
+    return Run(new_id(), new_name(()), experiment, device=device, **ways(experiment, device), data=pairs, credit=credit)
+
+
+def train(run: Run, corpora: Corpora, film_bytes: int = BYTES, attention: float = ATTENTION) -> Iterator[int]:
+    """Prepares the run and trains it to its end, on as many cores as it can use; yields after every step. Sets torch's threads for this
+    thread to one."""
+    torch.set_num_threads(1)
+    run.seen_at = float("-inf")  # nobody watches: no pictures but the film's
+    run.say("preparing")
+    training = Training(run.experiment, corpora.get(run.experiment, run.pairs), run.device, run.precision)
+    recording = Recording(run, training, film_bytes, attention)
+    run.say("training")
+    status, message, cores = "done", None, min(run.threads, machine_cores())
+    with Helpers(cores - 1) as helpers:
+        training.together = helpers.together(cores)
+        try:
+            yield from recording.steps()
+            message = run.message
+        except Diverged as error:
+            status, message = "diverged", Refusal("runs.diverged", step=error.step)
+        recording.finish()
+    run.checkpoint_step = run.step
+    run.say(status, message)
+
+
+def contents(run: Run) -> dict[str, bytes]:
+    """An ended run as files."""
+    return first_files(run) | pack_run(run, run.snapshot.parameters)

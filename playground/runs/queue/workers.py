@@ -1,0 +1,68 @@
+"""The runs at work: one job each, and a scheduler for every device."""
+
+from __future__ import annotations
+
+from playground.config import Refusal
+from playground.runs.corpora import Corpora
+from playground.runs.disk.store import Store
+from playground.runs.limits import Limits
+from playground.runs.machine_speed import ways
+from playground.runs.queue.jobs import TrainingJob
+from playground.runs.queue.scheduler import Scheduler
+from playground.runs.queue.warmup import get_ready
+from playground.runs.run import Run
+
+PATIENCE = 60.0  # seconds that a save may take
+
+
+class Workers:
+    """Starts jobs, passes on what visitors ask of them, and ends in order."""
+
+    def __init__(self, store: Store, corpora: Corpora, limits: Limits) -> None:
+        self._store, self._corpora, self._limits = store, corpora, limits
+        self._jobs: dict[str, TrainingJob] = {}
+        self._schedulers = {
+            device: Scheduler(limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, get_ready)
+            for device in limits.devices
+        }
+
+    def device(self) -> str:
+        """The one with the fewest runs."""
+        jobs = list(self._jobs.values())
+        return min(self._schedulers, key=lambda device: sum(job.run.device == device for job in jobs))
+
+    def busy(self, run: Run) -> bool:
+        return run.id in self._jobs
+
+    def start(self, run: Run, order: str, needed: int) -> None:
+        """Gives the run to a worker; `needed` bytes of memory are reserved for it."""
+        if run.device not in self._schedulers:  # it was begun on another machine
+            run.device = self.device()
+            way = ways(run.experiment, run.device)
+            run.threads, run.precision = way["threads"], way["precision"]
+        job = TrainingJob(run, self._store, self._corpora, self._limits, needed, lambda: self._jobs.pop(run.id, None))
+        job.ask(order)
+        self._jobs[run.id] = job
+        run.seen()
+        self._schedulers[run.device].add(job)
+
+    def ask(self, run: Run, order: str) -> bool:
+        """False when the run is not at work, or just over."""
+        job = self._jobs.get(run.id)
+        if job is None or not job.ask(order):
+            return False
+        self._schedulers[run.device].poke()
+        return True
+
+    def wait(self, run: Run) -> None:
+        """Until a job that is over has put everything away. Raises Refusal when that takes too long."""
+        job = self._jobs.get(run.id)
+        if job and not job.done.wait(PATIENCE):
+            raise Refusal("runs.still_saving")
+
+    def close(self) -> None:
+        """Stops and joins every thread, then saves what was at work."""
+        for scheduler in self._schedulers.values():
+            scheduler.close()
+        for job in list(self._jobs.values()):
+            job.interrupt()

@@ -1,0 +1,129 @@
+"""Reading uploads beside the page: in a process of its own, ended when it takes too long or too much memory. The page goes on meanwhile.
+
+`read` asks; `python -m playground.runs.reading` answers: one line about what was read, then lines of pairs.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import playground
+from playground.config import Refusal
+from playground.reading.column_mapping import Choices
+from playground.reading.formats.limits import BYTE_LIMIT, LINE_LIMIT, MEMORY_LIMIT, SECONDS
+from playground.reading.text import normalise
+from playground.reading.uploads import Pairs, read_files
+from playground.reading.uploads import read_hub as read_hub_here
+from playground.runs.disk import read_report
+
+try:
+    import resource
+except ImportError:  # Windows: there only time is limited
+    resource = None
+
+log = logging.getLogger(__name__)
+AT_ONCE = 2
+PATIENCE = 3 * SECONDS  # how long to wait for others' files
+_ROOM = threading.BoundedSemaphore(AT_ONCE)
+_OUT_OF_MEMORY = 3  # exit code
+_FRUGAL = {  # pyarrow would map a gigabyte before it reads the first byte
+    "ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1", "OMP_NUM_THREADS": "1",
+}  # fmt: skip
+_BATCH = 5000  # pairs on a line
+HUB_SECONDS, HUB_MEMORY = 60.0, 1_000_000_000  # for a data set of the Hub, which comes through a network and a large library
+
+
+def read(files: Sequence[tuple[str, bytes]], choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008
+    """What `uploads.read_files` reads, within SECONDS and MEMORY_LIMIT. Raises Refusal, and nothing else."""
+    if sum(len(data) for _, data in files) > BYTE_LIMIT:  # before it is sent anywhere
+        raise Refusal("data.too_large", limit=BYTE_LIMIT // 1024**2)
+    name = " + ".join(name for name, _ in files)[:60] or "?"
+    asked = {"files": [(name, len(data)) for name, data in files], "choices": asdict(choices), "max_characters": max_characters}
+    return _ask(name, asked, b"".join(data for _, data in files), SECONDS)
+
+
+def read_hub(dataset: str, config: str = "", split: str = "", choices: Choices = Choices()) -> Pairs:  # noqa: B008
+    """What `uploads.read_hub` reads, within HUB_SECONDS and HUB_MEMORY. Raises Refusal, and nothing else."""
+    asked = {"hub": (dataset[:300], config[:100], split[:100] or "train"), "choices": asdict(choices), "max_characters": LINE_LIMIT}
+    return _ask(normalise(dataset)[:60] or "?", asked, b"", HUB_SECONDS)
+
+
+def _ask(name: str, asked: dict[str, Any], data: bytes, seconds: float) -> Pairs:
+    if not _ROOM.acquire(timeout=PATIENCE):
+        raise Refusal("data.reading_busy")
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "playground.runs.upload_process"],
+            input=json.dumps(asked).encode() + b"\n" + data,
+            capture_output=True, timeout=seconds, check=False, cwd=Path(playground.__file__).parents[1], env={**os.environ, **_FRUGAL},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise Refusal("data.reading_slow", name=name, limit=seconds) from None
+    finally:
+        _ROOM.release()
+    if done.returncode:
+        log.warning("reading %s ended with %s: %s", name, done.returncode, done.stderr[-2000:].decode("utf-8", "replace"))
+        memory = done.returncode == _OUT_OF_MEMORY or done.returncode < 0  # a process killed by the system was too large for it
+        raise Refusal("data.reading_memory" if memory else "data.reading_failed", name=name, limit=MEMORY_LIMIT // 1024**2)
+    return _unpack(done.stdout.splitlines())
+
+
+def _unpack(lines: Sequence[bytes]) -> Pairs:
+    said = json.loads(lines[0])
+    if "refusal" in said:
+        raise Refusal(said["refusal"], **said["values"])
+    return read_report.from_json(said, [pair for line in lines[1:] for pair in json.loads(line)])
+
+
+# --- in the process of its own ---
+
+
+def main(stdin: BinaryIO, stdout: BinaryIO) -> int:
+    """Reads what is asked on `stdin`. Returns the exit code."""
+    asked = json.loads(stdin.readline())
+    choices, most = Choices(**asked["choices"]), asked["max_characters"]
+    _limit(*((HUB_SECONDS, HUB_MEMORY) if "hub" in asked else (SECONDS, MEMORY_LIMIT)))
+    gc.disable()  # it ends before there is rubbish; looking for it takes a third of the time
+    try:
+        try:
+            if "hub" in asked:
+                pairs = read_hub_here(*asked["hub"], choices, most)
+            else:
+                pairs = read_files([(name, stdin.read(size)) for name, size in asked["files"]], choices, most)
+        except Refusal as refusal:
+            stdout.write(json.dumps({"refusal": refusal.key, "values": refusal.values}).encode())
+            return 0
+        stdout.write(json.dumps(read_report.to_json(pairs)).encode() + b"\n")
+        for start in range(0, len(pairs.pairs), _BATCH):
+            stdout.write(json.dumps(pairs.pairs[start : start + _BATCH], ensure_ascii=False).encode() + b"\n")
+        stdout.flush()
+    except MemoryError:
+        return _OUT_OF_MEMORY
+    return 0
+
+
+def _limit(seconds: float, memory: int) -> None:
+    """No more memory than this on top of what Python itself has now, and an end even if nobody waits for the answer."""
+    status = Path("/proc/self/status")
+    if resource is None or not status.exists():
+        return
+    has = dict(re.findall(r"Vm(Data|Size):\s+(\d+)", status.read_text()))
+    now, mapped = (1024 * int(has.get(name, 0)) for name in ("Data", "Size"))
+    resource.setrlimit(resource.RLIMIT_DATA, (now + memory,) * 2)
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + 3 * memory,) * 2)  # libraries map more than they use
+    resource.setrlimit(resource.RLIMIT_CPU, (3 * int(seconds),) * 2)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.stdin.buffer, sys.stdout.buffer))

@@ -1,0 +1,124 @@
+"""Tasks about the order of symbols: copy, reverse, sort, rotate, brackets, lookup."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from string import ascii_lowercase
+
+from playground.tasks.example import Example, Task
+
+LENGTHS, LONGER = (4, 16), (17, 24)  # letters in a source: training and held-out, harder
+ROTATION = 3  # so many letters move from the front to the end
+
+
+def _letter_task(name: str, order: Callable[[str], list[int]], distinct: bool = False) -> Task:
+    """A task whose target holds the letters of the source in another order: `order` says which source letter stands at each place."""
+
+    def answer(src: str) -> Example:
+        places = order(src)
+        return Example(src, "".join([src[place] for place in places]), tuple(places))
+
+    def draw(rng: random.Random, harder: bool) -> Example:
+        return answer(letters(rng, rng.randint(*(LONGER if harder else LENGTHS))))
+
+    def letters(rng: random.Random, length: int) -> str:
+        return "".join(rng.sample(ascii_lowercase, length) if distinct else rng.choices(ascii_lowercase, k=length))
+
+    def draw_long(rng: random.Random, length: int) -> Example | None:
+        return None if distinct and length > len(ascii_lowercase) else answer(letters(rng, length))
+
+    def answers(src: str) -> tuple[Example, ...]:
+        return (answer(src),) if re.fullmatch("[a-z]+", src) else ()
+
+    return Task(name, "characters", "characters", draw, answers, is_harder=lambda src: len(src) > LENGTHS[1], draw_long=draw_long)
+
+
+COPY = _letter_task("copy", lambda src: list(range(len(src))))
+REVERSE = _letter_task("reverse", lambda src: list(range(len(src) - 1, -1, -1)))
+SORT = _letter_task("sort", lambda src: sorted(range(len(src)), key=src.__getitem__), distinct=True)
+ROTATE = _letter_task("rotate", lambda src: [(place + ROTATION) % len(src) for place in range(len(src))])
+
+
+# Brackets: what closes everything that is still open? A stack, which the model has to keep in its attention.
+
+CLOSING = {"(": ")", "[": "]", "{": "}"}
+DEPTH, DEEPER = 4, 7  # the deepest nesting of training and held-out, and of the harder split
+LONGEST_BRACKETS = 14
+
+
+def _open_brackets(src: str) -> tuple[list[int], int] | None:
+    """The places of the brackets left open, in order, and the deepest nesting on the way. None where a bracket closes the wrong one."""
+    stack: list[int] = []
+    deepest = 0
+    for place, symbol in enumerate(src):
+        if symbol in CLOSING:
+            stack.append(place)
+            deepest = max(deepest, len(stack))
+        elif not stack or CLOSING[src[stack.pop()]] != symbol:
+            return None
+    return stack, deepest
+
+
+def _draw_brackets(rng: random.Random, harder: bool) -> Example:
+    limit = rng.randint(DEPTH + 1, DEEPER) if harder else DEPTH
+    while True:
+        symbols: list[str] = []
+        stack: list[str] = []
+        for _ in range(rng.randint(limit if harder else 2, LONGEST_BRACKETS)):
+            if stack and (len(stack) == limit or rng.random() < (0.25 if harder else 0.45)):
+                symbols.append(CLOSING[stack.pop()])
+            else:
+                stack.append(rng.choice("([{"))
+                symbols.append(stack[-1])
+        answers = _bracket_answers("".join(symbols))
+        if answers and BRACKETS.is_harder(answers[0].src) == harder:
+            return answers[0]
+
+
+def _bracket_answers(src: str) -> tuple[Example, ...]:
+    found = _open_brackets(src)
+    if not found or not found[0]:
+        return ()
+    places = found[0][::-1]
+    return (Example(src, "".join([CLOSING[src[place]] for place in places]), tuple(places)),)
+
+
+def _deep(src: str) -> bool:
+    return (_open_brackets(src) or ([], 0))[1] > DEPTH
+
+
+BRACKETS = Task("brackets", "characters", "characters", _draw_brackets, _bracket_answers, _deep)
+
+
+# Lookup: who has which colour? A person and a colour are one word, so that one glance finds both.
+
+PEOPLE = ("ann", "ben", "dan", "eve", "fay", "ivy", "leo", "max", "sue", "tom")
+COLOURS = ("red", "blue", "green", "gold", "pink", "grey", "brown", "white")
+FACTS, MORE_FACTS, QUESTIONS = (3, 5), (6, 8), (2, 4)  # how many stand in a source
+
+
+def _draw_lookup(rng: random.Random, harder: bool) -> Example:
+    people = rng.sample(PEOPLE, rng.randint(*(MORE_FACTS if harder else FACTS)))
+    facts = [f"{person}={rng.choice(COLOURS)}" for person in people]
+    asked = rng.sample(range(len(people)), min(rng.randint(*QUESTIONS), len(people)))
+    return _look_up(facts, [people[place] for place in asked])
+
+
+def _look_up(facts: list[str], asked: list[str]) -> Example:
+    places = {fact.split("=")[0]: place for place, fact in enumerate(facts)}
+    alignment = tuple([places[person] for person in asked])
+    return Example(" ".join([*facts, "?", *asked]), " ".join([facts[place].split("=")[1] for place in alignment]), alignment)
+
+
+def _lookup_answers(src: str) -> tuple[Example, ...]:
+    facts, question, asked = (part.split() for part in src.partition("?"))
+    people = [fact.partition("=")[0] for fact in facts]
+    known = all(re.fullmatch(f"({'|'.join(PEOPLE)})=({'|'.join(COLOURS)})", fact) for fact in facts)
+    if not question or not asked or not known or len(set(people)) < len(people) or not set(asked) <= set(people):
+        return ()
+    return (_look_up(facts, asked),)
+
+
+LOOKUP = Task("lookup", "words", "words", _draw_lookup, _lookup_answers, is_harder=lambda src: src.count("=") > FACTS[1])

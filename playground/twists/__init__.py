@@ -1,9 +1,0 @@
-"""Twists: a model changed on purpose, outside the model's own code, which stays the paper's.
-
-`bugs` are ways in which people really break it, `variants` what else its parts could have been. The knob `twist` chooses one.
-"""
-
-from playground.twists.build import TWISTS, build, twist_of
-from playground.twists.twist import Twist
-
-__all__ = ["TWISTS", "Twist", "build", "twist_of"]

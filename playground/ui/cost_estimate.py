@@ -1,0 +1,68 @@
+"""What the settings at the left amount to: which preset they are, how much is to be computed, and what each choice costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from playground.config import PRESETS, Experiment, Refusal, preset
+from playground.runs.forecast import Forecast, forecast
+from playground.runs.registry import Runs
+from playground.ui.controls import label, shown_value
+from playground.ui.upload import uploading
+from playground.words import say
+
+CHOICES = 5  # the most that are named
+
+
+def outlook(runs: Runs, language: str, values: Mapping[str, Any]) -> tuple[str, str | None]:
+    """(a few sentences in Markdown, a refusal's where such a training can't be; the preset that the settings are)."""
+    found = None
+    try:
+        experiment = Experiment().with_(**{name: value for name, value in values.items() if value is not None})
+        found = preset_of(experiment)
+        pairs, _ = uploading.pairs(runs, experiment)
+        about = f"knobs.preset_about.{found}" if found else "page.own_settings"
+        return f"{say(language, about)}\n\n{_work(experiment, forecast(experiment, pairs), language)}", found
+    except Refusal as refusal:
+        return refusal.say(language), found
+
+
+def preset_of(experiment: Experiment) -> str | None:
+    """The preset that these settings are, whatever the data; None when they are none."""
+    return next((name for name in PRESETS if preset(name, experiment).flat() == experiment.flat()), None)
+
+
+def _work(experiment: Experiment, found: Forecast, language: str) -> str:
+    said = [
+        say(
+            language, "page.outlook", steps=f"{experiment.training.steps:,}", ms=short(1000 * found.step_seconds),
+            time=duration(found.seconds, language), operations=short(found.work.operations / 1e9),
+            tokens=f"{found.work.tokens:,.0f}",
+            padding=f"{100 * found.work.padding:.0f}",
+        )
+    ]  # fmt: skip
+    named = [
+        say(
+            language,
+            "page.outlook_choice",
+            name=label(name, language),
+            value=shown_value(name, experiment.flat()[name], language),
+            factor=short(factor),
+        )
+        for name, factor in found.choices[:CHOICES]
+    ]
+    if named:
+        said.append(say(language, "page.outlook_choices", choices=say(language, "page.outlook_and").join(named)))
+    return " ".join(said)
+
+
+def duration(seconds: float, language: str) -> str:
+    if seconds < 100:
+        return say(language, "page.outlook_seconds", count=short(seconds))
+    return say(language, "page.outlook_minutes", count=short(seconds / 60))
+
+
+def short(number: float) -> str:
+    """Two digits that count: 0.043, 1.3, 38, 1,200."""
+    return f"{float(f'{number:.2g}'):,.10g}"

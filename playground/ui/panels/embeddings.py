@@ -1,0 +1,140 @@
+"""Vectors: what the run has learnt to tell apart. Tokens and states on a plane that moves along the film, who is near whom, by how much."""
+
+from __future__ import annotations
+
+from playground.config import SPECIAL_TOKENS
+from playground.figures import vectors as pictures
+from playground.inspection import vectors as facts
+from playground.model.transformer import Transformer
+from playground.queries.vectors import STATES, TABLES, Vectors, vectors
+from playground.ui import blocks
+from playground.ui.view import View
+from playground.words import printed
+
+NEAREST = 8
+RINGED = 4
+TOGETHER = 30  # tokens in the table of cosines
+HUES = {"src": "encoder", "tgt": "decoder", "memory": "encoder", "decoder": "decoder"}
+
+
+def panel(view: View) -> dict:
+    what = view.choice("what", (*TABLES, *STATES))
+    look = view.reader.look(view.run, view.step, view.text)
+    pair = [piece.id for piece in look.source[:-1]], [piece.id for piece in look.asked]
+    found = vectors(view.reader, view.runs.corpora, view.run, view.step, what, pair)
+    chosen = _chosen(view, found, look.source[0].id if what == "src" else look.asked[0].id)
+    near = facts.nearest(found.vectors, chosen, NEAREST)
+    kinds = [{"value": name, "label": view.say(f"vectors.{name}"), "hue": HUES[name]} for name in HUES]
+    written = [{"value": name, "label": view.say(f"vectors.by_{name}")} for name in ("token", "place")]
+    states = what in STATES
+    return {
+        "step": found.step,
+        "uses": ["step", "text", "what", "token", "by"],
+        "blocks": [
+            blocks.row(
+                "choices",
+                blocks.choice("what", "what", view.say("vectors.what"), kinds, what, resets={"token": ""}),
+                blocks.choice("by", "by", view.say("vectors.by"), written, view.choice("by", ("token", "place"))) if states else None,
+                css="controls",
+            ),
+            blocks.text("about", view.say(f"vectors.{what}_about"), "pg-caption"),
+            blocks.row(
+                "main",
+                blocks.figure("plane", _plane(view, what, found, chosen, near), _caption(view, what, found), view.say("vectors.plane")),
+                blocks.column("near", _pick(view, what, found, chosen), _nearest(view, what, found, chosen, near)),
+                css="large-small",
+            ),
+            _cosines(view, what, found, chosen),
+            blocks.code(
+                "source", facts.principal_axes if what in TABLES else Transformer.encode if what == "memory" else Transformer.decode
+            ),
+        ],
+    }
+
+
+def _chosen(view: View, found: Vectors, otherwise: int) -> int:
+    """The number of the point asked for: of a table by its token's id, of states by its place in the list; else the sentence's first."""
+    if found.own:
+        return min(view.whole("token", len(found.ids) - found.own, 0, 10**6), len(found.ids) - 1)
+    wanted = view.whole("token", otherwise, 0, 10**6)
+    wanted = wanted if wanted in found.ids else otherwise
+    return found.ids.index(wanted) if wanted in found.ids else 0
+
+
+def _plane(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:
+    cloud = found.vectors[: len(found.ids) - found.own]
+    return pictures.plane(
+        found.xy,
+        found.names,
+        kind=HUES[what],
+        limit=found.limit,
+        shares=facts.shares(cloud, found.axes).tolist(),
+        ids=None if found.own else found.ids,
+        places=found.places if found.own else None,
+        by_place=view.choice("by", ("token", "place")) == "place",
+        own=found.own,
+        chosen=chosen,
+        near=[other for other, _ in near[:RINGED]],
+        width=view.width if view.width < 700 else int(view.width * 0.52),
+        dark=view.dark,
+        labels=view.labels,
+    )
+
+
+def _caption(view: View, what: str, found: Vectors) -> str:
+    """How much of it the plane shows, whose axes they are, and what can be said of all the points."""
+    cloud = len(found.ids) - found.own
+    said = [facts.share_fact(found.vectors[:cloud], found.axes)]
+    if what in TABLES:
+        real = [at for at, id in enumerate(found.ids) if id >= len(SPECIAL_TOKENS)]
+        said.append(facts.pair_fact(found.vectors[real], [found.names[at] for at in real]))
+    else:
+        said.append(facts.kinship_fact(found.vectors[:cloud], found.ids[:cloud], found.places[:cloud]))
+    lines = [view.say(fact.key, **fact.values) for fact in said if fact]
+    if found.axes_step is None:
+        lines.append(view.say("vectors.axes_live"))
+    else:
+        lines.append(view.say("vectors.axes", step=f"{found.axes_step:,}"))
+    lines.append(view.say("vectors.ringed", count=RINGED))
+    return " ".join([*lines, view.step_note(found.step)]).strip()
+
+
+def _name(view: View, what: str, found: Vectors, at: int) -> str:
+    """A token, and of a state which one of its sentence."""
+    return found.names[at] if what in TABLES else view.say("vectors.state", token=found.names[at], place=found.places[at])
+
+
+def _pick(view: View, what: str, found: Vectors, chosen: int) -> dict:
+    """The tokens of the page's sentence, to choose one without having to hit its point."""
+    if found.own:
+        first = len(found.ids) - found.own
+        options = [{"value": str(at), "label": found.names[at]} for at in range(first, len(found.ids))]
+        return blocks.choice("token", "token", view.say("vectors.token"), options, str(chosen))
+    pieces = view.reader.look(view.run, view.step, view.text)
+    named = {piece.id: piece.text for piece in (pieces.source if what == "src" else pieces.asked) if piece.id in found.ids}
+    options = [{"value": str(id), "label": found.names[found.ids.index(id)]} for id in named]
+    return blocks.choice("token", "token", view.say("vectors.token"), options, str(found.ids[chosen]))
+
+
+def _nearest(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:
+    rows = [[_name(view, what, found, other), printed(f"{cosine:.3f}")] for other, cosine in near]
+    head = [view.say("vectors.nearest", token=_name(view, what, found, chosen)), view.say("vectors.cosine")]
+    return blocks.table("nearest", head, rows, rowheads=True)
+
+
+def _cosines(view: View, what: str, found: Vectors, chosen: int) -> dict:
+    """Every two of a small set: of a small table all tokens, of a large one the chosen token's neighbours; of states the sentence's own."""
+    if found.own:
+        shown, title = range(len(found.ids) - found.own, len(found.ids))[:TOGETHER], "own"
+    elif len(found.ids) <= TOGETHER:
+        shown, title = range(len(found.ids)), "all"
+    else:
+        shown, title = [chosen, *[other for other, _ in facts.nearest(found.vectors, chosen, TOGETHER - 1)]], "around"
+    matrix = facts.cosines(found.vectors[list(shown)])
+    picture = pictures.cosines(
+        matrix, [found.names[at] for at in shown], kind=HUES[what], width=view.width, dark=view.dark, labels=view.labels
+    )
+    fact = facts.spread_fact(matrix)
+    return blocks.figure(
+        "cosines", picture, view.say(fact.key, **fact.values), view.say(f"vectors.cosines_{title}", token=found.names[chosen])
+    )

@@ -1,0 +1,160 @@
+"""Scores: how good the run is on sentences it never saw, how far beyond its training that reaches, and what it gets wrong."""
+
+from __future__ import annotations
+
+from playground.figures import lengths as pictures
+from playground.inspection.lengths import exact_facts, line_fact, token_facts
+from playground.queries import evaluation
+from playground.queries.evaluation import Mistake, Scores, scores
+from playground.queries.lengths import REACH, Lengths, lengths
+from playground.runs.run import Run
+from playground.ui import blocks, compare
+from playground.ui.view import View, tokens
+
+
+def panel(view: View) -> dict:
+    sizes = view.reader.sizes(view.run)
+    splits = tuple(name for name in evaluation.SPLITS if sizes[name])
+    split = view.choice("split", splits)
+    found = scores(view.reader, view.runs.corpora, view.run, view.step, split)
+    more = found.sentences < found.asked
+    options = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in splits]
+    return {
+        "step": found.step,
+        "uses": ["step", "split", "compare", "mapped"],
+        "more": more,
+        "blocks": [
+            blocks.choice("split", "split", view.say("page.split"), options, split),
+            *([_progress(view, found.sentences, found.asked)] if more else []),
+            _table(view, found),
+            blocks.text("scores-caption", " ".join([*_captions(view, found, split), view.step_note(found.step)]).strip(), "pg-caption"),
+            *([] if more else _mistakes(view, found)),
+            *([] if more else [blocks.later("reach", "reach", view.say("evaluate.waiting"), _asked(view, found))]),
+            blocks.code("source", evaluation.measure),
+        ],
+    }
+
+
+def _table(view: View, found: Scores) -> dict:
+    measured = found.measured
+    cut = view.say(f"evaluate.cut_{found.tokenize}")
+    rows = [
+        ("exact_match", _percent(found.exact_match), view.say("evaluate.exact_match_about")),
+        ("token_accuracy", _percent(found.token_accuracy), view.say("evaluate.token_accuracy_about")),
+        ("bleu", f"{measured.bleu:.1f}", view.say("evaluate.bleu_about", cut=cut, signature=measured.bleu_signature)),
+        ("chrf", f"{measured.chrf:.1f}", view.say("evaluate.chrf_about", signature=measured.chrf_signature)),
+        ("length_ratio", f"{found.length_ratio:.2f}", view.say("evaluate.length_ratio_about")),
+    ]
+    head = [view.say(f"evaluate.{name}") for name in ("score", "value", "what")]
+    return blocks.table("scores", head, [[view.say(f"evaluate.{name}"), value, about] for name, value, about in rows], rowheads=True)
+
+
+def _progress(view: View, tried: int, asked: int) -> dict:
+    return blocks.progress("progress", tried, asked, view.say("evaluate.trying", tried=tried, asked=asked))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
+
+
+def _captions(view: View, found: Scores, split: str) -> list[str]:
+    """What was tried, and what one has to know to read the numbers."""
+    said = [
+        view.say("evaluate.tried", count=found.sentences, all=f"{found.of:,}", split=view.say(f"evaluate.{split}"), step=f"{found.step:,}")
+    ]
+    if view.run.working:
+        said.append(view.say("evaluate.tried_working"))
+    if found.unfinished:
+        said.append(view.say("evaluate.unfinished", count=found.unfinished))
+    if found.most_references > 1:
+        said.append(view.say("evaluate.several", most=found.most_references))
+    if found.measured.too_short:
+        said.append(view.say("evaluate.too_short"))
+    return said
+
+
+def _asked(view: View, found: Scores) -> str:
+    """What the part that comes later depends on."""
+    asked = (view.run.id, found.step, *(view.parameters.get(name, "") for name in ("compare", "mapped")))
+    return " ".join(map(str, (*asked, view.language, view.dark, view.width)))
+
+
+def reach(view: View) -> dict:
+    """One strip for each of the compared runs, and one of them place by place."""
+    runs, offered = compare.chosen(view), compare.offered(view)
+    names = compare.names(runs, view.language)
+    found = [lengths(view.reader, view.runs.corpora, run, view.step) for run in runs]
+    shown = next((at for at, run in enumerate(runs) if run.id == view.parameters.get("mapped")), 0)
+    common = {"width": view.width, "dark": view.dark, "labels": view.labels}
+    strips = pictures.by_length(
+        [one.reach.exact for one in found], names, [one.trained for one in found], [one.reach.counts for one in found], **common
+    )
+    places = pictures.by_place(found[shown].reach.tokens, found[shown].trained, **common)
+    tried, asked = (sum(getattr(one, name) for one in found) for name in ("sentences", "asked"))
+    more = tried < asked  # what is not yet tried is not yet to be spoken of
+    by_length = "" if more else _reach_caption(view, found, names)
+    by_place = "" if more else _say_all(view, token_facts(found[shown].reach, found[shown].trained))
+    which = [{"value": run.id, "label": name} for run, name in zip(runs, names, strict=True)]
+    found_blocks = [
+        *([_progress(view, tried, asked)] if more else []),
+        blocks.figure("reach", strips, by_length, view.say("evaluate.by_length")),
+        _compare(view, runs, offered),
+        *([blocks.choice("mapped", "mapped", view.say("evaluate.mapped"), which, runs[shown].id)] if len(runs) > 1 else []),
+        blocks.figure("places", places, by_place, view.say("evaluate.by_place")),
+    ]
+    return {"step": found[0].step, "uses": [], "more": more, "blocks": found_blocks}
+
+
+def _compare(view: View, runs: list[Run], offered: list[Run]) -> dict:
+    """Other runs of the same task to put beside this one, or the way to one."""
+    if not offered:
+        return blocks.row(
+            "compare-none",
+            blocks.text("compare-alone", view.say("evaluate.alone"), "pg-caption"),
+            blocks.button("compare-try", "knob", view.say("evaluate.try_positions"), knob="positions"),
+            css="controls",
+        )
+    named = compare.names([view.run, *offered], view.language)[1:]
+    options = [{"value": run.id, "label": name} for run, name in zip(offered, named, strict=True)]
+    return blocks.many("compare", "compare", view.say("evaluate.compare"), options, [run.id for run in runs[1:]])
+
+
+def _reach_caption(view: View, found: list[Lengths], names: list[str]) -> str:
+    first = found[0]
+    lines = [_say_all(view, exact_facts(first.reach, first.trained))]
+    if len(found) > 1:
+        facts = [line_fact(one.reach, one.trained) for one in found]
+        lines = [view.say(fact.key, name=name, **fact.values) for name, fact in zip(names, facts, strict=True)]
+    if first.made:
+        how = view.say("evaluate.lengths_made", each=int(max(first.reach.counts)), times=REACH)
+    else:
+        how = view.say("evaluate.lengths_existing")
+    return "\n".join([*lines, how])
+
+
+def _say_all(view: View, facts: list) -> str:
+    return " ".join(view.say(fact.key, **fact.values) for fact in facts)
+
+
+def _mistakes(view: View, found: Scores) -> list[dict]:
+    """Some wrong outputs; a press on one makes it the page's sentence."""
+    if not found.wrong:
+        return [blocks.text("mistakes-none", view.say("evaluate.no_mistakes", count=found.sentences), "pg-caption")]
+    return [
+        blocks.text("mistakes", view.say("evaluate.mistakes", shown=len(found.mistakes), wrong=found.wrong), "pg-heading"),
+        *(_mistake(view, at, mistake) for at, mistake in enumerate(found.mistakes)),
+    ]
+
+
+def _mistake(view: View, at: int, mistake: Mistake) -> dict:
+    lines = [
+        {"label": view.say("page.output"), "tokens": tokens(mistake.output, mistake.right), "side": ""},
+        {"label": view.say("page.reference"), "tokens": tokens(mistake.reference), "side": ""},
+    ]
+    to = {"text": mistake.source}
+    return blocks.row(
+        f"mistake-{at}",
+        blocks.button(f"look-{at}", "move", mistake.source, to=to),
+        blocks.chips(f"wrong-{at}", *lines),
+        css="pg-mistake",
+    )

@@ -1,0 +1,96 @@
+"""What a change costs over many sentences, and what each head is worth: asked after the rest of its tab, since it takes longer."""
+
+from __future__ import annotations
+
+from playground.figures import changes as pictures
+from playground.inspection import differences
+from playground.inspection.fact import Fact
+from playground.inspection.interventions import PARTS, Head
+from playground.queries import interventions
+from playground.ui import blocks
+from playground.ui.panels.interventions import change, head_name
+from playground.ui.view import View
+
+
+def score(view: View) -> dict:
+    """Exact match and token accuracy before and after what the link changes."""
+    asked = change(view)
+    before, after = interventions.score(view.reader, view.runs.corpora, view.run, view.step, asked)
+    rows = []
+    for name, was, now in (("exact", before.exact_match, after.exact_match), ("tokens", before.token_accuracy, after.token_accuracy)):
+        points = 100 * (now - was)
+        sign = "whatif.lost" if points < 0 else "whatif.gained" if points > 0 else "whatif.even"
+        shares = [view.say("whatif.percent", percent=f"{100 * share:.1f}") for share in (was, now)]
+        rows.append([view.say(f"whatif.{name}"), *shares, view.say(sign, points=f"{abs(points):.1f}")])
+    points = 100 * (before.exact_match - after.exact_match)
+    key = "whatif.score_fell" if points > 0 else "whatif.score_rose" if points < 0 else "whatif.score_same"
+    values = {
+        "points": differences.points_of(abs(points)),
+        "before": f"{100 * before.exact_match:.0f}",
+        "after": f"{100 * after.exact_match:.0f}",
+    }
+    said = [view.say(key, **values)] if asked.off or asked.memory else []
+    said += [view.say("whatif.score_row")] if asked.edit else []
+    head = ["", *(view.say(f"whatif.{name}") for name in ("before", "after", "points"))]
+    return {
+        "step": view.step,
+        "uses": [],
+        "blocks": [
+            blocks.table("score", head, rows, view.say("whatif.score", pairs=before.pairs), rowheads=True),
+            *([blocks.text("score-said", " ".join(said), css="pg-caption")] if said else []),
+        ],
+    }
+
+
+def importance(view: View) -> dict:
+    """A bar for every head: what is lost when it alone is switched off. Until all are measured, how many are."""
+    found = interventions.importance(view.reader, view.runs.corpora, view.run, view.step)
+    done = len(found.without)
+    title = blocks.text("importance-title", view.say("whatif.importance"), css="pg-heading")
+    if done < found.heads:
+        said = view.say("whatif.importance_progress", done=done, heads=found.heads)
+        return {"step": view.step, "uses": [], "more": True, "blocks": [title, blocks.progress("importance", done, found.heads, said)]}
+    lost = {head: 100 * (found.whole.exact_match - one.exact_match) for head, one in found.without.items()}
+    fewer = {head: 100 * (found.whole.token_accuracy - one.token_accuracy) for head, one in found.without.items()}
+    every = [*lost.values(), *fewer.values()]
+    scale = {"least": min(every), "most": max(every)}
+    facts = differences.importance(lost, 100 * found.whole.exact_match)
+    exact = f"{100 * found.whole.exact_match:.0f}"
+    said = [_say(view, fact) for fact in facts]
+    said += [view.say("whatif.importance_caption", pairs=found.whole.pairs, exact=exact), view.say("whatif.importance_alone")]
+    off = change(view).off
+    return {
+        "step": view.step,
+        "uses": [],
+        "blocks": [
+            title,
+            blocks.text("importance-said", " ".join(said), css="pg-caption"),
+            blocks.row("importance", *(_part(view, part, lost, fewer, off, scale) for part in PARTS), css="thirds"),
+        ],
+    }
+
+
+def _part(view: View, part: str, lost: dict[Head, float], fewer: dict[Head, float], off: frozenset[Head], scale: dict) -> dict:
+    heads = [head for head in lost if head.part == part]
+    picture = pictures.losses(
+        [f"{head.layer + 1}.{head.head + 1}" for head in heads],
+        [lost[head] for head in heads],
+        [fewer[head] for head in heads],
+        kind=part,
+        off=[head in off for head in heads],
+        width=view.width if view.width < 700 else view.width // 3 - 20,
+        dark=view.dark,
+        labels=view.labels,
+        **scale,
+    )
+    worst = max(heads, key=lambda head: lost[head])
+    said = view.say("whatif.part_caption_none")
+    if lost[worst] > 0:
+        said = view.say("whatif.part_caption", head=head_name(view, worst), points=differences.points_of(lost[worst]))
+    title = view.say("whatif.importance_title", part=view.say(f"whatif.part_{part}"))
+    return blocks.figure(f"importance-{part}", picture, said, title)
+
+
+def _say(view: View, fact: Fact) -> str:
+    values = {name: head_name(view, value, "whatif.head_long") if isinstance(value, Head) else value for name, value in fact.values.items()}
+    return view.say(fact.key, **values)

@@ -1,0 +1,205 @@
+"""What if: the same sentence before and after heads are switched off, the memory is squeezed or cut, or one look is changed by hand."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from playground.figures import changes as pictures
+from playground.figures import theme
+from playground.figures.bars import short
+from playground.inspection import differences, interventions
+from playground.inspection.fact import Fact
+from playground.inspection.interventions import MEMORIES, PARTS, Change, Head
+from playground.queries.interventions import Outcome, outcome
+from playground.queries.results import Look
+from playground.ui import blocks
+from playground.ui.panels import edit_row
+from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, seen
+from playground.ui.view import View, texts, tokens
+
+WHATS = ("heads", "row")
+NAMED = 6  # heads that are named one by one
+
+
+def panel(view: View) -> dict:
+    reference = view.parameters.get("target") == "reference"
+    found = outcome(view.reader, view.run, view.step, view.text, change(view), reference)
+    asked = found.change
+    view.look = found.before
+    row = view.choice("change", WHATS) == "row"
+    whats = [{"value": name, "label": view.say(f"whatif.what_{name}")} for name in WHATS]
+    chooser = edit_row.chooser(view, found) if row else [_switches(view, asked)]
+    more = edit_row.step(view, found) if row else [_score(view, found)]
+    return {
+        "step": found.before.step,
+        "uses": ["text", "step", "target", "change", "off", "squeeze", "cells", "layer", "head", "q", "k"],
+        "blocks": [
+            blocks.text("about", view.say("whatif.about"), css="pg-about"),
+            blocks.row(
+                "controls",
+                blocks.choice("what", "change", view.say("whatif.what"), whats, "row" if row else "heads"),
+                _memory(view, found),
+                css="controls",
+            ),
+            *_in_force(view, asked, row),
+            *_result(view, found),
+            blocks.row(
+                "main",
+                blocks.column("chooser", *chooser),
+                blocks.column("result", *more, _likely(view, found, reference)),
+                css="halves",
+            ),
+            *([] if row else [_importance(view, found)]),
+            blocks.code("source", interventions.edited if row else interventions.silence),
+        ],
+    }
+
+
+def change(view: View) -> Change:
+    """What the link asks to change."""
+    return Change.parse(*(view.parameters.get(name, "") for name in ("off", "squeeze", "cells")))
+
+
+def head_name(view: View, head: Head, key: str = "whatif.head_one") -> str:
+    return view.say(key, part=view.say(f"whatif.part_{head.part}"), layer=head.layer + 1, head=head.head + 1)
+
+
+def _memory(view: View, found: Outcome) -> dict:
+    options = [{"value": "" if name == found.memory else name, "label": view.say(f"whatif.memory_{name}")} for name in MEMORIES]
+    return blocks.choice("memory", "squeeze", view.say("whatif.memory"), options, found.change.memory or "")
+
+
+def _in_force(view: View, asked: Change, row: bool) -> list[dict]:
+    """Everything that is changed at the moment, in one sentence, and the way back."""
+    if not asked:
+        return [blocks.text("in-force", view.say("whatif.nothing_row" if row else "whatif.nothing"), css="pg-caption")]
+    said = []
+    if asked.off:
+        off = [head for head in interventions.heads(view.run.experiment.model) if head in asked.off]
+        names = view.say("whatif.comma").join(head_name(view, head) for head in off[:NAMED])
+        said.append(view.say("whatif.off_more" if len(off) > NAMED else "whatif.off", heads=names, count=len(off) - NAMED))
+    if asked.memory:
+        said.append(view.say("whatif.changed_memory", memory=view.say(f"whatif.memory_{asked.memory}")))
+    if asked.edit:
+        edit = asked.edit
+        said.append(view.say("whatif.changed_row", step=edit.row + 1, layer=edit.layer + 1, head=edit.head + 1))
+    squeezed = []
+    if asked.memory in ("mean", "cut"):
+        squeezed = [blocks.text("squeezed", view.say(f"whatif.memory_{asked.memory}_about"), css="pg-caption")]
+    undo = blocks.button("undo", "move", view.say("whatif.undo"), to={"off": "", "squeeze": "", "cells": ""})
+    force = blocks.text("in-force", view.say("whatif.in_force", changes=view.say("whatif.and").join(said)), css="pg-cell")
+    return [blocks.row("force", force, undo, css="controls"), *squeezed]
+
+
+def _switches(view: View, asked: Change) -> dict:
+    """Every head as a button that switches it off, with its attention in this sentence, by part and layer."""
+    config, look = view.run.experiment.model, view.look
+    small = sum(getattr(look, part).size for part in PARTS) <= MOST_THUMBNAIL_CELLS
+    name = partial(head_name, view, key="whatif.head_long")
+    parts = []
+    for part in PARTS:
+        weights = np.round(getattr(look, part), 2)  # (L, H, Q, K)
+        layers = [
+            {
+                "label": view.say("whatif.layer", layer=layer + 1),
+                "all": view.say("whatif.all_layer", part=view.say(f"whatif.part_{part}"), layer=layer + 1),
+                "heads": [
+                    {"id": str(head), "name": name(head), "weights": weights[layer, head.head].tolist() if small else None}
+                    for head in (Head(part, layer, number) for number in range(config.n_heads))
+                ],
+            }
+            for layer in range(len(weights))
+        ]
+        everything = view.say("whatif.all_part", part=view.say(f"whatif.part_{part}"))
+        mask = seen(view, part).astype(int).tolist()
+        parts.append({"part": part, "label": view.say(f"whatif.part_{part}"), "all": everything, "mask": mask, "layers": layers})
+    colours = theme.colors(view.dark)
+    return {
+        "kind": "switches",
+        "id": "heads",
+        "label": view.say("whatif.heads"),
+        "none": view.say("whatif.none_off"),
+        "is_off": view.say("whatif.is_off"),
+        "parts": parts,
+        "off": [str(head) for head in interventions.heads(config) if head in asked.off],
+        "colours": {"scale": theme.sequential(view.dark), "masked": colours["masked"], "hatch": colours["hatch"]},
+    }
+
+
+def _result(view: View, found: Outcome) -> list[dict]:
+    """Both sentences, what differs marked in both, and in words."""
+    ids = [[piece.id for piece in look.asked] for look in (found.before, found.after)]
+    gone, new = differences.marks(*ids)
+    lines = [_line(view, "before", found.before, gone, "gone"), _line(view, "after", found.after, new, "new")]
+    if found.before.references:
+        answer = view.reader.pieces(view.run, found.before.references[0], "tgt")
+        lines.append({"name": "reference", "label": view.say("whatif.reference"), "tokens": tokens(answer), "verdict": "", "right": None})
+    facts = (differences.written(*ids), differences.moved(found.likely_before, found.likely_after, texts(found.fed)))
+    said = [_say(view, fact) for fact in facts] if found.change else []
+    said += [view.say("whatif.marks")] if any(gone) or any(new) else []
+    return [
+        {"kind": "compare", "id": "compare", "lines": lines},
+        blocks.text("caption", " ".join([*said, view.step_note(found.before.step)]).strip(), css="pg-caption"),
+    ]
+
+
+def _say(view: View, fact: Fact) -> str:
+    """Its probabilities as the pictures write them."""
+    return view.say(fact.key, **{name: short(value) if isinstance(value, float) else value for name, value in fact.values.items()})
+
+
+def _line(view: View, name: str, look: Look, marked: list[bool], mark: str) -> dict:
+    shown = tokens(look.asked, look.right, look.probabilities)
+    right = None if look.right is None else look.finished and all(look.right)
+    verdict = "" if right is None else view.say("whatif.right" if right else "whatif.wrong")
+    return {
+        "name": name,
+        "label": view.say(f"whatif.{name}"),
+        "long": view.say(f"whatif.{name}_long"),
+        "tokens": [token | {"mark": mark if changed else ""} for token, changed in zip(shown, marked, strict=True)],
+        "verdict": verdict if look.finished else f"{verdict} {view.say('whatif.endless')}".strip(),
+        "right": right,
+    }
+
+
+def _likely(view: View, found: Outcome, reference: bool) -> dict:
+    """How likely each token of one and the same sentence is to both models."""
+    picture = pictures.pairs(
+        texts(found.fed),
+        found.likely_before,
+        found.likely_after,
+        chosen=view.row(len(found.fed)),
+        width=half(view),
+        dark=view.dark,
+        labels=view.labels,
+    )
+    of = [{"value": name, "label": view.say(f"whatif.of_{feed}")} for name, feed in (("output", "output"), ("reference", "reference"))]
+    known = blocks.choice("of", "target", view.say("whatif.likely_of"), of, "reference" if reference else "output")
+    figure = blocks.figure("likely-pairs", picture, view.say("whatif.likely_about"), view.say("whatif.likely"))
+    return blocks.column("likely", figure, *([known] if found.before.references else []))
+
+
+def half(view: View) -> int:
+    """Pixels of the right column."""
+    return view.width if view.width < 700 else view.width // 2 - 20
+
+
+def _score(view: View, found: Outcome) -> dict:
+    """Before and after over many sentences: that takes longer, and comes later."""
+    key = f"{_looked(view, found)} {found.change.memory} {bool(found.change.edit)}"
+    return blocks.later("score", "score", view.say("whatif.score_waiting"), key)
+
+
+def _importance(view: View, found: Outcome) -> dict:
+    """Every head by itself, when the rest is shown."""
+    if view.run.working and view.step is None:
+        return blocks.text("importance-waits", view.say("whatif.while_training"), css="pg-caption")
+    return blocks.later("importance", "importance", view.say("whatif.importance_waiting"), _looked(view, found))
+
+
+def _looked(view: View, found: Outcome) -> str:
+    """What both depend on."""
+    off = "_".join(sorted(map(str, found.change.off)))
+    return f"{view.run.id} {found.before.step} {off} {view.language} {view.dark} {view.width}"

@@ -1,0 +1,132 @@
+"""The course: a list of lessons, one of them to do, or what a teacher may want to know of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playground.config import Refusal
+from playground.lessons import course
+from playground.lessons.course import LESSONS, Lesson
+from playground.lessons.labs import get
+from playground.ui import blocks
+from playground.ui.panels.lessons.guessing import ask, locked, verdict
+from playground.ui.view import View
+
+
+def panel(view: View) -> dict:
+    name = view.parameters.get("lesson", "")
+    lesson = course.get(name) if name else None
+    notes = view.parameters.get("notes") == "on"
+    page = _notes(view, lesson) if notes else _lesson(view, lesson) if lesson else _list(view)
+    asked = ["run", "text", "step"] if lesson and lesson.question else []
+    return {"step": None, "uses": ["lesson", "notes", "predicted", "certain", *asked], "blocks": page}
+
+
+def declared(language: str) -> list[dict[str, Any]]:
+    """What the page's script watches for, on whatever tab somebody is: every lesson with its steps."""
+    return [
+        {
+            "name": lesson.name,
+            "title": lesson.say(language, "title"),
+            "steps": [{"name": step.name, "text": lesson.step(language, step.name), "when": step.when} for step in lesson.steps],
+        }
+        for lesson in LESSONS
+    ]
+
+
+def _list(view: View) -> list[dict]:
+    lessons = [
+        {
+            "name": lesson.name,
+            "title": lesson.say(view.language, "title"),
+            "text": lesson.say(view.language, "goal"),
+            "minutes": view.say("course.minutes", minutes=sum(lesson.minutes)),
+        }
+        for lesson in LESSONS
+    ]
+    return [
+        blocks.text("about", view.say("course.about"), css="pg-about"),
+        {"kind": "lessons", "id": "lessons", "lessons": lessons},
+        {"kind": "calibration", "id": "calibration"},
+        blocks.row(
+            "end",
+            blocks.button("notes", "move", view.say("course.teacher"), to={"notes": "on"}),
+            {"kind": "forget", "id": "forget"},
+            css="controls",
+        ),
+    ]
+
+
+def _title(view: View, lesson: Lesson) -> str:
+    return view.say("course.heading", number=course.number(lesson), title=lesson.say(view.language, "title"))
+
+
+def _lesson(view: View, lesson: Lesson) -> list[dict]:
+    steps = [
+        {
+            "name": step.name,
+            "text": lesson.step(view.language, step.name),
+            "to": dict(step.to),
+            "knobs": step.knobs,
+            "sees": step.when.get("sees"),
+        }
+        for step in lesson.steps
+    ]
+    following = course.after(lesson)
+    ways = [blocks.button("notes", "move", view.say("course.teacher_one"), to={"notes": "on"})]
+    if following:
+        label = view.say("course.next", title=following.say(view.language, "title"))
+        ways.insert(0, blocks.button("next", "move", label, to={"lesson": following.name}))
+    return [
+        blocks.button("all", "move", view.say("course.all"), to={"lesson": ""}),
+        blocks.text("title", _title(view, lesson), css="pg-heading"),
+        blocks.text("goal", lesson.say(view.language, "goal"), css="pg-about"),
+        *_asked(view, lesson),
+        {"kind": "steps", "id": "steps", "lesson": lesson.name, "title": view.say("course.do"), "steps": steps},
+        {"kind": "points", "id": "look", "title": view.say("course.look"), "points": lesson.say(view.language, "look").split("\n")},
+        blocks.row("ways", *ways, css="controls"),
+    ]
+
+
+def _asked(view: View, lesson: Lesson) -> list[dict]:
+    """The question of the lesson: a lab's, which is asked there, or its own about the run on screen."""
+    if lesson.question is None:
+        lab = get(lesson.lab)
+        card = {"name": lab.name, "title": lab.say(view.language, "title"), "text": lab.say(view.language, "question")}
+        return [{"kind": "cards", "id": "ask", "title": view.say("course.ask"), "cards": [card]}]
+    asking, guess, sure, answered = ask(view, lesson.say, lesson.question.guesses, ("predicted", "certain"))
+    said = _answer(view, lesson, guess, sure) if answered else []
+    return [
+        blocks.text("ask", view.say("course.ask"), css="pg-heading"),
+        blocks.text("question", lesson.say(view.language, "question"), css="pg-course-text"),
+        *(locked(asking) if len(said) > 1 else asking),
+        *said,
+    ]
+
+
+def _answer(view: View, lesson: Lesson, guess: str, sure: str) -> list[dict]:
+    """What the run on screen says to it."""
+    try:
+        answer, numbers = lesson.question.answer(view.reader, view.run, view.step, view.text)
+    except Refusal as refusal:  # the rest of the lesson is there all the same
+        return [blocks.text("verdict", refusal.say(view.language), css="pg-cell")]
+    return verdict(view, lesson.say, lesson.kept_as, answer, numbers, guess, sure)
+
+
+def _notes(view: View, chosen: Lesson | None) -> list[dict]:
+    """For teachers: one lesson, or all."""
+    found = [blocks.button("student", "move", view.say("course.student"), to={"notes": ""})]
+    if not chosen:
+        minutes = sum(sum(lesson.minutes) for lesson in LESSONS)
+        found.append(blocks.text("about", view.say("course.teacher_about", minutes=minutes), css="pg-about"))
+        found.append(blocks.button("mystery", "move", view.say("course.mystery"), to={"tab": "labs", "lab": "mystery", "notes": ""}))
+    for lesson in (chosen,) if chosen else LESSONS:
+        showing, working, talking = lesson.minutes
+        rows = [
+            (view.say("course.show", minutes=showing), lesson.say(view.language, "show")),
+            (view.say("course.work", minutes=working), lesson.say(view.language, "goal")),
+            (view.say("course.wrong"), lesson.say(view.language, "wrong")),
+            (view.say("course.talk", minutes=talking), lesson.say(view.language, "ask")),
+        ]
+        found.append({"kind": "notes", "id": lesson.name, "title": _title(view, lesson), "rows": rows, "open": view.say("course.open")})
+    return found

@@ -1,0 +1,96 @@
+"""Labs: a question, a guess and how sure one is of it, then the experiment, its numbers, and what they say to the guess."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlencode
+
+from playground.lessons.controlled import Bench
+from playground.lessons.lab import Lab, Value
+from playground.lessons.labs import KINDS, LABS, get
+from playground.ui import blocks
+from playground.ui.panels.lessons import experiment
+from playground.ui.panels.lessons.exhibits import exhibits, label
+from playground.ui.panels.lessons.guessing import ask, locked, verdict
+from playground.ui.view import View
+
+TOSSES = 10**6
+
+
+def panel(view: View) -> dict:
+    name = view.parameters.get("lab", "")
+    page = _page(view, get(name)) if name else {"blocks": _list(view)}
+    return {"step": None, "uses": ["lab", "guess", "sure", "set", "toss", "arms"], **page}
+
+
+def _list(view: View) -> list[dict]:
+    return [
+        blocks.text("about", view.say("lessons.about"), css="pg-about"),
+        {"kind": "calibration", "id": "calibration"},
+        *(_cards(view, kind, [name for name, lab in LABS.items() if lab.kind == kind], view.say(f"lessons.kind_{kind}")) for kind in KINDS),
+        blocks.button("glossary", "move", view.say("page.glossary"), to={"glossary": "all"}),
+    ]
+
+
+def _cards(view: View, id: str, names: list[str], title: str = "") -> dict:
+    """Labs to choose from."""
+    said = [
+        {"name": name, "title": LABS[name].say(view.language, "title"), "text": LABS[name].say(view.language, "question")} for name in names
+    ]
+    return {"kind": "cards", "id": id, "title": title, "cards": said}
+
+
+def _page(view: View, lab: Lab) -> dict:
+    """{"blocks"}, and whether there will be "more" after a "pause" in milliseconds."""
+    asking, guess, sure, answered = ask(view, lab.say, lab.guesses)
+    head = [
+        blocks.button("all", "move", view.say("lessons.all"), to={"lab": ""}),
+        blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
+        blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
+    ]
+    if not isinstance(lab, Bench):
+        if not answered:
+            return {"blocks": head + asking}
+        return {"blocks": head + locked(asking) + _result(view, lab, guess, sure) + _ending(view, lab)}
+    if not (answered or lab.alone):
+        return {"blocks": head + asking}
+    shown = experiment.show(view, lab)
+    said = experiment.verdict(view, lab, shown.outcome, guess, sure) if answered and shown.outcome else []
+    asking, ending = (locked(asking), _ending(view, lab)) if said else (asking, [])
+    # who is to find something out looks first and guesses then
+    page = shown.blocks + (asking if shown.visible else []) + said if lab.alone else asking + said + shown.blocks
+    return {"blocks": head + page + ending, **({"more": True, "pause": experiment.PAUSE} if shown.works else {})}
+
+
+def _ending(view: View, lab: Lab) -> list[dict]:
+    """The code that ran, and where to go on."""
+    return [
+        *(blocks.code(f"code-{number}", thing) for number, thing in enumerate(lab.code)),
+        *([_cards(view, "next", list(lab.next), view.say("lessons.next"))] if lab.next else []),
+    ]
+
+
+def _result(view: View, lab: Lab, guess: str, sure: str) -> list[dict]:
+    asked = dict(parse_qsl(view.parameters.get("set", "")))
+    toss = view.whole("toss", 1, 1, TOSSES)
+    settings = lab.settings(asked)
+    outcome = lab.outcome(toss, **settings)
+    return [
+        *verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure if toss == 1 and not asked else ""),
+        blocks.text("about", lab.say(view.language, "about"), css="pg-caption"),
+        blocks.row("controls", *_controls(view, lab, settings, toss), css="controls"),
+        blocks.row("exhibits", *exhibits(view, lab, outcome.exhibits), css="grids"),
+    ]
+
+
+def _controls(view: View, lab: Lab, settings: dict[str, Value], toss: int) -> list[dict]:
+    found = []
+    for control in lab.controls:
+        options = [
+            {
+                "value": urlencode(settings | {control.name: value}),
+                "label": label(view, lab, str(value), f"{value:g}" if isinstance(value, float) else ""),
+            }
+            for value in control.choices
+        ]
+        found.append(blocks.choice(control.name, "set", lab.say(view.language, f"control_{control.name}"), options, urlencode(settings)))
+    return [*found, blocks.button("toss", "move", view.say("lessons.toss"), to={"toss": toss % TOSSES + 1})]

@@ -1,0 +1,87 @@
+"""How the chosen number came to be, as blocks: a table of terms whose labels lead to where they came from, and the sum."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from playground.inspection.arithmetic import Derivation, Label
+from playground.queries.activations import Inside
+from playground.ui import blocks as make
+from playground.ui.view import View
+
+SIGNS = {"product": "×", "exp": "−", "square": "−"}
+SIDES = ("left", "right", "part")
+WORDS = ("hide", "show", "guess", "check", "right", "higher", "lower", "no_number", "terms", "walk")
+
+
+def blocks(view: View, found: Inside, derivation: Derivation | None, cell: str, secret: bool) -> list[dict]:
+    """The calculation of the chosen cell, which is called `cell`; a sentence that invites to choose one when none is."""
+    if derivation is None:
+        return [make.text("invite", view.say("map.invite"), css="map-invite")]
+    return [_sheet(view, found, derivation, cell, secret)]
+
+
+def asks(derivation: Derivation | None) -> bool:
+    """Whether there is something to calculate: a number that is only looked up or copied is no question."""
+    return derivation is not None and derivation.steps[-1].text != derivation.result
+
+
+def _sheet(view: View, found: Inside, derivation: Derivation, cell: str, secret: bool) -> dict:
+    """While it is `secret`, the last line is left to the student, and `answer` is only for the page's script to compare with."""
+    heads = {side: view.say(f"map.sheet_{derivation.operation}_{side}") for side in SIDES} if derivation.terms else {}
+    steps = [
+        {"why": view.say(step.key, **step.values), "text": _named(step.text, heads), "result": step.result} for step in derivation.steps
+    ]
+    if secret:
+        steps[-1] |= {"text": "", "result": "?"}
+    return {
+        "kind": "sheet",
+        "id": "sheet",
+        "title": view.say("map.sheet_title", cell=cell),
+        "secret": secret,
+        "answer": float(derivation.shown),
+        "asks": asks(derivation),
+        "equals": "" if secret else _equals(view, derivation),
+        "sign": SIGNS.get(derivation.operation, ""),
+        "head": list(heads.values()),
+        "terms": [
+            {
+                "left": _label(view, found, term.left),
+                "left_value": term.left_value,
+                "right": _label(view, found, term.right) if term.right else None,
+                "right_value": term.right_value,
+                "part": term.part,
+            }
+            for term in derivation.terms
+        ],
+        "leads": [{"label": _label(view, found, lead.label), "value": lead.value} for lead in derivation.leads],
+        "steps": steps,
+        "words": {name: view.say(f"map.sheet_{name}") for name in WORDS},
+    }
+
+
+def _named(text: str, heads: Mapping[str, str]) -> str:
+    """A line in which the columns of the table have the names that stand over them."""
+    columns = {"Σ left": f"Σ {heads['left']}", "max left": f"max {heads['left']}", "Σ": f"Σ {heads['part']}"} if heads else {}
+    return re.sub("|".join(columns), lambda name: columns[name[0]], text) if columns else text
+
+
+def _equals(view: View, derivation: Derivation) -> str:
+    """The model's own number. The last digits may differ: the sheet goes on with what it has printed."""
+    same = derivation.shown == derivation.result
+    return view.say("map.sheet_equals" if same else "map.sheet_equals_nearly", value=derivation.shown.replace("-", "−"))
+
+
+def _label(view: View, found: Inside, label: Label) -> dict:
+    """What a number is called and, where the model computed it, the way there."""
+    name = {"text": label.text, "title": view.say(f"map.term_{label.name}")}
+    if label.stage in found.stages:
+        stage = found.stages[label.stage]
+        *head, row, col = label.index if stage.values.ndim > 1 else (*label.index, 0)
+        name["to"] = {"stage": label.stage, "row": row, "col": col}
+        if head:
+            name["to"] |= {"head": head[0] + 1, "layer": view.whole("layer", 1, 1, 6)}
+    elif label.parameter:
+        name["title"] += f" · {label.parameter}"
+    return name

@@ -1,0 +1,108 @@
+"""The map: this very model as one drawing through which the sentence flows; every stage opens, every number can be worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from playground.figures import theme
+from playground.inspection.activations import Stage
+from playground.queries.activations import Cell, Inside, inside
+from playground.runs.lru import Memory
+from playground.ui import blocks
+from playground.ui.panels.map import stage, worksheet
+from playground.ui.panels.map.layout import FOLDED, path, plan
+from playground.ui.view import View
+
+DRAWN = Memory(64, 0)  # drawings, which hold no arrays: one is the same for every cell that is clicked
+
+
+def panel(view: View) -> dict:
+    config, asked = view.run.experiment.model, view.parameters.get("stage", "")
+    layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
+    head = view.whole("head", 1, 1, config.n_heads) - 1
+    found, derivation = inside(view.reader, view.run, view.step, view.text, _fed(view) == "reference", _cell(view, asked, head))
+    opened = found.stages.get(asked)
+    unfolded = _unfolded(asked, layers)
+    shown = {stack: n or 0 for stack, n in unfolded.items()}
+    drawn = DRAWN.get((found.number, view.language, head, *shown.values()), lambda: plan(view, found, head, shown))
+    drawing = {
+        "kind": "map",
+        "id": "map",
+        "label": view.say("map.label"),
+        "open": opened.address if opened else "",
+        "close": next((f"{stack}.{n}" for stack, n in unfolded.items() if n and layers[stack] > FOLDED), ""),
+        "here": here(view, found, opened, head),
+        **drawn,
+        "colours": _colours(view.dark),
+        "words": {name: view.say(f"map.{name}") for name in ("here", "close", "previous", "next", "masked", "blocks")},
+        "blocks": stage.blocks(view, found, derivation, opened, head) if opened else [],
+    }
+    return {
+        "step": found.step,
+        "uses": ["text", "step", "head", "target", "stage", "row", "col", "hide", "window", "digits"],
+        "blocks": [
+            blocks.text("about", view.say("map.about"), css="pg-caption"),
+            blocks.row("choices", *_choices(view, head, config.n_heads), css="controls"),
+            drawing,
+            _worksheet(view, opened),
+        ],
+    }
+
+
+def here(view: View, found: Inside, opened: Stage | None, head: int) -> list[dict]:
+    """Where one is: from the whole model down to the open stage. A piece with a "stage" leads there; an "aside" is no place."""
+    pieces: list[dict] = [{"text": view.say("map.whole"), "stage": ""}]
+    if opened:
+        pieces += [{"text": name} for name in path(view, opened)]
+    if opened and opened.layer is not None:
+        pieces[2]["stage"] = ".".join(opened.address.split(".")[:2])
+    if opened and opened.axes[0] == "H":
+        pieces.append({"text": view.say("map.head_of", head=head + 1, heads=opened.values.shape[0]), "aside": True})
+    return [*pieces, {"text": view.say("map.at_step", step=f"{found.step:,}"), "aside": True}]
+
+
+def _fed(view: View) -> str:
+    return view.choice("target", ("output", "reference"))
+
+
+def _choices(view: View, head: int, heads: int) -> list[dict]:
+    """Which head is shown where there are several, and what the decoder is fed."""
+    numbers = [{"value": str(n + 1), "label": str(n + 1)} for n in range(heads)]
+    feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in ("output", "reference")]
+    layer = {"layer": view.whole("layer", 1, 1, 6)}  # the cursor names a head by both
+    found = [blocks.choice("head", "head", view.say("map.head"), numbers, str(head + 1), resets=layer)] if heads > 1 else []
+    return [*found, blocks.choice("feed", "target", view.say("page.feed"), feeds, _fed(view))]
+
+
+def _cell(view: View, asked: str, head: int) -> Cell | None:
+    """The cell of the cursor, whether or not the model has it."""
+    row, col = (view.whole(name, -1, 0, 10**6) for name in ("row", "col"))
+    return Cell(asked[:100], head, row, col) if asked and row >= 0 and col >= 0 else None
+
+
+def _unfolded(asked: str, layers: Mapping[str, int]) -> dict[str, int | None]:
+    """Of each stack the layer that was asked for; None when none was. "decoder.3" asks for one, and so does every stage in it."""
+    stack, _, rest = asked.partition(".")
+    number = rest.partition(".")[0]
+    named = number.isascii() and number.isdigit() and len(number) < 3 and int(number) < layers.get(stack, 0)
+    return {name: int(number) if named and name == stack else None for name in layers}
+
+
+def _colours(dark: bool) -> dict:
+    """The scales of the large pictures, for the small ones."""
+    palette = theme.colors(dark)
+    return {
+        "signed": theme.diverging(dark),
+        "probability": theme.sequential(dark),
+        "plain": [palette["paper"], palette["paper"], palette["line"]],
+        "masked": palette["masked"],
+        "hatch": palette["hatch"],
+    }
+
+
+def _worksheet(view: View, opened: Stage | None) -> dict:
+    """A printable sheet of such calculations, another one for each number of a student; of the attention that is open, at first."""
+    words = {name: view.say(f"map.paper_{name}") for name in ("title", "about", "seed", "open", "key")}
+    words["attention"] = view.say("map.worksheet_kind")
+    kinds = [{"value": kind, "label": view.say(f"map.worksheet_kind_{kind}")} for kind in worksheet.KINDS]
+    return {"kind": "worksheet", "id": "worksheet", "kinds": kinds, "value": opened.part if opened else "encoder", "words": words}

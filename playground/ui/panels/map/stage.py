@@ -1,0 +1,156 @@
+"""One open stage of the map, as blocks: its numbers large, its shape, formula and code, and how the chosen cell came to be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from playground.figures import tensor as pictures
+from playground.inspection import tensors
+from playground.inspection.activations import Stage
+from playground.inspection.arithmetic import Derivation
+from playground.inspection.formulas import About, about
+from playground.queries.activations import Inside
+from playground.ui import blocks as make
+from playground.ui.panels.map import derivation_view
+from playground.ui.panels.map.layout import path, scale, seen_of, slice_of, strongest
+from playground.ui.view import View, texts
+
+WINDOW = 128  # columns of a large picture
+TALL = 40  # rows in which numbers can still be written
+PICTURE = 0.44  # of the width: as much as a picture may take for the arithmetic to stand beside it
+LIKELIEST = 40  # tokens of a large vocabulary that are shown
+LETTERS = {"S": "source", "T": "target", "H": "heads", "D": "width", "K": "size", "F": "inner", "V": "vocabulary"}
+
+
+def blocks(view: View, found: Inside, derivation: Derivation | None, stage: Stage, head: int) -> list[dict]:
+    """Everything about one stage; `head` counts from 0 and only matters where the stage has heads."""
+    values, known = slice_of(stage.values, stage, head), about(view.run.experiment.model, stage)
+    rows, row_title, row_side = _rows(view, found, stage)
+    columns, column_title, column_side = _columns(view, found, stage)
+    chosen, secret = _chosen(view, values.shape), view.parameters.get("hide") == "on" and derivation_view.asks(derivation)
+    shown = _window(view, stage, values, chosen)
+    mask = seen_of(stage, head)
+    beside = pictures.readable(len(rows), len(shown), part := int(view.width * PICTURE))
+    picture = pictures.heatmap(
+        values[:, shown],
+        rows,
+        [columns[at] for at in shown],
+        kind=stage.part,
+        scale=scale(stage),
+        limit=strongest(stage, head),
+        mask=None if mask is None else mask[:, shown],
+        chosen=(chosen[0], shown.index(chosen[1])) if chosen and chosen[1] in shown else None,
+        secret=secret,
+        titles=(row_title, column_title),
+        at=shown,
+        sides=(row_side, column_side),
+        width=part if beside else view.width,
+        dark=view.dark,
+        labels=view.labels,
+    )
+    said = tensors.facts(tensors.shown(stage, found.stages, head, rows, columns))
+    caption = view.say("map.caption_hidden") if secret else " ".join(view.say(fact.key, **fact.values) for fact in said)
+    cell = view.say("map.cell", row=rows[chosen[0]], column=columns[chosen[1]]) if chosen else ""
+    large = make.figure("stage", picture, f"{caption} {view.step_note(found.step)}".strip(), _title(view, stage, head))
+    cells = make.row("cells", *_cells(view, rows, columns, chosen, shown, stage), css="controls")
+    sums = make.column("arithmetic", *_about(view, known), *derivation_view.blocks(view, found, derivation, cell, secret))
+    code = make.code("source", known.source, lit=known.lines)
+    if beside:
+        return [make.row("sides", make.column("picture", large, cells), sums, css="map-sides"), code]
+    return [large, cells, make.row("sides", sums, code, css="halves")]
+
+
+def _title(view: View, stage: Stage, head: int) -> str:
+    names = path(view, stage)
+    title = f"{names[-1]} · {' › '.join(names[:-1])}"
+    return title if stage.axes[0] != "H" else f"{title} · {view.say('map.head_of', head=head + 1, heads=stage.values.shape[0])}"
+
+
+def _about(view: View, known: About) -> list[dict]:
+    """The paper's formula, and the shape: (H, T, S) = (4, 6, 6), which is heads, target tokens, source tokens."""
+    names = view.say("map.and").join(view.say(f"map.letter_{LETTERS[letter]}") for letter in known.letters)
+    letters, sizes = ", ".join(known.letters), ", ".join(map(str, known.sizes))
+    return [
+        make.text("formula", view.say(known.key, **known.values), css="map-formula"),
+        make.text("shape", view.say("map.shape", letters=letters, sizes=sizes, names=names), css="pg-caption"),
+    ]
+
+
+def _rows(view: View, found: Inside, stage: Stage) -> tuple[list[str], str, str]:
+    """What the rows are called, the title of their axis, and the side of the sentence they stand on."""
+    letter = stage.axes[1] if stage.axes[0] == "H" else stage.axes[0]
+    if letter == "S":
+        return texts(found.source), view.say("map.axis_source"), "src"
+    read = texts(found.fed)
+    if len(stage.axes) == 1 or stage.axes[-1] not in "TSV":
+        return read, view.say("map.axis_fed"), "fed"
+    asked = texts(found.asked)  # attention, logits and probabilities are about the token to come
+    return [f"{before}→{after}" for before, after in zip(read, asked, strict=True)], view.say("map.axis_asks"), "tgt"
+
+
+def _columns(view: View, found: Inside, stage: Stage) -> tuple[list[str], str, str]:
+    """The same of the columns. Dimensions count from 1."""
+    letter = stage.axes[-1]
+    if len(stage.axes) == 1:
+        return [view.say("map.axis_id")], "", ""
+    if letter == "V":
+        tokenizer = view.run.tokenizers[1]
+        return [tokenizer.piece(id) for id in range(stage.values.shape[-1])], view.say("map.axis_vocabulary"), ""
+    if letter == "S":
+        return texts(found.source), view.say("map.axis_src_answers"), "src"
+    if letter == "T":
+        return texts(found.fed), view.say("map.axis_fed_answers"), "fed"
+    return [str(at + 1) for at in range(stage.values.shape[-1])], view.say(f"map.axis_{LETTERS[letter]}"), ""
+
+
+def _chosen(view: View, shape: tuple[int, ...]) -> tuple[int, int] | None:
+    """The cell of the cursor, when it lies inside."""
+    row, col = (view.whole(name, -1, 0, 10**6) for name in ("row", "col"))
+    return (row, col) if 0 <= row < shape[0] and 0 <= col < shape[1] else None
+
+
+def _window(view: View, stage: Stage, values: np.ndarray, chosen: tuple[int, int] | None) -> list[int]:
+    """The columns that are shown: all of them, those of the window asked for, or of a large vocabulary the likeliest."""
+    total = values.shape[1]
+    if _only_likeliest(stage):
+        best = np.argsort(-values.max(axis=0), kind="stable")[:LIKELIEST].tolist()
+        return sorted({*best, chosen[1]} if chosen else best)
+    size = _size(view, values.shape)
+    first = view.whole("window", chosen[1] if chosen else 0, 0, total - 1) // size * size
+    return list(range(first, min(first + size, total)))
+
+
+def _only_likeliest(stage: Stage) -> bool:
+    return stage.axes[-1] == "V" and stage.values.shape[-1] > LIKELIEST
+
+
+def _size(view: View, shape: tuple[int, ...]) -> int:
+    """Columns of one window: fewer when their numbers are to be written on them."""
+    written = view.parameters.get("digits") == "on" and shape[0] <= TALL
+    return min(pictures.fitting(view.width), WINDOW) if written else WINDOW
+
+
+def _cells(view: View, rows: list[str], columns: list[str], chosen: tuple[int, int] | None, shown: list[int], stage: Stage) -> list[dict]:
+    """Choosing a cell without a mouse, seeing the numbers, and moving on to other columns."""
+    total, size = len(columns), _size(view, (len(rows), len(columns)))
+    tokens = stage.axes[-1] in "ST"
+    pick = {
+        "kind": "pick",
+        "id": "pick",
+        "rows": [f"{at + 1} · {text}" for at, text in enumerate(rows)],
+        "columns": [{"value": at, "label": f"{at + 1} · {columns[at]}" if tokens else columns[at]} for at in range(total)],
+        "row": chosen[0] if chosen else None,
+        "col": chosen[1] if chosen else None,
+        "words": {name: view.say(f"map.pick_{name}") for name in ("label", "row", "column")},
+    }
+    found = [pick]
+    if _only_likeliest(stage):
+        key = "map.only_likeliest" if len(shown) == LIKELIEST else "map.only_likeliest_and"
+        return [*found, make.text("left-out", view.say(key, shown=LIKELIEST, total=total), css="pg-caption")]
+    if total > pictures.fitting(view.width) and len(rows) <= TALL and not tokens:
+        options = [{"value": value, "label": view.say(f"map.digits_{value or 'off'}")} for value in ("", "on")]
+        found.append(make.choice("digits", "digits", view.say("map.digits"), options, "on" if size != WINDOW else ""))
+    if total > size:
+        last = (total - 1) // size * size
+        found.append(make.slider("window", "window", view.say("map.window", total=total), 0, last, size, shown[0], first=1))
+    return found

@@ -1,0 +1,228 @@
+"""The decoder's two lives on one sentence: fed the right answer, fed its own words, and fed its own words with one of them corrected."""
+
+from __future__ import annotations
+
+from playground.figures import lens as lenses
+from playground.inspection import lens
+from playground.inspection.probabilities import top
+from playground.queries.results import Look
+from playground.queries.teacher_forcing import Lives, go_wrong, lens_of, lives
+from playground.ui import blocks
+from playground.ui.panels.attention import chosen
+from playground.ui.panels.decoding_step import likeliest, looks
+from playground.ui.view import View, texts, tokens
+
+SUGGESTED = 4  # sentences that go wrong
+MORE = 100  # sentences to find them among when few do
+RIVALS = 5
+
+
+def panel(view: View) -> dict:
+    found = lives(view.reader, view.run, view.step, view.text, view.parameters.get("force", ""), _fix(view))
+    view.look = found.free
+    steps = max(len(life.asked) for life in (found.forced, found.free, found.corrected) if life)
+    at = view.row(steps)
+    at = at if at is not None else min(found.parted or 0, steps - 1)
+    return {
+        "step": found.step,
+        "uses": ["text", "step", "q", "layer", "head", "fix", "force", "target"],
+        "blocks": [
+            blocks.text("about", view.say("lives.about"), css="pg-about"),
+            *_suggestions(view),
+            _lanes(view, found, at, steps),
+            blocks.text("caption", " ".join([*_captions(view, found), view.step_note(found.step)]).strip(), css="pg-caption"),
+            *([] if found.free.references else [blocks.text("no-reference", view.say("lives.no_reference"), css="pg-warning")]),
+            *([] if found.forced and not view.parameters.get("force") else [_force(view)]),
+            _correct(view, found, at),
+            _step(view, found, at),
+            *_lens(view, found, at),
+            blocks.code("source", lens.probabilities),
+        ],
+    }
+
+
+def _fix(view: View) -> tuple[int, int] | None:
+    """The correction in the link: a step and a token id."""
+    step, _, token = view.parameters.get("fix", "").partition(":")
+    return (int(step), int(token)) if all(part.isascii() and part.isdigit() and len(part) < 7 for part in (step, token)) else None
+
+
+def _suggestions(view: View) -> list[dict]:
+    """Sentences at which the two lives part, so that nobody has to look for one. Of a model that trains, none: each step has others."""
+    if view.run.working and view.step is None:
+        return []
+    sentences = view.examples()[:6] + view.reader.examples(view.run, "harder", 6)
+    wrong = go_wrong(view.reader, view.run, view.step, sentences)
+    if len(wrong) < SUGGESTED:  # a good model: more have to be asked
+        sentences += [pair for pair in view.reader.examples(view.run, "heldout", MORE) if pair not in sentences]
+        wrong = go_wrong(view.reader, view.run, view.step, sentences)
+    wrong = wrong[:SUGGESTED]
+    if not wrong:
+        return [blocks.text("none-wrong", view.say("lives.none_wrong"), css="pg-caption")]
+    return [blocks.choice("wrong", "text", view.say("lives.goes_wrong"), [{"value": text, "label": text} for text in wrong], view.text)]
+
+
+def _lanes(view: View, found: Lives, at: int, steps: int) -> dict:
+    lanes = [_lane(view, name, life) for name in ("forced", "free", "corrected") if (life := getattr(found, name))]
+    return {
+        "kind": "lanes",
+        "id": "lanes",
+        "label": view.say("lives.step"),
+        "steps": steps,
+        "at": at,
+        "parted": found.parted,
+        "parts": view.say("lives.parts_here"),
+        "fixes": view.say("lives.corrected_here" if _is_right(view, found) else "lives.changed_here"),
+        "lanes": lanes,
+    }
+
+
+def _lane(view: View, name: str, life: Look) -> dict:
+    """What was fed and what was said, step by step. The forced life says what it finds likeliest, whatever it is made to write."""
+    said, fixed = _said(name, life), _fix(view)
+    fed = tokens(life.fed)
+    if name != "forced" and life.right is not None:  # its own mistakes come back as its input
+        fed = [fed[0], *({**token, "right": right} for token, right in zip(fed[1:], life.right, strict=False))]
+    return {
+        "name": view.say(f"lives.{name}"),
+        "verdict": _verdict(view, life, said),
+        "right": all(token.get("right", True) for token in said) if life.right is not None else None,
+        "fixed": fixed[0] if name == "corrected" and fixed else None,
+        "rows": [
+            {"label": view.say("lives.fed"), "tokens": fed, "kind": "fed"},
+            {"label": view.say("lives.says"), "tokens": said, "kind": "says"},
+        ],
+    }
+
+
+def _said(name: str, life: Look) -> list[dict]:
+    if name != "forced":
+        return tokens(life.asked, life.right, life.probabilities)
+    likeliest = [row[0] for row in life.likely]
+    return [
+        {"text": token.text, "id": token.id, "known": True, "right": token.id == wanted.id, "p": token.probability}
+        for token, wanted in zip(likeliest, life.asked, strict=True)
+    ]
+
+
+def _verdict(view: View, life: Look, said: list[dict]) -> str:
+    if life.right is None:
+        return ""
+    right = sum(token["right"] for token in said)
+    return view.say("lives.right_tokens", right=right, all=len(said))
+
+
+def _captions(view: View, found: Lives) -> list[str]:
+    """Where they part, whether the correction helped, and what the same two measures say of all held-out sentences."""
+    said = []
+    if found.parted is not None:
+        forced, free = found.forced, found.free
+        right = forced.asked[found.parted].text if found.parted < len(forced.asked) else "–"
+        wrote = free.asked[found.parted].text if found.parted < len(free.asked) else "–"
+        later = [token["right"] for token in _said("forced", forced)[found.parted + 1 :]]
+        said.append(view.say("lives.parted", step=found.parted + 1, wrote=wrote, right=right))
+        if later:
+            own = sum(found.free.right[found.parted + 1 :])
+            said.append(view.say("lives.after", forced=sum(later), own=own, all=len(later)))
+    elif found.forced:
+        said.append(view.say("lives.together"))
+    fixed = _fix(view)
+    if found.corrected and fixed and not _is_right(view, found):
+        said.append(view.say("lives.still_wrong", step=fixed[0] + 1, token=found.corrected.asked[fixed[0]].text))
+    elif found.corrected and fixed:
+        if found.recovered is not None:
+            said.append(view.say("lives.recovered", step=fixed[0] + 1, since=found.recovered + 1))
+        elif found.forced:
+            said.append(view.say("lives.not_recovered", step=fixed[0] + 1))
+    measured = _measured(view, found.step)
+    return [*said, *([measured] if measured else [])]
+
+
+def _is_right(view: View, found: Lives) -> bool:
+    """Whether what was chosen in place of the model's own word is the right one, as far as anybody knows."""
+    fixed = _fix(view)
+    return not (found.corrected and fixed and found.corrected.right and not found.corrected.right[fixed[0]])
+
+
+def _measured(view: View, at: int) -> str:
+    """Both measures over the held-out split at this step: a token is easy to get right when all before it is."""
+    rows = view.run.history.validations.rows()
+    before = [row for row, step in enumerate(rows["step"]) if step <= at]
+    if not before:
+        return ""
+    row = before[-1]
+    tokens_right, sentences_right = (f"{100 * rows[name][row]:.1f}" for name in ("token_accuracy", "exact_match"))
+    return view.say(
+        "lives.measured", step=int(rows["step"][row]), tokens=tokens_right, sentences=sentences_right, pairs=int(rows["pairs"][row])
+    )
+
+
+def _force(view: View) -> dict:
+    return blocks.field("force", "force", view.say("lives.force"), view.parameters.get("force", ""), view.say("lives.force_hint"))
+
+
+def _correct(view: View, found: Lives, at: int) -> dict:
+    """What could be written at the chosen step instead: the likeliest tokens, and the right one when it isn't among them."""
+    free = found.free
+    at = min(at, len(free.asked) - 1)
+    options = {likely.id: f"{likely.text}  {likely.probability:.2f}" for likely in free.likely[at]}
+    if found.forced and at < len(found.forced.asked):
+        options.setdefault(found.forced.asked[at].id, found.forced.asked[at].text)
+    options.pop(free.asked[at].id, None)
+    chosen_fix = view.parameters.get("fix", "") if found.corrected else ""
+    choices = [{"value": "", "label": view.say("lives.as_written", token=free.asked[at].text)}]
+    choices += [{"value": f"{at}:{id}", "label": text} for id, text in options.items()]
+    return blocks.choice("fix", "fix", view.say("lives.correct", step=at + 1), choices, chosen_fix)
+
+
+def _step(view: View, found: Lives, at: int) -> dict:
+    """The chosen step in every life: what was nearly said, and where cross-attention looked."""
+    columns = []
+    lanes = [(name, life) for name in ("forced", "free", "corrected") if (life := getattr(found, name)) and at < len(life.asked)]
+    width = view.width if view.width < 700 else view.width // max(len(lanes), 1) - 20
+    view.look = found.free
+    layer, head = chosen(view, "cross")
+    for name, life in lanes:
+        view.look = life
+        first = life.likely[at][0]
+        pointed, where = looks(view, life, at, layer, head, width)
+        says = view.say("lives.likely_caption", fed=life.fed[at].text, token=first.text, percent=f"{100 * first.probability:.1f}")
+        title = view.say("lives.likely", lane=view.say(f"lives.{name}"), step=at + 1)
+        columns.append(
+            blocks.column(
+                f"step-{name}",
+                blocks.figure(f"lives-likely-{name}", likeliest(view, life, at, width), says, title),
+                blocks.figure(f"lives-looks-{name}", pointed, where),
+            )
+        )
+    view.look = found.free
+    return blocks.row("step", *columns, css="thirds" if len(columns) > 2 else "halves")
+
+
+def _lens(view: View, found: Lives, at: int) -> list[dict]:
+    """What each layer would say; of the forced life when the page feeds the reference, else of the free one."""
+    forced = view.parameters.get("target") == "reference" and found.forced is not None
+    life = found.forced if forced else found.free
+    said = lens_of(view.reader, view.run, view.step, view.text, [piece.id for piece in life.asked])
+    name = view.run.tokenizers[1].piece
+    rivals = [[", ".join(f"{name(id)} {p:.2f}" for id, p in top(row, RIVALS)) for row in layer] for layer in said]
+    layers = [view.say("lives.lens_start"), *(view.say("lives.lens_row", layer=layer) for layer in range(1, len(said)))]
+    picture = lenses.grid(
+        said.max(axis=-1),
+        [[name(int(id)) for id in row] for row in said.argmax(axis=-1)],
+        layers,
+        texts(life.asked),
+        rivals=rivals,
+        decided=lens.decided(said).tolist(),
+        pinned=at,
+        width=view.width,
+        dark=view.dark,
+        labels=view.labels,
+    )
+    fact = lens.facts(said)
+    caption = " ".join([view.say(fact.key, **fact.values), view.say(f"lives.lens_{view.run.experiment.model.norm}")])
+    feeds = [{"value": "output", "label": view.say("lives.free")}, {"value": "reference", "label": view.say("lives.forced")}]
+    found_choice = (
+        [blocks.choice("feed", "target", view.say("lives.lens_of"), feeds, "reference" if forced else "output")] if found.forced else []
+    )
+    return [blocks.figure("lens", picture, caption, view.say("lives.lens")), *found_choice]

@@ -1,0 +1,58 @@
+"""An upload before anything learns it: how it would be split and cut into tokens, what it looks like, how long it would take to learn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from playground.config import Experiment, Refusal, read_query
+from playground.queries.results import pieces_of
+from playground.reading.uploads import Pairs
+from playground.runs.forecast import forecast
+from playground.runs.registry import Runs
+from playground.ui import blocks
+from playground.ui.cost_estimate import duration, short
+from playground.ui.upload import summary, uploading
+from playground.ui.view import Screen, tokens
+
+PAIRS = 3  # shown cut into tokens
+
+
+def preview(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
+    """The blocks under a reading, for the settings in `parameters`. Raises Refusal when these sentences can't be learnt with them."""
+    screen = Screen(parameters)
+    experiment, _ = read_query(parameters)
+    experiment = experiment.with_(task="own", own=parameters.get("own", "")[:64])
+    pairs, _ = uploading.pairs(runs, experiment)
+    corpus, found = runs.corpora.look(experiment, pairs)
+    said = summary.facts(found, screen) + summary.elsewhere(pairs, corpus.left_out, found, experiment.data.max_tokens, screen)
+    lines = []
+    for item in corpus.train[:PAIRS]:
+        for side, tokenizer, text in (("source", corpus.src_tokenizer, item.src), ("target", corpus.tgt_tokenizer, item.tgt)):
+            lines.append({"label": screen.say(f"page.{side}"), "tokens": tokens(pieces_of(tokenizer, text)), "side": ""})
+    cut = screen.say(
+        "sentences.tokenizers", src=screen.say(f"sentences.kind_{corpus.src_tokenizer.kind}"), src_size=f"{found.src.vocabulary:,}",
+        tgt=screen.say(f"sentences.kind_{corpus.tgt_tokenizer.kind}"), tgt_size=f"{found.tgt.vocabulary:,}",
+    )  # fmt: skip
+    return {
+        "blocks": [
+            blocks.text("preview-facts", " ".join(said), css="pg-caption"),
+            *summary.too_long(pairs, corpus.left_out, screen, "preview"),
+            blocks.text("preview-estimate", _estimate(experiment, found.sizes["train"], pairs, screen), css="pg-caption"),
+            blocks.text("preview-cut", cut, css="pg-caption"),
+            blocks.chips("preview-pieces", *lines, ids=True),
+            *summary.pictures(found, screen, "preview"),
+            uploading.downloads(experiment.data.own, len(pairs.pairs), screen),
+        ]
+    }
+
+
+def _estimate(experiment: Experiment, count: int, pairs: Pairs, screen: Screen) -> str:
+    """How often the settings go through the data, and how long that takes here."""
+    try:
+        seconds = forecast(experiment, pairs).seconds
+    except Refusal as refusal:
+        return refusal.say(screen.language)
+    config = experiment.training
+    passes = "–" if config.batch_unit == "tokens" else short(config.steps * config.batch_size / count)
+    return screen.say("sentences.estimate", steps=f"{config.steps:,}", passes=passes, time=duration(seconds, screen.language))

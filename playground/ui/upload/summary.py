@@ -1,0 +1,95 @@
+"""Blocks about sentences: how many, how long, of which words; the same for the data of a run and for an upload that nothing learns yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from playground.data.statistics import Side, Statistics
+from playground.figures import bars, data
+from playground.reading.column_mapping import SHOWN
+from playground.reading.filtering import SHOWN_ROWS
+from playground.reading.uploads import Pairs, places
+from playground.ui import blocks
+from playground.ui.cost_estimate import short
+from playground.ui.view import Screen
+
+
+def facts(found: Statistics, screen: Screen) -> list[str]:
+    """What the counts say, one sentence each; nothing about what there is none of."""
+    say = screen.say
+    said = [
+        say("sentences.sizes", train=_whole(found.sizes["train"]), heldout=_whole(found.sizes["heldout"]), test=_whole(found.sizes["test"]))
+    ]
+    for side in ("src", "tgt"):
+        one: Side = getattr(found, side)
+        if one.known < 1:
+            said.append(say(f"sentences.unknown_{side}", percent=short(100 * (1 - one.known))))
+    if found.several:
+        said.append(say("sentences.several", count=_whole(found.several), of=_whole(found.sources), most=found.most_answers))
+    if found.repeated:
+        said.append(say("sentences.repeated", count=_whole(found.repeated)))
+    if found.same:
+        said.append(say("sentences.same", count=_whole(found.same)))
+    return said
+
+
+def elsewhere(pairs: Pairs, left_out: Sequence[int], found: Statistics, most: int, screen: Screen) -> list[str]:
+    """What became of own pairs that are in none of the splits."""
+    said = []
+    if further := len(pairs.pairs) - len(left_out) - sum(found.sizes.values()):
+        said.append(screen.say("sentences.further", count=_whole(further)))
+    if left_out:
+        where = places(left_out, pairs.unit, screen.language)
+        said.append(screen.say("sentences.left_out", count=_whole(len(left_out)), most=most, where=where))
+    return said
+
+
+def too_long(pairs: Pairs, left_out: Sequence[int], screen: Screen, place: str) -> list[dict[str, Any]]:
+    """The first pairs that are left out because they are too long, as a table that can be opened."""
+    lines = set(left_out[:SHOWN_ROWS])
+    rows = [[str(line), src[:SHOWN], tgt[:SHOWN]] for src, tgt, line in pairs.pairs if line in lines]
+    head = [screen.say(f"page.unit_{pairs.unit}"), screen.say("page.source"), screen.say("page.target")]
+    title = screen.say("sentences.left_out_lines", count=len(rows))
+    return [blocks.table(f"{place}-left-out", head, rows, title, folded=True)] if rows else []
+
+
+def pictures(found: Statistics, screen: Screen, place: str) -> list[dict[str, Any]]:
+    """Lengths, coverage and the most frequent tokens, each with a caption computed from its numbers. `place` keeps the
+    ids of two such rows on one page apart."""
+    say, style = screen.say, {"dark": screen.dark, "labels": screen.labels}
+    src, tgt = found.src, found.tgt
+    lengths = say(
+        "sentences.lengths_caption", src=f"{src.lengths.mean():.3g}", tgt=f"{tgt.lengths.mean():.3g}", src_most=int(src.lengths.max()),
+        tgt_most=int(tgt.lengths.max()),
+    )  # fmt: skip
+    coverage = say(
+        "sentences.coverage_caption", src=_half(src), tgt=_half(tgt), src_all=_whole(len(src.counts)), tgt_all=_whole(len(tgt.counts))
+    )
+    frequent = {
+        name: blocks.figure(
+            f"{place}-frequent-{name}",
+            bars.frequencies(*zip(*side.frequent, strict=True), kind=kind, width=screen.width // 2, **style),
+            say("sentences.frequent_caption", token=side.frequent[0][0], percent=f"{100 * side.counts[0] / side.counts.sum():.3g}"),
+            say(f"sentences.frequent_{name}"),
+        )
+        for name, side, kind in (("src", src, "encoder"), ("tgt", tgt, "decoder"))
+    }
+    return [
+        blocks.row(
+            f"{place}-shape",
+            blocks.figure(f"{place}-lengths", data.lengths(src.lengths, tgt.lengths, **style), lengths, say("sentences.lengths")),
+            blocks.figure(f"{place}-coverage", data.coverage(src.counts, tgt.counts, **style), coverage, say("sentences.coverage")),
+            css="halves",
+        ),
+        blocks.row(f"{place}-frequent", frequent["src"], frequent["tgt"], css="halves"),
+    ]
+
+
+def _half(side: Side) -> str:
+    """How many of the most frequent tokens make up half of the text."""
+    return _whole(int((side.counts.cumsum() * 2 < side.counts.sum()).sum()) + 1)
+
+
+def _whole(number: int) -> str:
+    return f"{number:,}"

@@ -1,0 +1,224 @@
+"""Own sentences on the page: files or pasted text, read by reading/uploads, kept for a while under an id that only the page knows."""
+
+from __future__ import annotations
+
+import io
+import json
+import secrets
+import zipfile
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from playground.config import USUAL_STEPS, Experiment, Refusal, default
+from playground.reading import writing
+from playground.reading.encodings import ENCODINGS, Encoding
+from playground.reading.filtering import SHOWN_ROWS
+from playground.reading.formats.limits import COLUMN_LIMIT
+from playground.reading.uploads import Choices, Pairs, report
+from playground.runs import upload_process
+from playground.runs.forecast import suggested
+from playground.runs.registry import Runs
+from playground.ui import blocks
+from playground.ui.view import Screen
+from playground.words import say
+
+KEPT = OrderedDict[str, Pairs]()  # uploads that no run has taken yet, oldest first
+MOST_KEPT, MOST_CHARACTERS = 100, 100_000_000
+TAUGHT = ("steps", "learning_rate")  # knobs that are set for the number of sentences there are
+
+
+def keep(found: Pairs) -> str:
+    """Keeps pairs for the run that will want them. Returns their id; the oldest go when there are too many."""
+    own = secrets.token_urlsafe(16)
+    KEPT[own] = found
+    while len(KEPT) > MOST_KEPT or (sum(_size(pairs) for pairs in list(KEPT.values())) > MOST_CHARACTERS and len(KEPT) > 1):
+        KEPT.popitem(last=False)
+    return own
+
+
+def pairs(runs: Runs, experiment: Experiment) -> tuple[Pairs | None, str]:
+    """The pairs an experiment asks for, and whom they are owed to: from a recent upload, or from a run that has them."""
+    own = experiment.data.own
+    if experiment.data.task != "own":
+        return None, ""
+    if not own:
+        raise Refusal("page.no_upload_yet", knob="task")
+    found = _known(runs, own)
+    return found, found.credit
+
+
+def read(files: list[str] | None, text: str | None, hub: str | None, chosen: str, language: str) -> dict[str, Any]:
+    """Reads what was given and says how it was understood: the id under which it is kept, and all that a person needs to judge and change
+    it. `hub` is "owner/name", perhaps with a configuration and a split behind; `chosen` is JSON: the fields of `Choices` that somebody has
+    set, nothing for none."""
+    text, hub = (text or "").strip("\n"), (hub or "").strip()
+    there = {"files": files, "text": text.strip(), "hub": hub}
+    what = [say(language, f"page.what_{name}") for name, value in there.items() if value]
+    if not what:
+        raise Refusal("page.nothing_to_read")
+    if len(what) > 1:
+        raise Refusal("page.two_inputs", what=", ".join(what))
+    if hub:
+        found = upload_process.read_hub(*hub.split()[:3], choices=choices(chosen))
+    else:
+        found = upload_process.read(
+            _given(files) if files else [(say(language, "page.pasted"), text.encode("utf-8", "replace"))], choices(chosen)
+        )
+    return {"own": keep(found), "reading": shown(found, language)}
+
+
+def again(runs: Runs, own: str, language: str) -> dict[str, Any]:
+    """What `read` said of an upload that is still known, perhaps in another language. Raises Refusal."""
+    return {"own": own, "reading": shown(_known(runs, own), language)}
+
+
+def _given(files: list[str]) -> list[tuple[str, bytes]]:
+    """Raises Refusal when they are no longer there."""
+    try:
+        return [(Path(file).name, Path(file).read_bytes()) for file in files]
+    except OSError:
+        raise Refusal("page.no_upload") from None
+
+
+def choices(chosen: str) -> Choices:
+    """What the page's controls hold. Raises Refusal when it is nothing that they could."""
+    try:
+        made = Choices(**json.loads(chosen or "{}"))
+    except (ValueError, TypeError, RecursionError):
+        raise Refusal("page.not_a_choice") from None
+    whole = all(value is None or (type(value) is int and 0 <= value < COLUMN_LIMIT) for value in (made.source, made.target))
+    known = set(made.encoding.split(",")) <= {*ENCODINGS, ""} if isinstance(made.encoding, str) else False
+    if not (whole and known and made.header in (None, True, False) and made.undo in (None, True, False) and made.swap in (True, False)):
+        raise Refusal("page.not_a_choice")
+    return made
+
+
+def shown(found: Pairs, language: str) -> dict[str, Any]:
+    """A reading as the page draws it."""
+    names = [column.name or say(language, "page.column", number=place) for place, column in enumerate(found.columns, 1)]
+    encodings = [_encoding(one, language) for one in found.encodings if one.name]
+    return {
+        "name": ", ".join(found.names),
+        "report": report(found, language),
+        "credit": found.credit and say(language, "page.credit", credit=found.credit),
+        "columns": names,
+        "chosen": found.chosen,
+        "header": found.header,
+        "encodings": encodings,
+        "traces": [say(language, f"page.trace_{kind}") for kind in found.traces],
+        "undone": found.undone,
+        "unit": say(language, f"page.unit_{found.unit}"),
+        "rows": [
+            row._asdict() | {"why": row.reason and say(language, f"data.why_{row.reason}")}
+            for row in found.preview
+            if row.reason != "header"
+        ],
+        "dropped": [
+            {
+                "why": say(language, f"data.why_{reason}"),
+                "count": f"{len(lines):,}",
+                "more": len(lines) > SHOWN_ROWS and say(language, "page.first_rows", count=SHOWN_ROWS),
+                "rows": [row[:2] for row in found.dropped_rows.get(reason, ())],
+            }
+            for reason, lines in found.dropped.items()
+        ],
+        "pairs": len(found.pairs),
+        "named": found.named,
+        "next": say(language, "page.own_next"),
+    }
+
+
+def _encoding(one: Encoding, language: str) -> dict[str, Any]:
+    """An encoding and what it may be instead, likelier ones first, each with the name a person knows it by."""
+    names = dict.fromkeys((one.name, *one.alternatives, *ENCODINGS))
+    options = [(name, say(language, f"data.encoding_{name}")) for name in names]
+    return {"file": one.file, "name": one.name, "guessed": one.guessed, "samples": one.samples, "options": options}
+
+
+def downloads(own: str, count: int, screen: Screen) -> dict:
+    """Links to the same sentences in other formats."""
+    kinds = [kind for kind in writing.KINDS if kind != "xlsx" or count <= writing.SHEET_LIMIT]
+    files = [{"label": screen.say(f"sentences.as_{kind}"), "query": {"own": own, "kind": kind}} for kind in kinds]
+    return blocks.downloads("downloads", screen.say("sentences.download"), "export", files)
+
+
+def exported(runs: Runs, own: str, kind: str) -> tuple[str, bytes]:
+    """(name, content) of the sentences of an upload in one of writing.KINDS; several files in one archive. Raises Refusal."""
+    found = _known(runs, own)
+    if kind not in writing.KINDS:
+        raise Refusal("page.no_upload")
+    files = writing.write(found.pairs, kind, found.credit)
+    if len(files) == 1:
+        return files[0]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files:
+            archive.writestr(name, content)
+    return f"{kind}.zip", packed.getvalue()
+
+
+def taught(old: str, new: str, steps: float | None, rate: float | None, size: float | None, usual: int | None = None) -> list:
+    """The values of TAUGHT for other data, where nobody has chosen otherwise. `old` and `new` are ids of uploads, "" for a task of ours,
+    which may have a `usual` number of steps."""
+    before, after = (_suggested(own, size) for own in (old, new))
+    known = {*USUAL_STEPS, before["steps"]}, {default("learning_rate"), before["learning_rate"]}
+    after |= {"steps": usual} if usual else {}
+    return [after[name] if value in free else gr.skip() for name, value, free in zip(TAUGHT, (steps, rate), known, strict=True)]
+
+
+def _suggested(own: str, size: float | None) -> dict[str, float]:
+    found = KEPT.get(own)
+    return suggested(len(found.pairs), int(size or default("batch_size"))) if found else {name: default(name) for name in TAUGHT}
+
+
+def wire(runs: Runs, upload: dict, who: list, hidden: dict, knobs: dict, answer, start, everything: list) -> None:
+    """Reading starts by itself when files come, on the button for pasted text, and again when somebody chooses otherwise."""
+
+    def look(token: str, language: str, files, text: str, hub: str, chosen: str, own: str, *values: float | None):
+        got = answer(language, lambda: read(files, text, hub, chosen, language))
+        if "own" not in got:
+            return [got, *[gr.skip()] * 4]
+        new = taught(own, got["own"], *values)
+        KEPT.pop(own, None)  # it was this visitor's, and this page knows only the new one
+        return [got, got["own"], "own", *new]
+
+    def use(token: str, language: str, own: str, *values: Any):
+        return start(token, language, own, *({**dict(zip(knobs, values, strict=True)), "task": "own"}.values()))
+
+    given = [*who, upload["files"], upload["text"], upload["hub"], hidden["choices"], hidden["own"]]
+    teaching = [knobs[name] for name in TAUGHT]
+    given += [*teaching, knobs["batch_size"]]
+    shown = [hidden["reply"], hidden["own"], knobs["task"], *teaching]
+    ours = "(...values) => window.playground.readInputs(...values)"
+    options = {"js": ours, "show_progress": "minimal", "concurrency_limit": 2, "trigger_mode": "always_last"}
+    upload["look"].click(look, given, shown, api_name="read", api_visibility="undocumented", **options)
+    upload["files"].upload(look, given, shown, api_visibility="private", **options)
+    upload["use"].click(
+        use,
+        everything,
+        hidden["reply"],
+        js="(...values) => window.playground.trainInputs(...values)",
+        api_visibility="private",
+        show_progress="hidden",
+        queue=False,
+    )
+
+
+def found(runs: Runs, own: str) -> Pairs | None:
+    """The pairs of a recent upload, or of a run that was made of them."""
+    return (KEPT.get(own) or runs.pairs(own)) if own else None
+
+
+def _known(runs: Runs, own: str) -> Pairs:
+    """The same. Raises Refusal when there are none."""
+    pairs = found(runs, own)
+    if pairs is None:
+        raise Refusal("page.no_upload", knob="task")
+    return pairs
+
+
+def _size(pairs: Pairs) -> int:
+    return sum(len(source) + len(target) for source, target, _ in pairs.pairs)

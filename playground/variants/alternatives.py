@@ -1,0 +1,185 @@
+"""Variants: what else a part of the paper's model could have been."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from playground.config import ModelConfig
+from playground.model.attention import MASKED, scaled_dot_product_attention
+from playground.model.parts import Dropout
+from playground.model.positions import SinusoidalPositions
+from playground.model.transformer import Transformer
+from playground.variants.variant import Twist, attention_count, attentions
+
+# --- how well a query fits a key ---
+
+
+class Additive(nn.Module):
+    """v · tanh(q + k) for each head (Bahdanau et al. 2015): a small network instead of a product."""
+
+    def __init__(self, config: ModelConfig, generator: torch.Generator) -> None:
+        super().__init__()
+        width = config.d_model // config.n_heads
+        v = torch.randn(config.n_heads, width, generator=generator, device=generator.device) / math.sqrt(width)
+        self.v = nn.Parameter(v)
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
+        hidden = torch.tanh(q[..., :, None, :] + k[..., None, :, :])  # (B, H, Q, 1, K) + (B, H, 1, L, K)
+        return _mixed((hidden * self.v[:, None, None]).sum(dim=-1), v, mask, dropout)
+
+
+class Bilinear(nn.Module):
+    """q W k for each head (Luong et al. 2015, "general"). It begins as the dot product: W is 1 / sqrt(d_k) on its diagonal."""
+
+    def __init__(self, config: ModelConfig, generator: torch.Generator) -> None:
+        super().__init__()
+        width = config.d_model // config.n_heads
+        begin = torch.eye(width, device=generator.device) / (math.sqrt(width) if config.attention_scale else 1.0)
+        self.W = nn.Parameter(begin.repeat(config.n_heads, 1, 1))
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
+        return scaled_dot_product_attention(q @ self.W, k, v, mask, False, dropout)
+
+
+def cosine_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
+    """The angle alone: queries and keys are brought to length sqrt(d_k), which is what random ones have."""
+    q, k = (nn.functional.normalize(x, dim=-1) * math.sqrt(x.shape[-1]) for x in (q, k))
+    return scaled_dot_product_attention(q, k, v, mask, scale, dropout)
+
+
+def _mixed(scores: Tensor, v: Tensor, mask: Tensor, dropout: Dropout) -> tuple[Tensor, Tensor]:
+    weights = (scores + torch.where(mask, 0.0, MASKED)).softmax(dim=-1) * mask
+    return dropout(weights) @ v, weights
+
+
+def additive(model: Transformer) -> None:
+    for attention in attentions(model):
+        attention.attend = Additive(model.config, model.generator)
+
+
+def bilinear(model: Transformer) -> None:
+    for attention in attentions(model):
+        attention.attend = Bilinear(model.config, model.generator)
+
+
+def cosine(model: Transformer) -> None:
+    for attention in attentions(model):
+        attention.attend = cosine_attention
+
+
+# --- parts left out ---
+
+
+class AsItIs(nn.Module):
+    """In place of W_O."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+def identity_output(model: Transformer) -> None:
+    """No W_O: the heads stand side by side in what is added to the residual."""
+    for attention in attentions(model):
+        attention.W_o = AsItIs()
+
+
+class Nothing(nn.Module):
+    """A sublayer that adds nothing."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.zeros_like(x)
+
+
+def no_feed_forward(model: Transformer) -> None:
+    for layer in (*model.encoder, *model.decoder):
+        layer.feed_forward = Nothing()
+
+
+def no_attention_dropout(model: Transformer) -> None:
+    """Dropout everywhere but on the weights of attention."""
+    for attention in attentions(model):
+        attention.dropout = Dropout(0.0, model.generator)
+
+
+# --- the norm and the positions ---
+
+
+class BatchNorm(nn.Module):
+    """Each number of the vectors is normalised over all tokens of a batch (Ioffe and Szegedy 2015), padding included; when the model is
+    asked, by the mean and variance that training has seen. They are parameters without a gradient, so that they are kept with the others.
+    """
+
+    MOMENTUM, EPSILON = 0.1, 1e-5
+
+    def __init__(self, norm: nn.LayerNorm) -> None:
+        super().__init__()
+        self.weight, self.bias = norm.weight, norm.bias
+        self.mean = nn.Parameter(torch.zeros_like(norm.weight))
+        self.variance = nn.Parameter(torch.ones_like(norm.weight))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.training:
+            mean, variance, tokens = x.mean(dim=(0, 1)), x.var(dim=(0, 1), correction=0), x.shape[0] * x.shape[1]
+            with torch.no_grad():
+                self.mean.lerp_(mean, self.MOMENTUM)
+                self.variance.lerp_(variance * tokens / max(1, tokens - 1), self.MOMENTUM)  # of all tokens, guessed from these
+        else:
+            mean, variance = self.mean.detach(), self.variance.detach()
+        return (x - mean) * torch.rsqrt(variance + self.EPSILON) * self.weight + (0.0 if self.bias is None else self.bias)
+
+
+def batch_norm(model: Transformer) -> None:
+    for part in list(model.modules()):
+        for name, child in part.named_children():
+            if isinstance(child, nn.LayerNorm):
+                setattr(part, name, BatchNorm(child))
+
+
+def concatenated(model: Transformer) -> None:
+    """All sines first, then all cosines, as many programs have it."""
+    for encoding in (model.src_positions, model.tgt_positions):
+        if isinstance(encoding, SinusoidalPositions):
+            encoding.table = torch.cat((encoding.table[:, 0::2], encoding.table[:, 1::2]), dim=1)
+
+
+# --- how many parameters that makes ---
+
+
+def as_vector(config: ModelConfig) -> int:
+    """`v`, over all heads."""
+    return attention_count(config) * config.d_model
+
+
+def as_matrices(config: ModelConfig) -> int:
+    """`W`, of all heads."""
+    return attention_count(config) * config.d_model**2 // config.n_heads
+
+
+def without_output(config: ModelConfig) -> int:
+    return -attention_count(config) * (config.d_model**2 + config.bias * config.d_model)
+
+
+def without_feed_forward(config: ModelConfig) -> int:
+    one = 2 * config.d_model * config.d_ff + config.bias * (config.d_ff + config.d_model)
+    return -(config.encoder_layers + config.decoder_layers) * one
+
+
+def running(config: ModelConfig) -> int:
+    """Mean and variance of each norm."""
+    norms = 2 * config.encoder_layers + 3 * config.decoder_layers + 2 * (config.norm == "pre")
+    return 2 * norms * config.d_model
+
+
+VARIANTS = {
+    "concatenated": Twist(concatenated),
+    "identity_output": Twist(identity_output, adds=without_output),
+    "no_feed_forward": Twist(no_feed_forward, adds=without_feed_forward),
+    "additive": Twist(additive, adds=as_vector),
+    "bilinear": Twist(bilinear, adds=as_matrices),
+    "cosine": Twist(cosine),
+    "batch_norm": Twist(batch_norm, whole=True, adds=running),
+    "no_attention_dropout": Twist(no_attention_dropout),
+}

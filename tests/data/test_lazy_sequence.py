@@ -1,0 +1,72 @@
+"""A sequence that is made while it is read is the sequence it would be if it had been made at once."""
+
+import threading
+from itertools import count
+
+import pytest
+
+from playground.config import DataConfig
+from playground.data.batches import batches
+from playground.data.corpus import SAMPLE, build_corpus
+from playground.data.lazy_sequence import Drawn
+from playground.tasks.toy_tasks import TASKS, examples
+
+
+def test_entries_are_made_when_they_are_asked_for_and_once():
+    made = []
+    drawn = Drawn((made.append(n) or n * n for n in count()), 100)
+    assert (len(drawn), made) == (100, [])
+    assert drawn[3] == 9
+    assert made == [0, 1, 2, 3]
+    assert drawn[2:5] == [4, 9, 16]
+    assert drawn[-1] == 99 * 99
+    assert made == list(range(100))
+    assert drawn == [n * n for n in range(100)]
+    assert len(made) == 100
+
+
+def test_without_a_count_it_has_all_there_are():
+    assert len(Drawn(iter("abc"))) == 3
+    assert not Drawn(iter(()))
+    assert list(Drawn(iter("abc"))) == ["a", "b", "c"]
+
+
+def test_what_is_not_there():
+    with pytest.raises(IndexError):
+        Drawn(count(), 5)[5]
+    with pytest.raises(IndexError):
+        Drawn(count(), 5)[-6]
+    with pytest.raises(ValueError, match="5 were promised, 2 came"):
+        Drawn(iter("ab"), 5)[3]
+
+
+def test_many_threads_see_the_same():
+    drawn, seen, start = Drawn((n for n in count()), 5000), [], threading.Barrier(4)
+
+    def read():
+        start.wait()
+        seen.append(list(drawn))
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [list(range(5000))] * 4
+
+
+def test_a_first_pass_draws_no_more_than_it_needs():
+    corpus = build_corpus(DataConfig(pairs=20_000, heldout=20))
+    stream = batches(corpus.train, 64, "sentences", seed=1)
+    first = next(stream)
+    assert [item.src for item in first] == [example.src for example in examples("reverse", "train", 64, 1)]
+    assert len(corpus.train._known) == 64
+
+
+@pytest.mark.parametrize("task", [name for name in TASKS if name != "beer"])
+def test_a_sample_shows_every_symbol_there_is(task):
+    """So the vocabulary is that of all sentences."""
+    whole, sample = (build_corpus(DataConfig(task=task, pairs=pairs, heldout=10, data_seed=5)) for pairs in (2 * SAMPLE, SAMPLE))
+    unknown = [item for item in whole.train if 3 in item.src_ids + item.tgt_ids]
+    assert not unknown
+    assert whole.src_tokenizer.to_bytes() == sample.src_tokenizer.to_bytes()

@@ -1,0 +1,183 @@
+"""Beam search: against all sentences there are, and its record of what it considered."""
+
+import numpy as np
+import pytest
+
+from playground.config import BOS, EOS
+from playground.decoding import Search, beam, greedy, judge, search
+from tests.decoding.test_sampling import SOURCES, every_sentence, logprobs_by_teacher_forcing, untaught
+
+
+def all_scores(model, source, vocab: int, longest: int, length_penalty: float) -> dict[tuple[int, ...], float]:
+    """The score of every sentence there is, each asked for the plain way, by teacher forcing."""
+    scores, probability = {}, 0.0
+    known = {}  # a sentence begins as another one ends
+    for ids in every_sentence(vocab, longest):
+        if ids[:-1] not in known:
+            known[ids[:-1]] = logprobs_by_teacher_forcing(model, source, (*ids[:-1], EOS)).tolist()
+        total = sum(known[ids[:-1]][t][token] for t, token in enumerate(ids))
+        probability += np.exp(total)
+        scores[ids] = total / ((5 + len(ids)) / 6) ** length_penalty
+    assert probability == pytest.approx(1, abs=1e-3)  # these are all the sentences there are
+    return scores
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("length_penalty", [0.0, 0.6, 1.0, 2.0])
+@pytest.mark.parametrize(("vocab", "longest", "seed"), [(4, 5, 1), (5, 4, 2), (6, 3, 3)])
+def test_a_beam_as_wide_as_there_are_sentences_finds_the_best_of_all(vocab, longest, seed, length_penalty):
+    model, source = untaught(vocab=vocab, seed=seed), SOURCES[0]
+    scores = all_scores(model, source, vocab, longest, length_penalty)
+    found = search(model, source, len(scores), length_penalty, longest)
+    assert {hypothesis.ids for hypothesis in found.hypotheses} == set(scores)
+    for hypothesis in found.hypotheses:
+        assert hypothesis.score == pytest.approx(scores[hypothesis.ids], abs=1e-4)
+    assert scores[found.hypotheses[0].ids] == pytest.approx(max(scores.values()), abs=1e-4)
+    assert [h.score for h in found.hypotheses] == sorted((h.score for h in found.hypotheses), reverse=True)
+    assert all(node.kept for node in found.nodes)
+
+
+@pytest.mark.trust
+def test_the_largest_that_was_promised():
+    """Six tokens, five steps: 4,686 sentences."""
+    model, source = untaught(vocab=6, seed=4), SOURCES[2]
+    scores = all_scores(model, source, 6, 5, 0.6)
+    best = beam(model, source, len(scores), 0.6, 5)[0]
+    assert scores[best.ids] == pytest.approx(max(scores.values()), abs=1e-4)
+
+
+def test_a_narrow_beam_never_beats_all_sentences_and_a_wider_one_is_mostly_better():
+    model, source = untaught(vocab=5, seed=2), SOURCES[0]
+    most = max(all_scores(model, source, 5, 4, 0.6).values())
+    scores = [beam(model, source, width, 0.6, 4)[0].score for width in (1, 2, 4, 8, 800)]
+    assert all(score <= most + 1e-4 for score in scores)
+    assert scores[-1] == pytest.approx(most, abs=1e-4)
+
+
+@pytest.mark.parametrize("prefix", [(), (4, 8), (EOS,)])
+@pytest.mark.parametrize("width", [1, 2, 5])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_record_is_a_tree_and_says_what_happened(seed, width, prefix):
+    model, source, most = untaught(seed=seed), SOURCES[0], 7
+    passes = []
+    found = search(model, source, width, 0.6, most, prefix, record=passes)
+    nodes = found.nodes
+    assert (nodes[0].parent, nodes[0].token, nodes[0].length) == (None, BOS, 0)
+    for at, node in enumerate(nodes[1:], start=1):
+        parent = nodes[node.parent]
+        assert node.parent < at
+        assert parent.kept
+        assert parent.token != EOS
+        assert node.length == parent.length + 1
+        assert node.total == pytest.approx(parent.total + node.logprob)
+        assert node.score == pytest.approx(node.total / ((5 + node.length) / 6) ** 0.6)
+    for step in range(len(prefix) + 1, max(node.length for node in nodes) + 1):
+        born = [node for node in nodes if node.length == step]
+        waiting = [node for node in nodes if node.token == EOS and node.length < step and (node.pruned is None or node.pruned >= step)]
+        stay = [node.score for node in born + waiting if node.pruned is None or node.pruned > step]
+        go = [node.score for node in born + waiting if node.pruned == step]
+        assert len(stay) == min(width, len(born) + len(waiting))
+        assert not go or max(go) <= min(stay)
+    grew = [len({node.parent for node in nodes if node.length == step}) for step in range(len(prefix) + 1, most + 1)]
+    assert [one.rows for one in passes[bool(prefix) :]] == [rows for rows in grew if rows]
+    assert all(nodes[at].pruned is None for at in found.ends)
+    for at, hypothesis in zip(found.ends, found.hypotheses, strict=True):
+        ids, logprobs = [], []
+        while at:
+            ids, logprobs, at = [nodes[at].token, *ids], [nodes[at].logprob, *logprobs], nodes[at].parent
+        assert (tuple(ids), tuple(logprobs)) == (hypothesis.ids, hypothesis.logprobs)
+        assert hypothesis.ids[: len(prefix)] == prefix
+        expected = logprobs_by_teacher_forcing(model, source, hypothesis.ids)
+        assert hypothesis.logprobs == pytest.approx([expected[t, token].item() for t, token in enumerate(hypothesis.ids)], abs=1e-5)
+
+
+def test_a_prefix_as_long_as_allowed_is_all_there_is():
+    passes = []
+    found = search(untaught(), SOURCES[0], 3, 0.6, 2, (4, 5, 6), record=passes)
+    assert [hypothesis.ids for hypothesis in found.hypotheses] == [(4, 5)]
+    assert len(passes) == 1  # the one that weighs the prefix
+
+
+# ---- whose fault it is --------------------------------------------------------------------------------------------------------------
+
+
+def verdict_of(ids, width=3, length_penalty=0.6, most=7, seed=1, prefix=()):
+    model, source = untaught(seed=seed), SOURCES[0]
+    found = search(model, source, width, length_penalty, most, prefix)
+    return found, judge(model, source, found, [ids])
+
+
+def test_what_was_found_is_found_and_never_pruned():
+    best = beam(untaught(), SOURCES[0], 3, 0.6, 7)[0]
+    assert best.finished
+    found, verdict = verdict_of(best.ids)
+    assert (verdict.kind, verdict.pruned, verdict.reference) == ("found", None, found.hypotheses[0])
+    assert verdict.path[-1] == found.ends[0]
+    assert verdict.nodes == found.nodes
+
+
+def test_one_of_several_right_answers_is_enough():
+    model, source = untaught(), SOURCES[0]
+    found = search(model, source, 3, 0.6, 7)
+    verdict = judge(model, source, found, [(4, EOS), found.hypotheses[0].ids, (5, EOS)])
+    assert verdict.kind == "found"
+    assert verdict.reference.ids == found.hypotheses[0].ids
+
+
+def verdicts() -> list[tuple[Search, object, tuple[int, ...]]]:
+    """Searches with a narrow beam for every short sentence as the reference: some are lost, most the model doesn't want."""
+    model, source = untaught(vocab=5, seed=10), SOURCES[0]
+    narrow = search(model, source, 1, 0.0, 4)
+    return [(narrow, judge(model, source, narrow, [ids]), ids) for ids in every_sentence(5, 4) if ids[-1] == EOS]
+
+
+def test_the_verdict_compares_the_scores():
+    kinds = set()
+    for narrow, verdict, ids in verdicts():
+        assert verdict.reference.ids == ids
+        best = narrow.hypotheses[0]
+        expected = "found" if best.ids == ids else "search" if verdict.reference.score > best.score else "model"
+        assert verdict.kind == expected
+        kinds.add(expected)
+    assert kinds == {"found", "search", "model"}
+
+
+def test_where_the_reference_was_pruned():
+    model, source = untaught(vocab=5, seed=10), SOURCES[0]
+    for narrow, verdict, ids in verdicts():
+        tokens = [verdict.nodes[at].token for at in verdict.path]
+        assert tuple(tokens) == ids[: len(tokens)]
+        assert [verdict.nodes[at].length for at in verdict.path] == list(range(1, len(tokens) + 1))
+        last = verdict.nodes[verdict.path[-1]]
+        agreed = next((n for n, (a, b) in enumerate(zip(ids, narrow.hypotheses[0].ids, strict=False)) if a != b), None)
+        if agreed is not None:  # a beam of one follows one sentence: the reference falls out where it leaves it
+            assert verdict.pruned == last.length == agreed + 1
+            assert len(verdict.nodes) == len(narrow.nodes) + 1  # it was never among the likeliest, so it has a node of its own
+        expected = logprobs_by_teacher_forcing(model, source, ids)
+        assert last.logprob == pytest.approx(expected[last.length - 1, last.token].item(), abs=1e-5)
+
+
+def test_the_likeliest_of_several_references_is_the_one_that_is_weighed():
+    model, source = untaught(vocab=5, seed=10), SOURCES[0]
+    found = search(model, source, 1, 0.6, 4)
+    ids = [ids for ids in every_sentence(5, 3) if ids[-1] == EOS and ids != found.hypotheses[0].ids]
+    verdict = judge(model, source, found, ids)
+    scores = all_scores(model, source, 5, 3, 0.6)
+    assert verdict.reference.score == pytest.approx(max(scores[one] for one in ids), abs=1e-4)
+
+
+def test_without_a_reference_that_begins_so_there_is_no_verdict():
+    assert verdict_of((4, 4, EOS), prefix=(5,))[1] is None
+    assert verdict_of((5, 4, EOS), prefix=(5,))[1] is not None
+    model = untaught()
+    assert judge(model, SOURCES[0], search(model, SOURCES[0], 2, 0.6, 5), []) is None
+
+
+def test_a_reference_longer_than_allowed_was_not_pruned_but_cut():
+    model, source = untaught(seed=10), SOURCES[0]
+    ids = (*greedy(model, [source], 3)[0].ids, 4, 4, 4, EOS)
+    assert EOS not in ids[:-1]
+    found = search(model, source, 1, 0.0, 3)
+    verdict = judge(model, source, found, [ids])
+    assert len(verdict.path) == 3
+    assert verdict.pruned is None

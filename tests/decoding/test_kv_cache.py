@@ -1,0 +1,118 @@
+"""With the cache or without: the same sentences, for less work."""
+
+import random
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from playground.config import EOS, ModelConfig
+from playground.decoding import Pass, beam, greedy, multiplications, positions, sample, search, without_cache
+from playground.model.transformer import Transformer
+from playground.runs.disk.folder import Folder
+from playground.runs.model_cache import Models
+from playground.runs.registry import SHIPPED
+from tests.decoding.test_sampling import SOURCES, untaught
+from tests.model.shared_copies import disturb
+
+
+def shipped(name: str) -> Transformer:
+    return Models().get(Folder(SHIPPED / name).run, None).model
+
+
+@pytest.mark.trust
+@pytest.mark.skipif(not any(SHIPPED.glob("*/run.json")), reason="no checkpoints are here: python -m playground checkpoints")
+@pytest.mark.parametrize(("name", "count"), [("reverse", 2048), ("german_english", 256)])
+def test_thousands_of_sentences_are_the_same_without_the_cache(name, count):
+    model, dice = shipped(name), random.Random(1)
+    sources = [[dice.randrange(4, model.src_vocab) for _ in range(dice.randint(1, 10))] for _ in range(count)]
+    for begin in range(0, count, 256):
+        batch = sources[begin : begin + 256]
+        with_cache, without = (greedy(model, batch, 14, cache=cache, lean=False) for cache in (True, False))
+        assert [hypothesis.ids for hypothesis in with_cache] == [hypothesis.ids for hypothesis in without]
+        for one, other in zip(with_cache, without, strict=True):
+            assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("prefix", [(), (4, 8, 5)])
+def test_every_method_writes_the_same_without_the_cache(prefix, seed):
+    model = untaught(seed=seed)
+    for write in (
+        lambda cache: greedy(model, SOURCES, 12, prefix, cache=cache, lean=False),
+        lambda cache: [sample(model, source, 1.5, 12, 7, prefix, top_k=6, top_p=0.95, cache=cache, lean=False) for source in SOURCES],
+        lambda cache: beam(model, SOURCES[0], 5, 0.6, 12, prefix, cache=cache, lean=False),
+    ):
+        kept, anew = write(True), write(False)
+        assert [hypothesis.ids for hypothesis in kept] == [hypothesis.ids for hypothesis in anew]
+        for one, other in zip(kept, anew, strict=True):
+            assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
+
+
+def counted(work) -> int:
+    """Multiplications by torch's own count; it counts each with its addition, as two operations."""
+    counter = FlopCounterMode(display=False)
+    with counter:
+        work()
+    return counter.get_total_flops() // 2
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("lean", [True, False])
+@pytest.mark.parametrize("knobs", [{}, {"positions": "both", "norm": "pre", "encoder_layers": 1, "d_ff": 40, "bias": False}])
+def test_the_work_that_is_told_is_what_torch_counts(knobs, lean):
+    """For every method, with a prefix and without: of what ran, and of what would have run without the cache."""
+    config = ModelConfig(**{"d_model": 16, "n_heads": 2, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 3, **knobs})
+    model = disturb(Transformer(config, 9, 11, torch.Generator().manual_seed(1))).eval()
+    source = SOURCES[3]
+    for prefix, write in (
+        ((), lambda cache, record: greedy(model, [source], 7, (), cache, record, lean)),
+        ((), lambda cache, record: search(model, source, 4, 0.6, 7, (), cache, record, lean)),
+        ((4, 5, 6), lambda cache, record: sample(model, source, 1.0, 7, 1, (4, 5, 6), cache=cache, record=record, lean=lean)),
+        ((4, 5, 6), lambda cache, record: search(model, source, 4, 0.6, 7, (4, 5, 6), cache, record, lean)),
+    ):
+        kept, anew = [], []
+        write(True, kept)
+        write(False, anew)
+        told = [multiplications(config, 11, len(source) + 1, record) for record in (kept, anew)]
+        assert [counted(lambda cache=cache, write=write: write(cache, [])) for cache in (True, False)] == told
+        assert told[0] < told[1]
+        assert without_cache(kept) == anew
+        assert [one.computed for one in kept] == ([len(prefix)] if prefix else []) + [1] * len(anew[bool(prefix) :])
+        assert positions(anew) == sum(one.rows * one.length for one in kept)
+
+
+def test_the_work_by_hand():
+    """d_model 4, d_ff 8, one layer each, source of 2 tokens, vocabulary of 5, two tokens written."""
+    config = ModelConfig(d_model=4, n_heads=1, d_ff=8, encoder_layers=1, decoder_layers=1)
+    encoder = 4 * 2 * 16 + 2 * 2 * 2 * 4 + 2 * 2 * 32  # four matrices, two products of attention, two of the feed-forward network
+    first = 4 * 16 + 2 * 1 * 4 + 2 * 16 + 2 * 2 * 4 + 2 * 2 * 16 + 2 * 32 + 4 * 5
+    newest = 4 * 16 + 2 * 2 * 4 + 2 * 16 + 2 * 2 * 4 + 2 * 32 + 4 * 5  # it looks at two tokens; the memory has been read
+    both = 2 * 4 * 16 + 2 * 2 * 2 * 4 + 2 * 2 * 16 + 2 * 2 * 2 * 4 + 2 * 2 * 16 + 2 * 2 * 32 + 4 * 5
+    passes = [Pass(1, 1, 1, 1), Pass(1, 2, 1, 1)]
+    assert (positions(passes), multiplications(config, 5, 2, passes)) == (2, encoder + first + newest)
+    assert without_cache(passes) == [Pass(1, 1, 1, 1), Pass(1, 2, 2, 1)]
+    assert (positions(without_cache(passes)), multiplications(config, 5, 2, without_cache(passes))) == (3, encoder + first + both)
+
+
+def test_the_cache_saves_more_the_longer_the_sentence():
+    config, saved = ModelConfig(), []
+    for n in (2, 10, 50, 200):
+        passes = [Pass(1, length, 1, 1) for length in range(1, n + 1)]
+        saved.append(multiplications(config, 40, n, without_cache(passes)) / multiplications(config, 40, n, passes))
+    assert saved == sorted(saved)
+    assert saved[0] > 1
+    assert saved[-1] > 20
+
+
+def test_sentences_that_have_ended_leave_the_batch():
+    model, calls = untaught(), []
+    decode = model.decode
+    model.decode = lambda tgt_in, *rest: calls.append(tgt_in.shape[0]) or decode(tgt_in, *rest)
+    try:
+        found = greedy(model, SOURCES, 12)
+    finally:
+        del model.decode
+    lengths = [len(hypothesis.ids) for hypothesis in found]
+    assert any(hypothesis.ids[-1] == EOS for hypothesis in found)
+    assert calls == [sum(length > step for length in lengths) for step in range(max(lengths))]

@@ -1,0 +1,194 @@
+"""Every stage holds the running model's own numbers: equal to the last bit to what the model takes and returns."""
+
+import inspect
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import torch
+
+from playground.config import BOS, EOS, MAX_POSITIONS, ModelConfig, Refusal
+from playground.inspection.activations import Stage, record
+from playground.inspection.copies import own
+from playground.model.transformer import Transformer
+
+SRC, TGT = (4, 5, 6, 4), (7, 5, EOS)  # a repeated token
+SIZES = {"D": 16, "H": 4, "K": 4, "F": 24, "V": 9, "S": 5, "T": 3}
+SMALL = {"d_model": 16, "n_heads": 4, "d_ff": 24, "encoder_layers": 1, "decoder_layers": 1}
+
+
+def build(seed: int = 1, vocab: int = 9, **knobs) -> Transformer:
+    """A model whose every parameter is drawn, biases and norms too, so that nothing is 0 or 1 by chance."""
+    model = Transformer(ModelConfig(**{**SMALL, **knobs}), vocab, vocab).eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=generator) * 0.3)
+    return model
+
+
+def tensors(src=SRC, tgt=TGT) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.tensor([[*src, EOS]]), torch.tensor([[BOS, *tgt[:-1]]])
+
+
+def same(stage: Stage, tensor: torch.Tensor) -> bool:
+    return np.array_equal(stage.values, tensor[0].detach().numpy())
+
+
+def check(model: Transformer) -> dict[str, Stage]:
+    """All that a recording promises, on one model."""
+    stages, config = record(model, SRC, TGT), model.config
+    output, seen = model(*tensors()), {}
+    mine = own(model)
+    for name, module in mine.named_modules():
+        if name.endswith("W_o"):
+            module.register_forward_hook(lambda module, inputs, out, name=name: seen.update({name: (inputs[0], out)}))
+    mine(*tensors())
+
+    for stack, kind, layers in (
+        (output.encoder, "encoder.{}.self_attention", config.encoder_layers),
+        (output.decoder, "decoder.{}.self_attention", config.decoder_layers),
+        (output.cross, "decoder.{}.cross_attention", config.decoder_layers),
+    ):
+        assert len(stack) == layers
+        for n, weights in enumerate(stack):
+            at = kind.format(n)
+            assert same(stages[f"{at}.weights"], weights)
+            taken, gave = seen[f"{at}.W_o"]
+            assert same(stages[f"{at}.concat"], taken)
+            assert same(stages[f"{at}.W_o"], gave)
+            heads = stages[f"{at}.mixed"].values  # computed again, so that it equals what W_o was given proves it
+            assert np.array_equal(heads.transpose(1, 0, 2).reshape(taken[0].shape), taken[0].detach().numpy())
+    assert same(stages["logits"], output.logits)
+    assert same(stages["probabilities"], output.logits.softmax(dim=-1))
+    assert same(stages["memory"], model.encode(tensors()[0])[0])
+    for n in range(config.encoder_layers):
+        activated = mine.encoder[n].feed_forward.activation(torch.tensor(stages[f"encoder.{n}.feed_forward.hidden"].values))
+        assert np.array_equal(stages[f"encoder.{n}.feed_forward.activated"].values, activated.numpy())
+
+    before = set()
+    for address, stage in stages.items():
+        assert stage.address == address
+        assert stage.name == address.split(".")[-1]
+        assert stage.part in ("encoder", "decoder", "cross")
+        assert stage.values.shape == tuple(SIZES[letter] for letter in stage.axes), address
+        assert stage.values.dtype == (np.int64 if stage.name == "ids" else np.float32)
+        assert not stage.values.flags.writeable
+        assert before.issuperset(stage.inputs), f"{address} comes before what it is computed from"
+        assert inspect.getsource(stage.source).lstrip().startswith("def ")
+        assert (stage.mask is not None) == (stage.name in ("masked", "weights"))
+        if stage.mask is not None:
+            assert stage.mask.shape == stage.values.shape[1:]
+            assert stage.mask.dtype == bool
+        before.add(address)
+    return stages
+
+
+CHOICES = {
+    "norm": ("post", "pre"),
+    "positions": ("sinusoidal", "learned", "rotary", "both", "none"),
+    "bias": (True, False),
+    "residual": (True, False),
+    "embedding_scale": (True, False),
+    "attention_scale": (True, False),
+}
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("norm", CHOICES["norm"])
+@pytest.mark.parametrize("positions", CHOICES["positions"])
+def test_every_combination_of_options_is_recorded_to_the_bit(norm, positions):
+    rest = [values for name, values in CHOICES.items() if name not in ("norm", "positions")]
+    others = itertools.cycle(itertools.product(("relu", "gelu"), ("none", "output", "all"), ("whole", "mean", "cut")))
+    for bias, residual, embedding_scale, attention_scale in itertools.product(*rest):
+        activation, share, memory = next(others)
+        knobs = {"bias": bias, "residual": residual, "embedding_scale": embedding_scale, "attention_scale": attention_scale}
+        model = build(norm=norm, positions=positions, activation=activation, share_embeddings=share, memory=memory, **knobs)
+        stages = check(model)
+        names = {address.split(".")[-1] for address in stages}
+        assert ("residual" in names) == residual
+        assert ("src.scaled" in stages) == embedding_scale
+        assert ("src.positions" in stages) == (positions in ("sinusoidal", "learned", "both"))
+        assert ("encoder.0.self_attention.q_turned" in stages) == (positions in ("rotary", "both"))
+        assert ("decoder.0.cross_attention.scaled" in stages) == attention_scale
+        assert ("encoder.norm" in stages) == ("decoder.norm" in stages) == (norm == "pre")
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize(("encoder_layers", "decoder_layers"), [(1, 6), (2, 5), (3, 4), (4, 3), (5, 2), (6, 1)])
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_every_number_of_layers(encoder_layers, decoder_layers, norm):
+    stages = check(build(encoder_layers=encoder_layers, decoder_layers=decoder_layers, norm=norm))
+    assert {stage.layer for stage in stages.values() if stage.address.startswith("encoder.")} - {None} == set(range(encoder_layers))
+    assert {stage.layer for stage in stages.values() if stage.address.startswith("decoder.")} - {None} == set(range(decoder_layers))
+
+
+def test_the_order_of_a_sublayer_follows_the_place_of_the_norm():
+    post, pre = (list(record(build(norm=norm, positions="rotary"), SRC, TGT)) for norm in ("post", "pre"))
+    at = "decoder.0.self_attention."
+    inner = ["q", "k", "v", "q_turned", "k_turned", "scores", "scaled", "masked", "weights", "mixed", "concat", "W_o", "residual"]
+    assert [address.removeprefix(at) for address in post if address.startswith(at)] == [*inner, "norm"]
+    assert [address.removeprefix(at) for address in pre if address.startswith(at)] == ["norm", *inner]
+    at = "decoder.0.feed_forward."
+    assert [address.removeprefix(at) for address in post if address.startswith(at)] == ["hidden", "activated", "W_2", "residual", "norm"]
+    assert [address.removeprefix(at) for address in pre if address.startswith(at)] == ["norm", "hidden", "activated", "W_2", "residual"]
+
+
+def test_a_residual_is_the_sum_of_its_two_inputs():
+    for norm in ("post", "pre"):
+        stages = record(build(norm=norm, decoder_layers=2), SRC, TGT)
+        for stage in stages.values():
+            if stage.name == "residual":
+                assert np.array_equal(stage.values, stages[stage.inputs[0]].values + stages[stage.inputs[1]].values)
+
+
+def test_tokens_are_what_the_model_is_fed():
+    stages = record(build(), SRC, TGT)
+    assert stages["src.ids"].values.tolist() == [*SRC, EOS]
+    assert stages["tgt.ids"].values.tolist() == [BOS, *TGT[:-1]]
+
+
+def test_cross_attention_reads_the_memory_and_the_parts_are_named():
+    stages = record(build(norm="pre"), SRC, TGT)
+    at = "decoder.0.cross_attention"
+    assert stages[f"{at}.k"].inputs == stages[f"{at}.v"].inputs == ("memory",)
+    assert stages[f"{at}.q"].inputs == (f"{at}.norm",)
+    assert (stages[f"{at}.scores"].axes, stages["decoder.0.self_attention.scores"].axes) == ("HTS", "HTT")
+    assert {stage.part for address, stage in stages.items() if address.startswith(at)} == {"cross"}
+    assert stages["src.embedding"].part == stages["memory"].part == "encoder"
+
+
+def test_masks_say_who_may_look():
+    stages = record(build(), SRC, TGT)
+    assert stages["encoder.0.self_attention.masked"].mask.all()
+    assert stages["decoder.0.cross_attention.weights"].mask.all()
+    assert np.array_equal(stages["decoder.0.self_attention.weights"].mask, np.tri(3, dtype=bool))
+
+
+def test_the_model_given_has_no_hooks_left_even_after_an_exception():
+    model = build()
+    record(model, SRC, TGT)
+    with pytest.raises(Refusal):
+        record(model, [4] * MAX_POSITIONS, TGT)
+    for module in model.modules():
+        assert not module._forward_hooks
+        assert not module._forward_pre_hooks
+
+
+def test_two_threads_get_their_own_numbers():
+    model = build(encoder_layers=2, decoder_layers=2)
+    sentences = [((4, 5, 6), (6, 5, EOS)), ((8, 7), (4, EOS))]
+    alone = [record(model, *sentence) for sentence in sentences]
+    with ThreadPoolExecutor(2) as pool:
+        together = list(pool.map(lambda n: record(model, *sentences[n % 2]), range(12)))
+    for n, stages in enumerate(together):
+        for address, stage in stages.items():
+            assert np.array_equal(stage.values, alone[n % 2][address].values)
+
+
+def test_what_cannot_be_recorded_is_refused():
+    with pytest.raises(ValueError, match="eval mode"):
+        record(build().train(), SRC, TGT)
+    with pytest.raises(ValueError, match="target token"):
+        record(build(), SRC, ())

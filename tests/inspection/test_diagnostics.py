@@ -1,0 +1,61 @@
+"""Sentences about health, on numbers small enough to check by hand."""
+
+import math
+
+import pytest
+
+from playground.inspection import diagnostics
+
+
+def test_largest_and_smallest():
+    key, said = diagnostics.extremes({"a": 0.5, "b": 2.0, "c": 0.1}, "health.gradient")
+    assert key == "health.gradient"
+    assert (said["most"], said["largest"], said["least"], said["smallest"], said["times"]) == ("b", 2.0, "c", 0.1, "20")
+
+
+def test_what_is_exactly_0_is_said_apart():
+    key, said = diagnostics.extremes({"a": 0.0, "b": 2.0, "c": 0.0}, "health.gradient")
+    assert key == "health.gradient_zero"
+    assert (said["zeros"], said["most"], said["least"]) == (2, "b", "b")
+    assert diagnostics.extremes({"a": 0.0}, "health.update").key == "health.update_none"
+
+
+def test_dead_units_are_counted():
+    key, said = diagnostics.dead({"a": 0.25, "b": 0.5}, units=8)
+    assert key == "health.dead"
+    assert (said["count"], said["all"], said["most"], said["there"]) == (6, "16", "b", 4)
+    assert diagnostics.dead({"a": 0.0}, units=1024).values["all"] == "1,024"
+    assert diagnostics.dead({"a": 0.0}, units=8).key == "health.dead_none"
+
+
+def test_the_sharpest_and_the_most_even_head():
+    key, said = diagnostics.spread({"a": [0.5, 0.2], "b": [0.9, math.nan]})
+    assert key == "health.entropy"
+    assert (said["least"], said["sharp_head"], said["smallest"]) == ("a", 2, 0.2)
+    assert (said["most"], said["head"], said["largest"]) == ("b", 1, 0.9)
+    assert diagnostics.spread({"a": [math.nan]}).key == "health.entropy_none"
+
+
+@pytest.mark.parametrize(
+    ("values", "key", "more"),
+    [
+        ([1.0, 0.5, 0.2], "course", {"began": 1.0, "ended": 0.2}),
+        ([1.0, 3.0, 0.2], "course_peak", {"highest": 3.0, "peak": "1,500"}),
+        ([1.0, 0.0, 0.9], "course_dip", {"lowest": 0.0, "dip": "1,500"}),
+        ([1.0, 1.02, 0.99], "course", {}),
+        ([math.nan, 2.0, 2.0], "course", {"first": "1,500", "began": 2.0}),
+        ([0.0, 0.0, 0.0], "course", {"ended": 0.0}),
+        ([math.nan] * 3, "course_none", {}),
+    ],
+)
+def test_the_course_of_a_curve(values, key, more):
+    fact = diagnostics.course([10, 1500, 2000], values)
+    assert fact.key == f"health.{key}"
+    assert fact.values.items() >= more.items()
+
+
+def test_shares_of_the_cost():
+    flops = {"src_embedding": 0, "encoder.0.self_attention": 100, "decoder.0.cross_attention": 200, "projection": 700}
+    said = diagnostics.cost({"a": 1200, "b": 34}, flops).values
+    assert (said["parameters"], said["flops"], said["attention"], said["decoder"]) == ("1,234", "1,000", "30", "90")
+    assert (said["most"], said["share"]) == ("projection", "70")

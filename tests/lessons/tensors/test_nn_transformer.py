@@ -1,0 +1,87 @@
+"""Truths about the lab of the model's twin in torch. That outputs and gradients are equal is in tests/model/test_transformer.py."""
+
+import inspect
+
+import pytest
+import torch
+from torch import nn
+
+from playground.lessons.nn_transformer import KNOBS, arguments, their_masks, twin
+from playground.lessons.tensors import nn_transformer as lab
+from playground.model.transformer import Transformer
+
+
+def made(seed=1):
+    model = Transformer(lab.CONFIG, len(lab.WORDS), len(lab.WORDS), torch.Generator().manual_seed(seed))
+    return lab.disturb(model, seed).eval()
+
+
+def table(outcome, name):
+    (found,) = (exhibit for exhibit in outcome.exhibits if exhibit.name == name)
+    return found
+
+
+def test_every_argument_of_nn_transformer_is_matched():
+    """All but those that replace its parts, or say where it lives."""
+    there = set(inspect.signature(nn.Transformer).parameters) - {"custom_encoder", "custom_decoder", "device", "dtype"}
+    assert there == set(KNOBS) == set(arguments(lab.CONFIG))
+    assert made().encoder[0].norm_1.eps == arguments(lab.CONFIG)["layer_norm_eps"]
+
+
+def test_every_parameter_of_the_twin_is_copied():
+    ours = made()
+    theirs, pairs = twin(ours)
+    assert {id(their) for _, their in pairs} == {id(parameter) for parameter in theirs.parameters()}
+    outside = {id(one) for name, one in ours.named_parameters() if "embedding" in name or "projection" in name}
+    assert {id(part) for mine, _ in pairs for part in mine} == {id(one) for one in ours.parameters()} - outside
+    assert all(torch.equal(torch.cat(mine), their) for mine, their in pairs)
+
+
+def test_the_twin_draws_nothing_from_torchs_global_random_state():
+    before = torch.get_rng_state()
+    lab.LAB.outcome(1)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_the_masks_by_hand():
+    masks = their_masks(torch.tensor([[4, 2, 0]]), torch.tensor([[1, 5]]))
+    assert masks["tgt_mask"].tolist() == [[False, True], [False, False]]
+    assert masks["src_key_padding_mask"].tolist() == masks["memory_key_padding_mask"].tolist() == [[False, False, True]]
+    assert masks["tgt_key_padding_mask"].tolist() == [[False, False]]
+
+
+def test_the_fast_path_changes_nothing_in_the_end():
+    ours = made()
+    with torch.no_grad():
+        assert lab.apart(ours, twin(ours)[0], their_masks(lab.SRC, lab.TGT_IN)) < 1e-5
+
+
+def test_our_layers_alone_are_our_encoder():
+    ours = made()
+    memory, weights = lab.encoded(ours)
+    expected, expected_weights = ours.encode(lab.SRC)
+    torch.testing.assert_close(memory, expected)
+    torch.testing.assert_close(tuple(weights), expected_weights)
+
+
+@pytest.mark.parametrize("gradient", [True, False])  # as on the page, where nothing is differentiated
+@pytest.mark.parametrize("seed", range(4))
+def test_what_the_prose_says(seed, gradient):
+    with torch.set_grad_enabled(gradient):
+        outcome = lab.LAB.outcome(seed)
+    assert outcome.answer == "rounding"
+    assert outcome.numbers["exact"] < 1e-13
+    costs = dict(table(outcome, "slips").rows)
+    assert [cost for name, cost in costs.items() if float(cost) > 0.01] == list(costs.values())[2:]
+    rows = {row[0]: row[1:] for row in table(outcome, "fast").rows}
+    real, cells = int((lab.SRC != 0).sum()), lab.SRC.numel()
+    assert rows["tokens"] == (str(cells), str(cells), str(real))
+    assert rows["weights"] == (lab.TIMES.join("2455"), "none", "none")
+    assert int(rows["operations"][2]) < int(rows["operations"][1]) / 5
+    assert all(float(difference) < 1e-5 for difference in rows["apart"])
+    said = table(outcome, "fast").said
+    assert said["asked"] < 1e-6
+    assert said["hooked"] > said["fast_operations"]
+    lengths = table(outcome, "memory").values
+    assert (lengths[2, 3:] == 0).all()
+    assert (lengths[:2] > 0).all()

@@ -1,0 +1,132 @@
+"""What lessons ask of the run on screen, answered on runs made by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from playground.config import UNK, Refusal
+from playground.lessons import run_questions
+from playground.queries.translate import PLAIN, Way
+from tests.training.corpora import corpus_of
+
+
+def pieces(text: str) -> list:
+    return [SimpleNamespace(text=piece) for piece in text.split()]
+
+
+def reading(*rows: list[float]):
+    """A reader of a model whose last layer's heads look so while the first token is written, and everywhere at any other time."""
+    everywhere = [0.25] * 4
+    cross = np.array([[[everywhere] * 2 for _ in rows], [[row, everywhere] for row in rows]])  # (2, H, 2, 4)
+    look = SimpleNamespace(cross=cross, source=pieces("a b c <eos>"), asked=pieces("x"))
+    return SimpleNamespace(look=lambda run, step, text: look)
+
+
+@pytest.mark.parametrize(
+    ("rows", "answer"),
+    [
+        ([[0.6, 0.2, 0.1, 0.1]], "first"),
+        ([[0.0, 0.0, 1.0, 0.0], [0.3, 0.3, 0.2, 0.2]], "last"),
+        ([[0.1, 0.8, 0.1, 0.0]], "elsewhere"),
+        ([[0.0, 0.0, 0.0, 1.0]], "elsewhere"),  # the end is no word of the sentence
+        ([[1.0, 0.0, 0.0, 0.0], [0.0, 0.6, 0.4, 0.0]], "first"),
+        ([[0.9, 0.0, 0.1, 0.0], [0.0, 0.6, 0.4, 0.0]], "nowhere"),
+    ],
+)
+def test_where_it_looks_on_average(rows, answer):
+    found, numbers = run_questions.looks(reading(*rows), None, None, "a b c")
+    assert found == answer
+    assert numbers["percent"] == pytest.approx(100 * np.mean(rows, axis=0).max())
+    assert numbers["length"] == 3
+
+
+def writing(monkeypatch, write):
+    """From here on every run writes `write(text, way)`."""
+
+    def translate(reader, run, step, text, way=PLAIN):
+        return SimpleNamespace(candidates=[SimpleNamespace(text=write(text, way)), SimpleNamespace(text="")])
+
+    monkeypatch.setattr(run_questions, "translate", translate)
+
+
+@pytest.mark.parametrize(("unit", "joint"), [("characters", ""), ("words", " "), ("bpe", " ")])
+def test_two_unknown_tokens_come_out_alike_or_not(monkeypatch, unit, joint):
+    reader = SimpleNamespace(units=lambda run: (unit, unit))
+    writing(monkeypatch, lambda text, way: text[:0:-1])  # whatever came first
+    assert run_questions.unknown(reader, None, None, "ab")[0] == "same"
+    writing(monkeypatch, lambda text, way: text)
+    found, numbers = run_questions.unknown(reader, None, None, "ab")
+    assert found == "other"
+    assert [numbers["one"], numbers["other"]] == [f"{stranger}{joint}ab" for stranger in run_questions.STRANGERS]
+    assert (numbers["first"], numbers["second"]) == run_questions.STRANGERS
+
+
+def test_what_is_called_unknown_is_in_no_vocabulary():
+    """And all the rest of its sentence is."""
+    for tokenizer, text in ((corpus_of(task).src_tokenizer, corpus_of(task).train[0].src) for task in ("reverse", "german_english")):
+        joint = "" if tokenizer.kind == "characters" else " "
+        for stranger in run_questions.STRANGERS:
+            first, *rest = tokenizer.encode(f"{stranger}{joint}{text}")
+            assert first == UNK
+            assert rest == tokenizer.encode(text)
+            assert UNK not in rest
+
+
+@pytest.mark.parametrize("harder", [True, False])
+@pytest.mark.parametrize(("others", "answer"), [(0, "never"), (1, "few"), (4, "few"), (5, "many"), (10, "many")])
+def test_of_how_many_sentences_a_beam_of_four_writes_something_else(monkeypatch, others, answer, harder):
+    """Of ten harder ones, or of held-out ones where a task has none harder."""
+    splits = {"harder": [(f"long {n}", "") for n in range(10 * harder)], "heldout": [(f"short {n}", "") for n in range(10)]}
+    reader = SimpleNamespace(examples=lambda run, split, count: splits[split][:count])
+    kind = "long" if harder else "short"
+
+    def write(text, way):
+        return "another" if way == Way(method="beam", width=4) and text in [f"{kind} {n}" for n in range(others)] else "greedy"
+
+    writing(monkeypatch, write)
+    assert run_questions.beam(reader, None, None, "") == (answer, {"other": others, "all": 10})
+
+
+def run(tokens=(), exact=(), losses=(), heldout=0.0):
+    rows = {"step": list(range(10, 10 * len(tokens) + 1, 10)), "token_accuracy": list(tokens), "exact_match": list(exact)}
+    last = {"loss": heldout, "exact_match": exact[-1]} if exact else None
+    validations = SimpleNamespace(rows=lambda: rows, last=lambda: last)
+    return SimpleNamespace(history=SimpleNamespace(validations=validations, steps=SimpleNamespace(column=lambda name: list(losses))))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "exact", "step", "answer"),
+    [
+        ((0.5, 0.92, 0.99), (0.0, 0.4, 0.95), 20, "few"),
+        ((0.5, 0.92, 0.99), (0.0, 0.5, 0.95), 20, "some"),
+        ((0.95,), (0.9,), 10, "most"),
+        ((0.3, 0.6), (0.0, 0.1), 20, "few"),  # never nine in ten: the last one
+    ],
+)
+def test_sentences_when_nine_in_ten_tokens_are_right(tokens, exact, step, answer):
+    found, numbers = run_questions.tokens_first(None, run(tokens, exact), None, "")
+    assert (found, numbers["step"]) == (answer, step)
+
+
+@pytest.mark.parametrize(
+    ("losses", "trained", "heldout", "answer"),
+    [
+        ((9.0, *[1.0] * 10), 1.0, 1.4, "same"),
+        ((9.0, *[1.0] * 5, *[3.0] * 5), 2.0, 3.5, "larger"),  # ten steps, as one batch is like no other
+        ((1.0,), 1.0, 1.6, "larger"),
+        ((1.6,), 1.6, 1.0, "smaller"),
+    ],
+)
+def test_the_newest_losses_are_compared(losses, trained, heldout, answer):
+    found, numbers = run_questions.gap(None, run((0.5,), (0.2,), losses, heldout), None, "")
+    assert found == answer
+    assert numbers == {"trained": pytest.approx(trained), "heldout": heldout, "exact": pytest.approx(20)}
+
+
+@pytest.mark.parametrize("question", [run_questions.tokens_first, run_questions.gap])
+def test_a_run_that_was_not_measured_says_so(question):
+    with pytest.raises(Refusal, match="not been measured"):
+        question(None, run(), None, "")

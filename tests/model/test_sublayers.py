@@ -1,0 +1,66 @@
+"""What every part of the model holds and costs, by formula: exactly what the model has, and exactly what torch counts."""
+
+import itertools
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from playground.config import ModelConfig, limits
+from playground.model.sublayers import flops, parameters, route_of, routes
+from playground.model.transformer import Transformer
+
+
+def small(**options) -> ModelConfig:
+    return ModelConfig(**{"d_model": 24, "n_heads": 2, "d_ff": 40, "encoder_layers": 2, "decoder_layers": 1, **options})
+
+
+def counted(model: Transformer, s: int, t: int) -> dict[str, int]:
+    """What torch's own counter counts in a forward pass, by module, summed into routes."""
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model(torch.full((1, s), 5), torch.full((1, t), 5))
+    by_module = {name.removeprefix("Transformer."): sum(found.values()) for name, found in counter.get_flop_counts().items()}
+    return {route: by_module.get(route, 0) for route in routes(model.config)} | {"all": counter.get_total_flops()}
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("options", [
+    *({name: choice} for name in ("positions", "norm", "activation", "share_embeddings", "memory") for choice in limits(name).choices),
+    {"bias": False}, {"attention_scale": False}, {"residual": False}, {"n_heads": 1}, {"n_heads": 8, "d_ff": 8}, {"encoder_layers": 3},
+    {"norm": "pre", "positions": "both", "bias": False, "decoder_layers": 3},
+])  # fmt: skip
+def test_the_formula_counts_what_torch_counts(options):
+    model = Transformer(small(**options), 13, 13)
+    for s, t in ((1, 1), (7, 4), (5, 12)):
+        formula = flops(model.config, 13, s, t)
+        assert formula | {"all": sum(formula.values())} == counted(model, s, t)
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("share", limits("share_embeddings").choices)
+def test_every_route_holds_what_the_formula_says(share):
+    src_vocab, tgt_vocab = (13, 13) if share == "all" else (13, 17)
+    for norm, positions, bias in itertools.product(limits("norm").choices, limits("positions").choices, (True, False)):
+        config = small(norm=norm, positions=positions, bias=bias, share_embeddings=share)
+        found = dict.fromkeys(routes(config), 0)
+        for name, parameter in Transformer(config, src_vocab, tgt_vocab).named_parameters():
+            found[route_of(name)] += parameter.numel()
+        assert parameters(config, src_vocab, tgt_vocab) == found
+
+
+def test_routes_come_in_the_order_of_computation():
+    assert routes(small(encoder_layers=1)) == (
+        "src_embedding", "encoder.0.self_attention", "encoder.0.feed_forward",
+        "tgt_embedding", "decoder.0.self_attention", "decoder.0.cross_attention", "decoder.0.feed_forward", "projection",
+    )  # fmt: skip
+    assert {"encoder_norm", "decoder_norm"} < set(routes(small(norm="pre")))
+
+
+def test_by_hand():
+    """d_model 8, d_ff 16, two tokens read, three written: every product of matrices on paper."""
+    found = flops(ModelConfig(d_model=8, n_heads=2, d_ff=16, encoder_layers=1, decoder_layers=1), tgt_vocab=10, s=2, t=3)
+    assert found["encoder.0.self_attention"] == 2 * (4 * 2 * 8 * 8 + 2 * 2 * 2 * 8)  # W_q W_k W_v W_o, then Q K^T and weights V
+    assert found["decoder.0.cross_attention"] == 2 * (2 * 3 * 8 * 8 + 2 * 2 * 8 * 8 + 2 * 3 * 2 * 8)
+    assert found["decoder.0.feed_forward"] == 2 * (2 * 3 * 8 * 16)
+    assert found["projection"] == 2 * 3 * 8 * 10
+    assert found["src_embedding"] == found["tgt_embedding"] == 0

@@ -1,0 +1,58 @@
+"""One recording serves every cell of it; a cell that a model doesn't have has no derivation."""
+
+
+import numpy as np
+import pytest
+
+from playground.config import BOS, EOS, Refusal
+from playground.inspection.activations import record
+from playground.queries.activations import Cell, inside
+from tests.runs.tiny import alone, tiny
+
+WEIGHTS = "decoder.0.cross_attention.weights"
+
+
+@pytest.fixture(scope="module")
+def run():
+    return alone(tiny(task="reverse"))[0]
+
+
+def test_another_cell_costs_no_other_recording(run, reader):
+    first, nothing = inside(reader, run, None, "abc")
+    assert nothing is None
+    for row in range(2):
+        again, derivation = inside(reader, run, None, "abc", cell=Cell(WEIGHTS, 1, row, 2))
+        assert again is first
+        assert derivation.address == WEIGHTS
+        assert derivation.index == (1, row, 2)
+    other = inside(reader, run, None, "abd")[0]
+    assert other.number != first.number
+
+
+def test_it_is_the_models_own_pass(run, reader):
+    found = inside(reader, run, None, "abc", reference=True)[0]
+    assert "".join(piece.text for piece in found.asked) == "cba<eos>"
+    assert [found.fed[0].id, found.source[-1].id] == [BOS, EOS]
+    model, step = reader.model_at(run, None)
+    recorded = record(model, [piece.id for piece in found.source[:-1]], [piece.id for piece in found.asked])
+    assert (found.step, found.stages.keys()) == (step, recorded.keys())
+    for address, stage in recorded.items():
+        assert np.array_equal(found.stages[address].values, stage.values)
+    assert found.stages.nbytes == sum(stage.values.nbytes for stage in recorded.values())
+
+
+@pytest.mark.parametrize("cell", [Cell("nothing", 0, 0, 0), Cell(WEIGHTS, 2, 0, 0), Cell(WEIGHTS, 0, 0, 4), Cell("src.ids", 0, 4, 0)])
+def test_a_cell_that_is_not_there(run, reader, cell):
+    assert inside(reader, run, None, "abc", cell=cell)[1] is None
+
+
+def test_ids_and_states_have_no_heads(run, reader):
+    assert inside(reader, run, None, "abc", cell=Cell("src.ids", 1, 3, 0))[1].index == (3,)
+    assert inside(reader, run, None, "abc", cell=Cell("memory", 1, 3, 2))[1].index == (3, 2)
+
+
+def test_no_right_answer_is_refused_in_a_sentence(run, reader):
+    with pytest.raises(Refusal):
+        inside(reader, run, None, "Ä", reference=True)
+    with pytest.raises(Refusal):
+        inside(reader, run, None, " ")

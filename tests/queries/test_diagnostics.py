@@ -1,0 +1,101 @@
+"""The health of a run is what training said, and where training said nothing, what one backward pass over the kept parameters says."""
+
+
+import pytest
+import torch
+
+from playground.data.batches import collate
+from playground.data.corpus import Item
+from playground.queries import diagnostics
+from playground.runs.history import History
+from playground.training.loss import cross_entropy
+from tests.runs.tiny import alone, tiny
+
+
+@pytest.fixture(scope="module")
+def run():
+    return alone(tiny(steps=30, dropout=0.0))[0]
+
+
+@pytest.fixture
+def untold(run):
+    """The same run as if it had been trained before health was noted down."""
+    kept, run.parts["history"] = run.history, History()
+    yield run
+    run.parts["history"] = kept
+
+
+def test_what_training_said_last_is_shown_at_every_step_of_the_film(reader, run):
+    steps = run.history.health.column("step")
+    assert {1, 10, 20, 30} <= set(steps)  # the film's beginning and end, and the validations
+    for step in set(run.film.steps) - {0}:
+        assert diagnostics.health(reader, run, step).step == max(told for told in steps if told <= step)
+    for at, step in enumerate(steps):
+        found = diagnostics.health(reader, run, int(step))
+        assert (found.step, found.sentences) == (step, None)
+        assert {"step": step} | found.numbers == {name: column[at] for name, column in run.history.health.rows().items()}
+    assert diagnostics.health(reader, run, None).step == 30
+    assert diagnostics.health(reader, run, 10**6).step == 30
+
+
+def test_before_the_first_step_it_is_worked_out(reader, run):
+    found = diagnostics.health(reader, run, 0)
+    assert (found.step, found.sentences) == (0, 10)
+    assert not any(name.endswith("/update") for name in found.numbers)
+    told = {name for name in run.history.health.names if not name.endswith("/update")} - {"step"}
+    assert told | {"loss"} == found.numbers.keys()
+
+
+@pytest.mark.trust
+def test_worked_out_it_is_one_backward_pass_over_heldout_sentences(reader, untold):
+    """By hand: the same sentences, the same parameters, torch's own gradients."""
+    found = diagnostics.health(reader, untold, None)
+    model, step = reader.model_at(untold, None)
+    src, tgt = untold.tokenizers
+    pairs = reader.examples(untold, "heldout", found.sentences)
+    batch = collate([Item(a, b, tuple(src.encode(a)), tuple(tgt.encode(b))) for a, b in pairs])
+    fresh = type(model)(model.config, model.src_vocab, model.tgt_vocab).eval()
+    fresh.load_state_dict(model.state_dict())
+    loss = cross_entropy(fresh(batch.src, batch.tgt_in).logits, batch.tgt_out)
+    loss.backward()
+    assert found.step == step == 30
+    assert found.numbers["loss"] == pytest.approx(loss.item(), rel=1e-5)
+    for route, module in (("encoder.0.feed_forward", fresh.encoder[0].feed_forward), ("projection", fresh.projection)):
+        grads = [p.grad for p in module.parameters()]
+        if route != "projection":
+            grads += [p.grad for p in fresh.encoder[0].norm_2.parameters()]
+        expected = torch.stack([grad.norm() for grad in grads]).norm().item()
+        assert found.numbers[f"{route}/gradient"] == pytest.approx(expected, rel=1e-4)
+    assert not any(p.requires_grad or p.grad is not None for p in model.parameters())  # others look at it too
+    assert not any(module._forward_hooks for module in model.modules())
+
+
+@pytest.mark.trust
+def test_cut_the_encoder_gets_exactly_0(reader, untold):
+    kinds = diagnostics.anew(reader, untold, None)
+    assert kinds["cut"].numbers["memory/gradient"] == kinds["cut"].numbers["encoder/gradient"] == 0.0
+    assert kinds["cut"].numbers["src_embedding/gradient"] == 0.0
+    assert kinds["cut"].numbers["decoder/gradient"] > 0
+    for memory in ("whole", "mean"):
+        assert min(kinds[memory].numbers[f"{name}/gradient"] for name in ("memory", "encoder", "decoder")) > 0
+    assert kinds["whole"].numbers == diagnostics.health(reader, untold, None).numbers
+
+
+def test_a_run_whose_memory_was_cut_is_shown_as_it_was(reader, untold):
+    untold.history.events.append((10, "memory", "cut"))
+    assert diagnostics.health(reader, untold, None).numbers["encoder/gradient"] == 0.0
+    first = next(step for step in untold.film.parameter_steps if 0 < step < 10)  # at step 0 the decoder asks the memory nothing yet
+    assert diagnostics.health(reader, untold, first).numbers["encoder/gradient"] > 0
+
+
+def test_it_is_worked_out_once(reader, untold, monkeypatch):
+    first = diagnostics.anew(reader, untold, None)
+    monkeypatch.setattr(diagnostics, "examine", None)
+    assert diagnostics.anew(reader, untold, None) is first
+
+
+def test_costs_by_formula_are_those_counted(reader, run):
+    found = diagnostics.costs(reader, run, 5, 9)
+    assert found.parameters == found.counted_parameters
+    assert found.flops == found.counted_flops
+    assert found.flops["decoder.0.cross_attention"] != diagnostics.costs(reader, run, 6, 9).flops["decoder.0.cross_attention"]

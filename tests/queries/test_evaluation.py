@@ -1,0 +1,216 @@
+"""Scores are sacrebleu's and greedy decoding's own; every right answer counts; and a long exam comes piece by piece."""
+
+from copy import copy
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import sacrebleu
+import torch
+
+from playground.config import EOS, PAD, UNK, Refusal
+from playground.data.corpus import Item
+from playground.decoding import greedy
+from playground.queries import evaluation, lengths, time_slices
+from playground.queries.evaluation import measure, scores, tokenization
+from playground.training.metrics import prepare, validate
+from tests.runs.tiny import CORPORA, alone, tiny
+
+KNOBS = {"task": "reverse", "steps": 60, "dropout": 0.0, "d_model": 16, "heldout": 120}
+TWO_WAYS = {"task": "one_to_many", "steps": 10, "dropout": 0.0, "heldout": 60}
+OUTPUTS = ["the cat sat on the mat .", "a dog", "he looks for the castle", ""]
+REFERENCES = [
+    ["the cat is on the mat .", "there is a cat on the mat ."], ["a dog"], ["she looks for the lock", "he looks for the lock"], ["x y"],
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run():
+    return alone(tiny(**KNOBS))[0]
+
+
+def corpus_of(run):
+    return CORPORA.get(run.experiment, run.pairs)
+
+
+def complete(ask):
+    """What is known in the end, asked again and again."""
+    while (found := ask()).sentences < found.asked:
+        pass
+    return found
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("tokenize", ["13a", "char", "zh"])
+def test_bleu_and_chrf_are_sacrebleus(tokenize):
+    """Called by hand, with the references turned round as it wants them: None where a sentence has fewer."""
+    found = measure(OUTPUTS, REFERENCES, tokenize)
+    first = ["the cat is on the mat .", "a dog", "she looks for the lock", "x y"]
+    streams = [first, ["there is a cat on the mat .", None, "he looks for the lock", None]]
+    bleu, chrf = sacrebleu.corpus_bleu(OUTPUTS, streams, tokenize=tokenize, force=True), sacrebleu.corpus_chrf(OUTPUTS, streams)
+    assert found.bleu == bleu.score > 0
+    assert found.chrf == chrf.score > 0
+    assert f"tok:{tokenize}" in found.bleu_signature
+    assert found.bleu_signature.endswith(sacrebleu.__version__)
+    assert "nc:6" in found.chrf_signature
+
+
+def test_a_perfect_set_has_100_and_a_hopeless_one_0():
+    every = measure([answers[-1] for answers in REFERENCES], REFERENCES, "13a")
+    assert (every.bleu, every.chrf) == (pytest.approx(100), pytest.approx(100))
+    assert measure(["z"], [["a b c d e"]], "13a").bleu == 0
+    assert measure(["a b"], [["a b"]], "13a").too_short
+    assert not measure(["a b c d"], [["a b c d"]], "13a").too_short
+
+
+@pytest.mark.parametrize("wrong", [([], []), (["a"], []), (["a"], [[]])])
+def test_nothing_can_be_measured_against_nothing(wrong):
+    with pytest.raises(ValueError):
+        measure(*wrong, "13a")
+
+
+def test_sentences_are_cut_as_they_are_written():
+    assert tokenization(["三千四百", "五"]) == "zh"
+    assert tokenization(["abc", "xyz"]) == "char"
+    assert tokenization(["a dog barks .", "it rains"]) == "13a"
+    assert tokenization(["a b", "c d"], "characters") == "char"
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("split", ["heldout", "harder"])
+def test_the_scores_are_what_greedy_decoding_writes(reader, run, split):
+    corpus, (model, step) = corpus_of(run), reader.model_at(run, None)
+    found = complete(lambda: scores(reader, CORPORA, run, None, split))
+    items = getattr(corpus, split)
+    assert (found.step, found.sentences, found.of) == (step, len(items), len(items))
+    limits = [2 * len(item.src_ids) + 16 for item in items]
+    outputs = greedy(model, [item.src_ids for item in items], max(limits))
+    written = [output.ids[:limit] for output, limit in zip(outputs, limits, strict=True)]
+    right = [ids == (*item.tgt_ids, EOS) for ids, item in zip(written, items, strict=True)]
+    assert found.exact_match == pytest.approx(sum(right) / len(items))
+    assert found.wrong == len(items) - sum(right)
+    assert found.token_accuracy == pytest.approx(validate(model, prepare(corpus, items)).token_accuracy)
+    texts = [corpus.tgt_tokenizer.decode(ids) for ids in written]
+    assert found.measured == measure(texts, [[item.tgt] for item in items], "char")
+    assert found.tokenize == "char"
+    assert found.unfinished == sum(ids[-1] != EOS for ids in written)
+    ratios = [sum(token != EOS for token in ids) / len(item.tgt_ids) for ids, item in zip(written, items, strict=True)]
+    assert found.length_ratio == pytest.approx(np.mean(ratios))
+    first = next(at for at, correct in enumerate(right) if not correct)
+    mistake = found.mistakes[0]
+    assert mistake.source == items[first].src
+    assert [piece.id for piece in mistake.output] == list(written[first])
+    assert "".join(piece.text for piece in mistake.reference) == items[first].tgt
+    assert len(found.mistakes) <= evaluation.SHOWN
+
+
+class Parrot(torch.nn.Module):
+    """Says for each source what it was told to say, whatever it is fed."""
+
+    def __init__(self, says: dict[tuple[int, ...], tuple[int, ...]], size: int):
+        super().__init__()
+        self.says, self.size = says, size
+
+    def forward(self, src, tgt_in):
+        rows = [(*self.says[tuple(token for token in row if token not in (PAD, EOS))], EOS) for row in src.tolist()]
+        likely = torch.zeros(*tgt_in.shape, self.size)
+        for at, row in enumerate(rows):
+            for place, token in enumerate(row[: tgt_in.shape[1]]):
+                likely[at, place, token] = 1
+        return SimpleNamespace(logits=likely)
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize(("which", "right"), [(0, True), (-1, True), (None, False)])
+def test_every_right_answer_counts(reader, monkeypatch, which, right):
+    """A model that always takes the second meaning is as right as one that takes the first; one that takes neither is wrong."""
+    run = alone(tiny(**TWO_WAYS))[0]
+    corpus = corpus_of(run)
+    encode = corpus.tgt_tokenizer.encode
+    spelt = [item for item in corpus.heldout if UNK not in (*item.src_ids, *encode(" ".join(corpus.references[item.src])))]
+    says = {item.src_ids: tuple(encode("he" if which is None else corpus.references[item.src][which])) for item in spelt}
+    parrot = Parrot(says, corpus.tgt_tokenizer.size)
+
+    def write(model, corpus, items):
+        return [(*says[item.src_ids], EOS) for item in items], lengths.forced(parrot, corpus, items)
+
+    monkeypatch.setattr(evaluation, "_write", write)
+    some = SimpleNamespace(get=lambda *_: replace(corpus, heldout=tuple(spelt)))
+    found = complete(lambda: scores(reader, some, run, None, "heldout"))
+    assert found.sentences == len(spelt) > 5
+    assert found.most_references == 2
+    assert found.exact_match == right
+    assert (found.token_accuracy == 1) == right
+    assert (found.measured.bleu == pytest.approx(100)) == right
+    assert (found.measured.chrf == pytest.approx(100)) == right
+
+
+def test_the_answer_that_has_most_of_the_tokens_is_judged():
+    src_ids, own, other = (4, 5), (6, 7, 8), (9, 7)
+    corpus = SimpleNamespace(references={"s": ("own", "other")}, tgt_tokenizer=SimpleNamespace(encode={"own": own, "other": other}.get))
+    item = Item("s", "own", src_ids, own)
+
+    def told(*says):
+        ((right, whole),) = lengths.forced(Parrot({src_ids: says}, 12), corpus, [item])
+        return right.tolist(), whole
+
+    assert told(*own) == ([True] * 4, True)
+    assert told(*other) == ([True] * 3, True)
+    assert told(9, 7, 8) == ([False, True, True, True], False)  # three of four of its own, two of three of the other
+    assert told(9, 7, 8, 6) == ([True, True, False], False)  # two of four, two of three
+
+
+# ---- piece by piece -----------------------------------------------------------------------------------------------------------------
+
+
+def counted(monkeypatch, module, name):
+    """How many sentences each slice had that was really worked on."""
+    asked, work = [], getattr(module, name)
+
+    def working(model, corpus, items):
+        asked.append(len(items))
+        return work(model, corpus, items)
+
+    monkeypatch.setattr(module, name, working)
+    return asked
+
+
+def test_a_long_exam_comes_piece_by_piece_and_nothing_is_asked_twice(reader, run, monkeypatch):
+    """Each question is answered after a moment with what is known; asked again it knows more; whoever stops asking has stopped it."""
+    monkeypatch.setattr(time_slices, "MOMENT", -1)
+    asked = counted(monkeypatch, evaluation, "_write")
+    found = [scores(reader, CORPORA, run, None, "heldout") for _ in range(4)]
+    assert [one.sentences for one in found] == [50, 100, 120, 120]
+    assert found[2] is found[3]
+    assert {one.asked for one in found} == {120}
+    assert asked == [50, 50, 20]
+
+
+def test_a_run_at_work_is_asked_a_few_things_at_each_look(reader, monkeypatch):
+    """Its parameters change from one question to the next: all that is said is true of one step."""
+    asked = counted(monkeypatch, evaluation, "_write")
+    run = copy(alone(tiny(**KNOBS))[0])
+    run.status = "training"
+    found = scores(reader, CORPORA, run, None, "heldout")
+    assert (found.sentences, found.asked, found.of) == (25, 25, 120)
+    reached = lengths.lengths(reader, CORPORA, run, None)
+    assert reached.sentences == reached.asked <= 50
+    assert len(reached.reach.counts) == 48  # from the shortest to the longest
+    assert asked == [25]
+
+
+def test_an_empty_split_and_an_empty_question_are_refused(reader):
+    run = alone(tiny(task="beer", steps=5))[0]
+    with pytest.raises(Refusal) as error:
+        scores(reader, CORPORA, run, None, "harder")
+    assert error.value.key == "evaluate.no_sentences"
+    with pytest.raises(ValueError):
+        time_slices.in_slices(reader, run, None, ("nothing",), [], lambda model, part: part)
+
+
+def test_a_large_model_is_asked_less_and_the_same_one_always_the_same(run):
+    large = SimpleNamespace(experiment=tiny(d_model=256, d_ff=1024, encoder_layers=4, decoder_layers=4), tokenizers=run.tokenizers)
+    assert time_slices.affordable(run, 30, 200, 4) == 200
+    assert 4 <= time_slices.affordable(large, 60, 200, 4) < 200
+    assert time_slices.affordable(large, 1e9, 200, 4) == 4

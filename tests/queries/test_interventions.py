@@ -1,0 +1,187 @@
+"""Before and after come from the same parameters; scores are the trainer's own; and a question costs no more than it may."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from playground.config import EOS, Refusal
+from playground.decoding import greedy, trace
+from playground.inspection.interventions import Change, Edit, Head, heads
+from playground.queries import interventions
+from playground.queries.reader import Reader
+from playground.training.metrics import prepare, validate
+from tests.runs.tiny import CORPORA, PAIRS, alone, tiny
+
+KNOBS = {"task": "reverse", "steps": 60, "dropout": 0.0, "n_heads": 2, "d_model": 16, "heldout": 40}
+OFF = Change.parse("c1.1_e1.2")
+
+
+@pytest.fixture(scope="module")
+def run():
+    return alone(tiny(**KNOBS))[0]
+
+
+def text_of(reader, run):
+    return max((source for source, _ in reader.examples(run)), key=len)
+
+
+def ids_of(look):
+    return tuple(piece.id for piece in look.asked)
+
+
+def test_both_sides_are_what_the_models_write(reader, run):
+    text = text_of(reader, run)
+    found = interventions.outcome(reader, run, None, text, OFF)
+    model, step = reader.model_at(run, None)
+    ids = run.tokenizers[0].encode(text)
+    for look, one in ((found.before, model), (found.after, OFF.apply(model))):
+        (expected,) = greedy(one, [ids], 60)
+        assert ids_of(look) == expected.ids
+        assert np.array_equal(look.cross, trace(one, ids, expected.ids).cross)
+        assert look.step == step
+    fed = ids_of(found.before)
+    assert tuple(piece.id for piece in found.fed) == fed
+    for likely, one in ((found.likely_before, model), (found.likely_after, OFF.apply(model))):
+        assert likely == tuple(trace(one, ids, fed).probabilities[range(len(fed)), fed].tolist())
+    assert found.unedited == found.after
+    assert found.step is None
+
+
+def test_without_a_change_after_is_before(reader, run):
+    found = interventions.outcome(reader, run, None, text_of(reader, run), Change.parse("c9.9", "whole"))
+    assert not found.change
+    assert found.after is found.before
+    assert found.likely_after == found.likely_before
+
+
+def test_the_right_answer_can_be_fed_instead(reader, run):
+    text = text_of(reader, run)
+    found = interventions.outcome(reader, run, None, text, OFF, reference=True)
+    assert "".join(piece.text for piece in found.fed) == f"{text[::-1]}<eos>"
+    unknown = interventions.outcome(reader, run, None, "A-1", OFF, reference=True)
+    assert tuple(piece.id for piece in unknown.fed) == ids_of(unknown.before), "where nobody knows it, what was written"
+
+
+def test_an_edit_stands_beside_the_same_step_without_it(reader, run):
+    text = text_of(reader, run)
+    edit = Edit(0, 1, 1, 2, 1.0)
+    found = interventions.outcome(reader, run, None, text, Change(OFF.off, None, edit))
+    model, ids = reader.model_at(run, None)[0], run.tokenizers[0].encode(text)
+    without, with_it = OFF.apply(model), Change(OFF.off, None, edit).apply(model)
+    (expected,) = greedy(with_it, [ids], 60)
+    assert ids_of(found.after) == expected.ids
+    assert ids_of(found.unedited) == greedy(without, [ids], 60)[0].ids
+    assert ids_of(found.after)[:1] == ids_of(found.unedited)[:1], "before the edited step nothing changes"
+    assert found.after.cross[0, 1, 1].tolist() == [0, 0, 1, *[0] * (len(ids) - 2)]
+    shown = [piece.id for piece in found.step.tokens]
+    assert found.step.edited == tuple(trace(with_it, ids, expected.ids).probabilities[1, shown].tolist())
+    assert found.step.without == tuple(trace(without, ids, ids_of(found.unedited)).probabilities[1, shown].tolist())
+    assert list(found.step.without[:5]) == sorted(found.step.without, reverse=True)[:5]
+    assert len(set(shown)) == len(shown) <= 10
+
+
+def test_an_edit_of_what_is_not_there_is_none(reader, run):
+    text = text_of(reader, run)
+    beyond = interventions.outcome(reader, run, None, text, Change(edit=Edit(0, 0, 1, 99)))
+    assert beyond.change == Change()
+    late = interventions.outcome(reader, run, None, text, Change(edit=Edit(0, 0, 200, 0)))
+    assert late.step is None
+    assert ids_of(late.after) == ids_of(late.before)
+
+
+@pytest.mark.parametrize("memory", ["mean", "cut"])
+def test_the_score_is_the_trainers_own(reader, run, memory):
+    change = Change(OFF.off, memory, Edit(0, 0, 0, 0))
+    before, after = interventions.score(reader, CORPORA, run, None, change)
+    corpus, model = CORPORA.get(run.experiment), reader.model_at(run, None)[0]
+    exam = prepare(corpus, corpus.heldout[:100])
+    assert before == validate(model, exam)
+    assert after == validate(Change(OFF.off, memory).apply(model), exam), "an edit is about one sentence"
+    assert before.pairs == 40
+
+
+@pytest.mark.parametrize("task", ["sort", "numbers_de", "one_to_many", "german_english"])
+def test_the_questions_are_the_heldout_ones(reader, task):
+    """They are made without the sentences to train on, and are the same, with the same right answers."""
+    other = alone(tiny(task=task, steps=2, dropout=0.0))[0]
+    corpus = CORPORA.get(other.experiment)
+    expected = prepare(corpus, corpus.heldout[:100])
+    found = interventions.exam(reader, CORPORA, other, 2)
+    model = reader.model_at(other, None)[0]
+    assert found.pairs == expected.pairs == 10
+    assert validate(model, found) == validate(model, expected)
+    assert len(found.chunks) == len(expected.chunks)
+
+
+def test_own_sentences_are_asked_as_they_were_judged():
+    from playground.runs.run import Run
+
+    experiment = tiny(task="own", own="mine", steps=2)
+    corpus = CORPORA.get(experiment, PAIRS)
+    own = Run("own-run", "own-run", experiment, data=PAIRS)
+    own.hold(tokenizers=(corpus.src_tokenizer, corpus.tgt_tokenizer))
+    with_corpora = Reader(SimpleNamespace(corpora=CORPORA))
+    assert interventions.exam(with_corpora, CORPORA, own, 2).pairs == len(corpus.heldout)
+    with_corpora.close()
+
+
+def worth(reader, run, step=None):
+    """Asks until every head is measured."""
+    found = interventions.importance(reader, CORPORA, run, step)
+    while len(found.without) < found.heads:
+        before, found = found, interventions.importance(reader, CORPORA, run, step)
+        assert len(found.without) > len(before.without)
+    return found
+
+
+def test_each_head_is_worth_what_is_lost_without_it(reader, run):
+    found = worth(reader, run)
+    model = reader.model_at(run, None)[0]
+    questions = interventions.exam(reader, CORPORA, run, len(heads(model.config)))
+    assert list(found.without) == list(heads(model.config))
+    assert found.whole == validate(model, questions)
+    for head, one in found.without.items():
+        expected = validate(Change(frozenset({head})).apply(model), questions)
+        assert (one.exact_match, one.token_accuracy, one.pairs) == (expected.exact_match, expected.token_accuracy, questions.pairs)
+        assert one.loss == pytest.approx(expected.loss, abs=1e-6)
+    assert any(one != found.whole for one in found.without.values())
+
+
+def test_heads_are_measured_layer_by_layer_as_long_as_somebody_asks(reader, run, monkeypatch):
+    monkeypatch.setattr(interventions, "MOMENT", -1)  # every moment is over at once
+    every, asked = heads(run.experiment.model), []
+    monkeypatch.setattr(
+        interventions, "_each", lambda model, exam, silent, each=interventions._each: asked.append(silent) or each(model, exam, silent)
+    )
+    first = interventions.importance(reader, CORPORA, run, None)
+    assert tuple(first.without) == every[:2]
+    assert first.heads == len(every) == 6
+    assert asked == [(), every[:2]]
+    assert tuple(worth(reader, run).without) == every
+    assert asked == [(), every[:2], every[2:4], every[4:]], "what is known is not measured again"
+
+
+def test_heads_are_not_measured_while_parameters_change(reader, run, monkeypatch):
+    monkeypatch.setattr(run, "status", "training")
+    with pytest.raises(Refusal, match="film"):
+        interventions.importance(reader, CORPORA, run, None)
+    assert interventions.importance(reader, CORPORA, run, run.step).whole
+
+
+def test_a_larger_model_is_asked_less(reader, run, monkeypatch):
+    assert interventions.exam(reader, CORPORA, run, 1).pairs == 40
+    assert interventions.exam(reader, CORPORA, run, 100_000).pairs == interventions.FEWEST
+
+
+def test_an_answer_is_remembered(reader, run):
+    text = text_of(reader, run)
+    assert interventions.outcome(reader, run, None, text, OFF) is interventions.outcome(reader, run, None, text, OFF)
+    edited, other = Change(OFF.off, None, Edit(0, 0, 0, 1)), Change(frozenset({Head("cross", 0, 1)}))
+    assert interventions.score(reader, CORPORA, run, None, OFF) is interventions.score(reader, CORPORA, run, None, edited)
+    assert interventions.outcome(reader, run, None, text, OFF) is not interventions.outcome(reader, run, None, text, other)
+
+
+def test_eos_is_asked_as_well(reader, run):
+    found = interventions.outcome(reader, run, None, text_of(reader, run), OFF, reference=True)
+    assert found.fed[-1].id == EOS

@@ -1,0 +1,76 @@
+"""How far a run reaches is asked with sentences it never saw, of every length there can be."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from playground.config import EOS
+from playground.decoding import greedy
+from playground.queries import lengths
+from playground.tasks.toy_tasks import split_of
+from tests.runs.tiny import CORPORA, alone, tiny
+
+KNOBS = {"task": "copy", "steps": 60, "dropout": 0.0, "d_model": 16, "learning_rate": 0.02}
+
+
+@pytest.fixture(scope="module")
+def run():
+    return alone(tiny(**KNOBS))[0]
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Two sentences of each length are enough to see what is asked."""
+    monkeypatch.setattr(lengths, "affordable", lambda run, tokens, most, least: least)
+
+
+def complete(ask):
+    while (found := ask()).sentences < found.asked:
+        pass
+    return found
+
+
+def test_every_length_up_to_three_times_that_of_training(reader, run, few):
+    corpus = CORPORA.get(run.experiment)
+    found = complete(lambda: lengths.lengths(reader, CORPORA, run, None))
+    longest = max(len(item.src_ids) for item in corpus.train)
+    assert found.made
+    assert found.trained == (min(len(item.tgt_ids) for item in corpus.train), longest)
+    assert found.reach.counts.tolist()[2:] == [2] * (3 * longest - 2)
+    seen = {item.src for item in corpus.train}
+    made = lengths._made(run, corpus)
+    assert not seen & {item.src for item in made}
+    assert {split_of("copy", item.src) for item in made} == {"heldout", "harder"}
+
+
+@pytest.mark.trust
+def test_right_is_what_greedy_decoding_writes(reader, run):
+    """Forced with the right tokens, all of them are the likeliest if and only if the model writes them by itself."""
+    corpus, (model, _) = CORPORA.get(run.experiment), reader.model_at(run, None)
+    items = [item for item in corpus.train if len(item.src_ids) < 7][:30] + list(corpus.heldout)
+    written = greedy(model, [item.src_ids for item in items], 40)
+    for item, hypothesis, (right, whole) in zip(items, written, lengths.forced(model, corpus, items), strict=True):
+        target = (*item.tgt_ids, EOS)
+        assert whole == right.all() == (hypothesis.ids == target)
+        wrong = np.flatnonzero(~right)
+        if len(wrong):  # up to the first wrong one both see the same tokens
+            assert hypothesis.ids[: wrong[0]] == target[: wrong[0]]
+            assert hypothesis.ids[wrong[0]] != target[wrong[0]]
+
+
+def test_the_lengths_there_are_where_none_can_be_made(reader):
+    run = alone(tiny(task="numbers_de", steps=5))[0]
+    corpus = CORPORA.get(run.experiment)
+    found = complete(lambda: lengths.lengths(reader, CORPORA, run, None))
+    assert not found.made
+    assert found.asked == found.reach.counts.sum() == len(corpus.heldout) + len(corpus.harder)
+    assert found.trained == (min(len(item.tgt_ids) for item in corpus.train), max(len(item.tgt_ids) for item in corpus.train))
+
+
+def test_the_same_sentences_whatever_the_run(run):
+    """A run that is dearer to ask gets fewer of them, but the same."""
+    corpus = CORPORA.get(run.experiment)
+    large = SimpleNamespace(experiment=tiny(task="copy", d_model=256, d_ff=1024), tokenizers=run.tokenizers)
+    fewer, more = ({item.src for item in lengths._made(one, corpus)} for one in (large, run))
+    assert fewer < more

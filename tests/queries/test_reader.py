@@ -1,0 +1,191 @@
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from playground.config import EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
+from playground.decoding import trace
+from playground.queries.translate import translate
+from playground.runs.run import Run
+from tests.runs.tiny import PAIRS, alone, curve, same_parameters, tiny, wait
+
+ME = "my token"
+KNOBS = {"task": "sort", "steps": 40, "dropout": 0.0, "positions": "learned"}
+
+
+@pytest.fixture
+def run():
+    """A trained run; nobody serves it."""
+    return alone(tiny(**KNOBS))[0]
+
+
+def sentence(reader, run):
+    return reader.examples(run)[0][0]
+
+
+def test_a_look_is_the_trace(reader, run):
+    text = sentence(reader, run)
+    look = reader.look(run, None, text)
+    model, _ = reader.model_at(run, None)
+    written = tuple(piece.id for piece in look.asked)
+    expected = trace(model, run.tokenizers[0].encode(text), written)
+    for name in ("encoder", "decoder", "cross"):
+        assert np.array_equal(getattr(look, name), getattr(expected, name))
+    s, t = len(look.source), len(look.asked)
+    assert look.cross.shape == (1, 2, t, s)
+    assert (look.source[-1].text, look.source[-1].id) == (SPECIAL_TOKENS[EOS], EOS)
+    assert look.fed[0].text == SPECIAL_TOKENS[1]
+    assert look.fed[1:] == look.asked[:-1]
+    assert len(look.likely) == len(look.probabilities) == len(look.right) == t
+    assert all(len(row) == 5 and row[0].probability >= row[4].probability for row in look.likely)
+    assert [row[0].id for row in look.likely] == list(written)
+    assert look.probabilities == tuple(row[0].probability for row in look.likely)
+
+
+def test_the_reference_is_aligned_and_right(reader, run):
+    text, target = reader.examples(run)[0]
+    look = reader.look(run, None, text, "reference")
+    assert look.finished
+    assert "".join(piece.text for piece in look.asked[:-1]).replace(" ", "") == target.replace(" ", "")
+    assert all(look.right)
+    assert len(look.alignment) == len(look.asked)
+    assert look.alignment[-1] is None
+    for place, piece in zip(look.alignment[:-1], look.asked[:-1], strict=True):
+        assert look.source[place].text == piece.text  # sorting moves letters, it makes none
+    wrong = reader.look(run, None, text, target[::-1] + target[:1])
+    assert wrong.alignment is None
+    assert not all(wrong.right)
+
+
+def test_an_earlier_step_is_the_nearest_kept(reader, run):
+    text = sentence(reader, run)
+    kept = run.film.parameter_steps
+    assert translate(reader, run, 0, text).step == 0
+    assert translate(reader, run, 10**6, text).step == kept[-1] == 40
+    for step in range(41):
+        _, actual = reader.model_at(run, step)
+        assert abs(actual - step) == min(abs(other - step) for other in kept)
+        assert same_parameters(dict(reader.model_at(run, step)[0].named_parameters()), run.film.parameters(step)[1])
+
+
+def test_where_no_parameters_were_kept_the_film_answers_for_its_probes(reader, run, monkeypatch):
+    film = run.film
+    monkeypatch.setattr(film, "kept", {step: kept for step, kept in film.kept.items() if step != 19})
+    model, actual = reader.model_at(run, 19)
+    assert actual != 19
+    for probe, (source, _) in enumerate(film.plan.probes):
+        look, picture = reader.look(run, 19, source), film.frame(19).completions[probe]
+        assert look.step == 19
+        assert tuple(piece.id for piece in look.asked) == picture.ids
+        assert np.array_equal(look.cross, picture.cross.astype(np.float32))
+        assert len(look.likely[0]) == 5
+    other = next(source for source, _ in reader.examples(run) if source not in dict(film.plan.probes))
+    assert reader.look(run, 19, other).step == actual
+    assert not model.training
+
+
+def test_a_probe_looks_the_same_in_the_film_and_by_its_parameters(reader, run, monkeypatch):
+    """The two ways to answer agree, within what float16 keeps."""
+    film, source = run.film, run.film.plan.probes[0][0]
+    computed = reader.look(run, 19, source)
+    monkeypatch.delitem(film.kept, 19)
+    pictured = reader.look(run, 19, source)
+    length = len(pictured.asked)
+    assert pictured.asked == computed.asked[:length]
+    assert np.allclose(pictured.cross, computed.cross[:, :, :length], atol=1e-3)
+    assert np.allclose(pictured.encoder, computed.encoder, atol=1e-3)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\t", "\ud800"])
+def test_nothing_to_read(reader, run, text):
+    with pytest.raises(Refusal, match="nothing to read"):
+        reader.look(run, None, text)
+
+
+@pytest.mark.parametrize("length", [MAX_POSITIONS, 5_000, 3_000_000])
+def test_too_long(reader, run, length):
+    with pytest.raises(Refusal) as refusal:
+        translate(reader, run, None, "a" * length)
+    assert refusal.value.key == "runs.too_long"
+    with pytest.raises(Refusal, match="long"):
+        reader.look(run, None, "ab", target="a" * length)
+
+
+@pytest.mark.parametrize("text", ["<s>", "<script>alert(1)</script>", "{{x}}", "$$x$$", "日本", "%s{0}", "<eos>"])
+def test_whatever_is_typed_is_text(reader, run, text):
+    look = reader.look(run, None, text)
+    assert "".join(piece.text for piece in look.source[:-1]).replace("␣", "") != ""
+    assert not all(piece.known for piece in look.source)
+    assert look.references is None
+    assert look.right is None
+    assert translate(reader, run, None, text).candidates[0].correct is None
+    with pytest.raises(Refusal) as refusal:
+        reader.look(run, None, text, "reference")
+    assert refusal.value.key == "runs.no_reference"
+
+
+def test_examples_sizes_and_units(reader, run):
+    corpus = reader._runs.corpora.get(run.experiment)
+    assert reader.examples(run, count=3) == [(item.src, item.tgt) for item in corpus.heldout[:3]]
+    assert len(reader.examples(run, "harder", 4)) == 4
+    sizes = reader.sizes(run)
+    assert (sizes["train"], sizes["heldout"], sizes["harder"]) == (len(corpus.train), len(corpus.heldout), len(corpus.harder))
+    assert sizes["src_vocabulary"] == corpus.src_tokenizer.size
+    assert reader.longest(run) == sizes["longest"] <= corpus.longest
+    assert reader.units(run) == ("characters", "characters")
+    assert [piece.text for piece in reader.pieces(run, "abc")] == ["a", "b", "c"]
+
+
+def test_the_table_of_positions_is_the_parameter(reader, run):
+    table, step = reader.position_table(run, None)
+    assert table.shape == (MAX_POSITIONS, 8)
+    assert step == 40
+    with pytest.raises(Refusal, match="positions"):
+        reader.position_table(alone(tiny(steps=60))[0], None)
+
+
+def test_own_data_have_all_their_answers(reader, runs):
+    own = runs.create(tiny(task="own", own="upload", steps=2), ME, pairs=PAIRS)
+    wait(lambda: not own.working)
+    found = translate(reader, own, None, "word3 again")
+    assert found.references == ("wort3 noch",)
+    assert translate(reader, own, None, "something else").references is None
+    assert [piece.known for piece in reader.pieces(own, "word3 unheard")][1] is False
+    assert len(reader.examples(own, "heldout", 2)) == 2
+    assert reader.look(own, None, "word3 again", "reference").alignment is None
+
+
+def test_an_answer_is_computed_once(reader, run):
+    text = sentence(reader, run)
+    assert reader.look(run, None, text) is reader.look(run, 40, text)
+    assert translate(reader, run, 0, text) is translate(reader, run, 0, text)
+    assert reader.look(run, 0, text) is not reader.look(run, 40, text)
+
+
+def test_nothing_yet(reader):
+    fresh = Run("not-yet-prepared-run-id", "calm-fox", tiny())
+    for ask in (lambda: reader.look(fresh, None, "abc"), lambda: reader.pieces(fresh, "abc"), lambda: reader.model_at(fresh, None)):
+        with pytest.raises(Refusal, match="no parameters"):
+            ask()
+
+
+def test_looking_while_it_trains_changes_nothing_in_the_training(reader, runs):
+    live = runs.create(tiny(steps=60), ME)
+    wait(lambda: live.snapshot is not None)
+    text, steps = sentence(reader, live), set()
+    while live.working:
+        live.seen()
+        steps.add(reader.look(live, None, text).step)
+    assert curve(live) == curve(alone(tiny(steps=60))[0])
+    assert len(steps) >= 1
+    assert torch.get_num_threads() == 1
+
+
+def test_nobody_waits_for_ever(reader, run, monkeypatch):
+    gate = threading.Event()
+    monkeypatch.setattr("playground.queries.reader.PATIENCE", 0.05)
+    monkeypatch.setattr("playground.queries.reader.greedy", lambda *arguments: gate.wait(30))
+    with pytest.raises(Refusal, match="longer than"):
+        reader.look(run, None, "some text")
+    gate.set()

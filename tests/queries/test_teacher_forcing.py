@@ -1,0 +1,98 @@
+"""Two lives with the same parameters: what is fed differs, nothing else; and forcing token by token is teacher forcing."""
+
+
+import numpy as np
+import pytest
+import torch
+
+from playground.config import BOS, EOS, ModelConfig
+from playground.decoding import greedy, trace
+from playground.model.masks import padding_mask
+from playground.model.transformer import Transformer
+from playground.queries.teacher_forcing import go_wrong, lens_of, lives
+from tests.runs.tiny import alone, tiny
+
+CONFIGS = [
+    {}, {"norm": "pre"}, {"positions": "learned"}, {"positions": "rotary", "norm": "pre"}, {"positions": "both", "bias": False},
+    {"positions": "none", "residual": False}, {"attention_scale": False, "embedding_scale": False, "activation": "gelu"},
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run():
+    return alone(tiny(task="reverse", steps=12, dropout=0.0))[0]
+
+
+@pytest.mark.trust
+@torch.inference_mode()
+@pytest.mark.parametrize("knobs", CONFIGS, ids=str)
+def test_forcing_token_by_token_is_teacher_forcing(knobs):
+    """What the decoder says after a prefix is what it says at that place of the whole sentence: the future is invisible."""
+    model = Transformer(ModelConfig(d_model=16, d_ff=32, **knobs), 14, 13, torch.Generator().manual_seed(5)).eval()
+    source, target = [5, 9, 4, 4, 11], [7, 4, 4, 12, 8, EOS]
+    whole = trace(model, source, target).probabilities
+    src = torch.tensor([[*source, EOS]])
+    memory, mask = model.encode(src)[0], padding_mask(src)
+    for step in range(len(target)):
+        states, _, _ = model.decode(torch.tensor([[BOS, *target[:step]]]), memory, mask)
+        np.testing.assert_allclose(model.project(states[0, -1]).softmax(dim=-1), whole[step], atol=1e-5)
+    forced = greedy(model, [source], len(target), prefix=target)[0]
+    np.testing.assert_allclose(np.exp(forced.logprobs), whole[np.arange(len(target)), target], atol=1e-5)
+    written = greedy(model, [source], 12)[0].ids
+    assert tuple(trace(model, source, written).probabilities.argmax(axis=-1)) == written  # fed its own words, it says them again
+
+
+def test_both_lives_are_the_same_until_they_part(run, reader):
+    text, answer = reader.examples(run)[0]
+    found = lives(reader, run, None, text)
+    ids = run.tokenizers[1].encode(answer)
+    assert [piece.id for piece in found.forced.asked] == [*ids, EOS]
+    assert [piece.id for piece in found.forced.fed] == [BOS, *ids]
+    assert [piece.id for piece in found.free.fed[1:]] == [piece.id for piece in found.free.asked[:-1]]
+    pairs = list(zip((p.id for p in found.free.asked), (p.id for p in found.forced.asked), strict=False))
+    assert found.parted is not None, "twelve steps are too few to be right"
+    assert all(a == b for a, b in pairs[: found.parted])
+    assert found.parted == min(len(pairs), next((at for at, (a, b) in enumerate(pairs) if a != b), len(pairs)))
+    np.testing.assert_allclose(found.free.cross[:, :, : found.parted + 1], found.forced.cross[:, :, : found.parted + 1], atol=1e-5)
+    said = lens_of(reader, run, None, text, [piece.id for piece in found.free.asked])
+    assert said[-1].argmax(axis=-1).tolist() == [piece.id for piece in found.free.asked]
+
+
+def test_a_correction_is_written_and_life_goes_on_from_it(run, reader):
+    text, answer = reader.examples(run)[0]
+    right = (*run.tokenizers[1].encode(answer), EOS)
+    free = lives(reader, run, None, text)
+    at = free.parted
+    found = lives(reader, run, None, text, fix=(at, right[at]))
+    written = tuple(piece.id for piece in found.corrected.asked)
+    assert written[: at + 1] == right[: at + 1]
+    model, _ = reader.model_at(run, None)
+    source = run.tokenizers[0].encode(text)
+    assert written == greedy(model, [source], 2 * len(source) + 16, prefix=right[: at + 1])[0].ids
+    assert (found.recovered is not None) == (written[-1:] == right[-1:] and len(written) == len(right))
+    assert [piece.id for piece in found.free.asked] == [piece.id for piece in free.free.asked]  # never overwritten
+    whole = lives(reader, run, None, text, fix=(len(free.free.asked) - 1, EOS))
+    assert whole.corrected.asked[-1].id == EOS
+
+
+@pytest.mark.parametrize("fix", [(99, 5), (0, 10**6), (0, 0), (-1, 5)])
+def test_a_correction_that_makes_no_sense_is_ignored(run, reader, fix):
+    assert lives(reader, run, None, reader.examples(run)[0][0], fix=fix).corrected is None
+
+
+def test_a_sentence_that_nobody_knows_has_one_life_until_an_answer_is_given(reader):
+    german = alone(tiny(task="german_english", steps=2))[0]
+    text = "der hund der hund"
+    alone_ = lives(reader, german, None, text)
+    assert (alone_.forced, alone_.parted) == (None, None)
+    assert lives(reader, german, None, text, reference="the dog").forced is not None
+
+
+def test_sentences_that_go_wrong_are_those_that_greedy_gets_wrong(run, reader):
+    sentences = reader.examples(run)[:6]
+    model, _ = reader.model_at(run, None)
+    src, tgt = run.tokenizers
+    wrong = go_wrong(reader, run, None, sentences)
+    for text, answer in sentences:
+        right = greedy(model, [src.encode(text)], 60)[0].ids == (*tgt.encode(answer), EOS)
+        assert (text in wrong) == (not right)

@@ -1,0 +1,97 @@
+"""The vectors of a run are the model's own, point for point, and its film is seen along one pair of axes."""
+
+from copy import copy
+
+import numpy as np
+import pytest
+import torch
+
+from playground.config import EOS, SPECIAL_TOKENS
+from playground.inspection.copies import own
+from playground.inspection.vectors import principal_axes
+from playground.queries.vectors import STATES, TABLES, states, vectors
+from tests.runs.tiny import CORPORA, alone, tiny
+
+KNOBS = {"task": "copy", "steps": 60, "dropout": 0.0, "d_model": 16, "learning_rate": 0.02}
+PAIR = ((5, 9, 6), (5, 9, 6, EOS))
+
+
+@pytest.fixture(scope="module")
+def run():
+    return alone(tiny(**KNOBS))[0]
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("what", TABLES)
+def test_embeddings_are_the_rows_of_the_table(reader, run, what):
+    found = vectors(reader, CORPORA, run, None, what, PAIR)
+    model, step = reader.model_at(run, None)
+    table = getattr(model, f"{what}_embedding").weight
+    assert found.step == step
+    assert np.array_equal(found.vectors, table[list(found.ids)].numpy())
+    assert found.names == tuple(map(run.tokenizers[what == "tgt"].piece, found.ids))
+    assert found.names[: len(SPECIAL_TOKENS)] == SPECIAL_TOKENS
+    assert len(found.ids) == len(found.names) == len(found.places) == len(found.xy)
+    assert found.own == 0
+
+
+@pytest.mark.trust
+def test_states_are_what_the_layers_pass_on(reader, run):
+    """Sentence by sentence, alone and without padding: the memory as cross-attention gets it, and what the projection gets."""
+    model, _ = reader.model_at(run, None)
+    item = CORPORA.get(run.experiment).heldout[0]
+    pairs = [(item.src_ids, (*item.tgt_ids, EOS)), PAIR]
+    seen = {}
+    mine = own(model)
+    mine.projection.register_forward_hook(lambda module, given, out: seen.update(decoder=given[0][0].numpy()))
+    expected = {"memory": [], "decoder": []}
+    with torch.inference_mode():
+        for src, written in pairs:
+            memory, _ = mine.encode(torch.tensor([[*src, EOS]]))
+            mine(torch.tensor([[*src, EOS]]), torch.tensor([[1, *written[:-1]]]))
+            expected["memory"].append(memory[0].numpy())
+            expected["decoder"].append(seen["decoder"])
+    for what in STATES:
+        np.testing.assert_allclose(states(model, what, pairs), np.concatenate(expected[what]), atol=1e-5)
+
+
+@pytest.mark.parametrize("what", STATES)
+def test_the_last_points_are_the_pages_sentence(reader, run, what):
+    found = vectors(reader, CORPORA, run, None, what, PAIR)
+    model, _ = reader.model_at(run, None)
+    assert found.own == 4
+    assert found.ids[-4:] == PAIR[1]
+    assert found.places[-4:] == (1, 2, 3, 4)
+    np.testing.assert_allclose(found.vectors[-4:], states(model, what, [PAIR]), atol=1e-5)
+    names = run.tokenizers[what == "decoder"]
+    assert found.names == tuple(map(names.piece, found.ids))
+    assert len(found.ids) <= 240 + 4 + 26
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("what", [*TABLES, *STATES])
+def test_all_steps_are_seen_along_the_axes_of_the_last_one(reader, run, what):
+    frames = [vectors(reader, CORPORA, run, step, what, PAIR) for step in run.film.parameter_steps]
+    last = frames[-1]
+    cloud = last.vectors[: len(last.ids) - last.own]
+    for own_axis, axis in zip(principal_axes(cloud, last.axes), last.axes, strict=True):
+        assert own_axis @ axis == pytest.approx(1)
+    assert len({frame.step for frame in frames}) == len(frames) > 3
+    for frame in frames:
+        assert frame.axes is last.axes
+        assert (frame.ids, frame.names, frame.places) == (last.ids, last.names, last.places)  # the points stay who they are
+        assert frame.axes_step == last.step
+        assert np.abs(frame.xy).max() <= frame.limit
+        centre = frame.vectors[: len(frame.ids) - frame.own].mean(axis=0)
+        np.testing.assert_allclose(frame.xy, (frame.vectors - centre) @ frame.axes.T, atol=1e-4)
+    moved = max(np.abs(frame.xy - last.xy).max() for frame in frames)
+    assert moved > 0.01  # and they do move
+
+
+def test_while_it_trains_each_picture_has_its_own_plane_turned_to_the_last(reader, run):
+    at_work = copy(run)
+    at_work.status = "training"
+    still, live = (vectors(reader, CORPORA, one, None, "src", PAIR) for one in (run, at_work))
+    assert live.axes_step is None
+    np.testing.assert_allclose(live.axes.T @ live.axes, still.axes.T @ still.axes, atol=1e-9)  # the same plane here
+    assert vectors(reader, CORPORA, at_work, 0, "src", PAIR).axes_step == run.film.parameter_steps[-1]

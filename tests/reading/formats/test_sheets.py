@@ -1,0 +1,348 @@
+"""Truths about workbooks and Parquet: cells as a person sees them, in the rows they stand in, whatever the file says about itself."""
+
+import datetime
+import io
+import sys
+import zipfile
+from collections.abc import Callable
+
+import openpyxl
+import pytest
+from defusedxml import EntitiesForbidden
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openpyxl.chart import BarChart
+
+from playground.config import Refusal
+from playground.reading.formats import items, sheets
+from playground.reading.formats.parquet import read_parquet
+from playground.reading.formats.sheets import read_workbook
+from playground.reading.formats.table import Source
+from playground.words import LANGUAGES
+
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+def workbook(*rows: list, **others: list[list]) -> bytes:
+    book = openpyxl.Workbook()
+    book.active.title = "First"
+    for row in rows:
+        book.active.append(row)
+    for name, more in others.items():
+        sheet = book.create_sheet(name)
+        for row in more:
+            sheet.append(row)
+    return saved(book)
+
+
+def saved(book) -> bytes:
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def changed(data: bytes, member: str, change: Callable[[bytes], bytes]) -> bytes:
+    """The workbook with one of its files changed (or added)."""
+    old, file = zipfile.ZipFile(io.BytesIO(data)), io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in dict.fromkeys([*old.namelist(), member]):
+            content = old.read(name) if name in old.namelist() else b""
+            new.writestr(name, change(content) if name == member else content)
+    return file.getvalue()
+
+
+def read(data: bytes):
+    return read_workbook([Source("file.xlsx", data, [])])
+
+
+def rows(table) -> list:
+    return [(row.line, row.cells) for row in table.rows]
+
+
+def refusal(data: bytes, reader=read_workbook) -> Refusal:
+    with pytest.raises(Refusal) as refused:
+        reader([Source("file.xlsx", data, [])])
+    assert all(refused.value.say(language) for language in LANGUAGES)
+    return refused.value
+
+
+def test_a_workbook_by_hand():
+    table = read(workbook(["English", "German"], ["hello", "hallo"], ["=1+1", "007"], ["NA", "null"]))
+    assert (table.kind, table.unit, table.columns, table.pair) == ("xlsx", "row", (), None)
+    assert rows(table) == [(1, ["English", "German"]), (2, ["hello", "hallo"]), (3, ["", "007"]), (4, ["NA", "null"])]
+
+
+@pytest.mark.parametrize(
+    ("value", "seen"),
+    [
+        ("text", "text"), (" a\nb ", " a\nb "), (7, "7"), (7.0, "7"), (1.50, "1.5"), (0.1 + 0.2, "0.3"), (-3, "-3"), (1e20, "1e+20"),
+        (True, "TRUE"), (False, "FALSE"), (None, ""), ("", ""), ("#N/A", "#N/A"), (datetime.datetime(2024, 5, 1), "2024-05-01"),
+        (datetime.date(2024, 5, 1), "2024-05-01"), (datetime.datetime(2024, 5, 1, 13, 30), "2024-05-01 13:30"),
+        (datetime.time(13, 30), "13:30:00"), (datetime.timedelta(hours=30, minutes=5), "30:05:00"), ("a_x000A_b", "a\nb"), ("_x_", "_x_"),
+    ],
+)  # fmt: skip
+def test_values_as_a_person_sees_them(value, seen):
+    assert rows(read(workbook(["a", value, "x"], ["b", "y", "z"]))) == [(1, ["a", seen, "x"]), (2, ["b", "y", "z"])]
+
+
+def test_a_formula_is_its_last_result():
+    data = workbook(["a", "=A1&A1"], ["b", "=A2"])
+    empty = b"<f>A1&amp;A1</f><v></v>" if b"<v></v>" in zipfile.ZipFile(io.BytesIO(data)).read(SHEET) else b"<f>A1&amp;A1</f><v />"
+    with_result = changed(data, SHEET, lambda xml: xml.replace(empty, b"<v>aa</v>").replace(b'r="B1"', b'r="B1" t="str"'))
+    assert rows(read(with_result)) == [(1, ["a", "aa"]), (2, ["b"])]
+
+
+def test_rows_keep_their_numbers_and_empty_columns_are_none():
+    book = openpyxl.Workbook()
+    for place, text in {"B2": "a", "D2": "b", "B3": "c", "B6": "d", "D6": "e"}.items():
+        book.active[place] = text
+    assert rows(read(saved(book))) == [(1, []), (2, ["a", "b"]), (3, ["c"]), (4, []), (5, []), (6, ["d", "e"])]
+
+
+def test_far_below_another_table_begins():
+    book = openpyxl.Workbook()
+    for place, text in {"A1": "a", "B1": "b", "A1048576": "c", "B1048576": "d"}.items():
+        book.active[place] = text
+    assert rows(read(saved(book))) == [(1, ["a", "b"]), (1_048_576, ["c", "d"])]
+
+
+def test_a_cell_merged_over_rows_is_said_in_each():
+    book = openpyxl.Workbook()
+    for row in (["en", "de"], ["run", "rennen"], [None, "laufen"], ["go", "gehen"], ["A title over both", None]):
+        book.active.append(row)
+    book.active.merge_cells("A2:A3")
+    book.active.merge_cells("A5:B5")
+    assert rows(read(saved(book))) == [
+        (1, ["en", "de"]), (2, ["run", "rennen"]), (3, ["run", "laufen"]), (4, ["go", "gehen"]), (5, ["A title over both"]),
+    ]  # fmt: skip
+
+
+# --- which sheet ---
+
+
+def test_the_first_sheet_with_two_columns_is_read_and_said():
+    table = read(workbook(["About"], ["us"], Words=[["a", "b"], ["c", "d"]], More=[["e", "f"]], Empty=[]))
+    assert rows(table) == [(1, ["a", "b"]), (2, ["c", "d"])]
+    assert table.notes == (("data.note_sheet", {"sheet": "Words", "others": "More"}),)
+    assert read(workbook(["a", "b"], Notes=[["x"]])).notes == ()
+
+
+def test_a_cover_with_a_few_cells_is_no_table():
+    cover = [["A book of words"], [None, "by A."], ["chapter 1"], ["chapter 2", "p. 3"], ["end"]]
+    assert rows(read(workbook(*cover, Words=[["a", "b"], ["c", "d"]]))) == [(1, ["a", "b"]), (2, ["c", "d"])]
+
+
+def test_hidden_sheets_are_not_seen():
+    book = openpyxl.Workbook()
+    book.active.append(["hidden", "hidden"])
+    book.active.sheet_state = "hidden"
+    book.create_sheet("Seen").append(["a", "b"])
+    assert rows(read(saved(book))) == [(1, ["a", "b"])]
+
+
+def test_a_sheet_with_only_charts_is_passed_over():
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.create_chartsheet("Chart", 0).add_chart(BarChart())
+    assert rows(read(saved(book))) == [(1, ["a", "b"])]
+
+
+# --- what is none, damaged, hostile ---
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", b"a,b", b"PAR1"])
+def test_other_files_are_left_to_others(data):
+    assert (read(data) if not data.startswith(b"PK") else None) is None
+
+
+def test_another_zip_is_left_to_others():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a.txt", "a")
+    assert read(file.getvalue()) is None
+
+
+GOOD = workbook(["a", "b"], ["c", "d"], ["e", "f"])
+
+
+@pytest.mark.parametrize(
+    ("data", "key"),
+    [
+        (GOOD[:-200], "data.workbook_broken"),
+        (GOOD[: len(GOOD) // 2], "data.workbook_broken"),
+        (b"PK\x03\x04" + b"x" * 100, "data.workbook_broken"),
+        (changed(GOOD, SHEET, lambda xml: xml[:-40]), "data.workbook_broken"),
+        (changed(GOOD, SHEET, lambda xml: xml.replace(b'r="A2"', b'r="2A"')), "data.workbook_broken"),
+        (changed(GOOD, SHEET, lambda xml: xml.replace(b"<t>c</t>", b"<t>&c;</t>")), "data.workbook_broken"),
+        (changed(GOOD, "xl/workbook.xml", lambda xml: b""), "data.workbook_broken"),
+        (changed(GOOD, "[Content_Types].xml", lambda xml: b"<a/>"), "data.workbook_broken"),
+        (changed(GOOD, "xl/styles.xml", lambda xml: b"<styleSheet/>" + b"\0"), "data.workbook_broken"),
+        (workbook(["a"], ["b"]), "data.workbook_one_column"),
+        (workbook(), "data.workbook_one_column"),
+        (changed(GOOD, SHEET, lambda xml: b"<c/>" * 1_350_001), "data.workbook_too_large"),
+        (changed(GOOD, "xl/sharedStrings.xml", lambda xml: b"<si><t/></si>" * 450_001), "data.workbook_too_large"),
+        (changed(GOOD, SHEET, lambda xml: xml + b" " * 52_428_800), "data.unpacked_too_large"),
+        (changed(GOOD, "xl/media/a.png", lambda xml: b"\0" * 52_428_801), "data.unpacked_too_large"),
+    ],
+)
+def test_refusals(data, key):
+    assert refusal(data).key == key
+
+
+ENTITY = "<!DOCTYPE x [<!ENTITY e {}>]>"
+
+
+@pytest.mark.parametrize("declared", ['"aaaa"', 'SYSTEM "file:///etc/passwd"', 'SYSTEM "http://127.0.0.1:1/"'])
+@pytest.mark.parametrize("member", [SHEET, "xl/workbook.xml", "xl/styles.xml", "docProps/core.xml", "[Content_Types].xml"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_entities_are_refused_before_any_parser_sees_them(declared, member, encoding):
+    def change(xml: bytes) -> bytes:
+        text = xml.decode()
+        start = text.find("?>") + 2 if text.startswith("<?xml") else 0
+        return (text[:start] + ENTITY.format(declared) + text[start:]).encode(encoding)
+
+    assert refusal(changed(GOOD, member, change)).key == "data.workbook_entities"
+
+
+def test_a_declaration_between_two_pieces_is_seen(monkeypatch):
+    monkeypatch.setattr(sheets, "_PIECE", 7)
+    assert refusal(changed(GOOD, SHEET, lambda xml: ENTITY.format('"a"').encode() + xml)).key == "data.workbook_entities"
+
+
+def test_openpyxl_itself_expands_nothing():
+    """Two guards are better than one: what openpyxl reads with (lxml for some of it, where it is installed) refuses entities as well."""
+    declared = b'<!DOCTYPE x [<!ENTITY e "boom">]><worksheet'
+    bomb = changed(GOOD, SHEET, lambda xml: xml.replace(b"<worksheet", declared, 1).replace(b"<t>c</t>", b"<t>&e;</t>"))
+    with pytest.raises(ValueError) as refused:
+        openpyxl.load_workbook(io.BytesIO(bomb), read_only=True)
+    assert isinstance(refused.value.__cause__, EntitiesForbidden)
+
+
+@pytest.mark.parametrize("dimension", ["A1", "A1:XFD1048576", "A1:B1", "Q7:Q9"])
+def test_what_a_sheet_says_about_its_size_need_not_be_true(dimension):
+    data = changed(GOOD, SHEET, lambda xml: xml.replace(b'ref="A1:B3"', f'ref="{dimension}"'.encode()))
+    assert data != GOOD
+    assert rows(read(data)) == [(1, ["a", "b"]), (2, ["c", "d"]), (3, ["e", "f"])]
+
+
+def test_rows_beyond_every_sheet_do_not_keep_us_waiting():
+    data = changed(GOOD, SHEET, lambda xml: xml.replace(b'<row r="3"', b'<row r="99999999999"').replace(b'3"', b'99999999999"'))
+    assert rows(read(data))[:2] == [(1, ["a", "b"]), (2, ["c", "d"])]
+
+
+def test_ten_thousand_columns_stay_small():
+    assert [len(row.cells) for row in read(workbook(["x"] * 10_000)).rows] == [65]
+
+
+def test_one_long_text_in_many_cells_does_not_fill_the_memory():
+    strings = f'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>{"x" * 9000}</t></si></sst>'.encode()
+    row = '<row r="{0}"><c r="A{0}" t="s"><v>0</v></c><c r="B{0}" t="s"><v>0</v></c></row>'
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    shared = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>'.encode()
+    data = changed(GOOD, "xl/sharedStrings.xml", lambda xml: strings)
+    data = changed(data, "[Content_Types].xml", lambda xml: xml if b"sharedStrings" in xml else xml.replace(b"</Types>", shared))
+    body = "".join(map(row.format, range(1, 4001))).encode()
+    data = changed(data, SHEET, lambda xml: xml[: xml.index(b"<sheetData>") + 11] + body + xml[xml.index(b"</sheetData>") :])
+    assert refusal(data).key == "data.unpacked_too_large"
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_damaged_workbooks_are_read_or_refused(data):
+    damaged = bytearray(GOOD)
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(4, len(damaged) - 1))
+        damaged[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    read_or_refused(read_workbook, bytes(damaged))
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_damaged_sheets_are_read_or_refused(data):
+    def change(xml: bytes) -> bytes:
+        for _ in range(data.draw(st.integers(1, 3))):
+            place = data.draw(st.integers(0, len(xml)))
+            piece = data.draw(
+                st.sampled_from([b"<", b">", b'"', b"", b"<row>", b"9", b"</c>", b't="s"', b't="d"', b't="b"', b"-", b"\0", b"<v>x</v>"])
+            )
+            xml = xml[:place] + piece + xml[place + data.draw(st.integers(0, 5)) :]
+        return xml
+
+    read_or_refused(read_workbook, changed(GOOD, data.draw(st.sampled_from([SHEET, "xl/workbook.xml", "xl/styles.xml"])), change))
+
+
+def read_or_refused(reader, data: bytes) -> None:
+    try:
+        table = reader([Source("file", data, [])])
+    except Refusal as refused:
+        assert all(refused.say(language) for language in LANGUAGES)  # noqa: PT017 (anything but a Refusal fails the test)
+        return
+    for row in table.rows if table else ():
+        assert row.line >= 1
+        assert all(isinstance(cell, str) for cell in row.cells)
+
+
+# --- Parquet ---
+
+
+def parquet(**columns: list) -> bytes:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    file = io.BytesIO()
+    write_table(pyarrow.table(columns), file, row_group_size=2)
+    return file.getvalue()
+
+
+def read_columns(**columns: list):
+    return read_parquet([Source("file.parquet", parquet(**columns), [])])
+
+
+def test_columns_of_text():
+    table = read_columns(id=[1, 2, 3], source=["a", "c", None], target=["b", "d", "f"])
+    assert (table.kind, table.unit, table.columns, table.pair) == ("parquet", "row", ("source", "target", "id"), (0, 1))
+    assert rows(table) == [(1, ["a", "b", "1"]), (2, ["c", "d", "2"]), (3, ["", "f", "3"])]
+
+
+def test_a_translation_into_languages():
+    table = read_columns(id=["0", "1", "2"], translation=[{"en": "a", "de": "b"}, {"en": "c", "de": None}, None])
+    assert (table.columns, table.pair) == (("en", "de", "id"), None)
+    assert rows(table) == [(1, ["a", "b", "0"]), (2, ["c", "", "1"]), (3, ["", "", "2"])]
+
+
+def test_lists_and_what_is_no_text():
+    table = read_columns(src=["run", "go"], tgt=[["rennen", "laufen"], []], image=[b"\xff\xd8", b"\x89PNG"], ids=[[1, 2], [3]])
+    assert table.columns[:2] == ("src", "tgt")
+    assert [row.cells[:2] for row in table.rows] == [["run", "rennen"], ["run", "laufen"], ["go", ""]]
+
+
+@pytest.mark.parametrize("cut", [4, 8, 50, 200])
+def test_damaged_parquet_is_refused(cut):
+    good = parquet(source=["a", "c", "e"], target=["b", "d", "f"])
+    assert refusal(good[:-cut], read_parquet).key == "data.parquet_broken"
+    assert refusal(b"PAR1" + b"x" * cut + b"PAR1", read_parquet).key == "data.parquet_broken"
+
+
+def test_limits_of_parquet(monkeypatch):
+    pyarrow = pytest.importorskip("pyarrow")
+    from playground.reading.formats import parquet as module
+
+    assert refusal(parquet(**{f"c{n}": ["a"] for n in range(65)}), read_parquet).key == "data.too_many_columns"
+    once = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 7000, pyarrow.int32()), ["x" * 9000])
+    assert refusal(parquet(source=once, target=["b"] * 7000), read_parquet).key == "data.unpacked_too_large"
+    monkeypatch.setattr(module, "MOST_LINES", 2)
+    assert refusal(parquet(source=["a"] * 3, target=["b"] * 3), read_parquet).key == "data.too_many_items"
+    monkeypatch.setattr(module, "VALUE_LIMIT", 3)
+    assert refusal(parquet(source=["a"], target=[["b"] * 4]), read_parquet).key == "data.too_many_values"
+    monkeypatch.setattr(module, "UNPACKED_LIMIT", 30)
+    assert refusal(parquet(source=["a"], target=["b"]), read_parquet).key == "data.unpacked_too_large"
+
+
+def test_without_the_library_a_sentence_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert refusal(b"PAR1....PAR1", read_parquet).key == "data.parquet_missing"
+
+
+def test_too_many_rows_together(monkeypatch):
+    monkeypatch.setattr(items, "MOST_LINES", 2)
+    assert refusal(GOOD).key == "data.too_many_items"

@@ -1,0 +1,203 @@
+"""Truths about the Hub: rows stream in as they are there, and a sentence says what is missing: the library, the network, the data set."""
+
+import json
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from playground.config import Refusal
+from playground.reading import hub
+from playground.reading.hub import from_hub, table_from
+from playground.words import LANGUAGES
+
+RECORDS = [{"id": str(n), "translation": {"en": f"a {n}", "de": f"b {n}"}} for n in range(5)]
+
+
+class DatasetNotFoundError(FileNotFoundError):
+    """As the library calls its own."""
+
+
+def library(monkeypatch, load) -> list:
+    """A stand-in for the library, and what it was asked for."""
+    asked = []
+
+    def load_dataset(*arguments, **options):
+        asked.append((arguments, options))
+        return load()
+
+    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=load_dataset))
+    monkeypatch.setattr(hub, "_reachable", lambda: True)
+    return asked
+
+
+def failing(monkeypatch, error: Exception) -> list:
+    def load():
+        raise error
+
+    return library(monkeypatch, load)
+
+
+def refusal(*arguments, **options) -> Refusal:
+    with pytest.raises(Refusal) as refused:
+        from_hub(*arguments, **options)
+    assert all(refused.value.say(language) for language in LANGUAGES)
+    return refused.value
+
+
+def cells(table) -> list:
+    return [row.cells for row in table.rows]
+
+
+def test_all_columns(monkeypatch):
+    asked = library(monkeypatch, lambda: iter(RECORDS))
+    table = from_hub("Helsinki-NLP/opus_books", "de-en")
+    assert (table.kind, table.unit, table.columns, table.pair, table.notes) == ("hub", "item", ("en", "de", "id"), None, ())
+    assert cells(table) == [[f"a {n}", f"b {n}", str(n)] for n in range(5)]
+    assert table.credit == "huggingface.co/datasets/Helsinki-NLP/opus_books"
+    assert asked == [(("Helsinki-NLP/opus_books", "de-en"), {"split": "train", "streaming": True, "token": False})]
+
+
+def test_the_licence_is_part_of_the_credit(monkeypatch):
+    class Stream(list):
+        info = SimpleNamespace(license="cc-by-4.0")
+
+    library(monkeypatch, lambda: Stream(RECORDS))
+    assert from_hub("a/b").credit == "huggingface.co/datasets/a/b (cc-by-4.0)"
+
+
+def test_two_columns_are_source_and_target_in_the_order_asked_for():
+    table = table_from(RECORDS, "x", ("translation.de", "translation.en"))
+    assert (table.columns, table.pair, cells(table)[0]) == (("translation.de", "translation.en"), (0, 1), ["b 0", "a 0"])
+    flat = [{"de": 1, "en": "one", "more": "x"}, {"de": 2, "en": None, "more": "x"}]
+    assert cells(table_from(flat, "x", ("de", "en"))) == [["1", "one"], ["2", ""]]
+    assert cells(table_from(flat, "x", ("en", "de"))) == [["one", "1"], ["", "2"]]
+
+
+def test_a_column_of_translations_and_a_column_with_a_dot_in_its_name():
+    assert table_from(RECORDS, "x", ("translation",)).columns == ("en", "de")
+    assert cells(table_from([{"a.b": "c", "d": "e"}], "x", ("a.b", "d"))) == [["c", "e"]]
+
+
+def test_only_the_first_rows_are_asked_for():
+    given = iter(RECORDS)
+    table = table_from(given, "x", rows=2)
+    assert len(table.rows) == 2
+    assert table.notes == (("data.note_first_rows", {"rows": 2}),)
+    assert len(list(given)) == 2
+    assert table_from(RECORDS, "x", rows=5).notes == ()
+    assert len(table_from(RECORDS, "x", rows=0).rows) == 1
+
+
+def test_pictures_are_not_decoded():
+    class Stream(list):
+        features = ("image",)
+
+        def decode(self, wanted):
+            assert wanted is False
+            return [{"src": "a", "tgt": "b", "image": {"bytes": b"\x89PNG", "path": "x.png"}}]
+
+    assert cells(table_from(Stream(), "x"))[0][:2] == ["a", "b"]
+
+
+# --- what can be wrong ---
+
+
+@pytest.mark.parametrize("dataset", ["", "squad", "../etc", "a/..", "a/b/c", "/etc/passwd", "a b/c", "http://x/y", "é/a", "a" * 200 + "/b"])
+def test_the_name_is_looked_at_first(dataset, monkeypatch):
+    asked = library(monkeypatch, lambda: iter(RECORDS))
+    assert refusal(dataset).key == "data.hub_id"
+    assert not asked
+
+
+@pytest.mark.parametrize("written", ["a/b", " a/b\n", "https://huggingface.co/datasets/a/b/"])
+def test_a_link_is_as_good_as_a_name(monkeypatch, written):
+    asked = library(monkeypatch, lambda: iter(RECORDS))
+    from_hub(written)
+    assert asked[0][0] == ("a/b", None)
+
+
+def test_a_folder_here_is_no_data_set(monkeypatch, tmp_path):
+    asked = library(monkeypatch, lambda: iter(RECORDS))
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert refusal("a/b").key == "data.hub_unknown"
+    assert not asked
+
+
+def test_without_the_library(monkeypatch):
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    assert refusal("a/b").key == "data.hub_missing"
+
+
+def test_without_a_network(monkeypatch):
+    asked = library(monkeypatch, lambda: iter(RECORDS))
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=lambda *a, **o: asked.append(a)))
+    monkeypatch.setattr(hub, "getproxies", dict)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    assert refusal("a/b").key == "data.hub_away"
+    assert not asked
+
+
+@pytest.mark.parametrize(
+    ("error", "key", "values"),
+    [
+        (DatasetNotFoundError("Dataset 'a/b' doesn't exist on the Hub or cannot be accessed."), "data.hub_unknown", {}),
+        (RuntimeError("Dataset scripts are no longer supported, but found b.py"), "data.hub_script", {}),
+        (ConnectionError("Couldn't reach 'a/b' on the Hub (ConnectError)"), "data.hub_away", {}),
+        (TimeoutError(), "data.hub_away", {}),
+        (ValueError("Config name is missing.\nPlease pick one among the available configs: ['de-en', 'de-fr']\nExample:\n\t`f('a/b')`"),
+         "data.hub_config", {"configs": "de-en, de-fr"}),
+        (ValueError("BuilderConfig 'c' not found. Available: ['de-en']"), "data.hub_config", {"config": "c", "configs": "de-en"}),
+        (ValueError("Bad split: s. Available splits: ['train', 'test']"), "data.hub_split", {"split": "s", "splits": "train, test"}),
+        (KeyError("what"), "data.hub_failed", {}),
+    ],
+)  # fmt: skip
+def test_what_the_library_says_becomes_a_sentence(monkeypatch, error, key, values):
+    failing(monkeypatch, error)
+    refused = refusal("a/b", "c", "s")
+    assert refused.key == key
+    assert values.items() <= refused.values.items()
+
+
+def test_what_breaks_on_the_way(monkeypatch):
+    def broken():
+        yield RECORDS[0]
+        raise ConnectionError
+
+    library(monkeypatch, broken)
+    assert refusal("a/b").key == "data.hub_away"
+
+
+def test_an_empty_split_and_an_unknown_column(monkeypatch):
+    library(monkeypatch, lambda: iter([]))
+    assert refusal("a/b").key == "data.hub_empty"
+    library(monkeypatch, lambda: iter(RECORDS))
+    refused = refusal("a/b", columns=("translation.en", "nope"))
+    assert (refused.key, refused.values["column"]) == ("data.hub_columns", "nope")
+    assert refused.values["columns"] == "id, translation, translation.en, translation.de"
+
+
+# --- the Hub's own formats, where the library is there ---
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "file.json").write_text("\n".join(map(json.dumps, RECORDS)))
+    (tmp_path / "file.csv").write_text("id,en,de\n" + "".join(f"{n},a {n},b {n}\n" for n in range(5)))
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    write_table(pyarrow.Table.from_pylist(RECORDS), tmp_path / "file.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", ["json", "csv", "parquet"])
+def test_local_files_in_the_formats_of_the_hub(files, kind, monkeypatch):
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setenv("HF_HOME", str(files))
+    stream = datasets.load_dataset(kind, data_files=str(files / f"file.{kind}"), split="train", streaming=True)
+    table = table_from(stream, "x", rows=3)
+    assert table.columns == ("en", "de", "id")
+    assert cells(table) == [[f"a {n}", f"b {n}", str(n)] for n in range(3)]

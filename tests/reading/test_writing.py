@@ -1,0 +1,185 @@
+"""Truths about writing: what was written reads back as the same pairs, and nothing in it is a formula for a spreadsheet."""
+
+import csv
+import io
+import json
+
+import openpyxl
+import polib
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from playground.config import Refusal
+from playground.reading import writing
+from playground.reading.formats.guard import guarded, restored
+from playground.reading.formats.table import Row
+from playground.reading.text import normalise
+from playground.reading.uploads import read_files
+from playground.reading.writing import KINDS, write
+from playground.words import LANGUAGES
+
+CREDIT = "CC-BY 2.0 (France) Attribution: tatoeba.org"
+AWKWARD = [
+    ("hello", "hallo"), ("=1+1", "+2"), ("-3", "@x"), ("'=x", "''-y"), ("'", "'apostrophe"), ('"quoted"', 'a "b" c'), ('""', '"'),
+    ("a, b; c", "x | y"), ("NA", "null"), ("nan", "None"), ("007", "1.50"), ("TRUE", "2024-01-01"), ("#N/A", "#REF!"), ("<s>", "</s>&amp;"),
+    ("{{t}}", "{x} %s"), ("\\n", "back\\"), ("_x0041_", "_x005F_x0041_"), ("run", "rennen"), ("run", "laufen"), ("日本", "👩\u200d🔬"),
+    ("＝1", "\uff20x"), ("//", "--"), ("[a]", "(b)"), ("http://x.y/?a=b&c", "a\\tb"), ("same", "same"), ("]]>", "<![CDATA["),
+]  # fmt: skip
+
+
+def content(files) -> bytes:
+    return files[0][1]
+
+
+def back(files):
+    """What is read from the files that hold pairs."""
+    return read_files([file for file in files if file[0] != "_about.txt"])
+
+
+def two(pairs) -> list[tuple[str, str]]:
+    return [(src, tgt) for src, tgt, _ in pairs.pairs]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("credit", ["", CREDIT])
+def test_awkward_pairs_read_back(kind, credit):
+    pairs = back(write(AWKWARD, kind, credit))
+    assert two(pairs) == AWKWARD
+    assert pairs.chosen == (0, 1)
+    assert pairs.credit == (credit if kind not in ("bars", "two_files") else "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "first", [("en", "de"), ("source", "target"), ("word", "Wort"), ("text", "text"), ("formal", "informal"), ("English", "Englisch")]
+)
+def test_a_first_pair_that_could_name_columns_is_a_pair(kind, first):
+    for below in ([("a", "b")], [("a b", "c d"), ("e f", "g h")], [first, first]):
+        assert two(back(write([first, *below], kind))) == [first, *below]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_remarks_and_numbers_are_texts(kind):
+    for pairs in ([("#", "0"), ("0", "0")], [("# a", "# b"), ("c", "d")], [(f"{n}. a", f"{n}. b") for n in range(1, 9)]):
+        assert two(back(write(pairs, kind))) == pairs
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_and_kinds(kind):
+    files = write([("a", "b")], kind)
+    assert all(isinstance(name, str) and isinstance(data, bytes) and data for name, data in files)
+    assert len({name for name, _ in files}) == len(files) == (2 if kind == "two_files" else 1)
+
+
+@pytest.mark.parametrize("kind", ["bars", "two_files"])
+def test_a_format_without_room_for_the_credit_has_it_beside(kind):
+    assert write(AWKWARD, kind, CREDIT)[-1] == ("_about.txt", f"{CREDIT}\n".encode())
+
+
+def test_texts_by_hand():
+    pairs = [("a", "b"), ('"c', "d, e")]
+    assert write(pairs[:1], "tsv") == [("pairs.tsv", b"source\ttarget\na\tb\n")]
+    assert write(pairs[:1], "tsv", "CC0") == [("pairs.tsv", b"source\ttarget\tcredit\na\tb\tCC0\n")]
+    assert content(write(pairs, "tsv")) == b'"source"\t"target"\n"a"\t"b"\n"""c"\t"d, e"\n'
+    assert content(write(pairs, "csv")) == b'\xef\xbb\xbf"source","target"\r\n"a","b"\r\n"""c","d, e"\r\n'
+    assert content(write(pairs, "bars")) == b'a ||| b\n"c ||| d, e\n'
+    assert write(pairs, "two_files") == [("source.txt", b'a\n"c\n'), ("target.txt", b"b\nd, e\n")]
+    assert json.loads(content(write(pairs, "json"))) == [{"source": "a", "target": "b"}, {"source": '"c', "target": "d, e"}]
+    assert json.loads(content(write(pairs[:1], "json", "CC0"))) == {"credit": "CC0", "data": [{"source": "a", "target": "b"}]}
+    assert content(write(pairs[:1], "jsonl", "CC0")) == b'{"source": "a", "target": "b", "credit": "CC0"}\n'
+
+
+def test_pairs_are_normalised_and_empty_ones_left_out():
+    assert two(back(write([(" a\tb\n", "e\u0301\u200b"), ("", "x"), ("x", "\u200b"), ("c", "d", 7)], "tsv"))) == [("a b", "é"), ("c", "d")]
+
+
+# --- formulas ---
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_no_cell_begins_like_a_formula(kind):
+    text = content(write(AWKWARD, kind, "=credit()")).decode("utf-8-sig")
+    cells = [cell for row in csv.reader(io.StringIO(text, newline=""), delimiter="," if kind == "csv" else "\t") for cell in row]
+    assert len(cells) == 3 * (len(AWKWARD) + 1)
+    assert not [cell for cell in cells if cell[:1] in "=+-@\t\r＝＋－＠"]
+
+
+def test_a_workbook_holds_texts_and_no_formulas():
+    sheet = openpyxl.load_workbook(io.BytesIO(content(write(AWKWARD, "xlsx")))).active
+    assert {cell.data_type for row in sheet.iter_rows() for cell in row} == {"s"}
+    assert [cell.value for cell in sheet["A"][:4]] == ["source", "hello", "=1+1", "-3"]
+
+
+def test_a_file_without_formulas_is_written_as_it_is():
+    plain = [("a", "b"), ("it's", "'quoted'")]
+    assert content(write(plain, "tsv")) == b"source\ttarget\na\tb\nit's\t'quoted'\n"
+
+
+def test_apostrophes_of_others_stay():
+    assert two(read_files([("x.tsv", b"source\ttarget\n'=a\tb\n'-c\td\n")])) == [("'=a", "b"), ("'-c", "d")]
+    rows = [Row(1, ["'cause", "'=b"]), Row(2, ["'=a", "b"])]
+    assert guarded(("x", "y"), [["a", "b"]]) == [["x", "y"], ["a", "b"]]
+    assert [row.cells for row in restored(rows[1:])] == [["'=a", "b"]]
+
+
+cells = st.text(st.sampled_from("'=+-@a\t＝"), max_size=5)
+
+
+@given(st.lists(st.lists(cells, min_size=2, max_size=2), max_size=6))
+@settings(deadline=None)
+def test_the_guard_can_be_taken_off(table):
+    written = guarded(("source", "target"), table)
+    assert not [cell for row in written for cell in row if cell[:1] in ("=", "+", "-", "@", "\t", "＝")]
+    read = restored([Row(number, row) for number, row in enumerate(written, 1)])
+    assert [row.cells for row in read] == [["source", "target"], *table]
+
+
+# --- what a format can't hold ---
+
+
+def test_refusals(monkeypatch):
+    monkeypatch.setattr(writing, "SHEET_LIMIT", 2)
+    for pairs, kind, key in (
+        ([("a", "b"), ("c|||", "d")], "bars", "data.bars_inside"),
+        ([("a", "b")] * 3, "xlsx", "data.too_many_for_sheet"),
+    ):
+        with pytest.raises(Refusal) as refused:
+            write(pairs, kind)
+        assert refused.value.key == key
+        assert all(refused.value.say(language) for language in LANGUAGES)
+    with pytest.raises(ValueError):
+        write([("a", "b")], "exe")
+
+
+# --- other programs ---
+
+
+def test_po_is_read_by_polib():
+    file = polib.pofile(content(write(AWKWARD, "po", CREDIT)).decode())
+    assert [(entry.msgid, entry.msgstr) for entry in file] == AWKWARD
+    assert len({(entry.msgid, entry.msgctxt) for entry in file}) == len(AWKWARD)
+    assert file.metadata["X-Credit"] == CREDIT
+
+
+def test_lines_of_two_files_stay_aligned():
+    files = write(AWKWARD, "two_files")
+    assert [data.decode().split("\n")[:-1] for _, data in files] == [[pair[side] for pair in AWKWARD] for side in (0, 1)]
+
+
+# --- the property ---
+
+texts = st.text(st.characters(codec="utf-8") | st.sampled_from("=+-@'\"\t,;|\\_x<&"), min_size=1, max_size=12)
+
+
+def clean(pairs) -> list[tuple[str, str]]:
+    return [(src, tgt) for src, tgt in ((normalise(src), normalise(tgt)) for src, tgt in pairs) if src and tgt]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(pairs=st.lists(st.tuples(texts, texts), min_size=1, max_size=6))
+@settings(max_examples=100, deadline=None)
+def test_read_of_write_is_normalise(kind, pairs):
+    expected = clean(pairs)
+    if expected and not (kind == "bars" and any("|||" in text for pair in expected for text in pair)):
+        assert two(back(write(pairs, kind))) == expected

@@ -1,0 +1,178 @@
+import contextlib
+import json
+import os
+
+import pytest
+import torch
+
+from playground.config import Refusal
+from playground.runs.disk import files
+
+OPERATIONS = ("fsync", "replace", "rename", "open", "link", "mkdir", "unlink", "rmdir")
+
+
+class Crash(BaseException):
+    """The power goes out."""
+
+
+def crashing(monkeypatch, at):
+    """Lets the `at`-th operation on the disk, and all after it, not happen any more. Returns how many there were."""
+    calls = []
+    for name in OPERATIONS:
+        real = getattr(os, name)
+
+        def step(*arguments, real=real, **options):
+            calls.append(1)
+            if len(calls) >= at:
+                raise Crash
+            return real(*arguments, **options)
+
+        monkeypatch.setattr(os, name, step)
+    return calls
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+OLD = {"big.bin": b"old" * 1000, "pairs.json": b"[1]", "run.json": b'{"version": 1}'}
+NEW = {"big.bin": b"new" * 1000, "more.bin": b"more", "run.json": b'{"version": 2}'}
+
+
+def test_a_crash_at_any_moment_leaves_the_old_folder_or_the_new_one(tmp_path):
+    """Every operation on the disk is the last one once; what `recover` finds is whole each time, and both outcomes occur."""
+    outcomes = []
+    for at in range(1, 100):
+        folder = tmp_path / str(at) / "run"
+        folder.parent.mkdir()
+        files.replace_folder(folder, OLD)
+        with pytest.MonkeyPatch.context() as patch:
+            calls = crashing(patch, at)
+            with contextlib.suppress(Crash):
+                files.replace_folder(folder, NEW, keep=("pairs.json",))
+            done = len(calls) < at
+        assert files.recover(folder)
+        found = contents(folder)
+        assert found in (OLD, NEW | {"pairs.json": b"[1]"})
+        assert [path.name for path in folder.parent.iterdir()] == ["run"]
+        outcomes.append(found["run.json"] == NEW["run.json"])
+        if done:
+            break
+    else:
+        raise AssertionError("it never came to an end")
+    assert outcomes == sorted(outcomes)  # first always the old, then always the new
+    assert len(outcomes) > 10
+    assert outcomes[-1]
+    assert not outcomes[0]
+
+
+def test_a_crash_while_the_first_folder_is_written_leaves_nothing(tmp_path):
+    with pytest.MonkeyPatch.context() as patch:
+        crashing(patch, 6)
+        with pytest.raises(Crash):
+            files.replace_folder(tmp_path / "run", NEW)
+    assert not files.recover(tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("at", range(1, 8))
+def test_a_file_is_the_old_or_the_new(tmp_path, at):
+    files.write_file(tmp_path / "note", b"old")
+    with pytest.MonkeyPatch.context() as patch:
+        crashing(patch, at)
+        with contextlib.suppress(Crash):
+            files.write_file(tmp_path / "note", b"new")
+    assert (tmp_path / "note").read_bytes() in (b"old", b"new")
+
+
+def test_a_full_disk_leaves_the_old_folder(tmp_path, monkeypatch):
+    files.replace_folder(tmp_path / "run", OLD)
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        files.replace_folder(tmp_path / "run", NEW)
+    assert files.recover(tmp_path / "run")
+    assert contents(tmp_path / "run") == OLD
+
+
+TENSORS = {"a": torch.arange(6, dtype=torch.float32).reshape(2, 3), "b": torch.tensor([1, 2], dtype=torch.int32)}
+EXPECTED = {"a": ("F32", (2, 3)), "b": ("I32", (2,))}
+
+
+def test_tensors_come_back():
+    data = files.to_safetensors(TENSORS, "a note")
+    back = files.read_safetensors(data, EXPECTED, "x")
+    assert all(torch.equal(back[name], tensor) for name, tensor in TENSORS.items())
+    assert files.header(data, "x")[1] == "a note"
+
+
+def forged(header: dict, body: bytes = b"") -> bytes:
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + body
+
+
+HOSTILE = {
+    "empty": b"",
+    "pickle": b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x94\x8c\x06system\x94\x93\x94.",
+    "zip, as torch.save writes": b"PK\x03\x04" + b"\0" * 60,
+    "endless header": (2**60).to_bytes(8, "little") + b"{}",
+    "header that is a list": (2).to_bytes(8, "little") + b"[]",
+    "deep header": (60_000).to_bytes(8, "little") + b"[" * 60_000,
+    "absurd shape": forged({"a": {"dtype": "F32", "shape": [2**39, 2**39], "data_offsets": [0, 2**80]}}),
+    "absurd shape, no data": forged({"a": {"dtype": "F32", "shape": [2**39], "data_offsets": [0, 0]}}),
+    "negative shape": forged({"a": {"dtype": "F32", "shape": [-2, -3], "data_offsets": [0, 24]}}, b"\0" * 24),
+    "shape of true": forged({"a": {"dtype": "F32", "shape": [True], "data_offsets": [0, 4]}}, b"\0" * 4),
+    "unknown type": forged({"a": {"dtype": "OBJECT", "shape": [1], "data_offsets": [0, 8]}}, b"\0" * 8),
+    "overlap": forged({n: {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]} for n in "ab"}, b"\0" * 4),
+    "hole": forged({"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}}, b"\0" * 8),
+    "rest behind": forged({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}, b"\0" * 8),
+    "note that is a number": forged({"__metadata__": {"note": 3}}),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_tensor_files_are_refused_by_their_header(name):
+    with pytest.raises(Refusal, match="not a run"):
+        files.header(HOSTILE[name], "weights.safetensors")
+
+
+def test_truncated_tensor_files_are_refused():
+    data = files.to_safetensors(TENSORS)
+    for length in range(len(data)):
+        with pytest.raises(Refusal, match="not a run"):
+            files.header(data[:length], "x")
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [EXPECTED | {"c": ("F32", (1,))}, {"a": EXPECTED["a"]}, EXPECTED | {"a": ("F32", (3, 2))}, EXPECTED | {"b": ("I64", (2,))}],
+)
+def test_other_names_types_and_shapes_are_refused(expected):
+    with pytest.raises(Refusal, match="not a run"):
+        files.read_safetensors(files.to_safetensors(TENSORS), expected, "x")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_numbers_that_are_none_are_refused(value):
+    data = files.to_safetensors({"a": torch.tensor([1.0, value])})
+    with pytest.raises(Refusal, match="not a run"):
+        files.read_safetensors(data, {"a": ("F32", (2,))}, "x")
+    assert files.read_safetensors(data, {"a": ("F32", (2,))}, "x", finite=False)
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b'{"a": NaN}', b'{"a": Infinity}', b"[" * 100_000, b"\xff\xfe", b"\x80\x04."])
+def test_what_is_no_json_is_refused(text):
+    with pytest.raises(Refusal, match="not a run"):
+        files.parse_json(text, "x")
+
+
+def test_only_plain_files_of_bounded_size_are_read(tmp_path):
+    (tmp_path / "file").write_bytes(b"12345")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    assert files.read_bytes(tmp_path / "file", 5) == b"12345"
+    for name, most in (("file", 4), ("link", 5), ("missing", 5), (".", 5)):
+        with pytest.raises(Refusal, match="not a run"):
+            files.read_bytes(tmp_path / name, most)

@@ -1,0 +1,169 @@
+import json
+import os
+
+import pytest
+
+from playground.runs.disk import store
+from playground.runs.disk.store import Store, alone_in, default_folder
+from playground.runs.history import History
+from playground.runs.queue import train_inline
+from playground.runs.run import Run
+from tests.runs.tiny import PAIRS, alone, curve, same_film, tiny
+
+ID = "a-run-with-an-id-of-22"
+
+
+def a_run(id=ID, **values):
+    return Run(id, f"name-of-{id[:4]}", tiny(), "0" * 64, **values)
+
+
+def trained(id=ID):
+    """A finished run under another id."""
+    run, _ = alone(tiny(steps=60))
+    copy = Run(id, "brisk-otter", run.experiment, "0" * 64, status="done", step=60, checkpoint_step=60)
+    copy.parts |= run.parts
+    return copy
+
+
+def test_a_run_is_kept_and_read_back(tmp_path):
+    kept, run = Store(tmp_path), trained()
+    kept.create(run)
+    kept.save(run, train_inline.contents(run))
+    kept.close()
+    (back,) = Store(tmp_path).read_all()
+    assert (back.id, back.name, back.status, back.owner) == (ID, "brisk-otter", "done", "0" * 64)
+    assert curve(back) == curve(run)
+    assert same_film(back, run)
+
+
+def test_parts_are_read_when_somebody_looks_and_can_be_let_go(tmp_path):
+    kept, run = Store(tmp_path), trained()
+    kept.save(run, train_inline.contents(run))
+    kept.close()
+    (back,) = Store(tmp_path).read_all()
+    assert back.parts == {}
+    assert back.history is back.history
+    assert set(back.parts) == {"history"}
+    assert back.film.steps[-1] == 60
+    before = back.film
+    back.release()
+    assert back.parts == {}
+    assert back.film is not before
+    run.release()  # the run that was just saved can be read back too
+    assert same_film(run, back)
+
+
+@pytest.mark.parametrize(
+    ("status", "becomes"),
+    [("queued", "interrupted"), ("preparing", "interrupted"), ("training", "interrupted"), ("paused", "paused"), ("done", "done")],
+)
+def test_what_a_server_that_went_away_left(tmp_path, status, becomes):
+    kept = Store(tmp_path)
+    kept.create(a_run(status=status))
+    kept.close()
+    (back,) = Store(tmp_path).read_all()
+    assert back.status == becomes
+    assert (back.message is not None) == (becomes == "interrupted")
+
+
+def test_what_is_no_run_is_left_alone(tmp_path, caplog):
+    kept = Store(tmp_path)
+    kept.create(a_run())
+    (kept.root / "something else").mkdir()
+    (kept.root / ("b" * 22)).mkdir()
+    (kept.root / ("b" * 22) / "run.json").write_text("{}")
+    kept.create(a_run("c" * 22))
+    (kept.root / ("c" * 22)).rename(kept.root / ("d" * 22))  # a folder that says it is another
+    (kept.root / "a-file-of-some-22-long").write_text("x")
+    kept.close()
+    found = Store(tmp_path).read_all()
+    assert [run.id for run in found] == [ID]
+    assert (kept.root / "something else").exists()
+    assert (kept.root / ("b" * 22)).exists()
+    assert caplog.text.count("left alone") >= 2
+
+
+def test_a_note_changes_what_it_names_and_nothing_else(tmp_path):
+    kept, run = Store(tmp_path), trained()
+    kept.save(run, train_inline.contents(run))
+    run.label, run.step = "a label", 61
+    kept.note(run, "label")
+    card = json.loads((kept.path(run) / "run.json").read_bytes())
+    assert (card["label"], card["step"]) == ("a label", 60)
+    kept.note(run)
+    assert json.loads((kept.path(run) / "run.json").read_bytes())["step"] == 61
+    kept.note(a_run("never-saved-run-of-22-"))
+    assert [path.name for path in kept.root.iterdir()] == [ID]
+
+
+def test_own_pairs_stay_when_the_rest_is_saved(tmp_path):
+    kept = Store(tmp_path)
+    run = a_run(data=PAIRS)
+    kept.create(run)
+    kept.save(run, {"config.json": b"{}"}, keep=("pairs.json", "film.json"))
+    assert sorted(path.name for path in kept.path(run).iterdir()) == ["config.json", "pairs.json", "run.json"]
+
+
+def test_the_longest_unseen_go_first(tmp_path):
+    kept = Store(tmp_path)
+    made = [a_run(letter * 22, status="done") for letter in "abcdef"]
+    for age, run in enumerate(made):
+        kept.create(run)
+        run.looked_at = age
+    made[0].status, made[1].shipped = "training", True
+    assert kept.too_many(made, 5, 10**9) == []
+    assert kept.too_many(made, 3, 10**9) == made[2:4]
+    size = kept.size(made[5])
+    assert size > 0
+    assert kept.too_many(made, 99, 3 * size) == made[2:4]
+    assert kept.too_many(made, 0, 0) == made[2:]  # never the unfinished, never the shipped
+
+
+def test_two_servers_never_share_a_folder(tmp_path, caplog):
+    first = Store(tmp_path)
+    second = Store(tmp_path)
+    assert second.folder != first.folder
+    assert "another server" in caplog.text
+    first.close()
+    third = Store(tmp_path)
+    assert third.folder == tmp_path
+    for opened in (second, third):
+        opened.close()
+        opened.close()
+
+
+def test_the_folder_comes_from_the_environment_or_is_a_temporary_one(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path / "here"))
+    assert default_folder() == tmp_path / "here"
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path / "file" / "below"))
+    folder = default_folder()
+    assert folder.is_dir()
+    assert folder != tmp_path / "file" / "below"
+    assert "can't be written" in caplog.text
+    os.rmdir(folder)
+
+
+def test_shipped_runs_are_read_by_their_folders_names(tmp_path, caplog):
+    run = trained()
+    store.write_run(tmp_path / "reverse", run, train_inline.contents(run))
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "README.md").write_text("")
+    (found,) = store.read_shipped(tmp_path)
+    assert (found.id, found.name, found.owner, found.shipped, found.resumable) == ("reverse", "reverse", "", True, False)
+    assert found.film.steps[-1] == 60
+    assert "broken" in caplog.text
+    assert store.read_shipped(tmp_path / "nowhere") == []
+    assert alone_in(tmp_path / "reverse")[0] == tmp_path / "reverse"
+
+
+def test_what_is_ahead_of_the_disk_is_not_let_go(tmp_path):
+    kept, run = Store(tmp_path), trained()
+    kept.save(run, train_inline.contents(run))
+    newer = History()
+    run.hold(history=newer)
+    run.release()
+    assert run.history is newer
+    kept.save(run, train_inline.contents(run))
+    run.release()
+    assert run.history is not newer

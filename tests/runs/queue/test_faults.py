@@ -1,0 +1,122 @@
+"""What goes wrong in one run stays in that run, and is said in plain words."""
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from playground.config import Refusal
+from playground.training.loop import Diverged, Training
+from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, limits, tiny, wait
+
+
+def test_a_run_that_diverges_says_so_and_keeps_the_last_good_step(runs, monkeypatch):
+    real = Training.steps
+
+    def steps(self):
+        for step in real(self):
+            yield step
+            if step.step == 12:
+                raise Diverged(13)
+
+    monkeypatch.setattr(Training, "steps", steps)
+    run, other = runs.create(tiny(), ME), runs.create(tiny(steps=5), YOU)
+    assert done(run).status == "diverged"
+    assert run.message.key == "runs.diverged"
+    assert "13" in str(run.message)
+    assert run.step == 12 == run.snapshot.step == run.film.steps[-1]
+    assert done(other).status == "done"
+
+
+def test_nan_in_the_numbers_themselves(runs):
+    run = done(runs.create(tiny(learning_rate=1.0, optimiser="adam", norm="pre", residual=False, clip=0.0, attention_scale=False), ME))
+    assert run.status in ("done", "diverged")
+    poisoned = runs.create(tiny(steps=100), ME)
+    at_step(poisoned, 3)
+    job = runs._workers._jobs[poisoned.id]
+    with torch.no_grad():
+        next(job._recording.training.model.parameters()).fill_(float("nan"))
+    assert done(poisoned).status == "diverged"
+    assert all(bool(tensor.isfinite().all()) for tensor in poisoned.snapshot.parameters.values())
+    assert all(np.isfinite(c.top_probabilities).all() for frame in poisoned.film.frames for c in frame.completions)
+    assert runs.store.open(poisoned).run.film.steps == poisoned.film.steps  # and it can be read back
+    assert b"NaN" not in runs.update(poisoned)[0]
+
+
+@pytest.mark.parametrize(("error", "key"), [(RuntimeError("shapes differ"), "runs.failed"), (MemoryError(), "runs.out_of_memory")])
+def test_an_exception_in_the_model_fails_one_run_only(runs, monkeypatch, error, key, caplog):
+    real = Training._update
+
+    def update(self, batch):
+        if self.experiment.training.seed == 666 and self.step == 4:
+            raise error
+        return real(self, batch)
+
+    monkeypatch.setattr(Training, "_update", update)
+    run, other = runs.create(tiny(seed=666), ME), runs.create(tiny(), YOU)
+    assert done(run).status == "failed"
+    assert run.message.key == key
+    assert run.step == 4
+    assert "Traceback" not in run.message.say("en") + run.message.say("zh")
+    assert type(error).__name__ in caplog.text
+    assert done(other).status == "done"
+    assert curve(other) == curve(alone(tiny())[0])
+
+
+def test_an_exception_while_it_ends_still_ends_it(runs, monkeypatch):
+    monkeypatch.setattr("playground.runs.recording.Recording.finish", lambda self: 1 / 0)
+    run = done(runs.create(tiny(steps=2), ME))
+    assert run.status == "failed"
+    assert not runs._workers.busy(run)
+
+
+def test_a_refusal_while_it_is_prepared_is_its_message(runs):
+    run = done(runs.create(tiny(task="own", tokenizer="bpe", vocabulary=16), ME, pairs=PAIRS))
+    assert run.status == "failed"
+    assert run.message.key.startswith("data.")
+
+
+def test_a_full_disk_stops_no_training(runs, monkeypatch):
+    run = at_step(runs.create(tiny(steps=100), ME), 1)
+
+    def full(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("playground.runs.disk.files._write_new", full)
+    runs.pause(run.id, ME)
+    wait(lambda: run.status == "paused")
+    assert run.message.key == "runs.not_saved"
+    with pytest.raises(Refusal, match="disk"):
+        runs.create(tiny(), YOU)
+    assert runs.mine(YOU) == []
+    monkeypatch.undo()
+    runs.resume(run.id, ME)
+    done(run)
+    assert (run.status, run.message) == ("done", None)
+    assert curve(run) == curve(alone(tiny(steps=100))[0])
+
+
+def test_close_leaves_no_thread_and_everything_on_the_disk(serve):
+    before = set(threading.enumerate())
+    runs = serve()
+    run = at_step(runs.create(tiny(steps=100_000), ME), 3)
+    runs.close()
+    assert set(threading.enumerate()) <= before
+    assert run.status == "interrupted"
+    again = serve()
+    back = again.get(run.id)
+    assert (back.status, back.step, back.name) == ("interrupted", run.step, run.name)
+    assert back.message.key == "runs.interrupted"
+    assert curve(back) == curve(run)
+
+
+def test_nobody_looks(serve):
+    runs = serve(limits(idle_seconds=0.2))
+    run = runs.create(tiny(steps=100_000), ME)
+    wait(lambda: run.seen() or run.step > 20)
+    assert run.status == "training"
+    done(run)
+    assert run.status == "stopped"
+    assert run.message.key == "runs.nobody_looked"
+    assert run.resumable

@@ -1,0 +1,62 @@
+"""What precision a run gets, and that training in it is training."""
+
+import pytest
+import torch
+
+from playground.config import Experiment
+from playground.runs import machine_speed
+from playground.runs.disk.folder import Folder
+from playground.runs.disk.store import write_run
+from playground.runs.queue import train_inline
+from tests.training.corpora import training_of
+
+
+@pytest.fixture
+def rates(monkeypatch):
+    """Says how many times as fast as float32 bfloat16 is on this machine."""
+
+    def say(ratio: float) -> None:
+        monkeypatch.setattr(machine_speed, "product_rate", lambda width, dtype, device: ratio if dtype == torch.bfloat16 else 1.0)
+
+    return say
+
+
+@pytest.mark.parametrize(
+    ("wanted", "d_model", "ratio", "expected"),
+    [
+        ("auto", 512, 8.0, "bfloat16"), ("auto", 256, 8.0, "bfloat16"), ("auto", 248, 8.0, "float32"), ("auto", 512, 1.5, "float32"),
+        ("auto", 512, 0.01, "float32"), ("float32", 512, 8.0, "float32"), ("bfloat16", 8, 0.01, "bfloat16"),
+    ],
+)  # fmt: skip
+def test_what_is_chosen(rates, wanted, d_model, ratio, expected):
+    rates(ratio)
+    assert machine_speed.precision(wanted, d_model, "cpu") == expected
+
+
+def test_the_run_says_what_was_chosen(rates, tmp_path):
+    rates(8.0)
+    run = train_inline.new_run(Experiment().with_(d_model=256))
+    assert run.precision == "bfloat16"
+    assert run.experiment.training.precision == "auto"
+    write_run(tmp_path / "run", run, train_inline.first_files(run))
+    assert Folder(tmp_path / "run").run.precision == "bfloat16"
+    assert train_inline.new_run(Experiment()).precision == "float32"
+
+
+def test_rates_are_measured_and_remembered():
+    machine_speed.product_rate.cache_clear()
+    first = machine_speed.product_rate(64, torch.float32, "cpu")
+    assert 1e6 < first < 1e15
+    assert machine_speed.product_rate(64, torch.float32, "cpu") == first
+
+
+@pytest.mark.parametrize("knobs", [{}, {"norm": "pre", "positions": "both", "bias": False}, {"dropout": 0.2, "memory": "mean"}])
+def test_bfloat16_learns_and_its_parameters_stay_float32(knobs):
+    rough, fine = (training_of(task="copy", steps=60, d_model=32, batch_size=32, **knobs) for _ in range(2))
+    rough.precision = "bfloat16"
+    rough.examined = frozenset({5})
+    losses = [[step.loss for step in training.steps()] for training in (rough, fine)]
+    assert losses[0] != losses[1]
+    assert losses[0] == pytest.approx(losses[1], rel=0.1)
+    assert losses[0][-1] < 0.95 * losses[0][0]
+    assert all(parameter.dtype == torch.float32 for parameter in rough.model.parameters())

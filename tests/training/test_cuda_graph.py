@@ -1,0 +1,107 @@
+"""What a GPU replays is the update that is computed call by call. Here calls are not recorded but made again, from the same places."""
+
+import math
+
+import pytest
+import torch
+
+from playground.data.batches import Batch, cut, rounded
+from playground.training.cuda_graph import MOST, Replay
+from playground.training.loop import Diverged, Training
+from playground.training.loss import cross_entropy
+from tests.training.corpora import training_of
+from tests.training.test_replicas import VARIATIONS, some_items
+
+
+class Recorder:
+    """Makes the calls again that a graph would set going."""
+
+    def __init__(self) -> None:
+        self.recorded = self.replayed = 0
+
+    def __call__(self, update, batch):
+        self.recorded += 1
+
+        def again():
+            self.replayed += 1
+            return update(batch)
+
+        return again
+
+
+def replayed(**knobs) -> tuple[Training, Recorder]:
+    training, recorder = training_of(threads=1, **knobs), Recorder()
+    training.replay = Replay(training._alone, recorder)
+    return training, recorder
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [{}, {"optimiser": "adam"}, {"optimiser": "adamw", "weight_decay": 0.1}, {"weight_decay": 0.1}, {"packing": False}, {"clip": 0.0}],
+)
+def test_a_replayed_training_is_the_training(knobs):
+    knobs = {"dropout": 0.0, "steps": 40, "label_smoothing": 0.1} | knobs
+    plain, (training, recorder) = training_of(threads=1, **knobs), replayed(**knobs)
+    training.examined = {5, 17}  # steps that are looked at are computed call by call
+    steps = list(training.steps())
+    assert recorder.replayed > 20
+    assert [bool(step.health) for step in steps] == [step.step in training.examined for step in steps]
+    for one, other in zip(plain.steps(), steps, strict=True):
+        assert other.loss == pytest.approx(one.loss, rel=2e-3, abs=1e-4)
+        assert (other.step, other.learning_rate, other.tokens) == (one.step, one.learning_rate, one.tokens)
+    first = next(training_of(threads=1, **knobs).steps())
+    assert steps[0].loss == pytest.approx(first.loss, rel=1e-6)
+    assert steps[0].grad_norm == pytest.approx(first.grad_norm, rel=1e-5)
+
+
+def test_a_live_knob_is_recorded_anew():
+    training, recorder = replayed(dropout=0.0, steps=60, packing=False)
+    steps = training.steps()
+    for _ in range(30):
+        next(steps)
+    known = recorder.recorded
+    training.live = training.live.__class__(**{**vars(training.live), "clip": 0.01})
+    for _ in range(20):
+        next(steps)
+    assert recorder.recorded > known
+
+
+def test_a_step_that_is_no_number_is_taken_back():
+    training, _ = replayed(dropout=0.0, steps=40)
+    steps = training.steps()
+    for _ in range(20):
+        next(steps)
+    before = [parameter.detach().clone() for parameter in training.model.parameters()]
+    next(steps)
+    with torch.no_grad():
+        training.model.projection.weight.fill_(math.nan)
+    with pytest.raises(Diverged):
+        next(steps)
+    assert training.step == 21
+    for parameter, good in zip(training.model.parameters(), before, strict=True):
+        assert torch.equal(parameter, good)
+
+
+@pytest.mark.parametrize("knobs", VARIATIONS, ids=str)
+@pytest.mark.parametrize("packed", [True, False])
+def test_added_rows_and_columns_change_neither_loss_nor_gradient(knobs, packed):
+    training = training_of(dropout=0.0, **knobs)
+    (batch,), model = cut(some_items(training, 21), 1, packed), training.model
+    wide = rounded(batch, 16)
+    assert wide.src.shape > batch.src.shape
+    assert not any(length % 16 for tensor in wide if tensor is not None for length in tensor.shape)
+    found = []
+    for one in (batch, wide):
+        loss = cross_entropy(model(one.src, one.tgt_in, one.src_pairs, one.tgt_pairs).logits, one.tgt_out)
+        found.append((loss, *torch.autograd.grad(loss, list(model.parameters()), allow_unused=True, materialize_grads=True)))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(other, one, rtol=1e-4, atol=1e-5)
+
+
+def test_only_so_many_shapes_are_recorded():
+    recorder = Recorder()
+    replay = Replay(lambda batch: batch.src.sum(), recorder)
+    for width in [8 * n for n in range(1, MOST + 5)] * 3:
+        batch = Batch(*(torch.ones(8, width, dtype=torch.long) for _ in range(3)))
+        assert replay(batch, ()) == 8 * width
+    assert recorder.recorded == MOST

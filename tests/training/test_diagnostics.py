@@ -1,0 +1,167 @@
+"""The health of a training step: its numbers are those of the step itself, and measuring them changes nothing."""
+
+import copy
+import math
+from dataclasses import replace
+from functools import partial
+
+import pytest
+import torch
+
+from playground.config import PAD, limits
+from playground.data.batches import batches, cut
+from playground.model.sublayers import route_of, routes
+from playground.training.diagnostics import evenness
+from playground.training.loop import Training
+from playground.training.loss import cross_entropy
+from tests.training.corpora import training_of
+
+OPTIONS = [
+    {}, {"dropout": 0.2}, {"norm": "pre", "positions": "learned", "activation": "gelu"}, {"share_embeddings": "all", "bias": False},
+    {"positions": "none", "share_embeddings": "output", "encoder_layers": 2}, {"memory": "mean", "optimiser": "adam"}, {"memory": "cut"},
+]  # fmt: skip
+
+
+def examined(count: int = 1, **knobs) -> list[dict[str, float]]:
+    training = training_of(**knobs)
+    training.examined = frozenset(range(count + 1))
+    steps = training.steps()
+    return [next(steps).health for _ in range(count)]
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("knobs", OPTIONS)
+def test_training_is_the_same_bit_for_bit(knobs):
+    plain, watched = training_of(**knobs), training_of(**knobs)
+    watched.examined = frozenset(range(0, 100, 2))
+    for one, other in zip(plain.steps(), watched.steps(), strict=True):
+        assert (one.step, one.loss, one.grad_norm) == (other.step, other.loss, other.grad_norm)
+        assert (other.health is not None) == (other.step % 2 == 0)
+        assert one.health is None
+    for one, other in zip(plain.model.parameters(), watched.model.parameters(), strict=True):
+        assert torch.equal(one, other)
+    assert not any(module._forward_hooks for module in watched.model.modules())
+
+
+def by_hand(training: Training) -> dict[str, float]:
+    """The same numbers of the next step, computed on a copy one after the other, as one would write them down."""
+    model = copy.deepcopy(training.model).train()
+    config = training.experiment.training
+    parts = cut(next(batches(training.corpus.train, config.batch_size, config.batch_unit, config.seed)), config.threads, config.packing)
+    outputs, hidden, masks, found = {}, {}, {}, {}
+
+    def keep(store, route, choose, _module, inputs, out) -> None:
+        store.setdefault(route, choose(inputs, out))  # of the first part
+
+    for route in routes(model.config):
+        if not route.endswith("_norm"):
+            module = model.get_submodule(route.replace("_embedding", "_positions"))
+            module.register_forward_hook(partial(keep, outputs, route, lambda _, out: out[0] if type(out) is tuple else out))
+        if route.endswith("attention"):
+            module.register_forward_hook(partial(keep, masks, route, lambda inputs, _: inputs[3]))
+        if route.endswith("feed_forward"):
+            module.W_1.register_forward_hook(lambda _m, _i, out, route=route: hidden.setdefault(route, []).append(out))
+    total, weights = sum(int((part.tgt_out != PAD).sum()) for part in parts), []
+    for part in parts:
+        output = model(part.src, part.tgt_in, part.src_pairs, part.tgt_pairs)
+        weights.append(output)
+        loss = cross_entropy(output.logits, part.tgt_out, config.label_smoothing)
+        (loss * (part.tgt_out != PAD).sum() / total).backward()
+    squares: dict[str, float] = {}
+    for name, parameter in model.named_parameters():
+        squares[route_of(name)] = squares.get(route_of(name), 0.0) + parameter.grad.square().sum().item()
+    found |= {f"{route}/gradient": math.sqrt(square) for route, square in squares.items()}
+    for route, out in outputs.items():
+        asks = [(part.src if route.startswith(("src", "encoder")) else part.tgt_in) != PAD for part in parts]
+        found |= {f"{route}/mean": out[asks[0]].mean().item(), f"{route}/std": out[asks[0]].std(correction=0).item()}
+        if route in hidden:
+            units = torch.cat([units[real] for units, real in zip(hidden[route], asks, strict=True)])
+            found[f"{route}/dead"] = (units <= 0).all(dim=0).float().mean().item()
+    first, output = parts[0], weights[0]
+    kinds = (
+        ("encoder.{}.self_attention", output.encoder, first.src), ("decoder.{}.self_attention", output.decoder, first.tgt_in),
+        ("decoder.{}.cross_attention", output.cross, first.tgt_in),
+    )  # fmt: skip
+    for name, layers, asking in kinds:
+        for layer, found_weights in enumerate(layers):
+            route = name.format(layer)
+            for head in range(found_weights.shape[1]):
+                shares = []
+                for row, t in (asking != PAD).nonzero().tolist():
+                    seen = masks[route][row, 0, t if masks[route].shape[2] > 1 else 0]
+                    if seen.sum() > 1:
+                        w = found_weights[row, head, t][seen].double()
+                        shares.append((-(w * w.clamp(min=1e-30).log2()).sum() / math.log2(seen.sum())).item())
+                found[f"{route}/entropy.{head}"] = sum(shares) / len(shares)
+    return found
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("packing", [True, False])
+@pytest.mark.parametrize("knobs", [knobs for knobs in OPTIONS if "dropout" not in knobs])
+def test_every_number_is_what_one_computes_by_hand(knobs, packing):
+    """A batch of eight sentences of several lengths, in two parts: padding is in it, and must not count."""
+    expected = by_hand(training_of(**knobs, packing=packing))
+    found = examined(**knobs, packing=packing)[0]
+    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=2e-3, abs=1e-6)
+
+
+def test_lengths_add_up_and_the_update_is_the_step_that_was_taken():
+    training = training_of()
+    training.examined = frozenset({1})
+    before = {name: parameter.detach().clone() for name, parameter in training.model.named_parameters()}
+    step = next(training.steps())
+    own = [name for name in before if route_of(name) == "decoder.0.cross_attention"]
+    after = dict(training.model.named_parameters())
+    weight = math.hypot(*(before[name].norm().item() for name in own))
+    moved = math.hypot(*((after[name] - before[name]).norm().item() for name in own))
+    assert step.health["decoder.0.cross_attention/weight"] == pytest.approx(weight, rel=1e-5)
+    assert step.health["decoder.0.cross_attention/update"] == pytest.approx(moved / weight, rel=1e-5)
+    lengths = [step.health[f"{route}/gradient"] for route in routes(training.model.config)]
+    assert math.hypot(*lengths) == pytest.approx(step.grad_norm, rel=1e-5)
+    for stack in ("encoder", "decoder"):
+        lengths = [step.health[f"{route}/gradient"] for route in routes(training.model.config) if route.startswith(stack)]
+        assert step.health[f"{stack}/gradient"] == pytest.approx(math.hypot(*lengths), rel=1e-5)
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("memory", limits("memory").choices)
+def test_the_memorys_gradient_is_what_arrives_at_the_encoder(memory):
+    """Layers without a norm behind them and an identity on top: what arrives is all there is."""
+    found = examined(memory=memory)[0]
+    if memory == "cut":
+        assert found["memory/gradient"] == found["encoder/gradient"] == found["src_embedding/gradient"] == 0.0
+        assert found["decoder/gradient"] > 0
+    else:
+        assert found["memory/gradient"] > 0
+        assert found["encoder/gradient"] > 0
+    if memory != "whole":  # all answers are the same, so nobody can be preferred
+        assert found["decoder.0.cross_attention/entropy.0"] == pytest.approx(1.0)
+
+
+def test_a_unit_that_is_pushed_down_is_dead():
+    training = training_of()
+    with torch.no_grad():
+        training.model.encoder[0].feed_forward.W_1.bias[:6] = -1000.0
+    training.examined = frozenset({1})
+    assert next(training.steps()).health["encoder.0.feed_forward/dead"] == pytest.approx(6 / 24)
+
+
+def test_evenness_by_hand():
+    """Two tokens even, one sure, one that has no choice, one that is padding."""
+    mask = torch.tensor([[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0], [1, 1, 1, 1]], dtype=torch.bool)[None, None]
+    weights = torch.tensor([[0.5, 0.5, 0, 0], [1.0, 0, 0, 0], [1.0, 0, 0, 0], [0.25, 0.25, 0.25, 0.25]])[None, None, None]
+    asks = torch.tensor([[True, True, True, False]])
+    assert evenness(weights, mask, asks).tolist() == [[pytest.approx(0.5)]]
+    assert math.isnan(evenness(weights, mask, torch.tensor([[False, False, True, False]])).item())
+
+
+def test_the_memory_can_be_cut_in_the_middle_of_a_run():
+    training = training_of()
+    training.examined = frozenset(range(100))
+    steps = training.steps()
+    assert next(steps).health["encoder/gradient"] > 0
+    training.live = replace(training.live, memory="cut")
+    assert next(steps).health["encoder/gradient"] == 0.0
+    assert training.model.config.memory == "cut"
+    assert training.experiment.model.memory == "whole"

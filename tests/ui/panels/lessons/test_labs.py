@@ -1,0 +1,96 @@
+"""The tab of the labs: a list, then a question whose answer is shown once somebody has guessed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from playground.figures.tensor import CELLS
+from playground.lessons.lab import Table
+from playground.lessons.labs import KINDS, LABS
+from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
+from playground.words import LANGUAGES
+
+TENSORS = [name for name, lab in LABS.items() if lab.kind == "tensors"]
+
+
+def shown(site, **parameters) -> dict[str, dict]:
+    return {block["id"]: block for block in site.panel("labs", run="reverse", **parameters)["blocks"]}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_labs_are_there_to_choose_from(site, language):
+    found = shown(site, lang=language)
+    cards = [card for kind in KINDS for card in found[kind]["cards"]]
+    assert [card["name"] for card in cards] == list(LABS)
+    assert all(card["title"] and card["text"] for card in cards)
+    assert all(found[kind]["title"] for kind in KINDS)
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_nothing_is_given_away_before_a_guess(site, name):
+    guess = LABS[name].guesses[0]
+    for parameters in ({}, {"guess": guess}, {"sure": SURE[0]}, {"guess": "nonsense", "sure": SURE[0]}, {"guess": guess, "sure": "100"}):
+        found = shown(site, lab=name, **parameters)
+        assert not {"verdict", "exhibits"} & found.keys()
+        if name != "mystery":  # there one looks first and guesses then
+            assert [option["value"] for option in found["guess"]["options"]] == list(LABS[name].guesses)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", TENSORS)
+def test_a_guess_is_compared_with_what_came_out(site, name, language):
+    lab = LABS[name]
+    outcome = lab.outcome(1)
+    why = lab.say(language, f"why_{outcome.answer}", **outcome.numbers)
+    for guess in lab.guesses:
+        found = shown(site, lab=name, guess=guess, sure=SURE[1], lang=language)
+        assert found["verdict"]["text"].endswith(why)
+        assert found["record"] == {"kind": "record", "id": "record", "lab": name, "sure": int(SURE[1]), "right": guess == outcome.answer}
+    found = shown(site, lab=name, guess=UNKNOWN, lang=language)
+    assert found["verdict"]["text"] == why
+    assert not found["record"]["sure"]
+    exhibits = found["exhibits"]["blocks"]
+    assert [exhibit["id"] for exhibit in exhibits] == [exhibit.name for exhibit in outcome.exhibits]
+    for exhibit, made in zip(exhibits, outcome.exhibits, strict=True):
+        if isinstance(made, Table):
+            table, caption = exhibit["blocks"]
+            assert table["title"] and caption["text"] and len(table["rows"]) == len(made.rows)  # noqa: PT018
+        else:
+            assert exhibit["caption"] and exhibit["title"]  # noqa: PT018
+
+
+def test_another_draw_and_another_setting_change_the_numbers_and_count_no_guess(site):
+    first = shown(site, lab="softmax", guess="grows", sure=SURE[0])
+    again = next(block for block in first["controls"]["blocks"] if block["id"] == "toss")["to"]["toss"]
+    factors = next(block for block in first["controls"]["blocks"] if block["id"] == "factor")
+    other = next(option["value"] for option in factors["options"] if option["value"] != factors["value"])
+    for parameters in ({"toss": again}, {"set": other}):
+        found = shown(site, lab="softmax", guess="grows", sure=SURE[0], **parameters)
+        assert found["exhibits"] != first["exhibits"]
+        assert not found["record"]["sure"]
+
+
+def test_what_there_is_not_is_one_sentence(site):
+    for parameters in ({"lab": "nothing"}, {"lab": "softmax", "guess": UNKNOWN, "set": "colour=red"}):
+        assert "." in site.panel("labs", run="reverse", **parameters)["error"]
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_every_cell_of_a_lab_shows_its_number_on_a_telephone(site, name):
+    """What finds no room scrolls sideways in a box of its own."""
+    exhibits = shown(site, lab=name, guess=UNKNOWN, width=340)["exhibits"]["blocks"]
+    for block in exhibits:
+        values = block["figure"]["data"][0] if block["kind"] == "figure" else {}
+        if values.get("type") == "heatmap" and sum(map(len, values["z"])) <= CELLS:
+            assert "texttemplate" in values, block["id"]
+            assert ("width" in block["figure"]["layout"]) == ("scrolls" in block["class"])
+
+
+@pytest.mark.parametrize("width", [340, 880])
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", TENSORS)
+def test_no_label_of_a_lab_is_cut(site, name, language, width):
+    exhibits = shown(site, lab=name, guess=UNKNOWN, lang=language, width=width)["exhibits"]
+    assert '…"' not in json.dumps(exhibits, ensure_ascii=False)

@@ -1,0 +1,156 @@
+"""The tab of scores says what was measured, goes on as long as somebody asks, and puts only runs of one task side by side."""
+
+from __future__ import annotations
+
+from copy import copy
+
+import pytest
+
+from playground.config import Experiment
+from playground.queries import evaluation, lengths, time_slices
+from playground.ui import compare
+from playground.ui.view import View
+from playground.words import LANGUAGES, say
+from tests.ui.test_actions import MINE, THEIRS, TINY, wait
+from tests.ui.test_routes import blocks_of
+
+
+def block(panel: dict, id: str) -> dict:
+    return next(block for block in blocks_of(panel["blocks"]) if block["id"] == id)
+
+
+def ids(panel: dict) -> set[str]:
+    return {block["id"] for block in blocks_of(panel["blocks"])}
+
+
+def complete(site, name: str, **asked: object) -> dict:
+    """What the page shows in the end."""
+    while (panel := site.panel(name, **asked)).get("more"):
+        assert "error" not in panel
+    return panel
+
+
+@pytest.fixture(scope="module")
+def rotary(site):
+    """A visitor's own run of the same task as a shipped one, with other positions."""
+    run = site.runs.create(Experiment().with_(**TINY, task="reverse", positions="rotary", steps=3), MINE)
+    wait(run, "done")
+    yield run
+    site.runs.delete(run.id, MINE)
+
+
+@pytest.mark.parametrize("run", ["reverse", "numbers_de", "german_english"])
+def test_the_table_says_what_was_measured(site, run):
+    for split in ("heldout", "harder"):
+        panel = complete(site, "evaluate", run=run, split=split)
+        found = evaluation.scores(site.reader, site.runs.corpora, site.runs.get(run), None, split)
+        values = [row[1] for row in block(panel, "scores")["rows"]]
+        assert values == [
+            f"{100 * found.exact_match:.1f}\N{NO-BREAK SPACE}%",
+            f"{100 * found.token_accuracy:.1f}\N{NO-BREAK SPACE}%",
+            f"{found.measured.bleu:.1f}",
+            f"{found.measured.chrf:.1f}",
+            f"{found.length_ratio:.2f}",
+        ]
+        assert found.measured.bleu_signature in block(panel, "scores")["rows"][2][2]
+        assert f"{found.sentences} of {found.of} {say('en', f'evaluate.{split}')}" in block(panel, "scores-caption")["text"]
+        assert panel["step"] == site.runs.get(run).step
+        assert len([id for id in ids(panel) if id.startswith("mistake-")]) == min(found.wrong, evaluation.SHOWN)
+        assert ("mistakes-none" in ids(panel)) == (found.wrong == 0)
+
+
+def test_a_mistake_can_be_looked_at(site):
+    panel = complete(site, "evaluate", run="reverse", step="30", split="harder")
+    look = block(panel, "look-0")
+    assert look["to"] == {"text": look["label"]}
+    wrong, right = block(panel, "wrong-0")["lines"]
+    assert not all(token["right"] for token in wrong["tokens"])
+    assert "".join(token["text"] for token in right["tokens"]) == look["label"][::-1]
+
+
+def test_it_says_how_far_it_is_and_shows_what_it_knows(site, monkeypatch):
+    """The first answer comes after the first slice; nothing is said of what was not yet tried."""
+    monkeypatch.setattr(time_slices, "MOMENT", -1)
+    asked = {"run": "numbers_zh", "step": "0"}
+    tried = []
+    while (panel := site.panel("evaluate", **asked))["more"]:
+        bar = block(panel, "progress")
+        tried.append(bar["done"])
+        assert f"{bar['done']} of {bar['all']}" in bar["label"]
+        assert {"scores", "scores-caption"} <= ids(panel)
+        assert not {"reach", "mistakes", "mistakes-none"} & ids(panel)
+    assert tried == [50, 100, 150]
+    assert "progress" not in ids(panel)
+    assert {"reach", "mistakes"} <= ids(panel)
+    first = site.panel("reach", **asked)
+    assert first["more"]
+    assert (block(first, "progress")["done"], block(first, "progress")["all"]) == (50, 800)
+    assert [found["caption"] for found in blocks_of(first["blocks"]) if found["kind"] == "figure"] == ["", ""]
+    assert any(share is None for share in block(first, "reach")["figure"]["data"][0]["z"][0])
+    last = complete(site, "reach", **asked)
+    assert "progress" not in ids(last)
+    assert block(last, "reach")["figure"]["layout"]["xaxis"] == block(first, "reach")["figure"]["layout"]["xaxis"]  # it only fills
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("run", ["reverse", "numbers_de"])
+def test_strips_and_places_are_what_was_measured(site, run, language):
+    panel = complete(site, "reach", run=run, lang=language, width="390", dark="1")
+    found = lengths.lengths(site.reader, site.runs.corpora, site.runs.get(run), None)
+    strips, places = (block(panel, id)["figure"]["data"][0]["z"] for id in ("reach", "places"))
+    shares = [None if share != share else pytest.approx(share, abs=1e-3) for share in found.reach.exact.tolist()]
+    assert strips == [shares]
+    assert len(places) == len(shares) + 1
+    assert block(panel, "reach")["caption"]
+    assert block(panel, "places")["caption"]
+    how = {"each": max(found.reach.counts), "times": lengths.REACH} if found.made else {}
+    assert say(language, "evaluate.lengths_made" if found.made else "evaluate.lengths_existing", **how) in block(panel, "reach")["caption"]
+
+
+def test_other_runs_of_the_task_stand_beside_it(site, rotary):
+    asked = {"run": "reverse", "compare": f"{rotary.id},sort,nobody"}  # what does another task, or isn't there, is left out
+    panel = complete(site, "reach", **asked)
+    rows = block(panel, "reach")["figure"]["layout"]["meta"]["rows"]
+    assert len(rows) == 2
+    assert rows[0].startswith("Reverse")
+    assert rotary.name in rows[1]
+    assert all(word in row for row, word in zip(rows, ("sinusoids", "rotary"), strict=True))  # what they differ in is named
+    assert len(block(panel, "reach")["figure"]["data"][0]["z"]) == 2
+    assert rotary.name in block(panel, "reach")["caption"]
+    assert [option["value"] for option in block(panel, "mapped")["options"]] == ["reverse", rotary.id]
+    own, other = (block(complete(site, "reach", **asked, mapped=id), "places")["figure"]["data"][0]["z"] for id in ("reverse", rotary.id))
+    assert own != other
+    assert block(complete(site, "reach", **asked, mapped="nobody"), "places")["figure"]["data"][0]["z"] == own
+
+
+def test_who_asks_is_offered_their_own_runs_only(site, rotary):
+    def offered(token: str, **more: str) -> list[str]:
+        return [run.id for run in compare.offered(View(site.runs, site.reader, {"run": "reverse", **more}, token))]
+
+    assert offered(MINE) == [rotary.id]
+    assert offered(THEIRS) == []
+    assert offered(THEIRS, compare=rotary.id) == [rotary.id]  # whoever has the link may see it
+    alone = complete(site, "reach", run="reverse")
+    assert "compare-try" in ids(alone)
+    assert block(alone, "compare-try")["knob"] == "positions"
+
+
+def test_no_more_runs_than_fit(site, monkeypatch):
+    run = site.runs.get("reverse")
+    many = {}
+    for number in range(20):
+        many[f"copy{number}"] = copy(run)
+        many[f"copy{number}"].id = f"copy{number}"
+    get = site.runs.get
+    monkeypatch.setattr(site.runs, "get", lambda id: many.get(id) or get(id))
+    view = View(site.runs, site.reader, {"run": "reverse", "compare": ",".join(many)})
+    assert len(compare.chosen(view)) == compare.MOST + 1
+
+
+@pytest.mark.parametrize("value", ["<script>", "nan", "１", "," * 3000, "reverse", "../../x", "x" * 4000])
+def test_a_broken_link_breaks_nothing(site, value):
+    base = complete(site, "reach", run="numbers_de")
+    panel = complete(site, "reach", run="numbers_de", compare=value, mapped=value)
+    assert panel["blocks"] == base["blocks"]
+    scores = complete(site, "evaluate", run="numbers_de", split=value, compare=value)
+    assert block(scores, "split")["value"] == "heldout"

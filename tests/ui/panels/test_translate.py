@@ -1,0 +1,150 @@
+"""The tab where decoding is seen: every way of it, through the real routes, whatever a link says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from playground.config import MAX_POSITIONS
+from playground.queries.translate import WIDEST
+from playground.words import say
+
+LONG = "wir glauben , dass ein schlaues Pferd den Vogel ruft"
+EARLY = {"run": "german_english", "text": LONG, "step": 82}  # the model is half taught: beam search loses the right answer
+
+
+def found(blocks: list[dict], id: str) -> dict | None:
+    """The block of that name, in rows as well."""
+    for block in blocks:
+        inner = block if block["id"] == id and block["kind"] != "row" else found(block.get("blocks", []), id)
+        if inner:
+            return inner
+    return None
+
+
+def ask(site, **parameters) -> list[dict]:
+    return site.panel("translate", **{"run": "reverse", "text": "hello", **parameters})["blocks"]
+
+
+def lines(blocks: list[dict]) -> list[list[str]]:
+    return [[token["text"] for token in line["tokens"]] for line in found(blocks, "candidates")["lines"]]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("dark", ["", "1"])
+def test_beam_search_shows_its_tree_and_the_verdict(site, language, dark):
+    blocks = ask(site, **EARLY, method="beam", beam=4, lang=language, dark=dark)
+    tree, verdict = found(blocks, "tree"), found(blocks, "beam-verdict")["text"]
+    reference = "we believe that a clever horse calls the bird"
+    assert reference in verdict
+    assert "calls" in verdict
+    assert verdict.startswith(say(language, "decoding.search_error", reference="|", score="", best="").split("|")[0])
+    assert {trace["name"] for trace in tree["figure"]["data"]} >= {say(language, f"figures.tree_{name}") for name in ("pruned", "lost")}
+    drawn = tree["figure"]["layout"]["meta"]
+    assert 0 < drawn["drawn"] < drawn["considered"]
+    assert str(drawn["considered"]) in tree["caption"]
+    assert f"/ ((5 + {len(lines(blocks)[1])}) / 6)^0.6 = " in tree["caption"]
+    assert len(lines(blocks)) == 1 + 4 + 1
+
+
+def test_the_score_in_the_caption_can_be_worked_out(site):
+    caption = found(ask(site, **EARLY, method="beam", penalty=1.2), "tree")["caption"].replace("−", "-")
+    total, length, penalty, score = map(float, re.search(r"(-[\d.]+) / \(\(5 \+ (\d+)\) / 6\)\^([\d.]+) = (-[\d.]+\d)", caption).groups())
+    assert (length, penalty) == (len(lines(ask(site, **EARLY, method="beam", penalty=1.2))[1]), 1.2)
+    assert total / ((5 + length) / 6) ** penalty == pytest.approx(score, abs=1e-3)
+
+
+def test_a_found_answer_is_said_to_be_found(site):
+    assert found(ask(site, method="beam"), "beam-verdict")["text"] == say("en", "decoding.found")
+    assert found(ask(site, method="beam", text="h9llo"), "beam-verdict") is None  # nobody knows the right answer
+
+
+@pytest.mark.parametrize("width", [280, 390, 1100])
+def test_the_tree_keeps_its_size_and_scrolls(site, width):
+    layout = found(ask(site, **EARLY, method="beam", beam=10, width=width), "tree")["figure"]["layout"]
+    assert layout["height"] <= 860
+    assert layout.get("width", width) >= width
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_prefix_is_written_first_and_marked(site, method, language):
+    blocks = ask(site, method=method, prefix="xy", lang=language)
+    output = found(blocks, "candidates")["lines"][1]["tokens"]
+    assert [token["text"] for token in output[:2]] == ["x", "y"]
+    assert [bool(token.get("given")) for token in output] == [True, True, *[False] * (len(output) - 2)]
+    assert all("right" not in token for token in output)  # no right answer begins so
+    assert "xy" in found(blocks, "given")["text"]
+    assert found(blocks, "verdict")["text"] == say(language, "decoding.no_verdict")
+    assert found(blocks, "at")["value"] == 2  # the first step that the model took by itself
+    assert found(ask(site, method=method, prefix="xy", q=0), "likely")["title"] == say("en", "decoding.likely_given", step=1, said="x")
+
+
+def test_a_prefix_of_the_right_answer_is_continued_to_it(site):
+    blocks = ask(site, prefix="ol")
+    assert lines(blocks)[1] == [*"olleh", "<eos>"]
+    assert found(blocks, "verdict")["text"] == say("en", "page.verdict_right")
+
+
+def test_an_unknown_prefix_is_named(site):
+    blocks = ask(site, **{**EARLY, "prefix": "she xyzzy"})
+    assert found(blocks, "unknown-prefix")["text"] == say("en", "decoding.prefix_unknown", words="xyzzy")
+    assert lines(blocks)[1][:2] == ["she", "<unk>"]
+
+
+@pytest.mark.parametrize("prefix", ["", " ", "\u200b", "\x00"])
+def test_an_empty_prefix_is_none(site, prefix):
+    blocks = ask(site, prefix=prefix)
+    assert found(blocks, "given") is None
+    assert lines(blocks)[1] == [*"olleh", "<eos>"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_prefix_that_leaves_no_room_is_refused_in_a_sentence(site, language):
+    answer = site.get("panel/translate", run="reverse", text="hello", prefix="a" * MAX_POSITIONS, lang=language).json()
+    assert answer["error"] == say(language, "decoding.prefix_too_long", tokens=MAX_POSITIONS, most=MAX_POSITIONS - 1)
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
+def test_the_work_saved_is_told_and_the_same_when_run(site, method):
+    on, off = (ask(site, method=method, prefix="xy", cache=cache) for cache in ("on", "off"))
+    assert lines(on) == lines(off)
+    one, other = found(on, "work")["rows"], found(off, "work")["rows"]
+    assert [row[:3] for row in one] == [row[:3] for row in other]
+    (_, few, less, _), (_, many, more, _) = one
+    assert int(few) < int(many)
+    assert int(less.replace(",", "")) < int(more.replace(",", ""))
+    assert one[1][3] == "–"  # it was not run
+    assert float(other[1][3]) > 0
+    assert say("en", "decoding.same") in found(off, "saved")["text"]
+
+
+def test_sampling_is_decided_by_its_seed_and_its_knobs(site):
+    hot = {"method": "sample", "temperature": 3, "text": "hello"}
+    assert lines(ask(site, **hot, draw=3)) == lines(ask(site, **hot, draw=3))
+    assert len({tuple(lines(ask(site, **hot, draw=draw))[1]) for draw in range(4)}) > 1
+    for narrow in ({"top_k": 1}, {"top_p": 0.05}):
+        assert lines(ask(site, **hot, **narrow))[1] == lines(ask(site))[1]
+    assert found(ask(site, **hot, draw=7), "seed")["value"] == "7"
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "-1", "1e308", "99999999999999999999", "", "five", "１２", "<b>"])
+@pytest.mark.parametrize("method", ["beam", "sample"])
+def test_odd_numbers_are_brought_into_range(site, method, value):
+    names = ("beam", "penalty") if method == "beam" else ("temperature", "top_k", "top_p", "draw")
+    blocks = ask(site, method=method, **dict.fromkeys((*names, "q", "layer", "head", "width"), value))
+    assert lines(blocks)[0] == [*"hello"]
+    if method == "beam":
+        assert 1 <= found(blocks, "beam")["value"] <= WIDEST
+        assert 0 <= found(blocks, "penalty")["value"] <= 2
+    else:
+        assert 0.1 <= found(blocks, "temperature")["value"] <= 3
+        assert 0.05 <= found(blocks, "top_p")["value"] <= 1
+
+
+@pytest.mark.parametrize("name", ["method", "cache"])
+@pytest.mark.parametrize("value", ["", "guess", "<script>", "BEAM", "on ", "\x00"])
+def test_an_unknown_choice_is_the_first(site, name, value):
+    blocks = ask(site, **{name: value})
+    assert (found(blocks, "method")["value"], found(blocks, "cache")["value"]) == ("greedy", "on")

@@ -1,0 +1,65 @@
+"""What is said before Train: which preset the settings are, the work, the time, and what each choice costs."""
+
+from random import Random
+
+import pytest
+
+from playground.config import PRESETS, Experiment, preset
+from playground.reading.uploads import Pair, Pairs
+from playground.runs.forecast import forecast
+from playground.runs.machine_speed import Pace, layers
+from playground.ui.cost_estimate import outlook, preset_of
+from playground.words import LANGUAGES, say
+
+
+@pytest.fixture(autouse=True)
+def pace(monkeypatch):
+    """A machine of which we know how fast it is."""
+    found = Pace(layer=0.001, operation=1e-11)
+    monkeypatch.setattr("playground.runs.forecast.measured", lambda: found)
+    return found
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_preset_is_known_and_explained(site, name, language):
+    experiment = preset(name, Experiment().with_(task="sort") if name != "paper_size" else None)
+    assert preset_of(experiment) == name
+    assert preset_of(experiment.with_(seed=7)) is None
+    assert outlook(site.runs, language, experiment.flat())[0].startswith(say(language, f"knobs.preset_about.{name}"))
+    assert say(language, "page.own_settings") in outlook(site.runs, language, experiment.with_(seed=7).flat())[0]
+
+
+def test_the_time_is_that_of_the_calls_and_the_operations(pace):
+    experiment = Experiment().with_(encoder_layers=1, decoder_layers=3)
+    found = forecast(experiment)
+    assert layers(experiment) == 11
+    assert found.step_seconds == pytest.approx(0.011 + 1e-11 * found.work.operations)
+    assert found.seconds == pytest.approx(experiment.training.steps * found.step_seconds)
+
+
+def test_a_choice_costs_what_the_training_would_take_without_it():
+    plain, wide = Experiment().with_(steps=200), Experiment().with_(steps=200, d_model=128)
+    factors = dict(forecast(wide).choices)
+    assert factors["d_model"] == pytest.approx(forecast(wide).seconds / forecast(plain).seconds)
+    assert factors["steps"] == pytest.approx(200 / Experiment().training.steps)
+    assert dict(forecast(Experiment().with_(packing=False)).choices)["packing"] > 1.1
+    assert forecast(Experiment().with_(label_smoothing=0.1)).choices == ()  # costs nothing worth saying
+
+
+def test_what_cannot_be_trained_is_said(site):
+    assert outlook(site.runs, "en", {"task": "own"})[0] == say("en", "page.no_upload_yet")
+    assert outlook(site.runs, "en", {"d_model": 63.7})[0] not in ("", say("en", "page.own_settings"))
+
+
+def test_of_a_file_that_begins_with_its_shortest_sentences_all_count():
+    """As the files that are sorted by length do."""
+    few = [Pair(f"w{n}", f"v{n}", n) for n in range(1000)]
+    pairs = few + [Pair(f"w{n} " * 9 + "end", f"v{n} " * 9 + "end", n) for n in range(1000, 2000)]
+
+    def operations(chosen):
+        found = forecast(Experiment().with_(task="own"), Pairs(tuple(chosen), {}, len(chosen), "tsv", ("a.tsv",)))
+        return found.work.operations
+
+    assert operations(pairs) == pytest.approx(operations(Random(1).sample(pairs, 2000)), rel=0.1)
+    assert operations(pairs) > 1.5 * operations(few[:300])

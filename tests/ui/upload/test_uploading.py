@@ -1,0 +1,116 @@
+"""Own sentences on the page: what is read, kept and shown, and which knobs may follow it."""
+
+from __future__ import annotations
+
+import pytest
+
+from playground.config import TASK_STEPS, Refusal, default
+from playground.reading.column_mapping import SHOWN
+from playground.runs.forecast import suggested
+from playground.ui.links import read as read_link
+from playground.ui.upload import uploading
+from playground.words import LANGUAGES, say
+from tests.ui.test_actions import MINE, TINY, actions, wait
+
+LINES = "\n".join(f"word{n} again\twort{n} noch" for n in range(60))
+
+
+@pytest.fixture
+def upload(tmp_path):
+    """Reads text as a file of that name. Returns the reply."""
+
+    def read(text: str | bytes, name: str = "own.tsv", chosen: str = "", language: str = "en") -> dict:
+        file = tmp_path / name
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return uploading.read([str(file)], "", "", chosen, language)
+
+    yield read
+    uploading.KEPT.clear()
+
+
+def test_one_thing_is_read_at_a_time(tmp_path):
+    file = tmp_path / "a.tsv"
+    file.write_text(LINES)
+    for given in ([str(file)], LINES, ""), (None, LINES, "somebody/something"), ([str(file)], "", "somebody/something"):
+        with pytest.raises(Refusal) as refused:
+            uploading.read(*given, "", "en")
+        assert refused.value.key == "page.two_inputs"
+    with pytest.raises(Refusal) as refused:
+        uploading.read(None, " \n", " ", "", "en")
+    assert refused.value.key == "page.nothing_to_read"
+
+
+def test_a_file_that_is_gone_is_said_to_be():
+    with pytest.raises(Refusal) as refused:
+        uploading.read(["/nowhere/own.tsv"], "", "", "", "en")
+    assert refused.value.key == "page.no_upload"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_encodings_have_names_that_people_know(upload, language):
+    reading = upload("a;Käse\nb;Brot\n".encode("cp1252"), language=language)["reading"]
+    [found] = reading["encodings"]
+    assert found["guessed"]
+    assert found["options"][0] == (found["name"], say(language, f"data.encoding_{found['name']}"))
+    assert len(dict(found["options"])) == len(found["options"]) > 20
+
+
+def test_undone_traces_are_undone_in_what_is_shown(upload):
+    assert upload("we walk@@ ed\tx y\n" * 3)["reading"]["rows"][0]["cells"] == ("we walk@@ ed", "x y")
+    undone = upload("we walk@@ ed\tx y\n" * 3, chosen='{"undo": true}')["reading"]
+    assert undone["rows"][0]["cells"] == ("we walked", "x y")
+
+
+def test_a_header_is_asked_for_only_where_there_may_be_one(upload):
+    assert not upload("en\tde\na\tb\n")["reading"]["named"]
+    assert upload('[{"en": "a", "de": "b"}]', "a.json")["reading"]["named"]
+
+
+def test_knobs_follow_the_sentences_unless_somebody_chose(upload):
+    big, small = (upload(LINES if few else "\n".join(f"s{n}\tt{n}" for n in range(9000)))["own"] for few in (False, True))
+    usual, size = [default("steps"), default("learning_rate")], default("batch_size")
+    for_big, for_small = ([suggested(count, size)[name] for name in uploading.TAUGHT] for count in (9000, 60))
+    assert uploading.taught("", big, *usual, size) == for_big
+    assert uploading.taught(big, small, *for_big, size) == for_small
+    assert uploading.taught(big, "", *for_big, size, TASK_STEPS["addition"]) == [TASK_STEPS["addition"], usual[1]]
+    chosen = uploading.taught("", big, 777, 0.003, size)
+    assert all(update["__type__"] == "update" and "value" not in update for update in chosen)
+
+
+def test_the_same_reading_in_another_language(site, upload):
+    own = upload("en\tde\n" + LINES)["own"]
+    for language in LANGUAGES:
+        answer = site.get("reading", own=own, lang=language).json()
+        assert answer["own"] == own
+        assert answer["reading"]["report"][0] == say(language, "data.report_line", lines=61, kept=60, dropped=1)
+    assert site.get("reading", own="unknown").json()["key"] == "page.no_upload"
+
+
+def test_what_was_dropped_is_still_known_when_a_run_has_the_sentences(site, upload):
+    own = upload("en\tde\n" + LINES + "\nalone\t")["own"]
+    run = actions.train_run(site.runs, MINE, "en", {**TINY, "task": "own", "own": own, "steps": 2})["run"]
+    uploading.KEPT.clear()
+    wait(site.runs.get(run), "done")
+    blocks = site.panel("data", run=run)["blocks"]
+    account = next(block["text"] for block in blocks if block["id"] == "account")
+    assert account.startswith(say("en", "data.report_line", lines=62, kept=60, dropped=2))
+    assert say("en", "data.why_empty_target") in account
+    assert site.get("reading", own=own).json()["reading"]["pairs"] == 60
+    experiment, ignored = read_link(site.runs, {"run": run, "task": "own", "steps": "50"})
+    assert (experiment.data.own, ignored) == (own, {})
+    site.runs.delete(run, MINE)
+
+
+def test_pairs_that_are_too_long_are_shown(site, upload):
+    own = upload(f"{LINES}\n{'long ' * 65}\tlang")["own"]
+    found = {block["id"]: block for block in site.get("preview", own=own).json()["blocks"]}
+    assert found["preview-left-out"]["rows"] == [["61", ("long " * 65)[:SHOWN], "lang"]]
+    assert found["preview-left-out"]["folded"]
+    assert say("en", "data.line", where=61) in found["preview-facts"]["text"]
+
+
+def test_every_kept_pair_is_accounted_for(site, upload):
+    own = upload("\n".join(f"s{n // 5}\tt{n}" for n in range(200)))["own"]
+    found = {block["id"]: block for block in site.get("preview", own=own).json()["blocks"]}
+    assert say("en", "sentences.sizes", train=160, heldout=4, test=4) in found["preview-facts"]["text"]
+    assert say("en", "sentences.further", count=32) in found["preview-facts"]["text"]

@@ -1,0 +1,312 @@
+"""Each bug does what its name says, and nothing else."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from playground.config import BOS, EOS, PAD
+from playground.data.batches import batches, collate, cut
+from playground.decoding import greedy
+from playground.model.masks import padding_mask, target_mask
+from playground.model.parts import Dropout
+from playground.model.transformer import Transformer
+from playground.training.loss import cross_entropy
+from playground.variants.bugs import inverted, over_queries, unshifted, with_padding
+from tests.model.shared_copies import disturb, twin
+from tests.training.corpora import training_of
+from tests.variants.varied import SRC, TGT, attentions, beside, built, with_attend, with_norms
+
+OFF = Dropout(0.0, torch.Generator())
+NORMS = pytest.mark.parametrize("norm", ["post", "pre"])
+
+
+def draw(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def their_logits(ours: Transformer, **masks: Tensor | None) -> Tensor:
+    """Of torch.nn.Transformer with the parameters of `ours`; for it True is where one may not look."""
+    theirs, _ = twin(ours)
+    embedded = [
+        embedding(tokens) * math.sqrt(16) + positions.table[: tokens.shape[1]]
+        for tokens, embedding, positions in (
+            (SRC, ours.src_embedding, ours.src_positions), (TGT, ours.tgt_embedding, ours.tgt_positions),
+        )
+    ]  # fmt: skip
+    usual = {
+        "tgt_mask": torch.ones(5, 5, dtype=torch.bool).triu(1), "tgt_key_padding_mask": TGT == PAD,
+        "src_key_padding_mask": SRC == PAD, "memory_key_padding_mask": SRC == PAD,
+    }  # fmt: skip
+    return ours.project(theirs(*embedded, **usual | masks))
+
+
+# --- masks ---
+
+
+@NORMS
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+@pytest.mark.parametrize(
+    ("twist", "forgotten"),
+    [
+        ("none", ()),
+        ("no_causal_mask", ("tgt_mask",)),
+        ("no_source_mask", ("src_key_padding_mask",)),
+        ("no_memory_mask", ("memory_key_padding_mask",)),
+    ],
+)
+def test_a_forgotten_mask_is_torchs_transformer_without_it(twist, forgotten, norm):
+    paper, twisted = beside(twist, norm=norm, encoder_layers=2, decoder_layers=2)
+    expected = their_logits(paper.train(), **dict.fromkeys(forgotten))
+    torch.testing.assert_close(twisted(SRC, TGT).logits, expected, atol=1e-5, rtol=0)
+
+
+def test_without_the_causal_mask_the_future_is_seen_and_padding_still_is_not():
+    paper, twisted = beside("no_causal_mask")
+    other = TGT.clone()
+    other[0, 4] = 10  # the last token of the first sentence
+    before, after = twisted(SRC, TGT).logits, twisted(SRC, other).logits
+    assert not torch.isclose(before[0], after[0]).all(dim=-1).any()
+    assert torch.equal(before[1], after[1])
+    assert torch.equal(paper(SRC, TGT).logits[0, :4], paper(SRC, other).logits[0, :4])
+    torch.testing.assert_close(before[1, :3], twisted(SRC[1:, :3], TGT[1:, :3]).logits[0], atol=1e-5, rtol=0)
+    for weights in twisted(SRC, TGT).decoder:
+        assert (weights > 0)[1, :, :, :3].all()
+        assert (weights[1, :, :, 3:] == 0).all()
+
+
+def test_without_the_causal_mask_encoder_and_cross_attention_are_as_before():
+    paper, twisted = (model(SRC, TGT) for model in beside("no_causal_mask"))
+    assert all(map(torch.equal, paper.encoder, twisted.encoder))
+    assert all(torch.equal(weights > 0, padding_mask(SRC).expand_as(weights)) for weights in twisted.cross)
+
+
+def test_without_the_causal_mask_pairs_in_one_row_stay_apart():
+    training = training_of(twist="no_causal_mask")
+    model, (packed,) = disturb(training.model), cut(training.corpus.train[:12], 1, packed=True)
+    assert int(packed.tgt_pairs.max()) > 1
+    together = model(packed.src, packed.tgt_in, packed.src_pairs, packed.tgt_pairs).logits
+    for row, n in {(row, int(n)) for row, numbers in enumerate(packed.tgt_pairs) for n in numbers if n}:
+        src, tgt = packed.src[row][packed.src_pairs[row] == n], packed.tgt_in[row][packed.tgt_pairs[row] == n]
+        torch.testing.assert_close(together[row][packed.tgt_pairs[row] == n], model(src[None], tgt[None]).logits[0], rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize(("twist", "kind"), [("no_source_mask", "encoder"), ("no_memory_mask", "cross")])
+def test_without_a_padding_mask_padding_changes_the_answer_and_the_other_masks_stay(twist, kind):
+    paper, twisted = beside(twist)
+    alone, together = twisted(SRC[1:, :3], TGT[1:, :3]), twisted(SRC, TGT)
+    torch.testing.assert_close(alone.logits, paper(SRC[1:, :3], TGT[1:, :3]).logits)  # without padding there is nothing to forget
+    assert not torch.allclose(together.logits[1, :3], alone.logits[0], atol=1e-3)
+    torch.testing.assert_close(together.logits[0], paper(SRC, TGT).logits[0])
+    masks = {"encoder": padding_mask(SRC), "decoder": target_mask(TGT), "cross": padding_mask(SRC)}
+    for name, mask in masks.items():
+        for weights in getattr(together, name):
+            assert torch.equal(weights > 0, torch.ones_like(weights, dtype=torch.bool) if name == kind else mask.expand_as(weights))
+
+
+@pytest.mark.parametrize("twist", ["no_source_mask", "no_memory_mask"])
+def test_without_a_padding_mask_pairs_in_one_row_stay_apart(twist):
+    (batch,) = cut(training_of().corpus.train[:12], 1, packed=True)
+    paper, twisted = (disturb(training_of(twist=name).model) for name in ("none", twist))
+    real = batch.tgt_pairs > 0
+    logits = [model(batch.src, batch.tgt_in, batch.src_pairs, batch.tgt_pairs).logits[real] for model in (paper, twisted)]
+    torch.testing.assert_close(*logits)
+
+
+@NORMS
+def test_inverted_masks_are_torchs_attention_where_nobody_may_look(norm):
+    def wrong(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+        found = F.scaled_dot_product_attention(q, k, v, ~mask)
+        return found.masked_fill((mask.expand(-1, -1, q.shape[2], -1)).all(dim=-1, keepdim=True), 0.0)  # nowhere left to look
+
+    paper, twisted = beside("inverted_mask", norm=norm)
+    torch.testing.assert_close(twisted(SRC, TGT).logits, with_attend(paper, wrong)(SRC, TGT).logits, atol=1e-5, rtol=0)
+
+
+def test_with_inverted_masks_only_what_is_hidden_is_seen():
+    output = beside("inverted_mask")[1](SRC, TGT)
+    masks = {"encoder": padding_mask(SRC), "decoder": target_mask(TGT), "cross": padding_mask(SRC)}
+    for name, mask in masks.items():
+        for weights in getattr(output, name):
+            assert torch.equal(weights > 0, ~mask.expand_as(weights))
+            somewhere = (~mask).any(dim=-1).expand(weights.shape[:3])
+            torch.testing.assert_close(weights.sum(dim=-1), somewhere.float())
+    assert all(torch.equal(weights[0], torch.zeros_like(weights[0])) for weights in output.encoder), "no padding, nowhere to look"
+
+
+def test_an_inverted_mask_by_hand():
+    q, k, v = torch.zeros(1, 1, 2, 2), torch.zeros(1, 1, 3, 2), torch.tensor([[[[1.0, 0], [2, 0], [6, 1]]]])
+    out, weights = inverted(q, k, v, torch.tensor([[True, False, False], [True, True, True]]), True, OFF)
+    assert weights[0, 0].tolist() == [[0, 0.5, 0.5], [0, 0, 0]]
+    assert out[0, 0].tolist() == [[4, 0.5], [0, 0]]
+
+
+# --- the wrong axis ---
+
+
+def by_hand_over_queries(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    """exp(score), divided by what all queries that may look at the key have together."""
+    mask = mask.expand(q.shape[0], 1, q.shape[2], -1)
+    strength = torch.exp(torch.einsum("bhqd,bhkd->bhqk", q, k) / math.sqrt(q.shape[-1])) * mask
+    total = strength.sum(dim=2, keepdim=True)
+    return torch.einsum("bhqk,bhkd->bhqd", torch.where(total > 0, strength / total, 0.0), v)
+
+
+@NORMS
+def test_softmax_over_queries_is_the_softmax_written_out(norm):
+    paper, twisted = beside("softmax_over_queries", norm=norm)
+    expected = with_attend(paper, by_hand_over_queries)(SRC, TGT).logits
+    torch.testing.assert_close(twisted(SRC, TGT).logits, expected, atol=1e-5, rtol=1e-4)
+
+
+def test_softmax_over_queries_is_that_of_the_transposed_scores():
+    """Who asks and who answers exchanged: attention from the keys to the queries, turned round."""
+    q, k, v, mask = draw(2, 3, 5, 4, seed=1), draw(2, 3, 7, 4, seed=2), draw(2, 3, 7, 4, seed=3), draw(2, 1, 5, 7, seed=4) > -0.5
+    mask[..., 0, :] = True
+    _, weights = over_queries(q, k, v, mask, True, OFF)
+    theirs = F.scaled_dot_product_attention(k, q, torch.eye(5).expand(2, 3, 5, 5), mask.mT)  # (B, H, L, Q)
+    torch.testing.assert_close(weights, theirs.mT)
+
+
+def test_softmax_over_queries_makes_columns_sum_to_one_and_not_rows():
+    output = beside("softmax_over_queries")[1](SRC, TGT)
+    for weights, asked in ((output.encoder[0], SRC), (output.decoder[0], TGT), (output.cross[0], SRC)):
+        torch.testing.assert_close(weights.sum(dim=-2), (asked != PAD).float()[:, None].expand(-1, 2, -1))
+        assert not torch.allclose(weights[0].sum(dim=-1), torch.ones(2, weights.shape[2]))
+    assert (output.decoder[0].triu(1) == 0).all(), "the mask is still a mask"
+
+
+class AlongTheSentence(nn.Module):
+    """torch's own layer norm on the transposed vectors."""
+
+    def __init__(self, norm: nn.LayerNorm) -> None:
+        super().__init__()
+        self.weight, self.bias, self.eps = norm.weight, norm.bias, norm.eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = F.layer_norm(x.transpose(1, 2), x.shape[1:2], eps=self.eps).transpose(1, 2) * self.weight
+        return x if self.bias is None else x + self.bias
+
+
+@NORMS
+@pytest.mark.parametrize("bias", [True, False])
+def test_norm_over_positions_is_layer_norm_on_the_transposed_vectors(norm, bias):
+    paper, twisted = beside("norm_over_positions", norm=norm, bias=bias)
+    torch.testing.assert_close(twisted(SRC, TGT).logits, with_norms(paper, AlongTheSentence)(SRC, TGT).logits, atol=2e-5, rtol=1e-4)
+
+
+def test_norm_over_positions_by_hand():
+    norm = built("norm_over_positions").encoder[0].norm_1
+    x = torch.zeros(1, 4, 16)
+    x[0, :, 3] = torch.tensor([1.0, 1, 3, 3])
+    expected = torch.zeros(4, 16)
+    expected[:, 3] = torch.tensor([-1.0, -1, 1, 1])
+    torch.testing.assert_close(norm(x)[0], expected, atol=1e-4, rtol=0)
+    assert (norm(x[:, :1]) == 0).all(), "of one position nothing is left"
+
+
+@pytest.mark.parametrize("heads", [1, 2, 4, 8])
+def test_a_view_is_read_as_it_lies_in_memory(heads):
+    attention, x = attentions(built("view_for_transpose", n_heads=heads))[0], draw(3, 5, 16)
+    split = attention.split(x)
+    assert torch.equal(split, x.view(3, heads, 5, 16 // heads))
+    assert torch.equal(attention.concat(split), x)
+    right = attentions(built("none", n_heads=heads))[0].split(x)
+    assert right.shape == split.shape
+    assert torch.equal(right, split) == (heads == 1)
+
+
+@NORMS
+@pytest.mark.parametrize("positions", ["sinusoidal", "rotary"])
+def test_a_view_instead_of_a_transpose_is_torchs_attention_of_views(norm, positions):
+    """Only with one head is it the right model."""
+    for heads in (1, 4):
+        paper, twisted = beside("view_for_transpose", norm=norm, positions=positions, n_heads=heads)
+        found, right = twisted(SRC, TGT).logits, paper(SRC, TGT).logits
+        assert torch.allclose(found, right, atol=1e-5) == (heads == 1)
+        for attention in attentions(paper):
+            attention.split = lambda x, heads=heads: x.contiguous().view(len(x), heads, -1, 16 // heads)
+            attention.concat = lambda x: x.contiguous().view(len(x), -1, 16)
+        torch.testing.assert_close(found, with_attend(paper, F.scaled_dot_product_attention)(SRC, TGT).logits, atol=2e-5, rtol=1e-4)
+
+
+def test_the_heads_of_a_view_are_stretches_of_the_sentence():
+    """4 tokens in 2 heads: the first sees the first two tokens, the second the others."""
+    attention = attentions(built("view_for_transpose", n_heads=2))[0]
+    tokens = torch.arange(4.0)[None, :, None].expand(1, 4, 16)
+    assert [set(head.flatten().tolist()) for head in attention.split(tokens)[0]] == [{0, 1}, {2, 3}]
+
+
+# --- training and evaluation ---
+
+
+def test_unshifted_asks_for_what_was_just_given():
+    batch = collate(training_of().corpus.train[:4])
+    wrong = unshifted(batch)
+    assert torch.equal(wrong.tgt_out, batch.tgt_in)
+    assert (wrong.tgt_out[:, 0] == BOS).all()
+    assert all(one is other for name, one, other in zip(batch._fields, batch, wrong, strict=True) if name != "tgt_out")
+
+
+def test_unshifted_learns_to_repeat_what_it_is_given_and_writes_it_for_ever():
+    training = training_of(twist="unshifted", steps=60, optimiser="adam", learning_rate=0.02, schedule="constant", warmup=0)
+    losses = [step.loss for step in training.steps()]
+    found = training.validate()
+    assert losses[-1] < 0.05
+    assert found.token_accuracy > 0.99
+    assert found.exact_match == 0
+    written = greedy(training.model, [training.corpus.heldout[0].src_ids], 6)[0].ids
+    assert written == (BOS,) * 6
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_padding_in_the_loss_is_torchs_cross_entropy_without_ignore_index(smoothing):
+    logits, tgt_out = draw(2, 5, 11), torch.tensor([[5, 7, 9, 4, EOS], [8, 6, EOS, PAD, PAD]])
+    expected = F.cross_entropy(logits.permute(0, 2, 1), tgt_out, label_smoothing=smoothing)
+    torch.testing.assert_close(with_padding(logits, tgt_out, smoothing), expected)
+    right = F.cross_entropy(logits.permute(0, 2, 1), tgt_out, label_smoothing=smoothing, ignore_index=PAD)
+    assert not torch.isclose(expected, right)
+    torch.testing.assert_close(with_padding(logits[:1], tgt_out[:1], smoothing), cross_entropy(logits[:1], tgt_out[:1], smoothing))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("packing", [True, False])
+def test_padding_in_the_loss_is_that_of_the_whole_batch(threads, packing):
+    """However many threads there are: the mean over a rectangle can't be put together from parts of other widths."""
+    training, model = training_of(twist="padding_in_loss", threads=threads, packing=packing, label_smoothing=0.1), training_of().model
+    (batch,) = cut(next(batches(training.corpus.train, 8, "sentences", 1)), 1, packing)
+    logits = model(batch.src, batch.tgt_in, batch.src_pairs, batch.tgt_pairs).logits
+    expected = F.cross_entropy(logits.permute(0, 2, 1), batch.tgt_out, label_smoothing=0.1)
+    assert next(training.steps()).loss == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_padding_in_the_loss_is_not_in_the_loss_of_a_validation():
+    paper, twisted = (training_of(twist=twist) for twist in ("none", "padding_in_loss"))
+    assert paper.validate() == twisted.validate()
+
+
+def test_dropout_that_stays_on_answers_differently_every_time():
+    model = beside("dropout_always", dropout=0.3)[1]
+    first, second = model(SRC, TGT).logits, model(SRC, TGT).logits
+    assert not torch.allclose(first, second)
+    paper = beside("none", dropout=0.3)[0]
+    assert torch.equal(paper(SRC, TGT).logits, paper(SRC, TGT).logits)
+    assert len({greedy(model, [(4, 9, 7)], 9)[0].ids for _ in range(9)}) > 1
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_dropout_that_stays_on_is_that_of_training(training):
+    paper, twisted = beside("dropout_always", dropout=0.3)
+    logits = []
+    for model, mode in ((paper, True), (twisted, training)):
+        model.train(mode).generator.manual_seed(7)
+        logits.append(model(SRC, TGT).logits)
+    assert torch.equal(*logits)
+
+
+def test_with_nothing_to_drop_it_is_the_papers_model():
+    paper, twisted = beside("dropout_always", dropout=0.0)
+    assert torch.equal(paper(SRC, TGT).logits, twisted(SRC, TGT).logits)
+    assert torch.equal(twisted(SRC, TGT).logits, twisted(SRC, TGT).logits)

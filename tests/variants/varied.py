@@ -1,0 +1,80 @@
+"""Small twisted models beside the paper's with the same parameters, and what the tests of all twists share."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from playground.config import BOS, EOS, PAD, ModelConfig
+from playground.model.attention import MultiHeadAttention
+from playground.model.transformer import Transformer
+from playground.variants import TWISTS, build
+from tests.model.shared_copies import disturb
+
+SMALL = {"d_model": 16, "n_heads": 2, "d_ff": 24, "encoder_layers": 1, "decoder_layers": 1, "zero_init": False}
+SRC = torch.tensor([[4, 9, 7, 5, 6, EOS], [6, 8, EOS, PAD, PAD, PAD]])
+TGT = torch.tensor([[BOS, 5, 7, 9, 4], [BOS, 8, 6, PAD, PAD]])
+VOCABULARY = 11
+STEADY = [
+    name for name in TWISTS if name not in (
+        "no_causal_mask", "inverted_mask", "softmax_over_queries", "norm_over_positions", "view_for_transpose", "dropout_always",
+    )
+]  # fmt: skip
+UNSTEADY = [name for name in TWISTS if name not in STEADY and name != "dropout_always"]  # without dice
+
+
+def built(twist: str, seed: int = 1, **knobs) -> Transformer:
+    """As it is made, in eval mode."""
+    config = ModelConfig(**{**SMALL, "twist": twist, **knobs})
+    return build(config, VOCABULARY, VOCABULARY, torch.Generator().manual_seed(seed)).eval()
+
+
+def beside(twist: str, seed: int = 1, **knobs) -> tuple[Transformer, Transformer]:
+    """The paper's model with biases and norms disturbed, and the twisted one with the same parameters as far as they share them; what is
+    its own is disturbed too."""
+    paper, twisted = disturb(built("none", seed, **knobs)), disturb(built(twist, seed, **knobs))
+    with torch.no_grad():
+        for name, parameter in twisted.named_parameters():
+            if name in dict(paper.named_parameters()):
+                parameter.copy_(paper.get_parameter(name))
+    return paper, twisted
+
+
+def talkative(twist: str, seed: int = 1, **knobs) -> Transformer:
+    """A model whose likeliest token is a clear one, and which comes to an end now and then."""
+    model = beside(twist, seed, **knobs)[1]
+    with torch.no_grad():
+        model.projection.weight.mul_(4)
+        model.projection.bias[EOS] += 0.5
+        model.projection.bias[PAD] -= 1e4  # which nobody looks at
+    return model
+
+
+@torch.inference_mode()
+def naive(model: Transformer, src: torch.Tensor, most: int) -> list[tuple[int, ...]]:
+    """Greedy decoding as one would define it: the whole model anew for every token of all rows of src (B, S), up to each one's EOS."""
+    written = torch.full((len(src), 1), BOS)
+    for _ in range(most):
+        written = torch.cat((written, model(src, written).logits[:, -1:].argmax(dim=-1)), dim=1)
+    rows = [row[1:] for row in written.tolist()]
+    return [tuple(row[: row.index(EOS) + 1] if EOS in row else row) for row in rows]
+
+
+def attentions(model: Transformer) -> list[MultiHeadAttention]:
+    return [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
+
+
+def with_attend(model: Transformer, attend) -> Transformer:
+    """The same model, its attention computed by this function of (q, k, v, mask), which returns what each query gets."""
+    for attention in attentions(model):
+        attention.attend = lambda q, k, v, mask, scale, dropout: (attend(q, k, v, mask), None)
+    return model
+
+
+def with_norms(model: Transformer, make) -> Transformer:
+    """The same model with `make(norm)` in place of every LayerNorm."""
+    for part in list(model.modules()):
+        for name, child in part.named_children():
+            if isinstance(child, nn.LayerNorm):
+                setattr(part, name, make(child))
+    return model
