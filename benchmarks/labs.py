@@ -10,15 +10,15 @@ from pathlib import Path
 
 from benchmarks.suite import Missing, note, some_of
 from benchmarks.tables import markdown, seconds, shown, summary, whole
-from playground.lessons.controlled import Bench
+from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.labs import LABS
-from playground.runs.model_cache import Models
+from playground.runs.model_cache import ModelCache
 from playground.runs.queue.warmup import warm_up
 from playground.runs.registry import Runs
 
 ABOUT = "every bench and every leak of the labs, trained side by side: seconds to the verdict, and whether the seeds agree"
-BENCHES = [name for name, lab in LABS.items() if isinstance(lab, Bench)]
-TINY = [("d_model", 8), ("d_ff", 8), ("n_heads", 2), ("steps", 2), ("batch_size", 4), ("heldout", 10), ("validate_every", 1)]
+BENCHES = [name for name, lab in LABS.items() if isinstance(lab, ControlledExperiment)]
+TINY = [("d_model", 8), ("d_ff", 8), ("n_heads", 2), ("steps", 2), ("batch_size", 4), ("validation_size", 10), ("eval_every", 1)]
 SMOKE = {"labs": ["skip", "leak_source"], "seeds": 2, "set": TINY}
 LOOK = 0.02  # seconds between two looks
 
@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> dict:
-    """{"rows": [{"lab", "arms", "seconds": summary over the seeds, "answers": of each seed, "together": the answer over all of them, but
+    """{"rows": [{"lab", "arms", "seconds": summary over the seeds, "answers": of each seed, "overall": the answer over all of them, but
     of a mystery, "numbers": of that verdict}]}.
 
     Raises Missing when an arm came to no end.
@@ -43,19 +43,19 @@ def run(options: argparse.Namespace) -> dict:
             runs.close()
 
 
-def _row(runs: Runs, bench: Bench, options: argparse.Namespace) -> dict:
+def _row(runs: Runs, bench: ControlledExperiment, options: argparse.Namespace) -> dict:
     bench = replace(bench, base={**bench.base, **dict(options.set)})
     found = [_train(runs, bench, seed) for seed in range(1, options.seeds + 1)]
     answers = [bench.verdict([[result] for result in results]).answer for _, results in found]
     over_all = bench.verdict([list(results) for results in zip(*(results for _, results in found), strict=True)])
     took = summary(time for time, _ in found)
-    together = "" if bench.alone else over_all.answer
-    note(f"{bench.name:<20} {shown(took, seconds)} s   {', '.join(answers)}; together: {together or '–'}")
+    overall = "" if bench.is_mystery else over_all.answer
+    note(f"{bench.name:<20} {shown(took, seconds)} s   {', '.join(answers)}; overall: {overall or '–'}")
     numbers = dict(over_all.numbers)
-    return {"lab": bench.name, "arms": len(found[0][1]), "seconds": took, "answers": answers, "together": together, "numbers": numbers}
+    return {"lab": bench.name, "arms": len(found[0][1]), "seconds": took, "answers": answers, "overall": overall, "numbers": numbers}
 
 
-def _train(runs: Runs, bench: Bench, seed: int) -> tuple[float, list]:
+def _train(runs: Runs, bench: ControlledExperiment, seed: int) -> tuple[float, list]:
     """(seconds, a result for each arm)."""
     arms, started = bench.arms_of(seed), time.perf_counter()
     made = runs.create_all([bench.experiment(arm, seed) for arm in arms], "benchmark", list(arms))
@@ -63,12 +63,12 @@ def _train(runs: Runs, bench: Bench, seed: int) -> tuple[float, list]:
         time.sleep(LOOK)
     if any(one.snapshot is None for one in made):
         raise Missing(f"{bench.name}: an arm came to no end")
-    results = [bench.result(arm, seed, one, bench.measured(one, runs.corpora, Models())) for arm, one in zip(arms, made, strict=True)]
+    results = [bench.result(arm, seed, one, bench.measured(one, runs.corpora, ModelCache())) for arm, one in zip(arms, made, strict=True)]
     return time.perf_counter() - started, results
 
 
 def table(result: dict) -> str:
-    head = ("lab", "models", "seconds", "answers", "alike", "together")
+    head = ("lab", "models", "seconds", "answers", "alike", "overall")
     rows = (
         (
             row["lab"],
@@ -76,7 +76,7 @@ def table(result: dict) -> str:
             shown(row["seconds"], seconds),
             ", ".join(dict.fromkeys(row["answers"])),
             "yes" if len(set(row["answers"])) == 1 else "no",
-            row["together"] or "–",
+            row["overall"] or "–",
         )
         for row in result["rows"]
     )

@@ -1,4 +1,4 @@
-"""Three ways to train the same experiment up to a target: alone, in the background with its film, with the page open and watched."""
+"""Three ways to train the same experiment up to a target: alone, in the background with its replay, with the page open and watched."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from playground.runs.limits import machine_cores, machine_devices
 from playground.runs.queue.warmup import warm_up
 from playground.tasks.toy_tasks import examples, references
 from playground.training.loop import Training
-from playground.training.metrics import prepare, validate
+from playground.training.metrics import build_eval_set, validate
 
-MODES = {"headless": "training alone", "film": "in the background", "page": "page open"}
+MODES = {"headless": "training alone", "replay": "in the background", "page": "page open"}
 OTHERS = 1000  # pairs that had no part in stopping
 SETTLE = 2.0  # seconds for a page that has just been opened to come to rest
-WARM = {"task": "copy", "pairs": 2000}
+WARM = {"task": "copy", "train_size": 2000}
 WARM_STEPS = 40
 # From the click on Train to the page showing that the new run's exact match is at the target. live.js knows which run the number is of.
 CLOCK = """async (target) => {
@@ -46,7 +46,7 @@ class Bench:
     def __init__(self, stack: ExitStack, modes: list[str], settle: float) -> None:
         self.modes, self._settle = modes, settle
         self._browser = stack.enter_context(Browser()) if "page" in modes else None
-        self._server = stack.enter_context(Server()) if {"film", "page"} & set(modes) else None
+        self._server = stack.enter_context(Server()) if {"replay", "page"} & set(modes) else None
 
     @property
     def chromium(self) -> str | None:
@@ -61,9 +61,9 @@ class Bench:
             self.train(mode, warm.with_(steps=min(warm.training.steps, WARM_STEPS)), 2.0)
 
     def train(self, mode: str, experiment: Experiment, target: float) -> dict[str, Any]:
-        return {"headless": headless, "film": self.film, "page": self.page}[mode](experiment, target)
+        return {"headless": headless, "replay": self.replay, "page": self.page}[mode](experiment, target)
 
-    def film(self, experiment: Experiment, target: float) -> dict[str, Any]:
+    def replay(self, experiment: Experiment, target: float) -> dict[str, Any]:
         """Trained by the server's workers, written down, with nobody looking after the first ten seconds."""
         found = self._server.ask("train", knobs=experiment.difference(), target=target)
         self._server.ask("drop", run=found["run"])
@@ -92,16 +92,16 @@ class Bench:
 
 
 def headless(experiment: Experiment, target: float) -> dict[str, Any]:
-    """The training alone: no thread, no film, no page."""
+    """The training alone: no thread, no replay, no page."""
     config = experiment.training
-    with cores(min(config.threads, machine_cores())) as together:
+    with cores(min(config.threads, machine_cores())) as parallel_map:
         started = time.perf_counter()
         corpus = build_corpus(experiment.data)
         prepared = time.perf_counter()
         training, found, validating = Training(experiment, corpus, machine_devices()[0]), None, 0.0
-        training.together = together
+        training.parallel_map = parallel_map
         for step in training.steps():
-            if step.step % config.validate_every and step.step != config.steps:
+            if step.step % config.eval_every and step.step != config.steps:
                 continue
             before = time.perf_counter()
             found = training.validate()
@@ -109,7 +109,7 @@ def headless(experiment: Experiment, target: float) -> dict[str, Any]:
             if found.exact_match >= target:
                 break
         now = time.perf_counter()
-        training.together = map
+        training.parallel_map = map
     return {
         "seconds": now - started,
         "preparing": prepared - started,
@@ -129,4 +129,4 @@ def _others(training: Training) -> float:
     src, tgt = corpus.src_tokenizer, corpus.tgt_tokenizer
     items = tuple(Item(e.src, e.tgt, tuple(src.encode(e.src)), tuple(tgt.encode(e.tgt))) for e in fresh)
     known = replace(corpus, references={e.src: references(data.task, e.src) for e in fresh})
-    return validate(training.model, prepare(known, items, training.device)).exact_match
+    return validate(training.model, build_eval_set(known, items, training.device)).exact_match

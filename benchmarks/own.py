@@ -39,7 +39,7 @@ class Files(NamedTuple):
     knobs: dict = {}  # noqa: RUF012 (read only)
 
 
-CHINESE = {"tokenizer": "bpe", "vocabulary": 4000, "d_model": 128}
+CHINESE = {"tokenizer": "bpe", "vocab_size": 4000, "d_model": 128}
 CORPORA = {
     **{
         f"scan_{split}": Files((f"scan/tasks_train_{split}.txt.gz",), (f"scan/tasks_test_{split}.txt.gz",), knobs={"batch_size": 64})
@@ -99,12 +99,12 @@ def _learn(name: str, train: Pairs, test: Pairs, seed: int, options: argparse.Na
     corpus = build_corpus(experiment.data, train)
     training = Training(experiment, corpus, machine_devices()[0])
     started = time.perf_counter()
-    with cores(min(experiment.training.threads, machine_cores())) as together:
-        training.together = together
+    with cores(min(experiment.training.threads, machine_cores())) as parallel_map:
+        training.parallel_map = parallel_map
         for step in training.steps():
             if step.step % 200 == 0:
                 note(f"{name}: step {step.step}, loss {step.loss:.3f}, {time.perf_counter() - started:.0f} s")
-    took, training.together = time.perf_counter() - started, map
+    took, training.parallel_map = time.perf_counter() - started, map
     right: dict[str, dict[str, None]] = {}
     for pair in test.pairs:
         right.setdefault(normalise(pair.src), {})[pair.tgt] = None

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 import torch
 
 from playground.config import Experiment
-from playground.runs.queue.parallel import Helpers, Together
+from playground.runs.queue.parallel import Helpers, ParallelMap
 
 LEAST = 2  # steps that are timed, however long they take
 # A training that doesn't end while it is timed, and whose rate is so low that no width diverges. A step takes no less time for it.
 STEADY = {"steps": 100_000, "schedule": "constant", "learning_rate": 0.001}
 
 
-def steady(experiment: Experiment) -> Experiment:
+def cacheable(experiment: Experiment) -> Experiment:
     """The same model and batches, trained on and on."""
     return experiment.with_(**STEADY)
 
@@ -34,8 +34,8 @@ def timed(step: Callable[[], object], seconds: float) -> list[float]:
 
 
 @contextmanager
-def cores(count: int) -> Iterator[Together]:
+def cores(count: int) -> Iterator[ParallelMap]:
     """What works on the parts of a batch, on so many cores side by side as a run on a server does."""
     torch.set_num_threads(1)
     with Helpers(count - 1) as helpers:
-        yield helpers.together(count)
+        yield helpers.parallel_map(count)

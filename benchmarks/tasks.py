@@ -37,8 +37,8 @@ OWN_PRESET = {"beer": "paper_size"}  # tasks that are a story of their own
 TINY = [
     ("d_model", 16),
     ("d_ff", 32),
-    ("pairs", 200),
-    ("heldout", 20),
+    ("train_size", 200),
+    ("validation_size", 20),
     ("encoder_layers", 1),
     ("decoder_layers", 1),
     ("threads", 1),
@@ -99,13 +99,13 @@ def _experiment(task: str, variant: str, seed: int, options: argparse.Namespace)
 
 def _learn(experiment: Experiment) -> dict:
     """One training, judged at its end."""
-    with cores(min(experiment.training.threads, machine_cores())) as together:
+    with cores(min(experiment.training.threads, machine_cores())) as parallel_map:
         corpus = build_corpus(experiment.data)
         training = Training(experiment, corpus, machine_devices()[0])
-        training.together, started = together, time.perf_counter()
+        training.parallel_map, started = parallel_map, time.perf_counter()
         for _ in training.steps():
             pass
-        took, training.together = time.perf_counter() - started, map
+        took, training.parallel_map = time.perf_counter() - started, map
     return {
         "heldout": training.validate().exact_match,
         "harder": training.validate("harder").exact_match if corpus.harder else None,
@@ -137,7 +137,7 @@ def _page(result: dict) -> str:
     """The table as it is kept: settings, machine and versions above it."""
     knobs = Experiment().flat()
     names = (
-        "d_model", "n_heads", "d_ff", "positions", "norm", "dropout", "pairs", "batch_size", "optimiser", "schedule", "learning_rate",
+        "d_model", "n_heads", "d_ff", "positions", "norm", "dropout", "train_size", "batch_size", "optimiser", "schedule", "learning_rate",
         "warmup",
     )  # fmt: skip
     settings = ", ".join(f"{name} {knobs[name]}" for name in names)

@@ -1,4 +1,4 @@
-"""From Train to a model that is right: the training alone, in the background with its film, and with the page open and watched."""
+"""From Train to a model that is right: the training alone, in the background with its replay, and with the page open and watched."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from benchmarks.suite import note, some_of
 from benchmarks.tables import markdown, percent, ratio, seconds, shown, summary, whole
 from playground.config import PRESETS, limits, preset
 
-ABOUT = "seconds from Train to 99 % of new reversals right, and to 95 % of German-English: alone, with film, with the page watched"
+ABOUT = "seconds from Train to 99 % of new reversals right, and to 95 % of German-English: alone, with replay, with the page watched"
 TARGETS = {"reverse": 0.99, "german_english": 0.95}
 SMOKE = {
     "tasks": ["reverse"],
     "presets": ["default"],
-    "modes": ["headless", "film"],
+    "modes": ["headless", "replay"],
     "seeds": 1,
     "target": 0.0,
     "settle": 0.3,
     "cold": True,
-    "set": [("d_model", 16), ("d_ff", 32), ("pairs", 200), ("heldout", 20), ("steps", 6), ("validate_every", 3), ("threads", 1)],
+    "set": [("d_model", 16), ("d_ff", 32), ("train_size", 200), ("validation_size", 20), ("steps", 6), ("eval_every", 3), ("threads", 1)],
 }
 
 
@@ -99,7 +99,7 @@ def _ratios(trainings: list[dict]) -> list[dict]:
     """Seconds of one against seconds of another, on the same seeds, where both reached the target."""
     times = {(t["task"], t["preset"], t["mode"], t["seed"]): _seconds(t) for t in trainings}
     tasks, presets, modes, seeds = ({key[at]: None for key in times} for at in range(4))
-    against = (("film", "headless"), ("page", "headless"), ("page", "film"))
+    against = (("replay", "headless"), ("page", "headless"), ("page", "replay"))
     asked = [(task, (p, a), (p, b)) for task in tasks for p in presets for a, b in against]
     asked += [(task, (p, m), ("default", m)) for task in tasks for p in presets for m in modes if p != "default"]
     found = []

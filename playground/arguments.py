@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from playground.config import KNOBS, PRESETS, default
+from playground.config import FORMER_NAMES, KNOBS, PRESETS, default
 from playground.words import LANGUAGES, known, say
 
 
@@ -29,7 +29,8 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--preset", choices=PRESETS, default="default")
     command.add_argument("--until-exact-match", type=float, metavar="X", help="end once this share of the held-out sentences is right")
     command.add_argument("--out", type=Path, metavar="FOLDER", help="keep the run here")
-    command.add_argument("--film-bytes", type=int, metavar="N", help="budget for the film")
+    command.add_argument("--film-bytes", dest="replay_bytes", type=int, help=argparse.SUPPRESS)
+    command.add_argument("--replay-bytes", type=int, metavar="N", help="budget for the replay")
     command.add_argument(
         "--data", nargs="+", type=Path, metavar="FILE", help="own pairs: a file of any format that `read` knows, or two line-aligned files"
     )
@@ -37,7 +38,9 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--json", action="store_true", help="one JSON object per validation, and a last one")
     for name in KNOBS:
         help = say("en", f"knobs.{name}.help") if known("en", f"knobs.{name}.help") else name
-        command.add_argument(f"--{name.replace('_', '-')}", metavar=str(default(name)) or "ID", help=help.replace("%", "%%"))
+        command.add_argument(_option(name), metavar=str(default(name)) or "ID", help=help.replace("%", "%%"))
+    for former, name in FORMER_NAMES.items():
+        command.add_argument(_option(former), dest=name, help=argparse.SUPPRESS)
 
     command = commands.add_parser("translate", help="translate with a trained run")
     command.set_defaults(command="translate")
@@ -50,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--top-p", type=float, default=1.0, help="draw from the fewest tokens that together are so likely")
     command.add_argument("--seed", type=int, default=0, help="decides what is drawn")
     command.add_argument("--prefix", default="", metavar="TEXT", help="the output begins with this")
-    command.add_argument("--step", type=int, help="an earlier step of the run's film")
+    command.add_argument("--step", type=int, help="an earlier step of the run's replay")
     command.add_argument("--json", action="store_true")
 
     command = commands.add_parser("read", help="say what a file of sentence pairs was understood as")
@@ -80,3 +83,7 @@ def parser() -> argparse.ArgumentParser:
 
     commands.add_parser("serve", help="the page").set_defaults(command="serve")
     return top
+
+
+def _option(knob: str) -> str:
+    return f"--{knob.replace('_', '-')}"

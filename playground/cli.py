@@ -14,7 +14,7 @@ from typing import Any
 from playground.arguments import parser
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, check, preset
 
-CLOCK = "seconds: from Train to the end, with data, model, steps, validations and film; torch was warmed up before"
+CLOCK = "seconds: from Train to the end, with data, model, steps, validations and replay; torch was warmed up before"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,8 +52,8 @@ def train(options: argparse.Namespace) -> int:
         _check_free(options.out)
     warm_up()
     started, seen = time.perf_counter(), 0
-    film = BYTES if options.film_bytes is None else max(options.film_bytes, 0)
-    for _ in train_inline.train(run, Corpora(), film):
+    replay = BYTES if options.replay_bytes is None else max(options.replay_bytes, 0)
+    for _ in train_inline.train(run, Corpora(), replay):
         seen = _tell(run, seen, started, options.json)
     seconds = time.perf_counter() - started
     _tell(run, seen, started, options.json)
@@ -121,7 +121,7 @@ def translate(options: argparse.Namespace) -> int:
 
     method = "beam" if options.beam is not None else "sample" if options.sample is not None else "greedy"
     asked = {"width": options.beam, "temperature": options.sample}
-    way = translate.Way(
+    way = translate.DecodingOptions(
         method, length_penalty=options.length_penalty, top_k=options.top_k, top_p=options.top_p, seed=options.seed, prefix=options.prefix,
         **{name: value for name, value in asked.items() if value is not None},
     )  # fmt: skip

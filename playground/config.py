@@ -87,8 +87,8 @@ class ModelConfig:
     residual: bool = _knob(True, choices=(True, False))
     bias: bool = _knob(True, choices=(True, False))
     zero_init: bool = _knob(True, choices=(True, False))
-    memory: str = _knob("whole", choices=("whole", "mean", "cut"), live=True)
-    twist: str = _knob("none", choices=("none", *BUGS, *VARIANTS))  # what was changed on purpose (see playground/twists)
+    memory_mode: str = _knob("whole", choices=("whole", "mean", "cut"), live=True)
+    variant: str = _knob("none", choices=("none", *BUGS, *VARIANTS))  # what was changed on purpose (see playground/variants)
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,12 @@ class DataConfig:
 
     task: str = _knob("reverse", choices=TASKS)
     own: str = _knob("", text=True)  # id of uploaded pairs, for task "own"
-    pairs: int = _knob(20_000, low=100, high=200_000, step=100)
+    train_size: int = _knob(20_000, low=100, high=200_000, step=100)
     tokenizer: str = _knob("auto", choices=("auto", "characters", "words", "bpe", "unigram"))
-    vocabulary: int = _knob(1000, low=16, high=8000, step=8)  # SentencePiece only: the most pieces
+    vocab_size: int = _knob(1000, low=16, high=8000, step=8)  # SentencePiece only: the most pieces
     max_tokens: int = _knob(64, low=8, high=250, step=1)  # longer sentences of own data are left out
-    heldout: int = _knob(500, low=10, high=5000, step=10)  # the most held-out sources
-    test: int = _knob(500, low=0, high=5000, step=10)  # of own data: the most sources kept for the test
+    validation_size: int = _knob(500, low=10, high=5000, step=10)  # the most held-out sources
+    test_size: int = _knob(500, low=0, high=5000, step=10)  # of own data: the most sources kept for the test
     data_seed: int = _knob(1, low=0, high=999_999, step=1)
 
 
@@ -117,19 +117,26 @@ class TrainingConfig:
     packing: bool = _knob(True, choices=(True, False))
     optimiser: str = _knob("muon", choices=("adam", "adamw", "muon"))
     learning_rate: float = _knob(0.05, low=1e-5, high=1.0, step=1e-5, live=True)
-    schedule: str = _knob("one_cycle", choices=("paper", "one_cycle", "constant"))
+    schedule: str = _knob("linear", choices=("paper", "linear", "constant"))
     warmup: int = _knob(5, low=0, high=10_000, step=1)
     beta1: float = _knob(0.9, low=0.0, high=0.99, step=0.01)
     beta2: float = _knob(0.95, low=0.5, high=0.9999, step=0.0001)
     weight_decay: float = _knob(0.0, low=0.0, high=0.5, step=0.01)
     label_smoothing: float = _knob(0.0, low=0.0, high=0.5, step=0.01, live=True)
-    clip: float = _knob(1.0, low=0.0, high=100.0, step=0.1, live=True)  # 0: off
+    max_grad_norm: float = _knob(1.0, low=0.0, high=100.0, step=0.1, live=True)  # 0: off
     stop_at: float = _knob(0.0, low=0.0, high=1.0, step=0.01)  # exact match at which the run ends; 0: never
-    validate_every: int = _knob(10, low=1, high=1000, step=1)
+    eval_every: int = _knob(10, low=1, high=1000, step=1)
     seed: int = _knob(1, low=0, high=999_999, step=1)
     threads: int = _knob(2, choices=(1, 2, 4))
     precision: str = _knob("auto", choices=("auto", "float32", "bfloat16"))
 
+
+# What knobs and their values were called before. Links, config.json files and the command line may still say so.
+FORMER_NAMES = {
+    "memory": "memory_mode", "twist": "variant", "pairs": "train_size", "vocabulary": "vocab_size", "heldout": "validation_size",
+    "test": "test_size", "clip": "max_grad_norm", "validate_every": "eval_every",
+}  # fmt: skip
+FORMER_VALUES = {"schedule": {"one_cycle": "linear"}}
 
 PARTS = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}
 
@@ -169,6 +176,11 @@ KNOBS: dict[str, Field] = {knob.name: knob for config in PARTS.values() for knob
 LIVE_KNOBS = tuple(name for name, knob in KNOBS.items() if knob.metadata["knob"].live)
 
 
+def current_name(name: str) -> str:
+    """What a knob is called that may have been called otherwise before. Other names stay as they are."""
+    return FORMER_NAMES.get(name, name)
+
+
 def limits(name: str) -> Knob:
     """The `Knob` (range or choices) of one field. Raises Refusal for an unknown name."""
     if name not in KNOBS:
@@ -183,8 +195,8 @@ def default(name: str) -> Any:
 def check(name: str, value: Any) -> Any:
     """`value` as the type of knob `name`, or a Refusal that names the knob, the value and what is possible.
 
-    Accepts text (from links and the command line) and the near-misses of a browser (64.0 for 64). Never accepts NaN, infinity, a value
-    between two steps, or a choice that is not offered.
+    Accepts what a choice was called before, text (from links and the command line) and the near-misses of a browser (64.0 for 64).
+    Never accepts NaN, infinity, a whole number between two steps, or a choice that is not offered.
     """
     knob, kind = limits(name), type(default(name))
     if knob.text:
@@ -192,8 +204,9 @@ def check(name: str, value: Any) -> Any:
             raise Refusal("config.not_text", name=name)
         return value
     if knob.choices:
+        said = FORMER_VALUES.get(name, {}).get(_text(value), value)
         for choice in knob.choices:
-            if (type(value) is type(choice) and value == choice) or _text(choice) == _text(value):
+            if (type(said) is type(choice) and said == choice) or _text(choice) == _text(said):
                 return choice
         raise Refusal("config.not_a_choice", name=name, value=_short(value), choices=", ".join(map(_text, knob.choices)))
     try:
@@ -214,10 +227,11 @@ def check(name: str, value: Any) -> Any:
 def read_query(query: Mapping[str, str], base: Experiment | None = None) -> tuple[Experiment, list[Refusal]]:
     """The experiment a link describes, and what was ignored in it (unknown values; names that are no knobs are not looked at)."""
     good, ignored = {}, []
-    for name in KNOBS:
-        if name in query:
+    for said in (*FORMER_NAMES, *KNOBS):  # what is said by its present name counts
+        if said in query:
+            name = current_name(said)
             try:
-                good[name] = check(name, query[name])
+                good[name] = check(name, query[said])
             except Refusal as refusal:
                 ignored.append(refusal)
     return (base or Experiment()).with_(**good), ignored
@@ -232,12 +246,15 @@ def from_json(data: Any) -> Experiment:
     """Reads what `to_json` wrote. Raises Refusal for a part, a name or a value it doesn't know; missing names take their defaults."""
     if not isinstance(data, dict) or not all(isinstance(data.get(part, {}), dict) for part in PARTS):
         raise Refusal("config.not_a_config")
+    found = {}
     for part, config in PARTS.items():
         own = {k.name for k in fields(config)}
-        for name in data.get(part, {}):
+        for said, value in data.get(part, {}).items():
+            name = current_name(said)
             if name not in own:
-                raise Refusal("config.unknown", name=f"{part}.{name}")
-    return Experiment().with_(**{name: value for part in PARTS for name, value in data.get(part, {}).items()})
+                raise Refusal("config.unknown", name=f"{part}.{said}")
+            found[name] = value
+    return Experiment().with_(**found)
 
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -246,17 +263,17 @@ PRESETS: dict[str, dict[str, Any]] = {
     # section 5 of the paper, scaled down: Adam, warm-up schedule, dropout and label smoothing 0.1
     "paper": dict(
         norm="post", positions="sinusoidal", dropout=0.1, label_smoothing=0.1, optimiser="adam", schedule="paper",
-        learning_rate=1.0, warmup=200, beta1=0.9, beta2=0.98, clip=0.0, steps=1500, validate_every=50, zero_init=False, bias=True,
+        learning_rate=1.0, warmup=200, beta1=0.9, beta2=0.98, max_grad_norm=0.0, steps=1500, eval_every=50, zero_init=False, bias=True,
         packing=False,
     ),
     # everything that helps
     "fast": dict(
-        bias=False, d_ff=128, zero_init=True, optimiser="muon", schedule="one_cycle", learning_rate=0.05, steps=105,
+        bias=False, d_ff=128, zero_init=True, optimiser="muon", schedule="linear", learning_rate=0.05, steps=105,
     ),
     # the paper's own size on the one sentence so many tutorials start with
     "paper_size": dict(
         task="beer", d_model=512, n_heads=8, encoder_layers=6, decoder_layers=6, d_ff=2048, norm="post", positions="sinusoidal",
-        zero_init=False, optimiser="adam", schedule="constant", learning_rate=1e-4, steps=30, batch_size=1, validate_every=5,
+        zero_init=False, optimiser="adam", schedule="constant", learning_rate=1e-4, steps=30, batch_size=1, eval_every=5,
     ),
 }  # fmt: skip
 

@@ -24,7 +24,7 @@ QUIZ = (
     ("playground/decoding/sampling.py", "while growing and written.shape[1] <= most:"),
     (
         "playground/training/loop.py",
-        "part.learner.generator.manual_seed((config.seed * 1_000_003 + number) * len(self.learners) + part.number)",
+        "micro_batch.replica.generator.manual_seed((config.seed * 1_000_003 + number) * len(self.replicas) + micro_batch.number)",
     ),
 )
 

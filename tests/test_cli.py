@@ -44,12 +44,12 @@ def test_train_says_each_validation_and_the_end(capsys):
 
 
 def test_a_run_made_here_is_the_run_the_page_would_make(capsys, tmp_path):
-    assert main(["train", *SMALL, "--out", str(tmp_path / "run"), "--film-bytes", "300000"]) == 0
+    assert main(["train", *SMALL, "--out", str(tmp_path / "run"), "--replay-bytes", "300000"]) == 0
     assert "Kept in" in capsys.readouterr().out
     run = Folder(tmp_path / "run").run
     assert run.experiment == tiny()
     assert curve(run) == curve(alone(tiny())[0])
-    assert sum((tmp_path / "run" / f"film.{kind}").stat().st_size for kind in ("json", "safetensors")) <= 300_000
+    assert sum((tmp_path / "run" / f"replay.{kind}").stat().st_size for kind in ("json", "safetensors")) <= 300_000
     assert main(["train", *SMALL, "--steps", "1", "--out", str(tmp_path / "run")]) == 0  # a run may take a run's place
     assert Folder(tmp_path / "run").run.steps == 1
 
@@ -167,7 +167,7 @@ def test_a_task_that_needs_more_steps_gets_them():
 
 
 def test_a_bench_is_trained_and_judged(capsys, monkeypatch):
-    monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], base={"steps": 2, "d_model": 8, "d_ff": 8, "n_heads": 2, "validate_every": 1}))
+    monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], base={"steps": 2, "d_model": 8, "d_ff": 8, "n_heads": 2, "eval_every": 1}))
     assert main(["lab", "skip", "--seed", "3", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["lab"], found["kind"], found["seed"], found["arms"]) == ("skip", "bench", 3, ["with", "without"])

@@ -21,7 +21,7 @@ SMOKE = {
     "runs": [1, 2],
     "steps": 2,
     "visitors": [1, 2],
-    "set": [("d_model", 16), ("d_ff", 32), ("heldout", 20), ("batch_size", 8), ("encoder_layers", 1), ("decoder_layers", 1)],
+    "set": [("d_model", 16), ("d_ff", 32), ("validation_size", 20), ("batch_size", 8), ("encoder_layers", 1), ("decoder_layers", 1)],
 }
 
 

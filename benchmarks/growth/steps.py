@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from benchmarks.growth.exponent import shown_slopes, slopes
-from benchmarks.pace import cores, steady, timed
+from benchmarks.pace import cacheable, cores, timed
 from benchmarks.suite import note
 from benchmarks.tables import markdown, milliseconds, seconds, shown, summary
 from playground.config import SPECIAL_TOKENS, Experiment
@@ -42,20 +42,20 @@ def run(options: argparse.Namespace) -> list[dict]:
     axis, so that what happens beside the benchmark hits all of them.
     """
     warm_up()
-    with cores(1) as together:
-        return [_axis(name, getattr(options, name), options, together) for name in options.axes]
+    with cores(1) as parallel_map:
+        return [_axis(name, getattr(options, name), options, parallel_map) for name in options.axes]
 
 
-def _axis(name: str, values: list[int], options: argparse.Namespace, together: Callable) -> dict:
+def _axis(name: str, values: list[int], options: argparse.Namespace, parallel_map: Callable) -> dict:
     made = [AXES[name].make(value) for value in values]
-    experiments = [steady(Experiment().with_(**dict(options.set) | knobs)) for knobs, _ in made]
+    experiments = [cacheable(Experiment().with_(**dict(options.set) | knobs)) for knobs, _ in made]
     times: dict[str, list[list[float]]] = {"step": [[] for _ in values], "first": [[] for _ in values]}
     steppers: list[Callable] = []
     for number in range(options.rounds):
         for at, (experiment, (_, own)) in enumerate(zip(experiments, made, strict=True)):
             started = time.perf_counter()
             training = Training(experiment, build_corpus(experiment.data, own))
-            training.together, steps = together, training.steps()
+            training.parallel_map, steps = parallel_map, training.steps()
             next(steps)
             times["first"][at].append(time.perf_counter() - started)
             if number == 0:
@@ -96,7 +96,7 @@ def _vocabulary(size: int) -> tuple[dict, Pairs]:
 
 
 def _pairs(count: int) -> tuple[dict, None]:
-    return {"pairs": count}, None
+    return {"train_size": count}, None
 
 
 def _own_pairs(count: int) -> tuple[dict, Pairs]:

@@ -21,7 +21,7 @@ SMOKE = {
     "repeats": 1,
     "target": 0.0,
     "set": [
-        *[("d_model", 16), ("d_ff", 32), ("pairs", 200), ("heldout", 20), ("steps", 6), ("validate_every", 3)],
+        *[("d_model", 16), ("d_ff", 32), ("train_size", 200), ("validation_size", 20), ("steps", 6), ("eval_every", 3)],
         *[("encoder_layers", 1), ("decoder_layers", 1)],
     ],
 }

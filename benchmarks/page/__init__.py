@@ -9,7 +9,7 @@ from benchmarks.server import Server
 from benchmarks.suite import some_of
 from benchmarks.tables import markdown, percent, seconds
 
-ABOUT = "start to first answer and first picture; film, snapshots and validation as share of a step; panels and live updates"
+ABOUT = "start to first answer and first picture; replay, snapshots and validation as share of a step; panels and live updates"
 ALONE = {"start": start, "costs": costs}
 SERVED = {"panels": panels, "streams": streams}  # these ask one server
 PARTS = ALONE | SERVED
@@ -23,7 +23,7 @@ SMOKE = {
     "streams": [2],
     "window": 1.2,
     "quiet": 0.0,
-    "set": [("d_model", 16), ("d_ff", 32), ("pairs", 200), ("heldout", 20), ("steps", 8), ("validate_every", 5), *ONE_LAYER],
+    "set": [("d_model", 16), ("d_ff", 32), ("train_size", 200), ("validation_size", 20), ("steps", 8), ("eval_every", 5), *ONE_LAYER],
 }
 
 
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> dict:
 
 
 def _together(written: dict, watched: dict) -> list[dict]:
-    """For each number of visitors, the share of a training's time: its film and what is written down of each step, live pictures, streams
+    """For each number of visitors, the share of a training's time: its replay and what is written down of each step, live pictures, streams
     and panels. Validation is none of it."""
     recording = written["recording"]["median"]
     return [{"visitors": row["streams"], "share": recording + row["lost"]["median"]} for row in watched["rows"]]

@@ -1,4 +1,4 @@
-"""What it costs a training to be written down: validation, film, live pictures and saving, as share of its steps."""
+"""What it costs a training to be written down: validation, replay, live pictures and saving, as share of its steps."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from playground.training.metrics import Validation
 ROWS = {
     "step": "a training step",
     "validation": "a validation",
-    "film": "a frame of the film, kept to be developed",
-    "develop": "developing a frame, after the training",
+    "replay": "a frame of the replay, kept to be materialised",
+    "materialise": "materialising a frame, after the training",
     "live": "a live picture, while somebody watches",
     "rest": "writing the step down",
     "snapshot": "of a picture: the copy of the parameters",
@@ -76,7 +76,7 @@ class TimedTraining(Training):
 
 class TimedRecording(Recording):
     def _picture(self, look: bool) -> None:
-        with self.training.spent.on("film"):
+        with self.training.spent.on("replay"):
             super()._picture(look)
 
     def show(self) -> tuple:
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> dict:
 
     Summaries over the repeats: each in seconds; times in a training; share of the time of all its steps. "rest" is the time between a step
     and the next that is none of the others. The share of a save is that of one save against the training between two saves. "all" sums
-    validation, film and rest, without and with live pictures; "recording" is film and rest.
+    validation, replay and rest, without and with live pictures; "recording" is replay and rest.
     """
     warm_up()
     experiment = Experiment().with_(**dict(options.set))
@@ -104,9 +104,9 @@ def run(options: argparse.Namespace) -> dict:
     for what in ROWS:
         found = [sample[what] for sample in samples]
         rows.append({"what": what} | {name: summary(one[name] for one in found) for name in ("each", "times", "share")})
-    quiet = [sum(sample[name]["share"] for name in ("validation", "film", "rest")) for sample in samples]
+    quiet = [sum(sample[name]["share"] for name in ("validation", "replay", "rest")) for sample in samples]
     watched = [share + sample["live"]["share"] for share, sample in zip(quiet, samples, strict=True)]
-    recording = summary(sample["film"]["share"] + sample["rest"]["share"] for sample in samples)
+    recording = summary(sample["replay"]["share"] + sample["rest"]["share"] for sample in samples)
     return {
         "rows": rows,
         "all": {"unwatched": summary(quiet), "watched": summary(watched)},
@@ -117,27 +117,27 @@ def run(options: argparse.Namespace) -> dict:
 
 
 def _recorded(experiment: Experiment, corpus: Corpus, watched: bool) -> dict[str, dict[str, float]]:
-    """One training with its film, from its first to its last step."""
+    """One training with its replay, from its first to its last step."""
     made = train_inline.new_run(experiment)
     made.seen_at = float("-inf")
-    with cores(min(made.threads, machine_cores())) as together:
+    with cores(min(made.threads, machine_cores())) as parallel_map:
         training = TimedTraining(experiment, corpus, made.device)
         spent = training.spent = Spent()
-        training.together = together
+        training.parallel_map = parallel_map
         started = time.perf_counter()
         recording = TimedRecording(made, training)
         for _ in recording.steps():
             if watched:
                 made.seen()
-        with spent.on("develop"):
-            _ = made.film.frames
+        with spent.on("materialise"):
+            _ = made.replay.frames
         recording.finish()
         spent.seconds["rest"] = time.perf_counter() - started - sum(spent.seconds.values())
-    spent.times["rest"], spent.times["develop"] = spent.times["step"], spent.times["film"]
+    spent.times["rest"], spent.times["materialise"] = spent.times["step"], spent.times["replay"]
     steps = spent.seconds["step"]
     found = {name: {"each": s / spent.times[name], "times": spent.times[name], "share": s / steps} for name, s in spent.seconds.items()}
     found.setdefault("live", {"each": 0.0, "times": 0, "share": 0.0})
-    pictures = found["film"]["times"] + found["live"]["times"]
+    pictures = found["replay"]["times"] + found["live"]["times"]
     copies = {
         "snapshot": (_each(lambda: copy_parameters(training.model)), pictures),
         "last_good": (_each(training._remember), training.step),
@@ -170,6 +170,6 @@ def table(result: dict) -> str:
         (said[row["what"]], shown(row["each"], milliseconds), shown(row["times"], whole), shown(row["share"], percent))
         for row in result["rows"]
     ]
-    rows.append(("film and writing down", "", "", shown(result["recording"], percent)))
-    rows += [(f"validation, film and the rest, {name}", "", "", shown(found, percent)) for name, found in result["all"].items()]
+    rows.append(("replay and writing down", "", "", shown(result["recording"], percent)))
+    rows += [(f"validation, replay and the rest, {name}", "", "", shown(found, percent)) for name, found in result["all"].items()]
     return markdown(head, rows)

@@ -22,7 +22,7 @@ from benchmarks.peers.environment import PACKAGES, ROOT, default_folder, interpr
 from benchmarks.peers.report import NAMES, ratios, rows, written
 from benchmarks.suite import Missing, note, some_of
 from playground.config import PAD, Experiment, limits, preset
-from playground.data.batches import batches, cut
+from playground.data.batches import batches, split_batch
 from playground.data.corpus import Corpus, build_corpus
 from playground.training.loop import Training
 
@@ -39,7 +39,7 @@ SMOKE = {
     "limit": 0.5,
     "warm": 0.0,
     "our_seeds": 1,
-    "set": [("d_model", 16), ("d_ff", 32), ("pairs", 200), ("heldout", 20), ("steps", 4), ("validate_every", 2), ("threads", 1)],
+    "set": [("d_model", 16), ("d_ff", 32), ("train_size", 200), ("validation_size", 20), ("steps", 4), ("eval_every", 2), ("threads", 1)],
 }
 
 
@@ -149,7 +149,7 @@ def _ours(experiment: Experiment, corpus: Corpus) -> dict:
     config, training = experiment.training, Training(experiment, corpus)
     tokens = cells = 0
     for items in islice(batches(corpus.train, config.batch_size, config.batch_unit, config.seed), found["step"]):
-        for batch in cut(items, len(training.learners), config.packing):
+        for batch in split_batch(items, len(training.replicas), config.packing):
             tokens += int((batch.src != PAD).sum() + (batch.tgt_out != PAD).sum())
             cells += batch.src.numel() + batch.tgt_in.numel()
     parameters = sum(parameter.numel() for parameter in training.model.parameters())

@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional as F
 from torch.nn.utils import clip_grad_norm_
 
-from benchmarks.pace import cores, steady, timed
+from benchmarks.pace import cacheable, cores, timed
 from benchmarks.page import numbers
 from benchmarks.peers.plain import Plain
 from benchmarks.step_rate import inside
@@ -40,7 +40,7 @@ SMOKE = {
     "threads": [1],
     "rounds": 2,
     "seconds": 0.0,
-    "set": [("pairs", 200), ("heldout", 20), ("batch_size", 8), ("encoder_layers", 1), ("decoder_layers", 1)],
+    "set": [("train_size", 200), ("validation_size", 20), ("batch_size", 8), ("encoder_layers", 1), ("decoder_layers", 1)],
 }
 
 
@@ -99,9 +99,9 @@ class Match:
         rows = round(self.tokens / 2)
         rates = {name: matmul_rate(self._width, self._inner, rows, dtype, RATE_SECONDS) for name, dtype in TYPES.items()}
         taken = {PEER: timed(self._peer, self._seconds)}
-        with cores(threads) as together:
+        with cores(threads) as parallel_map:
             for who, training in self._trainings.items():
-                training.together, steps = together, self._steps[who]
+                training.parallel_map, steps = parallel_map, self._steps[who]
                 taken[who] = timed(steps.__next__, self._seconds)
                 if look_inside:
                     which, each = {"d_model": self._width, "threads": threads, "who": who}, statistics.median(taken[who])
@@ -143,7 +143,7 @@ def at_width(who: str, width: int, knobs: dict) -> Experiment:
     """One of OURS at this width, in the paper's proportions."""
     name, other = OURS[who]
     heads = MANY_HEADS if width >= WIDE else FEW_HEADS
-    return steady(preset(name).with_(**{"d_model": width, "n_heads": heads, "d_ff": INNER * width} | other | knobs))
+    return cacheable(preset(name).with_(**{"d_model": width, "n_heads": heads, "d_ff": INNER * width} | other | knobs))
 
 
 def theirs(experiment: Experiment, corpus: Corpus) -> Callable[[], int]:
@@ -162,7 +162,7 @@ def theirs(experiment: Experiment, corpus: Corpus) -> Callable[[], int]:
         loss = F.cross_entropy(logits.flatten(0, 1), batch.tgt_out.flatten(), ignore_index=PAD)
         optimiser.zero_grad()
         loss.backward()
-        clip_grad_norm_(parameters, config.clip)
+        clip_grad_norm_(parameters, config.max_grad_norm)
         optimiser.step()
         loss.item()
         return int((batch.src != PAD).sum() + (batch.tgt_out != PAD).sum())

@@ -15,7 +15,7 @@ import torch
 from torch.nn import functional
 
 from playground.config import BOS, EOS, PAD
-from playground.data.lazy_sequence import Drawn
+from playground.data.lazy_sequence import LazySequence
 
 if TYPE_CHECKING:
     from playground.data.corpus import Item
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # How wide a packed row may be, in longest sentences of the batch. The first is tried, and where it leaves too much empty (all sentences
 # are about as long), the others: a wide row makes attention dearer.
-ROOMS, FULL = (1.5, 2.0, 2.5), 0.9
+ROW_WIDTHS, MIN_FILL = (1.5, 2.0, 2.5), 0.9
 
 
 class Batch(NamedTuple):
@@ -32,14 +32,14 @@ class Batch(NamedTuple):
     src: torch.Tensor  # (B, S) the source, then EOS
     tgt_in: torch.Tensor  # (B, T) BOS, then the target
     tgt_out: torch.Tensor  # (B, T) the target, then EOS
-    src_pairs: torch.Tensor | None = None  # (B, S) the number of each token's pair in its row, from 1; 0 is padding
-    tgt_pairs: torch.Tensor | None = None  # (B, T)
+    src_segment_ids: torch.Tensor | None = None  # (B, S) the number of each token's pair in its row, from 1; 0 is padding
+    tgt_segment_ids: torch.Tensor | None = None  # (B, T)
 
     def to(self, device: torch.device | str) -> Batch:
         return Batch(*(None if tensor is None else tensor.to(device) for tensor in self))
 
 
-def rounded(batch: Batch, multiple: int = 8) -> Batch:
+def pad_to_multiple(batch: Batch, multiple: int = 8) -> Batch:
     """The same batch with rows and columns added until their numbers are multiples of this, so that few shapes occur. An added row has
     an empty source and nothing to be asked for."""
     rows = -batch.src.shape[0] % multiple
@@ -61,16 +61,16 @@ def collate(items: Sequence[Item]) -> Batch:
     )
 
 
-def cut(items: Sequence[Item], parts: int, packed: bool) -> list[Batch]:
+def split_batch(items: Sequence[Item], parts: int, packed: bool) -> list[Batch]:
     """One batch in so many parts, as equal as can be; fewer when there are too few rows. They can be computed side by side.
 
     `packed`: short pairs share a row, so that little is computed for padding. Otherwise each has a row of its own.
     """
     if not packed:
         return [collate(items[part::parts]) for part in range(min(parts, len(items)))]
-    rows = _pack(items, ROOMS[0])
-    if _fullness(rows) < FULL:
-        rows = max((rows, *(_pack(items, room) for room in ROOMS[1:])), key=_fullness)
+    rows = _pack(items, ROW_WIDTHS[0])
+    if _fullness(rows) < MIN_FILL:
+        rows = max((rows, *(_pack(items, room) for room in ROW_WIDTHS[1:])), key=_fullness)
     return [_collate_packed(rows[part::parts]) for part in range(min(parts, len(rows)))]
 
 
@@ -86,7 +86,7 @@ def batches(items: Sequence[Item], size: int, unit: str, seed: int, start: int =
         raise ValueError(f"unit must be 'sentences' or 'tokens', not {unit!r}")
     if not items or size < 1:
         raise ValueError("batches need at least one item and a size of at least 1")
-    order = _orders(len(items), seed, as_they_come=isinstance(items, Drawn))
+    order = _orders(len(items), seed, as_they_come=isinstance(items, LazySequence))
     groups = _by_count(order, min(size, len(items))) if unit == "sentences" else _by_cells(items, order, size)
     return ([items[index] for index in group] for group in islice(groups, start, None))
 
@@ -129,8 +129,8 @@ def _collate_packed(rows: list[list[Item]]) -> Batch:
         src=joined(lambda item: (*item.src_ids, EOS)),
         tgt_in=joined(lambda item: (BOS, *item.tgt_ids)),
         tgt_out=joined(lambda item: (*item.tgt_ids, EOS)),
-        src_pairs=numbers(lambda item: item.src_ids),
-        tgt_pairs=numbers(lambda item: item.tgt_ids),
+        src_segment_ids=numbers(lambda item: item.src_ids),
+        tgt_segment_ids=numbers(lambda item: item.tgt_ids),
     )
 
 

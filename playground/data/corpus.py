@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from playground.config import DataConfig, Refusal
-from playground.data.lazy_sequence import Drawn
+from playground.data.lazy_sequence import LazySequence
 from playground.data.tokenizers import Tokenizer, train_tokenizer
 from playground.reading.uploads import Pairs
 from playground.tasks.toy_tasks import TASKS, Example, drawn, references
@@ -70,13 +70,13 @@ def build_corpus(data: DataConfig, own: Pairs | None = None, joint: bool = False
     if data.task == "own":
         return _own_corpus(data, own, joint)
     task, seed = TASKS[data.task], data.data_seed
-    train = Drawn(drawn(data.task, "train", seed), 1 if task.memorised else data.pairs)
-    heldout, harder = (islice(drawn(data.task, split, seed), data.heldout) for split in ("heldout", "harder"))
+    train = LazySequence(drawn(data.task, "train", seed), 1 if task.memorised else data.train_size)
+    heldout, harder = (islice(drawn(data.task, split, seed), data.validation_size) for split in ("heldout", "harder"))
     units = (task.src_unit, task.tgt_unit)
     tokenizers = _train_tokenizers(data, train, units, joint)
     aligned = tuple(tokenizer.kind for tokenizer in tokenizers) == units
     items = (_items(split, tokenizers, aligned) for split in (train, heldout, harder))
-    splits = (Drawn(next(items), len(train)), tuple(next(items)), Drawn(next(items)))
+    splits = (LazySequence(next(items), len(train)), tuple(next(items)), LazySequence(next(items)))
     return Corpus(data.task, *tokenizers, *splits, references=_Answers(data.task))
 
 
@@ -102,8 +102,8 @@ class _Answers(dict[str, tuple[str, ...]]):
 
 
 def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
-    """Own pairs, all of them. Held out and kept for the test are a tenth each of the distinct sources (at most `data.heldout` and
-    `data.test`), drawn by a seeded shuffle."""
+    """Own pairs, all of them. Held out and kept for the test are a tenth each of the distinct sources (at most `data.validation_size` and
+    `data.test_size`), drawn by a seeded shuffle."""
     if own is None:
         raise Refusal("data.no_own_pairs")
     pairs = [Example(src, tgt) for src, tgt, _ in own.pairs]
@@ -113,7 +113,7 @@ def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
     sources = list(answers)
     random.Random(data.data_seed).shuffle(sources)
     tenth = len(sources) // 10
-    first, second = max(1, min(data.heldout, tenth)), min(data.test, tenth)
+    first, second = max(1, min(data.validation_size, tenth)), min(data.test_size, tenth)
     split = dict.fromkeys(sources[:first], "heldout") | dict.fromkeys(sources[first : first + second], "test")
     train = [pair for pair in pairs if pair.src not in split]
     units = tuple(map(natural_unit, ([pair.src for pair in train], [pair.tgt for pair in train])))
@@ -137,13 +137,13 @@ def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
 def _train_tokenizers(data: DataConfig, train: Sequence[Example], units: tuple[str, str], joint: bool) -> tuple[Tokenizer, Tokenizer]:
     """Source and target tokenizer of the kind the knob asks for; "auto" takes `units`, the kind that is natural for each side."""
     src_kind, tgt_kind = units if data.tokenizer == "auto" else (data.tokenizer, data.tokenizer)
-    if isinstance(train, Drawn) and data.tokenizer not in ("bpe", "unigram"):
+    if isinstance(train, LazySequence) and data.tokenizer not in ("bpe", "unigram"):
         train = train[:SAMPLE]
     src, tgt = [pair.src for pair in train], [pair.tgt for pair in train]
     if joint:  # one vocabulary is one kind; characters can cut what words can't
-        both = train_tokenizer(src_kind if src_kind == tgt_kind else "characters", src + tgt, data.vocabulary)
+        both = train_tokenizer(src_kind if src_kind == tgt_kind else "characters", src + tgt, data.vocab_size)
         return both, both
-    return train_tokenizer(src_kind, src, data.vocabulary), train_tokenizer(tgt_kind, tgt, data.vocabulary)
+    return train_tokenizer(src_kind, src, data.vocab_size), train_tokenizer(tgt_kind, tgt, data.vocab_size)
 
 
 def _items(pairs: Iterable[Example], tokenizers: tuple[Tokenizer, Tokenizer], aligned: bool) -> Iterable[Item]:

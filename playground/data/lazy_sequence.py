@@ -13,7 +13,7 @@ from typing import Any, TypeVar, overload
 T = TypeVar("T")
 
 
-class Drawn(Sequence[T]):
+class LazySequence(Sequence[T]):
     """The first `count` things of an iterator (all of them when None), in its order. Any number of threads may ask."""
 
     def __init__(self, source: Iterator[T], count: int | None = None) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from playground.config import UNK
 from playground.data.corpus import SAMPLE, SPLITS, Corpus, Item
-from playground.data.lazy_sequence import Drawn
+from playground.data.lazy_sequence import LazySequence
 from playground.data.tokenizers import Tokenizer
 
 FREQUENT = 12  # tokens that are named
@@ -44,7 +44,7 @@ class Statistics:
 
 def statistics(corpus: Corpus) -> Statistics:
     """Counts everything once; the time grows with the number of sentences."""
-    train = corpus.train[:SAMPLE] if isinstance(corpus.train, Drawn) else corpus.train
+    train = corpus.train[:SAMPLE] if isinstance(corpus.train, LazySequence) else corpus.train
     new = [*corpus.heldout, *corpus.test]
     pairs = Counter((item.src, item.tgt) for item in train)
     answers = Counter(src for src, _ in pairs)

@@ -19,7 +19,7 @@ import sentencepiece
 from playground.config import EOS, SPECIAL_TOKENS, UNK, Refusal, limits
 from playground.reading.text import is_symbol, normalise
 
-LARGEST = int(limits("vocabulary").high)  # no vocabulary, of any kind, is larger
+LARGEST = int(limits("vocab_size").high)  # no vocabulary, of any kind, is larger
 _SPECIAL = len(SPECIAL_TOKENS)
 _CHUNK = 1000  # characters: the longest text SentencePiece sees in one go; it passes over lines of more than 4192 bytes
 _MOST = 4_000_000  # characters SentencePiece learns from at most
@@ -172,9 +172,9 @@ def load_tokenizer(data: bytes) -> Tokenizer:
 
 
 def _train_pieces(kind: str, sentences: list[str], vocabulary: int) -> bytes:
-    low = int(limits("vocabulary").low)
+    low = int(limits("vocab_size").low)
     if isinstance(vocabulary, bool) or not isinstance(vocabulary, int) or not low <= vocabulary <= LARGEST:
-        raise Refusal("config.not_in_range", name="vocabulary", value=str(vocabulary)[:40], low=low, high=LARGEST)
+        raise Refusal("config.not_in_range", name="vocab_size", value=str(vocabulary)[:40], low=low, high=LARGEST)
     texts, room = [], _MOST
     for text in sentences:
         text = text.replace("▅", " ")  # SentencePiece keeps this one for itself and passes over lines that hold it
@@ -185,7 +185,7 @@ def _train_pieces(kind: str, sentences: list[str], vocabulary: int) -> bytes:
     needed = _SPECIAL + len(set().union(*texts) - {" "} | {"▁"})  # every character is a piece, and so is the mark of a word's start
     if needed > vocabulary:
         name = "data.vocabulary_too_small" if needed <= LARGEST else "data.too_many_characters"
-        step = int(limits("vocabulary").step)
+        step = int(limits("vocab_size").step)
         raise Refusal(name, vocabulary=vocabulary, needed=-(-needed // step) * step, largest=LARGEST)
     model = BytesIO()
     specials = dict(zip(("pad_piece", "bos_piece", "eos_piece", "unk_piece"), SPECIAL_TOKENS, strict=True))

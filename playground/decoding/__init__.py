@@ -5,18 +5,32 @@ writing (greedy, sampling) · beam (search, and the tree of what it considered) 
 
 Sources and targets are lists of token ids without BOS; a source comes without its EOS, which is added here. `max_length` counts the
 tokens that are written, EOS included. A `prefix` is written first, whatever the model thinks of it, and ends the sentence where it holds
-EOS. `cache` False computes everything anew for each token; `lean` False leaves all to the model's own code, which writes the same. Each
+EOS. `cache` False computes everything anew for each token; `fast` False leaves all to the model's own code, which writes the same. Each
 pass through the decoder is added to `record`. The model must be in eval mode.
 """
 
 from playground.decoding.beam import Node, Search, beam, search
 from playground.decoding.model_decoder import Hypothesis
-from playground.decoding.sampling import greedy, kept, sample
-from playground.decoding.search_errors import Verdict, judge
+from playground.decoding.sampling import greedy, sample, top_k_top_p_filter
+from playground.decoding.search_errors import Verdict, classify
 from playground.decoding.tracing import Trace, trace
 from playground.decoding.work import Pass, multiplications, positions, without_cache
 
 __all__ = [
-    "Hypothesis", "Node", "Pass", "Search", "Trace", "Verdict", "beam", "greedy", "judge", "kept", "multiplications", "positions", "sample",
-    "search", "trace", "without_cache",
+    "Hypothesis",
+    "Node",
+    "Pass",
+    "Search",
+    "Trace",
+    "Verdict",
+    "beam",
+    "classify",
+    "greedy",
+    "multiplications",
+    "positions",
+    "sample",
+    "search",
+    "top_k_top_p_filter",
+    "trace",
+    "without_cache",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from playground.config import BOS, EOS
-from playground.decoding.model_decoder import Asking, Hypothesis, forced, score
+from playground.decoding.model_decoder import DecodingState, Hypothesis, clip_prefix, score
 from playground.decoding.work import Pass
 from playground.model.transformer import Transformer
 
@@ -59,16 +59,16 @@ class Search:
 @torch.inference_mode()
 def beam(
     model: Transformer, source: Sequence[int], width: int, length_penalty: float, max_length: int, prefix: Sequence[int] = (),
-    cache: bool = True, record: list[Pass] | None = None, lean: bool = True,
+    cache: bool = True, record: list[Pass] | None = None, fast: bool = True,
 ) -> list[Hypothesis]:  # fmt: skip
     """The hypotheses that `search` finds, best first."""
-    return list(search(model, source, width, length_penalty, max_length, prefix, cache, record, lean).hypotheses)
+    return list(search(model, source, width, length_penalty, max_length, prefix, cache, record, fast).hypotheses)
 
 
 @torch.inference_mode()
 def search(
     model: Transformer, source: Sequence[int], width: int, length_penalty: float, max_length: int, prefix: Sequence[int] = (),
-    cache: bool = True, record: list[Pass] | None = None, lean: bool = True,
+    cache: bool = True, record: list[Pass] | None = None, fast: bool = True,
 ) -> Search:  # fmt: skip
     """Keeps the `width` best hypotheses by their `score` at each step, the finished ones among them, until none can grow.
 
@@ -76,8 +76,8 @@ def search(
     """
     if width < 1:
         raise ValueError("a beam needs a width of at least 1")
-    prefix, most = forced(prefix, max_length)
-    asking = Asking(model, [source], prefix, cache, record, lean)
+    prefix, most = clip_prefix(prefix, max_length)
+    asking = DecodingState(model, [source], prefix, cache, record, fast)
     written, logprobs = asking.begin()  # (1, 1 + P), (1, P)
     nodes = [Node(None, BOS, 0, 0.0, 0.0, 0.0)]
     for value, token in zip(logprobs[0].tolist(), prefix, strict=True):
@@ -99,7 +99,7 @@ def search(
         growing = [at for at in best if nodes[at].token != EOS and length < most]
         if growing:
             parents = torch.tensor([rows[at] for at in growing], device=written.device)
-            asking.keep(parents)
+            asking.select_rows(parents)
             written = torch.cat((written[parents], written.new_tensor([[nodes[at].token] for at in growing])), dim=1)
     return Search(tuple(_hypothesis(nodes, at) for at in best), tuple(nodes), tuple(best), prefix, length_penalty)
 

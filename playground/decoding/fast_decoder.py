@@ -27,11 +27,11 @@ PARTS = {
     nn.LayerNorm, nn.Identity, SinusoidalPositions, LearnedPositions, NoPositions, RotaryPositions,
 }  # fmt: skip
 METHODS = {name for part in PARTS for name in vars(part) if not name.startswith("_")}
-ROOM = 16  # tokens there is room for at first; doubled when it is full
+INITIAL_TOKENS = 16  # tokens there is room for at first; doubled when it is full
 Map = Callable[[Tensor], Tensor]
 
 
-def unchanged(model: Transformer) -> bool:
+def is_stock_model(model: Transformer) -> bool:
     """Whether a model computes what its configuration says, and nobody listens: no hook, no part and no method of its own."""
     for part in model.modules():
         held = vars(part)
@@ -42,7 +42,7 @@ def unchanged(model: Transformer) -> bool:
     return True
 
 
-class Lean:
+class FastDecoder:
     """Sources (B, S), read once by the model's own code, and for each a target that grows by one token at a time. The model is `unchanged`
     and in eval mode."""
 
@@ -68,11 +68,11 @@ class Lean:
         self.length += 1
         return self.project(self.norm(x)).unsqueeze(1), 1
 
-    def keep(self, rows: Tensor) -> None:
+    def select_rows(self, rows: Tensor) -> None:
         """Goes on with these sentences (N,) of the batch, in this order; one may be taken twice."""
         for layer in self.layers:
-            layer.own.keep(rows)
-            layer.memory.keep(rows)
+            layer.own.select_rows(rows)
+            layer.memory.select_rows(rows)
         self.seen = None if self.seen is None else self.seen[rows]
         if self.memory_unseen is not None:
             self.memory_unseen = self.memory_unseen.unflatten(0, (-1, self.heads))[rows].flatten(0, 1)
@@ -87,7 +87,7 @@ class Lean:
         return unseen(self.seen[:, : self.length + 1], self.heads)
 
 
-class Kept:
+class KVBuffer:
     """Keys (B, H, L, K) and values (B, H, K, L) of one attention, each in the order in which products with a single row are fastest."""
 
     def __init__(self, keys: Tensor, values: Tensor) -> None:
@@ -105,7 +105,7 @@ class Kept:
         self.values.select(3, place).copy_(v)
         return self.k.narrow(2, 0, place + 1), self.v.narrow(1, 0, place + 1)
 
-    def keep(self, rows: Tensor) -> None:
+    def select_rows(self, rows: Tensor) -> None:
         self.hold(self.keys.index_select(0, rows), self.values.index_select(0, rows))
 
 
@@ -121,8 +121,10 @@ class Layer:
         self.wrap = _wrap(config)
         self.norms = tuple(map(_norm, (layer.norm_1, layer.norm_2, layer.norm_3)))
         keys, values = (_linear(W)(memory).view(sentences, -1, heads, width) for W in (cross.W_k, cross.W_v))  # (B, S, H, K)
-        self.memory = Kept((keys * _scale(cross)).transpose(1, 2).contiguous(), values.permute(0, 2, 3, 1).contiguous())
-        self.own = Kept(memory.new_empty(sentences, heads, ROOM, width), memory.new_empty(sentences, heads, width, ROOM))
+        self.memory = KVBuffer((keys * _scale(cross)).transpose(1, 2).contiguous(), values.permute(0, 2, 3, 1).contiguous())
+        self.own = KVBuffer(
+            memory.new_empty(sentences, heads, INITIAL_TOKENS, width), memory.new_empty(sentences, heads, width, INITIAL_TOKENS)
+        )
 
     def step(self, x: Tensor, place: int, unseen: Tensor | None, memory_unseen: Tensor | None) -> Tensor:
         """The newest token's states (B, D) -> (B, D)."""

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from playground.config import BOS, EOS, MAX_POSITIONS
-from playground.decoding.fast_decoder import Lean, unchanged
+from playground.decoding.fast_decoder import FastDecoder, is_stock_model
 from playground.decoding.work import Pass
-from playground.model.kv_cache import Cache
+from playground.model.kv_cache import DecoderCache
 from playground.model.masks import padding_mask
 from playground.model.padding import padded
 from playground.model.transformer import Transformer
@@ -30,11 +30,11 @@ class Hypothesis:
         return bool(self.ids) and self.ids[-1] == EOS
 
 
-class Own:
+class ModelDecoder:
     """The model's own code: sources (B, S), encoded once, and with a cache what the decoder remembers."""
 
     def __init__(self, model: Transformer, src: Tensor, cache: bool) -> None:
-        self.model, self.cache = model, Cache(len(model.decoder)) if cache else None
+        self.model, self.cache = model, DecoderCache(len(model.decoder)) if cache else None
         self.memory, self.memory_mask = model.encode(src)[0], padding_mask(src)  # (B, S, D), (B, 1, 1, S)
 
     def logits(self, tgt_in: Tensor, last: int) -> tuple[Tensor, int]:
@@ -42,29 +42,29 @@ class Own:
         states, _, _ = self.model.decode(tgt_in, self.memory, self.memory_mask, self.cache)
         return self.model.project(states[:, -last:]), states.shape[1]
 
-    def keep(self, rows: Tensor) -> None:
+    def select_rows(self, rows: Tensor) -> None:
         """Goes on with these sentences (N,) of the batch, in this order; one may be taken twice."""
         self.memory, self.memory_mask = self.memory[rows], self.memory_mask[rows]
         if self.cache:
-            self.cache.keep(rows)
+            self.cache.select_rows(rows)
 
 
-class Asking:
+class DecodingState:
     """The sources, encoded once and together, and what is remembered while their targets grow. Each pass is added to `record`.
 
-    With `lean` the lean code is asked, but the model's own where everything is computed anew, where there is a prefix, and where somebody
+    With `fast` the lean code is asked, but the model's own where everything is computed anew, where there is a prefix, and where somebody
     changed the model or listens to it.
     """
 
     def __init__(
         self, model: Transformer, sources: Sequence[Sequence[int]], prefix: Sequence[int], cache: bool, record: list[Pass] | None,
-        lean: bool,
+        fast: bool,
     ) -> None:  # fmt: skip
         check(model)
-        cache = cache and model.steady
+        cache = cache and model.cacheable
         src = padded([(*source, EOS) for source in sources]).to(model.projection.weight.device)
         self.prefix, self.record, self.src = prefix, [] if record is None else record, src
-        self.code = Lean(model, src) if lean and cache and not prefix and unchanged(model) else Own(model, src, cache)
+        self.code = FastDecoder(model, src) if fast and cache and not prefix and is_stock_model(model) else ModelDecoder(model, src, cache)
 
     def begin(self) -> tuple[Tensor, Tensor]:
         """BOS and the prefix of P tokens for each source (B, 1 + P), and the log probability of each of its tokens (B, P)."""
@@ -80,8 +80,8 @@ class Asking:
         self.record.append(Pass(*tgt_in.shape, computed, asked=last))
         return logits.log_softmax(dim=-1)
 
-    def keep(self, rows: Tensor) -> None:
-        self.code.keep(rows)
+    def select_rows(self, rows: Tensor) -> None:
+        self.code.select_rows(rows)
 
 
 def check(model: Transformer) -> None:
@@ -89,7 +89,7 @@ def check(model: Transformer) -> None:
         raise ValueError("a model decodes in eval mode")
 
 
-def forced(prefix: Sequence[int], max_length: int) -> tuple[tuple[int, ...], int]:
+def clip_prefix(prefix: Sequence[int], max_length: int) -> tuple[tuple[int, ...], int]:
     """What of a prefix is written (no more than is allowed, nothing after EOS), and how many tokens may be written in all."""
     most = min(max_length, MAX_POSITIONS)
     prefix = tuple(prefix[:most])

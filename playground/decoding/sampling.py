@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from playground.config import EOS
-from playground.decoding.model_decoder import Asking, Hypothesis, forced
+from playground.decoding.model_decoder import DecodingState, Hypothesis, clip_prefix
 from playground.decoding.work import Pass
 from playground.model.transformer import Transformer
 
@@ -16,16 +16,16 @@ from playground.model.transformer import Transformer
 @torch.inference_mode()
 def greedy(
     model: Transformer, sources: Sequence[Sequence[int]], max_length: int, prefix: Sequence[int] = (), cache: bool = True,
-    record: list[Pass] | None = None, lean: bool = True,
+    record: list[Pass] | None = None, fast: bool = True,
 ) -> list[Hypothesis]:  # fmt: skip
     """The likeliest token at each step, all sources at once."""
-    return _write(model, sources, max_length, prefix, cache, record, lean, lambda logprobs: logprobs.max(dim=-1))
+    return _write(model, sources, max_length, prefix, cache, record, fast, lambda logprobs: logprobs.max(dim=-1))
 
 
 @torch.inference_mode()
 def sample(
     model: Transformer, source: Sequence[int], temperature: float, max_length: int, seed: int, prefix: Sequence[int] = (),
-    top_k: int = 0, top_p: float = 1.0, cache: bool = True, record: list[Pass] | None = None, lean: bool = True,
+    top_k: int = 0, top_p: float = 1.0, cache: bool = True, record: list[Pass] | None = None, fast: bool = True,
 ) -> Hypothesis:  # fmt: skip
     """Draws each token from the model's distribution: sharper below temperature 1, flatter above; of that, what is `kept`.
 
@@ -40,14 +40,14 @@ def sample(
 
     def draw(logprobs: Tensor) -> tuple[Tensor, Tensor]:
         probabilities = (logprobs.double().cpu() / temperature).softmax(dim=-1)
-        probabilities = probabilities * kept(probabilities, top_k, top_p)  # multinomial divides by their sum
+        probabilities = probabilities * top_k_top_p_filter(probabilities, top_k, top_p)  # multinomial divides by their sum
         tokens = torch.multinomial(probabilities, 1, generator=generator).to(logprobs.device)
         return logprobs.gather(1, tokens)[:, 0], tokens[:, 0]
 
-    return _write(model, [source], max_length, prefix, cache, record, lean, draw)[0]
+    return _write(model, [source], max_length, prefix, cache, record, fast, draw)[0]
 
 
-def kept(probabilities: Tensor, top_k: int = 0, top_p: float = 1.0) -> Tensor:
+def top_k_top_p_filter(probabilities: Tensor, top_k: int = 0, top_p: float = 1.0) -> Tensor:
     """Which tokens may be drawn, (B, V) -> (B, V): of the `top_k` likeliest (0: of all) the fewest whose share among these reaches `top_p`
     (nucleus sampling, Holtzman et al. 2020). The likeliest always may; equally likely ones rank as they stand."""
     ranked, order = probabilities.sort(dim=-1, descending=True, stable=True)
@@ -60,13 +60,13 @@ def kept(probabilities: Tensor, top_k: int = 0, top_p: float = 1.0) -> Tensor:
 
 def _write(
     model: Transformer, sources: Sequence[Sequence[int]], max_length: int, prefix: Sequence[int], cache: bool,
-    record: list[Pass] | None, lean: bool, choose: Callable[[Tensor], tuple[Tensor, Tensor]],
+    record: list[Pass] | None, fast: bool, choose: Callable[[Tensor], tuple[Tensor, Tensor]],
 ) -> list[Hypothesis]:  # fmt: skip
     """Writes one sentence for each source; `choose` takes log probabilities (B, V) to those of the next tokens (B,), and to these."""
     if not sources:
         return []
-    prefix, most = forced(prefix, max_length)
-    asking = Asking(model, sources, prefix, cache, record, lean)
+    prefix, most = clip_prefix(prefix, max_length)
+    asking = DecodingState(model, sources, prefix, cache, record, fast)
     written, logprobs = asking.begin()  # (B, 1 + P), (B, P)
     found = [(list(prefix), values) for values in logprobs.tolist()]
     growing = [] if EOS in prefix else found  # those that a row of `written` stands for
@@ -81,7 +81,7 @@ def _write(
         if len(rows) < len(growing):  # sentences that have ended leave the batch
             growing, staying = [growing[row] for row in rows], torch.tensor(rows, dtype=torch.long, device=written.device)
             written = written[staying]
-            asking.keep(staying)
+            asking.select_rows(staying)
     for grew, values in likely:
         for (_, own), value in zip(grew, values.tolist(), strict=True):
             own.append(value)

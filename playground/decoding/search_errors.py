@@ -41,7 +41,7 @@ class Verdict:
         return min(stayed, default=None)
 
 
-def judge(model: Transformer, source: Sequence[int], search: Search, references: Sequence[Sequence[int]]) -> Verdict | None:
+def classify(model: Transformer, source: Sequence[int], search: Search, references: Sequence[Sequence[int]]) -> Verdict | None:
     """The verdict on a search. `references` are the right answers, each with its EOS; None when there is none that begins with the prefix
     of the search."""
     prefix, best = search.prefix, search.hypotheses[0]

@@ -46,7 +46,7 @@ def trace(model: Transformer, source: Sequence[int], target: Sequence[int]) -> T
     src = torch.tensor([(*source, EOS)], device=model.projection.weight.device)
     tgt_in = torch.tensor([(BOS, *target[:-1])], device=src.device)
     output = model(src, tgt_in)
-    if not model.steady:
+    if not model.cacheable:
         before = [model(src, tgt_in[:, :length]).logits[:, -1:] for length in range(1, tgt_in.shape[1])]
         output = output._replace(logits=torch.cat((*before, output.logits[:, -1:]), dim=1))
     encoder, decoder, cross = (torch.cat(weights).cpu().numpy() for weights in output[1:])

@@ -31,13 +31,13 @@ def skeletons(*, steps: int | None = None, dark: bool = False, labels: Mapping[s
     """The five pictures of a run without numbers: "loss", "accuracy", "learning_rate", "grad_norm", "tokens_per_second".
 
     With `steps`, how many the run is to take, the axis shows them all from the start and the curve grows into it; else it follows.
-    layout.shapes[0] is the cursor of the film: a vertical line, invisible until the page (or `fill`) gives it a step.
+    layout.shapes[0] is the cursor of the replay: a vertical line, invisible until the page (or `fill`) gives it a step.
     """
     return {name: _skeleton(*spec, steps=steps, dark=dark, labels=labels) for name, spec in _FIGURES.items()}
 
 
 def fill(figure: dict, history: Mapping[str, Sequence[float | None]], step: float | None = None) -> dict:
-    """A copy of a skeleton with the columns of `history` in it and, with `step`, the film's cursor. Missing columns stay empty."""
+    """A copy of a skeleton with the columns of `history` in it and, with `step`, the replay's cursor. Missing columns stay empty."""
     data = []
     for trace in figure["data"]:
         x, y = (list(history.get(trace["meta"][side], ())) for side in "xy")

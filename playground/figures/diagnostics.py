@@ -90,7 +90,7 @@ def over_training(
     """The same over training: values (parts, steps), NaN is a gap. The `strong` ones have a legend; all others are quiet lines.
 
     The axis ends at step `last`. `changes` are (step, word): what was done to the run in the middle of it. Each trace's meta is
-    {"x": "step"}: a click on a point leads there. layout.shapes[0] is the film's cursor, invisible without a step. Raises ValueError if
+    {"x": "step"}: a click on a point leads there. layout.shapes[0] is the replay's cursor, invisible without a step. Raises ValueError if
     the shapes don't fit.
     """
     values = np.asarray(values, dtype=np.float64)

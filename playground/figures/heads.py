@@ -1,4 +1,4 @@
-"""Heads over training: one quiet line for each, the chosen one in its colour, the film's step marked."""
+"""Heads over training: one quiet line for each, the chosen one in its colour, the replay's step marked."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def over_training(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """A number (layers, H, steps) of every head at each step of the film, from 0 to `most`.
+    """A number (layers, H, steps) of every head at each step of the replay, from 0 to `most`.
 
-    `measure` names the axis (the words "head_aligned" or "head_entropy"), `chosen` is (layer, head) counted from 0, `step` the film's step.
-    Each trace's meta is {"x": "step"}: a click on a point leads there. The chosen head is the last trace; layout.shapes[0] is the film's
-    cursor, invisible without a step. Raises ValueError if the shapes don't fit.
+    `measure` names the axis (the words "head_aligned" or "head_entropy"), `chosen` is (layer, head) counted from 0, `step` the
+    replay's step. Each trace's meta is {"x": "step"}: a click on a point leads there. The chosen head is the last trace; layout.shapes[0]
+    is the replay's cursor, invisible without a step. Raises ValueError if the shapes don't fit.
     """
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 3 or values.shape[2] != len(steps):

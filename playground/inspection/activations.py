@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from playground.config import BOS, EOS
-from playground.inspection.module_calls import Call, calls
+from playground.inspection.module_calls import Call, module_calls
 from playground.model.attention import MASKED, MultiHeadAttention, scaled_dot_product_attention
 from playground.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from playground.model.positions import RotaryPositions
@@ -68,7 +68,7 @@ def record(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -
     if not tgt_ids:
         raise ValueError("a recording needs at least one target token")
     src, tgt_in = (ids.to(model.projection.weight.device) for ids in fed(src_ids, tgt_ids))
-    return _Recording(model, *calls(model, src, tgt_in)).all(src, tgt_in)
+    return _Recording(model, *module_calls(model, src, tgt_in)).all(src, tgt_in)
 
 
 class _Recording:
@@ -88,7 +88,7 @@ class _Recording:
             x = self.feed_forward(f"encoder.{n}.feed_forward", n, "encoder", x, "norm_2")
         x = self.last_norm("encoder", "S", x, Transformer.encode)
         given = self.found["decoder.0.cross_attention"][0].inputs[1]  # the whole memory, its mean, or nothing: as the model's knob says
-        source = Transformer.encode if self.config.memory == "whole" else Transformer.deliver
+        source = Transformer.encode if self.config.memory_mode == "whole" else Transformer.apply_memory_mode
         memory = self.add("memory", "encoder", None, "SD", given, (x,), source)
         x = self.embed("tgt", "decoder", "T", tgt_in)
         for n in range(self.config.decoder_layers):

@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from playground.inspection.copies import own
-from playground.model.sublayers import route_of, routes
+from playground.inspection.copies import shadow_copy
+from playground.model.sublayers import sublayer_of, sublayers
 from playground.model.transformer import Transformer
 
 
@@ -34,7 +34,7 @@ class _Counter(TorchDispatchMode):
 
 def counted_flops(model: Transformer, src: Tensor, tgt_in: Tensor) -> dict[str, int]:
     """What torch counts while the model reads src (B, S) and tgt_in (B, T): floating-point operations of each route."""
-    mine, counter = own(model), _Counter(routes(model.config))
+    mine, counter = shadow_copy(model), _Counter(sublayers(model.config))
     for route in counter.found:
         if not route.endswith("_norm"):
             mine.get_submodule(route).register_forward_pre_hook(lambda module, inputs, route=route: counter.enter(route))
@@ -45,7 +45,7 @@ def counted_flops(model: Transformer, src: Tensor, tgt_in: Tensor) -> dict[str, 
 
 def counted_parameters(model: Transformer) -> dict[str, int]:
     """How many numbers the tensors of each route hold."""
-    found = dict.fromkeys(routes(model.config), 0)
+    found = dict.fromkeys(sublayers(model.config), 0)
     for name, parameter in model.named_parameters():
-        found[route_of(name)] += parameter.numel()
+        found[sublayer_of(name)] += parameter.numel()
     return found

@@ -8,7 +8,7 @@ import numpy as np
 
 from playground.inspection.fact import Fact, short
 
-STEADY = 1.05  # a course that stays within this factor is called steady
+STEADY_RATIO = 1.05  # a course that stays within this factor is called steady
 
 
 def extremes(values: Mapping[str, float], key: str) -> Fact:
@@ -51,10 +51,10 @@ def course(steps: Sequence[int], values: Sequence[float]) -> Fact:
     (first, began), (last, ended) = good[0], good[-1]
     peak, highest = max(good, key=lambda point: point[1])
     said = {"first": f"{first:,}", "began": began, "last": f"{last:,}", "ended": ended}
-    if highest > STEADY * max(began, ended):
+    if highest > STEADY_RATIO * max(began, ended):
         return Fact("health.course_peak", said | {"peak": f"{peak:,}", "highest": highest})
     dip, lowest = min(good, key=lambda point: point[1])
-    if STEADY * lowest < min(began, ended):
+    if STEADY_RATIO * lowest < min(began, ended):
         return Fact("health.course_dip", said | {"dip": f"{dip:,}", "lowest": lowest})
     return Fact("health.course", said)
 

@@ -63,8 +63,8 @@ def kind(config: ModelConfig, stage: Stage) -> str:
     """What sort of arithmetic makes a stage: its name, told apart where one name stands for several, the same where two are made alike."""
     if stage.name == "scaled" and stage.layer is None:
         return "scaled_embedding"
-    if stage.name == "memory" and config.memory != "whole":
-        return f"memory_{config.memory}"
+    if stage.name == "memory" and config.memory_mode != "whole":
+        return f"memory_{config.memory_mode}"
     return "turned" if stage.name.endswith("_turned") else stage.name
 
 

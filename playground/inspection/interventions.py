@@ -15,13 +15,13 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from playground.config import ModelConfig, limits
-from playground.inspection.copies import own
+from playground.inspection.copies import shadow_copy
 from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
 from playground.model.layers import DecoderLayer
 from playground.model.transformer import Transformer
 
 PARTS = ("encoder", "decoder", "cross")
-MEMORIES = limits("memory").choices
+MEMORIES = limits("memory_mode").choices
 LONGEST = 2_000  # characters of a text that is parsed
 _HEAD = re.compile(r"([edc])([1-9]\d?)\.([1-9]\d?)", re.ASCII)
 _ROW, _MASKED = re.compile(r"q(\d{1,3})", re.ASCII), re.compile(r"x(\d{1,3})", re.ASCII)
@@ -145,17 +145,17 @@ class Change:
         """What of it is a change to a model of this shape."""
         known = set(heads(config))
         edit = self.edit if self.edit and Head("cross", self.edit.layer, self.edit.head) in known else None
-        return Change(self.off & known, None if self.memory == config.memory else self.memory, edit)
+        return Change(self.off & known, None if self.memory == config.memory_mode else self.memory, edit)
 
     def apply(self, model: Transformer) -> Transformer:
         """A model that computes with this change over the very same tensors; `model` itself when there is none. Raises IndexError for a
         layer that it doesn't have."""
         if not self:
             return model
-        mine = own(model)
+        mine = shadow_copy(model)
         silence(mine, self.off)
         if self.memory:
-            mine.config = replace(mine.config, memory=self.memory)
+            mine.config = replace(mine.config, memory_mode=self.memory)
         if self.edit:
             _rewrite(mine.decoder[self.edit.layer], self.edit)
         return mine

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from playground.config import BOS, EOS
-from playground.inspection.copies import own
+from playground.inspection.copies import shadow_copy
 from playground.inspection.fact import Fact
 from playground.model.transformer import Transformer
 
@@ -24,7 +24,7 @@ def probabilities(model: Transformer, source: Sequence[int], target: Sequence[in
     """
     if not target:
         raise ValueError("a lens needs at least one target token")
-    mine, states = own(model), []
+    mine, states = shadow_copy(model), []
     mine.decoder[0].register_forward_pre_hook(lambda layer, inputs: states.append(inputs[0]))
     for layer in mine.decoder:
         layer.register_forward_hook(lambda layer, inputs, output: states.append(output[0]))

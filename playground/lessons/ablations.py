@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from playground.data.corpus import Corpus
-from playground.lessons.controlled import Bench, Result, Results, above, mean
+from playground.lessons.controlled import ControlledExperiment, Result, Results, above, mean
 from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
 from playground.model.layers import EncoderLayer, FeedForward, Residual
 from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
 from playground.model.transformer import Transformer
 from playground.training.loss import cross_entropy
-from playground.training.metrics import prepare, validate
+from playground.training.metrics import build_eval_set, validate
 from playground.training.schedule import learning_rate
 from playground.variants import alternatives
 
@@ -69,15 +69,17 @@ def farther(results: Results) -> str:
 
 def harder(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
     """The share of longer sentences that are right."""
-    return {"harder": validate(model, prepare(corpus, corpus.harder[:HARDER])).exact_match}
+    return {"harder": validate(model, build_eval_set(corpus, corpus.harder[:HARDER])).exact_match}
 
 
-def ask(name: str, arms: Mapping[str, Mapping[str, Any]], *code: Callable, guesses: tuple[str, ...] = (), **more: Any) -> Bench:
+def ask(
+    name: str, arms: Mapping[str, Mapping[str, Any]], *code: Callable, guesses: tuple[str, ...] = (), **more: Any
+) -> ControlledExperiment:
     """A bench whose guesses are its arms and "same", unless others are given."""
-    return Bench(name, "bench", guesses or (*arms, "same"), code=code, arms=arms, **more)
+    return ControlledExperiment(name, "bench", guesses or (*arms, "same"), code=code, arms=arms, **more)
 
 
-def pair(name: str, knob: str, value: Any, *code: Callable, **more: Any) -> Bench:
+def pair(name: str, knob: str, value: Any, *code: Callable, **more: Any) -> ControlledExperiment:
     """Two arms: the model with a part, and without it."""
     return ask(name, {"with": {}, "without": {knob: value}}, *code, **more)
 
@@ -111,7 +113,7 @@ QUESTIONS = (
         "encodings",
         {
             "interleaved": {},
-            "concatenated": {"twist": "concatenated"},
+            "concatenated": {"variant": "concatenated"},
             "learned": {"positions": "learned"},
             "rotary": {"positions": "rotary"},
         },
@@ -157,7 +159,7 @@ QUESTIONS = (
     ),
     pair(
         "w_o",
-        "twist",
+        "variant",
         "identity_output",
         MultiHeadAttention,
         alternatives.identity_output,
@@ -173,7 +175,7 @@ QUESTIONS = (
         judged="loss",
         next=("w_o", "attention_scale"),
     ),
-    pair("no_ffn", "twist", "no_feed_forward", FeedForward, alternatives.no_feed_forward, next=("feedforward", "depth")),
+    pair("no_ffn", "variant", "no_feed_forward", FeedForward, alternatives.no_feed_forward, next=("feedforward", "depth")),
     ask(
         "shared",
         {"none": {}, "output": {"share_embeddings": "output"}, "all": {"share_embeddings": "all"}},
@@ -197,9 +199,9 @@ QUESTIONS = (
         {
             "scaled": {},
             "dot": NO_SCALE,
-            "additive": {"twist": "additive"},
-            "bilinear": {"twist": "bilinear"},
-            "cosine": {"twist": "cosine"},
+            "additive": {"variant": "additive"},
+            "bilinear": {"variant": "bilinear"},
+            "cosine": {"variant": "cosine"},
         },
         scaled_dot_product_attention,
         alternatives.Additive,
@@ -209,7 +211,7 @@ QUESTIONS = (
     ),
     ask(
         "batch_norm",
-        {"layer": {}, "batch": {"twist": "batch_norm"}},
+        {"layer": {}, "batch": {"variant": "batch_norm"}},
         alternatives.BatchNorm,
         judge=lowest,
         judged="loss",
@@ -217,7 +219,7 @@ QUESTIONS = (
     ),
     pair(
         "attention_dropout",
-        "twist",
+        "variant",
         "no_attention_dropout",
         alternatives.no_attention_dropout,
         base={"task": "copy", "dropout": 0.2},

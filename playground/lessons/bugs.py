@@ -15,12 +15,12 @@ from torch.nn import functional as F
 from playground.config import BUGS, PAD
 from playground.data.batches import Batch
 from playground.data.corpus import Corpus
-from playground.lessons.controlled import Bench, Results, above, mean
+from playground.lessons.controlled import ControlledExperiment, Results, above, mean
 from playground.model.parts import Dropout
-from playground.model.shared_copy import twin
+from playground.model.shared_copy import shared_copy
 from playground.model.transformer import Transformer
-from playground.training.metrics import prepare, validate
-from playground.variants import bugs, twist_of
+from playground.training.metrics import build_eval_set, validate
+from playground.variants import bugs, variant_of
 
 BOTH = ("token_accuracy", "exact_match")
 METERS = ("fine", "lies", "broken")
@@ -50,28 +50,28 @@ def padded(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
     def widened(batch: Batch) -> Batch:
         return batch._replace(src=F.pad(batch.src, (0, EXTRA), value=PAD))
 
-    exam = prepare(corpus, corpus.heldout, change=widened)
-    return {"padded": validate(model, exam, written=not twist_of(model.config).honest(model)).exact_match}
+    exam = build_eval_set(corpus, corpus.heldout, change=widened)
+    return {"padded": validate(model, exam, written=not variant_of(model.config).honest(model)).exact_match}
 
 
-def quiet(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
+def without_dropout(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
     """The share of sentences that the same parameters get right without dropout."""
-    silent = twin(model, torch.Generator())
+    silent = shared_copy(model, torch.Generator())
     silent.dropout.__class__ = Dropout
-    return {"quiet": validate(silent, prepare(corpus, corpus.heldout)).exact_match}
+    return {"quiet": validate(silent, build_eval_set(corpus, corpus.heldout)).exact_match}
 
 
-def leak(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = meters, **more: Any) -> Bench:
+def leak(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = meters, **more: Any) -> ControlledExperiment:
     guesses = ("fine", "padding", "broken") if judge is neighbours else METERS
-    arms = {"right": {}, "broken": {"twist": bug}}
-    return Bench(name, "leak", guesses, code=code, arms=arms, judge=judge, measures=BOTH, **more)
+    arms = {"right": {}, "broken": {"variant": bug}}
+    return ControlledExperiment(name, "leak", guesses, code=code, arms=arms, judge=judge, measures=BOTH, **more)
 
 
-class Mystery(Bench):
+class Mystery(ControlledExperiment):
     """One bug is chosen, and only its plots tell which. The number of the mystery, which is also its seed, decides; a teacher gives it."""
 
     def arms_of(self, seed: int) -> Mapping[str, Mapping[str, Any]]:
-        return {"right": {}, "broken": {"twist": bug_of(seed)}}
+        return {"right": {}, "broken": {"variant": bug_of(seed)}}
 
 
 def bug_of(number: int) -> str:
@@ -83,7 +83,7 @@ def bug_of(number: int) -> str:
 
 
 def _revealed(results: Results) -> str:
-    return results["broken"][0].run.experiment.model.twist
+    return results["broken"][0].run.experiment.model.variant
 
 
 DROPS = dict(task="copy", dropout=0.2)
@@ -106,9 +106,25 @@ LEAKS = (
     leak("leak_norm", "norm_over_positions", bugs.OverPositions, next=("norms", "batch_norm")),
     leak("leak_view", "view_for_transpose", bugs.Viewed, next=("shapes", "heads")),
     leak("leak_loss", "padding_in_loss", bugs.with_padding, next=("loss", "leak_dropout")),
-    leak("leak_dropout", "dropout_always", bugs.Always, bugs.dropout_always, base=DROPS, more=quiet, next=("attention_dropout", "mystery")),
+    leak(
+        "leak_dropout",
+        "dropout_always",
+        bugs.Always,
+        bugs.dropout_always,
+        base=DROPS,
+        more=without_dropout,
+        next=("attention_dropout", "mystery"),
+    ),
     leak("leak_inverted", "inverted_mask", bugs.inverted, bugs.inverted_mask, next=("masks", "mystery")),
     Mystery(
-        "mystery", "leak", BUGS, base=HIDDEN, judge=_revealed, measures=BOTH, more=padded, alone=True, next=("leak_future", "leak_source")
+        "mystery",
+        "leak",
+        BUGS,
+        base=HIDDEN,
+        judge=_revealed,
+        measures=BOTH,
+        more=padded,
+        is_mystery=True,
+        next=("leak_future", "leak_source"),
     ),
 )

@@ -18,15 +18,15 @@ from playground.data.corpus import Corpus
 from playground.lessons.lab import Lab, Lines, Outcome, Table
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
-from playground.runs.model_cache import Models
+from playground.runs.model_cache import ModelCache
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
 from playground.words import known, say
 
 # A model that learns to turn letters round in two or three seconds, unless something is wrong with it.
 SMALL = dict(
-    d_model=32, n_heads=4, d_ff=64, encoder_layers=1, decoder_layers=1, steps=150, batch_size=64, packing=False, threads=1, heldout=100,
-    validate_every=10, precision="float32",
+    d_model=32, n_heads=4, d_ff=64, encoder_layers=1, decoder_layers=1, steps=150, batch_size=64, packing=False, threads=1,
+    validation_size=100, eval_every=10, precision="float32",
 )  # fmt: skip
 NATS = ("loss", "train")  # what is no share
 CLOSE = 0.05  # arms that are nearer to each other make no difference
@@ -73,13 +73,13 @@ def untouched(run: Run) -> bool:
     return run.parent is None and not run.history.events
 
 
-def counts(run: Run) -> bool:
+def is_complete(run: Run) -> bool:
     """Whether a run is a whole arm: it went to its end, untouched."""
     return run.status == "done" and untouched(run)
 
 
 @dataclass(frozen=True)
-class Bench(Lab):
+class ControlledExperiment(Lab):
     """One question. `arms` are the knobs in which each differs from the `base`; `judge` says which guess the results bear out."""
 
     arms: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class Bench(Lab):
     judged: str = "exact"  # the number that the judge goes by
     measures: tuple[str, ...] = ("exact_match",)  # what is drawn over the steps: columns of the validations
     more: Measure | None = None  # what else is measured at the end
-    alone: bool = False  # its seed is the question itself: seeds can't be put together, and one looks before one guesses
+    is_mystery: bool = False  # its seed is the question itself: seeds can't be put together, and one looks before one guesses
 
     def say(self, language: str, key: str, **values: Any) -> str:
         """Its own words, or those that all benches have."""
@@ -120,16 +120,16 @@ class Bench(Lab):
         numbers |= {"train": step["loss"]} if step else {}
         return Result(arm, seed, run, curve, numbers | measured)
 
-    def measured(self, run: Run, corpora: Corpora, models: Models) -> Mapping[str, float]:
+    def measured(self, run: Run, corpora: Corpora, models: ModelCache) -> Mapping[str, float]:
         """What else this bench measures of a run that has ended."""
         return self.more(models.get(run, None).model, corpora.get(run.experiment, run.pairs)) if self.more else {}
 
     def train(self, seed: int) -> Iterator[Result]:
         """Trains every arm here and now, one after the other."""
-        corpora, models = Corpora(), Models()
+        corpora, models = Corpora(), ModelCache()
         for arm in self.arms_of(seed):
             run = train_inline.new_run(self.experiment(arm, seed))
-            for _ in train_inline.train(run, corpora, film_bytes=0):
+            for _ in train_inline.train(run, corpora, replay_bytes=0):
                 pass
             yield self.result(arm, seed, run, self.measured(run, corpora, models))
 
@@ -172,7 +172,7 @@ class Bench(Lab):
             for found in results
             for result in found
         ]
-        return Table("ends", ("arm", "seed", *names), tuple(rows), {"count": results[0][0].run.experiment.data.heldout})
+        return Table("ends", ("arm", "seed", *names), tuple(rows), {"count": results[0][0].run.experiment.data.validation_size})
 
 
 def _shown(name: str, value: float | None) -> str:

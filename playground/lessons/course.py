@@ -160,7 +160,7 @@ LESSONS = (
         run_questions.TOKENS_FIRST,
         (
             Step("train", {"mine": True, "exact": 0.9}, knobs={}),
-            Step("film", {"at": {"tab": "learn"}, "different": (("step",), 5)}, {"tab": "learn", "step": "0"}),
+            Step("replay", {"at": {"tab": "learn"}, "different": (("step",), 5)}, {"tab": "learn", "step": "0"}),
         ),
         (1, 7, 3),
     ),

@@ -55,7 +55,7 @@ def layer_pairs(
         yield from plain_pairs(getattr(ours, f"norm_{number}"), getattr(theirs, f"norm{number}"))
 
 
-def twin(ours: Transformer, **other: Any) -> tuple[nn.Transformer, list[tuple[list[Tensor], Tensor]]]:
+def as_nn_transformer(ours: Transformer, **other: Any) -> tuple[nn.Transformer, list[tuple[list[Tensor], Tensor]]]:
     """nn.Transformer (the layers, without embeddings and projection) with the same parameters, and the pairs of parameters.
 
     `other` are arguments that are to differ. Built without memory first, since torch would draw parameters from its global random state.

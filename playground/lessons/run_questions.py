@@ -8,7 +8,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.queries.reader import Reader
-from playground.queries.translate import Way, translate
+from playground.queries.translate import DecodingOptions, translate
 from playground.runs.run import Run
 
 STRANGERS = ("☂", "☃")  # that no vocabulary holds
@@ -62,7 +62,7 @@ def tokens_first(reader: Reader, run: Run, step: int | None, text: str) -> Answe
 def beam(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
     """Of how many sentences a beam of four writes something else than greedy decoding."""
     sentences = [source for source, _ in (reader.examples(run, "harder", TRIED) or reader.examples(run, "heldout", TRIED))]
-    ways = (Way(), Way(method="beam", width=4))
+    ways = (DecodingOptions(), DecodingOptions(method="beam", width=4))
     found = [[translate(reader, run, step, source, way).candidates[0].text for way in ways] for source in sentences]
     other = sum(one != another for one, another in found)
     return "never" if not other else "few" if 2 * other < len(found) else "many", {"other": other, "all": len(found)}

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from playground.config import ModelConfig
-from playground.model.kv_cache import KeysValues
+from playground.model.kv_cache import KVCache
 from playground.model.parts import Dropout, Linear
 from playground.model.positions import RotaryPositions
 
@@ -67,23 +67,23 @@ class MultiHeadAttention(nn.Module):
         self.attend = scaled_dot_product_attention
 
     def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, places: Tensor | None = None,
-        past: KeysValues | None = None,
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, position_ids: Tensor | None = None,
+        kv_cache: KVCache | None = None,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """query (B, Q, D), key and value (B, L, D), mask broadcast to (B, H, Q, L) -> out (B, Q, D), weights (B, H, Q, L).
 
-        `places` (B, Q) or (1, Q) are the positions of query and key, for rotary ones. With a `past`, query, key and value are those of
-        the new tokens only, and L counts the tokens before them as well.
+        `position_ids` (B, Q) or (1, Q) are the positions of query and key, for rotary ones. With a `kv_cache`, query, key and value are
+        those of the new tokens only, and L counts the tokens before them as well.
         """
         q = self.split(self.W_q(query))
-        if past and past.complete:
-            k, v = past.k, past.v
+        if kv_cache and kv_cache.complete:
+            k, v = kv_cache.k, kv_cache.v
         else:
             k, v = self.split(self.W_k(key)), self.split(self.W_v(value))
             if self.rotary:
-                q, k = self.rotary(q, places), self.rotary(k, places)
-            if past:
-                k, v = past.add(k, v)
+                q, k = self.rotary(q, position_ids), self.rotary(k, position_ids)
+            if kv_cache:
+                k, v = kv_cache.add(k, v)
         heads, weights = self.attend(q, k, v, mask, self.scale, self.dropout)
         return self.W_o(self.concat(heads)), weights
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 
-class KeysValues:
+class KVCache:
     """The keys and values that one attention has computed so far, (B, H, L, K) each. `grows`: there may be more to come."""
 
     def __init__(self, grows: bool) -> None:
@@ -32,18 +32,18 @@ class KeysValues:
         return self.k, self.v
 
 
-class Cache:
+class DecoderCache:
     """For each layer of a decoder, the keys and values of its self-attention and of its cross-attention. Begins empty."""
 
     def __init__(self, layers: int) -> None:
-        self.layers = [(KeysValues(grows=True), KeysValues(grows=False)) for _ in range(layers)]
+        self.layers = [(KVCache(grows=True), KVCache(grows=False)) for _ in range(layers)]
 
     @property
     def length(self) -> int:
         """How many tokens of the target it holds."""
         return self.layers[0][0].length
 
-    def keep(self, rows: Tensor) -> None:
+    def select_rows(self, rows: Tensor) -> None:
         """Goes on with these sentences (N,) of the batch, in this order; one may be taken twice."""
         for kept in (attention for layer in self.layers for attention in layer):
             kept.k, kept.v = kept.k[rows], kept.v[rows]

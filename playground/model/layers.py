@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from playground.config import ModelConfig
 from playground.model.attention import MultiHeadAttention
-from playground.model.kv_cache import KeysValues
+from playground.model.kv_cache import KVCache
 from playground.model.parts import Dropout, Linear
 
 
@@ -49,15 +49,15 @@ class EncoderLayer(nn.Module):
         self.residual = Residual(config, dropout)
         self.norm_1, self.norm_2 = (nn.LayerNorm(config.d_model, bias=config.bias) for _ in range(2))
 
-    def forward(self, x: Tensor, mask: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, mask: Tensor, position_ids: Tensor) -> tuple[Tensor, Tensor]:
         """x (B, S, D), mask (B, 1, 1, S), places (1, S) -> x (B, S, D), weights (B, H, S, S)."""
         if self.norm == "post":
-            attended, weights = self.self_attention(x, x, x, mask, places)
+            attended, weights = self.self_attention(x, x, x, mask, position_ids)
             x = self.norm_1(self.residual(x, attended))
             x = self.norm_2(self.residual(x, self.feed_forward(x)))
         else:
             y = self.norm_1(x)
-            attended, weights = self.self_attention(y, y, y, mask, places)
+            attended, weights = self.self_attention(y, y, y, mask, position_ids)
             x = self.residual(x, attended)
             x = self.residual(x, self.feed_forward(self.norm_2(x)))
         return x, weights
@@ -76,23 +76,23 @@ class DecoderLayer(nn.Module):
         self.norm_1, self.norm_2, self.norm_3 = (nn.LayerNorm(config.d_model, bias=config.bias) for _ in range(3))
 
     def forward(
-        self, x: Tensor, mask: Tensor, places: Tensor, memory: Tensor, memory_mask: Tensor,
-        past: tuple[KeysValues | None, KeysValues | None] = (None, None),
+        self, x: Tensor, mask: Tensor, position_ids: Tensor, memory: Tensor, memory_mask: Tensor,
+        kv_cache: tuple[KVCache | None, KVCache | None] = (None, None),
     ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
         """x (B, T, D), mask (B, 1, T, T), places (1, T), memory (B, S, D), memory_mask (B, 1, 1, S) -> x (B, T, D), own weights
-        (B, H, T, T), cross weights (B, H, T, S). With a `past`, x, places and the rows of mask and weights are of the N new tokens."""
-        own_past, cross_past = past
+        (B, H, T, T), cross weights (B, H, T, S). With a `kv_cache`, x, places and the rows of mask and weights are of the N new tokens."""
+        own_cache, cross_cache = kv_cache
         if self.norm == "post":
-            attended, weights = self.self_attention(x, x, x, mask, places, own_past)
+            attended, weights = self.self_attention(x, x, x, mask, position_ids, own_cache)
             x = self.norm_1(self.residual(x, attended))
-            attended, cross_weights = self.cross_attention(x, memory, memory, memory_mask, past=cross_past)
+            attended, cross_weights = self.cross_attention(x, memory, memory, memory_mask, kv_cache=cross_cache)
             x = self.norm_2(self.residual(x, attended))
             x = self.norm_3(self.residual(x, self.feed_forward(x)))
         else:
             y = self.norm_1(x)
-            attended, weights = self.self_attention(y, y, y, mask, places, own_past)
+            attended, weights = self.self_attention(y, y, y, mask, position_ids, own_cache)
             x = self.residual(x, attended)
-            attended, cross_weights = self.cross_attention(self.norm_2(x), memory, memory, memory_mask, past=cross_past)
+            attended, cross_weights = self.cross_attention(self.norm_2(x), memory, memory, memory_mask, kv_cache=cross_cache)
             x = self.residual(x, attended)
             x = self.residual(x, self.feed_forward(self.norm_3(x)))
         return x, weights, cross_weights

@@ -27,6 +27,6 @@ def target_mask(tgt_in: Tensor) -> Tensor:
     return padding_mask(tgt_in) & causal_mask(tgt_in.shape[1], tgt_in.device)
 
 
-def pair_mask(asking: Tensor, answering: Tensor) -> Tensor:
+def segment_mask(asking: Tensor, answering: Tensor) -> Tensor:
     """Where several pairs share a row, a token looks at its own pair only. Numbers of the pairs (B, Q), (B, L) -> (B, 1, Q, L)."""
     return (asking[:, :, None] == answering[:, None, :])[:, None]

@@ -20,14 +20,14 @@ def _angles(length: int, dims: int, device: torch.device | None = None) -> Tenso
     return torch.arange(length, device=device)[:, None] / 10000 ** (2 * pairs / dims)
 
 
-def places(length: int, device: torch.device | None = None) -> Tensor:
+def position_ids(length: int, device: torch.device | None = None) -> Tensor:
     """The positions of a sentence's tokens, (1, L), the same for all sentences. Raises Refusal when there are too many."""
     if length > MAX_POSITIONS:
         raise Refusal("model.too_long", tokens=length, most=MAX_POSITIONS)
     return torch.arange(length, device=device)[None]
 
 
-def packed_places(pairs: Tensor) -> Tensor:
+def packed_position_ids(pairs: Tensor) -> Tensor:
     """The positions of tokens where several sentences share a row: each counts from 0. Numbers of their pairs (B, L) -> (B, L)."""
     here = torch.arange(pairs.shape[1], device=pairs.device)
     begins = pairs.diff(dim=1, prepend=pairs[:, :1]) != 0
@@ -41,9 +41,9 @@ class SinusoidalPositions(nn.Module):
         super().__init__()
         self.register_buffer("table", sinusoids(MAX_POSITIONS, d_model), persistent=False)
 
-    def forward(self, x: Tensor, places: Tensor) -> Tensor:
+    def forward(self, x: Tensor, position_ids: Tensor) -> Tensor:
         """x (B, L, D), the position of each of its tokens (B, L) or (1, L) -> (B, L, D)."""
-        return x + self.table[places]
+        return x + self.table[position_ids]
 
 
 class LearnedPositions(nn.Module):
@@ -53,15 +53,15 @@ class LearnedPositions(nn.Module):
         super().__init__()
         self.table = nn.Parameter(torch.empty(MAX_POSITIONS, d_model))
 
-    def forward(self, x: Tensor, places: Tensor) -> Tensor:
+    def forward(self, x: Tensor, position_ids: Tensor) -> Tensor:
         """x (B, L, D), the position of each of its tokens (B, L) or (1, L) -> (B, L, D)."""
-        return x + self.table[places]
+        return x + self.table[position_ids]
 
 
 class NoPositions(nn.Module):
     """Adds nothing: rotary positions stand in the attention layers, or the model does without."""
 
-    def forward(self, x: Tensor, places: Tensor) -> Tensor:
+    def forward(self, x: Tensor, position_ids: Tensor) -> Tensor:
         """x (B, L, D) -> (B, L, D)."""
         return x
 
@@ -80,9 +80,9 @@ class RotaryPositions(nn.Module):
         self.register_buffer("cos", angles.cos(), persistent=False)
         self.register_buffer("sin", angles.sin(), persistent=False)
 
-    def forward(self, x: Tensor, places: Tensor) -> Tensor:
+    def forward(self, x: Tensor, position_ids: Tensor) -> Tensor:
         """x (B, H, L, K), the position of each token (B, L) or (1, L) -> (B, H, L, K)."""
-        cos, sin = self.cos[places][:, None], self.sin[places][:, None]  # (B or 1, 1, L, K // 2)
+        cos, sin = self.cos[position_ids][:, None], self.sin[position_ids][:, None]  # (B or 1, 1, L, K // 2)
         even, odd = x[..., 0 : self.pairs : 2], x[..., 1 : self.pairs : 2]
         turned = torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
         return torch.cat((turned, x[..., self.pairs :]), dim=-1)

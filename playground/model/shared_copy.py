@@ -9,7 +9,7 @@ import torch
 from playground.model.transformer import Transformer
 
 
-def twin(model: Transformer, generator: torch.Generator) -> Transformer:
+def shared_copy(model: Transformer, generator: torch.Generator) -> Transformer:
     """A new tree of modules over the very same tensors, in the same mode, whose dropout draws from `generator`. What is hung on it or
     changed in its modules is not in the original."""
     shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}

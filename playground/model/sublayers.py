@@ -16,7 +16,7 @@ NORMS = {
 SUBLAYERS = {stack: tuple(norms.values()) for stack, norms in NORMS.items()}
 
 
-def routes(config: ModelConfig) -> tuple[str, ...]:
+def sublayers(config: ModelConfig) -> tuple[str, ...]:
     """Every route in the order of computation: "src_embedding", "encoder.0.self_attention", …, "tgt_embedding", …, "projection"."""
     found = []
     for side, stack, layers in (("src", "encoder", config.encoder_layers), ("tgt", "decoder", config.decoder_layers)):
@@ -27,7 +27,7 @@ def routes(config: ModelConfig) -> tuple[str, ...]:
 
 
 @cache
-def route_of(parameter: str) -> str:
+def sublayer_of(parameter: str) -> str:
     """The route a parameter of the model belongs to: "decoder.1.norm_2.weight" -> "decoder.1.cross_attention"."""
     stack, *rest = parameter.split(".")
     if stack in NORMS:
@@ -52,7 +52,7 @@ def parameters(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str,
         "decoder_norm": norm,
         "projection": (tgt_vocab * d if share == "none" else 0) + bias * tgt_vocab,
     }
-    return {route: kinds[route.rpartition(".")[2]] for route in routes(config)}
+    return {route: kinds[route.rpartition(".")[2]] for route in sublayers(config)}
 
 
 def flops(config: ModelConfig, tgt_vocab: int, s: int, t: int) -> dict[str, int]:
@@ -76,4 +76,4 @@ def flops(config: ModelConfig, tgt_vocab: int, s: int, t: int) -> dict[str, int]
         }
         return kinds.get(route.rpartition(".")[2], 0)  # embeddings are looked up, norms have no matrices
 
-    return {route: cost(route) for route in routes(config)}
+    return {route: cost(route) for route in sublayers(config)}

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from playground.config import ModelConfig
-from playground.model.kv_cache import Cache
+from playground.model.kv_cache import DecoderCache
 from playground.model.layers import DecoderLayer, EncoderLayer
-from playground.model.masks import padding_mask, pair_mask, target_mask
+from playground.model.masks import padding_mask, segment_mask, target_mask
 from playground.model.parts import Dropout, Embedding, Linear
-from playground.model.positions import LearnedPositions, NoPositions, SinusoidalPositions, packed_places, places
+from playground.model.positions import LearnedPositions, NoPositions, SinusoidalPositions, packed_position_ids, position_ids
 
 
 class Output(NamedTuple):
@@ -32,7 +32,7 @@ class Transformer(nn.Module):
     embeddings of two different vocabularies are to be shared.
     """
 
-    steady = True  # what it computes of a token stays as it is while the sentence grows, so that it can be kept in a cache
+    cacheable = True  # what it computes of a token stays as it is while the sentence grows, so that it can be kept in a cache
 
     def __init__(self, config: ModelConfig, src_vocab: int, tgt_vocab: int, generator: torch.Generator | None = None) -> None:
         super().__init__()
@@ -58,37 +58,37 @@ class Transformer(nn.Module):
         self.to(self.generator.device)
         initialise(self)
 
-    def forward(self, src: Tensor, tgt_in: Tensor, src_pairs: Tensor | None = None, tgt_pairs: Tensor | None = None) -> Output:
+    def forward(self, src: Tensor, tgt_in: Tensor, src_segment_ids: Tensor | None = None, tgt_segment_ids: Tensor | None = None) -> Output:
         """src (B, S), tgt_in (B, T) -> logits (B, T, V) for the token after each of tgt_in, and all attention weights.
 
         When several pairs share a row, src_pairs (B, S) and tgt_pairs (B, T) say which one each token belongs to. Raises Refusal for a
         sentence that is too long.
         """
-        memory, encoder_weights = self.encode(src, src_pairs)
-        memory_mask = padding_mask(src) if src_pairs is None else pair_mask(tgt_pairs, src_pairs)
-        states, decoder_weights, cross_weights = self.decode(tgt_in, memory, memory_mask, pairs=tgt_pairs)
+        memory, encoder_weights = self.encode(src, src_segment_ids)
+        memory_mask = padding_mask(src) if src_segment_ids is None else segment_mask(tgt_segment_ids, src_segment_ids)
+        states, decoder_weights, cross_weights = self.decode(tgt_in, memory, memory_mask, segment_ids=tgt_segment_ids)
         return Output(self.project(states), encoder_weights, decoder_weights, cross_weights)
 
-    def encode(self, src: Tensor, pairs: Tensor | None = None) -> tuple[Tensor, tuple[Tensor, ...]]:
+    def encode(self, src: Tensor, segment_ids: Tensor | None = None) -> tuple[Tensor, tuple[Tensor, ...]]:
         """src (B, S) -> memory (B, S, D), and of each layer the weights (B, H, S, S)."""
-        mask, all_weights = padding_mask(src) if pairs is None else pair_mask(pairs, pairs), []
-        positions = places(src.shape[1], device=src.device) if pairs is None else packed_places(pairs)
+        mask, all_weights = padding_mask(src) if segment_ids is None else segment_mask(segment_ids, segment_ids), []
+        positions = position_ids(src.shape[1], device=src.device) if segment_ids is None else packed_position_ids(segment_ids)
         x = self.embed(src, self.src_embedding, self.src_positions, positions)
         for layer in self.encoder:
             x, weights = layer(x, mask, positions)
             all_weights.append(weights)
-        return self.deliver(self.encoder_norm(x), mask), tuple(all_weights)
+        return self.apply_memory_mode(self.encoder_norm(x), mask), tuple(all_weights)
 
-    def deliver(self, memory: Tensor, mask: Tensor) -> Tensor:
+    def apply_memory_mode(self, memory: Tensor, mask: Tensor) -> Tensor:
         """What of memory (B, S, D) the decoder gets: the whole; the mean of a sentence's tokens at every place, as when one vector had
         to hold a sentence (Cho et al. 2014); or nothing, and then nothing of the source reaches it, and no gradient the encoder."""
-        if self.config.memory == "mean":
+        if self.config.memory_mode == "mean":
             own = mask[:, 0, :, :, None]  # (B, 1 or S, S, 1)
             return ((memory[:, None] * own).sum(dim=2) / own.sum(dim=2)).expand_as(memory)
-        return memory * 0 if self.config.memory == "cut" else memory
+        return memory * 0 if self.config.memory_mode == "cut" else memory
 
     def decode(
-        self, tgt_in: Tensor, memory: Tensor, memory_mask: Tensor, cache: Cache | None = None, pairs: Tensor | None = None
+        self, tgt_in: Tensor, memory: Tensor, memory_mask: Tensor, cache: DecoderCache | None = None, segment_ids: Tensor | None = None
     ) -> tuple[Tensor, tuple[Tensor, ...], tuple[Tensor, ...]]:
         """tgt_in (B, T), memory (B, S, D), memory_mask (B, 1, 1, S) -> states (B, T, D), and of each layer the weights (B, H, T, T)
         and the cross-attention weights (B, H, T, S).
@@ -97,9 +97,9 @@ class Transformer(nn.Module):
         """
         start, all_weights, all_cross_weights = cache.length if cache else 0, [], []
         mask = target_mask(tgt_in)[:, :, start:]  # (B, 1, T, T) -> (B, 1, N, T)
-        positions = places(tgt_in.shape[1], device=tgt_in.device)[:, start:]
-        if pairs is not None:
-            mask, positions = mask & pair_mask(pairs, pairs), packed_places(pairs)
+        positions = position_ids(tgt_in.shape[1], device=tgt_in.device)[:, start:]
+        if segment_ids is not None:
+            mask, positions = mask & segment_mask(segment_ids, segment_ids), packed_position_ids(segment_ids)
         x = self.embed(tgt_in[:, start:], self.tgt_embedding, self.tgt_positions, positions)
         for number, layer in enumerate(self.decoder):
             x, weights, cross_weights = layer(x, mask, positions, memory, memory_mask, cache.layers[number] if cache else (None, None))

@@ -43,7 +43,7 @@ class Stages(dict[str, Stage]):
 
 
 @dataclass(frozen=True)
-class Inside:
+class SentenceActivations:
     """One pass through the model of `step`: the decoder reads `fed`, is asked for `asked`. No other recording has its `number`."""
 
     step: int
@@ -54,9 +54,9 @@ class Inside:
     number: int = field(default_factory=NUMBERS.__next__)
 
 
-def inside(
+def activations(
     reader: Reader, run: Run, step: int | None, text: str, reference: bool = False, cell: Cell | None = None
-) -> tuple[Inside, Derivation | None]:
+) -> tuple[SentenceActivations, Derivation | None]:
     """Records `text`; the decoder is fed its own greedy output, or the right answer when `reference`.
 
     The derivation of `cell` comes with it, from the very same parameters; of one that this model doesn't have, there is none. Raises
@@ -68,12 +68,12 @@ def inside(
         raise Refusal("runs.no_reference", text=text[:80])
     src, tgt = run.tokenizers
 
-    def work(model: Transformer, actual: int) -> Inside:
+    def work(model: Transformer, actual: int) -> SentenceActivations:
         written = (*tgt.encode(normalise(right[0])), EOS) if right else greedy(model, [ids], most_written(len(ids)))[0].ids
         asked, begin = pieces_from(tgt, written), Piece(SPECIAL_TOKENS[BOS], BOS)
-        return Inside(actual, pieces_of(src, text, end=True), (begin, *asked[:-1]), asked, Stages(record(model, ids, written)))
+        return SentenceActivations(actual, pieces_of(src, text, end=True), (begin, *asked[:-1]), asked, Stages(record(model, ids, written)))
 
-    def derive(model: Transformer, found: Inside) -> Derivation | None:
+    def derive(model: Transformer, found: SentenceActivations) -> Derivation | None:
         index = cell.index(found.stages[cell.address]) if cell and cell.address in found.stages else None
         return explain(model, found.stages, cell.address, index) if index else None
 

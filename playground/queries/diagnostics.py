@@ -11,22 +11,22 @@ import torch
 from playground.config import MAX_POSITIONS, limits
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Item
-from playground.inspection.copies import learning
+from playground.inspection.copies import trainable_copy
 from playground.inspection.counting import counted_flops, counted_parameters
 from playground.model import sublayers
 from playground.model.transformer import Transformer
 from playground.queries.reader import Reader
 from playground.queries.time_slices import affordable
 from playground.runs.run import Run
-from playground.training.diagnostics import Checkup
+from playground.training.diagnostics import StepDiagnostics
 from playground.training.loss import cross_entropy
 
 MOST, FEWEST = 64, 8  # held-out sentences that are read when the health is worked out anew
-PASSES = 3 * len(limits("memory").choices)  # a backward pass costs two forward passes, and every kind of memory has its own
+PASSES = 3 * len(limits("memory_mode").choices)  # a backward pass costs two forward passes, and every kind of memory has its own
 
 
 @dataclass(frozen=True)
-class Health:
+class Diagnostics:
     """`numbers` by address (training/diagnostics.py) at `step`. Told by training, they are of the step's own batch; worked out anew, of
     `sentences` held-out ones, with the parameters after the step, without dropout, and there is no update."""
 
@@ -45,43 +45,43 @@ class Costs:
     counted_flops: dict[str, int]
 
 
-def health(reader: Reader, run: Run, step: int | None) -> Health:
+def diagnostics(reader: Reader, run: Run, step: int | None) -> Diagnostics:
     """At `step`, or the newest (None). Raises Refusal when the run has nothing to show yet."""
     table = run.history.health
     if table:
         rows = bisect_right(table.column("step"), step) if step is not None else len(table)
         if rows:
             numbers = {name: table.column(name, rows - 1, rows)[0] for name in table.names}
-            return Health(int(numbers.pop("step")), numbers)
-    return anew(reader, run, step)[run.memory_at(step if step is not None else run.step)]
+            return Diagnostics(int(numbers.pop("step")), numbers)
+    return recompute(reader, run, step)[run.memory_at(step if step is not None else run.step)]
 
 
-def anew(reader: Reader, run: Run, step: int | None) -> dict[str, Health]:
+def recompute(reader: Reader, run: Run, step: int | None) -> dict[str, Diagnostics]:
     """One for each kind of memory: the decoder gets the whole, its mean or nothing, all else equal."""
     src, tgt = run.tokenizers or (None, None)
 
-    def work(model: Transformer, actual: int) -> dict[str, Health]:
-        pairs = reader.examples(run, "heldout", min(MOST, run.experiment.data.heldout))
+    def work(model: Transformer, actual: int) -> dict[str, Diagnostics]:
+        pairs = reader.examples(run, "heldout", min(MOST, run.experiment.data.validation_size))
         items = [Item(source, target, tuple(src.encode(source)), tuple(tgt.encode(target))) for source, target in pairs]
         items = [item for item in items if item.src_ids and max(len(item.src_ids), len(item.tgt_ids)) < MAX_POSITIONS]
         tokens = sum(len(item.src_ids) + len(item.tgt_ids) + 2 for item in items) / len(items)
         batch = collate(items[: affordable(run, PASSES * tokens, MOST, FEWEST)])
-        return {memory: Health(actual, examine(model, batch, memory), len(batch.src)) for memory in limits("memory").choices}
+        return {memory: Diagnostics(actual, examine(model, batch, memory), len(batch.src)) for memory in limits("memory_mode").choices}
 
     return reader.work(run, step, ("health",), work)
 
 
 def examine(model: Transformer, batch: Batch, memory: str) -> dict[str, float]:
     """The numbers of one forward and one backward pass, and the loss under "loss". The model is in eval mode, and stays as it is."""
-    mine = learning(model)
-    mine.config = replace(model.config, memory=memory)
+    mine = trainable_copy(model)
+    mine.config = replace(model.config, memory_mode=memory)
     parameters = dict(mine.named_parameters())
-    checkup = Checkup(mine, {parameter: name for name, parameter in parameters.items()})
-    with torch.enable_grad(), checkup.watch(mine, batch):
+    step_diagnostics = StepDiagnostics(mine, {parameter: name for name, parameter in parameters.items()})
+    with torch.enable_grad(), step_diagnostics.watch(mine, batch):
         loss = cross_entropy(mine(batch.src, batch.tgt_in).logits, batch.tgt_out)
         loss.backward()
     gradients = torch._foreach_norm([parameter.grad for parameter in parameters.values()])
-    numbers = checkup.row(gradients, [parameter.detach() for parameter in parameters.values()])
+    numbers = step_diagnostics.row(gradients, [parameter.detach() for parameter in parameters.values()])
     return {address: number for address, number in numbers.items() if not address.endswith("/update")} | {"loss": loss.item()}
 
 

@@ -20,7 +20,7 @@ from playground.queries.results import Piece, pieces_from, pieces_of
 from playground.queries.time_slices import SLICE, affordable, in_slices
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run
-from playground.runs.tokens import judge
+from playground.runs.tokens import tokens_correct
 from playground.tasks.toy_tasks import TASKS
 
 SPLITS = ("heldout", "test", "harder")
@@ -132,7 +132,7 @@ def _scores(corpus: Corpus, items: Sequence[Item], outputs: Sequence[tuple[int, 
     tokenize = tokenization([text for texts in references for text in texts], task.tgt_unit if task else None)
     ratios, mistakes = [], []
     for item, ids, answers in zip(items, outputs, references, strict=True):
-        judged = {answer: judge(ids, [tokenizer.encode(answer)]) for answer in answers}
+        judged = {answer: tokens_correct(ids, [tokenizer.encode(answer)]) for answer in answers}
         nearest = max(answers, key=lambda answer: sum(judged[answer]))
         reference = pieces_of(tokenizer, nearest)
         ratios.append(sum(token != EOS for token in ids) / len(reference))

@@ -24,10 +24,10 @@ def named(reader: Reader, run: Run, step: int | None, shown: int, kind: str) -> 
     """All heads of one kind, at the step a look asked for (`step`) and got (`shown`).
 
     They are scored on held-out sentences with their right answers, in padded batches, by the parameters of that step. A look at a picture
-    of the film has no parameters: then on the film's own sentences, as pictured, without padding.
+    of the replay has no parameters: then on the replay's own sentences, as pictured, without padding.
     """
     if step is not None and run.parameters_at(step)[0] != shown:
-        return _named_in_film(run, shown, kind)
+        return _named_in_replay(run, shown, kind)
     examples = reader.examples(run, "heldout", SENTENCES)
 
     def work(model: Transformer, _: int) -> Scores:
@@ -40,9 +40,9 @@ def named(reader: Reader, run: Run, step: int | None, shown: int, kind: str) -> 
     return reader.work(run, step, ("heads named", kind), work)
 
 
-def _named_in_film(run: Run, step: int, kind: str) -> Scores:
+def _named_in_replay(run: Run, step: int, kind: str) -> Scores:
     tgt, samples = run.tokenizers[1], []
-    for (source, _), done in zip(run.film.plan.probes, run.film.frame(step).completions, strict=True):
+    for (source, _), done in zip(run.replay.plan.probes, run.replay.frame(step).completions, strict=True):
         if done.cross is not None:
             samples.append(_sample(run, kind, source, tgt.decode(done.ids), done.ids, getattr(done, kind).astype(np.float32)))
     return score(samples, kind)
@@ -62,7 +62,7 @@ def _sample(run: Run, kind: str, source: str, target: str, ids: Sequence[int], w
 
 @dataclass(frozen=True)
 class Curves:
-    """Two numbers of every head of one kind at each step of the film: (L, H, steps)."""
+    """Two numbers of every head of one kind at each step of the replay: (L, H, steps)."""
 
     steps: tuple[int, ...]
     entropy: np.ndarray  # bits, mean over the rows with a choice
@@ -71,20 +71,20 @@ class Curves:
 
 
 def curves(reader: Reader, run: Run, kind: str) -> Curves | None:
-    """Over the film, on its own sentences; None while it has no picture of attention.
+    """Over the replay, on its own sentences; None while it has no picture of attention.
 
     While a model still writes nonsense, its rows are held against the right answer, place by place: the third token that is written should
     look where the third token of the answer comes from.
     """
-    frames = run.film.frames
-    if not any(run.film.plan.attention) or not frames or run.tokenizers is None:
+    frames = run.replay.frames
+    if not any(run.replay.plan.attention) or not frames or run.tokenizers is None:
         return None
     return reader.remember(run, ("curves", kind, len(frames), frames[-1].step), lambda: _curves(run, frames, kind))
 
 
 def _curves(run: Run, frames: Sequence[Frame], kind: str) -> Curves:
-    kept = [at for at, wanted in enumerate(run.film.plan.attention) if wanted]
-    ways = {at: _Ways(run, *run.film.plan.probes[at]) for at in kept} if kind == "cross" else {}
+    kept = [at for at, wanted in enumerate(run.replay.plan.attention) if wanted]
+    ways = {at: _Ways(run, *run.replay.plan.probes[at]) for at in kept} if kind == "cross" else {}
     entropy, aligned = [], []
     for frame in frames:
         done = [(at, frame.completions[at]) for at in kept]

@@ -12,17 +12,17 @@ import numpy as np
 from playground.config import EOS, MAX_POSITIONS, Refusal
 from playground.data.corpus import Corpus, Item
 from playground.decoding import Trace, greedy, trace
-from playground.inspection.copies import own
+from playground.inspection.copies import shadow_copy
 from playground.inspection.interventions import Change, Head, heads, silence
 from playground.inspection.probabilities import top
 from playground.model.transformer import Transformer
 from playground.queries import references
 from playground.queries.reader import Reader, most_written, traced_parts
-from playground.queries.results import Look, Piece, pieces_from
-from playground.queries.time_slices import MOMENT, affordable
+from playground.queries.results import Piece, SentenceTrace, pieces_from
+from playground.queries.time_slices import BUDGET_S, affordable
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run
-from playground.training.metrics import Exam, Validation, prepare, validate
+from playground.training.metrics import EvalSet, Validation, build_eval_set, validate
 
 MOST, FEWEST = 100, 10  # held-out sentences that are asked
 SECONDS = 0.6  # of one core that is not busy, that all heads together may take, about
@@ -45,9 +45,9 @@ class Outcome:
     `fed` is written by force in both: how likely each of its tokens is to either. Same parameters everywhere.
     """
 
-    before: Look
-    after: Look
-    unedited: Look  # `after` itself without an edit
+    before: SentenceTrace
+    after: SentenceTrace
+    unedited: SentenceTrace  # `after` itself without an edit
     fed: tuple[Piece, ...]
     likely_before: tuple[float, ...]
     likely_after: tuple[float, ...]
@@ -75,7 +75,7 @@ def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Chang
     most = most_written(len(ids))
 
     def work(model: Transformer, actual: int) -> Outcome:
-        def write(changed: Transformer) -> tuple[Trace, Look]:
+        def write(changed: Transformer) -> tuple[Trace, SentenceTrace]:
             found = trace(changed, ids, greedy(changed, [ids], most)[0].ids)
             return found, reader.inside(run, text, right, found.tgt_ids, *traced_parts(found), actual)
 
@@ -90,7 +90,7 @@ def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Chang
         likely = [traced_parts(trace(one, ids, fed))[2] for one in (model, changed)]
         at = edit.row if edit else MAX_POSITIONS
         shown = _step(run, plain.probabilities[at], edited.probabilities[at]) if at < len(plain.tgt_ids) else None
-        return Outcome(before, after, unedited, pieces_from(tokenizer, fed), *likely, shown, asked, model.config.memory)
+        return Outcome(before, after, unedited, pieces_from(tokenizer, fed), *likely, shown, asked, model.config.memory_mode)
 
     return reader.work(run, step, (text, reference, change, "what if"), work)
 
@@ -115,7 +115,7 @@ def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> 
     """
     if run.working and step is None:
         raise Refusal("whatif.while_training")
-    end, every, more = time.monotonic() + MOMENT, heads(run.experiment.model), False
+    end, every, more = time.monotonic() + BUDGET_S, heads(run.experiment.model), False
 
     def ask(*silent: Head) -> list[Validation]:
         def work(model: Transformer, _: int) -> list[Validation]:
@@ -134,11 +134,11 @@ def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> 
     return found
 
 
-def _each(model: Transformer, questions: Exam, silent: tuple[Head, ...]) -> list[Validation]:
+def _each(model: Transformer, questions: EvalSet, silent: tuple[Head, ...]) -> list[Validation]:
     """One validation for each of these heads, while it is off; without any, one of the model as it is."""
     if not silent:
         return [validate(model, questions)]
-    mine, found = own(model), []
+    mine, found = shadow_copy(model), []
     if silent[0].part != "encoder":
         mine.encode = cache(mine.encode)  # what it says of a chunk stays the same
     for head in silent:
@@ -149,17 +149,17 @@ def _each(model: Transformer, questions: Exam, silent: tuple[Head, ...]) -> list
     return found
 
 
-def exam(reader: Reader, corpora: Corpora, run: Run, times: int) -> Exam:
+def exam(reader: Reader, corpora: Corpora, run: Run, times: int) -> EvalSet:
     """The first held-out sentences with all their right answers: as many as can be asked so many times in about `SECONDS`."""
     src, tgt = run.tokenizers
-    pairs = reader.examples(run, "heldout", min(MOST, run.experiment.data.heldout))
+    pairs = reader.examples(run, "heldout", min(MOST, run.experiment.data.validation_size))
     items = tuple(Item(source, target, tuple(src.encode(source)), tuple(tgt.encode(target))) for source, target in pairs)
     tokens = sum(len(item.src_ids) + len(item.tgt_ids) + 2 for item in items) / len(items)
     chosen = items[: affordable(run, times * tokens / SECONDS, MOST, FEWEST)]
     if run.experiment.data.task == "own":
-        return prepare(corpora.get(run.experiment, run.pairs), chosen)
+        return build_eval_set(corpora.get(run.experiment, run.pairs), chosen)
     right = {item.src: references.references(run, item.src) or (item.tgt,) for item in chosen}
-    return prepare(Corpus(run.experiment.data.task, src, tgt, (), chosen, (), right), chosen)
+    return build_eval_set(Corpus(run.experiment.data.task, src, tgt, (), chosen, (), right), chosen)
 
 
 def _step(run: Run, without: np.ndarray, edited: np.ndarray) -> Step:

@@ -17,11 +17,11 @@ from playground.queries.time_slices import SLICE, affordable, in_slices
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run
 from playground.tasks.toy_tasks import TASKS, of_length, units
-from playground.training.metrics import prepare
+from playground.training.metrics import build_eval_set
 
 REACH = 3  # times the longest source of training
 EACH, FEWEST = 20, 2  # sentences of one length
-MOST = 800  # sentences of a task that can't make them to measure
+MAX_SENTENCES = 800  # sentences of a task that can't make them to measure
 SEED = 1  # of the sentences made here: the same for every run
 
 
@@ -62,7 +62,7 @@ def forced(model: Transformer, corpus: Corpus, items: Sequence[Item]) -> list[tu
     """For each item, which tokens of its right answer (T,), EOS last, are the likeliest given those before: of the answer with the largest
     share of them, where it has several. And whether one of its answers is right as a whole. The model is in eval mode."""
     flags, best, whole = [np.zeros(0, dtype=bool)] * len(items), [(-1.0, False)] * len(items), [False] * len(items)
-    for batch, question, own, spellable, _ in prepare(corpus, tuple(items)).chunks:
+    for batch, question, own, spellable, _ in build_eval_set(corpus, tuple(items)).batches:
         right, real = model(batch.src, batch.tgt_in).logits.argmax(dim=-1) == batch.tgt_out, batch.tgt_out != PAD
         for row, item in enumerate(question.tolist()):
             found = right[row, real[row]].numpy()
@@ -88,5 +88,5 @@ def _made(run: Run, corpus: Corpus) -> list[Item]:
 def _existing(run: Run, corpus: Corpus) -> list[Item]:
     """As many held-out as harder ones, in order of length."""
     tokens = sum(len(item.src_ids) + len(item.tgt_ids) for item in corpus.heldout) / len(corpus.heldout)
-    half = affordable(run, tokens, MOST, 2) // 2
+    half = affordable(run, tokens, MAX_SENTENCES, 2) // 2
     return sorted([*corpus.heldout[:half], *corpus.harder[:half]], key=lambda item: len(item.tgt_ids))

@@ -1,4 +1,4 @@
-"""The completions of the probe sentences at any step of the film, as the page shows the newest ones."""
+"""The completions of the probe sentences at any step of the replay, as the page shows the newest ones."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from playground.config import EOS
 from playground.queries import references
 from playground.runs.history import Probe
 from playground.runs.run import Run
-from playground.runs.tokens import judge, shown
+from playground.runs.tokens import shown, tokens_correct
 
 
 def probes_at(run: Run, step: int) -> tuple[int, tuple[Probe, ...]]:
-    """(the step of the picture, its probes): the last picture at or before `step`; none in an empty film."""
-    frame = run.film.frame(step)
+    """(the step of the picture, its probes): the last picture at or before `step`; none in an empty replay."""
+    frame = run.replay.frame(step)
     if frame is None or run.tokenizers is None:
         return step, ()
     src, tgt = run.tokenizers
     found = []
-    for (source, target), completion in zip(run.film.plan.probes, frame.completions, strict=True):
-        right = judge(completion.ids, map(tgt.encode, references.references(run, source) or (target,)))
+    for (source, target), completion in zip(run.replay.plan.probes, frame.completions, strict=True):
+        right = tokens_correct(completion.ids, map(tgt.encode, references.references(run, source) or (target,)))
         pieces = (shown(src, src.encode(source)), shown(tgt, tgt.encode(target)), shown(tgt, completion.ids))
         found.append(Probe(*pieces, right, completion.ids[-1] == EOS))
     return frame.step, tuple(found)

@@ -13,33 +13,33 @@ from playground.data.statistics import Statistics
 from playground.decoding import Trace, greedy, trace
 from playground.model.transformer import Transformer
 from playground.queries import references
-from playground.queries.results import Likely, Look, Piece, likely_of, pieces_from, pieces_of
+from playground.queries.results import Likely, Piece, SentenceTrace, likely_of, pieces_from, pieces_of
 from playground.reading.text import normalise
-from playground.runs.lru import Memory
-from playground.runs.model_cache import Models
+from playground.runs.lru import LRU
+from playground.runs.model_cache import ModelCache
 from playground.runs.queue.parallel import ReaderThreads
 from playground.runs.registry import Runs
 from playground.runs.replay import TOP, Completion
 from playground.runs.run import Run
-from playground.runs.tokens import judge
+from playground.runs.tokens import tokens_correct
 
-__all__ = ["Likely", "Look", "Piece", "Reader"]
+__all__ = ["Likely", "Piece", "Reader", "SentenceTrace"]
 
 REMEMBERED, REMEMBERED_BYTES = 512, 200_000_000  # looks and translations
 CHARACTERS = 5_000  # of one sentence; what is longer has too many tokens for any model
-PATIENCE = 60.0  # seconds that somebody waits for an answer
-FREER = 16  # tokens an output may have beyond twice its source
+TIMEOUT_S = 60.0  # seconds that somebody waits for an answer
+EXTRA_TOKENS = 16  # tokens an output may have beyond twice its source
 
 
 class Reader:
     """Called from the web server's threads; works on its own few threads, so that a look never takes more cores than that."""
 
     def __init__(self, runs: Runs, threads: int = 2) -> None:
-        self._runs, self._models = runs, Models()
+        self._runs, self._models = runs, ModelCache()
         self._threads = ReaderThreads(threads)
-        self._known = Memory(REMEMBERED, REMEMBERED_BYTES)
+        self._known = LRU(REMEMBERED, REMEMBERED_BYTES)
 
-    def look(self, run: Run, step: int | None, text: str, target: str | None = None) -> Look:
+    def look(self, run: Run, step: int | None, text: str, target: str | None = None) -> SentenceTrace:
         """What the model does with `text`: `target` None follows its own greedy output; "reference" the right answer; else that text.
 
         Raises Refusal for text that is empty or too long, or when the reference is asked for and not known.
@@ -53,7 +53,7 @@ class Reader:
         if pictured:
             return self.inside(run, text, right, pictured.ids, *pictured_parts(pictured), step)
 
-        def work(model: Transformer, actual: int) -> Look:
+        def work(model: Transformer, actual: int) -> SentenceTrace:
             if target is None:
                 written = greedy(model, [ids], most_written(len(ids)))[0].ids
             else:
@@ -135,9 +135,9 @@ class Reader:
             return (found, self._known.get((number, *then[0]), lambda: then[1](model, found))) if then else found
 
         try:
-            return self._threads.ask(task, PATIENCE)
+            return self._threads.ask(task, TIMEOUT_S)
         except TimeoutError as error:
-            raise Refusal("runs.too_slow", seconds=f"{PATIENCE:g}") from error
+            raise Refusal("runs.too_slow", seconds=f"{TIMEOUT_S:g}") from error
 
     def _tokenizers(self, run: Run) -> tuple:
         if run.tokenizers is None:
@@ -157,31 +157,31 @@ class Reader:
     def inside(
         self, run: Run, text: str, possible: tuple[str, ...] | None, written: tuple[int, ...], stacks: tuple[np.ndarray, ...],
         top: tuple[np.ndarray, np.ndarray], probabilities: tuple[float, ...], step: int,
-    ) -> Look:  # fmt: skip
+    ) -> SentenceTrace:  # fmt: skip
         """A `Look` at `written`, from the parts that `traced_parts` or `pictured_parts` give."""
         src, tgt = run.tokenizers
         asked, begin = pieces_from(tgt, written), Piece(SPECIAL_TOKENS[BOS], BOS)
-        right = judge(written, map(tgt.encode, possible)) if possible is not None else None
+        right = tokens_correct(written, map(tgt.encode, possible)) if possible is not None else None
         alignment = references.alignment(run, text, tgt.decode(written), len(written))
         source = pieces_of(src, text, end=True)
-        return Look(
+        return SentenceTrace(
             step, source, (begin, *asked[:-1]), asked, *stacks, likely_of(tgt, *top), probabilities, alignment, right, possible,
             written[-1] == EOS,
         )  # fmt: skip
 
     def _pictured(self, run: Run, step: int | None, text: str) -> Completion | None:
-        """The film's picture of this very sentence at this very step, where the parameters of the step were not kept."""
-        film = run.film
-        if step is None or step in film.parameter_steps or step not in film.steps:
+        """The replay's picture of this very sentence at this very step, where the parameters of the step were not kept."""
+        replay = run.replay
+        if step is None or step in replay.parameter_steps or step not in replay.steps:
             return None
-        sources = [normalise(src) for src, _ in film.plan.probes]
-        found = film.frame(step).completions[sources.index(text)] if text in sources else None
+        sources = [normalise(src) for src, _ in replay.plan.probes]
+        found = replay.frame(step).completions[sources.index(text)] if text in sources else None
         return found if found and found.cross is not None else None
 
 
 def most_written(source: float) -> int:
     """The most tokens that are written for a source of so many without its EOS."""
-    return min(MAX_POSITIONS, round(2 * source) + FREER)
+    return min(MAX_POSITIONS, round(2 * source) + EXTRA_TOKENS)
 
 
 def traced_parts(found: Trace) -> tuple:
@@ -193,7 +193,7 @@ def traced_parts(found: Trace) -> tuple:
 
 
 def pictured_parts(found: Completion) -> tuple:
-    """The same of a picture in the film."""
+    """The same of a picture in the replay."""
     stacks = tuple(stack.astype(np.float32) for stack in (found.encoder, found.decoder, found.cross))
     return stacks, (found.top_ids, found.top_probabilities.astype(np.float32)), tuple(found.probabilities.astype(float).tolist())
 

@@ -42,10 +42,10 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Look:
+class SentenceTrace:
     """Everything inside one sentence: rows of decoder and cross ask for `asked`, decoder columns are `fed`, cross columns are `source`.
 
-    A weight of 0 may be a small one (pictures of the film are rounded); what is masked, the model's mask functions tell.
+    A weight of 0 may be a small one (pictures of the replay are rounded); what is masked, the model's mask functions tell.
     """
 
     step: int

@@ -13,21 +13,21 @@ from playground.inspection import lens
 from playground.model.transformer import Transformer
 from playground.queries import references
 from playground.queries.reader import Reader, most_written, traced_parts
-from playground.queries.results import Look
+from playground.queries.results import SentenceTrace
 from playground.reading.text import normalise
 from playground.runs.run import Run
-from playground.runs.tokens import judge
+from playground.runs.tokens import tokens_correct
 
-WIDEST = 120  # sentences asked at once when one is sought that goes wrong
+MAX_BEAM = 120  # sentences asked at once when one is sought that goes wrong
 
 
 @dataclass(frozen=True)
-class Lives:
+class Comparison:
     """One sentence, written up to three times with the same parameters; each life is a `Look`. Without a reference nothing is forced."""
 
-    forced: Look | None  # fed the reference
-    free: Look  # fed what it wrote itself
-    corrected: Look | None  # like `free`, with one token of it replaced
+    forced: SentenceTrace | None  # fed the reference
+    free: SentenceTrace  # fed what it wrote itself
+    corrected: SentenceTrace | None  # like `free`, with one token of it replaced
     parted: int | None  # the first step at which `free` wrote another token than the reference
     recovered: int | None  # the first step from which on `corrected` writes the reference to its end
 
@@ -36,7 +36,7 @@ class Lives:
         return self.free.step
 
 
-def lives(reader: Reader, run: Run, step: int | None, text: str, reference: str = "", fix: tuple[int, int] | None = None) -> Lives:
+def compare(reader: Reader, run: Run, step: int | None, text: str, reference: str = "", fix: tuple[int, int] | None = None) -> Comparison:
     """`reference`: what to force when nobody knows the right answer; `fix`: (step of the free life, token id to write there instead).
 
     A `fix` beyond the end of the sentence or the vocabulary is ignored. Raises Refusal for text that is empty or too long.
@@ -50,15 +50,15 @@ def lives(reader: Reader, run: Run, step: int | None, text: str, reference: str 
             raise Refusal("runs.too_long", tokens=len(candidate), most=MAX_POSITIONS)
     most = most_written(len(ids))
 
-    def work(model: Transformer, actual: int) -> Lives:
-        def life(written: tuple[int, ...]) -> Look:
+    def work(model: Transformer, actual: int) -> Comparison:
+        def life(written: tuple[int, ...]) -> SentenceTrace:
             return reader.inside(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
 
         free = greedy(model, [ids], most)[0].ids
-        wanted = max(candidates, key=lambda answer: sum(judge(free, [answer[:-1]])), default=None)
+        wanted = max(candidates, key=lambda answer: sum(tokens_correct(free, [answer[:-1]])), default=None)
         fixed = _fixed(free, fix, tokenizer.size)
         corrected = greedy(model, [ids], most, prefix=fixed)[0].ids if fixed else None
-        return Lives(
+        return Comparison(
             life(wanted) if wanted else None, life(free), life(corrected) if corrected else None, _parted(free, wanted),
             _recovered(corrected, wanted, len(fixed)),
         )  # fmt: skip
@@ -75,7 +75,7 @@ def lens_of(reader: Reader, run: Run, step: int | None, text: str, written: Sequ
 def go_wrong(reader: Reader, run: Run, step: int | None, sentences: Sequence[tuple[str, str]]) -> list[str]:
     """Which of these (source, target) sentences free running gets wrong, of the first `WIDEST` that the model can read; first those where
     it goes wrong on its way: something before the mistake is right, and something comes after it."""
-    asked = [text for text, _ in sentences if _readable(reader, run, text)][:WIDEST]
+    asked = [text for text, _ in sentences if _readable(reader, run, text)][:MAX_BEAM]
     sources = [reader.read(run, text)[1] for text in asked]
 
     most = most_written(max(map(len, sources), default=0))

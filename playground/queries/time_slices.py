@@ -12,7 +12,7 @@ from playground.queries.reader import Reader
 from playground.runs.run import Run
 
 SLICE = 50  # things that are worked through before somebody else may ask
-MOMENT = 0.3  # seconds after which no further slice is begun
+BUDGET_S = 0.3  # seconds after which no further slice is begun
 OPERATIONS = 2e10  # what a busy core does in about a second, a token at a time
 Thing, Answer = TypeVar("Thing"), TypeVar("Answer")
 
@@ -40,7 +40,7 @@ def in_slices(
     """
     if not things:
         raise ValueError("there is nothing to ask")
-    end, worked = time.monotonic() + MOMENT, []
+    end, worked = time.monotonic() + BUDGET_S, []
     steps, found = [], []
 
     def ask(start: int) -> tuple[int, Answer]:

@@ -15,8 +15,8 @@ from playground.decoding import (
     Pass,
     Search,
     Verdict,
+    classify,
     greedy,
-    judge,
     multiplications,
     positions,
     sample,
@@ -27,19 +27,19 @@ from playground.decoding import (
 from playground.model.transformer import Transformer
 from playground.queries import references
 from playground.queries.reader import CHARACTERS, Reader, most_written, traced_parts
-from playground.queries.results import Candidate, Look, Piece, pieces_from, pieces_of
+from playground.queries.results import Candidate, Piece, SentenceTrace, pieces_from, pieces_of
 from playground.reading.text import normalise
 from playground.runs.run import Run
-from playground.runs.tokens import judge as judge_tokens
+from playground.runs.tokens import tokens_correct as judge_tokens
 
 METHODS = ("greedy", "beam", "sample")
-WIDEST = 10  # beam
+MAX_BEAM = 10  # beam
 LEAN = False  # the model's own code writes, with the cache and without: so the times tell of the cache and of nothing else
 TRIES, ENOUGH = 3, 300  # the shortest time of so many is compared, but no more are begun after so many milliseconds
 
 
 @dataclass(frozen=True)
-class Way:
+class DecodingOptions:
     """How a sentence is decoded. `width` and `length_penalty` are for a beam; `temperature`, `top_k`, `top_p` and `seed` for sampling;
     the output begins with `prefix`. Without `cache` everything is computed anew for each token, and compared."""
 
@@ -54,7 +54,7 @@ class Way:
     cache: bool = True
 
 
-PLAIN = Way()
+PLAIN = DecodingOptions()
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,13 @@ class Translation:
     verdict: Verdict | None  # of a beam, where a right answer is known
 
 
-def translate(reader: Reader, run: Run, step: int | None, text: str, way: Way = PLAIN) -> Translation:
+def translate(reader: Reader, run: Run, step: int | None, text: str, way: DecodingOptions = PLAIN) -> Translation:
     """`step` None: the newest parameters. Raises Refusal for text that is empty or too long, and for a way there is not."""
     if way.method not in METHODS:
         raise Refusal("runs.no_method", name=way.method[:40])
-    numbers = 1 <= way.width <= WIDEST, isfinite(way.length_penalty), 0 < way.temperature < inf, way.top_k >= 0, 0 < way.top_p <= 1
+    numbers = 1 <= way.width <= MAX_BEAM, isfinite(way.length_penalty), 0 < way.temperature < inf, way.top_k >= 0, 0 < way.top_p <= 1
     if not all(numbers):
-        raise Refusal("decoding.no_way", widest=WIDEST)
+        raise Refusal("decoding.no_way", widest=MAX_BEAM)
     text, ids = reader.read(run, text)
     src, tgt = run.tokenizers
     beginning = normalise(way.prefix[:CHARACTERS])
@@ -113,25 +113,25 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, way: Way = 
         return Translation(
             actual, pieces_of(src, text), pieces_of(tgt, beginning) if prefix else (),
             tuple(_candidate(run, hypothesis, prefix, right) for hypothesis in written), right,
-            cached, anew, same, found, judge(model, ids, found, whole) if found else None,
+            cached, anew, same, found, classify(model, ids, found, whole) if found else None,
         )  # fmt: skip
 
     return reader.work(run, step, (text, way), work)
 
 
-def look_at(reader: Reader, run: Run, step: int | None, text: str, written: tuple[int, ...]) -> Look:
+def trace_of(reader: Reader, run: Run, step: int | None, text: str, written: tuple[int, ...]) -> SentenceTrace:
     """Everything inside the model while it writes these very tokens for `text`."""
     text, ids = reader.read(run, text)
     right = references.references(run, text)
 
-    def work(model: Transformer, actual: int) -> Look:
+    def work(model: Transformer, actual: int) -> SentenceTrace:
         return reader.inside(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
 
     return reader.work(run, step, (text, written, "written"), work)
 
 
 def _writer(
-    model: Transformer, ids: list[int], way: Way, prefix: tuple[int, ...], most: int
+    model: Transformer, ids: list[int], way: DecodingOptions, prefix: tuple[int, ...], most: int
 ) -> Callable[[bool], tuple[list[Hypothesis], Search | None, list[Pass]]]:  # fmt: skip
     """A function of `cache` that writes the sentence once: hypotheses, best first, the search if it is one, and what was done for them."""
 

@@ -1,4 +1,4 @@
-"""A run's vectors along its film: the embedding tables, and the states that encoder and decoder have for tokens in their sentences."""
+"""A run's vectors along its replay: the embedding tables, and the states that encoder and decoder have for tokens in their sentences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Pair = tuple[Sequence[int], Sequence[int]]  # source ids without EOS, and what i
 
 @dataclass(frozen=True)
 class Vectors:
-    """N points that stay the same along the film while their vectors move. The last `own` of them are the page's sentence.
+    """N points that stay the same along the replay while their vectors move. The last `own` of them are the page's sentence.
 
     Of a table, ids are the rows shown and places are 0; of states, place 1 is a sentence's first. A decoder state is named by the token
     it is about to write.
@@ -40,10 +40,10 @@ class Vectors:
     places: tuple[int, ...]
     own: int
     vectors: np.ndarray  # (N, D) float32
-    axes: np.ndarray  # (2, D): the same for all steps of a film
+    axes: np.ndarray  # (2, D): the same for all steps of a replay
     axes_step: int | None  # the step whose principal axes they are; None while the run trains, when each picture has its own
     xy: np.ndarray  # (N, 2) along the axes, the middle of all points but the sentence's own at 0
-    limit: float  # the largest absolute coordinate in the whole film
+    limit: float  # the largest absolute coordinate in the whole replay
 
 
 def vectors(reader: Reader, corpora: Corpora, run: Run, step: int | None, what: str, pair: Pair) -> Vectors:
@@ -56,20 +56,20 @@ def vectors(reader: Reader, corpora: Corpora, run: Run, step: int | None, what: 
         asked = [*_sentences(corpus), pair]
         ids, places = _points(what, asked)
         own = len(_points(what, [pair])[0])
-    kept = run.film.parameter_steps
+    kept = run.replay.parameter_steps
 
-    def film(model: Transformer, actual: int) -> tuple[np.ndarray, np.ndarray, float]:
+    def replay(model: Transformer, actual: int) -> tuple[np.ndarray, np.ndarray, float]:
         models = [reader.model_at(run, kept_step)[0] for kept_step in kept] or [model]
         frames = [_of(one, what, asked if what in TABLES else asked[:-1]) for one in models]
         followed = followed_axes(frames)
         axes = principal_axes(frames[-1], followed)
         return followed, axes, max(float(np.abs(project(points, axes)).max()) for points in frames)
 
-    followed, axes, limit = reader.work(run, kept[-1] if kept else step, ("axes", what, kept), film)
+    followed, axes, limit = reader.work(run, kept[-1] if kept else step, ("axes", what, kept), replay)
     key = ("vectors", what, tuple(map(tuple, pair)) if own else ())
     found, actual = reader.work(run, step, key, lambda model, actual: (_of(model, what, asked), actual))
     cloud, axes_step = found[: len(found) - own], kept[-1] if kept else actual
-    if run.working and step is None:  # no film yet to be seen from its end: every frame has its own axes, which follow the last ones
+    if run.working and step is None:  # no replay yet to be seen from its end: every frame has its own axes, which follow the last ones
         axes, axes_step = turned(principal_axes(cloud), followed), None
     xy = project(found, axes, cloud.astype(np.float64).mean(axis=0))
     tokenizer = run.tokenizers[what in ("tgt", "decoder")]

@@ -43,7 +43,7 @@ class Plan(NamedTuple):
     def width(self) -> int:
         return len(self.columns)
 
-    def has_strays(self, cells: Sequence[str]) -> bool:
+    def has_extra_cells(self, cells: Sequence[str]) -> bool:
         """Whether a row has more cells than others: then a separator is astray in it, and which cells to take nobody knows."""
         width = row_width(cells) if len(cells) > self.sizes.usual else 0
         return width > self.width or (width > self.sizes.usual and len(cells) > self.sizes.cells)

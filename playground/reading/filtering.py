@@ -32,7 +32,7 @@ class Pair(NamedTuple):
     line: int  # where it begins, as an editor counts
 
 
-class Seen(NamedTuple):
+class PreviewRow(NamedTuple):
     """A row as it can be shown: its cells without what is hidden, cut to SHOWN characters; and why it was dropped, "" if it was kept."""
 
     line: int
@@ -44,12 +44,12 @@ class Seen(NamedTuple):
 class Sifted:
     kept: list[Pair] = field(default_factory=list)
     dropped: dict[str, list[int]] = field(default_factory=lambda: {reason: [] for reason in REASONS})
-    shown: dict[str, list[Seen]] = field(default_factory=lambda: {reason: [] for reason in REASONS})
-    preview: list[Seen] = field(default_factory=list)
+    shown: dict[str, list[PreviewRow]] = field(default_factory=lambda: {reason: [] for reason in REASONS})
+    preview: list[PreviewRow] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Sieve:
+class RowFilter:
     """What a row must be to give a pair."""
 
     plan: Plan
@@ -65,7 +65,7 @@ class Sieve:
             return "", "", "header"
         if row.fault:
             return "", "", row.fault
-        if plan.has_strays(cells):
+        if plan.has_extra_cells(cells):
             return "", "", "extra_columns"
         src = cells[plan.source] if plan.source < len(cells) else ""
         tgt = cells[plan.target] if plan.target < len(cells) else ""
@@ -85,7 +85,7 @@ class Sieve:
         return escapes.undo(cell, self.undo[place]) if self.undo.get(place) else cell
 
 
-def sift(name: str, rows: Iterable[Row], sieve: Sieve, raw: Callable[[Row], str]) -> Sifted:
+def sift(name: str, rows: Iterable[Row], sieve: RowFilter, raw: Callable[[Row], str]) -> Sifted:
     """Every row, kept or dropped. `raw` gives the text of a row that has no cells. Raises Refusal if there are too many pairs."""
     found = Sifted()
     for row in rows:
@@ -99,7 +99,7 @@ def sift(name: str, rows: Iterable[Row], sieve: Sieve, raw: Callable[[Row], str]
         wanted = reason and len(found.shown[reason]) < SHOWN_ROWS
         if wanted or len(found.preview) < PREVIEW:
             cells = map(sieve.undone, range(len(row.cells)), row.cells) if row.cells else [raw(row)]
-            seen = Seen(row.line, tuple(normalise(cell[: 2 * SHOWN])[:SHOWN] for cell in cells), reason)
+            seen = PreviewRow(row.line, tuple(normalise(cell[: 2 * SHOWN])[:SHOWN] for cell in cells), reason)
             if len(found.preview) < PREVIEW:
                 found.preview.append(seen)
             if wanted:

@@ -14,7 +14,7 @@ from typing import Any
 from playground.config import Refusal
 from playground.reading.column_mapping import Choices, Column, Plan, plan
 from playground.reading.encodings import Encoding
-from playground.reading.filtering import REASONS, Pair, Seen, Sieve, Sifted, sift, traces
+from playground.reading.filtering import REASONS, Pair, PreviewRow, RowFilter, Sifted, sift, traces
 from playground.reading.formats import escapes
 from playground.reading.formats.cells import licence
 from playground.reading.formats.limits import LINE_LIMIT, SAMPLE
@@ -25,7 +25,7 @@ from playground.reading.text import normalise
 from playground.reading.unpacking import File
 from playground.words import say
 
-__all__ = ["REASONS", "Choices", "Pair", "Pairs", "Seen", "as_json", "read_files", "report"]
+__all__ = ["REASONS", "Choices", "Pair", "Pairs", "PreviewRow", "as_json", "read_files", "report"]
 
 SHOWN_LINES = 8  # line numbers named in a sentence of the report
 _SHOWN_LANGUAGES = 6
@@ -49,8 +49,8 @@ class Pairs:
     header: bool = False  # whether the first row was taken as names of columns
     named: bool = False  # whether the format itself names the columns, so that no row does
     encodings: tuple[Encoding, ...] = ()  # one for each file
-    preview: tuple[Seen, ...] = ()  # the first rows as they were understood
-    dropped_rows: dict[str, tuple[Seen, ...]] = field(default_factory=dict)  # the first of each reason
+    preview: tuple[PreviewRow, ...] = ()  # the first rows as they were understood
+    dropped_rows: dict[str, tuple[PreviewRow, ...]] = field(default_factory=dict)  # the first of each reason
     traces: tuple[str, ...] = ()  # what tools left in the sentences (kinds of formats.escapes), undone if `undone`
     undone: bool = False
 
@@ -81,7 +81,7 @@ def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_
     how = plan(opened.name, table, rows, choices)
     left = traces(rows, how)
     guessed = any(encoding.guessed for encoding in opened.encodings)
-    sieve = Sieve(how, bool(table.columns), max_characters, guessed, left if choices.undo else {})
+    sieve = RowFilter(how, bool(table.columns), max_characters, guessed, left if choices.undo else {})
     sifted = sift(opened.name, rows, sieve, lambda row: _raw(row, opened.sources, table))
     dropped = {reason: tuple(lines) for reason, lines in sifted.dropped.items() if lines}
     if not sifted.kept:

@@ -33,7 +33,7 @@ def complete(
     src = padded([(*source, EOS) for source in sources]).to(device)
     memory, encoder = model.encode(src)
     decode = partial(model.decode, memory=memory, memory_mask=padding_mask(src))
-    logits, decoder, cross = _guessed(model, decode, guesses, limits) if model.steady else _one_by_one(model, decode, limits)
+    logits, decoder, cross = _guessed(model, decode, guesses, limits) if model.cacheable else _one_by_one(model, decode, limits)
     picture = Output(logits.softmax(dim=-1).nan_to_num(), encoder, decoder, cross)
     return _completions(picture, logits.argmax(dim=-1).tolist(), [len(source) + 1 for source in sources], limits, attention)
 

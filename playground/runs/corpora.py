@@ -15,8 +15,8 @@ from playground.data.statistics import Statistics, statistics
 from playground.data.tokenizers import LARGEST
 from playground.reading.uploads import Pairs
 
-KEPT = 8  # corpora, and as many statistics
-LOOKING, PATIENCE = 2, 20.0  # corpora that are built at once for somebody who only looks, and seconds that others wait for it
+MAX_CORPORA = 8  # corpora, and as many statistics
+LOOKING, TIMEOUT_S = 2, 20.0  # corpora that are built at once for somebody who only looks, and seconds that others wait for it
 
 
 class Corpora:
@@ -34,7 +34,7 @@ class Corpora:
 
     def look(self, experiment: Experiment, pairs: Pairs) -> tuple[Corpus, Statistics]:
         """What `get` and `statistics` give, for somebody who may change their mind: only few are built at once. Raises Refusal."""
-        if not self._room.acquire(timeout=PATIENCE):
+        if not self._room.acquire(timeout=TIMEOUT_S):
             raise Refusal("data.reading_busy")
         try:
             return self.get(experiment, pairs), self.statistics(experiment, pairs)
@@ -58,7 +58,7 @@ class Corpora:
             if mine:
                 future = made[key] = Future()
             made.move_to_end(key)
-            while len(made) > KEPT:
+            while len(made) > MAX_CORPORA:
                 made.popitem(last=False)
         if mine:
             try:
@@ -79,7 +79,7 @@ def sizes(experiment: Experiment, pairs: Pairs | None = None) -> tuple[int, int,
     """About (source vocabulary, target vocabulary, longest sentence in tokens), without building the whole corpus: for admission."""
     data = experiment.data
     if data.task != "own" or pairs is None:
-        corpus = build_corpus(replace(data, pairs=200, heldout=20), None, experiment.model.share_embeddings == "all")
+        corpus = build_corpus(replace(data, train_size=200, validation_size=20), None, experiment.model.share_embeddings == "all")
         return corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, corpus.longest
     most = [max(found) for found in zip(*pairs.units.values(), strict=True)]
     return *vocabularies(data, most, experiment.model.share_embeddings == "all"), data.max_tokens + 1
@@ -88,6 +88,6 @@ def sizes(experiment: Experiment, pairs: Pairs | None = None) -> tuple[int, int,
 def vocabularies(data: DataConfig, units: Sequence[int], joint: bool) -> tuple[int, int]:
     """About how large the vocabularies of own sentences are, with so many different units on each side."""
     if data.tokenizer in ("bpe", "unigram"):
-        return data.vocabulary, data.vocabulary
+        return data.vocab_size, data.vocab_size
     src, tgt = (min(LARGEST, len(SPECIAL_TOKENS) + count) for count in units)
     return (src + tgt, src + tgt) if joint else (src, tgt)

@@ -53,7 +53,7 @@ def suggested(pairs: int, batch_size: int) -> dict[str, float]:
 
 def _step(experiment: Experiment, pairs: Pairs | None) -> tuple[Work, float]:
     """(work, seconds) of one step."""
-    data = replace(experiment.data, pairs=SAMPLE, heldout=10, data_seed=1)
+    data = replace(experiment.data, train_size=SAMPLE, validation_size=10, data_seed=1)
     joint = experiment.model.share_embeddings == "all"
     corpus = build_corpus(data, _spread(pairs), joint) if pairs else _small(data, joint)
     work = step_work(experiment, corpus, _vocabularies(corpus, data, pairs) if pairs else None)

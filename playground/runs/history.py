@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from playground.config import KNOBS, LIVE_KNOBS, Refusal, check
+from playground.config import KNOBS, LIVE_KNOBS, Refusal, check, current_name
 
 STEPS = ("step", "loss", "learning_rate", "grad_norm", "tokens_per_second")
 VALIDATIONS = ("step", "loss", "token_accuracy", "exact_match", "pairs")
@@ -100,7 +100,8 @@ class History:
                     raise ValueError
                 history.health = Table(names)
                 _fill(history.health, data["health"], MOST_CHECKUPS)
-            for step, knob, value in data["events"]:
+            for step, said, value in data["events"]:
+                knob = current_name(said)
                 if knob not in LIVE_KNOBS:
                     raise ValueError
                 history.events.append((int(step), knob, check(knob, value)))

@@ -25,8 +25,8 @@ class Limits:
     idle_seconds: float = 600.0  # a run at which nobody looks for so long is stopped
     save_seconds: float = 15.0  # of training between two saves
     turn_seconds: float = 0.1
-    film_bytes: int = 24_000_000
-    bytes_loaded: int = GB // 2  # films and weights of finished runs held in memory
+    replay_bytes: int = 24_000_000
+    bytes_loaded: int = GB // 2  # replays and weights of finished runs held in memory
 
     @classmethod
     def from_environment(cls) -> Limits:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 
-class Memory:
+class LRU:
     """The most recently used answers: at most so many, and at most so many bytes of arrays in them."""
 
     def __init__(self, most: int, most_bytes: int) -> None:

@@ -21,15 +21,22 @@ from playground.training.work import step_work
 
 WIDE = 256  # d_model from which on products are most of a step
 WORTH = 3.0  # times as fast as float32 must bfloat16 products be: the rest of a step gains nothing
-MOMENT = 0.004  # seconds that a product must take to be timed well
+SAMPLE_SECONDS = 0.004  # seconds that a product must take to be timed well
 ROWS = (16, 1024)  # of the product: from the fewest, which takes no time even where bfloat16 is emulated, to the most
 TIMED = 8  # steps, of which the fastest counts
-TINY = {"d_model": 8, "d_ff": 8, "n_heads": 1, "threads": 1, "pairs": 200, "heldout": 10}  # a step of it is all calls and no arithmetic
+TINY = {
+    "d_model": 8,
+    "d_ff": 8,
+    "n_heads": 1,
+    "threads": 1,
+    "train_size": 200,
+    "validation_size": 10,
+}  # a step of it is all calls and no arithmetic
 _measuring = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Pace:
+class MachineSpeed:
     """Seconds of a step: so many for the calls that each layer makes, and so many for each operation. On one core."""
 
     layer: float
@@ -39,20 +46,20 @@ class Pace:
         return self.layer * layers + self.operation * operations
 
 
-def measured() -> Pace:
+def measured() -> MachineSpeed:
     """Trains two models for a few steps: half a second, once in a process; whoever else asks meanwhile waits."""
     with _measuring:
         return _measured()
 
 
 @cache
-def _measured() -> Pace:
-    small, usual = Experiment().with_(**TINY), Experiment().with_(threads=1, pairs=200, heldout=10)
+def _measured() -> MachineSpeed:
+    small, usual = Experiment().with_(**TINY), Experiment().with_(threads=1, train_size=200, validation_size=10)
     corpora = [(experiment, build_corpus(experiment.data)) for experiment in (small, usual)]
     seconds = [_step_seconds(*one) for one in corpora]
     work = [step_work(*one).operations for one in corpora]
     operation = max(seconds[1] - seconds[0], 0.1 * seconds[1]) / (work[1] - work[0])
-    return Pace(seconds[0] / layers(small), operation)
+    return MachineSpeed(seconds[0] / layers(small), operation)
 
 
 def layers(experiment: Experiment) -> int:
@@ -70,7 +77,7 @@ def _step_seconds(experiment: Experiment, corpus: Corpus) -> float:
     return min(found)
 
 
-def ways(experiment: Experiment, device: str) -> dict[str, Any]:
+def execution_plan(experiment: Experiment, device: str) -> dict[str, Any]:
     """How a run is computed there, as its record says it: into how many `threads` its batches are cut (as the experiment says, whatever the
     machine has; whole on a GPU), and in which `precision`."""
     training = experiment.training
@@ -79,7 +86,7 @@ def ways(experiment: Experiment, device: str) -> dict[str, Any]:
 
 
 def precision(wanted: str, d_model: int, device: str) -> str:
-    """"float32" or "bfloat16": what is wanted, or, when that is "auto", what is faster on this machine at this width."""
+    """ "float32" or "bfloat16": what is wanted, or, when that is "auto", what is faster on this machine at this width."""
     if wanted != "auto":
         return wanted
     if d_model < WIDE:
@@ -97,7 +104,7 @@ def product_rate(width: int, dtype: torch.dtype, device: str) -> float:
     while True:
         x = torch.ones(rows, width, dtype=dtype, device=device)
         took = min(_timed(x, weight) for _ in range(3))
-        if took >= MOMENT or rows >= most:
+        if took >= SAMPLE_SECONDS or rows >= most:
             return 2 * rows * width * width / took
         rows *= 2
 

@@ -16,7 +16,7 @@ from playground.runs.replay import Parameters
 from playground.runs.run import Run
 from playground.variants import build
 
-MOST_BYTES = 400_000_000
+MAX_BYTES = 400_000_000
 
 
 class Built(NamedTuple):
@@ -32,7 +32,7 @@ class Built(NamedTuple):
         return 2 * sum(tensor.nbytes for tensor in self.parameters.values())
 
 
-class Models:
+class ModelCache:
     """A bounded cache. A model is never written to once it is built, so any number of threads may use it."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Models:
         with self._lock:
             self._built.pop(key, None)
             self._built[key] = built
-            while sum(other.nbytes for other in self._built.values()) > MOST_BYTES and len(self._built) > 1:
+            while sum(other.nbytes for other in self._built.values()) > MAX_BYTES and len(self._built) > 1:
                 self._built.popitem(last=False)
         return built
 
@@ -60,7 +60,7 @@ class Models:
         tokenizers = run.tokenizers
         if tokenizers is None:
             raise Refusal("runs.nothing_yet")
-        config = replace(run.experiment.model, memory=run.memory_at(step))
+        config = replace(run.experiment.model, memory_mode=run.memory_at(step))
         model = build(config, *(tokenizer.size for tokenizer in tokenizers)).eval()
         with torch.no_grad():
             for name, parameter in model.named_parameters():

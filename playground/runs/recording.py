@@ -1,4 +1,4 @@
-"""Training, written down: every step, validation and picture goes into the run's history and film. No threads and no disk here.
+"""Training, written down: every step, validation and picture goes into the run's history and replay. No threads and no disk here.
 
 The scheduler's worker and the command line use the same recording; a run made by one is bit for bit a run made by the other.
 """
@@ -14,61 +14,63 @@ import torch
 
 from playground.config import EOS, ModelConfig, Refusal
 from playground.data.corpus import Item
-from playground.inspection.copies import learning
+from playground.inspection.copies import trainable_copy
 from playground.model.transformer import Transformer
 from playground.runs.capture import complete
 from playground.runs.history import MOST_CHECKUPS, Probe
-from playground.runs.replay import ATTENTION, BYTES, HEADER_BYTES, Completion, FilmPlan, Parameters, plan, spread
+from playground.runs.replay import ATTENTION, BYTES, HEADER_BYTES, Completion, Parameters, ReplayPlan, plan, spread
 from playground.runs.run import Run, Snapshot
-from playground.runs.tokens import judge, shown
+from playground.runs.tokens import shown, tokens_correct
 from playground.training.loop import Live, Training
 
-CHECKUPS, FRAMES = 64, 20  # the most validations, and pictures of the film, whose step is examined
+CHECKUPS, FRAMES = 64, 20  # the most validations, and pictures of the replay, whose step is examined
 PULSE = 0.4  # seconds between two pictures of a run that somebody watches, or more:
-LIVE_SHARE = 0.03  # of the time at most is for those that are not the film's
+LIVE_SHARE = 0.03  # of the time at most is for those that are not the replay's
 BRIEF, HALF = 100, 0.5  # sentences of a first, short validation, and the share of them that must be right for a whole one
-FREER = 4  # tokens a probe's output may be longer than its reference
+EXTRA_TOKENS = 4  # tokens a probe's output may be longer than its reference
 
 
 class Recording:
     """One run and its training. `steps()` is a generator: pause is not asking."""
 
-    def __init__(self, run: Run, training: Training, film_bytes: int = BYTES, attention: float = ATTENTION) -> None:
-        """`attention` is the most of the film's budget that pictures of attention take."""
+    def __init__(self, run: Run, training: Training, replay_bytes: int = BYTES, attention: float = ATTENTION) -> None:
+        """`attention` is the most of the replay's budget that pictures of attention take."""
         corpus, self.clock = training.corpus, time.perf_counter
         self.run, self.corpus, self.training = run, corpus, training
         self.probes = corpus.probes
         longest = corpus.longest
-        self._limits = [min(len(item.tgt_ids) + 1 + FREER, longest) for item in self.probes]
+        self._limits = [min(len(item.tgt_ids) + 1 + EXTRA_TOKENS, longest) for item in self.probes]
         self._next_live, self._newest = 0.0, ()  # when one who watches should see a new picture; the newest one
-        self._filmed = False  # whether the model is as in the film's newest frame
-        self._enlarger, self._developed = learning(training.model), ()  # what develops pictures; the last that it did
+        self._captured = False  # whether the model is as in the replay's newest frame
+        self._snapshot_model, self._materialised = trainable_copy(training.model), ()  # what materialises pictures; the last that it did
         self._size = sum(p.numel() * p.element_size() + HEADER_BYTES for p in training.model.parameters())
-        self._film_bytes = film_bytes  # what is still to be developed may take as much again
+        self._replay_bytes = replay_bytes  # what is still to be materialised may take as much again
         run.parts["tokenizers"] = (corpus.src_tokenizer, corpus.tgt_tokenizer)
-        film = run.film
-        if not film.plan.steps:
-            film.plan = self._plan(attention)
-        training.examined = examined(run, film.plan) if run.experiment.model.twist == "none" else frozenset()  # see training/diagnostics.py
+        replay = run.replay
+        if not replay.plan.steps:
+            replay.plan = self._plan(attention)
+        training.examined = (
+            diagnostic_steps(run, replay.plan) if run.experiment.model.variant == "none" else frozenset()
+        )  # see training/diagnostics.py
         if training.step < run.steps:
-            film.reopen(training.step)
+            replay.reopen(training.step)
         run.step = training.step
 
-    def _plan(self, attention: float) -> FilmPlan:
+    def _plan(self, attention: float) -> ReplayPlan:
         sentences = [(item.src, item.tgt) for item in self.probes]
         lengths = [(len(item.src_ids) + 1, limit) for item, limit in zip(self.probes, self._limits, strict=True)]
-        return plan(self.run.steps, self.training.model.config, self._size, sentences, lengths, self._film_bytes, attention)
+        return plan(self.run.steps, self.training.model.config, self._size, sentences, lengths, self._replay_bytes, attention)
 
     def steps(self) -> Iterator[int]:
         """One training step for each next(), recorded; yields its number. Ends when the run is done; raises Diverged."""
         run, training = self.run, self.training
         started = self.clock()
-        if training.step == 0 and not run.film.steps:
+        if training.step == 0 and not run.replay.steps:
             self._picture(look=True)
         steps = training.steps()
         while not self._over() and training.step < run.steps:
             self._obey_live_knobs()
-            before, self._filmed = self.clock(), False
+            before, self._captured = self.clock(), False
             step = next(steps)
             after = self.clock()
             if step.health:
@@ -82,12 +84,12 @@ class Recording:
             started = self.clock()
 
     def _look_around(self) -> None:
-        """What is due after a step: a validation, a picture for the film, or one for those who watch."""
+        """What is due after a step: a validation, a picture for the replay, or one for those who watch."""
         run, step = self.run, self.run.step
-        if step % run.experiment.training.validate_every == 0:
+        if step % run.experiment.training.eval_every == 0:
             self.validate(whole=step == run.steps)
         look = run.watched and self.clock() >= self._next_live
-        if step in run.film.plan.steps:
+        if step in run.replay.plan.steps:
             self._picture(look)
         elif look:
             self.show()
@@ -111,7 +113,7 @@ class Recording:
         for knob, value in asdict(training.live).items():
             if getattr(wanted, knob) != value:
                 self.run.history.events.append((self.run.step, knob, getattr(wanted, knob)))
-                if knob == "memory" and training.examined and len(self.run.history.health or ()) < MOST_CHECKUPS // 2:
+                if knob == "memory_mode" and training.examined and len(self.run.history.health or ()) < MOST_CHECKUPS // 2:
                     training.examined |= {self.run.step + 1}  # what it does is to be seen at once
         training.live = wanted
 
@@ -132,40 +134,40 @@ class Recording:
         started = self.clock()
         self.run.step = self.training.step
         self.validate(whole=True)
-        if self._filmed:
+        if self._captured:
             self.show()
         else:
             self._picture(look=True)
-        self.run.film.end(self.run.snapshot.parameters)
+        self.run.replay.end(self.run.snapshot.parameters)
         self.run.seconds += self.clock() - started
 
     def _picture(self, look: bool) -> None:
-        """A frame of the film at this step, and the parameters with it where the plan keeps them. Those who look see it at once."""
-        film, model = self.run.film, self.training.model
+        """A frame of the replay at this step, and the parameters with it where the plan keeps them. Those who look see it at once."""
+        replay, model = self.run.replay, self.training.model
         if look:
             completions = self.show()
-            film.expose(self.run.step, lambda: completions, self.run.snapshot.parameters)
+            replay.capture(self.run.step, lambda: completions, self.run.snapshot.parameters)
         else:
             parameters = copy_parameters(model)
-            film.expose(self.run.step, partial(self._develop, self.run.step, parameters, model.config), parameters)
-            if film.waiting * self._size > self._film_bytes:
-                _ = film.frames
-        self._filmed = True
+            replay.capture(self.run.step, partial(self._materialise, self.run.step, parameters, model.config), parameters)
+            if replay.waiting * self._size > self._replay_bytes:
+                _ = replay.frames
+        self._captured = True
 
-    def _develop(self, step: int, parameters: Parameters, config: ModelConfig) -> tuple[Completion, ...]:
+    def _materialise(self, step: int, parameters: Parameters, config: ModelConfig) -> tuple[Completion, ...]:
         """The completions of a model with these parameters of a step."""
         torch.set_num_threads(1)  # for this thread, whoever's it is: the same numbers as in a picture that is taken at once
-        self._enlarger.config = config
-        for name, parameter in self._enlarger.named_parameters():
+        self._snapshot_model.config = config
+        for name, parameter in self._snapshot_model.named_parameters():
             parameter.data = parameters[name].to(parameter.device)
-        self._developed = self._complete(self._enlarger, self._developed, step)
-        return self._developed
+        self._materialised = self._complete(self._snapshot_model, self._materialised, step)
+        return self._materialised
 
     def _complete(self, model: Transformer, newest: tuple[Completion, ...], step: int) -> tuple[Completion, ...]:
         model.generator.manual_seed(step)  # for a model that throws dice even when it is asked
         guesses = [c.ids for c in newest] if newest else [item.tgt_ids for item in self.probes]
         sources = [item.src_ids for item in self.probes]
-        return complete(model, sources, guesses, self._limits, self.run.film.plan.attention)
+        return complete(model, sources, guesses, self._limits, self.run.replay.plan.attention)
 
     def show(self) -> tuple[Completion, ...]:
         """The newest parameters and completions, for everyone who looks."""
@@ -180,15 +182,15 @@ class Recording:
 
     def _probe(self, item: Item, completion: Completion) -> Probe:
         src, tgt = self.corpus.src_tokenizer, self.corpus.tgt_tokenizer
-        right = judge(completion.ids, [tgt.encode(answer) for answer in self.corpus.references.get(item.src, (item.tgt,))])
+        right = tokens_correct(completion.ids, [tgt.encode(answer) for answer in self.corpus.references.get(item.src, (item.tgt,))])
         finished = completion.ids[-1] == EOS
         return Probe(shown(src, item.src_ids), shown(tgt, item.tgt_ids), shown(tgt, completion.ids), right, finished)
 
 
-def examined(run: Run, plan: FilmPlan) -> frozenset[int]:
-    """The steps whose health is kept: the first, some of the film's, which are dense at the beginning, and those of the validations, or of
-    every so many where there are a great many."""
-    every = run.experiment.training.validate_every
+def diagnostic_steps(run: Run, plan: ReplayPlan) -> frozenset[int]:
+    """The steps whose diagnostics are kept: the first, some of the replay's, which are dense at the beginning, and those of the
+    validations, or of every so many where there are a great many."""
+    every = run.experiment.training.eval_every
     every *= -(-run.steps // (every * CHECKUPS))
     return frozenset({1, *spread(plan.steps, FRAMES), *range(every, run.steps + 1, every)})
 

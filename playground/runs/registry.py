@@ -17,7 +17,7 @@ from playground.runs.corpora import Corpora, sizes
 from playground.runs.disk.folder import pack_fork
 from playground.runs.disk.store import Store, read_shipped
 from playground.runs.limits import Limits
-from playground.runs.machine_speed import ways
+from playground.runs.machine_speed import execution_plan
 from playground.runs.names import new_id, new_name, owner_of, owns
 from playground.runs.queue.workers import Workers
 from playground.runs.run import Run
@@ -139,7 +139,7 @@ class Runs:
         """
         source = self.get(id)
         actual, parameters = source.parameters_at(step)
-        experiment = experiment or source.experiment.with_(memory=source.memory_at(actual))
+        experiment = experiment or source.experiment.with_(memory_mode=source.memory_at(actual))
         fixed = [knob for knob in experiment.difference(source.experiment) if knob not in LIVE_KNOBS]
         other = [knob for knob in fixed if hasattr(experiment.model, knob) or hasattr(experiment.data, knob)]
         if other:
@@ -162,7 +162,7 @@ class Runs:
         {"version", "from": row of the history where this increment begins (0: replace what you have), "rows": {column: [...]},
          "validations": {column: [...]} and "events": [[step, knob, value]] (all of them),
          "id", "name", "label", "status", "resumable", "message": {"en", "zh"} | null, "step", "steps", "seconds", "eta", "place",
-         "live": {knob: value}, "checkpoint_step", "threads", "device", "film": [steps], "parameter_steps": [steps],
+         "live": {knob: value}, "checkpoint_step", "threads", "device", "replay": [steps], "parameter_steps": [steps],
          "probes": [{"src", "reference", "output", "right", "finished"}]}
         """
         return self.updates.get(run, since)
@@ -186,7 +186,7 @@ class Runs:
             raise Refusal("data.no_own_pairs")
         needed = self._admit(experiment, values.get("data"))
         device = self._workers.device()
-        way = ways(experiment, device)
+        way = execution_plan(experiment, device)
         with self._lock:
             self._admit_owner(owner_of(token))
             name = new_name({run.name for run in self._runs.values()})
@@ -239,7 +239,7 @@ class Runs:
         self.store.delete(run)
 
     def _trim(self) -> None:
-        """Now and then: the films and weights of ended runs that nobody has looked at for longest go out of memory."""
+        """Now and then: the replays and weights of ended runs that nobody has looked at for longest go out of memory."""
         if time.monotonic() - self._trimmed < 10:
             return
         self._trimmed = time.monotonic()

@@ -1,4 +1,4 @@
-"""The film of a run: pictures taken at log-spaced steps, and the parameters at as many of them as the byte budget allows."""
+"""The replay of a run: pictures taken at log-spaced steps, and the parameters at as many of them as the byte budget allows."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from playground.config import ModelConfig
 Parameters = Mapping[str, torch.Tensor]
 
 FRAMES, FEWEST = 48, 24  # pictures of a long run, and of a short one
-EVERY = 5  # steps of a run in between for each picture: so that a film takes about the same share of a training, long or short
-BYTES = 24_000_000  # the default budget for the two files of a film
+EVERY = 5  # steps of a run in between for each picture: so that a replay takes about the same share of a training, long or short
+BYTES = 24_000_000  # the default budget for the two files of a replay
 ATTENTION = 0.5  # the most of the budget that attention takes; parameters get what is left
 TOP = 5  # likeliest tokens kept for every token written
-TOKEN_BYTES = 4 + 2 + TOP * (4 + 2) + 8  # id, probability, the likeliest ones, and a share of film.json
+TOKEN_BYTES = 4 + 2 + TOP * (4 + 2) + 8  # id, probability, the likeliest ones, and a share of replay.json
 HEADER_BYTES = 160  # for the name, type, shape and place of one tensor in a safetensors file
 
 
-def film_steps(total: int) -> tuple[int, ...]:
+def replay_steps(total: int) -> tuple[int, ...]:
     """The steps to picture: FEWEST to FRAMES distinct ones, log-spaced, 0 and `total` among them; all of them when there are no more."""
     steps, points = {0, total}, 2
     while len(steps) < min(max(total // EVERY, FEWEST), FRAMES, total + 1):
@@ -64,14 +64,14 @@ class Completion:
 
 @dataclass(frozen=True)
 class Frame:
-    """One picture: the completions of all probes after `step` steps, in the order of the film's probes."""
+    """One picture: the completions of all probes after `step` steps, in the order of the replay's probes."""
 
     step: int
     completions: tuple[Completion, ...]
 
 
 @dataclass(frozen=True)
-class FilmPlan:
+class ReplayPlan:
     """What will be kept, decided before the first step so that it is spread evenly over the run."""
 
     probes: tuple[tuple[str, str], ...] = ()  # (source, target) sentences
@@ -84,12 +84,12 @@ class FilmPlan:
 def plan(
     total: int, config: ModelConfig, parameter_bytes: int, probes: Sequence[tuple[str, str]], lengths: Sequence[tuple[int, int]],
     budget: int = BYTES, share: float = ATTENTION,
-) -> FilmPlan:  # fmt: skip
+) -> ReplayPlan:  # fmt: skip
     """Shares the budget out: tokens of every frame first; attention, shortest probe first, up to its share; parameters get the rest.
 
     The last parameters are the run's own weights, which are kept anyway, so they take nothing from the budget.
     """
-    steps = film_steps(total)
+    steps = replay_steps(total)
     frames = len(steps) + 1  # a run that is cut short adds one
     room = budget - 8 * HEADER_BYTES - frames * sum(target * TOKEN_BYTES for _, target in lengths)
     attention, left = [False] * len(lengths), min(room, share * budget)
@@ -98,49 +98,49 @@ def plan(
         if needed <= left:
             attention[i], left, room = True, left - needed, room - needed
     kept = spread(steps, 1 + min(len(steps) - 1, max(room, 0) // parameter_bytes))
-    return FilmPlan(tuple(probes), tuple(lengths), tuple(attention), steps, kept)
+    return ReplayPlan(tuple(probes), tuple(lengths), tuple(attention), steps, kept)
 
 
-class Film:
-    """Frames in order of step, and parameters at some of them. The worker exposes; anyone reads.
+class Replay:
+    """Frames in order of step, and parameters at some of them. The worker captures; anyone reads.
 
-    To expose is to keep what a picture needs. It is developed when somebody first wants to see the film, by whoever that is, so that a run
-    which is training does not wait for its pictures.
+    To capture is to keep what a picture needs. The picture is made when somebody first wants to see the replay, by whoever that is, so that
+    a run which is training does not wait for its pictures.
     """
 
-    def __init__(self, plan: FilmPlan | None = None) -> None:
-        self.plan = plan or FilmPlan()
+    def __init__(self, plan: ReplayPlan | None = None) -> None:
+        self.plan = plan or ReplayPlan()
         self.kept: dict[int, Parameters] = {}  # inside the budget
         self.last: tuple[int, Parameters] | None = None  # the run's weights where it ended
         self._frames: tuple[Frame, ...] = ()
-        self._exposed: list[tuple[int, Callable[[], tuple[Completion, ...]]]] = []  # later than all frames, in order of step
-        self._darkroom = threading.Lock()
+        self._captured_steps: list[tuple[int, Callable[[], tuple[Completion, ...]]]] = []  # later than all frames, in order of step
+        self._lock = threading.Lock()
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        """All pictures, developed."""
-        if self._exposed:
-            with self._darkroom:
-                while self._exposed:
-                    step, develop = self._exposed[0]
-                    self._frames = (*self._frames, Frame(step, develop()))
-                    del self._exposed[0]
+        """All pictures, materialised."""
+        if self._captured_steps:
+            with self._lock:
+                while self._captured_steps:
+                    step, materialise = self._captured_steps[0]
+                    self._frames = (*self._frames, Frame(step, materialise()))
+                    del self._captured_steps[0]
         return self._frames
 
     @frames.setter
     def frames(self, frames: tuple[Frame, ...]) -> None:
-        self._frames, self._exposed = frames, []
+        self._frames, self._captured_steps = frames, []
 
     @property
     def steps(self) -> tuple[int, ...]:
         """The steps with a frame."""
-        exposed = [step for step, _ in list(self._exposed)]  # before the frames: one that is developed meanwhile is not missed
-        return tuple(sorted({*exposed, *(frame.step for frame in self._frames)}))
+        captured = [step for step, _ in list(self._captured_steps)]  # before the frames: one that is materialised meanwhile is not missed
+        return tuple(sorted({*captured, *(frame.step for frame in self._frames)}))
 
     @property
     def waiting(self) -> int:
-        """How many pictures are still to be developed."""
-        return len(self._exposed)
+        """How many pictures are still to be materialised."""
+        return len(self._captured_steps)
 
     @property
     def parameter_steps(self) -> tuple[int, ...]:
@@ -149,7 +149,7 @@ class Film:
         return tuple(sorted({*kept, *([last[0]] if last else ())}))
 
     def frame(self, step: int) -> Frame | None:
-        """The last frame at or before `step` (the first frame when none is; None in an empty film)."""
+        """The last frame at or before `step` (the first frame when none is; None in an empty replay)."""
         frames = self.frames
         before = [frame for frame in frames if frame.step <= step]
         return before[-1] if before else next(iter(frames), None)
@@ -163,14 +163,14 @@ class Film:
         kept = self.kept.get(nearest)
         return (nearest, kept) if kept is not None else self.last
 
-    def expose(self, step: int, develop: Callable[[], tuple[Completion, ...]], parameters: Parameters | None = None) -> None:
+    def capture(self, step: int, materialise: Callable[[], tuple[Completion, ...]], parameters: Parameters | None = None) -> None:
         """The worker only: the newest frame (again, maybe), and the parameters when the plan keeps them here and they are numbers."""
         if step in self.steps:
             self.frames = tuple([frame for frame in self.frames if frame.step < step])
         planned = step in self.plan.parameter_steps and step != self.plan.steps[-1]
         if planned and parameters is not None and all(bool(tensor.isfinite().all()) for tensor in parameters.values()):
             self.kept[step] = parameters
-        self._exposed.append((step, develop))
+        self._captured_steps.append((step, materialise))
 
     def end(self, parameters: Parameters) -> None:
         """The worker only: the run ends at the newest frame, with these weights."""

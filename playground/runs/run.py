@@ -1,7 +1,7 @@
 """A run: one experiment being trained, or trained. What it is, how far it is, and what a reader sees of it.
 
 The worker that trains it is the only writer of everything under "how far it is". Readers take no lock: what they read is replaced whole
-(`snapshot`, `probes`, `status`) or only ever grows (`history`, `film`).
+(`snapshot`, `probes`, `status`) or only ever grows (`history`, `replay`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from playground.config import LIVE_KNOBS, Experiment, Refusal
 from playground.runs.history import History, Probe
-from playground.runs.replay import Film, Parameters
+from playground.runs.replay import Parameters, Replay
 
 if TYPE_CHECKING:
     from playground.data.tokenizers import Tokenizer
@@ -60,7 +60,7 @@ class Run:
     status: str = "queued"
     message: Refusal | None = None
     step: int = 0
-    seconds: float = 0.0  # spent training, evaluation and film included; waiting and pauses not
+    seconds: float = 0.0  # spent training, evaluation and replay included; waiting and pauses not
     eta: float | None = None  # seconds to the end at the present pace, waiting included; None when not training
     place: int = 0  # in the queue for memory: 1 is next, 0 is not waiting
     checkpoint_step: int | None = None  # the step of the last save
@@ -73,7 +73,7 @@ class Run:
         self._counting, self._loading, self.disk = threading.Lock(), threading.RLock(), threading.Lock()
         self.marks: dict[int, int] = {}  # version -> rows of the history that belong to it
         self.loaders: dict[str, Callable[[], Any]] = {}  # for parts that are on the disk
-        self.parts: dict[str, Any] = {"history": History(), "film": Film(), "snapshot": None, "tokenizers": None, "pairs": data}
+        self.parts: dict[str, Any] = {"history": History(), "replay": Replay(), "snapshot": None, "tokenizers": None, "pairs": data}
         for knob in LIVE_KNOBS:
             self.live.setdefault(knob, self.experiment.flat()[knob])
 
@@ -82,8 +82,8 @@ class Run:
         return self._part("history")
 
     @property
-    def film(self) -> Film:
-        return self._part("film")
+    def replay(self) -> Replay:
+        return self._part("replay")
 
     @property
     def snapshot(self) -> Snapshot | None:
@@ -116,18 +116,18 @@ class Run:
 
     def parameters_at(self, step: int | None) -> tuple[int, Parameters]:
         """(actual step, tensors by name): the newest when `step` is None, else the kept ones nearest to it. Raises Refusal."""
-        snapshot, film = self.snapshot, self.film
+        snapshot, replay = self.snapshot, self.replay
         if snapshot is None:
             raise Refusal("runs.nothing_yet")
-        if step is None or not film.parameter_steps:
+        if step is None or not replay.parameter_steps:
             return snapshot.step, snapshot.parameters
-        actual, parameters = film.parameters(step)
+        actual, parameters = replay.parameters(step)
         return (snapshot.step, snapshot.parameters) if abs(snapshot.step - step) < abs(actual - step) else (actual, parameters)
 
     def memory_at(self, step: int) -> str:
         """How the decoder got the encoder's memory in training step `step` (the knob `memory`, which may change between two steps)."""
-        changes = [value for after, knob, value in self.history.events if knob == "memory" and after < step]
-        return changes[-1] if changes else self.experiment.model.memory
+        changes = [value for after, knob, value in self.history.events if knob == "memory_mode" and after < step]
+        return changes[-1] if changes else self.experiment.model.memory_mode
 
     def hold(self, **parts: Any) -> None:
         """The worker only: these parts are now ahead of what is on the disk, so nothing may be let go."""

@@ -13,7 +13,7 @@ def shown(tokenizer: Tokenizer, ids: Iterable[int]) -> tuple[str, ...]:
     return tuple(map(tokenizer.piece, ids))
 
 
-def judge(ids: Sequence[int], answers: Iterable[Sequence[int]]) -> tuple[bool, ...]:
+def tokens_correct(ids: Sequence[int], answers: Iterable[Sequence[int]]) -> tuple[bool, ...]:
     """Which of the written tokens are right, place by place, against the answer (ids without EOS) they agree with most.
 
     <unk> is never right: nobody could read it.

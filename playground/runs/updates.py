@@ -52,8 +52,8 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
         "message": run.message and {language: run.message.say(language) for language in words.LANGUAGES},
         "seconds": round(run.seconds, 2),
         "live": run.live,
-        "film": run.film.steps,
-        "parameter_steps": run.film.parameter_steps,
+        "replay": run.replay.steps,
+        "parameter_steps": run.replay.parameter_steps,
         "probes": [asdict(probe) for probe in history.probes],
     }
 

@@ -34,7 +34,7 @@ except ImportError:  # Windows: there only time is limited
 
 log = logging.getLogger(__name__)
 AT_ONCE = 2
-PATIENCE = 3 * SECONDS  # how long to wait for others' files
+TIMEOUT_S = 3 * SECONDS  # how long to wait for others' files
 _ROOM = threading.BoundedSemaphore(AT_ONCE)
 _OUT_OF_MEMORY = 3  # exit code
 _FRUGAL = {  # pyarrow would map a gigabyte before it reads the first byte
@@ -60,7 +60,7 @@ def read_hub(dataset: str, config: str = "", split: str = "", choices: Choices =
 
 
 def _ask(name: str, asked: dict[str, Any], data: bytes, seconds: float) -> Pairs:
-    if not _ROOM.acquire(timeout=PATIENCE):
+    if not _ROOM.acquire(timeout=TIMEOUT_S):
         raise Refusal("data.reading_busy")
     try:
         done = subprocess.run(

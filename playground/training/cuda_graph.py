@@ -9,13 +9,13 @@ from collections.abc import Callable, Hashable
 import torch
 from torch import Tensor
 
-from playground.data.batches import Batch, rounded
+from playground.data.batches import Batch, pad_to_multiple
 
-MOST = 16  # graphs that are kept; a batch of yet another shape is computed call by call
+MAX_GRAPHS = 16  # graphs that are kept; a batch of yet another shape is computed call by call
 Update = Callable[[Batch], Tensor]
 
 
-class Replay:
+class CapturedSteps:
     """Computes `update(batch)` for batches of any shape. `update` must work on the device alone: no number may come back to the host in it,
     and what it reads and writes besides the batch must stay where it is.
 
@@ -29,10 +29,10 @@ class Replay:
 
     def __call__(self, batch: Batch, constants: Hashable) -> Tensor:
         """`constants` is all that is a plain number in `update`: recorded calls keep it."""
-        batch = rounded(batch)
+        batch = pad_to_multiple(batch)
         key = (constants, *(None if tensor is None else tensor.shape for tensor in batch))
         if key not in self._kept:
-            if key not in self._met or len(self._kept) >= MOST:  # the first time libraries get ready, which can't be recorded
+            if key not in self._met or len(self._kept) >= MAX_GRAPHS:  # the first time libraries get ready, which can't be recorded
                 self._met.add(key)
                 return self._update(batch)
             self._kept[key] = (batch, self._record(self._update, batch))
@@ -43,7 +43,7 @@ class Replay:
         return again()
 
 
-def cuda_graph(generator: torch.Generator) -> Callable[[Update, Batch], Callable[[], Tensor]]:
+def record_cuda_graph(generator: torch.Generator) -> Callable[[Update, Batch], Callable[[], Tensor]]:
     """Records on the device of this generator, from which the update draws."""
 
     def record(update: Update, batch: Batch) -> Callable[[], Tensor]:

@@ -27,13 +27,13 @@ from playground.config import PAD
 from playground.data.batches import Batch
 from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
 from playground.model.parts import Dropout
-from playground.model.sublayers import route_of, routes
+from playground.model.sublayers import sublayer_of, sublayers
 from playground.model.transformer import Transformer
 
 ROWS = 8  # are enough to tell a mean by
 
 
-class Checkup:
+class StepDiagnostics:
     """Examines one training step: `watch` the forward and backward pass of its parts, and take the `row` once the parameters have moved.
 
     Hooks put a little of what passes aside; it is worked out at the end, all layers at once, which is what makes it cheap.
@@ -42,7 +42,7 @@ class Checkup:
     def __init__(self, first: Transformer, parameters: Mapping[Tensor, str]) -> None:
         """`first` computes the first part; `parameters` are the model's, each with its name."""
         self._first, self._parameters = first, parameters
-        self._owners = list(map(route_of, parameters.values()))
+        self._owners = list(map(sublayer_of, parameters.values()))
         self._batch: Batch | None = None  # of the first part
         self._outputs: dict[str, Tensor] = {}  # of each route, for the first rows (B, L, D)
         self._weights: dict[str, Tensor] = {}  # of each attention, for the first rows (B, H, Q, L)
@@ -60,13 +60,13 @@ class Checkup:
             def after(module: nn.Module, look: Callable[[Any, Any], None]) -> None:
                 hooks.callback(module.register_forward_hook(lambda _, inputs, output: look(inputs[0], output)).remove)
 
-            for route in routes(model.config):
+            for route in sublayers(model.config):
                 if route.endswith("feed_forward"):
                     after(model.get_submodule(route).W_2, partial(self._units, part, route, real[route.partition(".")[0]]))
             after(model.encoder_norm, partial(self._follow, part))
             if model is self._first:
                 self._batch = batch
-                for route in routes(model.config):
+                for route in sublayers(model.config):
                     if not route.endswith("_norm"):
                         after(model.get_submodule(route.replace("_embedding", "_positions")), partial(self._hold, route))
                     if route.endswith("attention"):
@@ -150,7 +150,7 @@ class Checkup:
         found = {}
         for kind, attentions in kinds.items():
             weights = torch.stack([self._weights[route] for route in attentions])
-            shares = evenness(weights, self._masks[kind], asks[attentions[0].partition(".")[0]]).tolist()
+            shares = normalised_entropy(weights, self._masks[kind], asks[attentions[0].partition(".")[0]]).tolist()
             for route, heads in zip(attentions, shares, strict=True):
                 found |= {f"{route}/entropy.{head}": share for head, share in enumerate(heads)}
         return found
@@ -162,7 +162,7 @@ def _kind(route: str) -> str:
     return f"{stack}.{name}"
 
 
-def evenness(weights: Tensor, mask: Tensor, asks: Tensor) -> Tensor:
+def normalised_entropy(weights: Tensor, mask: Tensor, asks: Tensor) -> Tensor:
     """Entropy of attention as a share of the largest possible: 0 all weight on one token, 1 spread evenly over all that may be seen.
 
     weights (layers, B, H, Q, L), mask broadcast to (B, 1, Q, L), asks (B, Q) True for real tokens -> (layers, H): the mean over the real

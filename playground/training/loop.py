@@ -12,28 +12,28 @@ import torch
 from torch import Tensor
 from torch.nn.utils import clip_grads_with_norm_
 
-from playground.config import PAD, Experiment
-from playground.data.batches import Batch, batches, cut
+from playground.config import PAD, Experiment, current_name
+from playground.data.batches import Batch, batches, split_batch
 from playground.data.corpus import Corpus, Item
 from playground.model.transformer import Transformer
-from playground.training.cuda_graph import Replay, cuda_graph
-from playground.training.diagnostics import Checkup
+from playground.training.cuda_graph import CapturedSteps, record_cuda_graph
+from playground.training.diagnostics import StepDiagnostics
 from playground.training.loss import cross_entropy
-from playground.training.metrics import Exam, Validation, prepare, validate
+from playground.training.metrics import EvalSet, Validation, build_eval_set, validate
 from playground.training.optimisers import Optimiser
-from playground.training.replicas import learner
+from playground.training.replicas import replica
 from playground.training.schedule import learning_rate
-from playground.variants import build, twist_of
+from playground.variants import build, variant_of
 
 
 @dataclass(frozen=True)
 class Live:
     """The knobs that may change between two steps."""
 
-    memory: str
+    memory_mode: str
     learning_rate: float
     label_smoothing: float
-    clip: float
+    max_grad_norm: float
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class Diverged(Exception):
         self.step = step
 
 
-class Part(NamedTuple):
+class MicroBatch(NamedTuple):
     """Part of a batch, and who computes it."""
 
     number: int
-    learner: Transformer
+    replica: Transformer
     batch: Batch
     share: float  # of the target tokens of the whole batch
 
@@ -72,33 +72,33 @@ class Training:
     All randomness is its own: the seed gives the first parameters, (seed, step, part) the batch and the dropout masks. So the same
     experiment gives the same losses whoever else trains in the process, and a resumed run goes on as if it had never stopped.
 
-    A batch is cut into as many parts as the experiment has threads. `together` works on them: one after the other, like `map`, or, given
-    by who has cores to spare, side by side. The sums are the same, so the losses are.
+    A batch is cut into as many parts as the experiment has threads. `parallel_map` works on them: one after the other, like `map`, or,
+    given by who has cores to spare, side by side. The sums are the same, so the losses are.
 
     With `precision` "bfloat16" the products of a step are computed in bfloat16; parameters, norms, softmax and sums stay float32, and so
     does every validation.
     """
 
-    def __init__(
-        self, experiment: Experiment, corpus: Corpus, device: torch.device | str = "cpu", precision: str = "float32"
-    ) -> None:
+    def __init__(self, experiment: Experiment, corpus: Corpus, device: torch.device | str = "cpu", precision: str = "float32") -> None:
         config = experiment.training
         self.experiment, self.corpus, self.device, self.precision = experiment, corpus, torch.device(device), precision
         self.step = 0
         self.examined: Set[int] = frozenset()  # the numbers of the steps whose health is to be told
         generator = torch.Generator(self.device).manual_seed(config.seed)
         self.model = build(experiment.model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, generator).eval()
-        self.twist = twist_of(experiment.model)
-        self.together: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map
-        parts = config.threads if self.device.type == "cpu" and not self.twist.whole else 1
-        self.learners = [learner(self.model).train() for _ in range(parts)]
-        self.replay = Replay(self._alone, cuda_graph(self.learners[0].generator)) if self.device.type == "cuda" else None
+        self.variant = variant_of(experiment.model)
+        self.parallel_map: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map
+        micro_batches = config.threads if self.device.type == "cpu" and not self.variant.whole else 1
+        self.replicas = [replica(self.model).train() for _ in range(micro_batches)]
+        self.captured_steps = (
+            CapturedSteps(self._alone, record_cuda_graph(self.replicas[0].generator)) if self.device.type == "cuda" else None
+        )
         self._rate = torch.zeros((), device=self.device)  # the learning rate, where a recorded step looks for it
-        self._examinee = learner(self.model)
-        self.live = Live(experiment.model.memory, config.learning_rate, config.label_smoothing, config.clip)
+        self._evaluated = replica(self.model)
+        self.live = Live(experiment.model.memory_mode, config.learning_rate, config.label_smoothing, config.max_grad_norm)
         self.optimiser = Optimiser(config, self.model)
         self._last_good = [parameter.detach().clone() for parameter in self.model.parameters()]
-        self._exams: dict[tuple[str, int | None], Exam] = {}
+        self._eval_sets: dict[tuple[str, int | None], EvalSet] = {}
 
     @property
     def live(self) -> Live:
@@ -108,8 +108,8 @@ class Training:
     @live.setter
     def live(self, live: Live) -> None:
         self._live = live
-        for model in (self.model, self._examinee, *self.learners):
-            model.config = replace(model.config, memory=live.memory)
+        for model in (self.model, self._evaluated, *self.replicas):
+            model.config = replace(model.config, memory_mode=live.memory_mode)
 
     def steps(self) -> Iterator[Step]:
         """One update for each next(), until experiment.training.steps are done. Raises Diverged."""
@@ -120,15 +120,15 @@ class Training:
 
     def validate(self, split: str = "heldout", most: int | None = None) -> Validation:
         """How the model does on a split ("heldout" or "harder") of the corpus, or on `most` sentences spread evenly over it."""
-        if (split, most) not in self._exams:
+        if (split, most) not in self._eval_sets:
             items = getattr(self.corpus, split)
             items = items[:: max(1, len(items) // most)][:most] if most else items
-            self._exams[split, most] = prepare(self.corpus, items, self.device, self.twist.batch)
-        exam = self._exams[split, most]
-        if self.twist.honest(self.model):
-            return validate(self._examinee, exam, self.together)
-        self._examinee.generator.manual_seed(self.step)  # for a model that throws dice even when it is asked, and in one order
-        return validate(self._examinee, exam, written=True)
+            self._eval_sets[split, most] = build_eval_set(self.corpus, items, self.device, self.variant.batch)
+        eval_set = self._eval_sets[split, most]
+        if self.variant.honest(self.model):
+            return validate(self._evaluated, eval_set, self.parallel_map)
+        self._evaluated.generator.manual_seed(self.step)  # for a model that throws dice even when it is asked, and in one order
+        return validate(self._evaluated, eval_set, written=True)
 
     def pack(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """All that must be kept to go on exactly: copies of the tensors on the CPU, none sharing memory, and a JSON-ready mapping."""
@@ -141,7 +141,9 @@ class Training:
         self.load_parameters({name.removeprefix("model/"): t for name, t in tensors.items() if name.startswith("model/")})
         self.optimiser.load_state({n.removeprefix("optimiser/"): t for n, t in tensors.items() if n.startswith("optimiser/")})
         self.step = meta["step"]
-        self.live = replace(self.live, **meta["live"])  # a knob younger than the file stays as the experiment has it
+        self.live = replace(
+            self.live, **{current_name(name): value for name, value in meta["live"].items()}
+        )  # a knob younger than the file stays as the experiment has it
 
     @torch.no_grad()
     def load_parameters(self, parameters: Mapping[str, Tensor]) -> None:
@@ -158,19 +160,21 @@ class Training:
         """Forward, backward, step (section 5)."""
         config, number = self.experiment.training, self.step + 1
         rate = learning_rate(replace(config, learning_rate=self.live.learning_rate), self.experiment.model.d_model, number)
-        batches = [self.twist.batch(batch) if self.twist.batch else batch for batch in cut(items, len(self.learners), config.packing)]
+        batches = [
+            self.variant.batch(batch) if self.variant.batch else batch for batch in split_batch(items, len(self.replicas), config.packing)
+        ]
         tokens = [int((batch.tgt_out != PAD).sum()) for batch in batches]
         sources = sum(int((batch.src != PAD).sum()) for batch in batches)
-        parts = [Part(n, self.learners[n], batch.to(self.device), tokens[n] / sum(tokens)) for n, batch in enumerate(batches)]
-        for part in parts:
-            part.learner.generator.manual_seed((config.seed * 1_000_003 + number) * len(self.learners) + part.number)
-        checkup = Checkup(parts[0].learner, self.optimiser.names) if number in self.examined else None
-        if self.replay and not checkup:
+        micro_batches = [MicroBatch(n, self.replicas[n], batch.to(self.device), tokens[n] / sum(tokens)) for n, batch in enumerate(batches)]
+        for micro_batch in micro_batches:
+            micro_batch.replica.generator.manual_seed((config.seed * 1_000_003 + number) * len(self.replicas) + micro_batch.number)
+        step_diagnostics = StepDiagnostics(micro_batches[0].replica, self.optimiser.names) if number in self.examined else None
+        if self.captured_steps and not step_diagnostics:
             self._rate.fill_(rate)
-            constants = (self.live.memory, self.live.label_smoothing, self.live.clip)
-            loss, grad_norm = self.replay(parts[0].batch, constants).tolist()
+            constants = (self.live.memory_mode, self.live.label_smoothing, self.live.max_grad_norm)
+            loss, grad_norm = self.captured_steps(micro_batches[0].batch, constants).tolist()
         else:
-            loss, gradients = self._gradient(parts, checkup)
+            loss, gradients = self._gradient(micro_batches, step_diagnostics)
             lengths = torch._foreach_norm(gradients)
             norm = torch.stack(lengths).norm()
             loss, grad_norm = loss.item(), norm.item()
@@ -181,24 +185,26 @@ class Training:
             self._restore()
             raise Diverged(number)
         self.step = number
-        health = checkup.row(lengths, self._last_good) if checkup else None
+        health = step_diagnostics.row(lengths, self._last_good) if step_diagnostics else None
         return Step(number, loss, rate, grad_norm, sources + sum(tokens), health)
 
-    def _gradient(self, parts: list[Part], checkup: Checkup | None = None) -> tuple[Tensor, list[Tensor]]:
+    def _gradient(self, micro_batches: list[MicroBatch], step_diagnostics: StepDiagnostics | None = None) -> tuple[Tensor, list[Tensor]]:
         """The loss of the whole batch, and its gradient for every parameter."""
-        losses, (gradients, *others) = zip(*self.together(lambda part: self._learn(part, checkup), parts), strict=True)
+        losses, (gradients, *others) = zip(
+            *self.parallel_map(lambda micro_batch: self._learn(micro_batch, step_diagnostics), micro_batches), strict=True
+        )
         for more in others:
             torch._foreach_add_(gradients, more)
         return sum(losses), gradients
 
-    def _learn(self, part: Part, checkup: Checkup | None) -> tuple[Tensor, list[Tensor]]:
+    def _learn(self, micro_batch: MicroBatch, step_diagnostics: StepDiagnostics | None) -> tuple[Tensor, list[Tensor]]:
         """The part's share of the loss and of its gradient."""
-        model, batch = part.learner, part.batch
+        model, batch = micro_batch.replica, micro_batch.batch
         low = torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
-        with checkup.watch(model, batch) if checkup else nullcontext():
+        with step_diagnostics.watch(model, batch) if step_diagnostics else nullcontext():
             with low:
-                logits = model(batch.src, batch.tgt_in, batch.src_pairs, batch.tgt_pairs).logits
-            loss = (self.twist.loss or cross_entropy)(logits.float(), batch.tgt_out, self.live.label_smoothing) * part.share
+                logits = model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids).logits
+            loss = (self.variant.loss or cross_entropy)(logits.float(), batch.tgt_out, self.live.label_smoothing) * micro_batch.share
             gradients = torch.autograd.grad(loss, list(model.parameters()), allow_unused=True, materialize_grads=True)
         return loss.detach(), list(gradients)
 
@@ -207,14 +213,14 @@ class Training:
         parameters = list(self.model.parameters())
         for parameter, gradient in zip(parameters, gradients, strict=True):
             parameter.grad = gradient
-        if self.live.clip:
-            clip_grads_with_norm_(parameters, self.live.clip, grad_norm)
-        self.optimiser.step(rate, self.together)
+        if self.live.max_grad_norm:
+            clip_grads_with_norm_(parameters, self.live.max_grad_norm, grad_norm)
+        self.optimiser.step(rate, self.parallel_map)
 
     def _alone(self, batch: Batch) -> Tensor:
         """The same update in calls that ask nothing of the host, for a replay -> (2,) the loss and the gradient's length. When these are no
         finite numbers, the parameters have moved all the same; what they were is remembered."""
-        loss, gradients = self._gradient([Part(0, self.learners[0], batch, 1.0)])
+        loss, gradients = self._gradient([MicroBatch(0, self.replicas[0], batch, 1.0)])
         grad_norm = torch.stack(torch._foreach_norm(gradients)).norm()
         found = torch.stack((loss, grad_norm))
         self._remember(found.isfinite().all())

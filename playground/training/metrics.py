@@ -13,7 +13,7 @@ from torch import Tensor
 from playground.config import BOS, EOS, PAD, UNK
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Corpus, Item
-from playground.decoding.model_decoder import Own
+from playground.decoding.model_decoder import ModelDecoder
 from playground.model.size import VALIDATION_CELLS
 from playground.model.transformer import Transformer
 
@@ -29,7 +29,7 @@ class Validation:
     pairs: int
 
 
-class Chunk(NamedTuple):
+class EvalBatch(NamedTuple):
     """Part of an exam: one answer to one question in each row."""
 
     batch: Batch
@@ -40,16 +40,16 @@ class Chunk(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Exam:
+class EvalSet:
     """Items with all their right answers, sorted by length and cut into chunks, ready to be asked again and again."""
 
-    chunks: tuple[Chunk, ...]
+    batches: tuple[EvalBatch, ...]
     pairs: int
 
 
-def prepare(
+def build_eval_set(
     corpus: Corpus, items: tuple[Item, ...], device: torch.device | str = "cpu", change: Callable[[Batch], Batch] | None = None
-) -> Exam:
+) -> EvalSet:
     """An exam of these items, each batch `change`d if a training does so with its own. Raises ValueError when there are none."""
     if not items:
         raise ValueError("an exam needs at least one item")
@@ -59,20 +59,20 @@ def prepare(
             ids = tuple(corpus.tgt_tokenizer.encode(other))
             rows.append((Item(item.src, other, item.src_ids, ids), question, False))
     rows.sort(key=lambda row: (max(len(row[0].src_ids), len(row[0].tgt_ids)), row[1], row[0].tgt_ids))
-    chunks, start = [], 0
+    batches, start = [], 0
     while start < len(rows):
         stop = start + 1
         while stop < len(rows) and (stop + 1 - start) * _cells(rows[stop][0]) <= VALIDATION_CELLS:
             stop += 1
-        chunks.append(_chunk(rows[start:stop], device, change))
+        batches.append(_eval_batch(rows[start:stop], device, change))
         start = stop
-    return Exam(tuple(chunks), len(items))
+    return EvalSet(tuple(batches), len(items))
 
 
 def validate(
-    model: Transformer, exam: Exam, together: Callable[[Callable, Iterable], Iterable] = map, written: bool = False
+    model: Transformer, eval_set: EvalSet, parallel_map: Callable[[Callable, Iterable], Iterable] = map, written: bool = False
 ) -> Validation:
-    """One teacher-forced pass over all answers; the model is in eval mode. `together` works on the chunks, like `map`.
+    """One teacher-forced pass over all answers; the model is in eval mode. `parallel_map` works on the chunks, like `map`.
 
     Greedy decoding writes an answer exactly if and only if the likeliest token is right at every step of that answer: as long as all is
     right, both see the same tokens before. So one pass tells both accuracies. A source counts as right if one of its answers is.
@@ -81,32 +81,32 @@ def validate(
     """
     if model.training:
         raise ValueError("a model is validated in eval mode")
-    losses, right_tokens, tokens, answered = zip(*together(partial(_mark, model, written), exam.chunks), strict=True)
+    losses, right_tokens, tokens, answered = zip(*parallel_map(partial(_score_batch, model, written), eval_set.batches), strict=True)
     right = len(torch.cat(answered).unique())
-    return Validation(sum(losses) / sum(tokens), sum(right_tokens) / sum(tokens), right / exam.pairs, exam.pairs)
+    return Validation(sum(losses) / sum(tokens), sum(right_tokens) / sum(tokens), right / eval_set.pairs, eval_set.pairs)
 
 
 @torch.inference_mode()
-def _mark(model: Transformer, written: bool, chunk: Chunk) -> tuple[float, int, int, Tensor]:
+def _score_batch(model: Transformer, written: bool, eval_batch: EvalBatch) -> tuple[float, int, int, Tensor]:
     """(sum of the losses, likeliest tokens that are right, all tokens, the questions with a right answer) of a chunk."""
-    batch, question, own, spellable, _ = chunk
+    batch, question, own, spellable, _ = eval_batch
     logits = model(batch.src, batch.tgt_in).logits
     real = batch.tgt_out != PAD
     right = logits.argmax(dim=-1) == batch.tgt_out
     counted = real & own[:, None]
     asked = logits[counted].log_softmax(dim=-1).gather(1, batch.tgt_out[counted][:, None])
-    answered = _written(model, chunk) if written else (right | ~real).all(dim=1)
+    answered = _written(model, eval_batch) if written else (right | ~real).all(dim=1)
     return -asked.sum().item(), int(right[counted].sum()), len(asked), question[answered & spellable]
 
 
-def _written(model: Transformer, chunk: Chunk) -> Tensor:
+def _written(model: Transformer, eval_batch: EvalBatch) -> Tensor:
     """(B,) whether greedy decoding writes the answer of each row, from the sources just as they stand in the batch."""
-    src = chunk.batch.src
-    asked, written = Own(model, src, cache=False), torch.full((len(src), 1), BOS, device=src.device)
-    for _ in range(max(map(len, chunk.answers))):
+    src = eval_batch.batch.src
+    asked, written = ModelDecoder(model, src, cache=False), torch.full((len(src), 1), BOS, device=src.device)
+    for _ in range(max(map(len, eval_batch.answers))):
         logits, _ = asked.logits(written, last=1)
         written = torch.cat((written, logits.argmax(dim=-1)), dim=1)
-    rows = zip(written[:, 1:].tolist(), chunk.answers, strict=True)
+    rows = zip(written[:, 1:].tolist(), eval_batch.answers, strict=True)
     return torch.tensor([tuple(ids[: len(answer)]) == answer for ids, answer in rows], device=src.device)
 
 
@@ -114,10 +114,10 @@ def _cells(item: Item) -> int:
     return len(item.src_ids) + len(item.tgt_ids) + 2
 
 
-def _chunk(rows: list[tuple[Item, int, bool]], device: torch.device | str, change: Callable[[Batch], Batch] | None) -> Chunk:
+def _eval_batch(rows: list[tuple[Item, int, bool]], device: torch.device | str, change: Callable[[Batch], Batch] | None) -> EvalBatch:
     items, questions, own = zip(*rows, strict=True)
     batch = collate(items).to(device)
-    return Chunk(
+    return EvalBatch(
         change(batch) if change else batch,
         torch.tensor(questions, device=device),
         torch.tensor(own, device=device),

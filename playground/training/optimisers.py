@@ -35,14 +35,14 @@ class Optimiser:
             rest = [p for p in self.names if not any(p is other for other in seen)]
             self.parts = [(kind(_groups(rest, seen), **adam), 1.0)]
 
-    def step(self, learning_rate: float | Tensor, together: Callable[[Callable, Iterable], Iterable] = map) -> None:
-        """One update from the gradients, which are then gone. `together` works on independent parts of it, like `map`."""
+    def step(self, learning_rate: float | Tensor, parallel_map: Callable[[Callable, Iterable], Iterable] = map) -> None:
+        """One update from the gradients, which are then gone. `parallel_map` works on independent parts of it, like `map`."""
         for optimiser, share in self.parts:
             for group in optimiser.param_groups:
                 group["lr"] = learning_rate * share
         kinds = [optimiser for optimiser, _ in self.parts]
         moves = [move for kind in kinds for move in (kind.moves() if isinstance(kind, Muon) else [kind.step])]
-        for _ in together(lambda move: move(), moves):
+        for _ in parallel_map(lambda move: move(), moves):
             pass
         for optimiser, _ in self.parts:
             optimiser.zero_grad()

@@ -9,13 +9,13 @@ from __future__ import annotations
 import torch
 
 from playground.model.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
-from playground.model.shared_copy import twin
+from playground.model.shared_copy import shared_copy
 from playground.model.transformer import Transformer
 
 
-def learner(model: Transformer) -> Transformer:
+def replica(model: Transformer) -> Transformer:
     """The same model, with the same parameters, but attention that returns no weights and a generator of its own for dropout."""
-    mine = twin(model, torch.Generator(model.generator.device))
+    mine = shared_copy(model, torch.Generator(model.generator.device))
     for module in mine.modules():
         if isinstance(module, MultiHeadAttention) and module.attend is scaled_dot_product_attention:
             module.attend = fused_attention

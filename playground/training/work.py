@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from playground.config import PAD, Experiment
-from playground.data.batches import batches, cut
+from playground.data.batches import batches, split_batch
 from playground.data.corpus import Corpus, Item
 from playground.model.size import parameter_count
 from playground.model.sublayers import flops
@@ -39,7 +39,7 @@ def step_work(experiment: Experiment, corpus: Corpus, sizes: tuple[int, int] | N
     scale = config.batch_size / size
     operations = tokens = cells = 0.0
     for items in islice(batches(_long_enough(corpus.train, size), size, config.batch_unit, seed=1), BATCHES):
-        for part in cut(items, config.threads, config.packing):
+        for part in split_batch(items, config.threads, config.packing):
             rows, s, t = *part.src.shape, part.tgt_in.shape[1]
             operations += (1 + BACKWARD) * rows * sum(flops(experiment.model, vocab, s, t).values())
             tokens += int((part.src != PAD).sum() + (part.tgt_out != PAD).sum())

@@ -14,7 +14,7 @@ from typing import Any
 import gradio as gr
 
 from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, check, default, preset
-from playground.lessons.controlled import Bench, untouched
+from playground.lessons.controlled import ControlledExperiment, untouched
 from playground.lessons.labs import get
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
@@ -152,13 +152,13 @@ def experiments(runs: Runs, token: str, language: str, lab: str, seed: Any) -> d
     """The arms of a bench, each a run of the visitor's own. Those that the visitor has already are not trained again: with the same seed
     they would come out the same."""
     bench, seed = get(lab), check("seed", seed)
-    if not isinstance(bench, Bench):
+    if not isinstance(bench, ControlledExperiment):
         raise Refusal("page.not_a_command")
     mine = [run for run in runs.mine(token) if run.unfinished or run.status == "done"]
     have = {place[0]: run for run in mine if (place := bench.recognise(run)) and place[1] == seed and untouched(run)}
     new = [arm for arm in bench.arms_of(seed) if arm not in have]
     labels = [bench.label(language, arm, seed) for arm in new]
-    have |= zip(new, runs.create_all([bench.experiment(arm, seed) for arm in new], token, labels, secret=bench.alone), strict=True)
+    have |= zip(new, runs.create_all([bench.experiment(arm, seed) for arm in new], token, labels, secret=bench.is_mystery), strict=True)
     return {"lab": lab, "arms": [have[arm].id for arm in bench.arms_of(seed)]}
 
 

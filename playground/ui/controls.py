@@ -11,11 +11,12 @@ from playground.words import known, say
 
 # Numbers that are typed rather than slid to.
 TYPED = {
-    "learning_rate", "beta2", "steps", "pairs", "batch_size", "warmup", "data_seed", "seed", "heldout", "test", "minutes", "clip",
+    "learning_rate", "beta2", "steps", "train_size", "batch_size", "warmup", "data_seed", "seed", "validation_size", "test_size", "minutes",
+    "max_grad_norm",
 }  # fmt: skip
 # Which knobs stand where. The second list of each group is folded away: right for a first look, and there when wanted.
 GROUPS = {
-    "data": (["task"], ["pairs", "tokenizer", "vocabulary", "max_tokens", "heldout", "test", "data_seed"]),
+    "data": (["task"], ["train_size", "tokenizer", "vocab_size", "max_tokens", "validation_size", "test_size", "data_seed"]),
     "model": (
         ["d_model", "n_heads", "encoder_layers", "decoder_layers", "positions"],
         [
@@ -29,8 +30,8 @@ GROUPS = {
             "residual",
             "bias",
             "zero_init",
-            "memory",
-            "twist",
+            "memory_mode",
+            "variant",
         ],
     ),
     "training": (
@@ -40,10 +41,10 @@ GROUPS = {
             "schedule",
             "warmup",
             "label_smoothing",
-            "clip",
+            "max_grad_norm",
             "stop_at",
             "minutes",
-            "validate_every",
+            "eval_every",
             "beta1",
             "beta2",
             "weight_decay",

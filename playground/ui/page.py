@@ -52,7 +52,7 @@ def build(runs: Runs, reader: Reader) -> gr.Blocks:
                         parts.knobs[name] = control(name)
             reset = parts.title(gr.Button(words("reset"), size="sm", elem_id="pg-reset"), "reset", "value")
         gr.HTML(
-            '<header id="pg-head"></header><div class="pg-stage"><div id="pg-sentence-bar"></div><div id="pg-film-bar"></div>'
+            '<header id="pg-head"></header><div class="pg-stage"><div id="pg-sentence-bar"></div><div id="pg-replay-bar"></div>'
             '<div id="pg-lesson-bar" hidden></div></div>',
             apply_default_css=False,
         )

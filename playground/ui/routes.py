@@ -29,7 +29,7 @@ from playground.runs.registry import Runs
 from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.panels import BY_FORMULA, PANELS
 from playground.ui.panels.map import worksheet
-from playground.ui.titles import twist_name
+from playground.ui.titles import variant_name
 from playground.ui.upload import uploading
 from playground.ui.upload.preview import preview
 from playground.ui.view import View
@@ -121,8 +121,8 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
             raise Refusal("page.no_such_panel", name=name[:40])
         view = View(runs, reader, dict(request.query_params), _token(request))
         runs.seen(view.run.id)
-        if name in BY_FORMULA and (twist := twist_name(view.run, view.language)):
-            raise Refusal("page.twisted", twist=twist)
+        if name in BY_FORMULA and (variant := variant_name(view.run, view.language)):
+            raise Refusal("page.has_variant", variant=variant)
         return {**PANELS[name](view), "refresh_ms": pace.refresh_ms}
 
     def qr(request: Request) -> Response:

@@ -18,15 +18,15 @@ def title(run: Run, chosen: str) -> str:
 
 def disclosed(run: Run) -> Experiment:
     """A run's settings, without what was changed in a run that is a mystery."""
-    return run.experiment.with_(twist=default("twist")) if run.secret else run.experiment
+    return run.experiment.with_(variant=default("variant")) if run.secret else run.experiment
 
 
-def twist_name(run: Run, chosen: str) -> str:
+def variant_name(run: Run, chosen: str) -> str:
     """What was changed on purpose in a run's model; "" for the paper's."""
-    twist = run.experiment.model.twist
-    if twist == default("twist"):
+    variant = run.experiment.model.variant
+    if variant == default("variant"):
         return ""
-    return "?" if run.secret else shown_value("twist", twist, chosen)
+    return "?" if run.secret else shown_value("variant", variant, chosen)
 
 
 def difference(experiment: Experiment, other: Experiment, chosen: str) -> str:

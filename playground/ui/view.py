@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from playground.config import Refusal
-from playground.queries.reader import Look, Piece, Reader
+from playground.queries.reader import Piece, Reader, SentenceTrace
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.words import entries, say
@@ -77,7 +77,7 @@ class View(Screen):
         return found
 
     @cached_property
-    def look(self) -> Look:
+    def look(self) -> SentenceTrace:
         """Everything inside the sentence at the step asked for; the decoder is fed its own output, or the reference when that is asked."""
         target = "reference" if self.parameters.get("target") == "reference" else None
         return self.reader.look(self.run, self.step, self.text, target)
@@ -113,8 +113,8 @@ class View(Screen):
 
 
 def examples(reader: Reader, run: Run) -> list[tuple[str, str]]:
-    """Held-out sentences to look at. The film's probes come first, a long one before the others: of them every frame has a picture."""
-    probes = list(run.film.plan.probes)
+    """Held-out sentences to look at. The replay's probes come first, a long one before the others: of them every frame has a picture."""
+    probes = list(run.replay.plan.probes)
     first = probes[-2:-1] + [pair for pair in probes if pair not in probes[-2:-1]]
     return first + [pair for pair in reader.examples(run, "heldout", EXAMPLES) if pair not in probes]
 

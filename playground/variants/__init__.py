@@ -1,9 +1,9 @@
-"""Twists: a model changed on purpose, outside the model's own code, which stays the paper's.
+"""Variants: a model changed on purpose, outside the model's own code, which stays the paper's.
 
-`bugs` are ways in which people really break it, `variants` what else its parts could have been. The knob `twist` chooses one.
+`bugs` are ways in which people really break it, `variants` what else its parts could have been. The knob `variant` chooses one.
 """
 
-from playground.variants.build import TWISTS, build, twist_of
-from playground.variants.variant import Twist
+from playground.variants.build import ALL, build, variant_of
+from playground.variants.variant import Variant
 
-__all__ = ["TWISTS", "Twist", "build", "twist_of"]
+__all__ = ["ALL", "Variant", "build", "variant_of"]

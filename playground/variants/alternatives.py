@@ -12,7 +12,7 @@ from playground.model.attention import MASKED, scaled_dot_product_attention
 from playground.model.parts import Dropout
 from playground.model.positions import SinusoidalPositions
 from playground.model.transformer import Transformer
-from playground.variants.variant import Twist, attention_count, attentions
+from playground.variants.variant import Variant, attention_count, attentions
 
 # --- how well a query fits a key ---
 
@@ -174,12 +174,12 @@ def running(config: ModelConfig) -> int:
 
 
 VARIANTS = {
-    "concatenated": Twist(concatenated),
-    "identity_output": Twist(identity_output, adds=without_output),
-    "no_feed_forward": Twist(no_feed_forward, adds=without_feed_forward),
-    "additive": Twist(additive, adds=as_vector),
-    "bilinear": Twist(bilinear, adds=as_matrices),
-    "cosine": Twist(cosine),
-    "batch_norm": Twist(batch_norm, whole=True, adds=running),
-    "no_attention_dropout": Twist(no_attention_dropout),
+    "concatenated": Variant(concatenated),
+    "identity_output": Variant(identity_output, adds=without_output),
+    "no_feed_forward": Variant(no_feed_forward, adds=without_feed_forward),
+    "additive": Variant(additive, adds=as_vector),
+    "bilinear": Variant(bilinear, adds=as_matrices),
+    "cosine": Variant(cosine),
+    "batch_norm": Variant(batch_norm, whole=True, adds=running),
+    "no_attention_dropout": Variant(no_attention_dropout),
 }

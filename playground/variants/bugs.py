@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from playground.model.attention import MASKED, MultiHeadAttention, scaled_dot_product_attention
 from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
-from playground.variants.variant import Twist, attentions
+from playground.variants.variant import Variant, attentions
 
 if TYPE_CHECKING:
     from playground.data.batches import Batch
@@ -32,7 +32,7 @@ def no_causal_mask(model: Transformer) -> None:
     """The decoder's mask is the padding mask alone: each token sees the one that it is to predict."""
     for layer in model.decoder:
         layer.self_attention.__class__ = LooksAhead
-    model.steady = False
+    model.cacheable = False
 
 
 class Unmasked(MultiHeadAttention):
@@ -63,7 +63,7 @@ def inverted(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout
 def inverted_mask(model: Transformer) -> None:
     for attention in attentions(model):
         attention.attend = inverted
-    model.steady = False
+    model.cacheable = False
 
 
 # --- the wrong axis ---
@@ -79,7 +79,7 @@ def over_queries(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dro
 def softmax_over_queries(model: Transformer) -> None:
     for attention in attentions(model):
         attention.attend = over_queries
-    model.steady = False
+    model.cacheable = False
 
 
 class OverPositions(nn.LayerNorm):
@@ -94,7 +94,7 @@ def norm_over_positions(model: Transformer) -> None:
     for module in model.modules():
         if isinstance(module, nn.LayerNorm):
             module.__class__ = OverPositions
-    model.steady = False
+    model.cacheable = False
 
 
 class Viewed(MultiHeadAttention):
@@ -110,7 +110,7 @@ class Viewed(MultiHeadAttention):
 def view_for_transpose(model: Transformer) -> None:
     for attention in attentions(model):
         attention.__class__ = Viewed
-    model.steady = False
+    model.cacheable = False
 
 
 # --- training and evaluation ---
@@ -136,18 +136,18 @@ class Always(Dropout):
 
 def dropout_always(model: Transformer) -> None:
     model.dropout.__class__ = Always
-    model.steady = model.dropout.p == 0
+    model.cacheable = model.dropout.p == 0
 
 
 BUGS = {
-    "no_causal_mask": Twist(no_causal_mask),
-    "no_source_mask": Twist(no_source_mask),
-    "no_memory_mask": Twist(no_memory_mask),
-    "unshifted": Twist(batch=unshifted),
-    "softmax_over_queries": Twist(softmax_over_queries),
-    "norm_over_positions": Twist(norm_over_positions),
-    "view_for_transpose": Twist(view_for_transpose),
-    "padding_in_loss": Twist(loss=with_padding, whole=True),
-    "dropout_always": Twist(dropout_always),
-    "inverted_mask": Twist(inverted_mask),
+    "no_causal_mask": Variant(no_causal_mask),
+    "no_source_mask": Variant(no_source_mask),
+    "no_memory_mask": Variant(no_memory_mask),
+    "unshifted": Variant(batch=unshifted),
+    "softmax_over_queries": Variant(softmax_over_queries),
+    "norm_over_positions": Variant(norm_over_positions),
+    "view_for_transpose": Variant(view_for_transpose),
+    "padding_in_loss": Variant(loss=with_padding, whole=True),
+    "dropout_always": Variant(dropout_always),
+    "inverted_mask": Variant(inverted_mask),
 }

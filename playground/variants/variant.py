@@ -1,4 +1,4 @@
-"""A twist: what it does to a model, to its batches or to its loss."""
+"""A variant: what it does to a model, to its batches or to its loss."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def none(config: ModelConfig) -> int:
 
 
 @dataclass(frozen=True)
-class Twist:
+class Variant:
     """`change` is done to a model that was just made, by exchanging modules or methods of its own; all parameters it adds are drawn from
     the model's generator. `batch` changes what is learnt from and asked for, `loss` (logits, tgt_out, label smoothing) replaces the
     cross-entropy."""
@@ -38,7 +38,7 @@ class Twist:
 
     def honest(self, model: Transformer) -> bool:
         """Whether all that a model says with the right tokens before it is what it would write by itself."""
-        return model.steady and self.batch is None
+        return model.cacheable and self.batch is None
 
 
 def attention_count(config: ModelConfig) -> int:

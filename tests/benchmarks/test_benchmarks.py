@@ -67,7 +67,7 @@ def test_a_knob_is_checked_before_anything_runs(capsys):
 def test_an_unknown_name_is_refused_with_those_that_are_known(capsys):
     with pytest.raises(SystemExit):
         suite.main(["time_to_target", "--modes", "headless,asleep"])
-    assert "'asleep' is none of headless, film, page" in capsys.readouterr().err
+    assert "'asleep' is none of headless, replay, page" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("problem", [suite.Missing(INSTALL), Refusal("config.not_a_config")])
@@ -106,16 +106,16 @@ def test_no_part_of_the_table_replaces_the_kept_one(capsys):
 def test_time_to_target(capsys, one_server):
     result = result_of(capsys, "time_to_target", "--first-seed", "5")
     assert result["first_seed"] == 5
-    assert [row["mode"] for row in result["rows"]] == ["headless", "film"]
+    assert [row["mode"] for row in result["rows"]] == ["headless", "replay"]
     for row in result["rows"]:
         assert row.keys() == {"task", "preset", "mode", "seconds", "shown", "steps", "reached", "of", "others"}
         assert row["seconds"].keys() == SUMMARY
         assert row["reached"] == row["of"] == 1
-    alone, film = result["trainings"]
-    assert alone["seed"] == film["seed"] == 5
+    alone, replay = result["trainings"]
+    assert alone["seed"] == replay["seed"] == 5
     assert 0 <= alone["others"] <= 1
     assert alone["preparing"] + alone["validating"] < alone["seconds"]
-    assert result["ratios"][0]["ratio"]["median"] == pytest.approx(film["seconds"] / alone["seconds"])
+    assert result["ratios"][0]["ratio"]["median"] == pytest.approx(replay["seconds"] / alone["seconds"])
 
 
 @pytest.mark.browser
@@ -156,7 +156,7 @@ def test_page(capsys, one_server):
     assert costs.keys() == ROWS.keys()
     assert costs["step"]["times"]["median"] == result["costs"]["steps"] == 8
     assert costs["step"]["share"]["median"] == 1
-    assert costs["film"]["times"]["median"] == 9  # every step, and before the first
+    assert costs["replay"]["times"]["median"] == 9  # every step, and before the first
     assert costs["validation"]["times"]["median"] == 2  # at step 5 and at the end
     assert result["costs"]["all"].keys() == {"unwatched", "watched"}
     assert {row["panel"] for row in result["panels"]["rows"]} == set(NAMES)
@@ -174,12 +174,12 @@ def test_page(capsys, one_server):
 
 def test_what_happens_inside_something_measured_belongs_to_the_outer_one():
     spent = Spent()
-    with spent.on("film"), spent.on("live"):
+    with spent.on("replay"), spent.on("live"):
         pass
     with spent.on("live"):
         pass
-    assert spent.times == {"film": 1, "live": 1}
-    assert spent.seconds.keys() == {"film", "live"}
+    assert spent.times == {"replay": 1, "live": 1}
+    assert spent.seconds.keys() == {"replay", "live"}
 
 
 def test_summaries():

@@ -14,7 +14,7 @@ from playground.model.sublayers import flops
 from playground.training.loop import Training
 from tests.benchmarks.test_benchmarks import SUMMARY, result_of
 
-SMALL = {"pairs": 200, "heldout": 20, "batch_size": 8, "encoder_layers": 1, "decoder_layers": 1}
+SMALL = {"train_size": 200, "validation_size": 20, "batch_size": 8, "encoder_layers": 1, "decoder_layers": 1}
 
 
 @pytest.fixture(scope="module")
@@ -111,9 +111,9 @@ def test_every_operation_has_a_kind(name, kind):
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_cores_work_as_map_does(count):
-    with cores(count) as together:
-        assert list(together(lambda number: number * number, range(5))) == [0, 1, 4, 9, 16]
-        assert set(together(lambda _: torch.get_num_threads(), range(5))) == {1}
+    with cores(count) as parallel_map:
+        assert list(parallel_map(lambda number: number * number, range(5))) == [0, 1, 4, 9, 16]
+        assert set(parallel_map(lambda _: torch.get_num_threads(), range(5))) == {1}
 
 
 def test_at_least_two_steps_are_timed():

@@ -17,11 +17,11 @@ T = TypeVar("T")
 
 # A model that trains in a moment: what it learns matters only where a story says so.
 SMALL = {
-    "pairs": 500, "heldout": 50, "d_model": 16, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 16, "steps": 60,
-    "threads": 1,
+    "train_size": 500, "validation_size": 50, "d_model": 16, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 16,
+    "steps": 60, "threads": 1,
 }  # fmt: skip
 # One sentence, learnt by heart in a few steps.
-ONE_SENTENCE = SMALL | {"task": "beer", "d_model": 32, "d_ff": 32, "steps": 60, "batch_size": 1, "validate_every": 10}
+ONE_SENTENCE = SMALL | {"task": "beer", "d_model": 32, "d_ff": 32, "steps": 60, "batch_size": 1, "eval_every": 10}
 
 STEPS = 100_000  # more than a run can take while a story lasts: somebody stops it
 
@@ -117,11 +117,11 @@ def number(place: Locator, name: str) -> int:
     return int(place.get_attribute(name) or 0)
 
 
-def film_of(page: Page, frames: int = 1) -> Locator:
-    """The film's slider, once there are so many pictures to slide along."""
-    film = page.locator("#pg-film")
-    eventually(page, lambda: number(film, "data-frames"), lambda count: count >= frames)
-    return film
+def replay_of(page: Page, frames: int = 1) -> Locator:
+    """The replay's slider, once there are so many pictures to slide along."""
+    replay = page.locator("#pg-replay")
+    eventually(page, lambda: number(replay, "data-frames"), lambda count: count >= frames)
+    return replay
 
 
 def figure(page: Page, name: str) -> Locator:

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from tests.browser.steps import drawn, figure, has_address, link, words
 
-# A held-out sentence, and a step of the film at which the model is half taught.
+# A held-out sentence, and a step of the replay at which the model is half taught.
 SOURCE, RIGHT, STEP = "wir glauben , dass ein schlaues Pferd den Vogel ruft", "we believe that a clever horse calls the bird", "82"
 
 

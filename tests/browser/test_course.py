@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from playground.lessons.course import LESSONS
 from playground.words import say
 from tests.browser.conftest import ready
-from tests.browser.steps import ONE_SENTENCE, drawn, film_of, has_address, link, place_of, tab, train, type_sentence, words
+from tests.browser.steps import ONE_SENTENCE, drawn, has_address, link, place_of, replay_of, tab, train, type_sentence, words
 
 FIRST = LESSONS[0]
 
@@ -80,18 +80,18 @@ def test_progress_outlives_a_reload_and_can_be_forgotten(visit):
 
 
 @pytest.mark.slow
-def test_a_run_of_ones_own_counts_and_the_film_is_watched(visit):
+def test_a_run_of_ones_own_counts_and_the_replay_is_watched(visit):
     page = visit(link(ONE_SENTENCE, tab="course", lesson="training"))
     page.get_by_role("button", name=words("lessons.unknown")).click()
     expect(step(page, "predict")).to_have_class("done")
     train(page)
     done_in_bar(page, 2)
     page.locator("#pg-lesson-bar button").first.click()
-    step(page, "film").get_by_role("button", name=words("page.course_go")).click()
+    step(page, "replay").get_by_role("button", name=words("page.course_go")).click()
     has_address(page, tab=None, step="0")
-    film_of(page, 5)
+    replay_of(page, 5)
     for _ in range(4):
-        page.locator("#pg-film-forward").click()
+        page.locator("#pg-replay-forward").click()
     done_in_bar(page, 3)
     page.locator("#pg-lesson-bar").get_by_role("button", name=words("page.course_next", title=say("en", "course.lives.title"))).click()
     has_address(page, tab="course", lesson="lives")

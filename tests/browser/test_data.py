@@ -23,7 +23,7 @@ LINES = [
     "alone\t",
     *("\t".join(p) for p in PAIRS[3:]),
 ]
-OWN = SMALL | {"pairs": 200, "heldout": 10}
+OWN = SMALL | {"train_size": 200, "validation_size": 10}
 
 
 def upload(page: Page, name: str, content: bytes) -> None:

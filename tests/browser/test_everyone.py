@@ -15,12 +15,12 @@ from tests.browser.steps import (
     drawn,
     eventually,
     figure,
-    film_of,
     has_address,
     has_status,
     link,
     number,
     place_of,
+    replay_of,
     seen,
     tab,
     train,
@@ -40,7 +40,7 @@ def test_chinese(visit):
     """A Chinese browser is met in Chinese, controls and captions and sentences of errors; one click says it all in English."""
     page = visit(locale="zh-CN")
     expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
-    for place in ("#pg-train", "#pg-status", "#pg-run-note", "#pg-film-now", "#knob-d_model", "#pg-tab-learn-button", "#pg-difference"):
+    for place in ("#pg-train", "#pg-status", "#pg-run-note", "#pg-replay-now", "#knob-d_model", "#pg-tab-learn-button", "#pg-difference"):
         expect(page.locator(place)).to_have_text(HAN)
     figure = page.locator("[data-block='figure learn-cross']")
     expect(figure.locator(".pg-caption")).to_have_text(HAN)
@@ -53,7 +53,7 @@ def test_chinese(visit):
     expect(page.locator("#pg-train")).to_have_text("Train a new model")
     expect(page.locator("html")).to_have_attribute("lang", "en")
     expect(page.locator("#pg-tab-learn-button")).to_have_text("Learn")
-    for place in ("#pg-status", "#pg-run-note", "#pg-film-now", "#knob-d_model", "#pg-difference", "[data-block='figure learn-cross']"):
+    for place in ("#pg-status", "#pg-run-note", "#pg-replay-now", "#knob-d_model", "#pg-difference", "[data-block='figure learn-cross']"):
         expect(page.locator(place)).not_to_have_text(HAN)
     page.locator("#pg-language").click()
     expect(page.locator("#pg-train")).to_have_text(HAN)
@@ -98,13 +98,13 @@ def test_telephone(visit):
 def test_keyboard(visit):
     """Space plays to the end, arrows move, numbers choose heads, ? helps; every control is reached and named; typing stays typing."""
     page = visit(link(tab="attention"))
-    film, played = film_of(page, frames=4), seen(page, "#pg-film-play", "aria-label")
+    replay, played = replay_of(page, frames=4), seen(page, "#pg-replay-play", "aria-label")
     page.evaluate("document.activeElement.blur()")
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
-    expect(film).to_have_value(str(number(film, "max") - 3))
+    expect(replay).to_have_value(str(number(replay, "max") - 3))
     page.keyboard.press("Space")
-    eventually(page, played, lambda said: said == [words("page.film_pause"), words("page.film_play")])
+    eventually(page, played, lambda said: said == [words("page.replay_pause"), words("page.replay_play")])
     has_address(page, step=None)
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")
@@ -153,8 +153,8 @@ def test_slow_line(visit):
 
 @pytest.mark.slow
 def test_the_sentence_stays_in_sight(visit):
-    """Sentence and film are above every picture, also when the page is scrolled; zoom is kept while new numbers come."""
-    page = visit(link(SMALL | {"steps": STEPS, "validate_every": 1000}))
+    """Sentence and replay are above every picture, also when the page is scrolled; zoom is kept while new numbers come."""
+    page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
     train(page)
     has_status(page, "training")
     curve, panel = figure(page, "loss"), page.locator("#pg-panel-learn")
@@ -181,4 +181,4 @@ def test_the_sentence_stays_in_sight(visit):
     page.mouse.wheel(0, 700)
     eventually(page, lambda: page.evaluate("scrollY"), lambda down: down > 300)
     expect(page.locator("#pg-sentence")).to_be_in_viewport()
-    expect(page.locator("#pg-film")).to_be_in_viewport()
+    expect(page.locator("#pg-replay")).to_be_in_viewport()

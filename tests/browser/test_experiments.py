@@ -43,7 +43,7 @@ def test_a_leak_is_trained_seen_and_opened(visit):
     has_address(page, run=arms[1], tab=None)
     expect(page.locator("#pg-status")).to_have_attribute("data-run", arms[1])
     tab(page, "Map")
-    expect(page.locator("#pg-panel-map .pg-error")).to_contain_text(words("knobs.twist.unshifted"))
+    expect(page.locator("#pg-panel-map .pg-error")).to_contain_text(words("knobs.variant.unshifted"))
     page.reload()
     expect(page.locator("body")).to_have_attribute("data-playground", "ready")
     labs = tab(page, "Labs")

@@ -10,13 +10,13 @@ from tests.browser.steps import (
     drawn,
     drawn_from,
     eventually,
-    film_of,
     has_address,
     has_status,
     link,
     new_run,
     number,
     output,
+    replay_of,
     tab,
     train,
 )
@@ -24,26 +24,26 @@ from tests.browser.steps import (
 RIGHT = ["i", "want", "a", "beer"]
 
 
-def test_scrub_the_film(visit):
-    """The slider goes back to the first step, every panel follows, the film plays to its end, and a fork starts in the middle."""
+def test_scrub_the_replay(visit):
+    """The slider goes back to the first step, every panel follows, the replay plays to its end, and a fork starts in the middle."""
     page = visit(link(ONE_SENTENCE))
     run = train(page)
     has_status(page, "done")
     expect(page.locator("#pg-result .pg-verdict.right")).to_be_visible()
-    film = film_of(page, frames=10)
-    count = number(film, "data-frames")
+    replay = replay_of(page, frames=10)
+    count = number(replay, "data-frames")
     has_address(page, step=None)
-    expect(film).to_have_value(str(count))
+    expect(replay).to_have_value(str(count))
     expect(output(page)).to_have_text(RIGHT)
 
-    film.fill("0")
+    replay.fill("0")
     has_address(page, step="0")
     learn = page.locator("#pg-panel-learn")
     expect(learn).to_have_attribute("data-step", "0")
     expect(page.locator("#pg-result .pg-verdict.wrong")).to_be_visible()
     expect(output(page)).not_to_have_text(RIGHT)
     expect(learn.locator(".pg-probes .pg-wrong")).to_have_count(1)
-    expect(page.locator("#pg-film-step")).to_have_text("step 0 of 60")
+    expect(page.locator("#pg-replay-step")).to_have_text("step 0 of 60")
     drawn(learn)
     early = drawn_from(page, "learn-cross")["z"]
     line = page.locator("#pg-figure-loss")
@@ -54,25 +54,25 @@ def test_scrub_the_film(visit):
     expect(page.locator("#pg-panel-translate [data-block='text verdict']")).to_contain_text("differ from the right answer")
 
     tab(page, "Learn")
-    page.locator("#pg-film-play").click()
-    expect(page.locator("#pg-film-play")).to_have_attribute("aria-label", "Pause the film")
+    page.locator("#pg-replay-play").click()
+    expect(page.locator("#pg-replay-play")).to_have_attribute("aria-label", "Pause the replay")
     eventually(page, lambda: int(address(page)["step"]), lambda step: step >= 2)
-    page.locator("#pg-film-play").click()
-    expect(page.locator("#pg-film-play")).to_have_attribute("aria-label", "Play the film")
+    page.locator("#pg-replay-play").click()
+    expect(page.locator("#pg-replay-play")).to_have_attribute("aria-label", "Play the replay")
     stopped = address(page)["step"]
     expect(learn).to_have_attribute("data-step", stopped)
 
-    page.locator("#pg-film-forward").click()
+    page.locator("#pg-replay-forward").click()
     eventually(page, lambda: int(address(page)["step"]), lambda step: step > int(stopped))
-    page.locator("#pg-film-back").click()
+    page.locator("#pg-replay-back").click()
     has_address(page, step=stopped)
-    page.locator("#pg-film-now").click()
+    page.locator("#pg-replay-now").click()
     has_address(page, step=None)
     expect(learn).to_have_attribute("data-step", "60")
     drawn(learn)
     assert drawn_from(page, "learn-cross")["z"] != early
 
-    film.fill(str(count // 2))
+    replay.fill(str(count // 2))
     step = eventually(page, lambda: int(address(page).get("step", 0)), lambda step: 0 < step < 60)
     page.locator("#pg-fork").click()
     expect(page.locator(".pg-notice", has_text=f"starts from the parameters of step {step}.")).to_have_count(1)  # it goes by itself

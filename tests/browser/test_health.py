@@ -13,7 +13,7 @@ from tests.browser.steps import SMALL, STEPS, drawn, drawn_from, eventually, fig
 @pytest.mark.slow
 def test_the_memory_is_cut_and_the_encoder_gets_nothing(visit):
     """A shipped run tells what it can; then a run of one's own is cut off live, and its curve falls to 0."""
-    page = visit(link(SMALL | {"steps": STEPS, "validate_every": 1000}, run="reverse", tab="health"))
+    page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}, run="reverse", tab="health"))
     panel = page.locator("#pg-panel-health")
     drawn(panel)
     expect(panel.locator("[data-block='text no-curves']")).to_have_count(0)

@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Route, expect
 
-from tests.browser.steps import address, drawn, eventually, figure, film_of, has_address, link, tab, words
+from tests.browser.steps import address, drawn, eventually, figure, has_address, link, replay_of, tab, words
 
 DRAWN = re.compile("[1-9]")
 
@@ -42,8 +42,8 @@ def test_scores_then_vectors(visit):
     points = lambda name: plane.evaluate("(plot, name) => plot.data[1][name]", name)  # noqa: E731
     names, places = points("hovertext"), points("x")
     assert "<bos>" in "".join(names).replace("&lt;", "<").replace("&gt;", ">")
-    film = film_of(page, frames=5)
-    film.fill("0")
+    replay = replay_of(page, frames=5)
+    replay.fill("0")
     has_address(page, step="0")
     expect(vectors).to_have_attribute("data-step", "0")
     drawn(vectors)

@@ -12,12 +12,12 @@ from tests.browser.steps import (
     drawn,
     drawn_from,
     eventually,
-    film_of,
     has_address,
     has_status,
     link,
     new_run,
     number,
+    replay_of,
     source,
     tab,
     train,
@@ -46,8 +46,8 @@ def view(page: Page) -> dict[str, object]:
 def look_closely(page: Page) -> None:
     """Winds back, changes the sentence and pins a cell of another head: a view that is not the first one."""
     tab(page, "Attention")
-    film = film_of(page, frames=4)
-    film.fill(str(number(film, "max") // 2))
+    replay = replay_of(page, frames=4)
+    replay.fill(str(number(replay, "max") // 2))
     type_sentence(page, "ein bier")
     page.locator(".pg-thumb").last.click()
     eventually(page, lambda: address(page), lambda now: "head" in now and "step" in now)

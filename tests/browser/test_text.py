@@ -19,7 +19,7 @@ def tick_labels(page: Page, figure: str) -> list[str]:
 @pytest.mark.slow
 def test_nasty_sentences(visit):
     """A model is trained on such words; chips, figures, tables, hovers, captions, lists and the run's name show them letter by letter."""
-    page = visit(link(SMALL | {"heldout": 10, "steps": 20}))
+    page = visit(link(SMALL | {"validation_size": 10, "steps": 20}))
     tab(page, "Data")
     lines = [f"{a} {b}\t{b} {a}" for a in NASTY for b in NASTY]
     page.locator("#pg-files input[type=file]").set_input_files(

@@ -89,7 +89,7 @@ def test_train_and_watch(visit):
 
 def test_pause_step_resume_stop(visit):
     """A run is stopped in its tracks, pushed one step, let go, and ended after a reload of the page, which it went on through."""
-    page = visit(link(SMALL | {"steps": STEPS, "validate_every": 1000}))
+    page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
     status = page.locator("#pg-status")
     run = train(page)
     has_status(page, "training")

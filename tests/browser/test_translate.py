@@ -27,7 +27,7 @@ from tests.browser.steps import (
 
 @pytest.mark.slow
 def test_translate_while_training(visit):
-    page = visit(link(SMALL | {"steps": STEPS, "validate_every": 1000}))
+    page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
     train(page)
     has_status(page, "training")
     status = page.locator("#pg-status")

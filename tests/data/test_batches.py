@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch.nn.utils.rnn import pad_sequence
 
 from playground.config import BOS, EOS, PAD
-from playground.data.batches import ROOMS, batches, collate, cut
+from playground.data.batches import ROW_WIDTHS, batches, collate, split_batch
 from playground.data.corpus import Item
 
 ids = st.lists(st.integers(3, 99), max_size=9).map(tuple)
@@ -107,38 +107,38 @@ def test_an_empty_batch_is_refused():
 
 def test_packed_by_hand():
     long, short, other = Item("", "", (5, 6, 7, 8), (9, 8, 7)), Item("", "", (5,), (8,)), Item("", "", (6, 7, 8), (9, 9))
-    (batch,) = cut([short, other, long], 1, packed=True)  # the longest, and then the longest that fits
+    (batch,) = split_batch([short, other, long], 1, packed=True)  # the longest, and then the longest that fits
     assert batch.src.tolist() == [[5, 6, 7, 8, EOS, 6, 7, 8, EOS, 5, EOS]]
     assert batch.tgt_in.tolist() == [[BOS, 9, 8, 7, BOS, 9, 9, BOS, 8]]
     assert batch.tgt_out.tolist() == [[9, 8, 7, EOS, 9, 9, EOS, 8, EOS]]
-    assert batch.src_pairs.tolist() == [[1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3]]
-    assert batch.tgt_pairs.tolist() == [[1, 1, 1, 1, 2, 2, 2, 3, 3]]
+    assert batch.src_segment_ids.tolist() == [[1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3]]
+    assert batch.tgt_segment_ids.tolist() == [[1, 1, 1, 1, 2, 2, 2, 3, 3]]
 
 
 def test_what_does_not_fit_gets_a_row_of_its_own_filled_up_with_padding():
     long, short = Item("", "", (5, 6, 7, 8, 9), (9,) * 5), Item("", "", (5,), (8,))
-    (batch,) = cut([long, long, short, short, short], 1, packed=True)
+    (batch,) = split_batch([long, long, short, short, short], 1, packed=True)
     assert batch.src.tolist() == [*[[5, 6, 7, 8, 9, EOS, 5, EOS]] * 2, [5, EOS, *[PAD] * 6]]
-    assert batch.src_pairs.tolist() == [*[[*[1] * 6, 2, 2]] * 2, [1, 1, *[0] * 6]]
+    assert batch.src_segment_ids.tolist() == [*[[*[1] * 6, 2, 2]] * 2, [1, 1, *[0] * 6]]
 
 
 def unpacked(batch) -> list[tuple[tuple[int, ...], ...]]:
     """The pairs of a batch, as (source, decoder input, wanted output), special tokens included."""
-    if batch.src_pairs is None:
+    if batch.src_segment_ids is None:
         rows = [[row[row != PAD].tolist() for row in rows] for rows in zip(*batch[:3], strict=True)]
         return [tuple(map(tuple, row)) for row in rows]
     found = []
-    for src, tgt_in, tgt_out, src_pairs, tgt_pairs in zip(*batch, strict=True):
-        for n in range(1, int(src_pairs.max()) + 1):
-            asked = tgt_pairs == n
-            found.append((tuple(src[src_pairs == n].tolist()), tuple(tgt_in[asked].tolist()), tuple(tgt_out[asked].tolist())))
+    for src, tgt_in, tgt_out, src_segment_ids, tgt_segment_ids in zip(*batch, strict=True):
+        for n in range(1, int(src_segment_ids.max()) + 1):
+            asked = tgt_segment_ids == n
+            found.append((tuple(src[src_segment_ids == n].tolist()), tuple(tgt_in[asked].tolist()), tuple(tgt_out[asked].tolist())))
     return found
 
 
 @given(some_items, st.integers(1, 4), st.booleans())
 @settings(max_examples=100)
 def test_every_pair_is_in_one_part_once_and_whole(items, parts, packed):
-    found = cut(items, parts, packed)
+    found = split_batch(items, parts, packed)
     assert 1 <= len(found) <= parts
     wanted = [((*item.src_ids, EOS), (BOS, *item.tgt_ids), (*item.tgt_ids, EOS)) for item in items]
     assert sorted(pair for batch in found for pair in unpacked(batch)) == sorted(wanted)
@@ -147,16 +147,16 @@ def test_every_pair_is_in_one_part_once_and_whole(items, parts, packed):
 @given(some_items)
 @settings(max_examples=100)
 def test_packed_rows_are_not_much_wider_than_the_longest_pair(items):
-    (batch,) = cut(items, 1, packed=True)
-    assert batch.src.shape[1] <= ROOMS[-1] * max(len(item.src_ids) + 1 for item in items)
-    assert batch.tgt_in.shape[1] <= ROOMS[-1] * max(len(item.tgt_ids) + 1 for item in items)
-    assert ((batch.src_pairs == 0) == (batch.src == PAD)).all()
-    assert ((batch.tgt_pairs == 0) == (batch.tgt_out == PAD)).all()
+    (batch,) = split_batch(items, 1, packed=True)
+    assert batch.src.shape[1] <= ROW_WIDTHS[-1] * max(len(item.src_ids) + 1 for item in items)
+    assert batch.tgt_in.shape[1] <= ROW_WIDTHS[-1] * max(len(item.tgt_ids) + 1 for item in items)
+    assert ((batch.src_segment_ids == 0) == (batch.src == PAD)).all()
+    assert ((batch.tgt_segment_ids == 0) == (batch.tgt_out == PAD)).all()
 
 
 def test_packing_leaves_little_empty():
     """Reversals of 4 to 16 letters: a third of the padded cells are padding, of the packed ones almost none."""
     items = items_of(*[(4 + n % 13, 4 + n % 13) for n in range(65)])
     real = sum(len(item.src_ids) + 1 for item in items)
-    packed, padded = (sum(batch.src.numel() for batch in cut(items, 2, kind)) for kind in (True, False))
+    packed, padded = (sum(batch.src.numel() for batch in split_batch(items, 2, kind)) for kind in (True, False))
     assert packed < 1.1 * real < 1.5 * real < padded

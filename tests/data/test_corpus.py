@@ -10,7 +10,7 @@ from playground.data.corpus import build_corpus
 from playground.reading.uploads import Pairs, read_files
 from playground.tasks.toy_tasks import TASKS, references
 
-SMALL = DataConfig(pairs=300, heldout=40)
+SMALL = DataConfig(train_size=300, validation_size=40)
 
 
 def own(*pairs: tuple[str, str]) -> Pairs:
@@ -55,7 +55,7 @@ def test_reversal_by_hand():
 
 
 def test_the_same_arguments_give_the_same_corpus():
-    for data, pairs in ((SMALL, None), (replace(SMALL, task="own", heldout=10), counted(50))):
+    for data, pairs in ((SMALL, None), (replace(SMALL, task="own", validation_size=10), counted(50))):
         one, two, other = build_corpus(data, pairs), build_corpus(data, pairs), build_corpus(replace(data, data_seed=2), pairs)
         assert (one.train, one.heldout, one.harder, one.references) == (two.train, two.heldout, two.harder, two.references)
         assert one.tgt_tokenizer.to_bytes() == two.tgt_tokenizer.to_bytes()
@@ -65,7 +65,7 @@ def test_the_same_arguments_give_the_same_corpus():
 def test_alignments_need_the_units_of_the_task():
     assert build_corpus(replace(SMALL, task="german_english")).train[0].alignment
     assert build_corpus(replace(SMALL, task="german_english", tokenizer="characters")).train[0].alignment is None
-    assert build_corpus(replace(SMALL, task="german_english", tokenizer="bpe", vocabulary=200)).train[0].alignment is None
+    assert build_corpus(replace(SMALL, task="german_english", tokenizer="bpe", vocab_size=200)).train[0].alignment is None
 
 
 def test_a_joint_vocabulary_is_one_tokenizer_for_both_sides():
@@ -91,7 +91,7 @@ def test_probes_are_held_out_and_of_different_lengths():
 
 @pytest.mark.parametrize(("count", "most", "expected"), [(2, 500, 1), (19, 500, 1), (50, 500, 5), (300, 10, 10)])
 def test_own_data_is_split_by_distinct_source(count, most, expected):
-    corpus = build_corpus(DataConfig(task="own", heldout=most, test=0), counted(count))
+    corpus = build_corpus(DataConfig(task="own", validation_size=most, test_size=0), counted(count))
     assert len(corpus.heldout) == expected
     assert corpus.test == ()
     assert sorted(sources(corpus.train + corpus.heldout)) == sorted(f"say {n}" for n in range(count))
@@ -99,10 +99,10 @@ def test_own_data_is_split_by_distinct_source(count, most, expected):
 
 @pytest.mark.parametrize(("count", "most", "expected"), [(3, 500, 0), (50, 500, 5), (300, 500, 30), (300, 20, 20)])
 def test_some_sources_are_kept_for_the_test(count, most, expected):
-    corpus = build_corpus(DataConfig(task="own", test=most), counted(count))
+    corpus = build_corpus(DataConfig(task="own", test_size=most), counted(count))
     assert len(corpus.test) == expected
     assert sorted(sources(corpus.train + corpus.heldout + corpus.test)) == sorted(f"say {n}" for n in range(count))
-    without = build_corpus(DataConfig(task="own", test=0), counted(count))
+    without = build_corpus(DataConfig(task="own", test_size=0), counted(count))
     assert sources(corpus.heldout) == sources(without.heldout)  # how many are kept for the test changes nothing else
 
 
@@ -152,7 +152,7 @@ def test_credit_and_name_travel_with_own_data():
         (DataConfig(task="own"), own(("same", "one"), ("same", "two")), "data.too_few_sources"),
         (DataConfig(task="own", max_tokens=8), own(("a " * 9, "b"), ("b", "c")), "data.too_long_to_learn"),
         (
-            DataConfig(task="own", tokenizer="bpe", vocabulary=16),
+            DataConfig(task="own", tokenizer="bpe", vocab_size=16),
             own(*[(c, c) for c in "abcdefghijklmnopqrst"]),
             "data.vocabulary_too_small",
         ),

@@ -8,13 +8,13 @@ import pytest
 from playground.config import DataConfig
 from playground.data.batches import batches
 from playground.data.corpus import SAMPLE, build_corpus
-from playground.data.lazy_sequence import Drawn
+from playground.data.lazy_sequence import LazySequence
 from playground.tasks.toy_tasks import TASKS, examples
 
 
 def test_entries_are_made_when_they_are_asked_for_and_once():
     made = []
-    drawn = Drawn((made.append(n) or n * n for n in count()), 100)
+    drawn = LazySequence((made.append(n) or n * n for n in count()), 100)
     assert (len(drawn), made) == (100, [])
     assert drawn[3] == 9
     assert made == [0, 1, 2, 3]
@@ -26,22 +26,22 @@ def test_entries_are_made_when_they_are_asked_for_and_once():
 
 
 def test_without_a_count_it_has_all_there_are():
-    assert len(Drawn(iter("abc"))) == 3
-    assert not Drawn(iter(()))
-    assert list(Drawn(iter("abc"))) == ["a", "b", "c"]
+    assert len(LazySequence(iter("abc"))) == 3
+    assert not LazySequence(iter(()))
+    assert list(LazySequence(iter("abc"))) == ["a", "b", "c"]
 
 
 def test_what_is_not_there():
     with pytest.raises(IndexError):
-        Drawn(count(), 5)[5]
+        LazySequence(count(), 5)[5]
     with pytest.raises(IndexError):
-        Drawn(count(), 5)[-6]
+        LazySequence(count(), 5)[-6]
     with pytest.raises(ValueError, match="5 were promised, 2 came"):
-        Drawn(iter("ab"), 5)[3]
+        LazySequence(iter("ab"), 5)[3]
 
 
 def test_many_threads_see_the_same():
-    drawn, seen, start = Drawn((n for n in count()), 5000), [], threading.Barrier(4)
+    drawn, seen, start = LazySequence((n for n in count()), 5000), [], threading.Barrier(4)
 
     def read():
         start.wait()
@@ -56,7 +56,7 @@ def test_many_threads_see_the_same():
 
 
 def test_a_first_pass_draws_no_more_than_it_needs():
-    corpus = build_corpus(DataConfig(pairs=20_000, heldout=20))
+    corpus = build_corpus(DataConfig(train_size=20_000, validation_size=20))
     stream = batches(corpus.train, 64, "sentences", seed=1)
     first = next(stream)
     assert [item.src for item in first] == [example.src for example in examples("reverse", "train", 64, 1)]
@@ -66,7 +66,9 @@ def test_a_first_pass_draws_no_more_than_it_needs():
 @pytest.mark.parametrize("task", [name for name in TASKS if name != "beer"])
 def test_a_sample_shows_every_symbol_there_is(task):
     """So the vocabulary is that of all sentences."""
-    whole, sample = (build_corpus(DataConfig(task=task, pairs=pairs, heldout=10, data_seed=5)) for pairs in (2 * SAMPLE, SAMPLE))
+    whole, sample = (
+        build_corpus(DataConfig(task=task, train_size=pairs, validation_size=10, data_seed=5)) for pairs in (2 * SAMPLE, SAMPLE)
+    )
     unknown = [item for item in whole.train if 3 in item.src_ids + item.tgt_ids]
     assert not unknown
     assert whole.src_tokenizer.to_bytes() == sample.src_tokenizer.to_bytes()

@@ -30,7 +30,7 @@ def test_by_hand():
 
 @pytest.mark.parametrize("task", [task for task in TASKS if task != "beer"])
 def test_every_task_has_them(task):
-    found = statistics(build_corpus(DataConfig(task=task, pairs=4000, heldout=20)))
+    found = statistics(build_corpus(DataConfig(task=task, train_size=4000, validation_size=20)))
     for side in (found.src, found.tgt):
         assert side.counts.sum() == side.lengths.sum() > 0
         assert len(side.lengths) == min(SAMPLE, found.sizes["train"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from playground.config import BOS, EOS
-from playground.decoding import Search, beam, greedy, judge, search
+from playground.decoding import Search, beam, classify, greedy, search
 from tests.decoding.test_sampling import SOURCES, every_sentence, logprobs_by_teacher_forcing, untaught
 
 
@@ -104,7 +104,7 @@ def test_a_prefix_as_long_as_allowed_is_all_there_is():
 def verdict_of(ids, width=3, length_penalty=0.6, most=7, seed=1, prefix=()):
     model, source = untaught(seed=seed), SOURCES[0]
     found = search(model, source, width, length_penalty, most, prefix)
-    return found, judge(model, source, found, [ids])
+    return found, classify(model, source, found, [ids])
 
 
 def test_what_was_found_is_found_and_never_pruned():
@@ -119,7 +119,7 @@ def test_what_was_found_is_found_and_never_pruned():
 def test_one_of_several_right_answers_is_enough():
     model, source = untaught(), SOURCES[0]
     found = search(model, source, 3, 0.6, 7)
-    verdict = judge(model, source, found, [(4, EOS), found.hypotheses[0].ids, (5, EOS)])
+    verdict = classify(model, source, found, [(4, EOS), found.hypotheses[0].ids, (5, EOS)])
     assert verdict.kind == "found"
     assert verdict.reference.ids == found.hypotheses[0].ids
 
@@ -128,7 +128,7 @@ def verdicts() -> list[tuple[Search, object, tuple[int, ...]]]:
     """Searches with a narrow beam for every short sentence as the reference: some are lost, most the model doesn't want."""
     model, source = untaught(vocab=5, seed=10), SOURCES[0]
     narrow = search(model, source, 1, 0.0, 4)
-    return [(narrow, judge(model, source, narrow, [ids]), ids) for ids in every_sentence(5, 4) if ids[-1] == EOS]
+    return [(narrow, classify(model, source, narrow, [ids]), ids) for ids in every_sentence(5, 4) if ids[-1] == EOS]
 
 
 def test_the_verdict_compares_the_scores():
@@ -161,7 +161,7 @@ def test_the_likeliest_of_several_references_is_the_one_that_is_weighed():
     model, source = untaught(vocab=5, seed=10), SOURCES[0]
     found = search(model, source, 1, 0.6, 4)
     ids = [ids for ids in every_sentence(5, 3) if ids[-1] == EOS and ids != found.hypotheses[0].ids]
-    verdict = judge(model, source, found, ids)
+    verdict = classify(model, source, found, ids)
     scores = all_scores(model, source, 5, 3, 0.6)
     assert verdict.reference.score == pytest.approx(max(scores[one] for one in ids), abs=1e-4)
 
@@ -170,7 +170,7 @@ def test_without_a_reference_that_begins_so_there_is_no_verdict():
     assert verdict_of((4, 4, EOS), prefix=(5,))[1] is None
     assert verdict_of((5, 4, EOS), prefix=(5,))[1] is not None
     model = untaught()
-    assert judge(model, SOURCES[0], search(model, SOURCES[0], 2, 0.6, 5), []) is None
+    assert classify(model, SOURCES[0], search(model, SOURCES[0], 2, 0.6, 5), []) is None
 
 
 def test_a_reference_longer_than_allowed_was_not_pruned_but_cut():
@@ -178,6 +178,6 @@ def test_a_reference_longer_than_allowed_was_not_pruned_but_cut():
     ids = (*greedy(model, [source], 3)[0].ids, 4, 4, 4, EOS)
     assert EOS not in ids[:-1]
     found = search(model, source, 1, 0.0, 3)
-    verdict = judge(model, source, found, [ids])
+    verdict = classify(model, source, found, [ids])
     assert len(verdict.path) == 3
     assert verdict.pruned is None

@@ -8,8 +8,8 @@ import torch
 
 from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
 from playground.decoding import beam, greedy, model_decoder, sample, search
-from playground.decoding.fast_decoder import ROOM, Lean, unchanged
-from playground.inspection.copies import own
+from playground.decoding.fast_decoder import INITIAL_TOKENS, FastDecoder, is_stock_model
+from playground.inspection.copies import shadow_copy
 from playground.inspection.interventions import Change, Edit, Head
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.transformer import Transformer
@@ -28,7 +28,7 @@ def only_own(monkeypatch):
     def forbidden(*_: object) -> None:
         raise AssertionError("the lean code was asked")
 
-    monkeypatch.setattr(model_decoder, "Lean", forbidden)
+    monkeypatch.setattr(model_decoder, "FastDecoder", forbidden)
 
 
 def told(hypotheses) -> list[tuple[int, ...]]:
@@ -38,9 +38,9 @@ def told(hypotheses) -> list[tuple[int, ...]]:
 @torch.inference_mode()
 def assert_step_by_step(model: Transformer, src: torch.Tensor, tgt: torch.Tensor, atol: float = 1e-4) -> None:
     """The logits after every token are those of one pass through the model."""
-    lean, expected = Lean(model, src), model(src, tgt).logits
+    fast, expected = FastDecoder(model, src), model(src, tgt).logits
     for length in range(1, tgt.shape[1] + 1):
-        logits, computed = lean.logits(tgt[:, :length])
+        logits, computed = fast.logits(tgt[:, :length])
         torch.testing.assert_close(logits, expected[:, length - 1 : length], atol=atol, rtol=1e-5)
         assert computed == 1
 
@@ -51,10 +51,10 @@ def test_every_logit_whatever_the_choices():
     for knobs in combinations():
         config = ModelConfig(d_model=8, n_heads=2, d_ff=8, encoder_layers=2, decoder_layers=2, **knobs)
         model = disturb(Transformer(config, 11, 11, torch.Generator().manual_seed(1))).eval()
-        assert unchanged(model), knobs
+        assert is_stock_model(model), knobs
         assert_step_by_step(model, SRC, TGT)
         sources = [(4, 9, 7, 5), (6, 8), (10,)]
-        both = [greedy(model, sources, 9, lean=lean) for lean in (True, False)]
+        both = [greedy(model, sources, 9, fast=fast) for fast in (True, False)]
         assert told(both[0]) == told(both[1]), knobs
 
 
@@ -80,9 +80,9 @@ def test_thousands_of_sentences_of_a_taught_model_are_the_same(name, count):
     sources = [[dice.randrange(4, model.src_vocab) for _ in range(dice.randint(1, 16))] for _ in range(count)]
     for begin in range(0, count, 256):
         batch = sources[begin : begin + 256]
-        lean, plain = (greedy(model, batch, 34, lean=lean) for lean in (True, False))
-        assert told(lean) == told(plain)
-        for one, other in zip(lean, plain, strict=True):
+        fast, plain = (greedy(model, batch, 34, fast=fast) for fast in (True, False))
+        assert told(fast) == told(plain)
+        for one, other in zip(fast, plain, strict=True):
             assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 
 
@@ -90,15 +90,15 @@ def test_thousands_of_sentences_of_a_taught_model_are_the_same(name, count):
 def test_every_method_writes_the_same_and_records_the_same_passes(seed):
     model = untaught(seed=seed)
     for write in (
-        lambda record, lean: greedy(model, SOURCES, 40, (), True, record, lean),
-        lambda record, lean: [sample(model, source, 1.5, 40, 7, record=record, lean=lean) for source in SOURCES],
-        lambda record, lean: beam(model, SOURCES[0], 5, 0.6, 40, record=record, lean=lean),
+        lambda record, fast: greedy(model, SOURCES, 40, (), True, record, fast),
+        lambda record, fast: [sample(model, source, 1.5, 40, 7, record=record, fast=fast) for source in SOURCES],
+        lambda record, fast: beam(model, SOURCES[0], 5, 0.6, 40, record=record, fast=fast),
     ):
         passes = [], []
-        lean, plain = write(passes[0], True), write(passes[1], False)
-        assert told(lean) == told(plain)
+        fast, plain = write(passes[0], True), write(passes[1], False)
+        assert told(fast) == told(plain)
         assert passes[0] == passes[1]
-        for one, other in zip(lean, plain, strict=True):
+        for one, other in zip(fast, plain, strict=True):
             assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
             assert one.score == pytest.approx(other.score, abs=1e-4)
 
@@ -106,27 +106,27 @@ def test_every_method_writes_the_same_and_records_the_same_passes(seed):
 @torch.inference_mode()
 def test_rows_can_be_left_out_reordered_and_taken_twice():
     model, rows = disturb(build(positions="both")).eval(), torch.tensor([1, 0, 1])
-    lean = Lean(model, SRC)
+    fast = FastDecoder(model, SRC)
     for length in (1, 2, 3):
-        lean.logits(TGT[:, :length])
-    lean.keep(rows)
+        fast.logits(TGT[:, :length])
+    fast.select_rows(rows)
     for length in (4, 5, 6):
-        logits, _ = lean.logits(TGT[rows, :length])
+        logits, _ = fast.logits(TGT[rows, :length])
     torch.testing.assert_close(logits[:, 0], model(SRC[rows], TGT[rows]).logits[:, -1], atol=1e-4, rtol=1e-5)
-    lean.keep(torch.tensor([2]))
-    assert lean.logits(torch.tensor([[4]]))[0].shape == (1, 1, 11)
+    fast.select_rows(torch.tensor([2]))
+    assert fast.logits(torch.tensor([[4]]))[0].shape == (1, 1, 11)
 
 
 @pytest.mark.parametrize("positions", ["both", "learned"])
 def test_a_sentence_may_grow_to_the_last_position_and_no_further(positions):
     model = disturb(build(positions=positions, encoder_layers=1, decoder_layers=1)).eval()
     tgt = torch.randint(4, 11, (2, MAX_POSITIONS), generator=torch.Generator().manual_seed(1))
-    assert MAX_POSITIONS > 4 * ROOM
+    assert MAX_POSITIONS > 4 * INITIAL_TOKENS
     assert_step_by_step(model, SRC, tgt, atol=1e-3)
-    lean = Lean(model, SRC)
-    lean.length = MAX_POSITIONS
+    fast = FastDecoder(model, SRC)
+    fast.length = MAX_POSITIONS
     with pytest.raises(Refusal, match=str(MAX_POSITIONS)):
-        lean.logits(tgt)
+        fast.logits(tgt)
     with pytest.raises(Refusal, match=str(MAX_POSITIONS)):
         greedy(model, [[5] * MAX_POSITIONS], 3)
 
@@ -142,20 +142,20 @@ def test_what_is_learnt_in_between_is_known():
         for layer in (*model.encoder, *model.decoder):
             change(layer.self_attention.W_q.weight)
             change(layer.self_attention.W_v.weight)
-        lean, plain = (greedy(model, SOURCES, 12, lean=lean) for lean in (True, False))
-        assert told(lean) == told(plain)
-        assert lean[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
+        fast, plain = (greedy(model, SOURCES, 12, fast=fast) for fast in (True, False))
+        assert told(fast) == told(plain)
+        assert fast[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
 
 
 def test_where_the_lean_code_is_asked(monkeypatch):
     asked = []
-    monkeypatch.setattr(model_decoder, "Lean", lambda model, src: asked.append(src) or Lean(model, src))
+    monkeypatch.setattr(model_decoder, "FastDecoder", lambda model, src: asked.append(src) or FastDecoder(model, src))
     model = untaught()
     greedy(model, SOURCES, 5)
     search(model, SOURCES[0], 3, 0.6, 5)
     sample(model, SOURCES[0], 1.0, 5, seed=1)
     assert len(asked) == 3
-    greedy(model, SOURCES, 5, lean=False)
+    greedy(model, SOURCES, 5, fast=False)
     greedy(model, SOURCES, 5, cache=False)
     greedy(model, SOURCES, 5, prefix=(4,))
     assert len(asked) == 3
@@ -174,8 +174,8 @@ def test_a_change_that_hangs_on_hooks_is_never_passed_over(change, only_own):
     """What a changed model writes is the argmax of one pass through it, at every step."""
     model = untaught(seed=2)
     changed = change.apply(model)
-    assert unchanged(model)
-    assert not unchanged(changed)
+    assert is_stock_model(model)
+    assert not is_stock_model(changed)
     written = greedy(changed, SOURCES[:1], 9)[0].ids
     logits = changed(torch.tensor([(*SOURCES[0], EOS)]), torch.tensor([(BOS, *written[:-1])])).logits
     assert logits[0].argmax(-1).tolist() == list(written)
@@ -186,10 +186,10 @@ def test_a_change_that_hangs_on_hooks_is_never_passed_over(change, only_own):
 @pytest.mark.parametrize("memory", ["mean", "cut"])
 def test_a_change_of_the_memory_is_obeyed(memory):
     changed = Change(memory=memory).apply(untaught(seed=3))
-    assert unchanged(changed)
-    lean, plain = (greedy(changed, SOURCES, 12, lean=lean) for lean in (True, False))
-    assert told(lean) == told(plain)
-    assert lean[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
+    assert is_stock_model(changed)
+    fast, plain = (greedy(changed, SOURCES, 12, fast=fast) for fast in (True, False))
+    assert told(fast) == told(plain)
+    assert fast[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
 
 
 def hooked(model: Transformer) -> None:
@@ -215,17 +215,17 @@ def looking_elsewhere(model: Transformer) -> None:
 
 @pytest.mark.parametrize("do", [hooked, hooked_before, replaced, with_a_method_of_its_own, looking_elsewhere])
 def test_whoever_changes_or_listens_is_noticed(do, only_own):
-    mine = own(untaught())
-    assert unchanged(mine)
+    mine = shadow_copy(untaught())
+    assert is_stock_model(mine)
     do(mine)
-    assert not unchanged(mine)
+    assert not is_stock_model(mine)
     if do is not replaced:  # then nothing is left that could be asked
         greedy(mine, SOURCES, 4)
 
 
 def test_a_hook_that_is_gone_is_forgotten():
-    mine = own(untaught())
+    mine = shadow_copy(untaught())
     handle = mine.decoder[0].register_forward_hook(lambda *_: None)
-    assert not unchanged(mine)
+    assert not is_stock_model(mine)
     handle.remove()
-    assert unchanged(mine)
+    assert is_stock_model(mine)

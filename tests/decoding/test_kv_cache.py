@@ -10,14 +10,14 @@ from playground.config import EOS, ModelConfig
 from playground.decoding import Pass, beam, greedy, multiplications, positions, sample, search, without_cache
 from playground.model.transformer import Transformer
 from playground.runs.disk.folder import Folder
-from playground.runs.model_cache import Models
+from playground.runs.model_cache import ModelCache
 from playground.runs.registry import SHIPPED
 from tests.decoding.test_sampling import SOURCES, untaught
 from tests.model.shared_copies import disturb
 
 
 def shipped(name: str) -> Transformer:
-    return Models().get(Folder(SHIPPED / name).run, None).model
+    return ModelCache().get(Folder(SHIPPED / name).run, None).model
 
 
 @pytest.mark.trust
@@ -28,7 +28,7 @@ def test_thousands_of_sentences_are_the_same_without_the_cache(name, count):
     sources = [[dice.randrange(4, model.src_vocab) for _ in range(dice.randint(1, 10))] for _ in range(count)]
     for begin in range(0, count, 256):
         batch = sources[begin : begin + 256]
-        with_cache, without = (greedy(model, batch, 14, cache=cache, lean=False) for cache in (True, False))
+        with_cache, without = (greedy(model, batch, 14, cache=cache, fast=False) for cache in (True, False))
         assert [hypothesis.ids for hypothesis in with_cache] == [hypothesis.ids for hypothesis in without]
         for one, other in zip(with_cache, without, strict=True):
             assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
@@ -39,9 +39,9 @@ def test_thousands_of_sentences_are_the_same_without_the_cache(name, count):
 def test_every_method_writes_the_same_without_the_cache(prefix, seed):
     model = untaught(seed=seed)
     for write in (
-        lambda cache: greedy(model, SOURCES, 12, prefix, cache=cache, lean=False),
-        lambda cache: [sample(model, source, 1.5, 12, 7, prefix, top_k=6, top_p=0.95, cache=cache, lean=False) for source in SOURCES],
-        lambda cache: beam(model, SOURCES[0], 5, 0.6, 12, prefix, cache=cache, lean=False),
+        lambda cache: greedy(model, SOURCES, 12, prefix, cache=cache, fast=False),
+        lambda cache: [sample(model, source, 1.5, 12, 7, prefix, top_k=6, top_p=0.95, cache=cache, fast=False) for source in SOURCES],
+        lambda cache: beam(model, SOURCES[0], 5, 0.6, 12, prefix, cache=cache, fast=False),
     ):
         kept, anew = write(True), write(False)
         assert [hypothesis.ids for hypothesis in kept] == [hypothesis.ids for hypothesis in anew]
@@ -58,18 +58,18 @@ def counted(work) -> int:
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("lean", [True, False])
+@pytest.mark.parametrize("fast", [True, False])
 @pytest.mark.parametrize("knobs", [{}, {"positions": "both", "norm": "pre", "encoder_layers": 1, "d_ff": 40, "bias": False}])
-def test_the_work_that_is_told_is_what_torch_counts(knobs, lean):
+def test_the_work_that_is_told_is_what_torch_counts(knobs, fast):
     """For every method, with a prefix and without: of what ran, and of what would have run without the cache."""
     config = ModelConfig(**{"d_model": 16, "n_heads": 2, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 3, **knobs})
     model = disturb(Transformer(config, 9, 11, torch.Generator().manual_seed(1))).eval()
     source = SOURCES[3]
     for prefix, write in (
-        ((), lambda cache, record: greedy(model, [source], 7, (), cache, record, lean)),
-        ((), lambda cache, record: search(model, source, 4, 0.6, 7, (), cache, record, lean)),
-        ((4, 5, 6), lambda cache, record: sample(model, source, 1.0, 7, 1, (4, 5, 6), cache=cache, record=record, lean=lean)),
-        ((4, 5, 6), lambda cache, record: search(model, source, 4, 0.6, 7, (4, 5, 6), cache, record, lean)),
+        ((), lambda cache, record: greedy(model, [source], 7, (), cache, record, fast)),
+        ((), lambda cache, record: search(model, source, 4, 0.6, 7, (), cache, record, fast)),
+        ((4, 5, 6), lambda cache, record: sample(model, source, 1.0, 7, 1, (4, 5, 6), cache=cache, record=record, fast=fast)),
+        ((4, 5, 6), lambda cache, record: search(model, source, 4, 0.6, 7, (4, 5, 6), cache, record, fast)),
     ):
         kept, anew = [], []
         write(True, kept)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from playground.decoding import greedy, kept, sample
+from playground.decoding import greedy, sample, top_k_top_p_filter
 from tests.decoding.test_sampling import SOURCES, logprobs_by_teacher_forcing, untaught
 
 BY_HAND = torch.tensor([[0.1, 0.4, 0.05, 0.3, 0.15]], dtype=torch.float64)  # ranked: 1, 3, 4, 0, 2
@@ -31,18 +31,18 @@ BY_HAND = torch.tensor([[0.1, 0.4, 0.05, 0.3, 0.15]], dtype=torch.float64)  # ra
     ],
 )
 def test_what_may_be_drawn_by_hand(top_k, top_p, expected):
-    assert set(kept(BY_HAND, top_k, top_p)[0].nonzero()[:, 0].tolist()) == expected
+    assert set(top_k_top_p_filter(BY_HAND, top_k, top_p)[0].nonzero()[:, 0].tolist()) == expected
 
 
 def test_equally_likely_tokens_rank_as_they_stand():
     equal = torch.full((1, 4), 0.25, dtype=torch.float64)
-    assert kept(equal, 2, 1.0)[0].tolist() == [True, True, False, False]
-    assert kept(equal, 0, 0.5)[0].tolist() == [True, True, False, False]
+    assert top_k_top_p_filter(equal, 2, 1.0)[0].tolist() == [True, True, False, False]
+    assert top_k_top_p_filter(equal, 0, 0.5)[0].tolist() == [True, True, False, False]
 
 
 def test_each_row_by_itself():
     rows = torch.cat((BY_HAND, BY_HAND.flip(1)))
-    found = kept(rows, 0, 0.71)
+    found = top_k_top_p_filter(rows, 0, 0.71)
     assert torch.equal(found[0], found[1].flip(0))
 
 
@@ -59,7 +59,7 @@ def test_tokens_come_as_often_as_they_are_likely(temperature, top_k, top_p):
     model, source, count = untaught(vocab=6), SOURCES[1], 300
     logprobs = logprobs_by_teacher_forcing(model, source, (4,))[:1].double()
     expected = (logprobs / temperature).softmax(-1)
-    expected = expected * kept(expected, top_k, top_p)
+    expected = expected * top_k_top_p_filter(expected, top_k, top_p)
     expected = (expected / expected.sum())[0].numpy()
     drawn = [sample(model, source, temperature, 1, seed, top_k=top_k, top_p=top_p).ids[0] for seed in range(count)]
     times = np.bincount(drawn, minlength=6)

@@ -41,7 +41,7 @@ def test_fill_leaves_the_skeleton_alone_and_bears_a_short_history():
     assert filled["data"][1]["x"] == []
 
 
-def test_the_first_shape_is_the_films_cursor():
+def test_the_first_shape_is_the_replays_cursor():
     for figure in curves.skeletons().values():
         cursor = figure["layout"]["shapes"][0]
         assert (cursor["type"], cursor["yref"], cursor["visible"]) == ("line", "paper", False)

@@ -1,4 +1,4 @@
-"""Curves of heads along the film, and the products behind a score."""
+"""Curves of heads along the replay, and the products behind a score."""
 
 import numpy as np
 import pytest

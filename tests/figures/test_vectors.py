@@ -31,7 +31,7 @@ def test_what_would_lie_on_another_stays_a_dot_the_chosen_one_never():
 
 
 def test_one_scale_for_both_axes_whatever_the_points():
-    """So that a film moves its points and not its frame."""
+    """So that a replay moves its points and not its frame."""
     for limit in (2.0, 50.0):
         layout = vectors.plane(XY, NAMES, limit=limit, shares=(0.5, 0.25))["layout"]
         assert layout["xaxis"]["range"] == layout["yaxis"]["range"] == [-1.08 * limit, 1.08 * limit]

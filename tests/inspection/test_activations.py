@@ -10,7 +10,7 @@ import torch
 
 from playground.config import BOS, EOS, MAX_POSITIONS, ModelConfig, Refusal
 from playground.inspection.activations import Stage, record
-from playground.inspection.copies import own
+from playground.inspection.copies import shadow_copy
 from playground.model.transformer import Transformer
 
 SRC, TGT = (4, 5, 6, 4), (7, 5, EOS)  # a repeated token
@@ -40,7 +40,7 @@ def check(model: Transformer) -> dict[str, Stage]:
     """All that a recording promises, on one model."""
     stages, config = record(model, SRC, TGT), model.config
     output, seen = model(*tensors()), {}
-    mine = own(model)
+    mine = shadow_copy(model)
     for name, module in mine.named_modules():
         if name.endswith("W_o"):
             module.register_forward_hook(lambda module, inputs, out, name=name: seen.update({name: (inputs[0], out)}))
@@ -104,7 +104,7 @@ def test_every_combination_of_options_is_recorded_to_the_bit(norm, positions):
     for bias, residual, embedding_scale, attention_scale in itertools.product(*rest):
         activation, share, memory = next(others)
         knobs = {"bias": bias, "residual": residual, "embedding_scale": embedding_scale, "attention_scale": attention_scale}
-        model = build(norm=norm, positions=positions, activation=activation, share_embeddings=share, memory=memory, **knobs)
+        model = build(norm=norm, positions=positions, activation=activation, share_embeddings=share, memory_mode=memory, **knobs)
         stages = check(model)
         names = {address.split(".")[-1] for address in stages}
         assert ("residual" in names) == residual

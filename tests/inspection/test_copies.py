@@ -3,7 +3,7 @@
 import torch
 
 from playground.config import ModelConfig
-from playground.inspection.copies import learning, own
+from playground.inspection.copies import shadow_copy, trainable_copy
 from playground.model.transformer import Transformer
 
 SRC, TGT = torch.tensor([[4, 5, 6, 2]]), torch.tensor([[1, 5, 4]])
@@ -11,7 +11,7 @@ SRC, TGT = torch.tensor([[4, 5, 6, 2]]), torch.tensor([[1, 5, 4]])
 
 def test_a_copy_shares_every_tensor_and_computes_the_same():
     model = Transformer(ModelConfig(d_model=16, d_ff=32, share_embeddings="all"), 9, 9).eval()
-    mine = own(model)
+    mine = shadow_copy(model)
     pairs = zip((*model.parameters(), *model.buffers()), (*mine.parameters(), *mine.buffers()), strict=True)
     assert all(a is b for a, b in pairs)
     assert not mine.training
@@ -20,7 +20,7 @@ def test_a_copy_shares_every_tensor_and_computes_the_same():
 
 def test_a_hook_on_the_copy_is_not_on_the_original():
     model = Transformer(ModelConfig(d_model=16, d_ff=32, zero_init=False), 9, 9).eval()
-    before, mine = model(SRC, TGT).logits, own(model)
+    before, mine = model(SRC, TGT).logits, shadow_copy(model)
     mine.decoder[0].cross_attention.W_o.register_forward_pre_hook(lambda module, inputs: (inputs[0] * 0,))
     assert not torch.equal(mine(SRC, TGT).logits, before)
     assert torch.equal(model(SRC, TGT).logits, before)
@@ -29,7 +29,7 @@ def test_a_hook_on_the_copy_is_not_on_the_original():
 
 def test_only_the_copy_that_learns_gets_gradients():
     model = Transformer(ModelConfig(d_model=16, d_ff=32, share_embeddings="all"), 9, 9).eval().requires_grad_(False)
-    mine = learning(model)
+    mine = trainable_copy(model)
     mine(SRC, TGT).logits.sum().backward()
     for (name, one), (other_name, other) in zip(model.named_parameters(), mine.named_parameters(), strict=True):
         assert name == other_name

@@ -16,7 +16,7 @@ SRC, TGT = torch.full((1, 5), 5), torch.full((1, 7), 5)
 
 @pytest.mark.trust
 @pytest.mark.parametrize(
-    "options", [{}, {"norm": "pre", "positions": "rotary", "bias": False}, {"share_embeddings": "all", "memory": "mean"}]
+    "options", [{}, {"norm": "pre", "positions": "rotary", "bias": False}, {"share_embeddings": "all", "memory_mode": "mean"}]
 )
 def test_the_counts_are_torchs_own_and_the_formulas(options):
     model = Transformer(ModelConfig(d_model=16, n_heads=2, d_ff=24, encoder_layers=2, decoder_layers=1, **options), 13, 13).eval()

@@ -14,7 +14,7 @@ from playground.inspection.arithmetic import Derivation, Label
 from playground.inspection.derivation import explain
 from playground.model.transformer import Transformer
 from playground.runs.disk.folder import Folder
-from playground.runs.model_cache import Models
+from playground.runs.model_cache import ModelCache
 from playground.runs.registry import SHIPPED
 from playground.words import LANGUAGES, known, say
 from tests.inspection.pocket import calculate, numbers, parts
@@ -138,7 +138,7 @@ def test_cells_of_any_model(data):
 @pytest.mark.skipif(not (SHIPPED / "reverse").exists(), reason="no checkpoints are here: python -m playground checkpoints")
 @pytest.mark.parametrize("name", ["reverse", "german_english"])
 def test_cells_of_a_trained_model(name):
-    model = Models().get(Folder(SHIPPED / name).run, None).model
+    model = ModelCache().get(Folder(SHIPPED / name).run, None).model
     stages = record(model, (8, 9, 12, 12, 15, 4), (4, 15, 12, 12, 9, 8, EOS))
     for address, index in some_cells(stages, 4):
         check(model, stages, address, index)
@@ -161,7 +161,7 @@ def test_the_last_places_of_a_long_sentence_too(positions):
 @pytest.mark.trust
 @pytest.mark.parametrize("memory", ["mean", "cut"])
 def test_a_squeezed_or_cut_memory(memory):
-    model = build(memory=memory)
+    model = build(memory_mode=memory)
     stages = record(model, SRC, TGT)
     for column in range(8):
         check(model, stages, "memory", (2, column))

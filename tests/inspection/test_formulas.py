@@ -18,7 +18,7 @@ CHOICES = {
     "norm": ("post", "pre"),
     "positions": ("sinusoidal", "learned", "both", "none"),
     "activation": ("relu", "gelu"),
-    "memory": ("whole", "mean", "cut"),
+    "memory_mode": ("whole", "mean", "cut"),
     "bias": (True, False),
 }
 SMALL = {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1}

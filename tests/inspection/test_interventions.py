@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from playground.config import EOS, ModelConfig
 from playground.decoding import greedy, trace
-from playground.inspection.copies import own
+from playground.inspection.copies import shadow_copy
 from playground.inspection.interventions import MEMORIES, Change, Edit, Head, heads, silence
 from playground.model.transformer import Transformer
 from tests.model.shared_copies import disturb
@@ -71,7 +71,7 @@ def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
 
 def test_a_head_comes_back_when_its_handle_is_removed():
     original = model()
-    mine = own(original)
+    mine = shadow_copy(original)
     handles = silence(mine, [Head("encoder", 0, 1), Head("encoder", 0, 2), Head("cross", 1, 3)])
     assert not torch.equal(mine(*BATCH).logits, original(*BATCH).logits)
     for handle in handles:
@@ -82,14 +82,14 @@ def test_a_head_comes_back_when_its_handle_is_removed():
 @pytest.mark.parametrize("trained", MEMORIES)
 @pytest.mark.parametrize("memory", MEMORIES)
 def test_another_memory_is_the_model_with_that_knob(memory, trained):
-    original = model(memory=trained)
+    original = model(memory_mode=trained)
     twin = copy.deepcopy(original)
-    twin.config = replace(twin.config, memory=memory)
+    twin.config = replace(twin.config, memory_mode=memory)
     change = Change(memory=memory).within(original.config)
     assert bool(change) == (memory != trained)
     same(change.apply(original), twin)
     write_the_same(change.apply(original), twin)
-    assert original.config.memory == trained
+    assert original.config.memory_mode == trained
 
 
 def test_without_memory_the_source_makes_no_difference():
@@ -171,7 +171,7 @@ def test_changes_compose():
     """An edit in a model with a head off, and another memory, is the edit in the twin that has both built in."""
     original, off = model(), {Head("encoder", 1, 0), Head("cross", 0, 2), Head("cross", 1, 1)}
     twin = silenced(original, off)
-    twin.config = replace(twin.config, memory="mean")
+    twin.config = replace(twin.config, memory_mode="mean")
     for edit in (Edit(0, 3, 2, 1, 0.5, (0,)), Edit(1, 1, 2, 1)):
         both = trace(Change(frozenset(off), "mean", edit).apply(original), SOURCE, TARGET)
         expected = trace(Change(edit=edit).apply(twin), SOURCE, TARGET)

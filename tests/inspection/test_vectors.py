@@ -1,4 +1,4 @@
-"""Principal axes, cosines and neighbours against what others compute; and a film in which nothing flips or spins."""
+"""Principal axes, cosines and neighbours against what others compute; and a replay in which nothing flips or spins."""
 
 from itertools import pairwise, permutations, product
 
@@ -65,7 +65,7 @@ def test_turning_keeps_the_plane_and_finds_the_nearest_axes(seed):
 
 
 def drift():
-    """A film whose points hardly move, but whose first axis becomes its second: the variances cross on the way."""
+    """A replay whose points hardly move, but whose first axis becomes its second: the variances cross on the way."""
     still = np.random.default_rng(3).normal(size=(60, 6))
     still, _ = np.linalg.qr(still - still.mean(axis=0))  # 6 directions, uncorrelated
     for t in np.linspace(0, 1, 40):
@@ -79,19 +79,19 @@ def jumps(frames, axes):
 
 
 @pytest.mark.trust
-def test_points_of_a_film_move_no_further_than_their_vectors_do():
+def test_points_of_a_replay_move_no_further_than_their_vectors_do():
     frames = list(drift())
     moved = max(float(np.linalg.norm(after - before, axis=1).max()) for before, after in pairwise(frames))
     followed = [followed_axes(frames[: stop + 1]) for stop in range(len(frames))]
     assert max(jumps(frames, followed)) < 3 * moved
-    assert max(jumps(frames, [followed[-1]] * len(frames))) <= moved  # as the page shows a film: all of it along the last axes
+    assert max(jumps(frames, [followed[-1]] * len(frames))) <= moved  # as the page shows a replay: all of it along the last axes
     alone = [principal_axes(points) for points in frames]
     assert max(jumps(frames, alone)) > 100 * moved  # what is avoided
 
 
 @pytest.mark.trust
-def test_a_mirror_image_of_the_axes_changes_nothing_in_the_film():
-    """Which way a solver lets an axis point is chance; the film doesn't show it."""
+def test_a_mirror_image_of_the_axes_changes_nothing_in_the_replay():
+    """Which way a solver lets an axis point is chance; the replay doesn't show it."""
     frames = [cloud(5) + 0.01 * cloud(seed, spread=np.ones(8)) for seed in range(6)]
     end = followed_axes(frames)
     for axes in (principal_axes(frames[-1], end), turned(principal_axes(frames[-1]) * [[-1], [1]], end)):

@@ -14,17 +14,17 @@ import torch
 
 from playground.config import BUGS, KNOBS, PAD, Experiment
 from playground.lessons import ablations, bugs
-from playground.lessons.controlled import CLOSE, SMALL, Bench, Result, best, spread
+from playground.lessons.controlled import CLOSE, SMALL, ControlledExperiment, Result, best, spread
 from playground.lessons.labs import KINDS, LABS
 from playground.runs.queue import train_inline
-from playground.training.metrics import prepare
+from playground.training.metrics import build_eval_set
 from playground.variants import build
 from playground.words import LANGUAGES, entries
 from tests.training.corpora import corpus_of, training_of
 from tests.variants.varied import SRC, TGT, beside
 
-BENCHES = [name for name, lab in LABS.items() if isinstance(lab, Bench)]
-TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, batch_size=4, heldout=10, validate_every=2)
+BENCHES = [name for name, lab in LABS.items() if isinstance(lab, ControlledExperiment)]
+TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, batch_size=4, validation_size=10, eval_every=2)
 
 UNSCALED, WIDE, UNORDERED, OPEN = {"attention_scale": False}, {"d_model": 64, "n_heads": 1}, {"positions": "none"}, {"residual": False}
 XAVIER, TWO, THREE = {"zero_init": False}, *({"encoder_layers": n, "decoder_layers": n} for n in (2, 3))
@@ -42,7 +42,7 @@ ASKED = {  # who judges (or the pairs that `which` judges), by what, what is the
     ),
     "encodings": (
         ablations.layout, "exact", {},
-        {"interleaved": {}, "concatenated": {"twist": "concatenated"}, "learned": LEARNED, "rotary": ROTARY},
+        {"interleaved": {}, "concatenated": {"variant": "concatenated"}, "learned": LEARNED, "rotary": ROTARY},
     ),
     "beyond": (ablations.farther, "harder", {"task": "sort"}, {"sinusoids": {}, "learned": LEARNED, "rotary": ROTARY}),
     "warmup": (
@@ -54,19 +54,19 @@ ASKED = {  # who judges (or the pairs that `which` judges), by what, what is the
         ("one", "three"), "exact", {"task": "copy", "steps": 200} | XAVIER,
         {"one_with": {}, "one_without": OPEN, "three_with": THREE, "three_without": THREE | OPEN},
     ),
-    "w_o": (best, "exact", XAVIER, {"with": {}, "without": {"twist": "identity_output"}}),
+    "w_o": (best, "exact", XAVIER, {"with": {}, "without": {"variant": "identity_output"}}),
     "heads": (ablations.between, "loss", {}, {arm: {"n_heads": n} for arm, n in (("one", 1), ("two", 2), ("four", 4), ("eight", 8))}),
-    "no_ffn": (best, "exact", {}, {"with": {}, "without": {"twist": "no_feed_forward"}}),
+    "no_ffn": (best, "exact", {}, {"with": {}, "without": {"variant": "no_feed_forward"}}),
     "shared": (ablations.lowest, "loss", {}, {name: {"share_embeddings": name} for name in ("none", "output", "all")}),
     "smoothing": (best, "exact", {}, {"with": {"label_smoothing": 0.1}, "without": {}}),
     "depth": (ablations.lowest, "loss", {"task": "addition", "steps": 400}, {"one": {}, "two": TWO}),
     "scores": (
         best, "exact", {},
-        {"scaled": {}, "dot": UNSCALED} | {name: {"twist": name} for name in ("additive", "bilinear", "cosine")},
+        {"scaled": {}, "dot": UNSCALED} | {name: {"variant": name} for name in ("additive", "bilinear", "cosine")},
     ),
-    "batch_norm": (ablations.lowest, "loss", {}, {"layer": {}, "batch": {"twist": "batch_norm"}}),
+    "batch_norm": (ablations.lowest, "loss", {}, {"layer": {}, "batch": {"variant": "batch_norm"}}),
     "attention_dropout": (
-        best, "exact", {"task": "copy", "dropout": 0.2}, {"with": {}, "without": {"twist": "no_attention_dropout"}},
+        best, "exact", {"task": "copy", "dropout": 0.2}, {"with": {}, "without": {"variant": "no_attention_dropout"}},
     ),
 }  # fmt: skip
 BROKEN = {  # the bug, who judges, and what is the same for both arms
@@ -82,7 +82,7 @@ BROKEN = {  # the bug, who judges, and what is the same for both arms
     "leak_inverted": ("inverted_mask", bugs.meters, {}),
     "mystery": (bugs.bug_of(3), bugs._revealed, {"steps": 250, "dropout": 0.05}),
 }
-MEANT = ASKED | {name: (judge, "exact", base, {"right": {}, "broken": {"twist": bug}}) for name, (bug, judge, base) in BROKEN.items()}
+MEANT = ASKED | {name: (judge, "exact", base, {"right": {}, "broken": {"variant": bug}}) for name, (bug, judge, base) in BROKEN.items()}
 
 
 def made_up(**arms: list[float]) -> dict[str, list[Result]]:
@@ -114,7 +114,7 @@ def test_it_trains_and_judges_what_its_question_is_about(name):
     bench, (judge, judged, base, arms) = LABS[name], MEANT[name]
     assert inspect.getclosurevars(bench.judge).nonlocals.get("pairs", bench.judge) == judge
     assert bench.judged == judged
-    assert bench.alone == (name == "mystery")
+    assert bench.is_mystery == (name == "mystery")
     assert bench.measures == (("token_accuracy", "exact_match") if bench.kind == "leak" else ("exact_match",))
     assert list(bench.arms_of(3)) == list(arms)
     for arm, own in arms.items():
@@ -124,7 +124,7 @@ def test_it_trains_and_judges_what_its_question_is_about(name):
 def test_what_else_is_measured():
     more = {name: bench.more for name in BENCHES if (bench := LABS[name]).more}
     padded = dict.fromkeys(("leak_source", "leak_memory", "mystery"), bugs.padded)
-    assert more == padded | {"leak_dropout": bugs.quiet, "beyond": ablations.harder}
+    assert more == padded | {"leak_dropout": bugs.without_dropout, "beyond": ablations.harder}
 
 
 @pytest.mark.parametrize("name", BENCHES)
@@ -168,7 +168,13 @@ def test_all_its_sentences_can_be_said(name, language):
     bench = LABS[name]
     for key in ("title", "question", "about", *(f"guess_{guess}" for guess in bench.guesses), *(f"name_{arm}" for arm in bench.arms_of(1))):
         assert bench.say(language, key)
-    kinds = ["exact", "tokens", "loss", "train", *({"padded": bugs.padded, "quiet": bugs.quiet, "harder": ablations.harder}.items())]
+    kinds = [
+        "exact",
+        "tokens",
+        "loss",
+        "train",
+        *({"padded": bugs.padded, "quiet": bugs.without_dropout, "harder": ablations.harder}.items()),
+    ]
     kinds = [kind if isinstance(kind, str) else kind[0] for kind in kinds if isinstance(kind, str) or kind[1] is bench.more]
     numbers = {f"{arm}_{kind}": 12.5 for arm in bench.arms_of(1) for kind in kinds} | {"seeds": 2, "spread": 1.5}
     for guess in bench.guesses:
@@ -301,14 +307,14 @@ def examined(monkeypatch):
         monkeypatch.setattr(module, "validate", lambda model, exam, **how: SimpleNamespace(exact_match=(model, exam, how)))
 
 
-@pytest.mark.parametrize("twist", ["none", "no_source_mask", "no_causal_mask", "unshifted"])
-def test_padded_sentences_are_the_same_with_room_for_a_longer_one(examined, twist):
+@pytest.mark.parametrize("variant", ["none", "no_source_mask", "no_causal_mask", "unshifted"])
+def test_padded_sentences_are_the_same_with_room_for_a_longer_one(examined, variant):
     """Who sees what it is to predict has to write."""
-    training = training_of(twist=twist)
+    training = training_of(variant=variant)
     model, exam, how = bugs.padded(training.model, training.corpus)["padded"]
     assert model is training.model
-    assert how.get("written", False) == (twist in ("no_causal_mask", "unshifted"))
-    for chunk, plain in zip(exam.chunks, prepare(training.corpus, training.corpus.heldout).chunks, strict=True):
+    assert how.get("written", False) == (variant in ("no_causal_mask", "unshifted"))
+    for chunk, plain in zip(exam.batches, build_eval_set(training.corpus, training.corpus.heldout).batches, strict=True):
         wider = chunk.batch.src.shape[1] - plain.batch.src.shape[1]
         assert wider >= training.corpus.longest
         assert torch.equal(chunk.batch.src, torch.nn.functional.pad(plain.batch.src, (0, wider), value=PAD))
@@ -317,7 +323,7 @@ def test_padded_sentences_are_the_same_with_room_for_a_longer_one(examined, twis
 
 def test_a_quiet_model_has_the_same_parameters_and_throws_no_dice(examined):
     paper, restless = beside("dropout_always", dropout=0.5)
-    model, exam, _ = bugs.quiet(restless, corpus_of())["quiet"]
+    model, exam, _ = bugs.without_dropout(restless, corpus_of())["quiet"]
     assert exam.pairs == len(corpus_of().heldout)
     assert torch.equal(model(SRC, TGT).logits, paper(SRC, TGT).logits)
     assert not torch.equal(restless(SRC, TGT).logits, restless(SRC, TGT).logits)
@@ -328,7 +334,7 @@ def test_harder_sentences_are_longer_than_all_that_was_trained_on(examined):
     model, exam, _ = ablations.harder(training.model, training.corpus)["harder"]
     assert model is training.model
     assert exam.pairs == len(training.corpus.harder)
-    assert min(int((chunk.batch.src != PAD).sum(dim=1).min()) for chunk in exam.chunks) > training.corpus.longest
+    assert min(int((chunk.batch.src != PAD).sum(dim=1).min()) for chunk in exam.batches) > training.corpus.longest
 
 
 def test_a_mystery_is_one_of_all_bugs_and_its_runs_keep_the_secret():
@@ -338,8 +344,8 @@ def test_a_mystery_is_one_of_all_bugs_and_its_runs_keep_the_secret():
     mystery = LABS["mystery"]
     for number in (1, 7, 31):
         run = train_inline.new_run(mystery.experiment("broken", number))
-        assert run.experiment.model.twist == bugs.bug_of(number)
+        assert run.experiment.model.variant == bugs.bug_of(number)
         assert mystery.recognise(run) == ("broken", number)
         assert mystery.judge({"right": [], "broken": [Result("broken", number, run, {}, {})]}) == bugs.bug_of(number)
-    assert all(leak.arms["broken"]["twist"] in BUGS for leak in bugs.LEAKS if leak.arms)
-    assert {leak.arms["broken"]["twist"] for leak in bugs.LEAKS if leak.arms} == set(BUGS)  # every bug has a leak of its own
+    assert all(leak.arms["broken"]["variant"] in BUGS for leak in bugs.LEAKS if leak.arms)
+    assert {leak.arms["broken"]["variant"] for leak in bugs.LEAKS if leak.arms} == set(BUGS)  # every bug has a leak of its own

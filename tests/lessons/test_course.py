@@ -40,7 +40,7 @@ DONE = {  # a step: what a student does after its button was pressed, one thing 
     "layers sum": ([{"row": "0", "col": "3"}], {"tab": "learn", "stage": "encoder.0.feed_forward.W_2", "row": "", "col": ""}),
     "layers gauges": ([{"gauge": "activation"}, {"gauge": "entropy"}], {"tab": "learn"}),
     "training train": ([{"mine": True}, {"exact": 0.9}], {"mine": False, "exact": 0.89}),
-    "training film": ([{"step": step} for step in ("1", "2", "4", "8")], {"tab": "attention"}),
+    "training replay": ([{"step": step} for step in ("1", "2", "4", "8")], {"tab": "attention"}),
     "lives wrong": ([{"sentence": {"wrong"}}], {"tab": "learn", "step": "8", "sentence": {"own", "unknown"}}),
     "lives fix": ([{"fix": "2:7"}, {"sees": {".pg-lanes .fixed.right"}}], {"tab": "whatif", "fix": ""}),
     "steering rate": ([{"mine": True}, {"live": {"learning_rate"}}], {"mine": False, "live": {"clip"}}),

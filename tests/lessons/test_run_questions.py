@@ -9,7 +9,7 @@ import pytest
 
 from playground.config import UNK, Refusal
 from playground.lessons import run_questions
-from playground.queries.translate import PLAIN, Way
+from playground.queries.translate import PLAIN, DecodingOptions
 from tests.training.corpora import corpus_of
 
 
@@ -84,7 +84,7 @@ def test_of_how_many_sentences_a_beam_of_four_writes_something_else(monkeypatch,
     kind = "long" if harder else "short"
 
     def write(text, way):
-        return "another" if way == Way(method="beam", width=4) and text in [f"{kind} {n}" for n in range(others)] else "greedy"
+        return "another" if way == DecodingOptions(method="beam", width=4) and text in [f"{kind} {n}" for n in range(others)] else "greedy"
 
     writing(monkeypatch, write)
     assert run_questions.beam(reader, None, None, "") == (answer, {"other": others, "all": 10})

@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from playground.config import MAX_POSITIONS, ModelConfig, Refusal, limits
-from playground.model.kv_cache import Cache, KeysValues
+from playground.model.kv_cache import DecoderCache, KVCache
 from playground.model.masks import padding_mask
 from playground.model.transformer import Transformer
 from tests.model.shared_copies import disturb
 from tests.model.test_transformer import SRC, TGT, build, combinations
 
 
-def by_and_by(model: Transformer, tgt_in: torch.Tensor, cuts: list[int], cache: Cache):
+def by_and_by(model: Transformer, tgt_in: torch.Tensor, cuts: list[int], cache: DecoderCache):
     """States (B, T, D) and weights of every layer, of a target that comes in pieces which end at `cuts`."""
     memory, _ = model.encode(SRC)
     found = [model.decode(tgt_in[:, :end], memory, padding_mask(SRC), cache) for end in cuts]
@@ -29,7 +29,7 @@ def test_the_newest_token_is_the_last_row_whatever_the_choices():
         config = ModelConfig(d_model=8, n_heads=2, d_ff=8, encoder_layers=1, decoder_layers=1, **knobs)
         model = disturb(Transformer(config, 11, 11, torch.Generator().manual_seed(1))).eval()
         states, _, _ = model.decode(TGT, model.encode(SRC)[0], padding_mask(SRC))
-        cached, _ = by_and_by(model, TGT, [3, 4], Cache(1))
+        cached, _ = by_and_by(model, TGT, [3, 4], DecoderCache(1))
         worst = max(worst, (model.project(cached) - model.project(states)).abs().max().item())
         assert torch.equal(model.project(cached).argmax(-1), model.project(states).argmax(-1)), knobs
     assert worst <= 1e-5
@@ -40,7 +40,7 @@ def test_the_newest_token_is_the_last_row_whatever_the_choices():
 def test_new_tokens_may_come_one_by_one_or_several_together(positions, cuts):
     model = disturb(build(positions=positions))
     states, own, cross = model.decode(TGT, model.encode(SRC)[0], padding_mask(SRC))
-    cached, found = by_and_by(model, TGT, cuts, Cache(3))
+    cached, found = by_and_by(model, TGT, cuts, DecoderCache(3))
     torch.testing.assert_close(cached, states, atol=1e-5, rtol=0)
     for layer in range(3):  # rows are those of the new tokens, columns of all tokens so far
         begin = 0
@@ -51,10 +51,10 @@ def test_new_tokens_may_come_one_by_one_or_several_together(positions, cuts):
 
 
 def test_rows_can_be_left_out_reordered_and_taken_twice():
-    model, rows, cache = disturb(build()), torch.tensor([1, 0, 1]), Cache(3)
+    model, rows, cache = disturb(build()), torch.tensor([1, 0, 1]), DecoderCache(3)
     memory, _ = model.encode(SRC)
     model.decode(TGT[:, :2], memory, padding_mask(SRC), cache)
-    cache.keep(rows)
+    cache.select_rows(rows)
     assert cache.length == 2
     more = torch.cat((TGT[rows, :2], torch.tensor([[5], [6], [7]])), dim=1)
     states, _, _ = model.decode(more, memory[rows], padding_mask(SRC)[rows], cache)
@@ -64,7 +64,7 @@ def test_rows_can_be_left_out_reordered_and_taken_twice():
 
 @torch.no_grad()
 def test_the_memory_is_read_once():
-    model, cache = build(), Cache(3)
+    model, cache = build(), DecoderCache(3)
     memory, _ = model.encode(SRC)
     model.decode(TGT[:, :1], memory, padding_mask(SRC), cache)
     before = [cross.k for _, cross in cache.layers]
@@ -75,7 +75,7 @@ def test_the_memory_is_read_once():
 
 
 def test_keys_and_values_by_hand():
-    kept = KeysValues(grows=True)
+    kept = KVCache(grows=True)
     assert (kept.length, kept.complete) == (0, False)
     ones = torch.ones(1, 2, 3, 4)
     assert all(torch.equal(tensor, ones) for tensor in kept.add(ones, ones))
@@ -84,13 +84,13 @@ def test_keys_and_values_by_hand():
     assert (kept.length, kept.complete) == (6, False)
     assert k[0, 0, :, 0].tolist() == [1, 1, 1, 2, 2, 2]
     assert v[0, 0, :, 0].tolist() == [1, 1, 1, 3, 3, 3]
-    whole = KeysValues(grows=False)
+    whole = KVCache(grows=False)
     whole.add(ones, ones)
     assert whole.complete
 
 
 def test_positions_go_on_to_the_last_and_no_further():
-    model, cache = build(encoder_layers=1, decoder_layers=1), Cache(1)
+    model, cache = build(encoder_layers=1, decoder_layers=1), DecoderCache(1)
     memory, _ = model.encode(SRC)
     tgt_in = torch.full((2, MAX_POSITIONS + 1), 5)
     model.decode(tgt_in[:, :-2], memory, padding_mask(SRC), cache)

@@ -19,12 +19,12 @@ def model_of(**options) -> Transformer:
 
 
 def delivered(memory: str, src: torch.Tensor = SRC) -> torch.Tensor:
-    return model_of(memory=memory).encode(src)[0]
+    return model_of(memory_mode=memory).encode(src)[0]
 
 
 def test_the_whole_is_the_encoders_output():
     model = model_of()
-    assert torch.equal(model.deliver(memory := torch.randn(2, 5, 16), padding_mask(SRC)), memory)
+    assert torch.equal(model.apply_memory_mode(memory := torch.randn(2, 5, 16), padding_mask(SRC)), memory)
 
 
 def test_the_mean_is_that_of_the_real_tokens_at_every_place():
@@ -40,7 +40,7 @@ def test_padding_does_not_change_the_mean():
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_with_one_vector_it_does_not_matter_where_cross_attention_looks(norm):
     """Any queries and keys give the same output: the weights of every row add up to 1, and all answers are the same."""
-    model = model_of(memory="mean", norm=norm)
+    model = model_of(memory_mode="mean", norm=norm)
     before = model(SRC, TGT_IN)
     with torch.no_grad():
         for layer in model.decoder:
@@ -53,7 +53,7 @@ def test_with_one_vector_it_does_not_matter_where_cross_attention_looks(norm):
 
 
 def test_cut_the_source_says_nothing():
-    model = model_of(memory="cut")
+    model = model_of(memory_mode="cut")
     other = torch.where(SRC == PAD, PAD, 11)
     assert torch.equal(model(SRC, TGT_IN).logits, model(other, TGT_IN).logits)
     assert not torch.equal(model_of()(SRC, TGT_IN).logits, model_of()(other, TGT_IN).logits)
@@ -62,7 +62,7 @@ def test_cut_the_source_says_nothing():
 @pytest.mark.parametrize(("memory", "reached"), [("whole", True), ("mean", True), ("cut", False)])
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_cut_no_gradient_reaches_the_encoder(memory, reached, norm):
-    model = model_of(memory=memory, norm=norm).train()
+    model = model_of(memory_mode=memory, norm=norm).train()
     cross_entropy(model(SRC, TGT_IN).logits, TGT_OUT).backward()
     for name, parameter in model.named_parameters():
         if name.startswith(("encoder", "src_")):

@@ -7,7 +7,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from playground.config import ModelConfig, limits
-from playground.model.sublayers import flops, parameters, route_of, routes
+from playground.model.sublayers import flops, parameters, sublayer_of, sublayers
 from playground.model.transformer import Transformer
 
 
@@ -20,12 +20,12 @@ def counted(model: Transformer, s: int, t: int) -> dict[str, int]:
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(torch.full((1, s), 5), torch.full((1, t), 5))
     by_module = {name.removeprefix("Transformer."): sum(found.values()) for name, found in counter.get_flop_counts().items()}
-    return {route: by_module.get(route, 0) for route in routes(model.config)} | {"all": counter.get_total_flops()}
+    return {route: by_module.get(route, 0) for route in sublayers(model.config)} | {"all": counter.get_total_flops()}
 
 
 @pytest.mark.trust
 @pytest.mark.parametrize("options", [
-    *({name: choice} for name in ("positions", "norm", "activation", "share_embeddings", "memory") for choice in limits(name).choices),
+    *({name: choice} for name in ("positions", "norm", "activation", "share_embeddings", "memory_mode") for choice in limits(name).choices),
     {"bias": False}, {"attention_scale": False}, {"residual": False}, {"n_heads": 1}, {"n_heads": 8, "d_ff": 8}, {"encoder_layers": 3},
     {"norm": "pre", "positions": "both", "bias": False, "decoder_layers": 3},
 ])  # fmt: skip
@@ -42,18 +42,18 @@ def test_every_route_holds_what_the_formula_says(share):
     src_vocab, tgt_vocab = (13, 13) if share == "all" else (13, 17)
     for norm, positions, bias in itertools.product(limits("norm").choices, limits("positions").choices, (True, False)):
         config = small(norm=norm, positions=positions, bias=bias, share_embeddings=share)
-        found = dict.fromkeys(routes(config), 0)
+        found = dict.fromkeys(sublayers(config), 0)
         for name, parameter in Transformer(config, src_vocab, tgt_vocab).named_parameters():
-            found[route_of(name)] += parameter.numel()
+            found[sublayer_of(name)] += parameter.numel()
         assert parameters(config, src_vocab, tgt_vocab) == found
 
 
 def test_routes_come_in_the_order_of_computation():
-    assert routes(small(encoder_layers=1)) == (
+    assert sublayers(small(encoder_layers=1)) == (
         "src_embedding", "encoder.0.self_attention", "encoder.0.feed_forward",
         "tgt_embedding", "decoder.0.self_attention", "decoder.0.cross_attention", "decoder.0.feed_forward", "projection",
     )  # fmt: skip
-    assert {"encoder_norm", "decoder_norm"} < set(routes(small(norm="pre")))
+    assert {"encoder_norm", "decoder_norm"} < set(sublayers(small(norm="pre")))
 
 
 def test_by_hand():

@@ -8,9 +8,9 @@ import torch
 
 from playground.config import EOS, KNOBS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
 from playground.model.masks import padding_mask, target_mask
-from playground.model.positions import places
+from playground.model.positions import position_ids
 from playground.model.transformer import Transformer
-from tests.model.shared_copies import disturb, twin
+from tests.model.shared_copies import as_nn_transformer, disturb
 
 SMALL = {"d_model": 16, "n_heads": 4, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 3, "zero_init": False}
 SRC = torch.tensor([[4, 9, 7, 5, EOS], [6, 8, EOS, PAD, PAD]])
@@ -27,7 +27,7 @@ def build(seed: int = 1, src_vocab: int = 11, tgt_vocab: int = 11, **knobs) -> T
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 def test_equals_torch_nn_transformer_outputs_and_gradients(norm, activation, bias):
     ours = disturb(build(norm=norm, activation=activation, bias=bias))
-    theirs, pairs = twin(ours)
+    theirs, pairs = as_nn_transformer(ours)
     output = ours(SRC, TGT)
 
     embedded = [
@@ -101,7 +101,7 @@ def combinations() -> list[dict]:
     """Of all combinations of the architecture's choices so many that any three values of three different choices stand together in one:
     what two or three choices do to one another shows, what takes four would not."""
     names = (
-        "positions", "share_embeddings", "memory", "norm", "activation",
+        "positions", "share_embeddings", "memory_mode", "norm", "activation",
         "embedding_scale", "attention_scale", "residual", "bias", "zero_init",
     )  # fmt: skip
     every = list(itertools.product(*(limits(name).choices for name in names)))
@@ -158,7 +158,9 @@ def test_sharing_makes_one_matrix_of_two_or_three():
 def test_zero_init_makes_each_stack_pass_its_input_on():
     model = build(norm="pre", zero_init=True)
     memory, _ = model.encode(SRC)
-    torch.testing.assert_close(memory, model.encoder_norm(model.embed(SRC, model.src_embedding, model.src_positions, places(SRC.shape[1]))))
+    torch.testing.assert_close(
+        memory, model.encoder_norm(model.embed(SRC, model.src_embedding, model.src_positions, position_ids(SRC.shape[1])))
+    )
 
 
 def test_without_residual_connections_a_layer_is_only_its_sublayers():
@@ -170,8 +172,8 @@ def test_without_residual_connections_a_layer_is_only_its_sublayers():
 def test_embeddings_are_scaled_only_if_asked():
     tokens = SRC[:1, :1]
     scaled, plain = (build(embedding_scale=scale, positions="none") for scale in (True, False))
-    ratio = scaled.embed(tokens, scaled.src_embedding, scaled.src_positions, places(1)) / plain.embed(
-        tokens, plain.src_embedding, plain.src_positions, places(1)
+    ratio = scaled.embed(tokens, scaled.src_embedding, scaled.src_positions, position_ids(1)) / plain.embed(
+        tokens, plain.src_embedding, plain.src_positions, position_ids(1)
     )
     torch.testing.assert_close(ratio, torch.full_like(ratio, 4.0))
 

@@ -6,7 +6,7 @@ import pytest
 
 from playground.config import BOS, EOS, Refusal
 from playground.inspection.activations import record
-from playground.queries.activations import Cell, inside
+from playground.queries.activations import Cell, activations
 from tests.runs.tiny import alone, tiny
 
 WEIGHTS = "decoder.0.cross_attention.weights"
@@ -18,19 +18,19 @@ def run():
 
 
 def test_another_cell_costs_no_other_recording(run, reader):
-    first, nothing = inside(reader, run, None, "abc")
+    first, nothing = activations(reader, run, None, "abc")
     assert nothing is None
     for row in range(2):
-        again, derivation = inside(reader, run, None, "abc", cell=Cell(WEIGHTS, 1, row, 2))
+        again, derivation = activations(reader, run, None, "abc", cell=Cell(WEIGHTS, 1, row, 2))
         assert again is first
         assert derivation.address == WEIGHTS
         assert derivation.index == (1, row, 2)
-    other = inside(reader, run, None, "abd")[0]
+    other = activations(reader, run, None, "abd")[0]
     assert other.number != first.number
 
 
 def test_it_is_the_models_own_pass(run, reader):
-    found = inside(reader, run, None, "abc", reference=True)[0]
+    found = activations(reader, run, None, "abc", reference=True)[0]
     assert "".join(piece.text for piece in found.asked) == "cba<eos>"
     assert [found.fed[0].id, found.source[-1].id] == [BOS, EOS]
     model, step = reader.model_at(run, None)
@@ -43,16 +43,16 @@ def test_it_is_the_models_own_pass(run, reader):
 
 @pytest.mark.parametrize("cell", [Cell("nothing", 0, 0, 0), Cell(WEIGHTS, 2, 0, 0), Cell(WEIGHTS, 0, 0, 4), Cell("src.ids", 0, 4, 0)])
 def test_a_cell_that_is_not_there(run, reader, cell):
-    assert inside(reader, run, None, "abc", cell=cell)[1] is None
+    assert activations(reader, run, None, "abc", cell=cell)[1] is None
 
 
 def test_ids_and_states_have_no_heads(run, reader):
-    assert inside(reader, run, None, "abc", cell=Cell("src.ids", 1, 3, 0))[1].index == (3,)
-    assert inside(reader, run, None, "abc", cell=Cell("memory", 1, 3, 2))[1].index == (3, 2)
+    assert activations(reader, run, None, "abc", cell=Cell("src.ids", 1, 3, 0))[1].index == (3,)
+    assert activations(reader, run, None, "abc", cell=Cell("memory", 1, 3, 2))[1].index == (3, 2)
 
 
 def test_no_right_answer_is_refused_in_a_sentence(run, reader):
     with pytest.raises(Refusal):
-        inside(reader, run, None, "Ä", reference=True)
+        activations(reader, run, None, "Ä", reference=True)
     with pytest.raises(Refusal):
-        inside(reader, run, None, " ")
+        activations(reader, run, None, " ")

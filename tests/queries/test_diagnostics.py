@@ -25,21 +25,21 @@ def untold(run):
     run.parts["history"] = kept
 
 
-def test_what_training_said_last_is_shown_at_every_step_of_the_film(reader, run):
+def test_what_training_said_last_is_shown_at_every_step_of_the_replay(reader, run):
     steps = run.history.health.column("step")
-    assert {1, 10, 20, 30} <= set(steps)  # the film's beginning and end, and the validations
-    for step in set(run.film.steps) - {0}:
-        assert diagnostics.health(reader, run, step).step == max(told for told in steps if told <= step)
+    assert {1, 10, 20, 30} <= set(steps)  # the replay's beginning and end, and the validations
+    for step in set(run.replay.steps) - {0}:
+        assert diagnostics.diagnostics(reader, run, step).step == max(told for told in steps if told <= step)
     for at, step in enumerate(steps):
-        found = diagnostics.health(reader, run, int(step))
+        found = diagnostics.diagnostics(reader, run, int(step))
         assert (found.step, found.sentences) == (step, None)
         assert {"step": step} | found.numbers == {name: column[at] for name, column in run.history.health.rows().items()}
-    assert diagnostics.health(reader, run, None).step == 30
-    assert diagnostics.health(reader, run, 10**6).step == 30
+    assert diagnostics.diagnostics(reader, run, None).step == 30
+    assert diagnostics.diagnostics(reader, run, 10**6).step == 30
 
 
 def test_before_the_first_step_it_is_worked_out(reader, run):
-    found = diagnostics.health(reader, run, 0)
+    found = diagnostics.diagnostics(reader, run, 0)
     assert (found.step, found.sentences) == (0, 10)
     assert not any(name.endswith("/update") for name in found.numbers)
     told = {name for name in run.history.health.names if not name.endswith("/update")} - {"step"}
@@ -49,7 +49,7 @@ def test_before_the_first_step_it_is_worked_out(reader, run):
 @pytest.mark.trust
 def test_worked_out_it_is_one_backward_pass_over_heldout_sentences(reader, untold):
     """By hand: the same sentences, the same parameters, torch's own gradients."""
-    found = diagnostics.health(reader, untold, None)
+    found = diagnostics.diagnostics(reader, untold, None)
     model, step = reader.model_at(untold, None)
     src, tgt = untold.tokenizers
     pairs = reader.examples(untold, "heldout", found.sentences)
@@ -72,26 +72,26 @@ def test_worked_out_it_is_one_backward_pass_over_heldout_sentences(reader, untol
 
 @pytest.mark.trust
 def test_cut_the_encoder_gets_exactly_0(reader, untold):
-    kinds = diagnostics.anew(reader, untold, None)
+    kinds = diagnostics.recompute(reader, untold, None)
     assert kinds["cut"].numbers["memory/gradient"] == kinds["cut"].numbers["encoder/gradient"] == 0.0
     assert kinds["cut"].numbers["src_embedding/gradient"] == 0.0
     assert kinds["cut"].numbers["decoder/gradient"] > 0
     for memory in ("whole", "mean"):
         assert min(kinds[memory].numbers[f"{name}/gradient"] for name in ("memory", "encoder", "decoder")) > 0
-    assert kinds["whole"].numbers == diagnostics.health(reader, untold, None).numbers
+    assert kinds["whole"].numbers == diagnostics.diagnostics(reader, untold, None).numbers
 
 
 def test_a_run_whose_memory_was_cut_is_shown_as_it_was(reader, untold):
-    untold.history.events.append((10, "memory", "cut"))
-    assert diagnostics.health(reader, untold, None).numbers["encoder/gradient"] == 0.0
-    first = next(step for step in untold.film.parameter_steps if 0 < step < 10)  # at step 0 the decoder asks the memory nothing yet
-    assert diagnostics.health(reader, untold, first).numbers["encoder/gradient"] > 0
+    untold.history.events.append((10, "memory_mode", "cut"))
+    assert diagnostics.diagnostics(reader, untold, None).numbers["encoder/gradient"] == 0.0
+    first = next(step for step in untold.replay.parameter_steps if 0 < step < 10)  # at step 0 the decoder asks the memory nothing yet
+    assert diagnostics.diagnostics(reader, untold, first).numbers["encoder/gradient"] > 0
 
 
 def test_it_is_worked_out_once(reader, untold, monkeypatch):
-    first = diagnostics.anew(reader, untold, None)
+    first = diagnostics.recompute(reader, untold, None)
     monkeypatch.setattr(diagnostics, "examine", None)
-    assert diagnostics.anew(reader, untold, None) is first
+    assert diagnostics.recompute(reader, untold, None) is first
 
 
 def test_costs_by_formula_are_those_counted(reader, run):

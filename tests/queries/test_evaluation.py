@@ -14,11 +14,11 @@ from playground.data.corpus import Item
 from playground.decoding import greedy
 from playground.queries import evaluation, lengths, time_slices
 from playground.queries.evaluation import measure, scores, tokenization
-from playground.training.metrics import prepare, validate
+from playground.training.metrics import build_eval_set, validate
 from tests.runs.tiny import CORPORA, alone, tiny
 
-KNOBS = {"task": "reverse", "steps": 60, "dropout": 0.0, "d_model": 16, "heldout": 120}
-TWO_WAYS = {"task": "one_to_many", "steps": 10, "dropout": 0.0, "heldout": 60}
+KNOBS = {"task": "reverse", "steps": 60, "dropout": 0.0, "d_model": 16, "validation_size": 120}
+TWO_WAYS = {"task": "one_to_many", "steps": 10, "dropout": 0.0, "validation_size": 60}
 OUTPUTS = ["the cat sat on the mat .", "a dog", "he looks for the castle", ""]
 REFERENCES = [
     ["the cat is on the mat .", "there is a cat on the mat ."], ["a dog"], ["she looks for the lock", "he looks for the lock"], ["x y"],
@@ -90,7 +90,7 @@ def test_the_scores_are_what_greedy_decoding_writes(reader, run, split):
     right = [ids == (*item.tgt_ids, EOS) for ids, item in zip(written, items, strict=True)]
     assert found.exact_match == pytest.approx(sum(right) / len(items))
     assert found.wrong == len(items) - sum(right)
-    assert found.token_accuracy == pytest.approx(validate(model, prepare(corpus, items)).token_accuracy)
+    assert found.token_accuracy == pytest.approx(validate(model, build_eval_set(corpus, items)).token_accuracy)
     texts = [corpus.tgt_tokenizer.decode(ids) for ids in written]
     assert found.measured == measure(texts, [[item.tgt] for item in items], "char")
     assert found.tokenize == "char"
@@ -178,7 +178,7 @@ def counted(monkeypatch, module, name):
 
 def test_a_long_exam_comes_piece_by_piece_and_nothing_is_asked_twice(reader, run, monkeypatch):
     """Each question is answered after a moment with what is known; asked again it knows more; whoever stops asking has stopped it."""
-    monkeypatch.setattr(time_slices, "MOMENT", -1)
+    monkeypatch.setattr(time_slices, "BUDGET_S", -1)
     asked = counted(monkeypatch, evaluation, "_write")
     found = [scores(reader, CORPORA, run, None, "heldout") for _ in range(4)]
     assert [one.sentences for one in found] == [50, 100, 120, 120]

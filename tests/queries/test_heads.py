@@ -1,4 +1,4 @@
-"""The heads of a run: named by the parameters of the step that is shown, or by the film's own pictures; and their curves."""
+"""The heads of a run: named by the parameters of the step that is shown, or by the replay's own pictures; and their curves."""
 
 from types import SimpleNamespace
 
@@ -58,12 +58,12 @@ def test_every_kind_has_every_head_and_is_remembered(reader, run, kind):
     assert heads.named(reader, run, None, run.step, kind) is found
 
 
-def test_where_parameters_were_not_kept_the_films_own_sentences_count(reader):
+def test_where_parameters_were_not_kept_the_replays_own_sentences_count(reader):
     run = alone(tiny(**KNOBS, seed=2))[0]
-    run.film.kept.clear()  # as on a run whose byte budget had no room
-    step = run.film.steps[3]
+    run.replay.kept.clear()  # as on a run whose byte budget had no room
+    step = run.replay.steps[3]
     found = heads.named(reader, run, step, step, "cross")
-    frame = run.film.frame(step)
+    frame = run.replay.frame(step)
     assert found.sentences == sum(done.cross is not None for done in frame.completions)
     assert all(head.padding is None for layer in found.heads for head in layer)  # pictures are cut to the sentence
     bits = [attention.entropy(done.cross).sum(axis=-1) for done in frame.completions]
@@ -71,15 +71,15 @@ def test_where_parameters_were_not_kept_the_films_own_sentences_count(reader):
     np.testing.assert_allclose([[head.entropy for head in layer] for layer in found.heads], sum(bits) / rows, atol=1e-3)
 
 
-def test_curves_are_the_films_numbers(reader, run):
+def test_curves_are_the_replays_numbers(reader, run):
     found = heads.curves(reader, run, "cross")
-    assert found.steps == run.film.steps
+    assert found.steps == run.replay.steps
     assert found.entropy.shape == found.aligned.shape == (1, 2, len(found.steps))
-    assert found.sentences == len(run.film.plan.probes)
+    assert found.sentences == len(run.replay.plan.probes)
     assert heads.curves(reader, run, "cross") is found
-    last = run.film.frames[-1]
+    last = run.replay.frames[-1]
     total, rows = 0.0, 0
-    for (source, target), done in zip(run.film.plan.probes, last.completions, strict=True):
+    for (source, target), done in zip(run.replay.plan.probes, last.completions, strict=True):
         for q in range(min(len(done.ids), len(source))):  # in copying, row q looks at column q
             total, rows = total + done.cross[:, :, q, q].astype(float), rows + 1
         assert target == source
@@ -91,7 +91,7 @@ def test_self_attention_has_curves_of_entropy_alone(reader, run, kind):
     found = heads.curves(reader, run, kind)
     assert found.aligned is None
     assert (found.entropy >= 0).all()
-    first = run.film.frames[0].completions
+    first = run.replay.frames[0].completions
     skip = 1 if kind == "decoder" else 0  # the first row of the decoder has no choice
     stacks = [getattr(done, kind)[:, :, skip:] for done in first]
     expected = sum(attention.entropy(stack).sum(axis=-1) for stack in stacks) / sum(stack.shape[2] for stack in stacks)
@@ -105,7 +105,7 @@ def test_a_task_without_alignment_has_no_right_place(reader):
     assert np.isfinite(found.entropy).all()
 
 
-def test_no_film_no_curves(reader):
+def test_no_replay_no_curves(reader):
     run = alone(tiny(**KNOBS, seed=3))[0]
-    run.film.frames = ()
+    run.replay.frames = ()
     assert heads.curves(reader, run, "cross") is None

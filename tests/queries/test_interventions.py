@@ -10,10 +10,10 @@ from playground.decoding import greedy, trace
 from playground.inspection.interventions import Change, Edit, Head, heads
 from playground.queries import interventions
 from playground.queries.reader import Reader
-from playground.training.metrics import prepare, validate
+from playground.training.metrics import build_eval_set, validate
 from tests.runs.tiny import CORPORA, PAIRS, alone, tiny
 
-KNOBS = {"task": "reverse", "steps": 60, "dropout": 0.0, "n_heads": 2, "d_model": 16, "heldout": 40}
+KNOBS = {"task": "reverse", "steps": 60, "dropout": 0.0, "n_heads": 2, "d_model": 16, "validation_size": 40}
 OFF = Change.parse("c1.1_e1.2")
 
 
@@ -95,7 +95,7 @@ def test_the_score_is_the_trainers_own(reader, run, memory):
     change = Change(OFF.off, memory, Edit(0, 0, 0, 0))
     before, after = interventions.score(reader, CORPORA, run, None, change)
     corpus, model = CORPORA.get(run.experiment), reader.model_at(run, None)[0]
-    exam = prepare(corpus, corpus.heldout[:100])
+    exam = build_eval_set(corpus, corpus.heldout[:100])
     assert before == validate(model, exam)
     assert after == validate(Change(OFF.off, memory).apply(model), exam), "an edit is about one sentence"
     assert before.pairs == 40
@@ -106,12 +106,12 @@ def test_the_questions_are_the_heldout_ones(reader, task):
     """They are made without the sentences to train on, and are the same, with the same right answers."""
     other = alone(tiny(task=task, steps=2, dropout=0.0))[0]
     corpus = CORPORA.get(other.experiment)
-    expected = prepare(corpus, corpus.heldout[:100])
+    expected = build_eval_set(corpus, corpus.heldout[:100])
     found = interventions.exam(reader, CORPORA, other, 2)
     model = reader.model_at(other, None)[0]
     assert found.pairs == expected.pairs == 10
     assert validate(model, found) == validate(model, expected)
-    assert len(found.chunks) == len(expected.chunks)
+    assert len(found.batches) == len(expected.batches)
 
 
 def test_own_sentences_are_asked_as_they_were_judged():
@@ -149,7 +149,7 @@ def test_each_head_is_worth_what_is_lost_without_it(reader, run):
 
 
 def test_heads_are_measured_layer_by_layer_as_long_as_somebody_asks(reader, run, monkeypatch):
-    monkeypatch.setattr(interventions, "MOMENT", -1)  # every moment is over at once
+    monkeypatch.setattr(interventions, "BUDGET_S", -1)  # every moment is over at once
     every, asked = heads(run.experiment.model), []
     monkeypatch.setattr(
         interventions, "_each", lambda model, exam, silent, each=interventions._each: asked.append(silent) or each(model, exam, silent)

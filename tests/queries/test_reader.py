@@ -60,36 +60,36 @@ def test_the_reference_is_aligned_and_right(reader, run):
 
 def test_an_earlier_step_is_the_nearest_kept(reader, run):
     text = sentence(reader, run)
-    kept = run.film.parameter_steps
+    kept = run.replay.parameter_steps
     assert translate(reader, run, 0, text).step == 0
     assert translate(reader, run, 10**6, text).step == kept[-1] == 40
     for step in range(41):
         _, actual = reader.model_at(run, step)
         assert abs(actual - step) == min(abs(other - step) for other in kept)
-        assert same_parameters(dict(reader.model_at(run, step)[0].named_parameters()), run.film.parameters(step)[1])
+        assert same_parameters(dict(reader.model_at(run, step)[0].named_parameters()), run.replay.parameters(step)[1])
 
 
-def test_where_no_parameters_were_kept_the_film_answers_for_its_probes(reader, run, monkeypatch):
-    film = run.film
-    monkeypatch.setattr(film, "kept", {step: kept for step, kept in film.kept.items() if step != 19})
+def test_where_no_parameters_were_kept_the_replay_answers_for_its_probes(reader, run, monkeypatch):
+    replay = run.replay
+    monkeypatch.setattr(replay, "kept", {step: kept for step, kept in replay.kept.items() if step != 19})
     model, actual = reader.model_at(run, 19)
     assert actual != 19
-    for probe, (source, _) in enumerate(film.plan.probes):
-        look, picture = reader.look(run, 19, source), film.frame(19).completions[probe]
+    for probe, (source, _) in enumerate(replay.plan.probes):
+        look, picture = reader.look(run, 19, source), replay.frame(19).completions[probe]
         assert look.step == 19
         assert tuple(piece.id for piece in look.asked) == picture.ids
         assert np.array_equal(look.cross, picture.cross.astype(np.float32))
         assert len(look.likely[0]) == 5
-    other = next(source for source, _ in reader.examples(run) if source not in dict(film.plan.probes))
+    other = next(source for source, _ in reader.examples(run) if source not in dict(replay.plan.probes))
     assert reader.look(run, 19, other).step == actual
     assert not model.training
 
 
-def test_a_probe_looks_the_same_in_the_film_and_by_its_parameters(reader, run, monkeypatch):
+def test_a_probe_looks_the_same_in_the_replay_and_by_its_parameters(reader, run, monkeypatch):
     """The two ways to answer agree, within what float16 keeps."""
-    film, source = run.film, run.film.plan.probes[0][0]
+    replay, source = run.replay, run.replay.plan.probes[0][0]
     computed = reader.look(run, 19, source)
-    monkeypatch.delitem(film.kept, 19)
+    monkeypatch.delitem(replay.kept, 19)
     pictured = reader.look(run, 19, source)
     length = len(pictured.asked)
     assert pictured.asked == computed.asked[:length]
@@ -184,7 +184,7 @@ def test_looking_while_it_trains_changes_nothing_in_the_training(reader, runs):
 
 def test_nobody_waits_for_ever(reader, run, monkeypatch):
     gate = threading.Event()
-    monkeypatch.setattr("playground.queries.reader.PATIENCE", 0.05)
+    monkeypatch.setattr("playground.queries.reader.TIMEOUT_S", 0.05)
     monkeypatch.setattr("playground.queries.reader.greedy", lambda *arguments: gate.wait(30))
     with pytest.raises(Refusal, match="longer than"):
         reader.look(run, None, "some text")

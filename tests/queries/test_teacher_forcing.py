@@ -9,7 +9,7 @@ from playground.config import BOS, EOS, ModelConfig
 from playground.decoding import greedy, trace
 from playground.model.masks import padding_mask
 from playground.model.transformer import Transformer
-from playground.queries.teacher_forcing import go_wrong, lens_of, lives
+from playground.queries.teacher_forcing import compare, go_wrong, lens_of
 from tests.runs.tiny import alone, tiny
 
 CONFIGS = [
@@ -44,7 +44,7 @@ def test_forcing_token_by_token_is_teacher_forcing(knobs):
 
 def test_both_lives_are_the_same_until_they_part(run, reader):
     text, answer = reader.examples(run)[0]
-    found = lives(reader, run, None, text)
+    found = compare(reader, run, None, text)
     ids = run.tokenizers[1].encode(answer)
     assert [piece.id for piece in found.forced.asked] == [*ids, EOS]
     assert [piece.id for piece in found.forced.fed] == [BOS, *ids]
@@ -61,9 +61,9 @@ def test_both_lives_are_the_same_until_they_part(run, reader):
 def test_a_correction_is_written_and_life_goes_on_from_it(run, reader):
     text, answer = reader.examples(run)[0]
     right = (*run.tokenizers[1].encode(answer), EOS)
-    free = lives(reader, run, None, text)
+    free = compare(reader, run, None, text)
     at = free.parted
-    found = lives(reader, run, None, text, fix=(at, right[at]))
+    found = compare(reader, run, None, text, fix=(at, right[at]))
     written = tuple(piece.id for piece in found.corrected.asked)
     assert written[: at + 1] == right[: at + 1]
     model, _ = reader.model_at(run, None)
@@ -71,21 +71,21 @@ def test_a_correction_is_written_and_life_goes_on_from_it(run, reader):
     assert written == greedy(model, [source], 2 * len(source) + 16, prefix=right[: at + 1])[0].ids
     assert (found.recovered is not None) == (written[-1:] == right[-1:] and len(written) == len(right))
     assert [piece.id for piece in found.free.asked] == [piece.id for piece in free.free.asked]  # never overwritten
-    whole = lives(reader, run, None, text, fix=(len(free.free.asked) - 1, EOS))
+    whole = compare(reader, run, None, text, fix=(len(free.free.asked) - 1, EOS))
     assert whole.corrected.asked[-1].id == EOS
 
 
 @pytest.mark.parametrize("fix", [(99, 5), (0, 10**6), (0, 0), (-1, 5)])
 def test_a_correction_that_makes_no_sense_is_ignored(run, reader, fix):
-    assert lives(reader, run, None, reader.examples(run)[0][0], fix=fix).corrected is None
+    assert compare(reader, run, None, reader.examples(run)[0][0], fix=fix).corrected is None
 
 
 def test_a_sentence_that_nobody_knows_has_one_life_until_an_answer_is_given(reader):
     german = alone(tiny(task="german_english", steps=2))[0]
     text = "der hund der hund"
-    alone_ = lives(reader, german, None, text)
+    alone_ = compare(reader, german, None, text)
     assert (alone_.forced, alone_.parted) == (None, None)
-    assert lives(reader, german, None, text, reference="the dog").forced is not None
+    assert compare(reader, german, None, text, reference="the dog").forced is not None
 
 
 def test_sentences_that_go_wrong_are_those_that_greedy_gets_wrong(run, reader):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from playground.config import EOS, MAX_POSITIONS, Refusal
-from playground.decoding import greedy, judge, search
-from playground.queries.translate import Way, look_at, translate
+from playground.decoding import classify, greedy, search
+from playground.queries.translate import DecodingOptions, trace_of, translate
 from playground.tasks.toy_tasks import references
 from tests.runs.tiny import alone, tiny
 
@@ -44,53 +44,60 @@ def test_a_translation_is_the_models_own(reader, run):
 
 def test_every_method_has_candidates(reader, run):
     text = sentence(reader, run)
-    beams = translate(reader, run, None, text, Way("beam", width=3)).candidates
+    beams = translate(reader, run, None, text, DecodingOptions("beam", width=3)).candidates
     assert len(beams) == 3
     assert [c.score for c in beams] == sorted((c.score for c in beams), reverse=True)
-    drawn = {translate(reader, run, None, text, Way("sample", temperature=3.0, seed=seed)).candidates[0].text for seed in range(5)}
+    drawn = {
+        translate(reader, run, None, text, DecodingOptions("sample", temperature=3.0, seed=seed)).candidates[0].text for seed in range(5)
+    }
     assert len(drawn) > 1
-    one = Way("sample", temperature=3.0, top_k=1, seed=3)
+    one = DecodingOptions("sample", temperature=3.0, top_k=1, seed=3)
     assert translate(reader, run, None, text, one).candidates[0].text == translate(reader, run, None, text).candidates[0].text
     with pytest.raises(Refusal, match="guess"):
-        translate(reader, run, None, text, Way("guess"))
+        translate(reader, run, None, text, DecodingOptions("guess"))
 
 
 def test_a_prefix_is_continued(reader, run):
     text, tokenizer = sentence(reader, run), run.tokenizers[1]
     for method in ("greedy", "beam", "sample"):
-        found = translate(reader, run, None, text, Way(method, prefix="zy"))
+        found = translate(reader, run, None, text, DecodingOptions(method, prefix="zy"))
         assert [piece.text for piece in found.prefix] == ["z", "y"]
         for candidate in found.candidates:
             assert [piece.id for piece in candidate.pieces[:2]] == tokenizer.encode("zy")
     plain = translate(reader, run, None, text)
-    assert translate(reader, run, None, text, Way(prefix=plain.candidates[0].text[:2])).candidates[0].text == plain.candidates[0].text
+    assert (
+        translate(reader, run, None, text, DecodingOptions(prefix=plain.candidates[0].text[:2])).candidates[0].text
+        == plain.candidates[0].text
+    )
 
 
 def test_what_was_given_is_not_held_against_the_model(reader, run):
     text = sentence(reader, run)
     (right,) = references("sort", text)
-    (told,) = translate(reader, run, None, text, Way(prefix=right[0])).candidates
+    (told,) = translate(reader, run, None, text, DecodingOptions(prefix=right[0])).candidates
     assert told.right is not None
     assert told.right[0]
-    (elsewhere,) = translate(reader, run, None, text, Way(prefix="zz" if right[0] != "z" else "aa")).candidates
+    (elsewhere,) = translate(reader, run, None, text, DecodingOptions(prefix="zz" if right[0] != "z" else "aa")).candidates
     assert (elsewhere.right, elsewhere.correct) == (None, None)
 
 
 def test_a_prefix_is_read_as_any_other_text(reader, run):
     text = sentence(reader, run)
-    (one,), (other,) = (translate(reader, run, None, text, Way(prefix=prefix)).candidates for prefix in ("zy", " z\u200by\x00 "))
+    (one,), (other,) = (
+        translate(reader, run, None, text, DecodingOptions(prefix=prefix)).candidates for prefix in ("zy", " z\u200by\x00 ")
+    )
     assert one.text == other.text
 
 
 def test_a_prefix_that_is_unknown_too_long_or_nothing(reader, run):
     text = sentence(reader, run)
-    found = translate(reader, run, None, text, Way(prefix="z7"))
+    found = translate(reader, run, None, text, DecodingOptions(prefix="z7"))
     assert [piece.known for piece in found.prefix] == [True, False]
-    assert translate(reader, run, None, text, Way(prefix="  ")).prefix == ()
-    assert len(translate(reader, run, None, text, Way(prefix="z" * (MAX_POSITIONS - 1))).candidates[0].pieces) <= MAX_POSITIONS
+    assert translate(reader, run, None, text, DecodingOptions(prefix="  ")).prefix == ()
+    assert len(translate(reader, run, None, text, DecodingOptions(prefix="z" * (MAX_POSITIONS - 1))).candidates[0].pieces) <= MAX_POSITIONS
     for length in (MAX_POSITIONS, 1_000_000):
         with pytest.raises(Refusal) as refusal:
-            translate(reader, run, None, text, Way(prefix="z" * length))
+            translate(reader, run, None, text, DecodingOptions(prefix="z" * length))
         assert refusal.value.key == "decoding.prefix_too_long"
 
 
@@ -98,7 +105,7 @@ def test_a_prefix_that_is_unknown_too_long_or_nothing(reader, run):
 @pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
 def test_the_work_with_the_cache_and_without(reader, run, method, prefix):
     text = sentence(reader, run)
-    kept, anew = (translate(reader, run, None, text, Way(method, prefix=prefix, cache=cache)) for cache in (True, False))
+    kept, anew = (translate(reader, run, None, text, DecodingOptions(method, prefix=prefix, cache=cache)) for cache in (True, False))
     for way in ("cached", "anew"):  # what follows by formula is what is counted when it runs
         one, other = getattr(kept, way), getattr(anew, way)
         assert (one.positions, one.multiplications) == (other.positions, other.multiplications)
@@ -116,33 +123,35 @@ def test_the_work_with_the_cache_and_without(reader, run, method, prefix):
 
 def test_a_beam_comes_with_its_tree_and_the_verdict(reader, run):
     text, target = reader.examples(run)[0]
-    found = translate(reader, run, None, text, Way("beam", width=3))
+    found = translate(reader, run, None, text, DecodingOptions("beam", width=3))
     model, _ = reader.model_at(run, None)
     src, tgt = run.tokenizers
     expected = search(model, src.encode(text), 3, 0.6, 2 * len(text) + 16)
     assert [node.token for node in found.search.nodes] == [node.token for node in expected.nodes]
-    verdict = judge(model, src.encode(text), expected, [(*tgt.encode(target), EOS)])
+    verdict = classify(model, src.encode(text), expected, [(*tgt.encode(target), EOS)])
     assert (found.verdict.kind, found.verdict.pruned) == (verdict.kind, verdict.pruned)
     assert (found.verdict.kind == "found") == found.candidates[0].correct
-    assert translate(reader, run, None, "zzé", Way("beam")).verdict is None
+    assert translate(reader, run, None, "zzé", DecodingOptions("beam")).verdict is None
 
 
 def test_a_look_at_what_was_written_follows_the_very_tokens(reader, run):
     text = sentence(reader, run)
-    written = tuple(piece.id for piece in translate(reader, run, None, text, Way("sample", temperature=3.0, seed=2)).candidates[0].pieces)
-    look = look_at(reader, run, None, text, written)
+    written = tuple(
+        piece.id for piece in translate(reader, run, None, text, DecodingOptions("sample", temperature=3.0, seed=2)).candidates[0].pieces
+    )
+    look = trace_of(reader, run, None, text, written)
     assert tuple(piece.id for piece in look.asked) == written
-    assert look_at(reader, run, None, text, written) is look
+    assert trace_of(reader, run, None, text, written) is look
 
 
 def test_a_beam_is_remembered_by_its_size(reader, run):
-    found = translate(reader, run, None, sentence(reader, run), Way("beam", width=10))
+    found = translate(reader, run, None, sentence(reader, run), DecodingOptions("beam", width=10))
     assert found.search.nbytes >= 100 * len(found.search.nodes) > 1000
 
 
 def test_nobody_waits_for_ever(reader, run, monkeypatch):
     gate = threading.Event()
-    monkeypatch.setattr("playground.queries.reader.PATIENCE", 0.05)
+    monkeypatch.setattr("playground.queries.reader.TIMEOUT_S", 0.05)
     monkeypatch.setattr("playground.queries.translate.greedy", lambda *arguments: gate.wait(30))
     with pytest.raises(Refusal, match="longer than"):
         translate(reader, run, None, "some text")

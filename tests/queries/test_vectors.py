@@ -1,4 +1,4 @@
-"""The vectors of a run are the model's own, point for point, and its film is seen along one pair of axes."""
+"""The vectors of a run are the model's own, point for point, and its replay is seen along one pair of axes."""
 
 from copy import copy
 
@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from playground.config import EOS, SPECIAL_TOKENS
-from playground.inspection.copies import own
+from playground.inspection.copies import shadow_copy
 from playground.inspection.vectors import principal_axes
 from playground.queries.vectors import STATES, TABLES, states, vectors
 from tests.runs.tiny import CORPORA, alone, tiny
@@ -42,7 +42,7 @@ def test_states_are_what_the_layers_pass_on(reader, run):
     item = CORPORA.get(run.experiment).heldout[0]
     pairs = [(item.src_ids, (*item.tgt_ids, EOS)), PAIR]
     seen = {}
-    mine = own(model)
+    mine = shadow_copy(model)
     mine.projection.register_forward_hook(lambda module, given, out: seen.update(decoder=given[0][0].numpy()))
     expected = {"memory": [], "decoder": []}
     with torch.inference_mode():
@@ -71,7 +71,7 @@ def test_the_last_points_are_the_pages_sentence(reader, run, what):
 @pytest.mark.trust
 @pytest.mark.parametrize("what", [*TABLES, *STATES])
 def test_all_steps_are_seen_along_the_axes_of_the_last_one(reader, run, what):
-    frames = [vectors(reader, CORPORA, run, step, what, PAIR) for step in run.film.parameter_steps]
+    frames = [vectors(reader, CORPORA, run, step, what, PAIR) for step in run.replay.parameter_steps]
     last = frames[-1]
     cloud = last.vectors[: len(last.ids) - last.own]
     for own_axis, axis in zip(principal_axes(cloud, last.axes), last.axes, strict=True):
@@ -94,4 +94,4 @@ def test_while_it_trains_each_picture_has_its_own_plane_turned_to_the_last(reade
     still, live = (vectors(reader, CORPORA, one, None, "src", PAIR) for one in (run, at_work))
     assert live.axes_step is None
     np.testing.assert_allclose(live.axes.T @ live.axes, still.axes.T @ still.axes, atol=1e-9)  # the same plane here
-    assert vectors(reader, CORPORA, at_work, 0, "src", PAIR).axes_step == run.film.parameter_steps[-1]
+    assert vectors(reader, CORPORA, at_work, 0, "src", PAIR).axes_step == run.replay.parameter_steps[-1]

@@ -8,7 +8,7 @@ import pytest
 
 from playground.config import Refusal
 from playground.reading import filtering
-from playground.reading.uploads import REASONS, Choices, Pairs, Seen, as_json, read_files, report
+from playground.reading.uploads import REASONS, Choices, Pairs, PreviewRow, as_json, read_files, report
 from playground.words import LANGUAGES, entries, known
 
 CREDITED = (
@@ -92,16 +92,16 @@ def test_every_reason_with_its_lines():
 
 def test_dropped_rows_can_be_looked_at():
     pairs = read("source,target\na,b\n" + ",only target\n" * 60 + '"open,d\ne,' + "x" * 999 + ",y\n")
-    assert pairs.dropped_rows["header"] == (Seen(1, ("source", "target"), "header"),)
-    assert pairs.dropped_rows["empty_source"] == tuple(Seen(line, ("", "only target"), "empty_source") for line in range(3, 53))
-    assert pairs.dropped_rows["quote"] == (Seen(63, ('"open,d',), "quote"),)
-    assert pairs.dropped_rows["extra_columns"] == (Seen(64, ("e", "x" * 200, "y"), "extra_columns"),)
+    assert pairs.dropped_rows["header"] == (PreviewRow(1, ("source", "target"), "header"),)
+    assert pairs.dropped_rows["empty_source"] == tuple(PreviewRow(line, ("", "only target"), "empty_source") for line in range(3, 53))
+    assert pairs.dropped_rows["quote"] == (PreviewRow(63, ('"open,d',), "quote"),)
+    assert pairs.dropped_rows["extra_columns"] == (PreviewRow(64, ("e", "x" * 200, "y"), "extra_columns"),)
     assert len(pairs.dropped["empty_source"]) == 60
 
 
 def test_the_first_rows_as_understood():
     pairs = read("a\tb\n\nc\t\n" + "d\te\n" * 9)
-    assert pairs.preview[:3] == (Seen(1, ("a", "b")), Seen(2, ("",), "blank"), Seen(3, ("c", ""), "empty_target"))
+    assert pairs.preview[:3] == (PreviewRow(1, ("a", "b")), PreviewRow(2, ("",), "blank"), PreviewRow(3, ("c", ""), "empty_target"))
     assert len(pairs.preview) == 8
 
 

@@ -77,7 +77,7 @@ GOOD = {  # name -> file
     "interleaved.txt": b"How are you?\nWie geht es dir?\n\nI am here.\nIch bin hier.\n\nWhere is the house?\nWo ist das Haus?\n",
     "anki.txt": ANKI.encode(),
     "words.yml": b"# words\nhi: \"hallo\"\nbye: 'tsch\\u00fcss' # x\ngood day: guten Tag\n",
-    "film.srt": b"1\n00:00:01,000 --> 00:00:02,500\nHi.\nHallo.\n\n2\n00:00:03,000 --> 00:00:04,500\nNo.\nNein.\n",
+    "replay.srt": b"1\n00:00:01,000 --> 00:00:02,500\nHi.\nHallo.\n\n2\n00:00:03,000 --> 00:00:04,500\nNo.\nNein.\n",
     "gen.txt": b"S-1\tHi\nT-1\tHallo\nH-1\t-0.3\tHal\nS-0\tNo\nT-0\tNein\n",
     "cards.txt": b"Hi\tHallo;No\tNein;Yes\tJa",
     "dictionary.u8": "# CC\n漢語 汉语 [Han4 yu3] /Chinese/\n狗 狗 [gou3] /dog/\n".encode(),

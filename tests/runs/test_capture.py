@@ -85,19 +85,19 @@ def test_it_ends_at_eos():
 # --- models that were changed on purpose ---
 
 
-@pytest.mark.parametrize("twist", [*STEADY, *UNSTEADY])
-def test_of_a_twisted_model_it_writes_what_greedy_decoding_writes(twist):
-    made, limits = talkative(twist), [9, 4, 1, 6]
+@pytest.mark.parametrize("variant", [*STEADY, *UNSTEADY])
+def test_of_a_twisted_model_it_writes_what_greedy_decoding_writes(variant):
+    made, limits = talkative(variant), [9, 4, 1, 6]
     expected = naive(made, padded([(*source, EOS) for source in TWISTED]), 9)
     assert [hypothesis.ids for hypothesis in greedy(made, TWISTED, 9)] == expected
     found = complete(made, TWISTED, [(5, 6)] * 4, limits, [True] * 4)
     assert [completion.ids for completion in found] == [ids[:limit] for ids, limit in zip(expected, limits, strict=True)]
 
 
-@pytest.mark.parametrize("twist", [*STEADY, *UNSTEADY])
-def test_of_a_twisted_model_the_picture_is_the_trace_of_what_was_written(twist):
+@pytest.mark.parametrize("variant", [*STEADY, *UNSTEADY])
+def test_of_a_twisted_model_the_picture_is_the_trace_of_what_was_written(variant):
     """Also where what comes after a sentence's end would change it; of sentences of one length, for padding may do so too."""
-    made, lengths = talkative(twist), set()
+    made, lengths = talkative(variant), set()
     sources, limits = [(4, 9, 7), (6, 8, 10), (5, 5, 6), (9, 4, 10)], [7, 7, 3, 7]
     for source, completion in zip(sources, complete(made, sources, [()] * 4, limits, [True] * 4), strict=True):
         expected = trace(made, source, completion.ids)

@@ -5,7 +5,7 @@ import pytest
 from playground.config import Refusal
 from playground.model.size import training_bytes
 from playground.runs import corpora as module
-from playground.runs.corpora import KEPT, Corpora, sizes
+from playground.runs.corpora import MAX_CORPORA, Corpora, sizes
 from tests.runs.tiny import PAIRS, tiny
 
 
@@ -40,7 +40,7 @@ def test_other_data_are_others():
 def test_only_the_last_few_are_kept():
     corpora = Corpora()
     first = corpora.get(tiny())
-    for seed in range(KEPT):
+    for seed in range(MAX_CORPORA):
         corpora.get(tiny(data_seed=seed + 10))
     assert corpora.get(tiny()) is not first
 
@@ -55,7 +55,7 @@ def test_a_failure_is_no_memory():
 @pytest.mark.parametrize("knobs", [{}, {"task": "numbers_zh"}, {"task": "german_english"}, {"task": "commands"}, {"task": "beer"}])
 def test_sizes_are_near_the_truth(knobs):
     """Close enough to admit by: the memory they stand for is within a tenth of the real corpus's."""
-    experiment = tiny(pairs=2000, d_model=64, d_ff=256, **knobs)
+    experiment = tiny(train_size=2000, d_model=64, d_ff=256, **knobs)
     corpus = Corpora().get(experiment)
     real = (corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, corpus.longest)
     assert training_bytes(experiment, *sizes(experiment)) == pytest.approx(training_bytes(experiment, *real), rel=0.1)
@@ -63,7 +63,7 @@ def test_sizes_are_near_the_truth(knobs):
 
 @pytest.mark.parametrize("tokenizer", ["auto", "characters", "words", "bpe"])
 def test_sizes_of_own_data_are_never_too_small(tokenizer):
-    experiment = tiny(task="own", tokenizer=tokenizer, vocabulary=64)
+    experiment = tiny(task="own", tokenizer=tokenizer, vocab_size=64)
     corpus = Corpora().get(experiment, PAIRS)
     found = sizes(experiment, PAIRS)
     assert found[0] >= corpus.src_tokenizer.size

@@ -12,7 +12,7 @@ def history(rows=3):
     for step in range(1, rows + 1):
         found.steps.append(step, 1 / step, 0.1, math.nan if step == 2 else 0.5, 1000 / 3)
     found.validations.append(rows, 0.1 + 0.2, 0.5, 0.25, 10)
-    found.events += [(2, "clip", 0.7), (2, "memory", "cut")]
+    found.events += [(2, "max_grad_norm", 0.7), (2, "memory_mode", "cut")]
     found.examined(1, {"memory/gradient": 0.123456, "encoder.0.feed_forward/dead": 1 / 3})
     found.examined(rows, {"memory/gradient": 0.0, "encoder.0.feed_forward/dead": math.nan})
     found.probes = (Probe(("a",), ("b",), ("b", "<eos>"), (True, False), True),)
@@ -50,8 +50,8 @@ def test_it_comes_back_from_json_bit_for_bit():
         lambda data: data.update(steps=[1]),
         lambda data: data["events"].append([1, "d_model", 8]),
         lambda data: data["events"].append([1]),
-        lambda data: data["events"].append([1, "memory", "half"]),
-        lambda data: data["events"].append([1, "clip", "cut"]),
+        lambda data: data["events"].append([1, "memory_mode", "half"]),
+        lambda data: data["events"].append([1, "max_grad_norm", "cut"]),
         lambda data: data["health"].update({"<b>": [1.0, 2.0]}),
         lambda data: data["health"].pop("step"),
         lambda data: data["health"]["memory/gradient"].append(1.0),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from playground.runs import model_cache
-from playground.runs.lru import Memory
-from playground.runs.model_cache import Models
+from playground.runs.lru import LRU
+from playground.runs.model_cache import ModelCache
 from playground.runs.run import Snapshot
 from tests.runs.tiny import alone, tiny
 
@@ -16,21 +16,21 @@ class Answer:
 
 
 def test_an_answer_is_made_once():
-    memory, made = Memory(10, 1000), []
+    memory, made = LRU(10, 1000), []
     for _ in range(3):
         assert memory.get("key", lambda: made.append(1) or "answer") == "answer"
     assert made == [1]
 
 
 def test_the_longest_unused_is_forgotten():
-    memory, made = Memory(2, 1000), []
+    memory, made = LRU(2, 1000), []
     for key in "abacab":
         memory.get(key, lambda key=key: made.append(key))
     assert "".join(made) == "abcb"
 
 
 def test_bytes_are_bounded():
-    memory = Memory(100, 1000)
+    memory = LRU(100, 1000)
     for key in range(5):
         memory.get(key, lambda: Answer(np.zeros(400, np.int8)))
     assert len(memory._known) == 2
@@ -39,20 +39,20 @@ def test_bytes_are_bounded():
 
 
 def test_a_failure_is_not_remembered():
-    memory = Memory(2, 1000)
+    memory = LRU(2, 1000)
     with pytest.raises(ZeroDivisionError):
         memory.get("key", lambda: 1 / 0)
     assert memory.get("key", lambda: 1) == 1
 
 
 def test_models_are_built_once_and_bounded(monkeypatch):
-    run, found = alone(tiny(steps=60))[0], Models()
+    run, found = alone(tiny(steps=60))[0], ModelCache()
     one = found.get(run, 0)
     assert found.get(run, 0) is one
     assert not one.model.training
     assert not any(parameter.requires_grad for parameter in one.model.parameters())
-    monkeypatch.setattr(model_cache, "MOST_BYTES", 3 * one.nbytes)
-    others = [found.get(run, step) for step in run.film.parameter_steps[1:5]]
+    monkeypatch.setattr(model_cache, "MAX_BYTES", 3 * one.nbytes)
+    others = [found.get(run, step) for step in run.replay.parameter_steps[1:5]]
     assert len({built.number for built in (one, *others)}) == 5
     assert len(found._built) == 3
     assert found.get(run, 0) is not one
@@ -60,7 +60,7 @@ def test_models_are_built_once_and_bounded(monkeypatch):
 
 def test_other_parameters_at_the_same_step_are_another_model():
     run = alone(tiny(steps=60))[0]
-    found, kept = Models(), run.parts["snapshot"]
+    found, kept = ModelCache(), run.parts["snapshot"]
     first = found.get(run, None)
     try:
         run.parts["snapshot"] = Snapshot(1, kept.step, {name: tensor + 1 for name, tensor in kept.parameters.items()})

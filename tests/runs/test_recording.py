@@ -4,40 +4,40 @@ from playground.runs.recording import BRIEF, Recording
 from playground.runs.run import Run
 from playground.training.loop import Training
 from playground.training.metrics import Validation
-from tests.runs.tiny import CORPORA, LIMITS, same_film, tiny
+from tests.runs.tiny import CORPORA, LIMITS, same_replay, tiny
 
 
-def recorded(film_bytes=LIMITS.film_bytes, watched=False, until=None, memory=(), **knobs) -> tuple[Run, Recording]:
+def recorded(replay_bytes=LIMITS.replay_bytes, watched=False, until=None, memory=(), **knobs) -> tuple[Run, Recording]:
     """A training that somebody sees every step of, or nobody any."""
     experiment = tiny(**knobs)
     run = Run("some-run", "some-run", experiment)
-    recording = Recording(run, Training(experiment, CORPORA.get(experiment)), film_bytes)
+    recording = Recording(run, Training(experiment, CORPORA.get(experiment)), replay_bytes)
     for step in recording.steps():
         recording._next_live = 0.0 if watched else float("inf")
-        run.live["memory"] = dict(memory).get(step, run.live["memory"])
+        run.live["memory_mode"] = dict(memory).get(step, run.live["memory_mode"])
         if step == until:
             break
     return run, recording
 
 
-def test_a_film_is_developed_when_it_is_asked_for_and_is_the_film_that_was_looked_at():
+def test_a_replay_is_developed_when_it_is_asked_for_and_is_the_replay_that_was_looked_at():
     (quiet, _), (watched, _) = recorded(), recorded(watched=True)
-    assert quiet.film.steps == watched.film.steps == quiet.film.plan.steps
-    assert quiet.film.waiting > 10
-    assert same_film(quiet, watched)
-    assert quiet.film.waiting == 0
+    assert quiet.replay.steps == watched.replay.steps == quiet.replay.plan.steps
+    assert quiet.replay.waiting > 10
+    assert same_replay(quiet, watched)
+    assert quiet.replay.waiting == 0
 
 
-def test_what_waits_to_be_developed_takes_no_more_than_the_film():
-    run, recording = recorded(film_bytes=20 * 1024)
-    assert run.film.waiting * recording._size <= 20 * 1024
-    assert len(run.film.frames) == len(run.film.plan.steps)
+def test_what_waits_to_be_developed_takes_no_more_than_the_replay():
+    run, recording = recorded(replay_bytes=20 * 1024)
+    assert run.replay.waiting * recording._size <= 20 * 1024
+    assert len(run.replay.frames) == len(run.replay.plan.steps)
 
 
 def test_a_picture_is_developed_as_the_memory_was_when_it_was_taken():
     """The knob `memory` may change while a run trains; a picture waits with the knob as it was."""
     changes = ((2, "cut"), (15, "whole"))
-    assert same_film(recorded(memory=changes)[0], recorded(memory=changes, watched=True)[0])
+    assert same_replay(recorded(memory=changes)[0], recorded(memory=changes, watched=True)[0])
 
 
 @pytest.mark.parametrize(("rights", "asked"), [((0.1, 0.2, 0.3), (BRIEF, BRIEF, 150)), ((0.4, 0.6, 0.9), (BRIEF, 150, 150))])
@@ -50,14 +50,14 @@ def test_all_held_out_sentences_are_asked_from_half_right_on_and_at_the_end(monk
         return Validation(1.0, 0.5, at[self.step], most or whole)
 
     monkeypatch.setattr(Training, "validate", validate)
-    run, recording = recorded(heldout=whole, pairs=300)
+    run, recording = recorded(validation_size=whole, train_size=300)
     recording.finish()
     assert run.history.validations.column("step") == [10, 20, 30]
     assert run.history.validations.column("pairs") == list(asked)
 
 
 def test_a_run_that_stops_between_is_asked_everything_once_more():
-    run, recording = recorded(heldout=150, pairs=300, until=10)
+    run, recording = recorded(validation_size=150, train_size=300, until=10)
     assert run.history.validations.column("pairs") == [BRIEF]
     recording.finish()
     assert run.history.validations.column("step") == [10, 10]

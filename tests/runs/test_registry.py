@@ -9,7 +9,7 @@ from playground.config import Refusal
 from playground.queries.reader import Reader
 from playground.runs.names import owner_of
 from playground.training.loop import Training
-from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, at_step, curve, done, limits, same_film, same_parameters, tiny, wait
+from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, at_step, curve, done, limits, same_parameters, same_replay, tiny, wait
 
 
 def test_a_run_is_trained_to_its_end(runs):
@@ -17,8 +17,8 @@ def test_a_run_is_trained_to_its_end(runs):
     assert (run.status, run.step, run.message, run.eta, run.place) == ("done", 30, None, None, 0)
     assert len(run.history.steps) == 30
     assert run.history.validations.column("step") == [10, 20, 30]
-    assert run.film.steps[0] == 0
-    assert run.film.steps[-1] == 30 == run.film.parameter_steps[-1] == run.snapshot.step == run.checkpoint_step
+    assert run.replay.steps[0] == 0
+    assert run.replay.steps[-1] == 30 == run.replay.parameter_steps[-1] == run.snapshot.step == run.checkpoint_step
     assert run.seconds > 0
     assert run.owner == owner_of(ME) != ME
     assert run.label == "my <b>first</b> run"
@@ -27,7 +27,7 @@ def test_a_run_is_trained_to_its_end(runs):
 
 
 def test_three_runs_interleaved_equal_their_solitary_twins(serve):
-    """Bit for bit: losses, gradients, parameters and films, with dropout, while they share two workers and people look."""
+    """Bit for bit: losses, gradients, parameters and replays, with dropout, while they share two workers and people look."""
     runs = serve(limits(turn_seconds=0.0))
     experiments = [tiny(seed=1), tiny(seed=2, optimiser="muon"), tiny(seed=3, task="sort", norm="pre")]
     live = [runs.create(experiment, owner) for experiment, owner in zip(experiments, ("a", "b", "c"), strict=True)]
@@ -36,7 +36,7 @@ def test_three_runs_interleaved_equal_their_solitary_twins(serve):
         twin, training = alone(experiment)
         assert curve(run) == curve(twin)
         assert run.history.validations.rows() == twin.history.validations.rows()
-        assert same_film(run, twin)
+        assert same_replay(run, twin)
         assert same_parameters(run.snapshot.parameters, {name: p.detach() for name, p in training.model.named_parameters()})
 
 
@@ -55,7 +55,7 @@ def test_pause_step_resume_is_the_same_curve(runs):
     twin, _ = alone(tiny(steps=100))
     assert run.status == "done"
     assert curve(run) == curve(twin)
-    assert same_film(run, twin)
+    assert same_replay(run, twin)
 
 
 def test_stop_keeps_what_was_learnt_and_can_be_resumed(runs):
@@ -63,13 +63,13 @@ def test_stop_keeps_what_was_learnt_and_can_be_resumed(runs):
     runs.stop(run.id, ME)
     done(run)
     assert run.status == "stopped"
-    assert run.film.steps[-1] == run.step == run.snapshot.step == run.film.parameter_steps[-1]
+    assert run.replay.steps[-1] == run.step == run.snapshot.step == run.replay.parameter_steps[-1]
     assert run.history.validations.last()["step"] == run.step
     runs.resume(run.id, ME)
     done(run)
     twin, _ = alone(tiny(steps=100))
     assert curve(run) == curve(twin)
-    assert same_film(run, twin)
+    assert same_replay(run, twin)
 
 
 def test_a_paused_run_can_be_stopped(runs):
@@ -100,15 +100,15 @@ def test_an_ended_run_goes_no_further(runs):
     with pytest.raises(Refusal, match="not training"):
         runs.pause(run.id, ME)
     with pytest.raises(Refusal, match="has ended"):
-        runs.set_live(run.id, ME, "clip", 2.0)
+        runs.set_live(run.id, ME, "max_grad_norm", 2.0)
 
 
 def test_stop_at_and_minutes_end_a_run(runs):
-    run = done(runs.create(tiny(task="beer", steps=2000, stop_at=1.0, learning_rate=0.01, validate_every=1, dropout=0.0), ME))
+    run = done(runs.create(tiny(task="beer", steps=2000, stop_at=1.0, learning_rate=0.01, eval_every=1, dropout=0.0), ME))
     assert (run.status, run.message.key) == ("done", "runs.reached")
     assert run.step < 2000
     assert run.history.validations.last()["exact_match"] == 1.0
-    assert run.film.steps[-1] == run.step
+    assert run.replay.steps[-1] == run.step
     run = runs.create(tiny(steps=100_000, minutes=0.5), ME)
     at_step(run, 1)
     run.seconds = 30.0
@@ -124,31 +124,31 @@ def test_live_knobs_act_from_the_next_step_and_are_recorded(runs):
     assert (knob, value) == ("learning_rate", 0.002)
     runs.pause(run.id, ME)
     wait(lambda: run.status == "paused")
-    runs.set_live(run.id, ME, "clip", 0.5)
+    runs.set_live(run.id, ME, "max_grad_norm", 0.5)
     runs.resume(run.id, ME)
     done(run)
     rates = run.history.steps.column("learning_rate")
     assert set(rates[:step]) == {0.01}
     assert set(rates[step:]) == {0.002}
-    assert [event[1:] for event in run.history.events] == [("learning_rate", 0.002), ("clip", 0.5)]
+    assert [event[1:] for event in run.history.events] == [("learning_rate", 0.002), ("max_grad_norm", 0.5)]
     with pytest.raises(Refusal, match="d_model"):
         runs.set_live(run.id, ME, "d_model", 8)
 
 
 def test_a_look_at_a_step_goes_the_way_the_memory_went_then(runs):
-    run = at_step(runs.create(tiny(steps=5000, validate_every=1000, zero_init=False), ME), 3)
-    runs.set_live(run.id, ME, "memory", "cut")
+    run = at_step(runs.create(tiny(steps=5000, eval_every=1000, zero_init=False), ME), 3)
+    runs.set_live(run.id, ME, "memory_mode", "cut")
     wait(lambda: run.history.events)
     runs.pause(run.id, ME)
     wait(lambda: run.status == "paused")
     (cut, knob, value), reader = run.history.events[0], Reader(runs)
-    assert (knob, value) == ("memory", "cut")
+    assert (knob, value) == ("memory_mode", "cut")
     assert [run.memory_at(step) for step in (0, cut, cut + 1, 5000)] == ["whole", "whole", "cut", "cut"]
-    for step in run.film.parameter_steps:
+    for step in run.replay.parameter_steps:
         model, actual = reader.model_at(run, step)
-        assert (actual, model.config.memory) == (step, "cut" if step > cut else "whole")
-    assert reader.model_at(run, None)[0].config.memory == "cut"
-    assert runs.fork(run.id, None, YOU).experiment.model.memory == "cut"
+        assert (actual, model.config.memory_mode) == (step, "cut" if step > cut else "whole")
+    assert reader.model_at(run, None)[0].config.memory_mode == "cut"
+    assert runs.fork(run.id, None, YOU).experiment.model.memory_mode == "cut"
     assert runs.fork(run.id, 0, YOU).experiment == run.experiment
     health = run.history.health.rows()
     assert cut + 1 in health["step"]  # what it does is seen at once
@@ -159,35 +159,35 @@ def test_a_look_at_a_step_goes_the_way_the_memory_went_then(runs):
 def test_the_memory_stays_cut_over_a_restart(serve):
     runs = serve()
     run = at_step(runs.create(tiny(steps=5000), ME), 3)
-    runs.set_live(run.id, ME, "memory", "cut")
+    runs.set_live(run.id, ME, "memory_mode", "cut")
     wait(lambda: run.history.events)
     runs.pause(run.id, ME)
     wait(lambda: run.status == "paused")
     runs.close()
     again = serve().get(run.id)
-    assert again.live["memory"] == "cut"
+    assert again.live["memory_mode"] == "cut"
     assert again.history.events == run.history.events
     assert again.history.health.rows() == run.history.health.rows()
 
 
 def test_a_fork_starts_from_the_kept_parameters(runs):
     source = done(runs.create(tiny(steps=60), ME))
-    kept = source.film.parameter_steps[len(source.film.parameter_steps) // 2]
+    kept = source.replay.parameter_steps[len(source.replay.parameter_steps) // 2]
     fork = runs.fork(source.id, kept, YOU, tiny(steps=5, learning_rate=0.003))
     assert fork.parent == (source.id, kept)
     assert fork.owner == owner_of(YOU)
     done(fork)
     assert fork.status == "done"
-    assert same_parameters(fork.film.parameters(0)[1], source.film.parameters(kept)[1])
+    assert same_parameters(fork.replay.parameters(0)[1], source.replay.parameters(kept)[1])
 
     training = Training(tiny(steps=5, learning_rate=0.003), CORPORA.get(tiny()))
-    training.load_parameters(source.film.parameters(kept)[1])
+    training.load_parameters(source.replay.parameters(kept)[1])
     assert fork.history.steps.column("loss") == [step.loss for step in training.steps()]
 
 
 def test_a_fork_keeps_model_and_data(runs):
     source = done(runs.create(tiny(steps=2), ME))
-    for knobs in ({"d_model": 16}, {"task": "sort"}, {"pairs": 200}):
+    for knobs in ({"d_model": 16}, {"task": "sort"}, {"train_size": 200}):
         with pytest.raises(Refusal, match=next(iter(knobs))):
             runs.fork(source.id, 0, ME, tiny(steps=2, **knobs))
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import ModelConfig, Refusal
-from playground.runs.disk.replay_file import pack_film, shapes_of, unpack_film
-from playground.runs.replay import Completion, Film, FilmPlan, Frame, attention_bytes, film_steps, plan, spread
+from playground.runs.disk.replay_file import pack_replay, shapes_of, unpack_replay
+from playground.runs.replay import Completion, Frame, Replay, ReplayPlan, attention_bytes, plan, replay_steps, spread
 from tests.runs.tiny import same_parameters
 
 MODEL = ModelConfig(d_model=8, n_heads=2, encoder_layers=1, decoder_layers=2, d_ff=8)
@@ -16,8 +16,8 @@ VOCABULARY = 30
 
 
 @given(st.integers(1, 100_000))
-def test_the_steps_of_a_film(total):
-    steps = film_steps(total)
+def test_the_steps_of_a_replay(total):
+    steps = replay_steps(total)
     assert steps[0] == 0
     assert steps[-1] == total
     assert list(steps) == sorted(set(steps))
@@ -27,13 +27,13 @@ def test_the_steps_of_a_film(total):
 
 @given(st.integers(1, 100_000))
 def test_a_short_run_has_fewer_pictures(total):
-    assert len(film_steps(total)) <= max(25, total / 5 + 2)
+    assert len(replay_steps(total)) <= max(25, total / 5 + 2)
 
 
 @given(st.integers(60, 100_000))
 def test_they_are_log_spaced(total):
     """No gap is much larger than the same share of the way so far."""
-    steps = film_steps(total)
+    steps = replay_steps(total)
     ratio = (total + 1) ** (1 / (len(steps) - 1))
     assert all(later + 1 <= (earlier + 1) * ratio**1.6 + 2 for earlier, later in itertools.pairwise(steps))
 
@@ -53,24 +53,24 @@ def completion(rng, model, s, t, wanted):
     return Completion(ids, top[:, 0].copy(), rng.integers(0, VOCABULARY, (t, 5)).astype(np.int32), top, *stacks)
 
 
-def filmed(budget, total=300, lengths=((6, 12), (14, 20)), parameter_numbers=900):
+def captured(budget, total=300, lengths=((6, 12), (14, 20)), parameter_numbers=900):
     rng = np.random.default_rng(1)
     parameters = {"a.weight": torch.randn(parameter_numbers), "b.weight": torch.randn(3, 4)}
     size = sum(tensor.nbytes + 160 for tensor in parameters.values())
-    made = Film(plan(total, MODEL, size, [("ab", "ba"), ("abc", "cba")][: len(lengths)], lengths, budget))
+    made = Replay(plan(total, MODEL, size, [("ab", "ba"), ("abc", "cba")][: len(lengths)], lengths, budget))
     for step in made.plan.steps:
         frame = Frame(
             step, tuple(completion(rng, MODEL, s, t, wanted) for (s, t), wanted in zip(lengths, made.plan.attention, strict=True))
         )
-        made.expose(step, lambda frame=frame: frame.completions, {name: tensor + step for name, tensor in parameters.items()})
+        made.capture(step, lambda frame=frame: frame.completions, {name: tensor + step for name, tensor in parameters.items()})
     made.end({name: tensor + total for name, tensor in parameters.items()})
     return made
 
 
 @pytest.mark.parametrize("budget", [0, 20_000, 150_000, 300_000, 1_000_000, 10_000_000])
 def test_the_files_keep_within_the_budget(budget):
-    made = filmed(budget)
-    packed = pack_film(made)
+    made = captured(budget)
+    packed = pack_replay(made)
     assert len(made.steps) == 48
     assert sum(map(len, packed.values())) <= max(budget, 60_000)  # the tokens of every frame are always kept
     assert 300 in made.parameter_steps
@@ -80,14 +80,14 @@ def test_the_files_keep_within_the_budget(budget):
 
 def test_a_budget_is_used():
     """What is left over would not have held one more set of parameters, or all are kept."""
-    made = filmed(400_000, parameter_numbers=20_000)
-    left = 400_000 - sum(map(len, pack_film(made).values()))
+    made = captured(400_000, parameter_numbers=20_000)
+    left = 400_000 - sum(map(len, pack_replay(made).values()))
     assert 1 < len(made.parameter_steps) < 48
     assert left < 100_000 + 30_000  # one set, and the bound on tokens that came shorter
 
 
 def test_kept_parameters_are_spread_evenly():
-    made = filmed(500_000, parameter_numbers=12_000)
+    made = captured(500_000, parameter_numbers=12_000)
     places = [made.steps.index(step) for step in made.parameter_steps]
     assert places[0] == 0
     assert places[-1] == 47
@@ -96,7 +96,7 @@ def test_kept_parameters_are_spread_evenly():
 
 
 def test_long_sentences_go_without_attention_first():
-    made = filmed(400_000, lengths=((6, 12), (200, 40)))
+    made = captured(400_000, lengths=((6, 12), (200, 40)))
     assert made.plan.attention == (True, False)
     assert made.frames[0].completions[1].cross is None
 
@@ -107,7 +107,7 @@ def test_attention_bytes_counts_what_is_kept():
 
 
 def test_frames_and_parameters_are_found():
-    made = filmed(500_000, parameter_numbers=12_000)
+    made = captured(500_000, parameter_numbers=12_000)
     assert made.frame(0).step == 0
     assert made.frame(300).step == 300
     between = (made.steps[-2] + 300) // 2
@@ -117,17 +117,17 @@ def test_frames_and_parameters_are_found():
     assert same_parameters(tensors, made.last[1])
     assert made.parameters(0)[0] == 0
     assert made.parameters(made.steps[30])[0] in made.parameter_steps
-    assert Film().frame(3) is None
+    assert Replay().frame(3) is None
     with pytest.raises(KeyError):
-        Film().parameters(3)
+        Replay().parameters(3)
 
 
-def test_a_run_that_goes_on_has_the_film_of_one_that_never_stopped():
-    whole, cut = filmed(500_000), filmed(500_000)
+def test_a_run_that_goes_on_has_the_replay_of_one_that_never_stopped():
+    whole, cut = captured(500_000), captured(500_000)
     cut.frames = tuple(frame for frame in whole.frames if frame.step <= 165)
     cut.kept = {step: kept for step, kept in whole.kept.items() if step <= 165}
     extra = whole.frames[-1].completions
-    cut.expose(171, lambda: extra)
+    cut.capture(171, lambda: extra)
     cut.end({"a.weight": torch.zeros(1)})
     assert cut.steps[-1] == 171
     assert 171 in cut.parameter_steps
@@ -137,18 +137,18 @@ def test_a_run_that_goes_on_has_the_film_of_one_that_never_stopped():
 
 
 def test_parameters_that_are_no_numbers_are_not_kept():
-    made = Film(FilmPlan(steps=(0, 1, 2), parameter_steps=(0, 1, 2)))
-    made.expose(0, tuple, {"a": torch.tensor([1.0])})
-    made.expose(1, tuple, {"a": torch.tensor([float("inf")])})
+    made = Replay(ReplayPlan(steps=(0, 1, 2), parameter_steps=(0, 1, 2)))
+    made.capture(0, tuple, {"a": torch.tensor([1.0])})
+    made.capture(1, tuple, {"a": torch.tensor([float("inf")])})
     assert made.parameter_steps == (0,)
     assert made.steps == (0, 1)
 
 
-def test_a_film_comes_back_from_its_files():
-    made = filmed(500_000, parameter_numbers=12_000)
-    packed = pack_film(made)
+def test_a_replay_comes_back_from_its_files():
+    made = captured(500_000, parameter_numbers=12_000)
+    packed = pack_replay(made)
     shapes = shapes_of(made.last[1])
-    back = unpack_film(packed["film.json"], packed["film.safetensors"], MODEL, VOCABULARY, shapes)
+    back = unpack_replay(packed["replay.json"], packed["replay.safetensors"], MODEL, VOCABULARY, shapes)
     assert back.plan == made.plan
     assert back.steps == made.steps
     assert list(back.kept) == list(made.kept)
@@ -160,9 +160,9 @@ def test_a_film_comes_back_from_its_files():
     assert all(same_parameters(made.kept[step], back.kept[step]) for step in made.kept)
 
 
-def test_an_empty_film_has_files_too():
-    packed = pack_film(Film())
-    assert unpack_film(packed["film.json"], packed["film.safetensors"], MODEL, VOCABULARY, {}).steps == ()
+def test_an_empty_replay_has_files_too():
+    packed = pack_replay(Replay())
+    assert unpack_replay(packed["replay.json"], packed["replay.safetensors"], MODEL, VOCABULARY, {}).steps == ()
 
 
 @pytest.mark.parametrize(
@@ -183,9 +183,9 @@ def test_an_empty_film_has_files_too():
         (b'{"probes"', b'"probes"'),
     ],
 )
-def test_a_film_that_was_tampered_with_is_refused(old, new):
-    packed = pack_film(filmed(500_000, parameter_numbers=12_000))
-    assert old in packed["film.json"]
-    spoiled = packed["film.json"].replace(old, new, 1)
+def test_a_replay_that_was_tampered_with_is_refused(old, new):
+    packed = pack_replay(captured(500_000, parameter_numbers=12_000))
+    assert old in packed["replay.json"]
+    spoiled = packed["replay.json"].replace(old, new, 1)
     with pytest.raises(Refusal, match="not a run"):
-        unpack_film(spoiled, packed["film.safetensors"], MODEL, VOCABULARY, {"a.weight": (12_000,), "b.weight": (3, 4)})
+        unpack_replay(spoiled, packed["replay.safetensors"], MODEL, VOCABULARY, {"a.weight": (12_000,), "b.weight": (3, 4)})

@@ -123,7 +123,7 @@ def test_it_says_everything_in_both_languages_and_in_ascii():
         "eta",
         "place",
         "live",
-        "film",
+        "replay",
         "parameter_steps",
         "checkpoint_step",
         "name",

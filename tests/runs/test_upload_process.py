@@ -120,7 +120,7 @@ def test_two_at_once_and_the_others_wait(monkeypatch):
 
 
 def test_nobody_waits_for_ever(monkeypatch):
-    monkeypatch.setattr(upload_process, "PATIENCE", 0.01)
+    monkeypatch.setattr(upload_process, "TIMEOUT_S", 0.01)
     monkeypatch.setattr(upload_process, "_ROOM", threading.BoundedSemaphore(1))
     with upload_process._ROOM:
         assert refused([("a.tsv", b"a\tb")]).key == "data.reading_busy"

@@ -1,4 +1,4 @@
-"""A run of a model that was changed on purpose is a run like any other: repeated, resumed, kept, filmed and forked."""
+"""A run of a model that was changed on purpose is a run like any other: repeated, resumed, kept, captured and forked."""
 
 import json
 from dataclasses import replace
@@ -9,19 +9,19 @@ import torch
 from playground.config import limits
 from playground.runs.disk.folder import Folder, pack_state
 from playground.runs.disk.store import write_run
-from playground.runs.model_cache import Models
+from playground.runs.model_cache import ModelCache
 from playground.runs.queue import train_inline
 from playground.training.loop import Training
 from tests.runs.test_recording import recorded
-from tests.runs.tiny import CORPORA, ME, YOU, alone, curve, done, same_film, same_parameters, tiny
+from tests.runs.tiny import CORPORA, ME, YOU, alone, curve, done, same_parameters, same_replay, tiny
 from tests.training.corpora import training_of
 
 TWISTS = (  # each kind: of mask, axis, batch, loss and chance; with fewer parameters, with more, and with those that have no gradient
     "none", "no_causal_mask", "norm_over_positions", "unshifted", "padding_in_loss", "dropout_always", "no_feed_forward", "additive",
     "batch_norm",
 )  # fmt: skip
-EVERY = pytest.mark.parametrize("twist", TWISTS)
-QUICK = {"steps": 2, "validate_every": 2, "heldout": 10}
+EVERY = pytest.mark.parametrize("variant", TWISTS)
+QUICK = {"steps": 2, "eval_every": 2, "validation_size": 10}
 
 
 def losses(training: Training, count: int = 5) -> list[float]:
@@ -30,8 +30,8 @@ def losses(training: Training, count: int = 5) -> list[float]:
 
 
 @EVERY
-def test_the_same_seed_gives_the_same_losses_and_a_resumed_run_goes_on(twist):
-    knobs = {"twist": twist, "dropout": 0.2, "threads": 2, "weight_decay": 0.1, "positions": "both"}
+def test_the_same_seed_gives_the_same_losses_and_a_resumed_run_goes_on(variant):
+    knobs = {"variant": variant, "dropout": 0.2, "threads": 2, "weight_decay": 0.1, "positions": "both"}
     whole = training_of(**knobs)
     expected = losses(whole)
     assert all(torch.tensor(expected).isfinite())
@@ -47,18 +47,18 @@ def test_the_same_seed_gives_the_same_losses_and_a_resumed_run_goes_on(twist):
 
 
 @EVERY
-def test_the_first_loss_is_another_but_for_twists_that_come_later(twist):
+def test_the_first_loss_is_another_but_for_twists_that_come_later(variant):
     """In evaluation, with dropout, or once something was learnt."""
     same = {"none", "dropout_always", "no_attention_dropout", "bilinear"}
-    paper, twisted = (losses(training_of(twist=name, packing=False), 1)[0] for name in ("none", twist))
-    assert (twisted == pytest.approx(paper, abs=1e-6)) == (twist in same)
+    paper, changed = (losses(training_of(variant=name, packing=False), 1)[0] for name in ("none", variant))
+    assert (changed == pytest.approx(paper, abs=1e-6)) == (variant in same)
 
 
 def test_what_a_batch_norm_saw_does_not_decay():
     """However strongly weights are pulled to 0; with each optimiser."""
     for optimiser in limits("optimiser").choices:
-        training = training_of(twist="batch_norm", optimiser=optimiser, weight_decay=0.5, threads=1, packing=False)
-        norm, given = training.learners[0].encoder[0].norm_1, []
+        training = training_of(variant="batch_norm", optimiser=optimiser, weight_decay=0.5, threads=1, packing=False)
+        norm, given = training.replicas[0].encoder[0].norm_1, []
         norm.register_forward_hook(lambda _, inputs, output, given=given: given.append(inputs[0].detach().clone()))
         losses(training)
         theirs = torch.nn.BatchNorm1d(16)
@@ -69,44 +69,44 @@ def test_what_a_batch_norm_saw_does_not_decay():
 
 
 @EVERY
-def test_it_is_kept_read_back_and_answered_from(twist, tmp_path):
-    experiment = tiny(twist=twist, dropout=0.0, **QUICK)
+def test_it_is_kept_read_back_and_answered_from(variant, tmp_path):
+    experiment = tiny(variant=variant, dropout=0.0, **QUICK)
     run, training = alone(experiment)
     write_run(tmp_path / "run", run, train_inline.contents(run) | {"state.safetensors": pack_state(training)})
     back = Folder(tmp_path / "run")
     assert back.run.experiment == experiment
     assert curve(back.run) == curve(run)
-    assert same_film(back.run, run)
+    assert same_replay(back.run, run)
     assert same_parameters(back.run.snapshot.parameters, dict(training.model.named_parameters()))
     again = Training(experiment, CORPORA.get(experiment))
     back.restore(again)
     assert again.validate() == training.validate()
     src, tgt_in = torch.tensor([[5, 6, 7, 2]]), torch.tensor([[1, 7, 6]])
-    for model in (Models().get(back.run, None).model, again.model):
+    for model in (ModelCache().get(back.run, None).model, again.model):
         assert torch.equal(model(src, tgt_in).logits, training.model(src, tgt_in).logits)
 
 
-@pytest.mark.parametrize("twist", ["no_causal_mask", "norm_over_positions", "dropout_always", "batch_norm"])
-def test_a_film_is_the_same_whoever_watches(twist):
+@pytest.mark.parametrize("variant", ["no_causal_mask", "norm_over_positions", "dropout_always", "batch_norm"])
+def test_a_replay_is_the_same_whoever_watches(variant):
     """Also of a model that throws dice when it is asked."""
-    knobs = {"twist": twist, "dropout": 0.1, "steps": 4}
+    knobs = {"variant": variant, "dropout": 0.1, "steps": 4}
     (quiet, _), (watched, _) = recorded(**knobs), recorded(watched=True, **knobs)
-    assert same_film(quiet, watched)
+    assert same_replay(quiet, watched)
     assert quiet.history.validations.rows() == watched.history.validations.rows()
 
 
-@pytest.mark.parametrize("twist", ["none", "no_source_mask", "no_feed_forward", "additive", "batch_norm"])
-def test_the_memory_can_change_while_it_trains(twist):
-    run, _ = recorded(twist=twist, memory=((1, "mean"), (2, "cut")), steps=4)
+@pytest.mark.parametrize("variant", ["none", "no_source_mask", "no_feed_forward", "additive", "batch_norm"])
+def test_the_memory_can_change_while_it_trains(variant):
+    run, _ = recorded(variant=variant, memory=((1, "mean"), (2, "cut")), steps=4)
     assert run.step == 4
-    assert [value for _, knob, value in run.history.events if knob == "memory"] == ["mean", "cut"]
-    assert (run.history.health is None) == (twist != "none")
+    assert [value for _, knob, value in run.history.events if knob == "memory_mode"] == ["mean", "cut"]
+    assert (run.history.health is None) == (variant != "none")
 
 
-@pytest.mark.parametrize("twist", ["dropout_always", "no_feed_forward", "batch_norm", "unshifted"])
-def test_it_is_forked_and_made_again(runs, twist):
+@pytest.mark.parametrize("variant", ["dropout_always", "no_feed_forward", "batch_norm", "unshifted"])
+def test_it_is_forked_and_made_again(runs, variant):
     """By the server's own workers, and bit for bit as here."""
-    experiment = tiny(twist=twist, **QUICK)
+    experiment = tiny(variant=variant, **QUICK)
     run = done(runs.create(experiment, ME))
     assert run.status == "done", run.message
     assert curve(run) == curve(alone(experiment)[0])
@@ -121,5 +121,5 @@ def test_it_is_forked_and_made_again(runs, twist):
 
 def test_another_twist_is_no_fork(runs):
     run = done(runs.create(tiny(**QUICK), ME))
-    with pytest.raises(Exception, match="twist"):
-        runs.fork(run.id, None, ME, replace(run.experiment, model=replace(run.experiment.model, twist="cosine")))
+    with pytest.raises(Exception, match="variant"):
+        runs.fork(run.id, None, ME, replace(run.experiment, model=replace(run.experiment.model, variant="cosine")))

@@ -19,11 +19,11 @@ from playground.runs.run import Run
 from playground.training.loop import Training
 
 TINY = {
-    "d_model": 8, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 8, "pairs": 100, "heldout": 10, "steps": 30,
-    "threads": 1, "validate_every": 10, "dropout": 0.1, "batch_size": 8, "optimiser": "adam", "learning_rate": 0.01, "schedule": "constant",
+    "d_model": 8, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 8, "train_size": 100, "validation_size": 10, "steps": 30,
+    "threads": 1, "eval_every": 10, "dropout": 0.1, "batch_size": 8, "optimiser": "adam", "learning_rate": 0.01, "schedule": "constant",
     "warmup": 0,
 }  # fmt: skip
-LIMITS = Limits(cores=2, turn_seconds=0.005, film_bytes=4_000_000)
+LIMITS = Limits(cores=2, turn_seconds=0.005, replay_bytes=4_000_000)
 CORPORA = Corpora()  # shared by all tests: a corpus never changes
 ME, YOU = "my token", "your token"
 PAIRS = Pairs(tuple(Pair(f"word{n} again", f"wort{n} noch", n + 1) for n in range(40)), {}, 40, "tsv", ("own.tsv",), "CC BY, somebody")
@@ -43,7 +43,7 @@ def alone(experiment: Experiment) -> tuple[Run, Training]:
     torch.set_num_threads(1)
     run = Run("solitary-twin-of-a-run", "solitary-twin", experiment)
     run.seen_at = float("-inf")
-    recording = Recording(run, Training(experiment, CORPORA.get(experiment)), LIMITS.film_bytes)
+    recording = Recording(run, Training(experiment, CORPORA.get(experiment)), LIMITS.replay_bytes)
     for _ in recording.steps():
         pass
     recording.finish()
@@ -60,16 +60,16 @@ def same_parameters(one, other) -> bool:
     return one.keys() == other.keys() and all(torch.equal(tensor, other[name]) for name, tensor in one.items())
 
 
-def same_film(one: Run, other: Run) -> bool:
+def same_replay(one: Run, other: Run) -> bool:
     """Frames and parameters, number for number."""
     arrays = ("probabilities", "top_ids", "top_probabilities", "encoder", "decoder", "cross")
-    for a, b in zip(one.film.frames, other.film.frames, strict=True):
+    for a, b in zip(one.replay.frames, other.replay.frames, strict=True):
         for c, d in zip(a.completions, b.completions, strict=True):
             if (a.step, c.ids) != (b.step, d.ids) or not all(np.array_equal(getattr(c, name), getattr(d, name)) for name in arrays):
                 return False
-    steps = one.film.parameter_steps
-    return steps == other.film.parameter_steps and all(
-        same_parameters(one.film.parameters(step)[1], other.film.parameters(step)[1]) for step in steps
+    steps = one.replay.parameter_steps
+    return steps == other.replay.parameter_steps and all(
+        same_parameters(one.replay.parameters(step)[1], other.replay.parameters(step)[1]) for step in steps
     )
 
 

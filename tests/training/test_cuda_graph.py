@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from playground.data.batches import Batch, cut, rounded
-from playground.training.cuda_graph import MOST, Replay
+from playground.data.batches import Batch, pad_to_multiple, split_batch
+from playground.training.cuda_graph import MAX_GRAPHS, CapturedSteps
 from playground.training.loop import Diverged, Training
 from playground.training.loss import cross_entropy
 from tests.training.corpora import training_of
@@ -31,13 +31,20 @@ class Recorder:
 
 def replayed(**knobs) -> tuple[Training, Recorder]:
     training, recorder = training_of(threads=1, **knobs), Recorder()
-    training.replay = Replay(training._alone, recorder)
+    training.captured_steps = CapturedSteps(training._alone, recorder)
     return training, recorder
 
 
 @pytest.mark.parametrize(
     "knobs",
-    [{}, {"optimiser": "adam"}, {"optimiser": "adamw", "weight_decay": 0.1}, {"weight_decay": 0.1}, {"packing": False}, {"clip": 0.0}],
+    [
+        {},
+        {"optimiser": "adam"},
+        {"optimiser": "adamw", "weight_decay": 0.1},
+        {"weight_decay": 0.1},
+        {"packing": False},
+        {"max_grad_norm": 0.0},
+    ],
 )
 def test_a_replayed_training_is_the_training(knobs):
     knobs = {"dropout": 0.0, "steps": 40, "label_smoothing": 0.1} | knobs
@@ -60,7 +67,7 @@ def test_a_live_knob_is_recorded_anew():
     for _ in range(30):
         next(steps)
     known = recorder.recorded
-    training.live = training.live.__class__(**{**vars(training.live), "clip": 0.01})
+    training.live = training.live.__class__(**{**vars(training.live), "max_grad_norm": 0.01})
     for _ in range(20):
         next(steps)
     assert recorder.recorded > known
@@ -86,13 +93,13 @@ def test_a_step_that_is_no_number_is_taken_back():
 @pytest.mark.parametrize("packed", [True, False])
 def test_added_rows_and_columns_change_neither_loss_nor_gradient(knobs, packed):
     training = training_of(dropout=0.0, **knobs)
-    (batch,), model = cut(some_items(training, 21), 1, packed), training.model
-    wide = rounded(batch, 16)
+    (batch,), model = split_batch(some_items(training, 21), 1, packed), training.model
+    wide = pad_to_multiple(batch, 16)
     assert wide.src.shape > batch.src.shape
     assert not any(length % 16 for tensor in wide if tensor is not None for length in tensor.shape)
     found = []
     for one in (batch, wide):
-        loss = cross_entropy(model(one.src, one.tgt_in, one.src_pairs, one.tgt_pairs).logits, one.tgt_out)
+        loss = cross_entropy(model(one.src, one.tgt_in, one.src_segment_ids, one.tgt_segment_ids).logits, one.tgt_out)
         found.append((loss, *torch.autograd.grad(loss, list(model.parameters()), allow_unused=True, materialize_grads=True)))
     for one, other in zip(*found, strict=True):
         torch.testing.assert_close(other, one, rtol=1e-4, atol=1e-5)
@@ -100,8 +107,8 @@ def test_added_rows_and_columns_change_neither_loss_nor_gradient(knobs, packed):
 
 def test_only_so_many_shapes_are_recorded():
     recorder = Recorder()
-    replay = Replay(lambda batch: batch.src.sum(), recorder)
-    for width in [8 * n for n in range(1, MOST + 5)] * 3:
+    captured_steps = CapturedSteps(lambda batch: batch.src.sum(), recorder)
+    for width in [8 * n for n in range(1, MAX_GRAPHS + 5)] * 3:
         batch = Batch(*(torch.ones(8, width, dtype=torch.long) for _ in range(3)))
-        assert replay(batch, ()) == 8 * width
-    assert recorder.recorded == MOST
+        assert captured_steps(batch, ()) == 8 * width
+    assert recorder.recorded == MAX_GRAPHS

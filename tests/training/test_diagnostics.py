@@ -9,16 +9,17 @@ import pytest
 import torch
 
 from playground.config import PAD, limits
-from playground.data.batches import batches, cut
-from playground.model.sublayers import route_of, routes
-from playground.training.diagnostics import evenness
+from playground.data.batches import batches, split_batch
+from playground.model.sublayers import sublayer_of, sublayers
+from playground.training.diagnostics import normalised_entropy
 from playground.training.loop import Training
 from playground.training.loss import cross_entropy
 from tests.training.corpora import training_of
 
 OPTIONS = [
     {}, {"dropout": 0.2}, {"norm": "pre", "positions": "learned", "activation": "gelu"}, {"share_embeddings": "all", "bias": False},
-    {"positions": "none", "share_embeddings": "output", "encoder_layers": 2}, {"memory": "mean", "optimiser": "adam"}, {"memory": "cut"},
+    {"positions": "none", "share_embeddings": "output", "encoder_layers": 2}, {"memory_mode": "mean", "optimiser": "adam"},
+    {"memory_mode": "cut"},
 ]  # fmt: skip
 
 
@@ -47,13 +48,15 @@ def by_hand(training: Training) -> dict[str, float]:
     """The same numbers of the next step, computed on a copy one after the other, as one would write them down."""
     model = copy.deepcopy(training.model).train()
     config = training.experiment.training
-    parts = cut(next(batches(training.corpus.train, config.batch_size, config.batch_unit, config.seed)), config.threads, config.packing)
+    parts = split_batch(
+        next(batches(training.corpus.train, config.batch_size, config.batch_unit, config.seed)), config.threads, config.packing
+    )
     outputs, hidden, masks, found = {}, {}, {}, {}
 
     def keep(store, route, choose, _module, inputs, out) -> None:
         store.setdefault(route, choose(inputs, out))  # of the first part
 
-    for route in routes(model.config):
+    for route in sublayers(model.config):
         if not route.endswith("_norm"):
             module = model.get_submodule(route.replace("_embedding", "_positions"))
             module.register_forward_hook(partial(keep, outputs, route, lambda _, out: out[0] if type(out) is tuple else out))
@@ -63,13 +66,13 @@ def by_hand(training: Training) -> dict[str, float]:
             module.W_1.register_forward_hook(lambda _m, _i, out, route=route: hidden.setdefault(route, []).append(out))
     total, weights = sum(int((part.tgt_out != PAD).sum()) for part in parts), []
     for part in parts:
-        output = model(part.src, part.tgt_in, part.src_pairs, part.tgt_pairs)
+        output = model(part.src, part.tgt_in, part.src_segment_ids, part.tgt_segment_ids)
         weights.append(output)
         loss = cross_entropy(output.logits, part.tgt_out, config.label_smoothing)
         (loss * (part.tgt_out != PAD).sum() / total).backward()
     squares: dict[str, float] = {}
     for name, parameter in model.named_parameters():
-        squares[route_of(name)] = squares.get(route_of(name), 0.0) + parameter.grad.square().sum().item()
+        squares[sublayer_of(name)] = squares.get(sublayer_of(name), 0.0) + parameter.grad.square().sum().item()
     found |= {f"{route}/gradient": math.sqrt(square) for route, square in squares.items()}
     for route, out in outputs.items():
         asks = [(part.src if route.startswith(("src", "encoder")) else part.tgt_in) != PAD for part in parts]
@@ -111,24 +114,24 @@ def test_lengths_add_up_and_the_update_is_the_step_that_was_taken():
     training.examined = frozenset({1})
     before = {name: parameter.detach().clone() for name, parameter in training.model.named_parameters()}
     step = next(training.steps())
-    own = [name for name in before if route_of(name) == "decoder.0.cross_attention"]
+    own = [name for name in before if sublayer_of(name) == "decoder.0.cross_attention"]
     after = dict(training.model.named_parameters())
     weight = math.hypot(*(before[name].norm().item() for name in own))
     moved = math.hypot(*((after[name] - before[name]).norm().item() for name in own))
     assert step.health["decoder.0.cross_attention/weight"] == pytest.approx(weight, rel=1e-5)
     assert step.health["decoder.0.cross_attention/update"] == pytest.approx(moved / weight, rel=1e-5)
-    lengths = [step.health[f"{route}/gradient"] for route in routes(training.model.config)]
+    lengths = [step.health[f"{route}/gradient"] for route in sublayers(training.model.config)]
     assert math.hypot(*lengths) == pytest.approx(step.grad_norm, rel=1e-5)
     for stack in ("encoder", "decoder"):
-        lengths = [step.health[f"{route}/gradient"] for route in routes(training.model.config) if route.startswith(stack)]
+        lengths = [step.health[f"{route}/gradient"] for route in sublayers(training.model.config) if route.startswith(stack)]
         assert step.health[f"{stack}/gradient"] == pytest.approx(math.hypot(*lengths), rel=1e-5)
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("memory", limits("memory").choices)
+@pytest.mark.parametrize("memory", limits("memory_mode").choices)
 def test_the_memorys_gradient_is_what_arrives_at_the_encoder(memory):
     """Layers without a norm behind them and an identity on top: what arrives is all there is."""
-    found = examined(memory=memory)[0]
+    found = examined(memory_mode=memory)[0]
     if memory == "cut":
         assert found["memory/gradient"] == found["encoder/gradient"] == found["src_embedding/gradient"] == 0.0
         assert found["decoder/gradient"] > 0
@@ -152,8 +155,8 @@ def test_evenness_by_hand():
     mask = torch.tensor([[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0], [1, 1, 1, 1]], dtype=torch.bool)[None, None]
     weights = torch.tensor([[0.5, 0.5, 0, 0], [1.0, 0, 0, 0], [1.0, 0, 0, 0], [0.25, 0.25, 0.25, 0.25]])[None, None, None]
     asks = torch.tensor([[True, True, True, False]])
-    assert evenness(weights, mask, asks).tolist() == [[pytest.approx(0.5)]]
-    assert math.isnan(evenness(weights, mask, torch.tensor([[False, False, True, False]])).item())
+    assert normalised_entropy(weights, mask, asks).tolist() == [[pytest.approx(0.5)]]
+    assert math.isnan(normalised_entropy(weights, mask, torch.tensor([[False, False, True, False]])).item())
 
 
 def test_the_memory_can_be_cut_in_the_middle_of_a_run():
@@ -161,7 +164,7 @@ def test_the_memory_can_be_cut_in_the_middle_of_a_run():
     training.examined = frozenset(range(100))
     steps = training.steps()
     assert next(steps).health["encoder/gradient"] > 0
-    training.live = replace(training.live, memory="cut")
+    training.live = replace(training.live, memory_mode="cut")
     assert next(steps).health["encoder/gradient"] == 0.0
-    assert training.model.config.memory == "cut"
-    assert training.experiment.model.memory == "whole"
+    assert training.model.config.memory_mode == "cut"
+    assert training.experiment.model.memory_mode == "whole"

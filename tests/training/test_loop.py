@@ -91,7 +91,7 @@ def test_what_is_packed_shares_no_memory():
 
 def test_live_knobs_survive_a_resume():
     training = training_of()
-    training.live = replace(training.live, learning_rate=0.001, label_smoothing=0.2, clip=0.5)
+    training.live = replace(training.live, learning_rate=0.001, label_smoothing=0.2, max_grad_norm=0.5)
     tensors, meta = training.pack()
     resumed = training_of()
     resumed.unpack(tensors, meta)
@@ -138,10 +138,10 @@ def test_label_smoothing_can_change_between_steps():
 
 
 def test_clipping_can_change_between_steps():
-    plain, clipped = (training_of(optimiser="adam", clip=0.0, beta1=0.9) for _ in range(2))
+    plain, clipped = (training_of(optimiser="adam", max_grad_norm=0.0, beta1=0.9) for _ in range(2))
     both = plain.steps(), clipped.steps()
     assert next(both[0]) == next(both[1])
-    clipped.live = replace(clipped.live, clip=1e-3)
+    clipped.live = replace(clipped.live, max_grad_norm=1e-3)
     assert next(both[0]) == next(both[1])  # the loss comes before the step, and grad_norm is that before clipping
     assert next(both[0]).loss != next(both[1]).loss
 
@@ -157,9 +157,9 @@ def test_a_step_says_what_was_done():
 
 
 def test_the_gradient_norm_is_that_of_all_parameters_before_clipping():
-    training = training_of(clip=0.01, optimiser="adam")
+    training = training_of(max_grad_norm=0.01, optimiser="adam")
     caught = []
-    training.optimiser.step = lambda rate, together: caught.extend(p.grad.clone() for p in training.model.parameters())
+    training.optimiser.step = lambda rate, parallel_map: caught.extend(p.grad.clone() for p in training.model.parameters())
     step = next(training.steps())
     clipped = torch.stack([gradient.norm() for gradient in caught]).norm().item()
     assert step.grad_norm > 0.01

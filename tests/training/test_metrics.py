@@ -11,8 +11,8 @@ from playground.decoding import greedy
 from playground.model.padding import padded
 from playground.training import metrics
 from playground.training.loop import Training
-from playground.training.metrics import prepare, validate
-from playground.training.replicas import learner
+from playground.training.metrics import build_eval_set, validate
+from playground.training.replicas import replica
 from tests.model.shared_copies import disturb
 from tests.training.corpora import corpus_of, taught, training_of
 from tests.variants.varied import naive
@@ -52,9 +52,9 @@ def test_chunks_change_nothing(monkeypatch):
     training = taught("copy")
     whole = training.validate()
     monkeypatch.setattr(metrics, "VALIDATION_CELLS", 50)
-    exam = prepare(training.corpus, training.corpus.heldout)
-    assert len(exam.chunks) > 10
-    pieces = validate(training.model, exam)
+    eval_set = build_eval_set(training.corpus, training.corpus.heldout)
+    assert len(eval_set.batches) > 10
+    pieces = validate(training.model, eval_set)
     assert (pieces.exact_match, pieces.token_accuracy, pieces.pairs) == (whole.exact_match, whole.token_accuracy, whole.pairs)
     assert pieces.loss == pytest.approx(whole.loss, rel=1e-4)
 
@@ -63,10 +63,10 @@ def test_any_right_answer_counts_and_only_the_items_own_is_averaged():
     training = taught("copy")
     corpus, model = training.corpus, training.model
     wrong = next(item for item in corpus.heldout if corpus.tgt_tokenizer.decode(written(model, item)) != item.tgt)
-    alone = validate(model, prepare(corpus, (wrong,)))
+    alone = validate(model, build_eval_set(corpus, (wrong,)))
     said = corpus.tgt_tokenizer.decode(written(model, wrong))
     lenient = Corpus(**{**vars(corpus), "references": {wrong.src: (wrong.tgt, said)}})
-    forgiven = validate(model, prepare(lenient, (wrong,)))
+    forgiven = validate(model, build_eval_set(lenient, (wrong,)))
     assert (alone.exact_match, forgiven.exact_match) == (0.0, 1.0)
     assert forgiven.loss == pytest.approx(alone.loss, rel=1e-4)
     assert forgiven.token_accuracy == alone.token_accuracy
@@ -81,11 +81,11 @@ def test_an_answer_that_cannot_be_written_is_never_exact():
     training = taught("copy")
     model, corpus = training.model, training.corpus
     right = next(item for item in corpus.heldout if corpus.tgt_tokenizer.decode(written(model, item)) == item.tgt)
-    assert validate(model, prepare(corpus, (right,))).exact_match == 1
+    assert validate(model, build_eval_set(corpus, (right,))).exact_match == 1
     with torch.no_grad():
         model.projection.bias[UNK] += 1e4  # now the model says <unk> and nothing else
     unknown = Item("x", "ß", right.src_ids, (UNK,))
-    result = validate(model, prepare(corpus, (unknown,)))
+    result = validate(model, build_eval_set(corpus, (unknown,)))
     with torch.no_grad():
         model.projection.bias[UNK] -= 1e4
     assert result.exact_match == 0
@@ -102,13 +102,13 @@ def test_a_model_that_knows_nothing_is_as_surprised_as_a_die():
 
 def test_refuses_a_model_in_training_mode_and_an_empty_exam():
     training = training_of()
-    exam = prepare(training.corpus, training.corpus.heldout)
+    eval_set = build_eval_set(training.corpus, training.corpus.heldout)
     training.model.train()
     with pytest.raises(ValueError, match="eval"):
-        validate(training.model, exam)
+        validate(training.model, eval_set)
     training.model.eval()
     with pytest.raises(ValueError, match="at least one"):
-        prepare(corpus_of(), ())
+        build_eval_set(corpus_of(), ())
 
 
 # --- models that were changed on purpose ---
@@ -118,9 +118,9 @@ def rectangle(sources) -> torch.Tensor:
     return padded([(*source, EOS) for source in sources])
 
 
-def examined(twist: str) -> tuple[Training, list[tuple[int, ...]], list[bool]]:
+def examined(variant: str) -> tuple[Training, list[tuple[int, ...]], list[bool]]:
     """A training whose held-out answers are what its model writes, but for every third; what it writes; and which it gets right."""
-    training = training_of(twist=twist, positions="both", seed=1)
+    training = training_of(variant=variant, positions="both", seed=1)
     corpus, model = training.corpus, disturb(training.model)
     with torch.no_grad():
         for embedding in (model.src_embedding, model.tgt_embedding):
@@ -136,18 +136,18 @@ def examined(twist: str) -> tuple[Training, list[tuple[int, ...]], list[bool]]:
     return training, written, [(*item.tgt_ids, EOS) == ids for item, ids in zip(items, written, strict=True)]
 
 
-@pytest.mark.parametrize("twist", limits("twist").choices)
-def test_exact_match_of_a_twisted_model_is_what_it_writes(twist):
+@pytest.mark.parametrize("variant", limits("variant").choices)
+def test_exact_match_of_a_twisted_model_is_what_it_writes(variant):
     """Of one that sees what it is to predict too. Padding is as in the exam, for those to whom it matters."""
-    training, _, right = examined(twist)
+    training, _, right = examined(variant)
     assert 0 < sum(right) < len(right), "the test needs a model that is right and wrong"
     assert training.validate().exact_match == sum(right) / len(right)
 
 
-@pytest.mark.parametrize("twist", limits("twist").choices)
-def test_loss_and_token_accuracy_of_a_twisted_model_are_of_what_it_is_asked(twist):
-    training, *_ = examined(twist)
-    batch = (training.twist.batch or (lambda batch: batch))(collate(training.corpus.heldout))
+@pytest.mark.parametrize("variant", limits("variant").choices)
+def test_loss_and_token_accuracy_of_a_twisted_model_are_of_what_it_is_asked(variant):
+    training, *_ = examined(variant)
+    batch = (training.variant.batch or (lambda batch: batch))(collate(training.corpus.heldout))
     logits, found = training.model(batch.src, batch.tgt_in).logits, training.validate()
     loss = F.cross_entropy(logits.flatten(0, 1), batch.tgt_out.flatten(), ignore_index=PAD)
     assert found.loss == pytest.approx(loss.item(), rel=1e-4)
@@ -157,30 +157,30 @@ def test_loss_and_token_accuracy_of_a_twisted_model_are_of_what_it_is_asked(twis
 
 def test_written_and_in_one_pass_an_honest_model_gets_the_same_right():
     for training in (taught("copy"), taught("one_to_many"), examined("none")[0]):
-        exam = prepare(training.corpus, training.corpus.heldout)
-        assert validate(training.model, exam) == validate(training.model, exam, written=True)
+        eval_set = build_eval_set(training.corpus, training.corpus.heldout)
+        assert validate(training.model, eval_set) == validate(training.model, eval_set, written=True)
 
 
 def test_in_one_pass_a_model_that_looks_ahead_would_be_believed():
     training, *_ = examined("no_causal_mask")
-    exam = prepare(training.corpus, training.corpus.heldout)
-    assert validate(training.model, exam).exact_match != validate(training.model, exam, written=True).exact_match
+    eval_set = build_eval_set(training.corpus, training.corpus.heldout)
+    assert validate(training.model, eval_set).exact_match != validate(training.model, eval_set, written=True).exact_match
 
 
 def test_a_model_that_throws_dice_is_asked_with_those_of_its_step():
     teacher = taught("copy")
-    model = {"d_model": 32, "d_ff": 64, "dropout": 0.05, "twist": "dropout_always", "task": "copy"}
+    model = {"d_model": 32, "d_ff": 64, "dropout": 0.05, "variant": "dropout_always", "task": "copy"}
     training = Training(teacher.experiment.with_(**model), teacher.corpus)
     training.load_parameters(teacher.model.state_dict())
     found = training.validate()
     assert found == training.validate()
-    dice = learner(training.model).eval()
+    dice = replica(training.model).eval()
     dice.generator.manual_seed(training.step)
-    (chunk,) = training._exams["heldout", None].chunks
-    dice(chunk.batch.src, chunk.batch.tgt_in)
-    sources = [[token for token in row if token not in (PAD, EOS)] for row in chunk.batch.src.tolist()]
-    written = [one.ids for one in greedy(dice, sources, max(map(len, chunk.answers)), cache=False, lean=False)]
-    right = sum(ids == answer for ids, answer in zip(written, chunk.answers, strict=True))
+    (eval_batch,) = training._eval_sets["heldout", None].batches
+    dice(eval_batch.batch.src, eval_batch.batch.tgt_in)
+    sources = [[token for token in row if token not in (PAD, EOS)] for row in eval_batch.batch.src.tolist()]
+    written = [one.ids for one in greedy(dice, sources, max(map(len, eval_batch.answers)), cache=False, fast=False)]
+    right = sum(ids == answer for ids, answer in zip(written, eval_batch.answers, strict=True))
     assert right > 0
     assert found.exact_match == right / found.pairs < teacher.validate().exact_match
     training.step = 1

@@ -31,8 +31,8 @@ def test_many_iterations_bring_the_singular_values_near_one(monkeypatch):
 
 def test_the_batch_changes_nothing_for_a_matrix():
     matrices = torch.stack([draw(6, 4, seed=n) * 10**n for n in range(3)])
-    for together, alone in zip(orthogonalise(matrices), matrices, strict=True):
-        torch.testing.assert_close(together, orthogonalise(alone[None])[0])
+    for parallel_map, alone in zip(orthogonalise(matrices), matrices, strict=True):
+        torch.testing.assert_close(parallel_map, orthogonalise(alone[None])[0])
 
 
 def test_a_zero_gradient_moves_nothing():

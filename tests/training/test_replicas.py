@@ -6,17 +6,18 @@ import pytest
 import torch
 
 from playground.config import PAD, limits
-from playground.data.batches import batches, collate, cut
+from playground.data.batches import batches, collate, split_batch
 from playground.model.transformer import Transformer
 from playground.runs.queue.parallel import Helpers
 from playground.training.loop import Training
 from playground.training.loss import cross_entropy
-from playground.training.replicas import learner
+from playground.training.replicas import replica
 from tests.training.corpora import training_of
 
 VARIATIONS = [
     *({"positions": positions, "norm": norm} for positions, norm in product(limits("positions").choices, limits("norm").choices)),
-    {"bias": False, "zero_init": True}, {"attention_scale": False}, {"share_embeddings": "all"}, {"memory": "mean"}, {"memory": "cut"},
+    {"bias": False, "zero_init": True}, {"attention_scale": False}, {"share_embeddings": "all"}, {"memory_mode": "mean"},
+    {"memory_mode": "cut"},
     {"encoder_layers": 2, "decoder_layers": 2, "n_heads": 4, "activation": "gelu"},
 ]  # fmt: skip
 
@@ -29,7 +30,8 @@ def gradients(model: Transformer, parts: list) -> tuple[torch.Tensor, list[torch
     """The loss of a batch in parts, and its gradient."""
     total = sum(int((part.tgt_out != PAD).sum()) for part in parts)
     losses = [
-        cross_entropy(model(p.src, p.tgt_in, p.src_pairs, p.tgt_pairs).logits, p.tgt_out) * (p.tgt_out != PAD).sum() / total for p in parts
+        cross_entropy(model(p.src, p.tgt_in, p.src_segment_ids, p.tgt_segment_ids).logits, p.tgt_out) * (p.tgt_out != PAD).sum() / total
+        for p in parts
     ]
     found = torch.autograd.grad(sum(losses), list(model.parameters()), allow_unused=True, materialize_grads=True)
     return sum(losses).detach(), list(found)
@@ -40,13 +42,13 @@ def gradients(model: Transformer, parts: list) -> tuple[torch.Tensor, list[torch
 def test_a_pair_gets_the_same_logits_in_a_packed_row_as_in_its_own(knobs):
     training = training_of(**knobs)
     items, model = some_items(training), training.model
-    (packed,) = cut(items, 1, packed=True)
-    assert int(packed.tgt_pairs.max()) > 1, "nothing shares a row"
-    together = model(packed.src, packed.tgt_in, packed.src_pairs, packed.tgt_pairs).logits
-    for row, n in {(row, int(n)) for row, numbers in enumerate(packed.tgt_pairs) for n in numbers if n}:
-        src, tgt = packed.src[row][packed.src_pairs[row] == n], packed.tgt_in[row][packed.tgt_pairs[row] == n]
+    (packed,) = split_batch(items, 1, packed=True)
+    assert int(packed.tgt_segment_ids.max()) > 1, "nothing shares a row"
+    parallel_map = model(packed.src, packed.tgt_in, packed.src_segment_ids, packed.tgt_segment_ids).logits
+    for row, n in {(row, int(n)) for row, numbers in enumerate(packed.tgt_segment_ids) for n in numbers if n}:
+        src, tgt = packed.src[row][packed.src_segment_ids[row] == n], packed.tgt_in[row][packed.tgt_segment_ids[row] == n]
         alone = model(src[None], tgt[None]).logits[0]
-        torch.testing.assert_close(together[row][packed.tgt_pairs[row] == n], alone, rtol=1e-4, atol=2e-5)
+        torch.testing.assert_close(parallel_map[row][packed.tgt_segment_ids[row] == n], alone, rtol=1e-4, atol=2e-5)
 
 
 @pytest.mark.parametrize("knobs", VARIATIONS, ids=str)
@@ -56,8 +58,8 @@ def test_loss_and_gradient_are_those_of_the_padded_batch(knobs, parts, packed):
     training = training_of(**knobs)
     items = some_items(training)
     loss, expected = gradients(training.model, [collate(items)])
-    for model in (training.model, learner(training.model).train()):
-        other, found = gradients(model, cut(items, parts, packed))
+    for model in (training.model, replica(training.model).train()):
+        other, found = gradients(model, split_batch(items, parts, packed))
         torch.testing.assert_close(other, loss, rtol=1e-5, atol=1e-6)
         for one, two in zip(found, expected, strict=True):
             torch.testing.assert_close(one, two, rtol=1e-3, atol=1e-5)
@@ -69,7 +71,7 @@ def test_side_by_side_is_one_after_the_other_bit_for_bit(dropout, threads):
     knobs = {"dropout": dropout, "threads": threads, "encoder_layers": 2, "steps": 12}
     alone, wide = training_of(**knobs), training_of(**knobs)
     with Helpers(threads - 1) as helpers:
-        wide.together = helpers.together(threads)
+        wide.parallel_map = helpers.parallel_map(threads)
         for one, other in zip(alone.steps(), wide.steps(), strict=True):
             assert one == other
         assert alone.validate() == wide.validate()
@@ -85,7 +87,7 @@ def test_the_number_of_parts_changes_no_more_than_rounding():
 
 def test_each_part_has_dropout_masks_of_its_own():
     training, drawn = training_of(dropout=0.5, threads=2, steps=2), []
-    for model in training.learners:
+    for model in training.replicas:
         model.encoder[0].residual.dropout.register_forward_hook(lambda *_, model=model: drawn.append(model.generator.initial_seed()))
     list(training.steps())
     assert len(set(drawn)) == 4  # two parts of two steps
@@ -93,7 +95,7 @@ def test_each_part_has_dropout_masks_of_its_own():
 
 def test_a_learner_shares_parameters_and_nothing_else():
     training = training_of(dropout=0.2, share_embeddings="all")
-    twin = learner(training.model)
+    twin = replica(training.model)
     own = dict(training.model.named_parameters())
     assert all(parameter is own[name] for name, parameter in twin.named_parameters())
     assert not {id(module) for module in twin.modules()} & {id(module) for module in training.model.modules()}

@@ -18,7 +18,7 @@ def test_paper_is_equation_3_and_peaks_at_the_end_of_warmup():
 
 
 def test_one_cycle_goes_up_and_down_in_straight_lines():
-    assert rates(schedule="one_cycle") == pytest.approx([0.5, 1.0, 1.5, 2.0, 1.6, 1.2, 0.8, 0.4])
+    assert rates(schedule="linear") == pytest.approx([0.5, 1.0, 1.5, 2.0, 1.6, 1.2, 0.8, 0.4])
 
 
 def test_constant_stays_up():

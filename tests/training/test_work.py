@@ -4,7 +4,7 @@ import pytest
 from torch.utils.flop_counter import FlopCounterMode
 
 from playground.config import PAD
-from playground.data.batches import batches, cut
+from playground.data.batches import batches, split_batch
 from playground.training.muon import Muon
 from playground.training.work import BATCHES, step_work
 from tests.training.corpora import training_of
@@ -22,9 +22,9 @@ def test_products_of_a_step_are_what_torch_counts(knobs):
     config, model, counted, tokens, cells = training.experiment.training, training.model, 0, 0, 0
     stream = batches(list(training.corpus.train), config.batch_size, config.batch_unit, 1)
     for _ in range(BATCHES):
-        for part in cut(next(stream), config.threads, config.packing):
+        for part in split_batch(next(stream), config.threads, config.packing):
             with FlopCounterMode(display=False) as counter:
-                model(part.src, part.tgt_in, part.src_pairs, part.tgt_pairs).logits.sum().backward()
+                model(part.src, part.tgt_in, part.src_segment_ids, part.tgt_segment_ids).logits.sum().backward()
             counted += counter.get_total_flops()
             tokens += int((part.src != PAD).sum() + (part.tgt_in != PAD).sum())
             cells += part.src.numel() + part.tgt_in.numel()
@@ -42,7 +42,7 @@ def test_products_of_a_step_are_what_torch_counts(knobs):
 
 
 def test_a_batch_larger_than_the_sample_is_told_by_a_smaller_one():
-    usual, large = (training_of(batch_size=size, pairs=300) for size in (100, 10_000))
+    usual, large = (training_of(batch_size=size, train_size=300) for size in (100, 10_000))
     one, other = (step_work(training.experiment, training.corpus) for training in (usual, large))
     assert other.tokens == pytest.approx(100 * one.tokens, rel=0.05)
     assert max(one.padding, other.padding) < 0.1

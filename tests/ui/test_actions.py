@@ -12,8 +12,8 @@ from playground.ui import actions
 from playground.ui.upload import uploading
 
 TINY = {
-    "pairs": 200,
-    "heldout": 20,
+    "train_size": 200,
+    "validation_size": 20,
     "d_model": 16,
     "n_heads": 1,
     "encoder_layers": 1,
@@ -76,17 +76,17 @@ def test_live_knobs_act_only_on_ones_own_run(site, run):
     actions.set_live(site.runs, MINE, run.id, "learning_rate", 0.001)
     assert run.live == {name: default(name) for name in LIVE_KNOBS} | {"learning_rate": 0.001}
     with pytest.raises(Refusal):
-        actions.set_live(site.runs, MINE, run.id, "clip", float("nan"))
+        actions.set_live(site.runs, MINE, run.id, "max_grad_norm", float("nan"))
 
 
 def test_a_button_moves_a_live_knob_and_no_other(site, run):
     wait(run, "training")
-    assert ask(site, MINE, run, "live", knob="memory", value="cut") == {"again": True}
-    assert run.live == {name: default(name) for name in LIVE_KNOBS} | {"memory": "cut"}
+    assert ask(site, MINE, run, "live", knob="memory_mode", value="cut") == {"again": True}
+    assert run.live == {name: default(name) for name in LIVE_KNOBS} | {"memory_mode": "cut"}
     for who, asked in ((THEIRS, {"value": "mean"}), (MINE, {"value": "half"}), (MINE, {"knob": "d_model"}), (MINE, {"knob": None})):
         with pytest.raises(Refusal):
-            ask(site, who, run, "live", **{"knob": "memory", "value": "mean"} | asked)
-    assert run.live["memory"] == "cut"
+            ask(site, who, run, "live", **{"knob": "memory_mode", "value": "mean"} | asked)
+    assert run.live["memory_mode"] == "cut"
 
 
 def test_anyone_may_fork_and_remake_and_owns_the_copy(site, run):
@@ -132,10 +132,10 @@ def test_a_model_too_large_is_refused_before_anything_is_made(site):
 
 def test_presets_keep_the_data(site):
     for name in PRESETS:
-        values = actions.preset_values(name, {"task": "sort", "pairs": 300})
+        values = actions.preset_values(name, {"task": "sort", "train_size": 300})
         assert set(values) == set(KNOBS)
         if name != "paper_size":
-            assert (values["task"], values["pairs"]) == ("sort", 300)
+            assert (values["task"], values["train_size"]) == ("sort", 300)
 
 
 def test_a_link_says_all_that_differs_and_nothing_else():

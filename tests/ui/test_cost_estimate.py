@@ -7,7 +7,7 @@ import pytest
 from playground.config import PRESETS, Experiment, preset
 from playground.reading.uploads import Pair, Pairs
 from playground.runs.forecast import forecast
-from playground.runs.machine_speed import Pace, layers
+from playground.runs.machine_speed import MachineSpeed, layers
 from playground.ui.cost_estimate import outlook, preset_of
 from playground.words import LANGUAGES, say
 
@@ -15,7 +15,7 @@ from playground.words import LANGUAGES, say
 @pytest.fixture(autouse=True)
 def pace(monkeypatch):
     """A machine of which we know how fast it is."""
-    found = Pace(layer=0.001, operation=1e-11)
+    found = MachineSpeed(layer=0.001, operation=1e-11)
     monkeypatch.setattr("playground.runs.forecast.measured", lambda: found)
     return found
 

@@ -72,7 +72,7 @@ def test_a_stranger_changes_nothing(site, run, action, token):
 
 def test_a_stranger_moves_no_live_knob(site, run):
     before = dict(run.live)
-    wanted = {"memory": "cut", "learning_rate": 0.5, "label_smoothing": 0.3, "clip": 2.0}
+    wanted = {"memory_mode": "cut", "learning_rate": 0.5, "label_smoothing": 0.3, "max_grad_norm": 2.0}
     assert tuple(wanted) == LIVE_KNOBS
     for name, value in wanted.items():
         call(site, f"live_{name}", THEIRS, "en", run.id, value)

@@ -85,9 +85,9 @@ def test_the_large_picture_holds_the_models_own_numbers(site):
     assert picture["layout"]["meta"]["columns"] == [*"hello", "<eos>"]
 
 
-def test_a_step_of_the_film_is_that_steps_model(site):
+def test_a_step_of_the_replay_is_that_steps_model(site):
     run = site.runs.get("reverse")
-    first = run.film.parameter_steps[0]
+    first = run.replay.parameter_steps[0]
     early, late = site.panel("sentence", run="reverse", text="hello", step=first), site.panel("sentence", run="reverse", text="hello")
     assert early["step"] == first == 0
     assert late["step"] == run.step

@@ -68,8 +68,8 @@ def test_additive_attention_by_hand():
 
 @pytest.mark.parametrize("scale", [True, False])
 def test_bilinear_attention_begins_as_the_dot_product(scale):
-    paper, twisted = (built(twist, attention_scale=scale, n_heads=4) for twist in ("none", "bilinear"))
-    torch.testing.assert_close(twisted(SRC, TGT).logits, paper(SRC, TGT).logits, atol=1e-6, rtol=1e-5)
+    paper, changed = (built(variant, attention_scale=scale, n_heads=4) for variant in ("none", "bilinear"))
+    torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits, atol=1e-6, rtol=1e-5)
 
 
 def test_bilinear_attention_is_torchs_bilinear_form():
@@ -108,28 +108,28 @@ def test_cosine_attention_does_not_know_how_long_a_vector_is():
     torch.testing.assert_close(long, cosine_attention(q, k, v, mask, True, OFF)[1])
 
 
-@pytest.mark.parametrize("twist", ["additive", "bilinear", "cosine"])
-def test_rows_sum_to_one_masked_cells_are_zero_and_gradients_are_numbers(twist):
-    attention = attentions(beside(twist, d_model=8, n_heads=2)[1])[0]
+@pytest.mark.parametrize("variant", ["additive", "bilinear", "cosine"])
+def test_rows_sum_to_one_masked_cells_are_zero_and_gradients_are_numbers(variant):
+    attention = attentions(beside(variant, d_model=8, n_heads=2)[1])[0]
     q, k, v, mask = (tensor[:, :2].requires_grad_() if tensor.is_floating_point() else tensor for tensor in asked())
     out, weights = attention.attend(q * 30, k * 30, v, mask, True, attention.dropout)
     torch.testing.assert_close(weights.sum(dim=-1), mask.any(dim=-1).float().expand(2, 2, 5))
     assert (weights.masked_select(~mask) == 0).all()
     out.square().sum().backward()
     assert all(tensor.grad.isfinite().all() for tensor in (q, k, v))
-    assert all(parameter.grad.isfinite().all() for parameter in attention.attend.parameters()) if twist != "cosine" else True
+    assert all(parameter.grad.isfinite().all() for parameter in attention.attend.parameters()) if variant != "cosine" else True
 
 
 @NORMS
-@pytest.mark.parametrize("twist", ["additive", "bilinear", "cosine"])
-def test_with_the_dot_product_back_it_is_the_papers_model(twist, norm):
-    paper, twisted = beside(twist, norm=norm)
-    changed = twisted(SRC, TGT).logits
-    for model in (paper, twisted):
+@pytest.mark.parametrize("variant", ["additive", "bilinear", "cosine"])
+def test_with_the_dot_product_back_it_is_the_papers_model(variant, norm):
+    paper, altered = beside(variant, norm=norm)
+    changed = altered(SRC, TGT).logits
+    for model in (paper, altered):
         for attention in attentions(model):
             attention._modules.pop("attend", None)
         with_attend(model, lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, mask)[0])
-    assert torch.equal(paper(SRC, TGT).logits, twisted(SRC, TGT).logits)
+    assert torch.equal(paper(SRC, TGT).logits, altered(SRC, TGT).logits)
     assert not torch.allclose(changed, paper(SRC, TGT).logits)
 
 
@@ -138,47 +138,47 @@ def test_with_the_dot_product_back_it_is_the_papers_model(twist, norm):
 
 @NORMS
 def test_without_w_o_is_the_paper_with_the_identity_for_it(norm):
-    paper, twisted = beside("identity_output", norm=norm)
+    paper, changed = beside("identity_output", norm=norm)
     with torch.no_grad():
         for attention in attentions(paper):
             attention.W_o.weight.copy_(torch.eye(16))
             attention.W_o.bias.zero_()
-    torch.testing.assert_close(twisted(SRC, TGT).logits, paper(SRC, TGT).logits, atol=1e-5, rtol=1e-5)
-    assert not [name for name, _ in twisted.named_parameters() if "W_o" in name]
+    torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits, atol=1e-5, rtol=1e-5)
+    assert not [name for name, _ in changed.named_parameters() if "W_o" in name]
 
 
 @NORMS
 @pytest.mark.parametrize("residual", [True, False])
 def test_without_feed_forward_is_the_paper_with_zeros_for_it(norm, residual):
-    paper, twisted = beside("no_feed_forward", norm=norm, residual=residual)
+    paper, changed = beside("no_feed_forward", norm=norm, residual=residual)
     with torch.no_grad():
         for layer in (*paper.encoder, *paper.decoder):
             layer.feed_forward.W_2.weight.zero_()
             layer.feed_forward.W_2.bias.zero_()
-    torch.testing.assert_close(twisted(SRC, TGT).logits, paper(SRC, TGT).logits)
-    assert not [name for name, _ in twisted.named_parameters() if "feed_forward" in name]
+    torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits)
+    assert not [name for name, _ in changed.named_parameters() if "feed_forward" in name]
 
 
 def test_without_dropout_in_attention_it_is_everywhere_else():
-    paper, twisted = (model.train() for model in beside("no_attention_dropout", dropout=0.5))
+    paper, altered = (model.train() for model in beside("no_attention_dropout", dropout=0.5))
     drawn = {}
-    for model in (paper, twisted):
+    for model in (paper, altered):
         for name, part in model.named_modules(remove_duplicate=False):
             if isinstance(part, Dropout):
                 drawn.setdefault(name, []).append(part.p)
     changed = {name for name, (before, now) in drawn.items() if before != now}
     assert changed == {name for name in drawn if name.endswith("attention.dropout")}
     assert {now for _, now in drawn.values()} == {0.5, 0.0}
-    assert not torch.equal(twisted(SRC, TGT).logits, twisted(SRC, TGT).logits)
+    assert not torch.equal(altered(SRC, TGT).logits, altered(SRC, TGT).logits)
     for attention in attentions(paper):
         attention.dropout = nn.Identity()
         attention.dropout.active = False
     logits = []
-    for model in (paper, twisted):
+    for model in (paper, altered):
         model.generator.manual_seed(7)
         logits.append(model(SRC, TGT).logits)
     assert torch.equal(*logits)
-    assert torch.equal(twisted.eval()(SRC, TGT).logits, paper.eval()(SRC, TGT).logits)
+    assert torch.equal(altered.eval()(SRC, TGT).logits, paper.eval()(SRC, TGT).logits)
 
 
 # --- the norm and the positions ---
@@ -222,15 +222,15 @@ def test_batch_norm_is_torchs_while_it_learns_and_when_it_is_asked(bias):
 @NORMS
 @pytest.mark.parametrize("bias", [True, False])
 def test_a_model_with_batch_norm_is_the_papers_with_torchs_in_every_place(norm, bias):
-    paper, twisted = beside("batch_norm", norm=norm, bias=bias)
+    paper, changed = beside("batch_norm", norm=norm, bias=bias)
     with torch.no_grad():
-        for name, parameter in twisted.named_parameters():
+        for name, parameter in changed.named_parameters():
             if name.endswith((".mean", ".variance")):
                 parameter.fill_(float(name.endswith("variance")))
     theirs = with_norms(paper, Theirs)
-    assert not any(isinstance(part, nn.LayerNorm) for part in twisted.modules())
+    assert not any(isinstance(part, nn.LayerNorm) for part in changed.modules())
     for mode in (True, True, False):
-        logits = [model.train(mode)(SRC, TGT).logits for model in (twisted, theirs)]
+        logits = [model.train(mode)(SRC, TGT).logits for model in (changed, theirs)]
         torch.testing.assert_close(*logits, atol=1e-4, rtol=1e-3)
 
 
@@ -244,13 +244,13 @@ def test_batch_norm_by_hand():
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "both"])
 def test_concatenated_positions_are_the_same_columns_in_another_order(positions):
-    paper, twisted = beside("concatenated", positions=positions)
+    paper, changed = beside("concatenated", positions=positions)
     order = torch.cat((torch.arange(0, 16, 2), torch.arange(1, 16, 2)))
     for side in ("src_positions", "tgt_positions"):
-        assert torch.equal(getattr(twisted, side).table, sinusoids(256, 16)[:, order])
+        assert torch.equal(getattr(changed, side).table, sinusoids(256, 16)[:, order])
         getattr(paper, side).table = getattr(paper, side).table[:, order]
-    assert torch.equal(paper(SRC, TGT).logits, twisted(SRC, TGT).logits)
-    assert "src_positions.table" not in twisted.state_dict()
+    assert torch.equal(paper(SRC, TGT).logits, changed(SRC, TGT).logits)
+    assert "src_positions.table" not in changed.state_dict()
 
 
 def test_concatenated_positions_by_hand():
@@ -262,5 +262,5 @@ def test_concatenated_positions_by_hand():
 
 @pytest.mark.parametrize("positions", ["learned", "rotary", "none"])
 def test_concatenated_changes_nothing_where_there_are_no_sinusoids(positions):
-    paper, twisted = beside("concatenated", positions=positions)
-    assert torch.equal(paper(SRC, TGT).logits, twisted(SRC, TGT).logits)
+    paper, changed = beside("concatenated", positions=positions)
+    assert torch.equal(paper(SRC, TGT).logits, changed(SRC, TGT).logits)

@@ -8,14 +8,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from playground.config import BOS, EOS, PAD
-from playground.data.batches import batches, collate, cut
+from playground.data.batches import batches, collate, split_batch
 from playground.decoding import greedy
 from playground.model.masks import padding_mask, target_mask
 from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
 from playground.training.loss import cross_entropy
 from playground.variants.bugs import inverted, over_queries, unshifted, with_padding
-from tests.model.shared_copies import disturb, twin
+from tests.model.shared_copies import as_nn_transformer, disturb
 from tests.training.corpora import training_of
 from tests.variants.varied import SRC, TGT, attentions, beside, built, with_attend, with_norms
 
@@ -29,7 +29,7 @@ def draw(*shape: int, seed: int = 0) -> Tensor:
 
 def their_logits(ours: Transformer, **masks: Tensor | None) -> Tensor:
     """Of torch.nn.Transformer with the parameters of `ours`; for it True is where one may not look."""
-    theirs, _ = twin(ours)
+    theirs, _ = as_nn_transformer(ours)
     embedded = [
         embedding(tokens) * math.sqrt(16) + positions.table[: tokens.shape[1]]
         for tokens, embedding, positions in (
@@ -49,7 +49,7 @@ def their_logits(ours: Transformer, **masks: Tensor | None) -> Tensor:
 @NORMS
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 @pytest.mark.parametrize(
-    ("twist", "forgotten"),
+    ("variant", "forgotten"),
     [
         ("none", ()),
         ("no_causal_mask", ("tgt_mask",)),
@@ -57,46 +57,48 @@ def their_logits(ours: Transformer, **masks: Tensor | None) -> Tensor:
         ("no_memory_mask", ("memory_key_padding_mask",)),
     ],
 )
-def test_a_forgotten_mask_is_torchs_transformer_without_it(twist, forgotten, norm):
-    paper, twisted = beside(twist, norm=norm, encoder_layers=2, decoder_layers=2)
+def test_a_forgotten_mask_is_torchs_transformer_without_it(variant, forgotten, norm):
+    paper, changed = beside(variant, norm=norm, encoder_layers=2, decoder_layers=2)
     expected = their_logits(paper.train(), **dict.fromkeys(forgotten))
-    torch.testing.assert_close(twisted(SRC, TGT).logits, expected, atol=1e-5, rtol=0)
+    torch.testing.assert_close(changed(SRC, TGT).logits, expected, atol=1e-5, rtol=0)
 
 
 def test_without_the_causal_mask_the_future_is_seen_and_padding_still_is_not():
-    paper, twisted = beside("no_causal_mask")
+    paper, changed = beside("no_causal_mask")
     other = TGT.clone()
     other[0, 4] = 10  # the last token of the first sentence
-    before, after = twisted(SRC, TGT).logits, twisted(SRC, other).logits
+    before, after = changed(SRC, TGT).logits, changed(SRC, other).logits
     assert not torch.isclose(before[0], after[0]).all(dim=-1).any()
     assert torch.equal(before[1], after[1])
     assert torch.equal(paper(SRC, TGT).logits[0, :4], paper(SRC, other).logits[0, :4])
-    torch.testing.assert_close(before[1, :3], twisted(SRC[1:, :3], TGT[1:, :3]).logits[0], atol=1e-5, rtol=0)
-    for weights in twisted(SRC, TGT).decoder:
+    torch.testing.assert_close(before[1, :3], changed(SRC[1:, :3], TGT[1:, :3]).logits[0], atol=1e-5, rtol=0)
+    for weights in changed(SRC, TGT).decoder:
         assert (weights > 0)[1, :, :, :3].all()
         assert (weights[1, :, :, 3:] == 0).all()
 
 
 def test_without_the_causal_mask_encoder_and_cross_attention_are_as_before():
-    paper, twisted = (model(SRC, TGT) for model in beside("no_causal_mask"))
-    assert all(map(torch.equal, paper.encoder, twisted.encoder))
-    assert all(torch.equal(weights > 0, padding_mask(SRC).expand_as(weights)) for weights in twisted.cross)
+    paper, changed = (model(SRC, TGT) for model in beside("no_causal_mask"))
+    assert all(map(torch.equal, paper.encoder, changed.encoder))
+    assert all(torch.equal(weights > 0, padding_mask(SRC).expand_as(weights)) for weights in changed.cross)
 
 
 def test_without_the_causal_mask_pairs_in_one_row_stay_apart():
-    training = training_of(twist="no_causal_mask")
-    model, (packed,) = disturb(training.model), cut(training.corpus.train[:12], 1, packed=True)
-    assert int(packed.tgt_pairs.max()) > 1
-    together = model(packed.src, packed.tgt_in, packed.src_pairs, packed.tgt_pairs).logits
-    for row, n in {(row, int(n)) for row, numbers in enumerate(packed.tgt_pairs) for n in numbers if n}:
-        src, tgt = packed.src[row][packed.src_pairs[row] == n], packed.tgt_in[row][packed.tgt_pairs[row] == n]
-        torch.testing.assert_close(together[row][packed.tgt_pairs[row] == n], model(src[None], tgt[None]).logits[0], rtol=1e-4, atol=2e-5)
+    training = training_of(variant="no_causal_mask")
+    model, (packed,) = disturb(training.model), split_batch(training.corpus.train[:12], 1, packed=True)
+    assert int(packed.tgt_segment_ids.max()) > 1
+    together = model(packed.src, packed.tgt_in, packed.src_segment_ids, packed.tgt_segment_ids).logits
+    for row, n in {(row, int(n)) for row, numbers in enumerate(packed.tgt_segment_ids) for n in numbers if n}:
+        src, tgt = packed.src[row][packed.src_segment_ids[row] == n], packed.tgt_in[row][packed.tgt_segment_ids[row] == n]
+        torch.testing.assert_close(
+            together[row][packed.tgt_segment_ids[row] == n], model(src[None], tgt[None]).logits[0], rtol=1e-4, atol=2e-5
+        )
 
 
-@pytest.mark.parametrize(("twist", "kind"), [("no_source_mask", "encoder"), ("no_memory_mask", "cross")])
-def test_without_a_padding_mask_padding_changes_the_answer_and_the_other_masks_stay(twist, kind):
-    paper, twisted = beside(twist)
-    alone, together = twisted(SRC[1:, :3], TGT[1:, :3]), twisted(SRC, TGT)
+@pytest.mark.parametrize(("variant", "kind"), [("no_source_mask", "encoder"), ("no_memory_mask", "cross")])
+def test_without_a_padding_mask_padding_changes_the_answer_and_the_other_masks_stay(variant, kind):
+    paper, changed = beside(variant)
+    alone, together = changed(SRC[1:, :3], TGT[1:, :3]), changed(SRC, TGT)
     torch.testing.assert_close(alone.logits, paper(SRC[1:, :3], TGT[1:, :3]).logits)  # without padding there is nothing to forget
     assert not torch.allclose(together.logits[1, :3], alone.logits[0], atol=1e-3)
     torch.testing.assert_close(together.logits[0], paper(SRC, TGT).logits[0])
@@ -106,12 +108,12 @@ def test_without_a_padding_mask_padding_changes_the_answer_and_the_other_masks_s
             assert torch.equal(weights > 0, torch.ones_like(weights, dtype=torch.bool) if name == kind else mask.expand_as(weights))
 
 
-@pytest.mark.parametrize("twist", ["no_source_mask", "no_memory_mask"])
-def test_without_a_padding_mask_pairs_in_one_row_stay_apart(twist):
-    (batch,) = cut(training_of().corpus.train[:12], 1, packed=True)
-    paper, twisted = (disturb(training_of(twist=name).model) for name in ("none", twist))
-    real = batch.tgt_pairs > 0
-    logits = [model(batch.src, batch.tgt_in, batch.src_pairs, batch.tgt_pairs).logits[real] for model in (paper, twisted)]
+@pytest.mark.parametrize("variant", ["no_source_mask", "no_memory_mask"])
+def test_without_a_padding_mask_pairs_in_one_row_stay_apart(variant):
+    (batch,) = split_batch(training_of().corpus.train[:12], 1, packed=True)
+    paper, changed = (disturb(training_of(variant=name).model) for name in ("none", variant))
+    real = batch.tgt_segment_ids > 0
+    logits = [model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids).logits[real] for model in (paper, changed)]
     torch.testing.assert_close(*logits)
 
 
@@ -121,8 +123,8 @@ def test_inverted_masks_are_torchs_attention_where_nobody_may_look(norm):
         found = F.scaled_dot_product_attention(q, k, v, ~mask)
         return found.masked_fill((mask.expand(-1, -1, q.shape[2], -1)).all(dim=-1, keepdim=True), 0.0)  # nowhere left to look
 
-    paper, twisted = beside("inverted_mask", norm=norm)
-    torch.testing.assert_close(twisted(SRC, TGT).logits, with_attend(paper, wrong)(SRC, TGT).logits, atol=1e-5, rtol=0)
+    paper, changed = beside("inverted_mask", norm=norm)
+    torch.testing.assert_close(changed(SRC, TGT).logits, with_attend(paper, wrong)(SRC, TGT).logits, atol=1e-5, rtol=0)
 
 
 def test_with_inverted_masks_only_what_is_hidden_is_seen():
@@ -156,9 +158,9 @@ def by_hand_over_queries(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tenso
 
 @NORMS
 def test_softmax_over_queries_is_the_softmax_written_out(norm):
-    paper, twisted = beside("softmax_over_queries", norm=norm)
+    paper, changed = beside("softmax_over_queries", norm=norm)
     expected = with_attend(paper, by_hand_over_queries)(SRC, TGT).logits
-    torch.testing.assert_close(twisted(SRC, TGT).logits, expected, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(changed(SRC, TGT).logits, expected, atol=1e-5, rtol=1e-4)
 
 
 def test_softmax_over_queries_is_that_of_the_transposed_scores():
@@ -193,8 +195,8 @@ class AlongTheSentence(nn.Module):
 @NORMS
 @pytest.mark.parametrize("bias", [True, False])
 def test_norm_over_positions_is_layer_norm_on_the_transposed_vectors(norm, bias):
-    paper, twisted = beside("norm_over_positions", norm=norm, bias=bias)
-    torch.testing.assert_close(twisted(SRC, TGT).logits, with_norms(paper, AlongTheSentence)(SRC, TGT).logits, atol=2e-5, rtol=1e-4)
+    paper, changed = beside("norm_over_positions", norm=norm, bias=bias)
+    torch.testing.assert_close(changed(SRC, TGT).logits, with_norms(paper, AlongTheSentence)(SRC, TGT).logits, atol=2e-5, rtol=1e-4)
 
 
 def test_norm_over_positions_by_hand():
@@ -223,8 +225,8 @@ def test_a_view_is_read_as_it_lies_in_memory(heads):
 def test_a_view_instead_of_a_transpose_is_torchs_attention_of_views(norm, positions):
     """Only with one head is it the right model."""
     for heads in (1, 4):
-        paper, twisted = beside("view_for_transpose", norm=norm, positions=positions, n_heads=heads)
-        found, right = twisted(SRC, TGT).logits, paper(SRC, TGT).logits
+        paper, changed = beside("view_for_transpose", norm=norm, positions=positions, n_heads=heads)
+        found, right = changed(SRC, TGT).logits, paper(SRC, TGT).logits
         assert torch.allclose(found, right, atol=1e-5) == (heads == 1)
         for attention in attentions(paper):
             attention.split = lambda x, heads=heads: x.contiguous().view(len(x), heads, -1, 16 // heads)
@@ -251,7 +253,7 @@ def test_unshifted_asks_for_what_was_just_given():
 
 
 def test_unshifted_learns_to_repeat_what_it_is_given_and_writes_it_for_ever():
-    training = training_of(twist="unshifted", steps=60, optimiser="adam", learning_rate=0.02, schedule="constant", warmup=0)
+    training = training_of(variant="unshifted", steps=60, optimiser="adam", learning_rate=0.02, schedule="constant", warmup=0)
     losses = [step.loss for step in training.steps()]
     found = training.validate()
     assert losses[-1] < 0.05
@@ -275,16 +277,16 @@ def test_padding_in_the_loss_is_torchs_cross_entropy_without_ignore_index(smooth
 @pytest.mark.parametrize("packing", [True, False])
 def test_padding_in_the_loss_is_that_of_the_whole_batch(threads, packing):
     """However many threads there are: the mean over a rectangle can't be put together from parts of other widths."""
-    training, model = training_of(twist="padding_in_loss", threads=threads, packing=packing, label_smoothing=0.1), training_of().model
-    (batch,) = cut(next(batches(training.corpus.train, 8, "sentences", 1)), 1, packing)
-    logits = model(batch.src, batch.tgt_in, batch.src_pairs, batch.tgt_pairs).logits
+    training, model = training_of(variant="padding_in_loss", threads=threads, packing=packing, label_smoothing=0.1), training_of().model
+    (batch,) = split_batch(next(batches(training.corpus.train, 8, "sentences", 1)), 1, packing)
+    logits = model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids).logits
     expected = F.cross_entropy(logits.permute(0, 2, 1), batch.tgt_out, label_smoothing=0.1)
     assert next(training.steps()).loss == pytest.approx(expected.item(), rel=1e-5)
 
 
 def test_padding_in_the_loss_is_not_in_the_loss_of_a_validation():
-    paper, twisted = (training_of(twist=twist) for twist in ("none", "padding_in_loss"))
-    assert paper.validate() == twisted.validate()
+    paper, changed = (training_of(variant=variant) for variant in ("none", "padding_in_loss"))
+    assert paper.validate() == changed.validate()
 
 
 def test_dropout_that_stays_on_answers_differently_every_time():
@@ -298,15 +300,15 @@ def test_dropout_that_stays_on_answers_differently_every_time():
 
 @pytest.mark.parametrize("training", [True, False])
 def test_dropout_that_stays_on_is_that_of_training(training):
-    paper, twisted = beside("dropout_always", dropout=0.3)
+    paper, changed = beside("dropout_always", dropout=0.3)
     logits = []
-    for model, mode in ((paper, True), (twisted, training)):
+    for model, mode in ((paper, True), (changed, training)):
         model.train(mode).generator.manual_seed(7)
         logits.append(model(SRC, TGT).logits)
     assert torch.equal(*logits)
 
 
 def test_with_nothing_to_drop_it_is_the_papers_model():
-    paper, twisted = beside("dropout_always", dropout=0.0)
-    assert torch.equal(paper(SRC, TGT).logits, twisted(SRC, TGT).logits)
-    assert torch.equal(twisted(SRC, TGT).logits, twisted(SRC, TGT).logits)
+    paper, changed = beside("dropout_always", dropout=0.0)
+    assert torch.equal(paper(SRC, TGT).logits, changed(SRC, TGT).logits)
+    assert torch.equal(changed(SRC, TGT).logits, changed(SRC, TGT).logits)

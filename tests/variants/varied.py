@@ -1,4 +1,4 @@
-"""Small twisted models beside the paper's with the same parameters, and what the tests of all twists share."""
+"""Small changed models beside the paper's with the same parameters, and what the tests of all variants share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import nn
 from playground.config import BOS, EOS, PAD, ModelConfig
 from playground.model.attention import MultiHeadAttention
 from playground.model.transformer import Transformer
-from playground.variants import TWISTS, build
+from playground.variants import ALL, build
 from tests.model.shared_copies import disturb
 
 SMALL = {"d_model": 16, "n_heads": 2, "d_ff": 24, "encoder_layers": 1, "decoder_layers": 1, "zero_init": False}
@@ -16,33 +16,33 @@ SRC = torch.tensor([[4, 9, 7, 5, 6, EOS], [6, 8, EOS, PAD, PAD, PAD]])
 TGT = torch.tensor([[BOS, 5, 7, 9, 4], [BOS, 8, 6, PAD, PAD]])
 VOCABULARY = 11
 STEADY = [
-    name for name in TWISTS if name not in (
+    name for name in ALL if name not in (
         "no_causal_mask", "inverted_mask", "softmax_over_queries", "norm_over_positions", "view_for_transpose", "dropout_always",
     )
 ]  # fmt: skip
-UNSTEADY = [name for name in TWISTS if name not in STEADY and name != "dropout_always"]  # without dice
+UNSTEADY = [name for name in ALL if name not in STEADY and name != "dropout_always"]  # without dice
 
 
-def built(twist: str, seed: int = 1, **knobs) -> Transformer:
+def built(variant: str, seed: int = 1, **knobs) -> Transformer:
     """As it is made, in eval mode."""
-    config = ModelConfig(**{**SMALL, "twist": twist, **knobs})
+    config = ModelConfig(**{**SMALL, "variant": variant, **knobs})
     return build(config, VOCABULARY, VOCABULARY, torch.Generator().manual_seed(seed)).eval()
 
 
-def beside(twist: str, seed: int = 1, **knobs) -> tuple[Transformer, Transformer]:
-    """The paper's model with biases and norms disturbed, and the twisted one with the same parameters as far as they share them; what is
+def beside(variant: str, seed: int = 1, **knobs) -> tuple[Transformer, Transformer]:
+    """The paper's model with biases and norms disturbed, and the changed one with the same parameters as far as they share them; what is
     its own is disturbed too."""
-    paper, twisted = disturb(built("none", seed, **knobs)), disturb(built(twist, seed, **knobs))
+    paper, changed = disturb(built("none", seed, **knobs)), disturb(built(variant, seed, **knobs))
     with torch.no_grad():
-        for name, parameter in twisted.named_parameters():
+        for name, parameter in changed.named_parameters():
             if name in dict(paper.named_parameters()):
                 parameter.copy_(paper.get_parameter(name))
-    return paper, twisted
+    return paper, changed
 
 
-def talkative(twist: str, seed: int = 1, **knobs) -> Transformer:
+def talkative(variant: str, seed: int = 1, **knobs) -> Transformer:
     """A model whose likeliest token is a clear one, and which comes to an end now and then."""
-    model = beside(twist, seed, **knobs)[1]
+    model = beside(variant, seed, **knobs)[1]
     with torch.no_grad():
         model.projection.weight.mul_(4)
         model.projection.bias[EOS] += 0.5

@@ -10,8 +10,8 @@ import pytest
 
 from tests.words.strays import in_python, in_script, literals
 
-ROOT = Path(__file__).parents[1] / "playground"
-PARTS = ("ui", "figures", "lessons", "runs", "twists")
+ROOT = Path(__file__).parents[2] / "playground"
+PARTS = ("ui", "figures", "lessons", "runs", "queries", "variants")
 FILES = [file for part in PARTS for file in sorted((ROOT / part).rglob("*.py"))] + sorted((ROOT / "ui" / "static").glob("*.js"))
 
 # What looks like something to be read and is none, by its reason.

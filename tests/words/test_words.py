@@ -10,7 +10,7 @@ import pytest
 from playground.config import KNOBS, PRESETS, limits
 from playground.words import LANGUAGES, entries, known, printed, say
 
-ROOT = Path(__file__).parents[1] / "playground"
+ROOT = Path(__file__).parents[2] / "playground"
 
 
 def placeholders(text: str) -> set[str]:

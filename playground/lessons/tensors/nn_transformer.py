@@ -14,9 +14,18 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, ModelConfig
 from playground.lessons.lab import Grid, Lab, Outcome, Table
-from playground.lessons.nn_transformer import KNOBS, arguments, attention_pairs, disturb, layer_pairs, plain_pairs, their_masks, twin
+from playground.lessons.nn_transformer import (
+    KNOBS,
+    arguments,
+    as_nn_transformer,
+    attention_pairs,
+    disturb,
+    layer_pairs,
+    plain_pairs,
+    their_masks,
+)
 from playground.model.masks import padding_mask
-from playground.model.positions import places
+from playground.model.positions import position_ids
 from playground.model.transformer import Transformer
 
 warnings.filterwarnings("ignore", "The PyTorch API of nested tensors")  # what torch says to programmers, not to students
@@ -31,8 +40,8 @@ TIMES = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"  # a shape stays on one line
 def embedded(ours: Transformer) -> tuple[Tensor, Tensor]:
     """What goes into the layers of both models: (B, S, D) and (B, T, D)."""
     return (
-        ours.embed(SRC, ours.src_embedding, ours.src_positions, places(SRC.shape[1])),
-        ours.embed(TGT_IN, ours.tgt_embedding, ours.tgt_positions, places(TGT_IN.shape[1])),
+        ours.embed(SRC, ours.src_embedding, ours.src_positions, position_ids(SRC.shape[1])),
+        ours.embed(TGT_IN, ours.tgt_embedding, ours.tgt_positions, position_ids(TGT_IN.shape[1])),
     )
 
 
@@ -48,14 +57,14 @@ def apart(ours: Transformer, theirs: nn.Transformer, masks: Mapping[str, Tensor 
 
 def slips(ours: Transformer) -> dict[str, float]:
     """The difference that each of these mistakes makes when one model is turned into the other."""
-    theirs, masks = twin(ours)[0], their_masks(SRC, TGT_IN)
-    normed = twin(ours)[0]
+    theirs, masks = as_nn_transformer(ours)[0], their_masks(SRC, TGT_IN)
+    normed = as_nn_transformer(ours)[0]
     normed.encoder.norm, normed.decoder.norm = (nn.LayerNorm(ours.config.d_model) for _ in range(2))
     x = embedded(ours)[0]
     sentences_as_places = theirs.encoder(x.transpose(0, 1)).transpose(0, 1)  # what batch_first=False would make of our (B, S, D)
     return {
         "batch_first": (sentences_as_places - theirs.encoder(x)).abs().max().item(),
-        "nhead": apart(ours, twin(ours, nhead=8)[0], masks),
+        "nhead": apart(ours, as_nn_transformer(ours, nhead=8)[0], masks),
         "last_norm": apart(ours, normed, masks),
         "no_future": apart(ours, theirs, masks | {"tgt_mask": None}),
         "no_padding": apart(ours, theirs, {"tgt_mask": masks["tgt_mask"]}),
@@ -81,7 +90,7 @@ def encoded(ours: Transformer) -> tuple[Tensor, list[Tensor]]:
     """Our encoder's layers by themselves, as theirs: memory (B, S, D) and the weights of each layer (B, H, S, S)."""
     x, mask, all_weights = embedded(ours)[0], padding_mask(SRC), []
     for layer in ours.encoder:
-        x, weights = layer(x, mask, places(SRC.shape[1]))
+        x, weights = layer(x, mask, position_ids(SRC.shape[1]))
         all_weights.append(weights)
     return x, all_weights
 
@@ -109,7 +118,7 @@ def asked_weights(encoder: nn.TransformerEncoder, x: Tensor, hidden: Tensor) -> 
 
 def fast_path(ours: Transformer) -> tuple[Table, Grid]:
     """Three ways through the same encoder: ours, theirs step by step, and theirs without gradient."""
-    theirs, hidden, x = twin(ours)[0].encoder, ~padding_mask(SRC)[:, 0, 0], embedded(ours)[0].detach()
+    theirs, hidden, x = as_nn_transformer(ours)[0].encoder, ~padding_mask(SRC)[:, 0, 0], embedded(ours)[0].detach()
     _, weights = encoded(ours)
     ways = {
         "ours": watched(lambda: encoded(ours)[0], gradient=True),
@@ -152,7 +161,7 @@ def argument_table(said: Mapping[str, Any]) -> Table:
 
 def parameter_table(ours: Transformer, said: Mapping[str, Any]) -> Table:
     """The matrices of the first encoder layer: their names in ours, in theirs, and the shape there."""
-    layer, (theirs, _) = ours.encoder[0], twin(ours)
+    layer, (theirs, _) = ours.encoder[0], as_nn_transformer(ours)
     names = {id(matrix): name for module in (layer, theirs.encoder.layers[0]) for name, matrix in module.named_parameters()}
     pairs = [pair for pair in layer_pairs(layer, theirs.encoder.layers[0]) if pair[1].ndim == 2]
     rows = [(" + ".join(names[id(part)] for part in mine), names[id(their)], TIMES.join(map(str, their.shape))) for mine, their in pairs]
@@ -161,9 +170,9 @@ def parameter_table(ours: Transformer, said: Mapping[str, Any]) -> Table:
 
 def run(seed: int) -> Outcome:
     ours = disturb(Transformer(CONFIG, len(WORDS), len(WORDS), torch.Generator().manual_seed(seed)), seed).eval()
-    exact, masks, theirs = copy.deepcopy(ours).double(), their_masks(SRC, TGT_IN), twin(ours)[0]
+    exact, masks, theirs = copy.deepcopy(ours).double(), their_masks(SRC, TGT_IN), as_nn_transformer(ours)[0]
     with torch.enable_grad():  # without gradients, torch would take its fast path
-        difference, exact_difference = (apart(one, twin(one)[0], masks) for one in (ours, exact))
+        difference, exact_difference = (apart(one, as_nn_transformer(one)[0], masks) for one in (ours, exact))
         logits = [one.detach()[0].numpy() for one in (ours(SRC, TGT_IN).logits, their_logits(ours, theirs, masks))]
         wrong = slips(ours)
     numbers = {"difference": difference, "exact": exact_difference, "parameters": sum(part.numel() for part in theirs.parameters())}
@@ -189,6 +198,6 @@ LAB = Lab(
     "tensors",
     ("identical", "rounding", "apart"),
     run,
-    (arguments, attention_pairs, layer_pairs, plain_pairs, twin, their_masks, apart, slips, Watch, given_weights),
+    (arguments, attention_pairs, layer_pairs, plain_pairs, as_nn_transformer, their_masks, apart, slips, Watch, given_weights),
     next=("norms", "masks"),
 )

@@ -12,7 +12,7 @@ from playground.config import MAX_POSITIONS, SPECIAL_TOKENS
 from playground.inspection.positions import rotation, shift_errors
 from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, counted
 from playground.model.attention import scaled_dot_product_attention
-from playground.model.positions import LearnedPositions, places, sinusoids
+from playground.model.positions import LearnedPositions, position_ids, sinusoids
 
 WIDTH = 8
 SHOWN = 4  # positions in the tables
@@ -61,7 +61,7 @@ def learned(seed: int, trained: int) -> Tensor:
     The loss is half the squared distance; with rate 1 one step of gradient descent is enough.
     """
     positions = drawn(seed)
-    loss = (positions(torch.zeros(1, trained, WIDTH), places(trained)) - sinusoids(trained, WIDTH)).square().sum() / 2
+    loss = (positions(torch.zeros(1, trained, WIDTH), position_ids(trained)) - sinusoids(trained, WIDTH)).square().sum() / 2
     (gradient,) = torch.autograd.grad(loss, positions.table)
     return (positions.table - gradient).detach()
 

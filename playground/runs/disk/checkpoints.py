@@ -15,7 +15,7 @@ from playground.runs.queue import train_inline
 from playground.runs.run import Run
 
 ALTOGETHER = 8_000_000  # bytes of all of them
-FILM_BYTES = {"reverse": 3_400_000}  # the page opens with this one
+REPLAY_BYTES = {"reverse": 3_400_000}  # the page opens with this one
 OTHERS_BYTES = 1_180_000
 ATTENTION = 1.0  # pictures of attention come before parameters here
 SMALL = {"d_model": 32, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1, "steps": 400, "learning_rate": 0.02}
@@ -40,7 +40,7 @@ def make(folder: Path, names: tuple[str, ...] = tuple(CHECKPOINTS)) -> Iterator[
         run = train_inline.new_run(experiment(name), limits=Limits())
         run.name = name
         run.created = 0.0  # the same command makes the same files
-        for _ in train_inline.train(run, Corpora(), FILM_BYTES.get(name, OTHERS_BYTES), ATTENTION):
+        for _ in train_inline.train(run, Corpora(), REPLAY_BYTES.get(name, OTHERS_BYTES), ATTENTION):
             pass
         run.id = name
         folder.mkdir(parents=True, exist_ok=True)

@@ -20,8 +20,8 @@ import torch
 
 from playground.config import Refusal
 
-MOST_JSON = 64_000_000  # bytes; histories of 100,000 steps and 200,000 pairs of own data fit
-MOST_HEADER = 4_000_000
+MAX_JSON_BYTES = 64_000_000  # bytes; histories of 100,000 steps and 200,000 pairs of own data fit
+MAX_HEADER_BYTES = 4_000_000
 TYPES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "U8": 1, "BOOL": 1}
 Shapes = Mapping[str, tuple[str, tuple[int, ...]]]  # name -> (safetensors type, shape)
 
@@ -138,7 +138,7 @@ def header(data: bytes, what: str) -> tuple[dict[str, tuple[str, tuple[int, ...]
     """({name: (type, shape)}, note) of a safetensors file, proved to describe exactly the bytes that follow. Raises Refusal."""
     try:
         length = int.from_bytes(data[:8], "little")
-        if len(data) < 8 or not 2 <= length <= min(MOST_HEADER, len(data) - 8):
+        if len(data) < 8 or not 2 <= length <= min(MAX_HEADER_BYTES, len(data) - 8):
             raise ValueError
         entries = json.loads(data[8 : 8 + length])
         note = entries.pop("__metadata__", {}).get("note", "")

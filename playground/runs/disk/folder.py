@@ -1,4 +1,4 @@
-"""A run as a folder, kept or shipped: config.json, weights.safetensors, tokenizers, history, film, and run.json with a digest of each.
+"""A run as a folder, kept or shipped: config.json, weights.safetensors, tokenizers, history, replay, and run.json with a digest of each.
 
 Nothing is believed: sizes are bounded, digests compared, and what the files hold is checked against the config before memory is taken.
 """
@@ -15,26 +15,27 @@ from typing import Any
 import torch
 
 from playground import words
-from playground.config import LIVE_KNOBS, ModelConfig, Refusal, check, from_json, to_json
+from playground.config import LIVE_KNOBS, ModelConfig, Refusal, check, current_name, from_json, to_json
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.model.size import parameter_count
 from playground.reading.uploads import Pairs
 from playground.runs.disk import files, read_report
-from playground.runs.disk.replay_file import Shape, pack_film, shapes_of, unpack_film
+from playground.runs.disk.replay_file import Shape, pack_replay, shapes_of, unpack_replay
 from playground.runs.history import History
-from playground.runs.replay import Film
+from playground.runs.replay import Replay
 from playground.runs.run import FINISHED, STATUSES, Run, Snapshot
 from playground.training.loop import Training
-from playground.variants import build, twist_of
+from playground.variants import build, variant_of
 
 FORMAT = 1
 Rest = tuple[str, Refusal | None]  # a status and the sentence that explains it
-MOST = {"json": files.MOST_JSON, "safetensors": 1_000_000_000}  # bytes of one file
+MOST = {"json": files.MAX_JSON_BYTES, "safetensors": 1_000_000_000}  # bytes of one file
 NAMES = (
-    "config.json", "pairs.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors", "history.json", "film.json",
-    "film.safetensors", "state.safetensors",
+    "config.json", "pairs.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors", "history.json", "replay.json",
+    "replay.safetensors", "state.safetensors",
 )  # fmt: skip
-LAZY = ("history", "film", "snapshot", "tokenizers", "pairs")  # parts of a run that are read when somebody looks
+FORMER = {"film.json": "replay.json", "film.safetensors": "replay.safetensors"}  # what files were called before
+LAZY = ("history", "replay", "snapshot", "tokenizers", "pairs")  # parts of a run that are read when somebody looks
 PLAIN = (
     "name", "owner", "label", "secret", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live",
     "checkpoint_step",
@@ -47,7 +48,7 @@ def pack_run(run: Run, parameters: Mapping[str, torch.Tensor]) -> dict[str, byte
         "config.json": files.to_json(to_json(run.experiment)),
         **pack_fork(run.tokenizers, parameters),
         "history.json": files.to_json(run.history.to_json()),
-        **pack_film(run.film),
+        **pack_replay(run.replay),
     }
 
 
@@ -105,7 +106,7 @@ class Folder:
         entry = self.entries.get(name)
         if entry is None:
             raise Refusal("runs.not_a_run", what=name)
-        data = files.read_bytes(self.path / name, entry["bytes"], name)
+        data = files.read_bytes(self.path / entry["called"], entry["bytes"], name)
         if files.digest(data) != entry["sha256"]:
             raise Refusal("runs.not_a_run", what=name)
         return data
@@ -115,7 +116,8 @@ class Folder:
         if card["format"] != FORMAT or card["status"] not in STATUSES or not re.fullmatch(r"[0-9a-f]{64}|", card["owner"]):
             raise ValueError
         values = {name: _plain(card[name], name) for name in PLAIN if name != "live"}
-        live = {knob: check(knob, value) for knob, value in card["live"].items()}  # one that is younger than the run is missing
+        live = {current_name(said): value for said, value in card["live"].items()}  # a knob that is younger than the run is missing
+        live = {knob: check(knob, value) for knob, value in live.items()}
         if not live.keys() <= set(LIVE_KNOBS):
             raise ValueError
         parent = card["parent"] and (str(card["parent"][0])[:64], int(card["parent"][1]))
@@ -139,24 +141,24 @@ class Folder:
         found, _ = files.header(data, "weights.safetensors")
         numbers = sum(math.prod(shape) for _, shape in found.values())
         model = self.experiment.model
-        if numbers != parameter_count(model, *sizes) + twist_of(model).adds(model):  # before a model of that size is made
+        if numbers != parameter_count(model, *sizes) + variant_of(model).adds(model):  # before a model of that size is made
             raise Refusal("runs.not_a_run", what="weights.safetensors")
         expected = {name: ("F32", shape) for name, shape in parameter_shapes(model, *sizes).items()}
         parameters = files.read_safetensors(data, expected, "weights.safetensors")
         return Snapshot(self.run.version, self.card["checkpoint_step"] or 0, parameters)
 
-    def film(self) -> Film:
-        if not self.has("film.json"):
-            return Film()
+    def replay(self) -> Replay:
+        if not self.has("replay.json"):
+            return Replay()
         snapshot = self.run.snapshot
         if snapshot is None:
-            raise Refusal("runs.not_a_run", what="film.json")
+            raise Refusal("runs.not_a_run", what="replay.json")
         vocabulary = self.run.tokenizers[1].size
         shapes = shapes_of(snapshot.parameters)
-        film = unpack_film(self.read("film.json"), self.read("film.safetensors"), self.experiment.model, vocabulary, shapes)
-        if self.run.status in FINISHED and film.frames and film.frames[-1].step == snapshot.step:
-            film.end(snapshot.parameters)
-        return film
+        replay = unpack_replay(self.read("replay.json"), self.read("replay.safetensors"), self.experiment.model, vocabulary, shapes)
+        if self.run.status in FINISHED and replay.frames and replay.frames[-1].step == snapshot.step:
+            replay.end(snapshot.parameters)
+        return replay
 
     def pairs(self) -> Pairs | None:
         if not self.has("pairs.json"):
@@ -198,7 +200,9 @@ def parameter_shapes(model: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict
     return shapes_of(dict(build(model, src_vocab, tgt_vocab).named_parameters()))
 
 
-def _entries(entries: Any) -> dict[str, dict[str, Any]]:
+def _entries(said: Any) -> dict[str, dict[str, Any]]:
+    """{"bytes", "sha256"} of each file by its present name, with what it is "called" on the disk. Raises ValueError and its like."""
+    entries = {FORMER.get(name, name): {"bytes": entry["bytes"], "sha256": entry["sha256"], "called": name} for name, entry in said.items()}
     for name, entry in entries.items():
         if name not in NAMES or type(entry["bytes"]) is not int or not 0 <= entry["bytes"] <= MOST[name.rpartition(".")[2]]:
             raise ValueError(name)

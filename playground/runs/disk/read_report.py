@@ -8,7 +8,7 @@ from typing import Any
 
 from playground.reading.column_mapping import Column
 from playground.reading.encodings import Encoding
-from playground.reading.uploads import Pair, Pairs, Seen, report
+from playground.reading.uploads import Pair, Pairs, PreviewRow, report
 from playground.words import LANGUAGES
 
 
@@ -50,8 +50,8 @@ def _encoding(said: Mapping[str, Any]) -> Encoding:
     return Encoding(_text(said["file"]), _text(said["name"]), bool(said["guessed"]), others, samples)
 
 
-def _seen(rows: Sequence[Sequence]) -> tuple[Seen, ...]:
-    return tuple(Seen(int(line), _texts(cells), _text(reason)) for line, cells, reason in rows)
+def _seen(rows: Sequence[Sequence]) -> tuple[PreviewRow, ...]:
+    return tuple(PreviewRow(int(line), _texts(cells), _text(reason)) for line, cells, reason in rows)
 
 
 def _texts(values: Sequence[Any]) -> tuple[str, ...]:

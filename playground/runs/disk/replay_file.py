@@ -1,4 +1,4 @@
-"""A film as two files: film.json says what there is, film.safetensors holds the numbers. What is read is checked against the model."""
+"""A replay as two files: replay.json says what there is, replay.safetensors holds the numbers. It is checked against the model."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import torch
 
 from playground.config import MAX_POSITIONS, ModelConfig, Refusal
 from playground.runs.disk.files import parse_json, read_safetensors, to_json, to_safetensors
-from playground.runs.replay import FRAMES, TOP, Completion, Film, FilmPlan, Frame
+from playground.runs.replay import FRAMES, TOP, Completion, Frame, Replay, ReplayPlan
 
 STACKS = ("encoder", "decoder", "cross")
 Shape = tuple[int, ...]
 
 
-def pack_film(film: Film) -> dict[str, bytes]:
-    """{"film.json", "film.safetensors"}. The last parameters are not in it: they are the run's weights."""
-    frames, plan = film.frames, film.plan
+def pack_replay(replay: Replay) -> dict[str, bytes]:
+    """{"replay.json", "replay.safetensors"}. The last parameters are not in it: they are the run's weights."""
+    frames, plan = replay.frames, replay.plan
     every = [completion for frame in frames for completion in frame.completions]
     tensors: dict[str, Any] = {}
     if every:
@@ -27,34 +27,34 @@ def pack_film(film: Film) -> dict[str, bytes]:
     for probe, wanted in enumerate(plan.attention if frames else ()):
         for stack in STACKS if wanted else ():
             tensors[f"{stack}.{probe}"] = np.concatenate([getattr(frame.completions[probe], stack).ravel() for frame in frames])
-    for step, parameters in film.kept.items():
+    for step, parameters in replay.kept.items():
         tensors |= {f"parameters.{step}.{name}": tensor for name, tensor in parameters.items()}
     said = {
         "probes": plan.probes, "lengths": plan.lengths, "attention": plan.attention, "steps": plan.steps,
-        "parameter_steps": plan.parameter_steps, "kept": list(film.kept),
+        "parameter_steps": plan.parameter_steps, "kept": list(replay.kept),
         "frames": [[frame.step, [completion.ids for completion in frame.completions]] for frame in frames],
     }  # fmt: skip
-    return {"film.json": to_json(said), "film.safetensors": to_safetensors(tensors)}
+    return {"replay.json": to_json(said), "replay.safetensors": to_safetensors(tensors)}
 
 
-def unpack_film(said: bytes, numbers: bytes, model: ModelConfig, vocabulary: int, parameters: Mapping[str, Shape]) -> Film:
-    """Reads what `pack_film` wrote, for a model with these `parameters` (name -> shape). Raises Refusal("runs.not_a_run")."""
+def unpack_replay(said: bytes, numbers: bytes, model: ModelConfig, vocabulary: int, parameters: Mapping[str, Shape]) -> Replay:
+    """Reads what `pack_replay` wrote, for a model with these `parameters` (name -> shape). Raises Refusal("runs.not_a_run")."""
     try:
-        film, frames = _read_plan(parse_json(said, "film.json"), vocabulary)
+        replay, frames = _read_plan(parse_json(said, "replay.json"), vocabulary)
     except (KeyError, TypeError, ValueError) as error:
-        raise Refusal("runs.not_a_run", what="film.json") from error
-    expected = _expected(film, frames, model, min(TOP, vocabulary), parameters)
-    tensors = read_safetensors(numbers, expected, "film.safetensors")
+        raise Refusal("runs.not_a_run", what="replay.json") from error
+    expected = _expected(replay, frames, model, min(TOP, vocabulary), parameters)
+    tensors = read_safetensors(numbers, expected, "replay.safetensors")
     arrays = {name: tensor.numpy() for name, tensor in tensors.items() if not name.startswith("parameters.")}
-    film.frames = tuple(_frames(film.plan, frames, model, arrays))
-    for step in film.kept:
-        film.kept[step] = {name: tensors[f"parameters.{step}.{name}"].clone() for name in parameters}
-    return film
+    replay.frames = tuple(_frames(replay.plan, frames, model, arrays))
+    for step in replay.kept:
+        replay.kept[step] = {name: tensors[f"parameters.{step}.{name}"].clone() for name in parameters}
+    return replay
 
 
-def _read_plan(said: Any, vocabulary: int) -> tuple[Film, list[tuple[int, list[tuple[int, ...]]]]]:
-    """The film without its numbers, and (step, ids of each probe) of each frame. Raises ValueError and its like."""
-    plan = FilmPlan(
+def _read_plan(said: Any, vocabulary: int) -> tuple[Replay, list[tuple[int, list[tuple[int, ...]]]]]:
+    """The replay without its numbers, and (step, ids of each probe) of each frame. Raises ValueError and its like."""
+    plan = ReplayPlan(
         probes=tuple((str(src), str(tgt)) for src, tgt in said["probes"]),
         lengths=tuple((_whole(s, MAX_POSITIONS), _whole(t, MAX_POSITIONS)) for s, t in said["lengths"]),
         attention=tuple(map(bool, said["attention"])),
@@ -62,8 +62,8 @@ def _read_plan(said: Any, vocabulary: int) -> tuple[Film, list[tuple[int, list[t
         parameter_steps=tuple(map(_whole, said["parameter_steps"])),
     )
     frames = [(_whole(step), [tuple(_whole(i, vocabulary - 1) for i in ids) for ids in probes]) for step, probes in said["frames"]]
-    film, kept = Film(plan), [_whole(step) for step in said["kept"]]
-    film.kept.update((step, {}) for step in kept)
+    replay, kept = Replay(plan), [_whole(step) for step in said["kept"]]
+    replay.kept.update((step, {}) for step in kept)
     n = len(plan.probes)
     ordered = all(sorted(set(steps)) == list(steps) for steps in (plan.steps, kept, [step for step, _ in frames]))
     fitting = all(len(p) == n and all(0 < len(ids) <= most for ids, (_, most) in zip(p, plan.lengths, strict=True)) for _, p in frames)
@@ -71,7 +71,7 @@ def _read_plan(said: Any, vocabulary: int) -> tuple[Film, list[tuple[int, list[t
         raise ValueError
     if not set(kept) <= set(plan.parameter_steps):
         raise ValueError
-    return film, frames
+    return replay, frames
 
 
 def _whole(value: Any, most: int = 2**31) -> int:
@@ -86,21 +86,21 @@ def _shapes(model: ModelConfig, s: int, t: int) -> tuple[Shape, Shape, Shape]:
     return (encoder, h, s, s), (decoder, h, t, t), (decoder, h, t, s)
 
 
-def _expected(film: Film, frames: list, model: ModelConfig, top: int, parameters: Mapping[str, Shape]) -> dict[str, tuple[str, Shape]]:
+def _expected(replay: Replay, frames: list, model: ModelConfig, top: int, parameters: Mapping[str, Shape]) -> dict[str, tuple[str, Shape]]:
     expected: dict[str, tuple[str, Shape]] = {}
     tokens = sum(len(ids) for _, probes in frames for ids in probes)
     if tokens:
         expected |= {"probabilities": ("F16", (tokens,)), "top_ids": ("I32", (tokens, top)), "top_probabilities": ("F16", (tokens, top))}
-    for probe, ((source, _), wanted) in enumerate(zip(film.plan.lengths, film.plan.attention, strict=True)):
+    for probe, ((source, _), wanted) in enumerate(zip(replay.plan.lengths, replay.plan.attention, strict=True)):
         for stack, name in enumerate(STACKS if wanted and frames else ()):
             cells = sum(int(np.prod(_shapes(model, source, len(probes[probe]))[stack])) for _, probes in frames)
             expected[f"{name}.{probe}"] = ("F16", (cells,))
-    for step in film.kept:
+    for step in replay.kept:
         expected |= {f"parameters.{step}.{name}": ("F32", shape) for name, shape in parameters.items()}
     return expected
 
 
-def _frames(plan: FilmPlan, frames: list, model: ModelConfig, arrays: Mapping[str, np.ndarray]) -> Iterator[Frame]:
+def _frames(plan: ReplayPlan, frames: list, model: ModelConfig, arrays: Mapping[str, np.ndarray]) -> Iterator[Frame]:
     token, places = 0, dict.fromkeys(arrays, 0)
     for step, probes in frames:
         completions = []

@@ -14,7 +14,7 @@ from playground.runs.corpora import Corpora
 from playground.runs.disk.folder import Rest, pack_run, pack_state
 from playground.runs.disk.store import Store
 from playground.runs.limits import Limits
-from playground.runs.queue.parallel import Together
+from playground.runs.queue.parallel import ParallelMap
 from playground.runs.recording import Recording, copy_parameters
 from playground.runs.run import RESUMABLE, WORKING, Run
 from playground.training.loop import Diverged, Training
@@ -60,23 +60,23 @@ class TrainingJob:
                 self._order, self._message = order, message
             return not self._over
 
-    def turn(self, seconds: float, together: Together = map) -> bool:
+    def turn(self, seconds: float, parallel_map: ParallelMap = map) -> bool:
         """The worker's part: about so many seconds of training. Returns whether it wants another turn."""
         torch.set_num_threads(1)  # holds for this thread only
         try:
-            self._train(time.perf_counter() + seconds, together)
+            self._train(time.perf_counter() + seconds, parallel_map)
             return not self._over and self._obey()
         except Diverged as error:
             return self._end_somehow("diverged", Refusal("runs.diverged", step=error.step))
         except Exception as error:
             return self._end_somehow("failed", self._explain(error))
 
-    def _train(self, until: float, together: Together) -> None:
+    def _train(self, until: float, parallel_map: ParallelMap) -> None:
         """Steps until the time is over, the run is done, or somebody asks for something else."""
         if self._recording is None and not self.urgent:
             self._prepare()
         if self._recording:
-            self._recording.training.together = together
+            self._recording.training.parallel_map = parallel_map
         while not self.urgent:
             if next(self._steps, None) is None:
                 self._end("done", self.run.message)
@@ -95,8 +95,8 @@ class TrainingJob:
         training = Training(run.experiment, self.corpora.get(run.experiment, folder.run.pairs), run.device, run.precision)
         if folder.has("weights.safetensors"):
             folder.restore(training)
-        run.hold(**{name: getattr(folder.run, name) for name in ("history", "film", "snapshot", "pairs")})
-        self._recording = Recording(run, training, self.limits.film_bytes)
+        run.hold(**{name: getattr(folder.run, name) for name in ("history", "replay", "snapshot", "pairs")})
+        self._recording = Recording(run, training, self.limits.replay_bytes)
         self._steps = self._recording.steps()
         run.say("training")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-Together = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+ParallelMap = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 class Helpers:
@@ -21,7 +21,7 @@ class Helpers:
     def __init__(self, count: int) -> None:
         self._pool = ThreadPoolExecutor(count, "helper", initializer=lambda: torch.set_num_threads(1)) if count else None
 
-    def together(self, cores: int) -> Together:
+    def parallel_map(self, cores: int) -> ParallelMap:
         """A `map` that uses so many cores, the caller's among them. Results are in order; an error is raised when all have come to rest."""
         if cores < 2 or self._pool is None:
             return map

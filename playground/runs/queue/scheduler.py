@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Protocol
 
-from playground.runs.queue.parallel import Helpers, Together
+from playground.runs.queue.parallel import Helpers, ParallelMap
 
 log = logging.getLogger(__name__)
 
@@ -28,8 +28,8 @@ class Job(Protocol):
     urgent: bool
     place: int  # written here: its place in the queue for memory, 0 when it has turns
 
-    def turn(self, seconds: float, together: Together) -> bool:
-        """Works for about so long; `together` is a `map` over the cores of this turn. Returns whether it wants another."""
+    def turn(self, seconds: float, parallel_map: ParallelMap) -> bool:
+        """Works for about so long; `parallel_map` is a `map` over the cores of this turn. Returns whether it wants another."""
 
 
 class Scheduler:
@@ -116,7 +116,7 @@ class Scheduler:
                 self._charge(job, cores * self.turn_seconds)  # at once, so that the other workers see it
             started = time.perf_counter()
             try:
-                more = job.turn(self.turn_seconds, self._helpers.together(cores))
+                more = job.turn(self.turn_seconds, self._helpers.parallel_map(cores))
             except BaseException:  # a job handles what can go wrong in it; a worker must outlive what can't
                 log.exception("a job broke off")
                 more = False

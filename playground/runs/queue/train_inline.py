@@ -16,7 +16,7 @@ from playground.runs.corpora import Corpora, sizes
 from playground.runs.disk.folder import pack_run
 from playground.runs.disk.store import first_files
 from playground.runs.limits import Limits, machine_cores
-from playground.runs.machine_speed import ways
+from playground.runs.machine_speed import execution_plan
 from playground.runs.names import new_id, new_name
 from playground.runs.queue.parallel import Helpers
 from playground.runs.recording import Recording
@@ -32,21 +32,21 @@ def new_run(experiment: Experiment, pairs: Pairs | None = None, limits: Limits |
         raise Refusal("data.no_own_pairs")
     admit(experiment, *sizes(experiment, pairs), limits.memory)
     device, credit = limits.devices[0], pairs.credit if pairs else ""
-    return Run(new_id(), new_name(()), experiment, device=device, **ways(experiment, device), data=pairs, credit=credit)
+    return Run(new_id(), new_name(()), experiment, device=device, **execution_plan(experiment, device), data=pairs, credit=credit)
 
 
-def train(run: Run, corpora: Corpora, film_bytes: int = BYTES, attention: float = ATTENTION) -> Iterator[int]:
+def train(run: Run, corpora: Corpora, replay_bytes: int = BYTES, attention: float = ATTENTION) -> Iterator[int]:
     """Prepares the run and trains it to its end, on as many cores as it can use; yields after every step. Sets torch's threads for this
     thread to one."""
     torch.set_num_threads(1)
-    run.seen_at = float("-inf")  # nobody watches: no pictures but the film's
+    run.seen_at = float("-inf")  # nobody watches: no pictures but the replay's
     run.say("preparing")
     training = Training(run.experiment, corpora.get(run.experiment, run.pairs), run.device, run.precision)
-    recording = Recording(run, training, film_bytes, attention)
+    recording = Recording(run, training, replay_bytes, attention)
     run.say("training")
     status, message, cores = "done", None, min(run.threads, machine_cores())
     with Helpers(cores - 1) as helpers:
-        training.together = helpers.together(cores)
+        training.parallel_map = helpers.parallel_map(cores)
         try:
             yield from recording.steps()
             message = run.message

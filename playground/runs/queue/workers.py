@@ -6,13 +6,13 @@ from playground.config import Refusal
 from playground.runs.corpora import Corpora
 from playground.runs.disk.store import Store
 from playground.runs.limits import Limits
-from playground.runs.machine_speed import ways
+from playground.runs.machine_speed import execution_plan
 from playground.runs.queue.jobs import TrainingJob
 from playground.runs.queue.scheduler import Scheduler
 from playground.runs.queue.warmup import get_ready
 from playground.runs.run import Run
 
-PATIENCE = 60.0  # seconds that a save may take
+SAVE_TIMEOUT_S = 60.0  # seconds that a save may take
 
 
 class Workers:
@@ -38,7 +38,7 @@ class Workers:
         """Gives the run to a worker; `needed` bytes of memory are reserved for it."""
         if run.device not in self._schedulers:  # it was begun on another machine
             run.device = self.device()
-            way = ways(run.experiment, run.device)
+            way = execution_plan(run.experiment, run.device)
             run.threads, run.precision = way["threads"], way["precision"]
         job = TrainingJob(run, self._store, self._corpora, self._limits, needed, lambda: self._jobs.pop(run.id, None))
         job.ask(order)
@@ -57,7 +57,7 @@ class Workers:
     def wait(self, run: Run) -> None:
         """Until a job that is over has put everything away. Raises Refusal when that takes too long."""
         job = self._jobs.get(run.id)
-        if job and not job.done.wait(PATIENCE):
+        if job and not job.done.wait(SAVE_TIMEOUT_S):
             raise Refusal("runs.still_saving")
 
     def close(self) -> None:

@@ -10,9 +10,9 @@ from playground.inspection import attention as facts
 from playground.inspection import rollout as flows
 from playground.inspection.fact import percent, short
 from playground.inspection.products import product_fact, signed
-from playground.queries.activations import inside
+from playground.queries.activations import activations
 from playground.ui import blocks
-from playground.ui.titles import twist_name
+from playground.ui.titles import variant_name
 from playground.ui.view import View, texts
 
 SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_attention", "cross": "decoder.{}.cross_attention"}
@@ -47,9 +47,9 @@ def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.nd
 
 def product(view: View, title: str, layer: int, head: int, width: int) -> list[dict]:
     """The query-key view of the pinned pair, else of the strongest: two vectors, their products, and how their sum becomes the weight."""
-    if twist := twist_name(view.run, view.language):
-        return [blocks.text("twisted", view.say("page.twisted", twist=twist), css="pg-error")]
-    found, _ = inside(view.reader, view.run, view.step, view.text, view.parameters.get("target") == "reference")
+    if variant := variant_name(view.run, view.language):
+        return [blocks.text("variant", view.say("page.has_variant", variant=variant), css="pg-error")]
+    found, _ = activations(view.reader, view.run, view.step, view.text, view.parameters.get("target") == "reference")
     stages, at = found.stages, SUBLAYER[view.part].format(layer)
     rows = found.source if view.part == "encoder" else found.asked
     columns = found.fed if view.part == "decoder" else found.source

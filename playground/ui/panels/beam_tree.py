@@ -8,12 +8,12 @@ from playground.config import EOS
 from playground.decoding import Node, Verdict
 from playground.decoding.beam import path
 from playground.figures.tree import tree
-from playground.queries.translate import Translation, Way
+from playground.queries.translate import DecodingOptions, Translation
 from playground.ui import blocks
 from playground.ui.view import View
 
 
-def tree_and_verdict(view: View, answer: Translation, way: Way) -> list[dict]:
+def tree_and_verdict(view: View, answer: Translation, way: DecodingOptions) -> list[dict]:
     """What became of the right answer, and the tree in which it can be seen."""
     nodes = answer.verdict.nodes if answer.verdict else answer.search.nodes
     tokenizer = view.run.tokenizers[1]
@@ -64,7 +64,7 @@ def _lost(view: View, answer: Translation, verdict: Verdict) -> str:
     return view.say("decoding.pruned_at", token=token, score=f"{last.score:.2f}", **told)
 
 
-def _scored(view: View, answer: Translation, way: Way) -> str:
+def _scored(view: View, answer: Translation, way: DecodingOptions) -> str:
     """How the score of the best came about."""
     best = answer.search.hypotheses[0]
     total, length = sum(best.logprobs), len(best.ids)

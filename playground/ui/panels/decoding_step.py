@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from playground.figures import attention as pictures
 from playground.figures import bars
-from playground.queries.results import Look
+from playground.queries.results import SentenceTrace
 from playground.ui.panels.attention import seen
 from playground.ui.view import View, texts
 
 
-def likeliest(view: View, look: Look, at: int, width: int) -> dict:
+def likeliest(view: View, look: SentenceTrace, at: int, width: int) -> dict:
     """The picture of the likeliest tokens of step `at`; the one that was written is marked."""
     likely = look.likely[at]
     return bars.top_tokens(
@@ -22,7 +22,7 @@ def likeliest(view: View, look: Look, at: int, width: int) -> dict:
     )
 
 
-def looks(view: View, look: Look, at: int, layer: int, head: int, width: int) -> tuple[dict, str]:
+def looks(view: View, look: SentenceTrace, at: int, layer: int, head: int, width: int) -> tuple[dict, str]:
     """The picture of where this head of cross-attention looks while step `at` is chosen, and its caption. `view.look` is `look`."""
     weights = look.cross[layer, head, at]
     picture = pictures.step_bars(

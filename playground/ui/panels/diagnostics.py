@@ -12,8 +12,8 @@ from playground.inspection import diagnostics as facts
 from playground.inspection.fact import Fact
 from playground.model import sublayers
 from playground.queries import diagnostics as runs
-from playground.queries.diagnostics import Health
-from playground.training.diagnostics import Checkup
+from playground.queries.diagnostics import Diagnostics
+from playground.training.diagnostics import StepDiagnostics
 from playground.ui import blocks
 from playground.ui.view import View
 from playground.words import printed
@@ -23,7 +23,7 @@ REACHING = {"memory": "cross", "encoder": "encoder", "decoder": "decoder"}  # "<
 
 
 def panel(view: View) -> dict:
-    found = runs.health(view.reader, view.run, view.step)
+    found = runs.diagnostics(view.reader, view.run, view.step)
     return {
         "step": found.step,
         "uses": ["step", "text", "gauge", "route"],
@@ -35,13 +35,13 @@ def panel(view: View) -> dict:
             blocks.text("source", _source(view, found), css="pg-caption"),
             blocks.text("costs", view.say("health.costs"), css="pg-heading"),
             *_costs(view),
-            blocks.code("measured", Checkup),
+            blocks.code("measured", StepDiagnostics),
             blocks.code("formula", sublayers.flops),
         ],
     }
 
 
-def _source(view: View, found: Health) -> str:
+def _source(view: View, found: Diagnostics) -> str:
     """Where the numbers come from."""
     if not found.sentences:
         return view.say("health.told", step=f"{found.step:,}")
@@ -52,7 +52,7 @@ def _source(view: View, found: Health) -> str:
 # ---- the memory ----
 
 
-def _memory(view: View, found: Health) -> list[dict]:
+def _memory(view: View, found: Diagnostics) -> list[dict]:
     """What arrives at the encoder over training, and the knob beside it; a comparison of the three kinds where nothing trains."""
     numbers, memory = found.numbers, view.run.memory_at(found.step)
     reaching = facts.reaching(memory, *(numbers[f"{name}/gradient"] for name in REACHING))
@@ -68,7 +68,9 @@ def _memory(view: View, found: Health) -> list[dict]:
             measure="gradient",
             strong=range(len(REACHING)),
             last=view.run.steps,
-            changes=[(after, view.say(f"health.memory_{value}")) for after, knob, value in view.run.history.events if knob == "memory"],
+            changes=[
+                (after, view.say(f"health.memory_{value}")) for after, knob, value in view.run.history.events if knob == "memory_mode"
+            ],
             step=view.step,
             dark=view.dark,
             labels=view.labels,
@@ -83,7 +85,7 @@ def _memory(view: View, found: Health) -> list[dict]:
 
 def _changed(view: View) -> list[str]:
     """What was done to the memory in the middle of the run, in the order it was done."""
-    events = [(after, value) for after, knob, value in view.run.history.events if knob == "memory"]
+    events = [(after, value) for after, knob, value in view.run.history.events if knob == "memory_mode"]
     return [view.say(f"health.changed_{value}", step=f"{after:,}") for after, value in events[-2:]]
 
 
@@ -91,8 +93,8 @@ def _knob(view: View) -> list[dict]:
     """The live knob of the run on screen; whoever can't turn it is told how they could."""
     run, mine = view.run, view.runs.owns(view.run.id, view.token)
     open_to = mine and (run.unfinished or run.resumable)
-    options = [{"value": value, "label": view.say(f"health.memory_{value}")} for value in limits("memory").choices]
-    knob = blocks.live("live", "memory", view.say("health.knob"), options, run.live["memory"], not open_to)
+    options = [{"value": value, "label": view.say(f"health.memory_{value}")} for value in limits("memory_mode").choices]
+    knob = blocks.live("live", "memory_mode", view.say("health.knob"), options, run.live["memory_mode"], not open_to)
     if open_to:
         return [knob, blocks.text("knob-about", view.say("health.knob_open"), css="pg-caption")]
     about = blocks.text("knob-about", view.say("health.knob_ended" if mine else "health.knob_not_yours"), css="pg-caption")
@@ -102,7 +104,7 @@ def _knob(view: View) -> list[dict]:
 
 def _three(view: View) -> dict:
     """The same sentences and parameters with each kind of memory."""
-    kinds = runs.anew(view.reader, view.run, view.step)
+    kinds = runs.recompute(view.reader, view.run, view.step)
     rows = [
         [view.say(f"health.memory_{memory}"), *(_short(one.numbers[f"{name}/gradient"]) for name in REACHING), f"{one.numbers['loss']:.3f}"]
         for memory, one in kinds.items()
@@ -114,7 +116,7 @@ def _three(view: View) -> dict:
 # ---- part by part ----
 
 
-def _parts(view: View, found: Health) -> list[dict]:
+def _parts(view: View, found: Diagnostics) -> list[dict]:
     gauges = tuple(gauge for gauge in QUANTITIES if gauge != "update" or not found.sentences)
     gauge = view.choice("gauge", gauges)
     options = [{"value": name, "label": view.say(f"health.gauge_{name}")} for name in gauges]
@@ -132,17 +134,17 @@ def _parts(view: View, found: Health) -> list[dict]:
     ]
 
 
-def _series(view: View, found: Health, gauge: str) -> dict[str, np.ndarray]:
+def _series(view: View, found: Diagnostics, gauge: str) -> dict[str, np.ndarray]:
     """The parts that have such a number, in the order of computation: of attention one for each head, of all else one."""
     config, numbers = view.run.experiment.model, found.numbers
     if gauge == "entropy":
-        attentions = [route for route in sublayers.routes(config) if route.endswith("attention")]
+        attentions = [route for route in sublayers.sublayers(config) if route.endswith("attention")]
         return {route: np.array([numbers[f"{route}/entropy.{head}"] for head in range(config.n_heads)]) for route in attentions}
     quantity = QUANTITIES[gauge]
-    return {route: np.array([numbers[f"{route}/{quantity}"]]) for route in sublayers.routes(config) if f"{route}/{quantity}" in numbers}
+    return {route: np.array([numbers[f"{route}/{quantity}"]]) for route in sublayers.sublayers(config) if f"{route}/{quantity}" in numbers}
 
 
-def _now(view: View, found: Health, gauge: str, series: Mapping[str, np.ndarray], chosen: int | None) -> dict:
+def _now(view: View, found: Diagnostics, gauge: str, series: Mapping[str, np.ndarray], chosen: int | None) -> dict:
     """All parts at one step."""
     names, config = [_name(view, route) for route in series], view.run.experiment.model
     common = {"width": view.width if view.width < 700 or chosen is None else view.width // 2 - 13, "dark": view.dark, "labels": view.labels}

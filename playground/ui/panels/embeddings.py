@@ -1,4 +1,4 @@
-"""Vectors: what the run has learnt to tell apart. Tokens and states on a plane that moves along the film, who is near whom, by how much."""
+"""Embeddings: what the run has learnt to tell apart. Tokens and states on a plane that moves along the replay; who is near whom."""
 
 from __future__ import annotations
 

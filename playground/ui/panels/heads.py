@@ -60,7 +60,7 @@ def table(view: View, scored: Scores) -> list[dict]:
 
 def rule(view: View) -> str:
     pictured = view.step is not None and view.run.parameters_at(view.step)[0] != view.look.step
-    return "heads.rule_film" if pictured else "heads.rule"
+    return "heads.rule_replay" if pictured else "heads.rule"
 
 
 def share(value: float | None) -> str:
@@ -71,7 +71,7 @@ def share(value: float | None) -> str:
 
 
 def over_training(view: View, scored: Scores, chosen: tuple[int, int]) -> list[dict]:
-    """The curves along the film, of the one measure or the other; nothing while there is no film with attention."""
+    """The curves along the replay, of the one measure or the other; nothing while there is no replay with attention."""
     found = curves(view.reader, view.run, view.part)
     if found is None:
         return []

@@ -13,7 +13,7 @@ from playground.inspection import differences, interventions
 from playground.inspection.fact import Fact
 from playground.inspection.interventions import MEMORIES, PARTS, Change, Head
 from playground.queries.interventions import Outcome, outcome
-from playground.queries.results import Look
+from playground.queries.results import SentenceTrace
 from playground.ui import blocks
 from playground.ui.panels import edit_row
 from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, seen
@@ -150,7 +150,7 @@ def _say(view: View, fact: Fact) -> str:
     return view.say(fact.key, **{name: short(value) if isinstance(value, float) else value for name, value in fact.values.items()})
 
 
-def _line(view: View, name: str, look: Look, marked: list[bool], mark: str) -> dict:
+def _line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: str) -> dict:
     shown = tokens(look.asked, look.right, look.probabilities)
     right = None if look.right is None else look.finished and all(look.right)
     verdict = "" if right is None else view.say("whatif.right" if right else "whatif.wrong")

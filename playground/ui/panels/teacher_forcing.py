@@ -5,8 +5,8 @@ from __future__ import annotations
 from playground.figures import lens as lenses
 from playground.inspection import lens
 from playground.inspection.probabilities import top
-from playground.queries.results import Look
-from playground.queries.teacher_forcing import Lives, go_wrong, lens_of, lives
+from playground.queries.results import SentenceTrace
+from playground.queries.teacher_forcing import Comparison, compare, go_wrong, lens_of
 from playground.ui import blocks
 from playground.ui.panels.attention import chosen
 from playground.ui.panels.decoding_step import likeliest, looks
@@ -18,7 +18,7 @@ RIVALS = 5
 
 
 def panel(view: View) -> dict:
-    found = lives(view.reader, view.run, view.step, view.text, view.parameters.get("force", ""), _fix(view))
+    found = compare(view.reader, view.run, view.step, view.text, view.parameters.get("force", ""), _fix(view))
     view.look = found.free
     steps = max(len(life.asked) for life in (found.forced, found.free, found.corrected) if life)
     at = view.row(steps)
@@ -62,7 +62,7 @@ def _suggestions(view: View) -> list[dict]:
     return [blocks.choice("wrong", "text", view.say("lives.goes_wrong"), [{"value": text, "label": text} for text in wrong], view.text)]
 
 
-def _lanes(view: View, found: Lives, at: int, steps: int) -> dict:
+def _lanes(view: View, found: Comparison, at: int, steps: int) -> dict:
     lanes = [_lane(view, name, life) for name in ("forced", "free", "corrected") if (life := getattr(found, name))]
     return {
         "kind": "lanes",
@@ -77,7 +77,7 @@ def _lanes(view: View, found: Lives, at: int, steps: int) -> dict:
     }
 
 
-def _lane(view: View, name: str, life: Look) -> dict:
+def _lane(view: View, name: str, life: SentenceTrace) -> dict:
     """What was fed and what was said, step by step. The forced life says what it finds likeliest, whatever it is made to write."""
     said, fixed = _said(name, life), _fix(view)
     fed = tokens(life.fed)
@@ -95,7 +95,7 @@ def _lane(view: View, name: str, life: Look) -> dict:
     }
 
 
-def _said(name: str, life: Look) -> list[dict]:
+def _said(name: str, life: SentenceTrace) -> list[dict]:
     if name != "forced":
         return tokens(life.asked, life.right, life.probabilities)
     likeliest = [row[0] for row in life.likely]
@@ -105,14 +105,14 @@ def _said(name: str, life: Look) -> list[dict]:
     ]
 
 
-def _verdict(view: View, life: Look, said: list[dict]) -> str:
+def _verdict(view: View, life: SentenceTrace, said: list[dict]) -> str:
     if life.right is None:
         return ""
     right = sum(token["right"] for token in said)
     return view.say("lives.right_tokens", right=right, all=len(said))
 
 
-def _captions(view: View, found: Lives) -> list[str]:
+def _captions(view: View, found: Comparison) -> list[str]:
     """Where they part, whether the correction helped, and what the same two measures say of all held-out sentences."""
     said = []
     if found.parted is not None:
@@ -138,7 +138,7 @@ def _captions(view: View, found: Lives) -> list[str]:
     return [*said, *([measured] if measured else [])]
 
 
-def _is_right(view: View, found: Lives) -> bool:
+def _is_right(view: View, found: Comparison) -> bool:
     """Whether what was chosen in place of the model's own word is the right one, as far as anybody knows."""
     fixed = _fix(view)
     return not (found.corrected and fixed and found.corrected.right and not found.corrected.right[fixed[0]])
@@ -161,7 +161,7 @@ def _force(view: View) -> dict:
     return blocks.field("force", "force", view.say("lives.force"), view.parameters.get("force", ""), view.say("lives.force_hint"))
 
 
-def _correct(view: View, found: Lives, at: int) -> dict:
+def _correct(view: View, found: Comparison, at: int) -> dict:
     """What could be written at the chosen step instead: the likeliest tokens, and the right one when it isn't among them."""
     free = found.free
     at = min(at, len(free.asked) - 1)
@@ -175,7 +175,7 @@ def _correct(view: View, found: Lives, at: int) -> dict:
     return blocks.choice("fix", "fix", view.say("lives.correct", step=at + 1), choices, chosen_fix)
 
 
-def _step(view: View, found: Lives, at: int) -> dict:
+def _step(view: View, found: Comparison, at: int) -> dict:
     """The chosen step in every life: what was nearly said, and where cross-attention looked."""
     columns = []
     lanes = [(name, life) for name in ("forced", "free", "corrected") if (life := getattr(found, name)) and at < len(life.asked)]
@@ -199,7 +199,7 @@ def _step(view: View, found: Lives, at: int) -> dict:
     return blocks.row("step", *columns, css="thirds" if len(columns) > 2 else "halves")
 
 
-def _lens(view: View, found: Lives, at: int) -> list[dict]:
+def _lens(view: View, found: Comparison, at: int) -> list[dict]:
     """What each layer would say; of the forced life when the page feeds the reference, else of the free one."""
     forced = view.parameters.get("target") == "reference" and found.forced is not None
     life = found.forced if forced else found.free

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from playground.decoding import greedy, kept, sample, search
-from playground.model.kv_cache import KeysValues
+from playground.decoding import greedy, sample, search, top_k_top_p_filter
+from playground.model.kv_cache import KVCache
 from playground.queries.results import Candidate
-from playground.queries.translate import METHODS, WIDEST, Translation, Way, look_at, translate
+from playground.queries.translate import MAX_BEAM, METHODS, DecodingOptions, Translation, trace_of, translate
 from playground.ui import blocks
 from playground.ui.panels import beam_tree
 from playground.ui.panels.attention import chosen
@@ -17,9 +17,9 @@ LARGEST_K = 30
 
 
 def panel(view: View) -> dict:
-    way = Way(
+    way = DecodingOptions(
         method=view.choice("method", METHODS),
-        width=view.whole("beam", 4, 1, WIDEST),
+        width=view.whole("beam", 4, 1, MAX_BEAM),
         length_penalty=view.number("penalty", 0.6, 0.0, 2.0),
         temperature=view.number("temperature", 1.0, 0.1, 3.0),
         top_k=view.whole("top_k", 0, 0, LARGEST_K),
@@ -52,18 +52,18 @@ def panel(view: View) -> dict:
             *_step(view, best, way, len(answer.prefix)),
             blocks.row("cache", *_work(view, answer, way), css="halves"),
             blocks.code("source", SOURCES[way.method]),
-            *([blocks.code("kept", kept)] if way.method == "sample" else []),
-            blocks.code("cache-source", KeysValues),
+            *([blocks.code("kept", top_k_top_p_filter)] if way.method == "sample" else []),
+            blocks.code("cache-source", KVCache),
         ],
     }
 
 
-def _controls(view: View, way: Way) -> list[dict]:
+def _controls(view: View, way: DecodingOptions) -> list[dict]:
     options = [{"value": name, "label": view.say(f"page.method_{name}")} for name in METHODS]
     controls = [blocks.choice("method", "method", view.say("page.method"), options, way.method)]
     if way.method == "beam":
         controls += [
-            blocks.slider("beam", "beam", view.say("page.beam_width"), 1, WIDEST, 1, way.width),
+            blocks.slider("beam", "beam", view.say("page.beam_width"), 1, MAX_BEAM, 1, way.width),
             blocks.slider("penalty", "penalty", view.say("page.length_penalty"), 0, 2, 0.1, way.length_penalty),
         ]
     if way.method == "sample":
@@ -111,7 +111,7 @@ def _verdict(view: View, best: Candidate, references: tuple[str, ...] | None) ->
     return view.say("page.verdict_wrong", wrong=wrong, tokens=len(best.pieces), reference=" / ".join(references))
 
 
-def _work(view: View, answer: Translation, way: Way) -> list[dict]:
+def _work(view: View, answer: Translation, way: DecodingOptions) -> list[dict]:
     """The cache, and what it saves for this very sentence."""
     cached, anew = answer.cached, answer.anew
     rows = [
@@ -133,9 +133,9 @@ def _work(view: View, answer: Translation, way: Way) -> list[dict]:
     ]
 
 
-def _step(view: View, best: Candidate, way: Way, given: int) -> list[dict]:
+def _step(view: View, best: Candidate, way: DecodingOptions, given: int) -> list[dict]:
     """The chosen step: the five likeliest tokens, and where cross-attention looks while choosing. At first it is the model's first own."""
-    look = look_at(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in best.pieces))
+    look = trace_of(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in best.pieces))
     steps = len(look.asked)
     at = view.row(steps)
     at = min(given, steps - 1) if at is None else at

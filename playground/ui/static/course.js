@@ -112,7 +112,7 @@ document.addEventListener("pg-sentence", ({ detail }) => {
   look();
 });
 
-// ---- the line under the film, while a lesson is under way and somebody is on another tab -----------------------------------------------
+// ---- the line under the replay, while a lesson is under way and somebody is on another tab -----------------------------------------------
 
 /** Steps as dots: full when done. */
 export const dots = (name) => h("span", { class: "pg-dots", "aria-hidden": "true" }, stepsOf(name).map((step) => h("i", { class: doneOf(name).includes(step.name) ? "done" : "" })));

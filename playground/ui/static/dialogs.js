@@ -47,7 +47,7 @@ export function openShare() {
 }
 
 export function openHelp() {
-  const keys = [["space", "key_play"], ["← →", "key_film"], ["↑ ↓", "key_token"], ["1–8", "key_head"], ["?", "key_help"]];
+  const keys = [["space", "key_play"], ["← →", "key_replay"], ["↑ ↓", "key_token"], ["1–8", "key_head"], ["?", "key_help"]];
   open(say("help"), h("p", {}, say("help_text")), h("table", {}, keys.map(([key, text]) => h("tr", {}, h("th", {}, h("kbd", {}, key === "space" ? say("key_space") : key)), h("td", {}, say(text))))), h("p", {}, h("button", { type: "button", id: "pg-glossary", onclick: () => move({ glossary: "all" }) }, say("glossary"))));
 }
 

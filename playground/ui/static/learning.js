@@ -5,7 +5,7 @@ import { count, duration, h, percent, say } from "./dom.js";
 import { run } from "./live.js";
 import { caption } from "./glossary.js";
 
-/** A curve with the history filled in: each trace says in its meta which columns it draws. The first shape marks the film's step. */
+/** A curve with the history filled in: each trace says in its meta which columns it draws. The first shape marks the replay's step. */
 export function fillCurve(skeleton) {
   const { step, loss, ...shares } = run.validations;
   const columns = { ...run.rows, validation_step: step, validation_loss: loss, ...shares };
@@ -18,7 +18,7 @@ export function fillCurve(skeleton) {
 export function fillNumbers(element, block = element.pgBlock) {
   if (!block) return;
   element.pgBlock = block;
-  const upTo = cursor.step === "" ? Infinity : Number(cursor.step); // the film's step, or now
+  const upTo = cursor.step === "" ? Infinity : Number(cursor.step); // the replay's step, or now
   const last = (column, table = "rows") => run[table]?.[column]?.[(run[table].step?.findLastIndex((step) => step <= upTo) ?? -1)];
   const number = (value, shape) => (value === undefined || value === null ? "–" : shape(value));
   const values = {

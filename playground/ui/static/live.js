@@ -11,7 +11,7 @@ let source = null;
 export const run = { id: "", ...nothing() };
 
 function nothing() {
-  return { version: 0, status: "", step: 0, steps: 0, seconds: 0, eta: null, place: 0, message: null, rows: {}, validations: {}, probes: [], film: [], parameter_steps: [] };
+  return { version: 0, status: "", step: 0, steps: 0, seconds: 0, eta: null, place: 0, message: null, rows: {}, validations: {}, probes: [], replay: [], parameter_steps: [] };
 }
 
 export const onUpdate = (listener) => listeners.add(listener);

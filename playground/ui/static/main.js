@@ -3,7 +3,7 @@
 import { cursor, dropFromCursor, move, onMove, token } from "./state.js";
 import { read, notice, say, setWords } from "./dom.js";
 import { follow, run } from "./live.js";
-import { HERE, drawFilm, drawHeader, drawSentence, play, readCard, refreshSentence, turn, wireTop } from "./top.js";
+import { HERE, drawReplay, drawHeader, drawSentence, play, readCard, refreshSentence, turn, wireTop } from "./top.js";
 import { commandInputs, drawRunButtons, keepFolded, fromTheTop, openTab, reply, setBoot, setMine, setRunSettings, settingsWanted, tabOpened, takeKnobs, trainInputs, withToken } from "./actions.js";
 import { setCourse } from "./course.js";
 import { forget, refresh } from "./panels.js";
@@ -40,7 +40,7 @@ async function startOver() {
   setHost(boot.host);
   document.documentElement.lang = cursor.lang === "zh" ? "zh-CN" : "en";
   for (const [name, value] of Object.entries(boot.colours)) document.documentElement.style.setProperty(`--pg-${name}`, value);
-  await Promise.all([`pg-panel-${cursor.tab}`, "pg-head", "pg-sentence-bar", "pg-film-bar", "pg-run-buttons"].map(ready));
+  await Promise.all([`pg-panel-${cursor.tab}`, "pg-head", "pg-sentence-bar", "pg-replay-bar", "pg-run-buttons"].map(ready));
   if (place("pg-reading")) redrawReading();
   setCourse(boot.course);
   await openRun();
@@ -61,7 +61,7 @@ async function openRun() {
   setRunSettings(card?.settings);
   drawHeader(place("pg-head"), await readRuns());
   drawSentence(place("pg-sentence-bar"));
-  drawFilm(place("pg-film-bar"));
+  drawReplay(place("pg-replay-bar"));
   drawRunButtons(place("pg-run-buttons"));
   follow(cursor.run);
   await ready(`pg-panel-${cursor.tab}`); // a tab is made when it is first opened
@@ -97,7 +97,7 @@ document.addEventListener("pg-reply", async (event) => {
   }
 });
 
-// Keys: space plays the film, arrows move along it and through the tokens, numbers choose heads, ? says so.
+// Keys: space plays the replay, arrows move along it and through the tokens, numbers choose heads, ? says so.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, button, summary, [contenteditable], [role=tab], [role=slider], [role=listbox], dialog")) return;
   const keys = {

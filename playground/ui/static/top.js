@@ -1,4 +1,4 @@
-// What is always there: the run and its state, the sentence and what becomes of it, and the film.
+// What is always there: the run and its state, the sentence and what becomes of it, and the replay.
 
 import { cursor, move, onMove } from "./state.js";
 import { count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
@@ -119,23 +119,23 @@ async function refreshSentence() {
   highlight();
 }
 
-// ---- film ---------------------------------------------------------------------------------------------------------------------
+// ---- replay ---------------------------------------------------------------------------------------------------------------------
 
-export function drawFilm(host) {
+export function drawReplay(host) {
   host.replaceChildren(
-    h("button", { type: "button", id: "pg-film-back", "aria-label": say("film_back"), onclick: () => turn(-1) }, icon("back")),
-    h("button", { type: "button", id: "pg-film-play", "aria-label": say("film_play"), onclick: play }, icon("play")),
-    h("button", { type: "button", id: "pg-film-forward", "aria-label": say("film_forward"), onclick: () => turn(1) }, icon("forward")),
-    h("input", { type: "range", id: "pg-film", min: "0", max: "0", value: "0", step: "1", "aria-label": say("film"), oninput: (event) => seek(Number(event.target.value)) }),
-    h("output", { id: "pg-film-step", for: "pg-film" }),
-    h("button", { type: "button", id: "pg-film-now", onclick: () => move({ step: "" }) }, say("film_now")),
+    h("button", { type: "button", id: "pg-replay-back", "aria-label": say("replay_back"), onclick: () => turn(-1) }, icon("back")),
+    h("button", { type: "button", id: "pg-replay-play", "aria-label": say("replay_play"), onclick: play }, icon("play")),
+    h("button", { type: "button", id: "pg-replay-forward", "aria-label": say("replay_forward"), onclick: () => turn(1) }, icon("forward")),
+    h("input", { type: "range", id: "pg-replay", min: "0", max: "0", value: "0", step: "1", "aria-label": say("replay"), oninput: (event) => seek(Number(event.target.value)) }),
+    h("output", { id: "pg-replay-step", for: "pg-replay" }),
+    h("button", { type: "button", id: "pg-replay-now", onclick: () => move({ step: "" }) }, say("replay_now")),
     h("button", { type: "button", id: "pg-fork", title: say("fork_help"), onclick: () => command("fork", { step: cursor.step === "" ? run.step : Number(cursor.step) }) }, icon("fork"), h("span", {}, say("fork"))),
   );
-  fillFilm();
+  fillReplay();
 }
 
-/** The stops of the scrubber: every step of which the film has a picture, then "now". */
-const stops = () => run.film;
+/** The stops of the scrubber: every step of which the replay has a picture, then "now". */
+const stops = () => run.replay;
 
 function at() {
   const steps = stops();
@@ -150,7 +150,7 @@ const seek = (index) => move({ step: index >= stops().length ? "" : stops()[inde
 export const turn = (by) => seek(Math.max(0, Math.min(stops().length, at() + by)));
 
 export function play() {
-  const button = document.getElementById("pg-film-play");
+  const button = document.getElementById("pg-replay-play");
   if (playing) {
     clearInterval(playing);
     playing = 0;
@@ -159,21 +159,21 @@ export function play() {
     playing = setInterval(() => (at() >= stops().length ? play() : turn(1)), 450);
   }
   button?.replaceChildren(icon(playing ? "pause" : "play"));
-  button?.setAttribute("aria-label", say(playing ? "film_pause" : "film_play"));
+  button?.setAttribute("aria-label", say(playing ? "replay_pause" : "replay_play"));
 }
 
-function fillFilm() {
-  const bar = document.getElementById("pg-film");
+function fillReplay() {
+  const bar = document.getElementById("pg-replay");
   if (!bar) return;
   bar.max = String(stops().length);
   bar.value = String(at());
   bar.disabled = !stops().length;
   bar.dataset.frames = String(stops().length);
   const shown = cursor.step === "" ? run.step : stops()[at()] ?? 0;
-  const text = say("film_step", { step: count(shown), steps: count(run.steps || run.step || 0) });
-  document.getElementById("pg-film-step").textContent = text;
+  const text = say("replay_step", { step: count(shown), steps: count(run.steps || run.step || 0) });
+  document.getElementById("pg-replay-step").textContent = text;
   bar.setAttribute("aria-valuetext", text);
-  document.getElementById("pg-film-now").disabled = cursor.step === "";
+  document.getElementById("pg-replay-now").disabled = cursor.step === "";
 }
 
 // ---- what makes them change -----------------------------------------------------------------------------------------------------
@@ -191,14 +191,14 @@ export async function readCard() {
 export function wireTop() {
   onUpdate(() => {
     drawStatus();
-    fillFilm();
+    fillReplay();
   });
   onMove((changed) => {
     if (["run", "text", "tab", "part", "q", "k"].some((name) => changed.has(name))) point(null);
     if (changed.has("run")) return; // main.js opens it; until then the sentences known here are those of the run before
     if (["text", "step"].some((name) => changed.has(name))) {
       fillSentence();
-      fillFilm();
+      fillReplay();
       refreshSentence();
     }
   });

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from playground.lessons.nn_transformer import KNOBS, arguments, their_masks, twin
+from playground.lessons.nn_transformer import KNOBS, arguments, as_nn_transformer, their_masks
 from playground.lessons.tensors import nn_transformer as lab
 from playground.model.transformer import Transformer
 
@@ -30,7 +30,7 @@ def test_every_argument_of_nn_transformer_is_matched():
 
 def test_every_parameter_of_the_twin_is_copied():
     ours = made()
-    theirs, pairs = twin(ours)
+    theirs, pairs = as_nn_transformer(ours)
     assert {id(their) for _, their in pairs} == {id(parameter) for parameter in theirs.parameters()}
     outside = {id(one) for name, one in ours.named_parameters() if "embedding" in name or "projection" in name}
     assert {id(part) for mine, _ in pairs for part in mine} == {id(one) for one in ours.parameters()} - outside
@@ -53,7 +53,7 @@ def test_the_masks_by_hand():
 def test_the_fast_path_changes_nothing_in_the_end():
     ours = made()
     with torch.no_grad():
-        assert lab.apart(ours, twin(ours)[0], their_masks(lab.SRC, lab.TGT_IN)) < 1e-5
+        assert lab.apart(ours, as_nn_transformer(ours)[0], their_masks(lab.SRC, lab.TGT_IN)) < 1e-5
 
 
 def test_our_layers_alone_are_our_encoder():

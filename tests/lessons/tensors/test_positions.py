@@ -8,7 +8,7 @@ import torch
 
 from playground.config import MAX_POSITIONS, Refusal
 from playground.lessons.tensors import positions as lab
-from playground.model.positions import places, sinusoids
+from playground.model.positions import position_ids, sinusoids
 
 
 def exhibit(outcome, name):
@@ -49,7 +49,7 @@ def test_the_learned_table_knows_what_it_has_seen_and_nothing_else():
 def test_the_tables_end():
     assert len(lab.learned(1, lab.TRAINED)) == MAX_POSITIONS
     with pytest.raises(Refusal):
-        places(MAX_POSITIONS + 1)
+        position_ids(MAX_POSITIONS + 1)
     assert torch.isfinite(sinusoids(10 * MAX_POSITIONS, lab.WIDTH)).all()
 
 

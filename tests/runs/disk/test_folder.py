@@ -14,9 +14,9 @@ from playground.runs.disk.folder import Folder, describe, pack_run, pack_state, 
 from playground.runs.disk.store import write_run
 from playground.runs.queue import train_inline
 from playground.training.loop import Training
-from tests.runs.tiny import CORPORA, LIMITS, PAIRS, alone, curve, same_film, same_parameters, tiny
+from tests.runs.tiny import CORPORA, LIMITS, PAIRS, alone, curve, same_parameters, same_replay, tiny
 
-PARTS = ("history", "film", "snapshot", "tokenizers", "pairs")
+PARTS = ("history", "replay", "snapshot", "tokenizers", "pairs")
 
 
 @pytest.fixture(scope="module")
@@ -65,11 +65,11 @@ def rewrite(path, name, data):
 
 
 def test_it_comes_back_whole(folder):
-    history, film, snapshot, tokenizers, pairs = read_everything(folder)
+    history, replay, snapshot, tokenizers, pairs = read_everything(folder)
     assert len(history.steps) == 3
-    assert film.steps == (0, 1, 2, 3)
-    assert film.parameter_steps[-1] == snapshot.step == 3
-    assert same_parameters(film.parameters(3)[1], snapshot.parameters)
+    assert replay.steps == (0, 1, 2, 3)
+    assert replay.parameter_steps[-1] == snapshot.step == 3
+    assert same_parameters(replay.parameters(3)[1], snapshot.parameters)
     assert [tokenizer.kind for tokenizer in tokenizers] == ["words", "words"]
     assert (pairs.pairs, pairs.credit, pairs.names) == (PAIRS.pairs, PAIRS.credit, PAIRS.names)
     run = Folder(folder).run
@@ -82,12 +82,12 @@ def test_packed_and_read_it_is_the_same_run(tmp_path):
     write_run(tmp_path / "run", run, train_inline.first_files(run) | pack_run(run, run.snapshot.parameters))
     back = Folder(tmp_path / "run").run
     assert curve(back) == curve(run)
-    assert same_film(back, run)
+    assert same_replay(back, run)
     assert back.probes == run.probes
     assert same_parameters(back.snapshot.parameters, run.snapshot.parameters)
 
 
-@pytest.mark.parametrize("name", ["run.json", "config.json", "weights.safetensors", "history.json", "film.json", "film.safetensors",
+@pytest.mark.parametrize("name", ["run.json", "config.json", "weights.safetensors", "history.json", "replay.json", "replay.safetensors",
                                   "src_tokenizer.json", "tgt_tokenizer.json", "pairs.json", "state.safetensors"])  # fmt: skip
 def test_every_file_must_be_whole(folder, name):
     data = (folder / name).read_bytes()
@@ -116,8 +116,8 @@ class Bomb:
         return exec, ("from tests.runs import test_folder; test_folder.Bomb.fired = True",)
 
 
-@pytest.mark.parametrize("name", ["weights.safetensors", "film.safetensors", "state.safetensors", "config.json", "history.json",
-                                  "src_tokenizer.json", "run.json", "film.json", "pairs.json"])  # fmt: skip
+@pytest.mark.parametrize("name", ["weights.safetensors", "replay.safetensors", "state.safetensors", "config.json", "history.json",
+                                  "src_tokenizer.json", "run.json", "replay.json", "pairs.json"])  # fmt: skip
 def test_a_pickle_is_not_opened_under_any_name(folder, name):
     bomb = pickle.dumps(Bomb())
     if name == "run.json":
@@ -144,13 +144,13 @@ def test_weights_of_another_shape_are_refused(folder):
         refused(folder)
 
 
-@pytest.mark.parametrize("twist", limits("twist").choices)
-def test_an_absurd_config_is_refused_before_a_model_is_made(folder, monkeypatch, twist):
+@pytest.mark.parametrize("variant", limits("variant").choices)
+def test_an_absurd_config_is_refused_before_a_model_is_made(folder, monkeypatch, variant):
     """A config of 44 million parameters over weights of a few kilobytes: nothing of that size is ever built."""
     monkeypatch.setattr("playground.runs.disk.folder.build", None)
     parameter_shapes.cache_clear()
     config = json.loads((folder / "config.json").read_bytes())
-    config["model"] |= {"d_model": 512, "d_ff": 2048, "encoder_layers": 6, "decoder_layers": 6, "twist": twist}
+    config["model"] |= {"d_model": 512, "d_ff": 2048, "encoder_layers": 6, "decoder_layers": 6, "variant": variant}
     rewrite(folder, "config.json", json.dumps(config).encode())
     with pytest.raises(Refusal, match=r"weights\.safetensors"):
         _ = Folder(folder).run.snapshot
@@ -217,9 +217,9 @@ def test_an_impossible_card_is_refused(folder, change):
 
 def test_a_run_older_than_a_live_knob_has_it_as_its_experiment_says(folder):
     card = json.loads((folder / "run.json").read_bytes())
-    del card["live"]["memory"]
+    del card["live"]["memory_mode"]
     (folder / "run.json").write_text(json.dumps(card))
-    assert Folder(folder).run.live["memory"] == "whole"
+    assert Folder(folder).run.live["memory_mode"] == "whole"
 
 
 def test_a_run_without_health_is_whole(folder):

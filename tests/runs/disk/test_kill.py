@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.tiny import alone, curve, same_film, tiny, wait
+from tests.runs.tiny import alone, curve, same_replay, tiny, wait
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TOKEN = "survivor"
 
 # A server that saves after every step. It says how far it is, and in the middle of its `crash`-th save it kills itself.
@@ -18,7 +18,8 @@ import os, signal, sys
 from pathlib import Path
 import torch
 torch.set_num_threads(1)
-from playground.runs import files, jobs
+from playground.runs.disk import files
+from playground.runs.queue import jobs
 from playground.runs.registry import Runs
 from tests.runs.tiny import limits, tiny, wait
 
@@ -78,7 +79,7 @@ def test_killed_twice_the_run_is_what_it_would_have_been(serve, tmp_path):
     assert run.status == "done"
     assert curve(run) == curve(twin)
     assert run.history.validations.rows() == twin.history.validations.rows()
-    assert same_film(run, twin)
+    assert same_replay(run, twin)
 
 
 def test_a_server_that_ends_by_itself_leaves_in_order(tmp_path):

@@ -8,7 +8,7 @@ from playground.runs.disk.store import Store, alone_in, default_folder
 from playground.runs.history import History
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
-from tests.runs.tiny import PAIRS, alone, curve, same_film, tiny
+from tests.runs.tiny import PAIRS, alone, curve, same_replay, tiny
 
 ID = "a-run-with-an-id-of-22"
 
@@ -33,7 +33,7 @@ def test_a_run_is_kept_and_read_back(tmp_path):
     (back,) = Store(tmp_path).read_all()
     assert (back.id, back.name, back.status, back.owner) == (ID, "brisk-otter", "done", "0" * 64)
     assert curve(back) == curve(run)
-    assert same_film(back, run)
+    assert same_replay(back, run)
 
 
 def test_parts_are_read_when_somebody_looks_and_can_be_let_go(tmp_path):
@@ -44,13 +44,13 @@ def test_parts_are_read_when_somebody_looks_and_can_be_let_go(tmp_path):
     assert back.parts == {}
     assert back.history is back.history
     assert set(back.parts) == {"history"}
-    assert back.film.steps[-1] == 60
-    before = back.film
+    assert back.replay.steps[-1] == 60
+    before = back.replay
     back.release()
     assert back.parts == {}
-    assert back.film is not before
+    assert back.replay is not before
     run.release()  # the run that was just saved can be read back too
-    assert same_film(run, back)
+    assert same_replay(run, back)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_own_pairs_stay_when_the_rest_is_saved(tmp_path):
     kept = Store(tmp_path)
     run = a_run(data=PAIRS)
     kept.create(run)
-    kept.save(run, {"config.json": b"{}"}, keep=("pairs.json", "film.json"))
+    kept.save(run, {"config.json": b"{}"}, keep=("pairs.json", "replay.json"))
     assert sorted(path.name for path in kept.path(run).iterdir()) == ["config.json", "pairs.json", "run.json"]
 
 
@@ -151,7 +151,7 @@ def test_shipped_runs_are_read_by_their_folders_names(tmp_path, caplog):
     (tmp_path / "README.md").write_text("")
     (found,) = store.read_shipped(tmp_path)
     assert (found.id, found.name, found.owner, found.shipped, found.resumable) == ("reverse", "reverse", "", True, False)
-    assert found.film.steps[-1] == 60
+    assert found.replay.steps[-1] == 60
     assert "broken" in caplog.text
     assert store.read_shipped(tmp_path / "nowhere") == []
     assert alone_in(tmp_path / "reverse")[0] == tmp_path / "reverse"

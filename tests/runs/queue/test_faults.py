@@ -25,12 +25,14 @@ def test_a_run_that_diverges_says_so_and_keeps_the_last_good_step(runs, monkeypa
     assert done(run).status == "diverged"
     assert run.message.key == "runs.diverged"
     assert "13" in str(run.message)
-    assert run.step == 12 == run.snapshot.step == run.film.steps[-1]
+    assert run.step == 12 == run.snapshot.step == run.replay.steps[-1]
     assert done(other).status == "done"
 
 
 def test_nan_in_the_numbers_themselves(runs):
-    run = done(runs.create(tiny(learning_rate=1.0, optimiser="adam", norm="pre", residual=False, clip=0.0, attention_scale=False), ME))
+    run = done(
+        runs.create(tiny(learning_rate=1.0, optimiser="adam", norm="pre", residual=False, max_grad_norm=0.0, attention_scale=False), ME)
+    )
     assert run.status in ("done", "diverged")
     poisoned = runs.create(tiny(steps=100), ME)
     at_step(poisoned, 3)
@@ -39,8 +41,8 @@ def test_nan_in_the_numbers_themselves(runs):
         next(job._recording.training.model.parameters()).fill_(float("nan"))
     assert done(poisoned).status == "diverged"
     assert all(bool(tensor.isfinite().all()) for tensor in poisoned.snapshot.parameters.values())
-    assert all(np.isfinite(c.top_probabilities).all() for frame in poisoned.film.frames for c in frame.completions)
-    assert runs.store.open(poisoned).run.film.steps == poisoned.film.steps  # and it can be read back
+    assert all(np.isfinite(c.top_probabilities).all() for frame in poisoned.replay.frames for c in frame.completions)
+    assert runs.store.open(poisoned).run.replay.steps == poisoned.replay.steps  # and it can be read back
     assert b"NaN" not in runs.update(poisoned)[0]
 
 
@@ -72,7 +74,7 @@ def test_an_exception_while_it_ends_still_ends_it(runs, monkeypatch):
 
 
 def test_a_refusal_while_it_is_prepared_is_its_message(runs):
-    run = done(runs.create(tiny(task="own", tokenizer="bpe", vocabulary=16), ME, pairs=PAIRS))
+    run = done(runs.create(tiny(task="own", tokenizer="bpe", vocab_size=16), ME, pairs=PAIRS))
     assert run.status == "failed"
     assert run.message.key.startswith("data.")
 

@@ -13,7 +13,7 @@ from playground.runs.queue.parallel import Helpers
 @pytest.mark.parametrize("count", [0, 1, 2, 7])
 def test_results_come_in_order(cores, count):
     with Helpers(2) as helpers:
-        found = helpers.together(cores)(lambda n: (time.sleep(0.001 * (n % 3)), n * n)[1], range(count))
+        found = helpers.parallel_map(cores)(lambda n: (time.sleep(0.001 * (n % 3)), n * n)[1], range(count))
         assert list(found) == [n * n for n in range(count)]
 
 
@@ -25,15 +25,15 @@ def test_parts_are_worked_on_at_once_by_one_torch_thread_each():
         return threading.get_ident(), torch.get_num_threads()
 
     with Helpers(1) as helpers:
-        (one, threads), (other, others) = helpers.together(2)(work, range(2))
+        (one, threads), (other, others) = helpers.parallel_map(2)(work, range(2))
     assert one == threading.get_ident() != other
     assert threads == others == 1
 
 
 def test_without_helpers_it_is_map():
-    assert Helpers(0).together(4) is map
+    assert Helpers(0).parallel_map(4) is map
     with Helpers(1) as helpers:
-        assert helpers.together(1) is map
+        assert helpers.parallel_map(1) is map
 
 
 @pytest.mark.parametrize("wrong", [0, 1])
@@ -48,13 +48,13 @@ def test_an_error_is_raised_when_all_have_come_to_rest(wrong):
 
     with Helpers(1) as helpers:
         with pytest.raises(ZeroDivisionError):
-            helpers.together(2)(work, range(2))
+            helpers.parallel_map(2)(work, range(2))
         assert finished == [1 - wrong]
 
 
 def test_closing_leaves_no_thread():
     before = threading.active_count()
     with Helpers(2) as helpers:
-        list(helpers.together(3)(lambda n: time.sleep(0.01), range(3)))
+        list(helpers.parallel_map(3)(lambda n: time.sleep(0.01), range(3)))
         assert threading.active_count() > before
     assert threading.active_count() == before

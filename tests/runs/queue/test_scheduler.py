@@ -15,9 +15,9 @@ class Fake:
         self.urgent, self.place, self.log, self.gate = False, 0, log if log is not None else [], gate
         self.inside, self.done = threading.Event(), threading.Event()
 
-    def turn(self, seconds, together):
+    def turn(self, seconds, parallel_map):
         self.log.append(self.key)
-        self.threads = len(set(together(lambda _: (time.sleep(0.01), threading.get_ident())[1], range(4))))
+        self.threads = len(set(parallel_map(lambda _: (time.sleep(0.01), threading.get_ident())[1], range(4))))
         self.inside.set()
         if self.gate:
             assert self.gate.wait(30)
@@ -194,7 +194,7 @@ def test_a_job_that_breaks_takes_no_worker_with_it(start):
     scheduler = start()
 
     class Broken(Fake):
-        def turn(self, seconds, together):
+        def turn(self, seconds, parallel_map):
             raise RuntimeError("no handler")
 
     scheduler.add(Broken("broken"))

@@ -9,7 +9,7 @@ import pytest
 
 from playground.inspection import rollout
 from playground.queries import heads
-from playground.queries.activations import inside
+from playground.queries.activations import activations
 from playground.ui.panels.attention import VIEWS
 from playground.words import LANGUAGES, entries, say
 from tests.ui.test_routes import SHIPPED, blocks_of
@@ -64,7 +64,7 @@ def test_matrix_and_lines_hold_the_same_numbers_under_the_same_tokens(site, look
 @pytest.mark.parametrize("part", PARTS)
 def test_the_products_add_up_to_the_score_and_the_score_to_the_weight(site, look, part):
     panel = site.panel("attention", **ABBA, **HEAD, part=part, target="reference", view="product", q=3, k=2)
-    stages = inside(site.reader, site.runs.get("reverse"), None, "abba", reference=True)[0].stages
+    stages = activations(site.reader, site.runs.get("reverse"), None, "abba", reference=True)[0].stages
     at = f"{'encoder' if part == 'encoder' else 'decoder'}.1.{'cross' if part == 'cross' else 'self'}_attention"
     query, key, products = (trace["y"] for trace in block(panel, "product")["figure"]["data"])
     assert products == pytest.approx([q * k for q, k in zip(query, key, strict=True)], abs=1e-3)
@@ -146,14 +146,14 @@ def test_every_name_comes_with_its_number(site, part):
     assert str(scored.sentences) in block(panel, "rule")["text"]
 
 
-def test_curves_mark_the_films_step_and_the_chosen_head(site):
+def test_curves_mark_the_replays_step_and_the_chosen_head(site):
     run = site.runs.get("reverse")
-    step = run.film.steps[-3]
+    step = run.replay.steps[-3]
     picture = block(site.panel("attention", run="reverse", step=step, **HEAD), "over-training")["figure"]
     assert picture["layout"]["shapes"][0]["x0"] == step
     chosen = picture["data"][-1]
     assert chosen["meta"] == {"x": "step", "layer": 1, "head": 2}
-    assert chosen["x"] == list(run.film.steps)
+    assert chosen["x"] == list(run.replay.steps)
     assert chosen["y"] == pytest.approx(heads.curves(site.reader, run, "cross").aligned[1, 2].tolist(), abs=1e-4)
 
 

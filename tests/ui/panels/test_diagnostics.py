@@ -16,7 +16,7 @@ from tests.ui.test_routes import blocks_of
 
 TINY = VARIANT | {
     "steps": 12,
-    "validate_every": 4,
+    "eval_every": 4,
 }
 MINE, THEIRS = "h" * 32, "i" * 32
 
@@ -71,7 +71,7 @@ def test_a_run_of_before_has_every_gauge_but_updates_and_says_why_no_curves(site
 @pytest.mark.trust
 def test_cut_the_table_says_exactly_0_where_nothing_arrives(site):
     rows = {row[0]: row[1:] for row in block(site.panel("health", run="reverse"), "three")["rows"]}
-    assert list(rows) == [say("en", f"health.memory_{memory}") for memory in limits("memory").choices]
+    assert list(rows) == [say("en", f"health.memory_{memory}") for memory in limits("memory_mode").choices]
     assert rows[say("en", "health.memory_cut")][:2] == ["0", "0"]
     assert all(float(number) > 0 for memory in ("whole", "mean") for number in rows[say("en", f"health.memory_{memory}")])
 
@@ -105,10 +105,10 @@ def test_a_run_that_was_told_has_its_curves_and_updates(site, run):
     ]
 
 
-def test_it_obeys_the_film(site, run):
+def test_it_obeys_the_replay(site, run):
     for step in (0, 1, 4, 12):
         panel = site.panel("health", run=run.id, step=step)
-        assert panel["step"] == step  # the film's beginning, and the validations, are examined
+        assert panel["step"] == step  # the replay's beginning, and the validations, are examined
         assert block(panel, "reaching")["figure"]["layout"]["shapes"][0]["x0"] == step
         assert f"step {step}" in block(panel, "parts-now")["title"]
     assert "update" not in [option["value"] for option in block(site.panel("health", run=run.id, step=0), "gauge")["options"]]
@@ -141,7 +141,7 @@ def test_in_every_dress(site, run, language, more):
 
 
 def test_what_was_done_to_the_memory_is_said_and_drawn(site, run):
-    run.history.events.append((4, "memory", "cut"))
+    run.history.events.append((4, "memory_mode", "cut"))
     try:
         panel = site.panel("health", run=run.id, step="12")
         found = block(panel, "reaching")

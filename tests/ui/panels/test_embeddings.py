@@ -1,4 +1,4 @@
-"""The tab of vectors draws the model's own vectors, names every point, and moves only the points along the film."""
+"""The tab of vectors draws the model's own vectors, names every point, and moves only the points along the replay."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def test_the_nearest_tokens_and_all_cosines_are_the_tables_own(site):
 
 @pytest.mark.parametrize("what", KINDS)
 @pytest.mark.parametrize("run", ["reverse", "german_english"])
-def test_the_film_moves_the_points_and_neither_their_names_nor_the_frame(site, run, what):
-    steps = site.runs.get(run).film.parameter_steps
+def test_the_replay_moves_the_points_and_neither_their_names_nor_the_frame(site, run, what):
+    steps = site.runs.get(run).replay.parameter_steps
     text = site.reader.examples(site.runs.get(run))[0][0]
     first, middle, last = (site.panel("vectors", run=run, what=what, text=text, step=step) for step in (steps[0], steps[-2], steps[-1]))
     assert [panel["step"] for panel in (first, middle, last)] == [steps[0], steps[-2], steps[-1]]

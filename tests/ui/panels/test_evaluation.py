@@ -70,7 +70,7 @@ def test_a_mistake_can_be_looked_at(site):
 
 def test_it_says_how_far_it_is_and_shows_what_it_knows(site, monkeypatch):
     """The first answer comes after the first slice; nothing is said of what was not yet tried."""
-    monkeypatch.setattr(time_slices, "MOMENT", -1)
+    monkeypatch.setattr(time_slices, "BUDGET_S", -1)
     asked = {"run": "numbers_zh", "step": "0"}
     tried = []
     while (panel := site.panel("evaluate", **asked))["more"]:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from playground.config import MAX_POSITIONS
-from playground.queries.translate import WIDEST
+from playground.queries.translate import MAX_BEAM
 from playground.words import say
 
 LONG = "wir glauben , dass ein schlaues Pferd den Vogel ruft"
@@ -136,7 +136,7 @@ def test_odd_numbers_are_brought_into_range(site, method, value):
     blocks = ask(site, method=method, **dict.fromkeys((*names, "q", "layer", "head", "width"), value))
     assert lines(blocks)[0] == [*"hello"]
     if method == "beam":
-        assert 1 <= found(blocks, "beam")["value"] <= WIDEST
+        assert 1 <= found(blocks, "beam")["value"] <= MAX_BEAM
         assert 0 <= found(blocks, "penalty")["value"] <= 2
     else:
         assert 0.1 <= found(blocks, "temperature")["value"] <= 3

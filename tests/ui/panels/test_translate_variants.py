@@ -11,8 +11,8 @@ from playground.ui.panels import TABS
 
 TOKEN = "c" * 32
 TINY = {
-    "pairs": 200,
-    "heldout": 20,
+    "train_size": 200,
+    "validation_size": 20,
     "d_model": 16,
     "n_heads": 2,
     "encoder_layers": 1,
@@ -31,7 +31,7 @@ TINY = {
         {"positions": "both", "activation": "gelu", "share_embeddings": "all"},
         {"positions": "none", "residual": False, "attention_scale": False, "embedding_scale": False},
         {"n_heads": 8, "d_model": 8, "encoder_layers": 6, "decoder_layers": 2},
-        {"task": "german_english", "tokenizer": "bpe", "vocabulary": 96, "share_embeddings": "output"},
+        {"task": "german_english", "tokenizer": "bpe", "vocab_size": 96, "share_embeddings": "output"},
         {"task": "one_to_many", "optimiser": "adam", "schedule": "paper", "dropout": 0.1},
         {"task": "beer", "batch_size": 1},
     ],

@@ -17,8 +17,8 @@ from tests.ui.test_routes import blocks_of, numbers_of
 
 TOKEN = "d" * 32
 TINY = {
-    "pairs": 100,
-    "heldout": 10,
+    "train_size": 100,
+    "validation_size": 10,
     "d_model": 8,
     "n_heads": 2,
     "encoder_layers": 1,
@@ -28,14 +28,14 @@ TINY = {
     "batch_size": 8,
     "dropout": 0.1,
 }
-TWISTS = [twist for twist in limits("twist").choices if twist != default("twist")]
+TWISTS = [variant for variant in limits("variant").choices if variant != default("variant")]
 ASKING = [name for name in PANELS if name not in BY_FORMULA]
 
 
 @pytest.fixture(scope="module", params=TWISTS)
-def twisted(site, request):
-    """(the twist, a run of it that has ended)."""
-    run = site.runs.get(actions.train_run(site.runs, TOKEN, "en", TINY | {"twist": request.param})["run"])
+def changed(site, request):
+    """(the variant, a run of it that has ended)."""
+    run = site.runs.get(actions.train_run(site.runs, TOKEN, "en", TINY | {"variant": request.param})["run"])
     end = time.monotonic() + 60
     while run.working:
         assert time.monotonic() < end
@@ -45,53 +45,53 @@ def twisted(site, request):
     site.runs.delete(run.id, TOKEN)
 
 
-def refusal(twist: str, language: str) -> dict:
-    name = shown_value("twist", twist, language)
-    assert name != twist
-    return {"error": say(language, "page.twisted", twist=name), "key": "page.twisted"}
+def refusal(variant: str, language: str) -> dict:
+    name = shown_value("variant", variant, language)
+    assert name != variant
+    return {"error": say(language, "page.has_variant", variant=name), "key": "page.has_variant"}
 
 
-def test_exactly_what_follows_the_formulas_steps_aside(site, twisted):
-    twist, run = twisted
-    language = LANGUAGES[TWISTS.index(twist) % len(LANGUAGES)]
+def test_exactly_what_follows_the_formulas_steps_aside(site, changed):
+    variant, run = changed
+    language = LANGUAGES[TWISTS.index(variant) % len(LANGUAGES)]
     for name in BY_FORMULA:
-        assert site.get(f"panel/{name}", run=run.id, lang=language).json() == refusal(twist, language), name
+        assert site.get(f"panel/{name}", run=run.id, lang=language).json() == refusal(variant, language), name
     for name in ASKING:
         panel = site.panel(name, run=run.id, lang=language)
         assert "error" not in panel, f"{name}: {panel}"
         assert all(math.isfinite(number) for number in numbers_of(panel)), name
 
 
-def test_of_attention_only_the_products_step_aside(site, twisted):
-    twist, run = twisted
+def test_of_attention_only_the_products_step_aside(site, changed):
+    variant, run = changed
     for view in VIEWS:
         panel = site.get("panel/attention", run=run.id, part="decoder", view=view, step="1", q="1").json()
         found = {block["id"]: block for block in blocks_of(panel["blocks"])}
         assert found["view"]["value"] == view
-        assert ("twisted" in found) == (view == "product")
-        assert view != "product" or found["twisted"]["text"] == refusal(twist, "en")["error"]
+        assert ("variant" in found) == (view == "product")
+        assert view != "product" or found["variant"]["text"] == refusal(variant, "en")["error"]
 
 
-def test_it_translates_with_a_beam_too(site, twisted):
-    assert "error" not in site.panel("translate", run=twisted[1].id, method="beam")
+def test_it_translates_with_a_beam_too(site, changed):
+    assert "error" not in site.panel("translate", run=changed[1].id, method="beam")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_twist_stands_in_the_line_of_differences(site, twisted, language):
-    twist, run = twisted
-    names = [shown_value("twist", value, language) for value in (default("twist"), twist)]
+def test_the_twist_stands_in_the_line_of_differences(site, changed, language):
+    variant, run = changed
+    names = [shown_value("variant", value, language) for value in (default("variant"), variant)]
     card = site.get(f"run/{run.id}", lang=language).json()
-    assert f"{say(language, 'knobs.twist.label')} {names[0]} → {names[1]}" in card["line"]
-    assert card["settings"]["twist"] == twist
+    assert f"{say(language, 'knobs.variant.label')} {names[0]} → {names[1]}" in card["line"]
+    assert card["settings"]["variant"] == variant
 
 
-def test_what_a_model_with_a_bug_sees_is_shown_and_not_what_it_should_see(site, twisted):
+def test_what_a_model_with_a_bug_sees_is_shown_and_not_what_it_should_see(site, changed):
     """Of the future, a model without a causal mask has weights; whose mask is the paper's has none."""
-    twist, run = twisted
-    if twist == "view_for_transpose":
+    variant, run = changed
+    if variant == "view_for_transpose":
         pytest.skip("its masks are the paper's, and stand at other tokens")
     panel = site.panel("attention", run=run.id, part="decoder", view="lines", target="reference")
     lines = next(block for block in blocks_of(panel["blocks"]) if block["kind"] == "lines")
     future = [weight for q, row in enumerate(lines["weights"]) for k, weight in enumerate(row) if k > q]
     assert len(future) > 1
-    assert any(future) == (twist in ("no_causal_mask", "inverted_mask"))
+    assert any(future) == (variant in ("no_causal_mask", "inverted_mask"))

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from playground.config import Refusal, limits
-from playground.lessons.controlled import NATS, SEEDS, Bench, Result, counts
+from playground.lessons.controlled import NATS, SEEDS, ControlledExperiment, Result, is_complete
 from playground.lessons.lab import Outcome
-from playground.runs.model_cache import Models
+from playground.runs.model_cache import ModelCache
 from playground.runs.run import Run
 from playground.ui import blocks
 from playground.ui.panels.lessons import guessing
@@ -32,21 +32,21 @@ class Shown(NamedTuple):
     outcome: Outcome | None
 
 
-def show(view: View, bench: Bench) -> Shown:
+def show(view: View, bench: ControlledExperiment) -> Shown:
     asked, seeds = view.whole("toss", 1, 1, SEED), _seeds(view, bench)
-    if bench.alone and seeds:
+    if bench.is_mystery and seeds:
         asked = max(seeds)
         seeds = {asked: seeds[asked]}
     runs = [run for arms in seeds.values() for run in arms.values()]
     works = any(run.working for run in runs)
-    ended = {seed: arms for seed, arms in seeds.items() if all(map(counts, arms.values()))}
+    ended = {seed: arms for seed, arms in seeds.items() if all(map(is_complete, arms.values()))}
     outcome = bench.verdict(_results(view, bench, ended)) if ended else None
     begun = {seed: arms for seed, arms in seeds.items() if all(_begun(run) for run in arms.values())}
     found = outcome.exhibits if outcome else bench.exhibits(_results(view, bench, begun)) if begun else ()
     train = []
     if not seeds:
         train = [_train(view, bench, asked, "lessons.train")]
-    elif not works and not bench.alone and len(seeds) < SEEDS:
+    elif not works and not bench.is_mystery and len(seeds) < SEEDS:
         train = [_train(view, bench, max(seeds) % SEED + 1, "lessons.another_seed")]
     shown = [
         blocks.text("about", bench.say(view.language, "about"), css="pg-caption"),
@@ -58,14 +58,14 @@ def show(view: View, bench: Bench) -> Shown:
     return Shown(shown, works, bool(found), outcome)
 
 
-def verdict(view: View, bench: Bench, outcome: Outcome, guess: str, sure: str) -> list[dict]:
+def verdict(view: View, bench: ControlledExperiment, outcome: Outcome, guess: str, sure: str) -> list[dict]:
     """What came of a guess, and over how many seeds."""
     several = "lessons.spread_loss" if bench.judged in NATS else "lessons.spread"
-    spread = "" if bench.alone else view.say(several if outcome.numbers["seeds"] > 1 else "lessons.one_seed", **outcome.numbers)
+    spread = "" if bench.is_mystery else view.say(several if outcome.numbers["seeds"] > 1 else "lessons.one_seed", **outcome.numbers)
     return guessing.verdict(view, bench.say, bench.name, outcome.answer, outcome.numbers, guess, sure, spread)
 
 
-def _seeds(view: View, bench: Bench) -> dict[int, Arms]:
+def _seeds(view: View, bench: ControlledExperiment) -> dict[int, Arms]:
     """The runs that the address names, by seed and arm; only seeds with all their arms, and no run of anything else."""
     found: dict[int, Arms] = {}
     for id in view.parameters.get("arms", "").split(".")[-SHOWN:]:
@@ -84,27 +84,27 @@ def _begun(run: Run) -> bool:
     return bool(len(run.history.validations) and len(run.history.steps))
 
 
-def _results(view: View, bench: Bench, seeds: dict[int, Arms]) -> list[list[Result]]:
+def _results(view: View, bench: ControlledExperiment, seeds: dict[int, Arms]) -> list[list[Result]]:
     """A list for each arm, with all seeds."""
     arms = next(iter(seeds.values()))
     return [[_result(view, bench, arm, seed, runs[arm]) for seed, runs in seeds.items()] for arm in arms]
 
 
-def _result(view: View, bench: Bench, arm: str, seed: int, run: Run) -> Result:
+def _result(view: View, bench: ControlledExperiment, arm: str, seed: int, run: Run) -> Result:
     if run.status != "done" or not bench.more:
         return bench.result(arm, seed, run)
-    measured = view.reader.remember(run, ("bench", bench.name, run.step), lambda: bench.measured(run, view.runs.corpora, Models()))
+    measured = view.reader.remember(run, ("bench", bench.name, run.step), lambda: bench.measured(run, view.runs.corpora, ModelCache()))
     return bench.result(arm, seed, run, measured)
 
 
-def _train(view: View, bench: Bench, seed: int, key: str) -> dict:
+def _train(view: View, bench: ControlledExperiment, seed: int, key: str) -> dict:
     said = view.say(key, count=len(bench.arms_of(seed)), seed=seed)
     return blocks.button("train", "command", said, command="experiment", values={"lab": bench.name, "seed": seed})
 
 
-def _numbers(view: View, bench: Bench, seed: int) -> list[dict]:
+def _numbers(view: View, bench: ControlledExperiment, seed: int) -> list[dict]:
     """Which mystery: this one and its neighbours, ten in all."""
-    if not bench.alone:
+    if not bench.is_mystery:
         return []
     first = (seed - 1) // NUMBERS * NUMBERS + 1
     options = [{"value": str(number), "label": str(number)} for number in range(first, min(first + NUMBERS, SEED + 1))]
@@ -116,7 +116,7 @@ def _progress(view: View, runs: Sequence[Run]) -> dict:
     return blocks.progress("progress", done, steps, view.say("lessons.training", done=done, steps=steps))
 
 
-def _unended(view: View, bench: Bench, seeds: dict[int, Arms]) -> list[dict]:
+def _unended(view: View, bench: ControlledExperiment, seeds: dict[int, Arms]) -> list[dict]:
     """Why some seeds have no verdict: which arms didn't go to the end, or not with the settings they began with."""
     lines = [
         view.say(
@@ -129,7 +129,7 @@ def _unended(view: View, bench: Bench, seeds: dict[int, Arms]) -> list[dict]:
             why=run.message.say(view.language) if run.message else "",
         ).rstrip()
         for seed, arm, run in _all(seeds)
-        if not run.working and not counts(run)
+        if not run.working and not is_complete(run)
     ]
     return [blocks.text("unended", " ".join([view.say("lessons.no_verdict"), *lines]), css="pg-cell")] if lines else []
 
@@ -138,7 +138,7 @@ def _all(seeds: dict[int, Arms]) -> Iterable[tuple[int, str, Run]]:
     return ((seed, arm, run) for seed, arms in seeds.items() for arm, run in arms.items())
 
 
-def _looks(view: View, bench: Bench, seeds: dict[int, Arms]) -> list[dict]:
+def _looks(view: View, bench: ControlledExperiment, seeds: dict[int, Arms]) -> list[dict]:
     """A way into every arm of the newest seed."""
     newest = seeds[max(seeds)] if seeds else {}
     return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, urlencode
 
-from playground.lessons.controlled import Bench
+from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.lab import Lab, Value
 from playground.lessons.labs import KINDS, LABS, get
 from playground.ui import blocks
@@ -47,17 +47,17 @@ def _page(view: View, lab: Lab) -> dict:
         blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
     ]
-    if not isinstance(lab, Bench):
+    if not isinstance(lab, ControlledExperiment):
         if not answered:
             return {"blocks": head + asking}
         return {"blocks": head + locked(asking) + _result(view, lab, guess, sure) + _ending(view, lab)}
-    if not (answered or lab.alone):
+    if not (answered or lab.is_mystery):
         return {"blocks": head + asking}
     shown = experiment.show(view, lab)
     said = experiment.verdict(view, lab, shown.outcome, guess, sure) if answered and shown.outcome else []
     asking, ending = (locked(asking), _ending(view, lab)) if said else (asking, [])
     # who is to find something out looks first and guesses then
-    page = shown.blocks + (asking if shown.visible else []) + said if lab.alone else asking + said + shown.blocks
+    page = shown.blocks + (asking if shown.visible else []) + said if lab.is_mystery else asking + said + shown.blocks
     return {"blocks": head + page + ending, **({"more": True, "pause": experiment.PAUSE} if shown.works else {})}
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from playground.inspection.arithmetic import Derivation, Label
-from playground.queries.activations import Inside
+from playground.queries.activations import SentenceActivations
 from playground.ui import blocks as make
 from playground.ui.view import View
 
@@ -15,7 +15,7 @@ SIDES = ("left", "right", "part")
 WORDS = ("hide", "show", "guess", "check", "right", "higher", "lower", "no_number", "terms", "walk")
 
 
-def blocks(view: View, found: Inside, derivation: Derivation | None, cell: str, secret: bool) -> list[dict]:
+def blocks(view: View, found: SentenceActivations, derivation: Derivation | None, cell: str, secret: bool) -> list[dict]:
     """The calculation of the chosen cell, which is called `cell`; a sentence that invites to choose one when none is."""
     if derivation is None:
         return [make.text("invite", view.say("map.invite"), css="map-invite")]
@@ -27,7 +27,7 @@ def asks(derivation: Derivation | None) -> bool:
     return derivation is not None and derivation.steps[-1].text != derivation.result
 
 
-def _sheet(view: View, found: Inside, derivation: Derivation, cell: str, secret: bool) -> dict:
+def _sheet(view: View, found: SentenceActivations, derivation: Derivation, cell: str, secret: bool) -> dict:
     """While it is `secret`, the last line is left to the student, and `answer` is only for the page's script to compare with."""
     heads = {side: view.say(f"map.sheet_{derivation.operation}_{side}") for side in SIDES} if derivation.terms else {}
     steps = [
@@ -73,7 +73,7 @@ def _equals(view: View, derivation: Derivation) -> str:
     return view.say("map.sheet_equals" if same else "map.sheet_equals_nearly", value=derivation.shown.replace("-", "−"))
 
 
-def _label(view: View, found: Inside, label: Label) -> dict:
+def _label(view: View, found: SentenceActivations, label: Label) -> dict:
     """What a number is called and, where the model computed it, the way there."""
     name = {"text": label.text, "title": view.say(f"map.term_{label.name}")}
     if label.stage in found.stages:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from playground.inspection.activations import Stage
-from playground.queries.activations import Inside
+from playground.queries.activations import SentenceActivations
 from playground.ui.view import View, tokens
 
 EMBEDDING = ("ids", "embedding", "scaled", "positions")
@@ -23,7 +23,7 @@ MINI = (24, 64)  # most rows and columns of a small picture
 STRONGEST, MASKED = 127, -128  # of the numbers that a small picture is made of
 
 
-def plan(view: View, inside: Inside, head: int, unfolded: Mapping[str, int]) -> dict:
+def plan(view: View, inside: SentenceActivations, head: int, unfolded: Mapping[str, int]) -> dict:
     """Both columns of the drawing as lines of tokens, tiles and folded layers; the memory between them; the lines that join tiles.
 
     `unfolded` says which layer of "encoder" and "decoder" is shown when not all are.
@@ -40,7 +40,7 @@ def plan(view: View, inside: Inside, head: int, unfolded: Mapping[str, int]) -> 
 class _Plan:
     """Draws for one view; keeps the addresses it has placed."""
 
-    def __init__(self, view: View, inside: Inside, head: int) -> None:
+    def __init__(self, view: View, inside: SentenceActivations, head: int) -> None:
         self.view, self.inside, self.stages, self.head = view, inside, inside.stages, head
 
     def title(self, name: str, hue: str, **values: object) -> dict:

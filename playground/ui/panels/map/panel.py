@@ -6,21 +6,21 @@ from collections.abc import Mapping
 
 from playground.figures import theme
 from playground.inspection.activations import Stage
-from playground.queries.activations import Cell, Inside, inside
-from playground.runs.lru import Memory
+from playground.queries.activations import Cell, SentenceActivations, activations
+from playground.runs.lru import LRU
 from playground.ui import blocks
 from playground.ui.panels.map import stage, worksheet
 from playground.ui.panels.map.layout import FOLDED, path, plan
 from playground.ui.view import View
 
-DRAWN = Memory(64, 0)  # drawings, which hold no arrays: one is the same for every cell that is clicked
+DRAWN = LRU(64, 0)  # drawings, which hold no arrays: one is the same for every cell that is clicked
 
 
 def panel(view: View) -> dict:
     config, asked = view.run.experiment.model, view.parameters.get("stage", "")
     layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
     head = view.whole("head", 1, 1, config.n_heads) - 1
-    found, derivation = inside(view.reader, view.run, view.step, view.text, _fed(view) == "reference", _cell(view, asked, head))
+    found, derivation = activations(view.reader, view.run, view.step, view.text, _fed(view) == "reference", _cell(view, asked, head))
     opened = found.stages.get(asked)
     unfolded = _unfolded(asked, layers)
     shown = {stack: n or 0 for stack, n in unfolded.items()}
@@ -49,7 +49,7 @@ def panel(view: View) -> dict:
     }
 
 
-def here(view: View, found: Inside, opened: Stage | None, head: int) -> list[dict]:
+def here(view: View, found: SentenceActivations, opened: Stage | None, head: int) -> list[dict]:
     """Where one is: from the whole model down to the open stage. A piece with a "stage" leads there; an "aside" is no place."""
     pieces: list[dict] = [{"text": view.say("map.whole"), "stage": ""}]
     if opened:

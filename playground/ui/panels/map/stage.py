@@ -9,7 +9,7 @@ from playground.inspection import tensors
 from playground.inspection.activations import Stage
 from playground.inspection.arithmetic import Derivation
 from playground.inspection.formulas import About, about
-from playground.queries.activations import Inside
+from playground.queries.activations import SentenceActivations
 from playground.ui import blocks as make
 from playground.ui.panels.map import derivation_view
 from playground.ui.panels.map.layout import path, scale, seen_of, slice_of, strongest
@@ -22,7 +22,7 @@ LIKELIEST = 40  # tokens of a large vocabulary that are shown
 LETTERS = {"S": "source", "T": "target", "H": "heads", "D": "width", "K": "size", "F": "inner", "V": "vocabulary"}
 
 
-def blocks(view: View, found: Inside, derivation: Derivation | None, stage: Stage, head: int) -> list[dict]:
+def blocks(view: View, found: SentenceActivations, derivation: Derivation | None, stage: Stage, head: int) -> list[dict]:
     """Everything about one stage; `head` counts from 0 and only matters where the stage has heads."""
     values, known = slice_of(stage.values, stage, head), about(view.run.experiment.model, stage)
     rows, row_title, row_side = _rows(view, found, stage)
@@ -76,7 +76,7 @@ def _about(view: View, known: About) -> list[dict]:
     ]
 
 
-def _rows(view: View, found: Inside, stage: Stage) -> tuple[list[str], str, str]:
+def _rows(view: View, found: SentenceActivations, stage: Stage) -> tuple[list[str], str, str]:
     """What the rows are called, the title of their axis, and the side of the sentence they stand on."""
     letter = stage.axes[1] if stage.axes[0] == "H" else stage.axes[0]
     if letter == "S":
@@ -88,7 +88,7 @@ def _rows(view: View, found: Inside, stage: Stage) -> tuple[list[str], str, str]
     return [f"{before}→{after}" for before, after in zip(read, asked, strict=True)], view.say("map.axis_asks"), "tgt"
 
 
-def _columns(view: View, found: Inside, stage: Stage) -> tuple[list[str], str, str]:
+def _columns(view: View, found: SentenceActivations, stage: Stage) -> tuple[list[str], str, str]:
     """The same of the columns. Dimensions count from 1."""
     letter = stage.axes[-1]
     if len(stage.axes) == 1:

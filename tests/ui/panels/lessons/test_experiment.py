@@ -11,14 +11,14 @@ import pytest
 from playground.config import BUGS, Refusal
 from playground.lessons import bugs
 from playground.lessons.labs import LABS
-from playground.runs.model_cache import Models
+from playground.runs.model_cache import ModelCache
 from playground.ui import actions
 from playground.ui.controls import label
 from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
 from playground.words import LANGUAGES
 
 ME, OTHER = OWNERS = "e" * 32, "f" * 32
-TINY = {"d_model": 8, "n_heads": 2, "d_ff": 8, "steps": 4, "batch_size": 4, "heldout": 10, "validate_every": 2}
+TINY = {"d_model": 8, "n_heads": 2, "d_ff": 8, "steps": 4, "batch_size": 4, "validation_size": 10, "eval_every": 2}
 
 
 LONG = {"steps": 100_000}
@@ -68,7 +68,7 @@ def test_from_the_button_to_the_verdict(site, bench, language):
     answer, after = shown(site, **asked, arms=arms)
     assert "more" not in answer
     trained = zip(lab.arms, map(site.runs.get, arms.split(".")), strict=True)
-    outcome = lab.verdict([[lab.result(arm, 1, run, lab.measured(run, site.runs.corpora, Models()))] for arm, run in trained])
+    outcome = lab.verdict([[lab.result(arm, 1, run, lab.measured(run, site.runs.corpora, ModelCache()))] for arm, run in trained])
     assert lab.say(language, f"why_{outcome.answer}", **outcome.numbers) in after["verdict"]["text"]
     assert after["record"]["right"] == (outcome.answer == lab.guesses[0])
     looks = [block["to"] for block in after["controls"]["blocks"] if block["id"].startswith("look")]
@@ -235,8 +235,8 @@ def test_a_mystery_does_not_say_what_was_changed(site, bench, language):
     site.runs.rename(ids[1], ME, "mine")
     for id in (ids[1], *copies):
         card = site.get(f"run/{id}", lang=language).json()
-        assert card["settings"]["twist"] == "none"
-        assert label("twist", language) not in card["line"]
+        assert card["settings"]["variant"] == "none"
+        assert label("variant", language) not in card["line"]
         assert "?" in site.panel("map", run=id, lang=language)["error"]
     assert not site.get(f"run/{ids[0]}").json()["settings"].items() ^ site.get(f"run/{ids[1]}").json()["settings"].items()
 

@@ -10,7 +10,7 @@ import pytest
 
 from playground.config import Experiment
 from playground.inspection.derivation import explain
-from playground.queries.activations import inside
+from playground.queries.activations import activations
 from playground.ui.panels.map.worksheet import KINDS
 from playground.words import say
 from tests.inspection.pocket import calculate, parts
@@ -24,7 +24,7 @@ UNASKED = {"ids", "embedding", "concat", "memory", "output"}  # looked up or cop
 
 @pytest.fixture(scope="module")
 def found(site):
-    return inside(site.reader, site.runs.get(RUN), None, TEXT)[0]
+    return activations(site.reader, site.runs.get(RUN), None, TEXT)[0]
 
 
 def ask(site, **parameters) -> dict:
@@ -262,8 +262,8 @@ def test_the_decoder_may_be_fed_the_right_answer(site):
     assert refused["error"].endswith(".")
 
 
-def test_a_step_of_the_film_has_its_own_numbers(site):
-    first = site.runs.get(RUN).film.parameter_steps[0]
+def test_a_step_of_the_replay_has_its_own_numbers(site):
+    first = site.runs.get(RUN).replay.parameter_steps[0]
     early, late = (ask(site, stage=WEIGHTS, row=1, col=1, **step) for step in ({"step": first}, {}))
     assert (early["step"], late["step"]) == (first, site.runs.get(RUN).step)
     assert block(early, "sheet")["answer"] != block(late, "sheet")["answer"]
@@ -283,7 +283,7 @@ def test_many_layers_are_folded_but_for_the_one_that_is_asked_for(site):
     run = site.runs.create(Experiment().with_(**knobs), MINE)
     try:
         wait(run, "done")
-        found = inside(site.reader, run, None, "ab")[0]
+        found = activations(site.reader, run, None, "ab")[0]
         whole = block(ask(site, run=run.id, text="ab"), "map")
         folds = [line["stage"] for line in whole["encoder"] if line["kind"] == "fold"]
         assert folds == ["encoder.1", "encoder.2"]
