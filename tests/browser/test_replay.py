@@ -55,10 +55,10 @@ def test_scrub_the_replay(visit):
 
     tab(page, "Learn")
     page.locator("#pg-replay-play").click()
-    expect(page.locator("#pg-replay-play")).to_have_attribute("aria-label", "Pause the replay")
+    expect(page.locator("#pg-replay-play")).to_have_attribute("aria-label", "Pause the film")
     eventually(page, lambda: int(address(page)["step"]), lambda step: step >= 2)
     page.locator("#pg-replay-play").click()
-    expect(page.locator("#pg-replay-play")).to_have_attribute("aria-label", "Play the replay")
+    expect(page.locator("#pg-replay-play")).to_have_attribute("aria-label", "Play the film")
     stopped = address(page)["step"]
     expect(learn).to_have_attribute("data-step", stopped)
 
