@@ -23,6 +23,7 @@ TINY = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "knobs",
     [
