@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1] / "playground"
-ORDER = re.compile(r"Read in this order:(.*?)(?:\n\n[A-Z](?!hat they share)|$)", re.DOTALL)
-PACKAGES = [file for file in sorted(ROOT.rglob("__init__.py")) if "Read in this order" in file.read_text(encoding="utf-8")]
+ORDER = re.compile(r"Read\s+in\s+this\s+order:(.*?)(?:\n\n[A-Z](?!hat they share)|$)", re.DOTALL)
+PACKAGES = [file for file in sorted(ROOT.rglob("__init__.py")) if ORDER.search(file.read_text(encoding="utf-8"))]
 
 
 def named(docstring: str) -> list[str]:
