@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from playground.config import LIVE_KNOBS, PARTS, default, limits
-from playground.words import say
+from playground.words import ENGLISH, say
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -92,7 +92,7 @@ def _value(value: object) -> str:
 
 
 def _meaning(name: str) -> str:
-    return say("en", f"knobs.{name}.help") + (" *Acts in a running run.*" if name in LIVE_KNOBS else "")
+    return say(ENGLISH, f"knobs.{name}.help") + (" *Acts in a running run.*" if name in LIVE_KNOBS else "")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from playground.config import Refusal
 from playground.queries.reader import Piece, Reader, SentenceTrace
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.words import entries, say
+from playground.words import ENGLISH, LANGUAGES, entries, say
 
 EXAMPLES = 20
 
@@ -120,7 +120,9 @@ def examples(reader: Reader, run: Run) -> list[tuple[str, str]]:
 
 
 def language(parameters: Mapping[str, str]) -> str:
-    return "zh" if parameters.get("lang") == "zh" else "en"
+    """The language that a request asks for; English when it asks for none of ours."""
+    asked = parameters.get("lang", "")
+    return asked if asked in LANGUAGES else ENGLISH
 
 
 def texts(pieces: tuple[Piece, ...]) -> list[str]:

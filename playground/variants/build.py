@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 
+from playground.choices import VARIANTS
 from playground.config import ModelConfig
 from playground.model.transformer import Transformer
-from playground.variants.alternatives import VARIANTS
+from playground.variants.alternatives import ALTERNATIVES
 from playground.variants.bugs import BUGS
 from playground.variants.variant import Variant
 
-ALL: dict[str, Variant] = {"none": Variant(), **BUGS, **VARIANTS}
+
+def joined(made: Mapping[str, Mapping[str, Variant]]) -> dict[str, Variant]:
+    """All variants in the order of their declarations, from those made of each kind. Raises ValueError for one that is declared and not
+    made, or made and not declared as this kind."""
+    declared = {(alteration.kind, name) for name, alteration in VARIANTS.items()}
+    found = {(kind, name): variant for kind, variants in made.items() for name, variant in variants.items()}
+    if declared != found.keys():
+        missing, extra = sorted(declared - found.keys()), sorted(found.keys() - declared)
+        raise ValueError(f"declared and not made: {missing}; made and not declared: {extra}")
+    return {name: found[alteration.kind, name] for name, alteration in VARIANTS.items()}
+
+
+ALL = joined({"paper": {"none": Variant()}, "bug": BUGS, "alternative": ALTERNATIVES})
 
 
 def variant_of(config: ModelConfig) -> Variant:

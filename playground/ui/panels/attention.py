@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from playground.config import BUGS
 from playground.figures import attention as pictures
 from playground.figures import theme
 from playground.inspection import attention as facts
@@ -126,7 +125,7 @@ def seen(view: View, part: str) -> np.ndarray:
     source, fed = [piece.id for piece in view.look.source], [piece.id for piece in view.look.fed]
     found = masks.batch([source], [fed])
     mask = {"encoder": found["padding"], "decoder": found["target"], "cross": found["memory"]}[part][0]
-    if view.run.experiment.model.variant in BUGS:
+    if view.run.experiment.model.alteration.kind == "bug":
         mask = np.ones_like(mask)
     return np.broadcast_to(mask, (len(source) if part == "encoder" else len(fed), mask.shape[-1]))
 

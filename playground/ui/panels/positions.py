@@ -19,7 +19,8 @@ def panel(view: View) -> dict:
     d_model, trained = view.run.experiment.model.d_model, view.reader.longest(view.run)
     length = min(max(SHOWN_POSITIONS, trained + 16), 128)
     table = facts.sinusoids(length, d_model)
-    own = view.run.experiment.model.positions
+    encoding = view.run.experiment.model.encoding
+    told = (encoding.added or "none") + ("_rotary" if encoding.rotary else "")
     kinds = [{"value": name, "label": view.say(f"page.pos_{name}")} for name in KINDS]
     common = {"dark": view.dark, "labels": view.labels}
     shift = view.whole("shift", 3, 0, 32)
@@ -64,13 +65,13 @@ def panel(view: View) -> dict:
         ]
         source = facts.rotation
     else:
-        shown, source = _own_table(view, own, length, d_model, trained, common)
+        shown, source = _own_table(view, told, length, d_model, trained, common)
     return {
         "step": None if kind != "learned" else view.step,
         "uses": ["pos", "shift", *(["step"] if kind == "learned" else [])],
         "blocks": [
             blocks.choice("pos", "pos", view.say("page.pos"), kinds, kind),
-            blocks.text("this", view.say(f"page.pos_run_{own}"), css="pg-caption"),
+            blocks.text("this", view.say(f"page.pos_run_{told}"), css="pg-caption"),
             *extra,
             *shown,
             blocks.code("source", source),
@@ -82,11 +83,11 @@ def _figure(id: str, figure: dict, caption: str) -> dict:
     return blocks.figure(f"pos-{id}", figure, caption)
 
 
-def _own_table(view: View, own: str, length: int, d_model: int, trained: int, common: dict) -> tuple[list[dict], object]:
+def _own_table(view: View, told: str, length: int, d_model: int, trained: int, common: dict) -> tuple[list[dict], object]:
     """What this very run adds to its embeddings: its learnt table beside the sinusoids, or a sentence when there is none."""
-    if own != "learned":
+    if view.run.experiment.model.encoding.added != "learned":
         return [
-            blocks.text("none", view.say(f"page.pos_no_table_{own}"), css="pg-caption"),
+            blocks.text("none", view.say(f"page.pos_no_table_{told}"), css="pg-caption"),
             blocks.button("try", "knob", view.say("page.pos_try_learned"), knob="positions"),
         ], model.LearnedPositions
     learnt, actual = view.reader.position_table(view.run, view.step)
