@@ -1,4 +1,4 @@
-"""What the README takes from the code: the table of parameters, the answers of the quiz, where what is, the trust tests. `python -m playground.readme`."""
+"""What the README takes from the code: parameters, answers of the quiz, where what is, trust tests. `python -m playground.readme`."""
 
 from __future__ import annotations
 
