@@ -22,7 +22,7 @@ RULES = {
     "inspection": ({"torch", "numpy"}, {"config", "model"}),
     "training": ({"torch"}, {"config", "model", "data", "decoding", "variants"}),
     "runs": (
-        {"torch", "numpy", "safetensors", "cachetools"},
+        {"torch", "numpy", "safetensors", "cachetools", "pandas"},
         {"words", "config", "model", "reading", "data", "variants", "inspection", "training"},
     ),
     "queries": (

@@ -20,6 +20,7 @@ from playground.runs.limits import Limits
 from playground.runs.names import clean_label, new_id, owner_of, owns
 from playground.runs.queue.workers import Workers
 from playground.runs.run import Run
+from playground.runs.tables import runs_table
 from playground.runs.updates import Updates
 
 log = logging.getLogger(__name__)
@@ -28,6 +29,8 @@ SHIPPED = Path(__file__).parents[2] / "checkpoints"
 
 class Runs:
     """Thread-safe. A visitor's ids are looked up, never joined to a path; a visitor's token is compared by hash, in constant time."""
+
+    table = staticmethod(runs_table)
 
     def __init__(self, folder: Path | None = None, shipped: Path | None = SHIPPED, limits: Limits | None = None) -> None:
         """Reads the shipped runs and what is kept in `folder` (default_folder() when None), and starts the workers."""

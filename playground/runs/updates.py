@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from playground import words
-from playground.runs.history import decimate
+from playground.runs.history import COUNTS, decimate
 from playground.runs.lru import LRU
 from playground.runs.run import Run
 
@@ -58,8 +58,7 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
 
 def _rounded(columns: dict[str, list[float]]) -> dict[str, list[float | None]]:
     """Six digits are more than a curve shows; what is not finite becomes null."""
-    whole = ("step", "pairs")
     return {
-        name: [int(v) for v in column] if name in whole else [float(f"{v:.6g}") if math.isfinite(v) else None for v in column]
+        name: [int(v) for v in column] if name in COUNTS else [float(f"{v:.6g}") if math.isfinite(v) else None for v in column]
         for name, column in columns.items()
     }
