@@ -56,6 +56,17 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--step", type=int, help="an earlier step of the run's replay")
     command.add_argument("--json", action="store_true")
 
+    command = commands.add_parser("runs", help="list the runs that ship with the app and those that are kept")
+    command.set_defaults(command="runs")
+    command.add_argument("--folder", type=Path, help="where a server keeps its runs, if not in PLAYGROUND_DATA or its usual place")
+    command.add_argument("--csv", type=Path, metavar="FILE", help="write the table here")
+
+    command = commands.add_parser("history", help="the curve of a run, step by step")
+    command.set_defaults(command="history")
+    command.add_argument("run", type=Path, metavar="RUN_FOLDER")
+    command.add_argument("--validations", action="store_true", help="a row for each validation instead")
+    command.add_argument("--csv", type=Path, metavar="FILE", help="write the table here")
+
     command = commands.add_parser("read", help="say what a file of sentence pairs was understood as")
     command.set_defaults(command="read")
     command.add_argument("files", nargs="+", type=Path, metavar="FILE")

@@ -24,7 +24,7 @@ RULES = {
     "inspection": ({"torch", "numpy"}, {"config", "model"}),
     "training": ({"torch"}, {"choices", "knobs", "config", "model", "data", "decoding", "variants"}),
     "runs": (
-        {"torch", "numpy", "safetensors"},
+        {"torch", "numpy", "safetensors", "cachetools", "pandas"},
         {"words", "config", "model", "reading", "data", "variants", "inspection", "training"},
     ),
     "queries": (

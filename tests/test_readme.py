@@ -7,6 +7,7 @@ import pytest
 
 from playground import readme
 from playground.readme import QUIZ, README, ROOT, WHERE, renewed
+from playground.runs.limits import Limits
 
 TEXT = README.read_text(encoding="utf-8")
 
@@ -36,6 +37,15 @@ def test_the_space_runs_the_gradio_that_is_pinned():
     assert f"sdk_version: {pinned}\n" in TEXT
     assert (ROOT / re.search(r"^app_file: (\S+)$", TEXT, re.MULTILINE).group(1)).is_file()
     assert len(re.search(r"^short_description: (.*)$", TEXT, re.MULTILINE).group(1)) <= 60
+
+
+def test_the_limits_are_those_of_a_server():
+    """In words, as a person reads them."""
+    words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+    each = re.search(r"Each student may have (\w+)\s+unfinished\s+runs", TEXT).group(1)
+    idle = re.search(r"stops\s+when\s+nobody\s+has\s+looked\s+for\s+(\w+)\s+minutes", TEXT).group(1)
+    assert words.index(each) == Limits.runs_each
+    assert 60 * words.index(idle) == Limits.idle_seconds
 
 
 def test_every_path_the_readme_names_exists():

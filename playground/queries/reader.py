@@ -116,7 +116,7 @@ class Reader:
 
     def remember(self, run: Run, key: tuple, make: Callable[[], Any]) -> Any:
         """`make()`, which asks no model, unless it is known under `key`: what it depends on besides the run."""
-        return self._known.get((run.id, *key), make)
+        return self._known.get_or_make((run.id, *key), make)
 
     def work(
         self, run: Run, step: int | None, key: tuple, work: Callable[[Transformer, int], Any],
@@ -130,8 +130,8 @@ class Reader:
 
         def task() -> Any:
             model, actual, number, _ = self._models.get(run, step)
-            found = self._known.get((number, key), lambda: work(model, actual))
-            return (found, self._known.get((number, *then[0]), lambda: then[1](model, found))) if then else found
+            found = self._known.get_or_make((number, key), lambda: work(model, actual))
+            return (found, self._known.get_or_make((number, *then[0]), lambda: then[1](model, found))) if then else found
 
         try:
             return self._threads.ask(task, TIMEOUT_S)

@@ -26,6 +26,7 @@ from starlette.routing import Route
 from playground.config import Refusal
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
+from playground.runs.tables import csv_of
 from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.panels import BY_FORMULA, PANELS
 from playground.ui.panels.map import worksheet
@@ -136,9 +137,13 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         return HTMLResponse(worksheet.page(request.query_params, stylesheet), headers=worksheet.HEADERS)
 
     def export(request: Request) -> Response:
-        name, content = uploading.exported(runs, request.query_params.get("own", ""), request.query_params.get("kind", ""))
-        headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
-        return Response(content, media_type="application/octet-stream", headers=headers)
+        return _file(*uploading.exported(runs, request.query_params.get("own", ""), request.query_params.get("kind", "")))
+
+    def history(request: Request) -> Response:
+        run = runs.get(request.query_params.get("run", ""))
+        if request.query_params.get("table") == "validations":
+            return _file(f"{run.name}-validations.csv", csv_of(run.history.validation_frame()))
+        return _file(f"{run.name}-steps.csv", csv_of(run.history.frame()))
 
     reads = {
         "/boot": lambda request: boot(runs, request.query_params),
@@ -146,6 +151,7 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), language(request.query_params)),
         "/panel/{name}": panel,
         "/export": export,
+        "/history": history,
         "/reading": lambda request: uploading.again(runs, request.query_params.get("own", ""), language(request.query_params)),
         "/preview": lambda request: preview(runs, request.query_params),
         "/qr": qr,
@@ -197,6 +203,12 @@ def _json(value: Any) -> Response:
         return value
     body = orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS)
     return Response(body, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _file(name: str, content: bytes | str) -> Response:
+    """To be kept, and never to be shown by the browser."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
+    return Response(content, media_type="application/octet-stream", headers=headers)
 
 
 def _refused(refusal: Refusal, request: Request) -> Response:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import math
 import re
 from pathlib import Path
 
+import pandas
 import plotly.graph_objects as go
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -162,6 +164,20 @@ def test_the_page_names_no_other_host(site):
     page = site.http.get("/").text
     hosts = set(re.findall(r"(?:src|href)=\"(?:https?:)?//([^/\"]+)", page))
     assert not hosts - {site.url.split("//")[1].rstrip("/")}, hosts
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_curves_can_be_taken_home(site, language):
+    """What the Training tab offers is the run's history, to the last bit."""
+    history = site.runs.get("sort").history
+    found = next(block for block in blocks_of(site.panel("learn", run="sort", lang=language)["blocks"]) if block["kind"] == "downloads")
+    files = {file["query"]["table"]: site.get(found["path"], lang=language, **file["query"]) for file in found["files"]}
+    for name, frame in (("steps", history.frame()), ("validations", history.validation_frame())):
+        assert files[name].headers["content-disposition"] == f'attachment; filename="sort-{name}.csv"'
+        back = pandas.read_csv(io.StringIO(files[name].text), float_precision="round_trip")
+        pandas.testing.assert_frame_equal(back, frame, check_exact=True)
+    assert site.get("history", run="nobody").json()["key"] == "runs.unknown"
+    assert "." not in found["path"]  # proxies take such a path for a file of their own
 
 
 def test_a_qr_code_is_a_picture(site):

@@ -11,6 +11,7 @@ from playground.ui import blocks
 from playground.ui.panels.attention import large
 from playground.ui.view import View
 
+HISTORY = ("steps", "validations")  # its tables
 NUMBERS = ("exact", "tokens", "loss", "seconds", "left", "speed")
 
 
@@ -37,6 +38,7 @@ def panel(view: View) -> dict:
     if view.step is not None:
         at, shown = probes_at(view.run, view.step)
         probes |= {"rows": [asdict(probe) for probe in shown], "caption": view.say("page.probes_at", step=at)}
+    files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
     picture = large(view, "learn-cross", part="cross")
     return {
         "step": view.look.step,
@@ -48,5 +50,6 @@ def panel(view: View) -> dict:
             ),
             probes,
             blocks.row("more", curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="thirds"),
+            blocks.downloads("history", view.say("page.history_download"), "history", files),
         ],
     }

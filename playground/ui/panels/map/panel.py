@@ -13,7 +13,7 @@ from playground.ui.panels.map import stage, worksheet
 from playground.ui.panels.map.layout import FOLDED, path, plan
 from playground.ui.view import View
 
-DRAWN = LRU(64, 0)  # drawings, which hold no arrays: one is the same for every cell that is clicked
+DRAWN = LRU(64)  # drawings: one is the same for every cell that is clicked
 
 
 def panel(view: View) -> dict:
@@ -24,7 +24,7 @@ def panel(view: View) -> dict:
     opened = found.stages.get(asked)
     unfolded = _unfolded(asked, layers)
     shown = {stack: n or 0 for stack, n in unfolded.items()}
-    drawn = DRAWN.get((found.number, view.language, head, *shown.values()), lambda: plan(view, found, head, shown))
+    drawn = DRAWN.get_or_make((found.number, view.language, head, *shown.values()), lambda: plan(view, found, head, shown))
     drawing = {
         "kind": "map",
         "id": "map",
