@@ -1,4 +1,4 @@
-"""Lean: the model's sums in as few calls of torch as they take, for when nothing but the tokens is wanted.
+"""The fast decoder: the model's sums in as few calls of torch as they take, for when nothing but the tokens is wanted.
 
 The model's own code is written to be read, and returns every weight of attention. With one token at a time most of its time goes into
 calls, not into numbers: here W_q, W_k and W_v are one product, keys and values have their places beforehand, and nothing is returned to

@@ -17,7 +17,7 @@ from playground.inspection.formulas import formula, kind, norm_module
 from playground.model.attention import MASKED
 from playground.model.transformer import Transformer
 
-FEWEST, MOST = 6, 12  # decimals; the fewest that reproduce the cell are taken
+MIN_DECIMALS, MAX_DECIMALS = 6, 12  # decimals; the fewest that reproduce the cell are taken
 LISTED = 6  # exponentials of a large vocabulary that are listed one by one
 
 
@@ -31,7 +31,7 @@ def explain(model: Transformer, stages: Mapping[str, Stage], address: str, index
     if len(index) != len(shape) or not all(0 <= i < size for i, size in zip(index, shape, strict=True)):
         raise IndexError(f"{address} of shape {shape} has no cell {index}")
     cell, key = _Cell(model, stages, stage, tuple(index)), formula(model.config, stage)
-    for decimals in range(FEWEST, MOST + 1):
+    for decimals in range(MIN_DECIMALS, MAX_DECIMALS + 1):
         sheet = Sheet(decimals)
         result = KINDS[kind(model.config, stage)](cell, sheet)
         agrees = near(float(result), cell.value) and near(sheet.drift, 0.0)

@@ -30,7 +30,7 @@ Live = make_dataclass("Live", [(name, KNOBS[name].type) for name in LIVE_KNOBS],
 
 
 @dataclass(frozen=True)
-class Step:
+class TrainingStep:
     """One update: its number from 1, the loss of its batch in nats, the learning rate, the gradient's length before clipping, the
     batch's source and target tokens without padding, and what an examined step showed (training/diagnostics.py)."""
 
@@ -108,7 +108,7 @@ class Training:
         for model in (self.model, self._evaluated, *self.replicas):
             model.config = obeying(model.config)
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[TrainingStep]:
         """One update for each next(), until experiment.training.steps are done. Raises Diverged."""
         config = self.experiment.training
         order = batches(self.corpus.train, config.batch_size, config.batch_unit, config.seed, start=self.step)
@@ -153,7 +153,7 @@ class Training:
             parameter.copy_(parameters[name])
         self._remember()
 
-    def _update(self, items: list[Item]) -> Step:
+    def _update(self, items: list[Item]) -> TrainingStep:
         """Forward, backward, step (section 5)."""
         config, number = self._config, self.step + 1
         rate = learning_rate(config, self.experiment.model.d_model, number)
@@ -183,7 +183,7 @@ class Training:
             raise Diverged(number)
         self.step = number
         health = step_diagnostics.row(lengths, self._last_good) if step_diagnostics else None
-        return Step(number, loss, rate, grad_norm, sources + sum(tokens), health)
+        return TrainingStep(number, loss, rate, grad_norm, sources + sum(tokens), health)
 
     def _gradient(self, micro_batches: list[MicroBatch], step_diagnostics: StepDiagnostics | None = None) -> tuple[Tensor, list[Tensor]]:
         """The loss of the whole batch, and its gradient for every parameter."""

@@ -10,7 +10,7 @@ from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal
 from playground.decoding import beam, greedy, model_decoder, sample, search
 from playground.decoding.fast_decoder import INITIAL_TOKENS, FastDecoder, is_stock_model
 from playground.inspection.copies import shadow_copy
-from playground.inspection.interventions import Change, Edit, Head
+from playground.inspection.interventions import Change, Edit, HeadId
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.transformer import Transformer
 from tests.decoding.test_kv_cache import SHIPPED, shipped
@@ -162,9 +162,9 @@ def test_where_the_lean_code_is_asked(monkeypatch):
 
 
 CHANGES = [
-    Change(frozenset({Head("encoder", 0, 1)})),
-    Change(frozenset({Head("decoder", 1, 0)})),
-    Change(frozenset({Head("cross", 0, 1)})),
+    Change(frozenset({HeadId("encoder", 0, 1)})),
+    Change(frozenset({HeadId("decoder", 1, 0)})),
+    Change(frozenset({HeadId("cross", 0, 1)})),
     Change(edit=Edit(1, 0, 2, masked=(0, 1))),
 ]
 

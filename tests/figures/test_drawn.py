@@ -88,7 +88,7 @@ def test_tokens_stand_on_the_axes_literally(page):
     names = [token for token in HARD if token != "\ud800"]
     draw(page, 720, top=bars.top_tokens(names, [0.01] * len(names), width=720))
     shown = page.evaluate("() => [...document.querySelectorAll('#top .ytick text')].map((text) => text.textContent)")
-    assert shown == [tokens.visible(name) if len(name) <= tokens.LONGEST else "<img␣src=x␣on…" for name in names]
+    assert shown == [tokens.visible(name) if len(name) <= tokens.MAX_LABEL_CHARACTERS else "<img␣src=x␣on…" for name in names]
     assert page.evaluate("() => document.querySelectorAll('img').length") == 0
     assert page.said == []
 
@@ -101,7 +101,7 @@ def test_the_hover_box_shows_tokens_literally_even_where_ticks_are_thinned_out(p
     draw(page, 720, matrix=attention.matrix(weights, names, names, mask=mask, kind="decoder", labels=labels("en")))
     for q, k in ((0, 0), (1, 1), (13, 2), (24, 23), (119, 118)):
         said = page.evaluate(HOVER, ["matrix", q, k])
-        row, column = (tokens.visible(names[i]) if len(names[i]) <= tokens.LONGEST else "<img␣src=x␣on…" for i in (q, k))
+        row, column = (tokens.visible(names[i]) if len(names[i]) <= tokens.MAX_LABEL_CHARACTERS else "<img␣src=x␣on…" for i in (q, k))
         assert said == f"{row} asks, {column} answersweight {weights[q][k]:.3f}"
     said = page.evaluate(HOVER, ["matrix", 1, 3])
     assert said == "<b>x</b> asks, %{x} is maskedweight exactly 0"

@@ -8,7 +8,7 @@ from playground.figures import attention as pictures
 from playground.figures import theme
 from playground.inspection import attention as facts
 from playground.inspection import masks
-from playground.inspection.heads import Scores
+from playground.inspection.heads import HeadScores
 from playground.model.attention import scaled_dot_product_attention
 from playground.ui import blocks
 from playground.ui.panels import attention_views as views
@@ -84,7 +84,7 @@ def pictured(view: View, shown: str, layer: int, head: int, mask: np.ndarray) ->
     return large(view, "attention"), []
 
 
-def thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: Scores) -> dict:
+def thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: HeadScores) -> dict:
     """Every head small, with its name."""
     weights, palette = view.weights, theme.colors(view.dark)
     return {

@@ -10,13 +10,13 @@ from playground.ui.view import View, tokens
 from playground.words import known
 
 SPLITS = ("heldout", "train", "test", "harder")
-SHOWN = 4
+SHOWN_SENTENCES = 4
 
 
 def panel(view: View) -> dict:
     task, split = view.run.experiment.data.task, view.choice("split", SPLITS)
     sizes = view.reader.sizes(view.run)
-    pairs = view.reader.examples(view.run, split, SHOWN)
+    pairs = view.reader.examples(view.run, split, SHOWN_SENTENCES)
     splits = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in SPLITS if sizes[name]]
     here = view.reader.pieces(view.run, view.text)
     lines = [{"label": view.say("page.this_sentence"), "tokens": tokens(here), "side": ""}]

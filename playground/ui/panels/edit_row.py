@@ -7,14 +7,14 @@ import numpy as np
 from playground.figures import changes as pictures
 from playground.figures import theme
 from playground.figures.bars import short
-from playground.inspection.interventions import Edit, Head
-from playground.queries.interventions import Outcome
+from playground.inspection.interventions import Edit, HeadId
+from playground.queries.interventions import InterventionResult
 from playground.ui import blocks
 from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, chosen, seen
 from playground.ui.view import View, texts
 
 
-def chooser(view: View, found: Outcome) -> list[dict]:
+def chooser(view: View, found: InterventionResult) -> list[dict]:
     """The head, the step, and a bar for each source token that can be pressed."""
     layer, head, at = _place(view, found)
     weights, colours = found.before.cross, theme.colors(view.dark)
@@ -37,7 +37,7 @@ def chooser(view: View, found: Outcome) -> list[dict]:
     ]
 
 
-def step(view: View, found: Outcome) -> list[dict]:
+def step(view: View, found: InterventionResult) -> list[dict]:
     """What the step of the edit says without it and with it, all else equal; without an edit, what the chosen step says."""
     *_, at = _place(view, found)
     if found.step:
@@ -59,12 +59,12 @@ def step(view: View, found: Outcome) -> list[dict]:
     return [blocks.figure("row-top", picture, said, view.say("whatif.row_top", step=at + 1))]
 
 
-def _last(found: Outcome) -> int:
+def _last(found: InterventionResult) -> int:
     """The last step that the sentence has with the edit and without it."""
     return min(len(found.unedited.asked), len(found.after.asked)) - 1
 
 
-def _place(view: View, found: Outcome) -> tuple[int, int, int]:
+def _place(view: View, found: InterventionResult) -> tuple[int, int, int]:
     """(layer, head, step) the cursor is at, inside what the model has and wrote."""
     layer, head = chosen(view, "cross")
     return layer, head, min(view.whole("q", 0, 0, 10**6), _last(found))
@@ -75,7 +75,7 @@ def _labels(view: View) -> dict[str, str]:
     return view.labels | {"before": view.say("whatif.row_without"), "after": view.say("whatif.row_with")}
 
 
-def _cells(view: View, found: Outcome) -> dict:
+def _cells(view: View, found: InterventionResult) -> dict:
     place = layer, head, at = _place(view, found)
     names = texts(found.before.source)
     before, after = found.unedited.cross[place], found.after.cross[place]
@@ -120,7 +120,7 @@ def _cells(view: View, found: Outcome) -> dict:
     }
 
 
-def _elsewhere(view: View, found: Outcome) -> list[dict]:
+def _elsewhere(view: View, found: InterventionResult) -> list[dict]:
     """When another row than the shown one is changed: which one it is, and the way there."""
     edit = found.change.edit
     if not edit or edit.place == _place(view, found) or edit.row > _last(found):
@@ -131,7 +131,7 @@ def _elsewhere(view: View, found: Outcome) -> list[dict]:
     return [blocks.row("row-elsewhere", said, there, css="controls")]
 
 
-def _notes(view: View, found: Outcome) -> list[dict]:
+def _notes(view: View, found: InterventionResult) -> list[dict]:
     """Why a change shows nothing, where that is so."""
     asked, (layer, head, _) = found.change, _place(view, found)
     notes = []
@@ -139,7 +139,7 @@ def _notes(view: View, found: Outcome) -> list[dict]:
         notes.append(view.say("whatif.row_far", step=asked.edit.row + 1))
     if asked.edit and found.step and not found.after.cross[asked.edit.place].any():
         notes.append(view.say("whatif.row_nowhere"))
-    if Head("cross", layer, head) in asked.off:
+    if HeadId("cross", layer, head) in asked.off:
         notes.append(view.say("whatif.row_off"))
     if (asked.memory or found.memory) != "whole":
         notes.append(view.say("whatif.row_squeezed"))

@@ -11,8 +11,8 @@ from playground.figures import theme
 from playground.figures.bars import short
 from playground.inspection import differences, interventions
 from playground.inspection.fact import Fact
-from playground.inspection.interventions import MEMORIES, PARTS, Change, Head
-from playground.queries.interventions import Outcome, outcome
+from playground.inspection.interventions import MEMORIES, PARTS, Change, HeadId
+from playground.queries.interventions import InterventionResult, outcome
 from playground.queries.results import SentenceTrace
 from playground.ui import blocks
 from playground.ui.panels import edit_row
@@ -62,11 +62,11 @@ def change(view: View) -> Change:
     return Change.parse(*(view.parameters.get(name, "") for name in ("off", "squeeze", "cells")))
 
 
-def head_name(view: View, head: Head, key: str = "whatif.head_one") -> str:
+def head_name(view: View, head: HeadId, key: str = "whatif.head_one") -> str:
     return view.say(key, part=view.say(f"whatif.part_{head.part}"), layer=head.layer + 1, head=head.head + 1)
 
 
-def _memory(view: View, found: Outcome) -> dict:
+def _memory(view: View, found: InterventionResult) -> dict:
     options = [{"value": "" if name == found.memory else name, "label": view.say(f"whatif.memory_{name}")} for name in MEMORIES]
     return blocks.choice("memory", "squeeze", view.say("whatif.memory"), options, found.change.memory or "")
 
@@ -107,7 +107,7 @@ def _switches(view: View, asked: Change) -> dict:
                 "all": view.say("whatif.all_layer", part=view.say(f"whatif.part_{part}"), layer=layer + 1),
                 "heads": [
                     {"id": str(head), "name": name(head), "weights": weights[layer, head.head].tolist() if small else None}
-                    for head in (Head(part, layer, number) for number in range(config.n_heads))
+                    for head in (HeadId(part, layer, number) for number in range(config.n_heads))
                 ],
             }
             for layer in range(len(weights))
@@ -128,7 +128,7 @@ def _switches(view: View, asked: Change) -> dict:
     }
 
 
-def _result(view: View, found: Outcome) -> list[dict]:
+def _result(view: View, found: InterventionResult) -> list[dict]:
     """Both sentences, what differs marked in both, and in words."""
     ids = [[piece.id for piece in look.asked] for look in (found.before, found.after)]
     gone, new = differences.marks(*ids)
@@ -164,7 +164,7 @@ def _line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: 
     }
 
 
-def _likely(view: View, found: Outcome, reference: bool) -> dict:
+def _likely(view: View, found: InterventionResult, reference: bool) -> dict:
     """How likely each token of one and the same sentence is to both models."""
     picture = pictures.pairs(
         texts(found.fed),
@@ -186,20 +186,20 @@ def half(view: View) -> int:
     return view.width if view.width < 700 else view.width // 2 - 20
 
 
-def _score(view: View, found: Outcome) -> dict:
+def _score(view: View, found: InterventionResult) -> dict:
     """Before and after over many sentences: that takes longer, and comes later."""
     key = f"{_looked(view, found)} {found.change.memory} {bool(found.change.edit)}"
     return blocks.later("score", "score", view.say("whatif.score_waiting"), key)
 
 
-def _importance(view: View, found: Outcome) -> dict:
+def _importance(view: View, found: InterventionResult) -> dict:
     """Every head by itself, when the rest is shown."""
     if view.run.working and view.step is None:
         return blocks.text("importance-waits", view.say("whatif.while_training"), css="pg-caption")
     return blocks.later("importance", "importance", view.say("whatif.importance_waiting"), _looked(view, found))
 
 
-def _looked(view: View, found: Outcome) -> str:
+def _looked(view: View, found: InterventionResult) -> str:
     """What both depend on."""
     off = "_".join(sorted(map(str, found.change.off)))
     return f"{view.run.id} {found.before.step} {off} {view.language} {view.dark} {view.width}"

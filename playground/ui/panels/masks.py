@@ -13,7 +13,7 @@ from playground.ui.view import View
 
 KINDS = ("memory", "padding", "causal", "target")
 SOURCE = {"memory": padding_mask, "padding": padding_mask, "causal": causal_mask, "target": target_mask}
-MOST = 4  # sentences in the batch
+MAX_SENTENCES = 4  # sentences in the batch
 
 
 def panel(view: View) -> dict:
@@ -24,7 +24,7 @@ def panel(view: View) -> dict:
         str(len(examples) // 2),
         str(len(examples) - 1),
     ]
-    picked = sorted(set(picked), key=int)[:MOST]
+    picked = sorted(set(picked), key=int)[:MAX_SENTENCES]
     pairs = [examples[int(at)] for at in picked]
     src = [view.reader.pieces(view.run, source) for source, _ in pairs]
     tgt = [view.reader.pieces(view.run, target, "tgt") for _, target in pairs]

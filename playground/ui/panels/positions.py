@@ -11,13 +11,13 @@ from playground.ui import blocks
 from playground.ui.view import View
 
 KINDS = ("heatmap", "waves", "similarity", "shift", "learned")
-SHOWN = 64  # positions
+SHOWN_POSITIONS = 64  # positions
 
 
 def panel(view: View) -> dict:
     kind = view.choice("pos", KINDS)
     d_model, trained = view.run.experiment.model.d_model, view.reader.longest(view.run)
-    length = min(max(SHOWN, trained + 16), 128)
+    length = min(max(SHOWN_POSITIONS, trained + 16), 128)
     table = facts.sinusoids(length, d_model)
     encoding = view.run.experiment.model.encoding
     told = (encoding.added or "none") + ("_rotary" if encoding.rotary else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from playground.data.statistics import Side, Statistics
+from playground.data.statistics import SideStatistics, Statistics
 from playground.figures import bars, data
 from playground.reading.column_mapping import SHOWN
 from playground.reading.filtering import SHOWN_ROWS
@@ -22,7 +22,7 @@ def facts(found: Statistics, screen: Screen) -> list[str]:
         say("sentences.sizes", train=_whole(found.sizes["train"]), heldout=_whole(found.sizes["heldout"]), test=_whole(found.sizes["test"]))
     ]
     for side in ("src", "tgt"):
-        one: Side = getattr(found, side)
+        one: SideStatistics = getattr(found, side)
         if one.known < 1:
             said.append(say(f"sentences.unknown_{side}", percent=short(100 * (1 - one.known))))
     if found.several:
@@ -86,7 +86,7 @@ def pictures(found: Statistics, screen: Screen, place: str) -> list[dict[str, An
     ]
 
 
-def _half(side: Side) -> str:
+def _half(side: SideStatistics) -> str:
     """How many of the most frequent tokens make up half of the text."""
     return _whole(int((side.counts.cumsum() * 2 < side.counts.sum()).sum()) + 1)
 

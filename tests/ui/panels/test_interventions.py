@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from playground.inspection import differences
-from playground.inspection.interventions import Change, Edit, Head, heads
+from playground.inspection.interventions import Change, Edit, HeadId, heads
 from playground.queries import interventions
 from playground.words import LANGUAGES, say
 from tests.ui.test_routes import blocks_of
@@ -46,7 +46,7 @@ def test_a_head_that_is_off_never_hides_what_was_before(site):
     """The base result stays, the other stands beside it, and both have a name."""
     base = site.panel("whatif", **HELLO)
     panel = site.panel("whatif", **HELLO, off="c1.3")
-    run, change = site.runs.get("reverse"), Change(frozenset({Head("cross", 0, 2)}))
+    run, change = site.runs.get("reverse"), Change(frozenset({HeadId("cross", 0, 2)}))
     found = interventions.outcome(site.reader, run, None, "hello", change)
     assert written(panel, "before") == written(base, "before")
     assert written(panel, "after") == "".join(piece.text for piece in found.after.asked) != written(panel, "before")

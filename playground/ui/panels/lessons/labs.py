@@ -58,7 +58,7 @@ def _page(view: View, lab: Lab) -> dict:
     asking, ending = (locked(asking), _ending(view, lab)) if said else (asking, [])
     # who is to find something out looks first and guesses then
     page = shown.blocks + (asking if shown.visible else []) + said if lab.is_mystery else asking + said + shown.blocks
-    return {"blocks": head + page + ending, **({"more": True, "pause": experiment.PAUSE} if shown.works else {})}
+    return {"blocks": head + page + ending, **({"more": True, "pause": experiment.POLL_MS} if shown.works else {})}
 
 
 def _ending(view: View, lab: Lab) -> list[dict]:
