@@ -31,13 +31,14 @@ ENCODINGS = {
 class UpdateRule:
     """How an optimiser turns a gradient into a step, and what that costs.
 
-    It keeps `moments` numbers for each number that it moves, computes about `operations` with it, and `newton_schulz` iterations with each
-    matrix. A rule with a `rest` takes the hidden matrices only, those inside the layers; the rule of that name moves everything else, at
-    `rest_rate` times the learning rate.
+    For each number that it moves it keeps `moments` others, needs about `scratch` more while it works, and computes about `operations`;
+    with each matrix it does `newton_schulz` iterations. A rule with a `rest` takes the hidden matrices only, those inside the layers; the
+    rule of that name moves everything else, at `rest_rate` times the learning rate.
     """
 
     moments: int
     operations: int
+    scratch: int = 0
     newton_schulz: int = 0
     rest: str = ""
     rest_rate: float = 1.0
@@ -47,7 +48,7 @@ OPTIMISERS = {
     "adam": UpdateRule(moments=2, operations=12),
     "adamw": UpdateRule(moments=2, operations=12),
     # five iterations bring the singular values nearer to 1; here three taught as much in less time
-    "muon": UpdateRule(moments=1, operations=12, newton_schulz=3, rest="adamw", rest_rate=0.13),
+    "muon": UpdateRule(moments=1, operations=12, scratch=3, newton_schulz=3, rest="adamw", rest_rate=0.13),
 }
 
 

@@ -19,7 +19,7 @@ RULES = {
     "model": ({"torch"}, {"config"}),
     "reading": ({"chardet", "openpyxl", "pyarrow", "polib", "defusedxml", "datasets"}, {"config", "words"}),
     "data": ({"torch", "numpy", "sentencepiece"}, {"config", "tasks", "reading"}),
-    "variants": ({"torch"}, {"choices", "config", "model", "data"}),
+    "variants": ({"torch"}, {"choices", "knobs", "config", "model", "data"}),
     "decoding": ({"torch", "numpy"}, {"config", "model"}),
     "inspection": ({"torch", "numpy"}, {"config", "model"}),
     "training": ({"torch"}, {"choices", "knobs", "config", "model", "data", "decoding", "variants"}),

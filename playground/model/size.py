@@ -27,13 +27,15 @@ def moved_by(experiment: Experiment, src_vocab: int, tgt_vocab: int) -> list[tup
 def training_bytes(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int) -> int:
     """About how many bytes a training takes at its peak; `longest` is the longest sentence in tokens, BOS and EOS included.
 
-    Parameters, their last good copy, gradients and the optimiser's moments; and what one batch of the longest sentences keeps for the
-    backward pass, or the widest forward pass of a validation if that is more.
+    Parameters, their last good copy, gradients and the optimiser's moments; and the most of what comes one after the other: what one batch
+    of the longest sentences keeps for the backward pass, the optimiser's step, and the widest forward pass of a validation.
     """
-    learned = sum((3 + rule.moments) * count for rule, count in moved_by(experiment, src_vocab, tgt_vocab))
+    moved = moved_by(experiment, src_vocab, tgt_vocab)
+    learned = sum((3 + rule.moments) * count for rule, count in moved)
+    step = sum(rule.scratch * count for rule, count in moved)
     activations = _batch_rows(experiment, longest) * _row_floats(experiment.model, tgt_vocab, longest)
     validation = (VALIDATION_CELLS // 2) * (3 * tgt_vocab + 8 * experiment.model.d_model + 2 * experiment.model.d_ff)
-    return int(FLOAT * (learned + max(activations, validation)))
+    return int(FLOAT * (learned + max(activations, step, validation)))
 
 
 def admit(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int, available_bytes: int) -> None:

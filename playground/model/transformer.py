@@ -29,7 +29,7 @@ class Transformer(nn.Module):
     """The encoder-decoder of section 3. Tokens are long tensors filled up with PAD; a source ends in EOS, tgt_in begins with BOS.
 
     `generator` draws the first parameters and every dropout mask, and the model lives on its device. Raises ValueError when the
-    embeddings of two different vocabularies are to be shared.
+    embeddings of two different vocabularies are to be shared, Refusal for an encoding of positions that can't be built.
     """
 
     cacheable = True  # what it computes of a token stays as it is while the sentence grows, so that it can be kept in a cache

@@ -122,7 +122,7 @@ def head() -> str:
         f"<script>{WAITING}</script>"
         f'<script type="module" src="{base}/main.js"></script>'
         '<meta name="referrer" content="same-origin">'
-        f'<meta name="pg-languages" content="{escape(json.dumps(languages()))}">'
+        f'<meta name="pg-languages" content="{escape(json.dumps(languages(), ensure_ascii=False))}">'
     )
 
 

@@ -16,7 +16,9 @@ from playground.model.size import parameter_count
 from playground.model.transformer import Transformer
 from playground.training.loss import cross_entropy
 from playground.training.replicas import replica
-from playground.variants import ALL, variant_of
+from playground.training.work import step_work
+from playground.variants import ALL, Variant, alternatives, bugs, variant_of
+from playground.variants.build import joined
 from tests.model.shared_copies import disturb
 from tests.training.corpora import training_of
 from tests.variants.varied import SRC, STEADY, TGT, UNSTEADY, VOCABULARY, attentions, beside, built, naive, talkative
@@ -29,6 +31,32 @@ APART = [name for name in STEADY if name not in ("batch_norm", "no_source_mask",
 def test_the_knobs_choices_are_the_twists_in_the_order_of_the_config():
     assert limits("variant").choices == tuple(VARIANTS) == tuple(ALL)
     assert all(variant_of(ModelConfig(variant=name)) is variant for name, variant in ALL.items())
+
+
+def test_a_variant_that_is_missing_or_that_nobody_declared_is_refused():
+    """As soon as variants are imported."""
+    made = {"paper": {"none": Variant()}, "bug": dict(bugs.BUGS), "alternative": dict(alternatives.ALTERNATIVES)}
+    assert joined(made) == ALL
+    for spoil, names in (
+        (lambda: made["bug"].pop("unshifted"), "declared and not made.*unshifted"),
+        (lambda: made["bug"].update(unshifted=Variant(), upside_down=Variant()), "made and not declared.*upside_down"),
+        (
+            lambda: made["alternative"].update(upside_down=made["bug"].pop("upside_down"), view_for_transpose=Variant()),
+            "view_for_transpose",
+        ),
+    ):
+        spoil()
+        with pytest.raises(ValueError, match=names):
+            joined(made)
+
+
+def test_who_needs_the_whole_batch_gets_it():
+    cut = {variant: len(training_of(variant=variant, threads=2).replicas) for variant in EVERY}
+    assert {variant for variant, parts in cut.items() if parts == 1} == {"padding_in_loss", "batch_norm"}
+    one, two = (
+        step_work(training.experiment, training.corpus) for training in (training_of(variant="batch_norm", threads=n) for n in (1, 2))
+    )
+    assert one == two, "what is told beforehand knows it too"
 
 
 @pytest.mark.parametrize("knobs", [{}, {"norm": "pre", "bias": False, "positions": "learned", "share_embeddings": "all"}], ids=str)
