@@ -14,6 +14,7 @@ HELLO, OLLEH = [*"hello", "<eos>"], [*"olleh", "<eos>"]
 PRODUCTS = "plot => plot.data[2].y"
 
 
+@pytest.mark.slow
 def test_names_lines_and_products(visit):
     page = visit(link(text="hello", tab="attention", layer=2, head=1))
     panel = page.locator("#pg-panel-attention")

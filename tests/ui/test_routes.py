@@ -10,12 +10,13 @@ from pathlib import Path
 import pandas
 import plotly.graph_objects as go
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from playground.ui import routes
 from playground.ui.panels import PANELS, TABS
 from playground.words import LANGUAGES
+from tests.thoroughness import examples_at_night
 
 SHIPPED = ("reverse", "sort", "numbers_de", "numbers_zh", "german_english")
 SCRIPT = (Path(routes.__file__).parent / "static" / "panels.js").read_text(encoding="utf-8")
@@ -43,6 +44,7 @@ def numbers_of(value):
         yield value
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", TABS)
 @pytest.mark.parametrize("run", SHIPPED)
@@ -106,7 +108,7 @@ def test_what_is_not_there_gets_one_sentence(site, path):
     assert answer.json()["error"].endswith((".", "。"))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples_at_night(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(sorted(PANELS)),
     parameters=st.dictionaries(

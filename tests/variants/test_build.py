@@ -93,6 +93,7 @@ def another(model: Transformer) -> Transformer:
     return shared_copy(model, torch.Generator())
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("variant", EVERY)
 @pytest.mark.parametrize("copied", [another, replica, shadow_copy, trainable_copy])
 def test_copies_are_twisted_too_and_share_the_parameters(variant, copied):
@@ -112,6 +113,7 @@ def test_copies_are_twisted_too_and_share_the_parameters(variant, copied):
     torch.testing.assert_close(*logits, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("variant", EVERY)
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_learner_computes_the_same_logits_and_gradients(variant, packed):

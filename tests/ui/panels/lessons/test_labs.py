@@ -38,6 +38,7 @@ def test_nothing_is_given_away_before_a_guess(site, name):
             assert [option["value"] for option in found["guess"]["options"]] == list(LABS[name].guesses)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", TENSORS)
 def test_a_guess_is_compared_with_what_came_out(site, name, language):
@@ -88,6 +89,7 @@ def test_every_cell_of_a_lab_shows_its_number_on_a_telephone(site, name):
             assert ("width" in block["figure"]["layout"]) == ("scrolls" in block["class"])
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("width", [340, 880])
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", TENSORS)
