@@ -87,18 +87,21 @@ def pictured(view: View, shown: str, layer: int, head: int, mask: np.ndarray) ->
 
 def thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: Scores) -> dict:
     """Every head small, with its name."""
-    weights, palette = view.weights, theme.colors(view.dark)
-    return {
-        "kind": "heads",
-        "id": "heads",
-        "label": view.say("page.heads_label"),
-        "layer": layer,
-        "head": head,
-        "weights": np.round(weights, 2).tolist() if weights.size <= MOST_THUMBNAIL_CELLS else [],
-        "names": heads.names(view, scored),
-        "mask": mask.astype(int).tolist(),
-        "colours": {"scale": theme.sequential(view.dark), "masked": palette["masked"], "hatch": palette["hatch"]},
-    }
+    return small_heads(view, "heads", view.say("page.heads_label"), (layer, head), view.weights, mask, heads.names(view, scored))
+
+
+def small_heads(
+    view: View, id: str, label: str, chosen: tuple[int, int], weights: np.ndarray, mask: np.ndarray, names: list | None = None
+) -> dict:
+    """A thumbnail of each head of `weights` (L, H, Q, K), without its picture where these are too many."""
+    small = np.round(weights, 2).tolist() if weights.size <= MOST_THUMBNAIL_CELLS else []
+    return blocks.heads(id, label, *chosen, weights=small, mask=mask.astype(int).tolist(), colours=shades(view), names=names)
+
+
+def shades(view: View) -> dict:
+    """The colours of thumbnails."""
+    palette = theme.colors(view.dark)
+    return {"scale": theme.sequential(view.dark), "masked": palette["masked"], "hatch": palette["hatch"]}
 
 
 def across(view: View) -> int:

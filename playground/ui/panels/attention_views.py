@@ -21,28 +21,27 @@ SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_
 def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple, width: int) -> dict:
     """The head view: a line for each weight, a row at a time when one is pointed at or pinned."""
     pinned, palette = view.pinned(*weights.shape), theme.colors(view.dark)
-    return {
-        "kind": "lines",
-        "id": "lines",
-        "title": title,
-        "caption": f"{caption} {view.say('heads.lines_caption')}",
-        "part": view.part,
-        "rows": texts(rows),
-        "columns": texts(columns),
-        "weights": theme.rounded(weights),
-        "mask": mask.astype(int).tolist(),
-        "alignment": view.look.alignment if view.part == "cross" else None,
-        "row": view.row(len(rows)),
-        "column": pinned[1] if pinned else None,
-        "width": width,
-        "colours": {"hue": theme.hue(view.part, view.dark), "guide": palette["second"]},
-        "words": {
+    return blocks.lines(
+        "lines",
+        title,
+        f"{caption} {view.say('heads.lines_caption')}",
+        view.part,
+        rows=texts(rows),
+        columns=texts(columns),
+        weights=theme.rounded(weights),
+        mask=mask.astype(int).tolist(),
+        alignment=view.look.alignment if view.part == "cross" else None,
+        row=view.row(len(rows)),
+        column=pinned[1] if pinned else None,
+        width=width,
+        colours={"hue": theme.hue(view.part, view.dark), "guide": palette["second"]},
+        words={
             "asks": view.labels[f"rows_{view.part}"],
             "answers": view.labels[f"columns_{view.part}"],
             "weight": view.labels["weight"],
             "right_place": view.labels["right_place"],
         },
-    }
+    )
 
 
 def product(view: View, title: str, layer: int, head: int, width: int) -> list[dict]:

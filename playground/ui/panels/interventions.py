@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 
 from playground.figures import changes as pictures
-from playground.figures import theme
 from playground.figures.bars import short
 from playground.inspection import differences, interventions
 from playground.inspection.fact import Fact
@@ -16,7 +15,7 @@ from playground.queries.interventions import Outcome, outcome
 from playground.queries.results import SentenceTrace
 from playground.ui import blocks
 from playground.ui.panels import edit_row
-from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, seen
+from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, seen, shades
 from playground.ui.view import View, texts, tokens
 
 WHATS = ("heads", "row")
@@ -115,17 +114,15 @@ def _switches(view: View, asked: Change) -> dict:
         everything = view.say("whatif.all_part", part=view.say(f"whatif.part_{part}"))
         mask = seen(view, part).astype(int).tolist()
         parts.append({"part": part, "label": view.say(f"whatif.part_{part}"), "all": everything, "mask": mask, "layers": layers})
-    colours = theme.colors(view.dark)
-    return {
-        "kind": "switches",
-        "id": "heads",
-        "label": view.say("whatif.heads"),
-        "none": view.say("whatif.none_off"),
-        "is_off": view.say("whatif.is_off"),
-        "parts": parts,
-        "off": [str(head) for head in interventions.heads(config) if head in asked.off],
-        "colours": {"scale": theme.sequential(view.dark), "masked": colours["masked"], "hatch": colours["hatch"]},
-    }
+    return blocks.switches(
+        "heads",
+        view.say("whatif.heads"),
+        none=view.say("whatif.none_off"),
+        is_off=view.say("whatif.is_off"),
+        parts=parts,
+        off=[str(head) for head in interventions.heads(config) if head in asked.off],
+        colours=shades(view),
+    )
 
 
 def _result(view: View, found: Outcome) -> list[dict]:
@@ -140,7 +137,7 @@ def _result(view: View, found: Outcome) -> list[dict]:
     said = [_say(view, fact) for fact in facts] if found.change else []
     said += [view.say("whatif.marks")] if any(gone) or any(new) else []
     return [
-        {"kind": "compare", "id": "compare", "lines": lines},
+        blocks.compare("compare", lines),
         blocks.text("caption", " ".join([*said, view.step_note(found.before.step)]).strip(), css="pg-caption"),
     ]
 

@@ -64,17 +64,16 @@ def _suggestions(view: View) -> list[dict]:
 
 def _lanes(view: View, found: Comparison, at: int, steps: int) -> dict:
     lanes = [_lane(view, name, life) for name in ("forced", "free", "corrected") if (life := getattr(found, name))]
-    return {
-        "kind": "lanes",
-        "id": "lanes",
-        "label": view.say("lives.step"),
-        "steps": steps,
-        "at": at,
-        "parted": found.parted,
-        "parts": view.say("lives.parts_here"),
-        "fixes": view.say("lives.corrected_here" if _is_right(view, found) else "lives.changed_here"),
-        "lanes": lanes,
-    }
+    return blocks.lanes(
+        "lanes",
+        view.say("lives.step"),
+        steps,
+        at,
+        found.parted,
+        parts=view.say("lives.parts_here"),
+        fixes=view.say("lives.corrected_here" if _is_right(view, found) else "lives.changed_here"),
+        lanes=lanes,
+    )
 
 
 def _lane(view: View, name: str, life: SentenceTrace) -> dict:
@@ -89,8 +88,8 @@ def _lane(view: View, name: str, life: SentenceTrace) -> dict:
         "right": all(token.get("right", True) for token in said) if life.right is not None else None,
         "fixed": fixed[0] if name == "corrected" and fixed else None,
         "rows": [
-            {"label": view.say("lives.fed"), "tokens": fed, "kind": "fed"},
-            {"label": view.say("lives.says"), "tokens": said, "kind": "says"},
+            {"name": "fed", "label": view.say("lives.fed"), "tokens": fed},
+            {"name": "says", "label": view.say("lives.says"), "tokens": said},
         ],
     }
 

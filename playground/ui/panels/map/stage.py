@@ -134,15 +134,13 @@ def _cells(view: View, rows: list[str], columns: list[str], chosen: tuple[int, i
     """Choosing a cell without a mouse, seeing the numbers, and moving on to other columns."""
     total, size = len(columns), _size(view, (len(rows), len(columns)))
     tokens = stage.axes[-1] in "ST"
-    pick = {
-        "kind": "pick",
-        "id": "pick",
-        "rows": [f"{at + 1} · {text}" for at, text in enumerate(rows)],
-        "columns": [{"value": at, "label": f"{at + 1} · {columns[at]}" if tokens else columns[at]} for at in range(total)],
-        "row": chosen[0] if chosen else None,
-        "col": chosen[1] if chosen else None,
-        "words": {name: view.say(f"map.pick_{name}") for name in ("label", "row", "column")},
-    }
+    pick = make.pick(
+        "pick",
+        [f"{at + 1} · {text}" for at, text in enumerate(rows)],
+        [{"value": at, "label": f"{at + 1} · {columns[at]}" if tokens else columns[at]} for at in range(total)],
+        *(chosen or (None, None)),
+        words={name: view.say(f"map.pick_{name}") for name in ("label", "row", "column")},
+    )
     found = [pick]
     if _only_likeliest(stage):
         key = "map.only_likeliest" if len(shown) == LIKELIEST else "map.only_likeliest_and"
