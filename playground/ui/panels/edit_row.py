@@ -41,9 +41,7 @@ def step(view: View, found: Outcome) -> list[dict]:
         said = view.say("whatif.row_plain", before=before, p_before=short(max(without)))
     else:
         said = view.say("whatif.row_says_same" if before == after else "whatif.row_says_other", before=before, after=after, **numbers)
-    picture = pictures.pairs(
-        names, without, edited, width=view.width if view.width < 700 else view.width // 2 - 20, dark=view.dark, labels=_labels(view)
-    )
+    picture = view.draw(pictures.pairs, names, without, edited, share=2, labels=_labels(view))
     return [blocks.figure("row-top", picture, said, view.say("whatif.row_top", step=at + 1))]
 
 

@@ -163,24 +163,18 @@ def _line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: 
 
 def _likely(view: View, found: Outcome, reference: bool) -> dict:
     """How likely each token of one and the same sentence is to both models."""
-    picture = pictures.pairs(
+    picture = view.draw(
+        pictures.pairs,
         texts(found.fed),
         found.likely_before,
         found.likely_after,
         chosen=view.row(len(found.fed)),
-        width=half(view),
-        dark=view.dark,
-        labels=view.labels,
+        share=2,
     )
     of = [{"value": name, "label": view.say(f"whatif.of_{feed}")} for name, feed in (("output", "output"), ("reference", "reference"))]
     known = blocks.choice("of", "target", view.say("whatif.likely_of"), of, "reference" if reference else "output")
     figure = blocks.figure("likely-pairs", picture, view.say("whatif.likely_about"), view.say("whatif.likely"))
     return blocks.column("likely", figure, *([known] if found.before.references else []))
-
-
-def half(view: View) -> int:
-    """Pixels of the right column."""
-    return view.width if view.width < 700 else view.width // 2 - 20
 
 
 def _score(view: View, found: Outcome) -> dict:

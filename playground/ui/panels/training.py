@@ -15,7 +15,7 @@ NUMBERS = ("exact", "tokens", "loss", "seconds", "left", "speed")
 
 
 def panel(view: View) -> dict:
-    figures = curves.skeletons(steps=view.run.steps, dark=view.dark, labels=view.labels)
+    figures = view.draw(curves.skeletons, steps=view.run.steps)
     values = {"brief": min(BRIEF, view.run.experiment.data.validation_size)}
     curve = {
         name: blocks.figure(name, figures[name], view.say(f"page.caption_{name}", **values), view.say(f"page.curve_{name}"), live=True)

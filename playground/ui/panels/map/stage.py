@@ -31,7 +31,8 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
     shown = _window(view, stage, values, chosen)
     mask = seen_of(stage, head)
     beside = pictures.readable(len(rows), len(shown), part := int(view.width * PICTURE))
-    picture = pictures.heatmap(
+    picture = view.draw(
+        pictures.heatmap,
         values[:, shown],
         rows,
         [columns[at] for at in shown],
@@ -45,8 +46,6 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
         at=shown,
         sides=(row_side, column_side),
         width=part if beside else view.width,
-        dark=view.dark,
-        labels=view.labels,
     )
     said = tensors.facts(tensors.shown(stage, found.stages, head, rows, columns))
     caption = view.say("map.caption_hidden") if secret else " ".join(view.say(fact.key, **fact.values) for fact in said)
