@@ -17,9 +17,9 @@ from playground.ui import routes
 from playground.ui.panels import PANELS, TABS
 from playground.words import LANGUAGES
 from tests.thoroughness import examples_at_night
+from tests.ui.blocks.conforming import faults
 
 SHIPPED = ("reverse", "sort", "numbers_de", "numbers_zh", "german_english")
-SCRIPT = (Path(routes.__file__).parent / "static" / "panels.js").read_text(encoding="utf-8")
 CURSOR = ("step", "text", "part", "view", "measure", "layer", "head", "q", "k", "method", "beam", "penalty", "temperature", "draw",
           "target", "mask", "masks", "pos", "shift", "split", "change", "off", "squeeze", "cells", "width", "dark", "lang")  # fmt: skip
 
@@ -52,8 +52,7 @@ def test_every_panel_of_every_shipped_run(site, run, name, language):
     panel = site.panel(name, run=run, lang=language)
     assert "error" not in panel
     found = list(blocks_of(panel["blocks"]))
-    kinds = set(re.findall(r"^  (?:async )?(\w+)(?:\(element|: \(element)", SCRIPT, re.MULTILINE))
-    assert {block["kind"] for block in found} <= kinds
+    assert not [fault for block in panel["blocks"] for fault in faults(block)]
     figures = [block for block in found if block["kind"] == "figure"]
     assert figures or name in DRAWN_OTHERWISE
     for block in figures:
