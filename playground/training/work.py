@@ -58,7 +58,7 @@ def _update(experiment: Experiment, src_vocab: int, tgt_vocab: int) -> float:
     """What the optimiser computes in a step."""
     moved, (rule, *_) = moved_by(experiment, src_vocab, tgt_vocab), experiment.training.update_rules.values()
     iterations = sum(count * _iteration(rows, columns) for rows, columns, count in hidden_matrices(experiment.model))
-    return sum(rule.operations * count for rule, count in moved) + rule.newton_schulz * iterations
+    return sum(one.operations * count for one, count in moved) + rule.newton_schulz * iterations
 
 
 def _iteration(rows: int, columns: int) -> float:
