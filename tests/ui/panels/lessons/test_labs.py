@@ -86,7 +86,7 @@ def test_every_cell_of_a_lab_shows_its_number_on_a_telephone(site, name):
         values = block["figure"]["data"][0] if block["kind"] == "figure" else {}
         if values.get("type") == "heatmap" and sum(map(len, values["z"])) <= CELLS:
             assert "texttemplate" in values, block["id"]
-            assert ("width" in block["figure"]["layout"]) == ("scrolls" in block["class"])
+            assert ("width" in block["figure"]["layout"]) == ("scrolls" in block["css"])
 
 
 @pytest.mark.sample
