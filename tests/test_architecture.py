@@ -3,6 +3,7 @@
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,10 +47,15 @@ RULES = {
 }
 
 
+@cache
+def nodes_of(file: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+
+
 def names_in(file: Path) -> Iterator[str]:
     """The full name of everything that a file imports: modules, and names out of them as `module.name`. Relative ones are resolved."""
     package = file.relative_to(ROOT).with_suffix("").parts
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(file):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -130,8 +136,7 @@ def test_the_rules_would_catch_a_wrong_import(tmp_path):
 
 def test_no_pickle_and_no_torch_load_anywhere():
     for file in FILES:
-        tree = ast.parse(file.read_text(encoding="utf-8"))
         assert not {top for top, _ in imports(file)} & {"pickle", "cloudpickle", "joblib", "dill", "shelve", "marshal"}, file
-        for node in ast.walk(tree):
+        for node in nodes_of(file):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "torch":
                 assert node.attr not in ("load", "save"), file
