@@ -13,6 +13,7 @@ from typing import Any
 
 from playground.arguments import parser
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, check, preset
+from playground.words import ENGLISH
 
 CLOCK = "seconds: from Train to the end, with data, model, steps, validations and replay; torch was warmed up before"
 
@@ -46,7 +47,7 @@ def train(options: argparse.Namespace) -> int:
 
     pairs = _read_pairs(options.data, Choices(swap=options.swap)) if options.data else None
     if pairs:
-        print("\n".join(report(pairs, "en")), file=sys.stderr)
+        print("\n".join(report(pairs, ENGLISH)), file=sys.stderr)
     run = train_inline.new_run(_experiment(options), pairs)
     if options.out:
         _check_free(options.out)

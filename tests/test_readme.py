@@ -3,7 +3,10 @@
 import re
 from pathlib import Path
 
-from playground.readme import QUIZ, README, ROOT, renewed
+import pytest
+
+from playground import readme
+from playground.readme import QUIZ, README, ROOT, WHERE, renewed
 from playground.runs.limits import Limits
 
 TEXT = README.read_text(encoding="utf-8")
@@ -16,6 +19,16 @@ def test_the_table_and_the_answers_are_up_to_date():
 def test_every_question_has_an_answer():
     questions = re.search(r"## Quiz(.*?)<details>", TEXT, re.DOTALL).group(1)
     assert len(re.findall(r"^\d+\. .*\?$", questions, re.MULTILINE)) == len(QUIZ) == 10
+
+
+def test_where_is_what_is_found_or_said_to_be_gone(monkeypatch):
+    assert len(WHERE) == 10
+    assert readme.where().count("\n") == 11
+    aim, file, _, others = WHERE[0]
+    for gone in ((aim, file, "NO_SUCH_LINE", others), (aim, file, WHERE[0][2], ("playground/gone.py",))):
+        monkeypatch.setattr(readme, "WHERE", (gone,))
+        with pytest.raises(ValueError, match=aim):
+            readme.where()
 
 
 def test_the_space_runs_the_gradio_that_is_pinned():

@@ -101,11 +101,10 @@ class Reader:
 
     def position_table(self, run: Run, step: int | None) -> tuple[np.ndarray, int]:
         """(MAX_POSITIONS, D) learnt positions of the source side, and the step they are from. Raises Refusal when there are none."""
-        actual, parameters = run.parameters_at(step)
-        found = [tensor for name, tensor in parameters.items() if name.startswith("src_positions.")]
-        if not found:
+        if run.experiment.model.encoding.added != "learned":
             raise Refusal("runs.no_positions")
-        return found[0].numpy(), actual
+        actual, parameters = run.parameters_at(step)
+        return parameters["src_positions.table"].numpy(), actual
 
     def model_at(self, run: Run, step: int | None) -> tuple[Transformer, int]:
         """(model in eval mode, the step it is really from): the newest snapshot when `step` is None, else the nearest kept parameters."""

@@ -53,4 +53,4 @@ def _parameters(run: Run) -> int | None:
     model = run.experiment.model
     if run.tokenizers is None:
         return None
-    return parameter_count(model, *(tokenizer.size for tokenizer in run.tokenizers)) + variant_of(model).adds(model)
+    return parameter_count(model, *(tokenizer.size for tokenizer in run.tokenizers)) + variant_of(model).extra_parameters(model)

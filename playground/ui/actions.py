@@ -22,7 +22,7 @@ from playground.ui import links
 from playground.ui.controls import wording
 from playground.ui.cost_estimate import outlook as outlook_of
 from playground.ui.upload import uploading
-from playground.words import say
+from playground.words import LANGUAGES, preferred, say
 
 # What this browser tab uploaded last (static/state.js keeps it), without waiting for the page's own script: a slow line has the link first.
 KEPT_OWN = "() => { try { return [sessionStorage.getItem('playground-own') ?? '']; } catch { return ['']; } }"
@@ -190,5 +190,5 @@ def link_values(runs: Runs, request: gr.Request, names: list[str], own: str = ""
 
 def _language(request: gr.Request) -> str:
     """The language a link asks for, or the browser's."""
-    asked = request.query_params.get("lang") or request.headers.get("accept-language", "")
-    return "zh" if asked.lower().startswith("zh") else "en"
+    asked = request.query_params.get("lang", "")
+    return asked if asked in LANGUAGES else preferred(request.headers.get("accept-language", ""))

@@ -33,7 +33,7 @@ from playground.ui.panels.map import worksheet
 from playground.ui.titles import variant_name
 from playground.ui.upload import uploading
 from playground.ui.upload.preview import preview
-from playground.ui.view import View
+from playground.ui.view import View, language
 
 PREFIX = "/gradio_api/playground"
 STATIC = Path(__file__).parent / "static"
@@ -147,12 +147,12 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
 
     reads = {
         "/boot": lambda request: boot(runs, request.query_params),
-        "/runs": lambda request: runs_list(runs, _token(request), _language(request)),
-        "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), _language(request)),
+        "/runs": lambda request: runs_list(runs, _token(request), language(request.query_params)),
+        "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), language(request.query_params)),
         "/panel/{name}": panel,
         "/export": export,
         "/history": history,
-        "/reading": lambda request: uploading.again(runs, request.query_params.get("own", ""), _language(request)),
+        "/reading": lambda request: uploading.again(runs, request.query_params.get("own", ""), language(request.query_params)),
         "/preview": lambda request: preview(runs, request.query_params),
         "/qr": qr,
         f"/{worksheet.PATH}": printed,
@@ -194,10 +194,6 @@ def _token(request: Request) -> str:
     return request.headers.get("X-Playground-Token", "")[:128]
 
 
-def _language(request: Request) -> str:
-    return "zh" if request.query_params.get("lang") == "zh" else "en"
-
-
 def _number(text: str | None) -> int:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 12 else 0
 
@@ -216,4 +212,4 @@ def _file(name: str, content: bytes | str) -> Response:
 
 
 def _refused(refusal: Refusal, request: Request) -> Response:
-    return _json({"error": refusal.say(_language(request)), "key": refusal.key})
+    return _json({"error": refusal.say(language(request.query_params)), "key": refusal.key})

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Any
 
 from playground.config import Refusal
 from playground.queries.reader import Piece, Reader, SentenceTrace
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.words import entries, say
+from playground.words import ENGLISH, LANGUAGES, entries, say
 
 EXAMPLES = 20
+NARROW = 700  # px: on less, columns stand one below the other (see static/style.css)
+LARGE = 0.52  # of the width: the wide column of a row "large-small"
+GAP = 20  # px that a column leaves free beside it
 
 
 class Screen:
@@ -44,6 +49,19 @@ class Screen:
 
     def say(self, key: str, **values: object) -> str:
         return say(self.language, key, **values)
+
+    def room(self, share: float | None = None, gap: int = GAP) -> int:
+        """Pixels across: of the page, of one of `share` columns with a `gap` beside it, or of that part of the page if it is below 1."""
+        if share is None or self.width < NARROW:
+            return self.width
+        return int(self.width * share) if share < 1 else self.width // int(share) - gap
+
+    def draw(self, figure: Callable[..., dict], *data: Any, share: float | None = None, gap: int = GAP, **options: Any) -> dict:
+        """The picture that `figure` makes of `data`, for this screen: as wide as its room (see `room`), dark or light, in the page's
+        language. An option that is given, such as a `width`, is taken as it is."""
+        screen = {"width": self.room(share, gap), "dark": self.dark, "labels": self.labels}
+        wanted = inspect.signature(figure).parameters
+        return figure(*data, **{name: value for name, value in screen.items() if name in wanted} | options)
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -120,7 +138,9 @@ def examples(reader: Reader, run: Run) -> list[tuple[str, str]]:
 
 
 def language(parameters: Mapping[str, str]) -> str:
-    return "zh" if parameters.get("lang") == "zh" else "en"
+    """The language that a request asks for; English when it asks for none of ours."""
+    asked = parameters.get("lang", "")
+    return asked if asked in LANGUAGES else ENGLISH
 
 
 def texts(pieces: tuple[Piece, ...]) -> list[str]:

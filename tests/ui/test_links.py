@@ -12,7 +12,7 @@ from playground.config import KNOBS, Experiment, default, limits
 from playground.ui import links
 from playground.ui.controls import CONTROLLED
 
-QUICK = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def knob_values(name: str) -> st.SearchStrategy:

@@ -10,15 +10,16 @@ from pathlib import Path
 import pandas
 import plotly.graph_objects as go
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from playground.ui import routes
 from playground.ui.panels import PANELS, TABS
 from playground.words import LANGUAGES
+from tests.thoroughness import examples_at_night
+from tests.ui.blocks.conforming import faults
 
 SHIPPED = ("reverse", "sort", "numbers_de", "numbers_zh", "german_english")
-SCRIPT = (Path(routes.__file__).parent / "static" / "panels.js").read_text(encoding="utf-8")
 CURSOR = ("step", "text", "part", "view", "measure", "layer", "head", "q", "k", "method", "beam", "penalty", "temperature", "draw",
           "target", "mask", "masks", "pos", "shift", "split", "change", "off", "squeeze", "cells", "width", "dark", "lang")  # fmt: skip
 
@@ -43,6 +44,7 @@ def numbers_of(value):
         yield value
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", TABS)
 @pytest.mark.parametrize("run", SHIPPED)
@@ -50,8 +52,7 @@ def test_every_panel_of_every_shipped_run(site, run, name, language):
     panel = site.panel(name, run=run, lang=language)
     assert "error" not in panel
     found = list(blocks_of(panel["blocks"]))
-    kinds = set(re.findall(r"^  (?:async )?(\w+)(?:\(element|: \(element)", SCRIPT, re.MULTILINE))
-    assert {block["kind"] for block in found} <= kinds
+    assert not [fault for block in panel["blocks"] for fault in faults(block)]
     figures = [block for block in found if block["kind"] == "figure"]
     assert figures or name in DRAWN_OTHERWISE
     for block in figures:
@@ -106,7 +107,7 @@ def test_what_is_not_there_gets_one_sentence(site, path):
     assert answer.json()["error"].endswith((".", "。"))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples_at_night(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(sorted(PANELS)),
     parameters=st.dictionaries(

@@ -72,15 +72,14 @@ def importance(view: View) -> dict:
 
 def _part(view: View, part: str, lost: dict[HeadId, float], fewer: dict[HeadId, float], off: frozenset[HeadId], scale: dict) -> dict:
     heads = [head for head in lost if head.part == part]
-    picture = pictures.losses(
+    picture = view.draw(
+        pictures.losses,
         [f"{head.layer + 1}.{head.head + 1}" for head in heads],
         [lost[head] for head in heads],
         [fewer[head] for head in heads],
         kind=part,
         off=[head in off for head in heads],
-        width=view.width if view.width < 700 else view.width // 3 - 20,
-        dark=view.dark,
-        labels=view.labels,
+        share=3,
         **scale,
     )
     worst = max(heads, key=lambda head: lost[head])

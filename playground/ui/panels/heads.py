@@ -78,7 +78,8 @@ def over_training(view: View, scored: HeadScores, chosen: tuple[int, int]) -> li
     measure = view.choice("measure", ("aligned", "entropy") if found.aligned is not None else ("entropy",))
     values, most = (found.aligned, 1.0) if measure == "aligned" else (found.entropy, max(scored.most, float(found.entropy.max())))
     fact = found_first(found.steps, values) if measure == "aligned" else settled(values)
-    picture = pictures.over_training(
+    picture = view.draw(
+        pictures.over_training,
         found.steps,
         values,
         chosen=chosen,
@@ -86,8 +87,6 @@ def over_training(view: View, scored: HeadScores, chosen: tuple[int, int]) -> li
         measure=measure,
         most=most,
         step=view.step,
-        dark=view.dark,
-        labels=view.labels,
     )
     said = f"{view.say(fact.key, **fact.values)} {view.say('heads.curves_note', sentences=found.sentences)}"
     options = [{"value": each, "label": view.say(f"heads.measure_{each}")} for each in ("aligned", "entropy")]

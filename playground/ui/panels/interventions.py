@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 
 from playground.figures import changes as pictures
-from playground.figures import theme
 from playground.figures.bars import short
 from playground.inspection import differences, interventions
 from playground.inspection.fact import Fact
@@ -16,7 +15,7 @@ from playground.queries.interventions import InterventionResult, outcome
 from playground.queries.results import SentenceTrace
 from playground.ui import blocks
 from playground.ui.panels import edit_row
-from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, seen
+from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, seen, shades
 from playground.ui.view import View, texts, tokens
 
 WHATS = ("heads", "row")
@@ -115,17 +114,15 @@ def _switches(view: View, asked: Change) -> dict:
         everything = view.say("whatif.all_part", part=view.say(f"whatif.part_{part}"))
         mask = seen(view, part).astype(int).tolist()
         parts.append({"part": part, "label": view.say(f"whatif.part_{part}"), "all": everything, "mask": mask, "layers": layers})
-    colours = theme.colors(view.dark)
-    return {
-        "kind": "switches",
-        "id": "heads",
-        "label": view.say("whatif.heads"),
-        "none": view.say("whatif.none_off"),
-        "is_off": view.say("whatif.is_off"),
-        "parts": parts,
-        "off": [str(head) for head in interventions.heads(config) if head in asked.off],
-        "colours": {"scale": theme.sequential(view.dark), "masked": colours["masked"], "hatch": colours["hatch"]},
-    }
+    return blocks.switches(
+        "heads",
+        view.say("whatif.heads"),
+        none=view.say("whatif.none_off"),
+        is_off=view.say("whatif.is_off"),
+        parts=parts,
+        off=[str(head) for head in interventions.heads(config) if head in asked.off],
+        colours=shades(view),
+    )
 
 
 def _result(view: View, found: InterventionResult) -> list[dict]:
@@ -140,7 +137,7 @@ def _result(view: View, found: InterventionResult) -> list[dict]:
     said = [_say(view, fact) for fact in facts] if found.change else []
     said += [view.say("whatif.marks")] if any(gone) or any(new) else []
     return [
-        {"kind": "compare", "id": "compare", "lines": lines},
+        blocks.compare("compare", lines),
         blocks.text("caption", " ".join([*said, view.step_note(found.before.step)]).strip(), css="pg-caption"),
     ]
 
@@ -166,24 +163,18 @@ def _line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: 
 
 def _likely(view: View, found: InterventionResult, reference: bool) -> dict:
     """How likely each token of one and the same sentence is to both models."""
-    picture = pictures.pairs(
+    picture = view.draw(
+        pictures.pairs,
         texts(found.fed),
         found.likely_before,
         found.likely_after,
         chosen=view.row(len(found.fed)),
-        width=half(view),
-        dark=view.dark,
-        labels=view.labels,
+        share=2,
     )
     of = [{"value": name, "label": view.say(f"whatif.of_{feed}")} for name, feed in (("output", "output"), ("reference", "reference"))]
     known = blocks.choice("of", "target", view.say("whatif.likely_of"), of, "reference" if reference else "output")
     figure = blocks.figure("likely-pairs", picture, view.say("whatif.likely_about"), view.say("whatif.likely"))
     return blocks.column("likely", figure, *([known] if found.before.references else []))
-
-
-def half(view: View) -> int:
-    """Pixels of the right column."""
-    return view.width if view.width < 700 else view.width // 2 - 20
 
 
 def _score(view: View, found: InterventionResult) -> dict:

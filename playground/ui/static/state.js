@@ -13,7 +13,12 @@ const listeners = new Set();
 const start = new URLSearchParams(location.search);
 
 export const cursor = Object.fromEntries(Object.entries(DEFAULTS).map(([name, value]) => [name, start.get(name) ?? value]));
-const browserLanguage = () => ((navigator.language || "").toLowerCase().startsWith("zh") ? "zh" : "en");
+
+/** The page's languages as the head names them, English first: {code: {name, html, browser: the tags by which browsers ask for it}}. */
+export const LANGUAGES = JSON.parse(document.querySelector("meta[name=pg-languages]").content);
+const spoken = (tag) => Object.keys(LANGUAGES).find((code) => LANGUAGES[code].browser.some((known) => `${tag.toLowerCase()}-`.startsWith(`${known}-`)));
+const browserLanguage = () => navigator.languages.map(spoken).find(Boolean) ?? "en";
+export const languageTag = () => LANGUAGES[cursor.lang]?.html ?? "en";
 if (!cursor.lang) cursor.lang = browserLanguage();
 
 /** Lets go of what a link says and can't be used. */

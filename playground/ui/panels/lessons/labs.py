@@ -25,7 +25,7 @@ def panel(view: View) -> dict:
 def _list(view: View) -> list[dict]:
     return [
         blocks.text("about", view.say("lessons.about"), css="pg-about"),
-        {"kind": "calibration", "id": "calibration"},
+        blocks.calibration("calibration"),
         *(_cards(view, kind, [name for name, lab in LABS.items() if lab.kind == kind], view.say(f"lessons.kind_{kind}")) for kind in KINDS),
         blocks.button("glossary", "move", view.say("page.glossary"), to={"glossary": "all"}),
     ]
@@ -36,7 +36,7 @@ def _cards(view: View, id: str, names: list[str], title: str = "") -> dict:
     said = [
         {"name": name, "title": LABS[name].say(view.language, "title"), "text": LABS[name].say(view.language, "question")} for name in names
     ]
-    return {"kind": "cards", "id": id, "title": title, "cards": said}
+    return blocks.cards(id, title, said)
 
 
 def _page(view: View, lab: Lab) -> dict:
