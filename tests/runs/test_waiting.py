@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from playground.config import Refusal
+from playground.runs import registry
 from playground.runs.run import UNFINISHED, Run
 from tests.runs.tiny import ME, YOU, at_step, done, limits, tiny, wait
 
@@ -183,7 +184,7 @@ def test_a_run_that_is_deleted_while_it_is_resumed_is_gone(runs, aside, monkeypa
     run = at_step(runs.create(tiny(steps=100_000), ME), 1)
     runs.stop(run.id, ME)
     done(run)
-    gate = Gate(monkeypatch, runs, "_admit")
+    gate = Gate(monkeypatch, registry, "bytes_needed")
     try:
         resumed = aside(runs.resume, run.id, ME)
         assert gate.reached.wait(20)
