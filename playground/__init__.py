@@ -1,8 +1,8 @@
 """A playground for the Transformer of "Attention Is All You Need". Read in this order:
 
-config (every choice) · model (the paper) · data (sentences in, batches out) · training (a generator of steps) · decoding (greedy, beam,
-sampling) · inspection (facts about arrays) · runs (threads, disk, the replay) · figures (arrays in, pictures out) ·
-lessons (labs) · ui (the page).
+config (every choice) · cursor (every place to look) · model (the paper) · data (sentences in, batches out) · training (a generator of
+steps) · decoding (greedy, beam, sampling) · inspection (facts about arrays) · runs (threads, disk, the replay) · figures (arrays in,
+pictures out) · lessons (labs) · ui (the page).
 """
 
 import os

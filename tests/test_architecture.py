@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 RULES = {
     "words": (set(), set()),
     "config": (set(), {"words"}),
+    "cursor": (set(), {"words", "config"}),
     "figures": ({"numpy"}, set()),
     "tasks": (set(), set()),
     "model": ({"torch"}, {"config"}),
@@ -27,18 +28,21 @@ RULES = {
     ),
     "queries": (
         {"torch", "numpy", "sacrebleu"},
-        {"config", "tasks", "model", "reading", "data", "decoding", "inspection", "training", "runs"},
+        {"config", "cursor", "tasks", "model", "reading", "data", "decoding", "inspection", "training", "runs"},
     ),
     "lessons": (
         {"torch", "numpy"},
-        {"words", "config", "model", "data", "variants", "inspection", "training", "runs", "queries"},
+        {"words", "config", "cursor", "model", "data", "variants", "inspection", "training", "runs", "queries"},
     ),
     "ui": (
         {"gradio", "numpy", "orjson", "plotly", "segno", "fastapi", "starlette"},
-        {"words", "config", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs", "queries", "lessons"},
+        {
+            *("words", "config", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs"),
+            *("queries", "lessons"),
+        },
     ),
     "readme": (set(), {"words", "config"}),
-    "arguments": (set(), {"words", "config"}),
+    "arguments": (set(), {"words", "config", "cursor"}),
     "cli": (set(), {"arguments", "config", "reading", "runs", "queries", "lessons", "ui"}),
     "__main__": (set(), {"cli"}),
 }

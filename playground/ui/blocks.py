@@ -7,6 +7,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from playground.cursor import FIELDS
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -54,16 +56,20 @@ def many(id: str, field: str, label: str, options: list[dict], value: list[str])
     return {"kind": "many", "id": id, "field": field, "label": label, "options": options, "value": value}
 
 
-def slider(id: str, field: str, label: str, low: float, high: float, step: float, value: float, first: int = 0) -> dict:
-    """A number of a cursor field. `first` is added to what is shown: 1 where people count from one and the cursor from zero."""
+def slider(
+    id: str, field: str, label: str, value: float, most: float | None = None, step: float | None = None, first: int = 0
+) -> dict:
+    """A number of a cursor field, between the bounds of its declaration; `most` where there is less here, `step` where one is longer.
+    `first` is added to what is shown: 1 where people count from one and the cursor from zero."""
+    declared = FIELDS[field]
     return {
         "kind": "range",
         "id": id,
         "field": field,
         "label": label,
-        "low": low,
-        "high": high,
-        "step": step,
+        "low": declared.low,
+        "high": declared.high if most is None else most,
+        "step": step or declared.step,
         "value": value,
         "first": first,
     }

@@ -1,6 +1,6 @@
 """One module a tab: each reads a view, asks for what it needs and says which blocks to show.
 
-A panel is a function of a `View` that returns {"step": the step its numbers are from, "uses": the cursor fields it depends on, "blocks"}.
+A panel is a function of a `View` that returns {"step": the step its numbers are from, "blocks": what is shown}.
 """
 
 from __future__ import annotations

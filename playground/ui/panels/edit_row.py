@@ -30,7 +30,7 @@ def chooser(view: View, found: Outcome) -> list[dict]:
     }
     return [
         heads,
-        blocks.slider("row-step", "q", view.say("whatif.row_step"), 0, _last(found), 1, at, first=1),
+        blocks.slider("row-step", "q", view.say("whatif.row_step"), at, _last(found), first=1),
         _cells(view, found),
         *_elsewhere(view, found),
         *_notes(view, found),
@@ -67,7 +67,7 @@ def _last(found: Outcome) -> int:
 def _place(view: View, found: Outcome) -> tuple[int, int, int]:
     """(layer, head, step) the cursor is at, inside what the model has and wrote."""
     layer, head = chosen(view, "cross")
-    return layer, head, min(view.whole("q", 0, 0, 10**6), _last(found))
+    return layer, head, view.number("q", _last(found)) or 0
 
 
 def _labels(view: View) -> dict[str, str]:
@@ -81,9 +81,9 @@ def _cells(view: View, found: Outcome) -> dict:
     before, after = found.unedited.cross[place], found.after.cross[place]
     edit = found.change.edit
     edit = edit if edit and edit.place == place else Edit(*place)
-    k = view.whole("k", -1, 0, 10**6)
+    k = view.number("k")
     acts, slider = [], None
-    if 0 <= k < len(names):
+    if k is not None and k < len(names):
         free = edit.free(k)
         acts = [
             {"label": view.say("whatif.row_only"), "cells": str(Edit(*place, k)), "on": edit.column == k and edit.weight == 1},

@@ -40,7 +40,6 @@ def panel(view: View) -> dict:
     picture = large(view, "learn-cross", part="cross")
     return {
         "step": view.look.step,
-        "uses": ["text", "step", "layer", "head", "q", "k"],
         "blocks": [
             numbers,
             blocks.row(
