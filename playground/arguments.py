@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from playground.config import FORMER_NAMES, KNOBS, PRESETS, default
+from playground.cursor import FIELDS
 from playground.words import ENGLISH, LANGUAGES, known, say
 
 
@@ -47,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("run", type=Path, metavar="RUN_FOLDER")
     command.add_argument("text", nargs="+", metavar="TEXT")
     command.add_argument("--beam", type=int, metavar="WIDTH", help="beam search instead of the likeliest token at each step")
-    command.add_argument("--length-penalty", type=float, default=0.6)
+    command.add_argument("--length-penalty", type=float, default=FIELDS["penalty"].read(""))
     command.add_argument("--sample", type=float, metavar="TEMPERATURE", help="draw each token")
     command.add_argument("--top-k", type=int, default=0, help="draw from so many of the likeliest tokens; 0: from all")
     command.add_argument("--top-p", type=float, default=1.0, help="draw from the fewest tokens that together are so likely")

@@ -17,6 +17,7 @@ RULES = {
     "choices": (set(), set()),
     "knobs": (set(), {"words"}),
     "config": (set(), {"knobs", "choices", "tasks"}),
+    "cursor": (set(), {"words", "config"}),
     "model": ({"torch"}, {"config"}),
     "reading": ({"chardet", "openpyxl", "pyarrow", "polib", "defusedxml", "datasets"}, {"config", "words"}),
     "data": ({"torch", "numpy", "sentencepiece"}, {"config", "tasks", "reading"}),
@@ -30,18 +31,21 @@ RULES = {
     ),
     "queries": (
         {"torch", "numpy", "sacrebleu"},
-        {"config", "tasks", "model", "reading", "data", "decoding", "inspection", "training", "runs"},
+        {"config", "cursor", "tasks", "model", "reading", "data", "decoding", "inspection", "training", "runs"},
     ),
     "lessons": (
         {"torch", "numpy"},
-        {"words", "choices", "config", "model", "data", "variants", "inspection", "training", "runs", "queries"},
+        {"words", "choices", "config", "cursor", "model", "data", "variants", "inspection", "training", "runs", "queries"},
     ),
     "ui": (
         {"gradio", "numpy", "orjson", "plotly", "segno", "fastapi", "starlette"},
-        {"words", "config", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs", "queries", "lessons"},
+        {
+            *("words", "config", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs"),
+            *("queries", "lessons"),
+        },
     ),
     "readme": (set(), {"words", "config"}),
-    "arguments": (set(), {"words", "config"}),
+    "arguments": (set(), {"words", "config", "cursor"}),
     "cli": (set(), {"words", "arguments", "config", "reading", "runs", "queries", "lessons", "ui"}),
     "__main__": (set(), {"cli"}),
 }

@@ -124,7 +124,7 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         runs.seen(view.run.id)
         if name in BY_FORMULA and (variant := variant_name(view.run, view.language)):
             raise Refusal("page.has_variant", variant=variant)
-        return {**PANELS[name](view), "refresh_ms": pace.refresh_ms}
+        return {**PANELS[name](view), "uses": sorted(view.used), "refresh_ms": pace.refresh_ms}
 
     def qr(request: Request) -> Response:
         text = request.query_params.get("text", "")[:1500]

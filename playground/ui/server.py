@@ -13,11 +13,13 @@ os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
 os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "100")
 
 import gradio as gr
+import orjson
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from playground.cursor import declared
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.page import build
@@ -115,11 +117,13 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
 
 
 def head() -> str:
-    """The tags that load the page's own script and style. Relative addresses: they hold behind a proxy and inside a Space's frame."""
+    """The tags that load the page's own style and script, and before it what it has to know of the cursor. Relative addresses: they hold
+    behind a proxy and inside a Space's frame."""
     base = f".{PREFIX}/asset/{asset_version()}"
     return (
         f'<link rel="stylesheet" href="{base}/style.css">'
         f"<script>{WAITING}</script>"
+        f'<script type="application/json" id="pg-cursor">{orjson.dumps(declared()).decode()}</script>'
         f'<script type="module" src="{base}/main.js"></script>'
         '<meta name="referrer" content="same-origin">'
         f'<meta name="pg-languages" content="{escape(json.dumps(languages(), ensure_ascii=False))}">'

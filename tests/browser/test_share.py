@@ -151,6 +151,9 @@ def test_bad_link(visit):
         "step": -3,
         "layer": "x",
         "part": "soul",
+        "top_p": "abc",
+        "view": "x",
+        "off": "all",
     }
     page = visit(link(good | bad))
     notices = page.locator(".pg-notice")

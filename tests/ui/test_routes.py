@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from playground.cursor import FIELDS
 from playground.ui import routes
 from playground.ui.panels import PANELS, TABS
 from playground.words import LANGUAGES
@@ -60,6 +61,41 @@ def test_every_panel_of_every_shipped_run(site, run, name, language):
         assert block["caption"], f"{block['id']} has no caption"
     assert all(math.isfinite(number) for number in numbers_of(panel))
     assert len({(block["kind"], block["id"]) for block in found}) == len(found)
+
+
+ELSEWHERE = {  # a value of every field of the cursor that is not its default
+    "step": "0", "text": "abc", "part": "decoder", "layer": "2", "head": "3", "q": "1", "k": "1", "method": "sample", "beam": "2",
+    "penalty": "1.5", "temperature": "2", "draw": "7", "top_k": "5", "top_p": "0.5", "prefix": "zy", "cache": "off", "target": "reference",
+    "view": "rollout", "measure": "entropy", "fix": "1:7", "force": "abc", "change": "row", "off": "c1.3_e2.1", "squeeze": "mean",
+    "cells": "c2.3_q1_k4-0.55", "stage": "decoder.1.cross_attention.weights", "row": "1", "col": "1", "window": "8", "hide": "on",
+    "digits": "on", "masks": "0,1", "mask": "causal", "pos": "learned", "shift": "9", "split": "train", "lab": "softmax", "guess": "none",
+    "sure": "95", "toss": "12", "arms": "reverse", "lesson": "attention", "notes": "on", "predicted": "none", "certain": "50",
+    "compare": "sort", "mapped": "sort", "gauge": "entropy", "route": "1", "what": "memory", "token": "5", "by": "place",
+    "set": "temperature=2.0",
+}  # fmt: skip
+
+
+def test_there_is_another_value_of_every_field():
+    assert ELSEWHERE.keys() == FIELDS.keys() - {"run", "lang", "tab", "glossary"}
+    assert all(value != FIELDS[name].default for name, value in ELSEWHERE.items())
+
+
+@pytest.mark.parametrize("name", TABS)
+@pytest.mark.parametrize(
+    "chosen", [{}, {"method": "beam"}, {"pos": "shift"}, {"pos": "learned"}, {"change": "row"}, {"lesson": "attention"}], ids=str
+)
+def test_a_panel_depends_on_the_fields_it_says_and_no_others(site, name, chosen):
+    """Else the page would go on showing what the cursor has left."""
+
+    def seen(**parameters):
+        while (panel := site.panel(name, run="reverse", **parameters)).get("more"):
+            pass
+        return [block for block in panel["blocks"] if block["id"] != "cache"], set(panel["uses"])  # which measures time
+
+    blocks, uses = seen(**chosen)
+    assert uses <= FIELDS.keys()
+    others = {field: value for field, value in ELSEWHERE.items() if field not in uses and field not in chosen}
+    assert seen(**chosen, **others)[0] == blocks
 
 
 def test_the_sentence_and_its_verdict(site):

@@ -1,4 +1,6 @@
-"""What a panel is made of. Every kind of block is declared here once: kind · general · attention · drawing · lessons · typedefs.
+"""What a panel is made of. Every kind of block is declared here once. Read in this order:
+
+kind · general · attention · drawing · lessons · typedefs (what the type checker of the scripts is told).
 
 Panels call `blocks.<kind>(id, …)`. static/panels.js draws each kind, and static/blocks.d.ts tells the scripts' type checker their fields.
 """
@@ -10,6 +12,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from playground.cursor import FIELDS
 from playground.ui.blocks import general
 from playground.ui.blocks.attention import cells, compare, heads, lanes, lines, switches
 from playground.ui.blocks.drawing import FoldLine, Join, TilesLine, TokensLine, map, pick, sheet, worksheet
@@ -25,7 +28,6 @@ from playground.ui.blocks.general import (
     numbers,
     probes,
     progress,
-    slider,
     table,
     text,
 )
@@ -60,6 +62,13 @@ def chips(id: str, *lines: TokenLine, pick: str = "", ids: bool = False) -> Bloc
 def live(id: str, knob: str, label: str, options: list[Option], value: str, off: bool) -> Block:
     """A choice of one of the values of a live knob, for the run on screen; `off` when whoever looks can't change it."""
     return choice(id, "", label, options, value, knob=knob, off=off)
+
+
+def slider(id: str, field: str, label: str, value: float, most: float | None = None, step: float | None = None, first: int = 0) -> Block:
+    """A number of a cursor field, between the bounds of its declaration; `most` where there is less here, `step` where one is longer."""
+    declared = FIELDS[field]
+    high = declared.high if most is None else most
+    return general.slider(id, field, label, declared.low, high, step or declared.step, value, first)
 
 
 def code(id: str, thing: Any, lit: tuple[int, ...] = ()) -> Block:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from playground.cursor import choices
 from playground.figures import attention as pictures
 from playground.figures import theme
 from playground.inspection import attention as facts
@@ -15,7 +16,6 @@ from playground.ui.panels import attention_views as views
 from playground.ui.panels import heads
 from playground.ui.view import LARGE, View, texts, tokens
 
-VIEWS = ("matrix", "lines", "product", "rollout")
 MOST_THUMBNAIL_CELLS = 400_000
 
 
@@ -23,7 +23,7 @@ def panel(view: View) -> dict:
     look, part = view.look, view.part
     rows, columns, side = axes(view, part)
     layer, head = chosen(view, part)
-    mask, shown, scored = seen(view, part), view.choice("view", VIEWS), heads.scores(view)
+    mask, shown, scored = seen(view, part), view.choice("view"), heads.scores(view)
     asks = tokens(rows, look.right if part != "encoder" else None, look.probabilities if part != "encoder" else None)
     lines = [
         {"label": view.say(f"figures.rows_{part}"), "tokens": asks, "side": side[0], "role": "asks"},
@@ -32,7 +32,6 @@ def panel(view: View) -> dict:
     picture, beside = pictured(view, shown, layer, head, mask)
     return {
         "step": look.step,
-        "uses": ["text", "step", "part", "view", "measure", "layer", "head", "q", "k", "target"],
         "blocks": [
             controls(view, part, shown),
             blocks.row(
@@ -56,14 +55,13 @@ def panel(view: View) -> dict:
 def controls(view: View, part: str, shown: str) -> dict:
     """Which attention, seen in which way, and what the decoder is fed, on which the encoder doesn't depend."""
     parts = [{"value": name, "label": view.say(f"page.part_{name}"), "hue": name} for name in ("encoder", "decoder", "cross")]
-    views = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in VIEWS]
-    feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in ("output", "reference")]
-    feed = "reference" if view.parameters.get("target") == "reference" else "output"
+    views = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in choices("view")]
+    feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in choices("target")]
     return blocks.row(
         "choices",
-        blocks.choice("part", "part", view.say("page.part"), parts, part, resets={"q": "", "k": "", "layer": "", "head": ""}),
+        blocks.choice("part", "part", view.say("page.part"), parts, part),
         blocks.choice("view", "view", view.say("heads.view"), views, shown),
-        blocks.choice("feed", "target", view.say("page.feed"), feeds, feed) if part != "encoder" else None,
+        blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target")) if part != "encoder" else None,
         css="controls",
     )
 

@@ -48,7 +48,7 @@ def product(view: View, title: str, layer: int, head: int) -> list[dict]:
     """The query-key view of the pinned pair, else of the strongest: two vectors, their products, and how their sum becomes the weight."""
     if variant := variant_name(view.run, view.language):
         return [blocks.text("variant", view.say("page.has_variant", variant=variant), css="pg-error")]
-    found, _ = activations(view.reader, view.run, view.step, view.text, view.parameters.get("target") == "reference")
+    found, _ = activations(view.reader, view.run, view.step, view.text, view.reference)
     stages, at = found.stages, SUBLAYER[view.part].format(layer)
     rows = found.source if view.part == "encoder" else found.asked
     columns = found.fed if view.part == "decoder" else found.source
@@ -70,8 +70,8 @@ def product(view: View, title: str, layer: int, head: int) -> list[dict]:
     return [
         blocks.row(
             "pair",
-            blocks.slider("asks", "q", f"{view.say('heads.asks_slider')} “{rows[q].text}”", 0, len(rows) - 1, 1, q, first=1),
-            blocks.slider("answers", "k", f"{view.say('heads.answers_slider')} “{columns[k].text}”", 0, len(columns) - 1, 1, k, first=1),
+            blocks.slider("asks", "q", f"{view.say('heads.asks_slider')} “{rows[q].text}”", q, len(rows) - 1, first=1),
+            blocks.slider("answers", "k", f"{view.say('heads.answers_slider')} “{columns[k].text}”", k, len(columns) - 1, first=1),
             css="controls",
         ),
         blocks.figure("product", picture, " ".join([*said, view.step_note(found.step)]).strip(), title),
@@ -88,8 +88,8 @@ def pair(view: View, weights: np.ndarray) -> tuple[int, int]:
     """The asking and the answering token: as far as they are chosen the cursor's, else those of the largest weight."""
     row = view.row(len(weights))
     q = int(np.unravel_index(int(weights.argmax()), weights.shape)[0]) if row is None else row
-    k = view.whole("k", -1, 0, 10**6)
-    return q, k if 0 <= k < weights.shape[1] else int(weights[q].argmax())
+    k = view.number("k")
+    return q, k if k is not None and k < weights.shape[1] else int(weights[q].argmax())
 
 
 def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple) -> dict:

@@ -26,7 +26,6 @@ def panel(view: View) -> dict:
     found = runs.diagnostics(view.reader, view.run, view.step)
     return {
         "step": found.step,
-        "uses": ["step", "text", "gauge", "route"],
         "blocks": [
             blocks.text("follow", view.say("health.follow"), css="pg-heading"),
             *_memory(view, found),
@@ -120,13 +119,13 @@ def _parts(view: View, found: Diagnostics) -> list[dict]:
     gauge = view.choice("gauge", gauges)
     options = [{"value": name, "label": view.say(f"health.gauge_{name}")} for name in gauges]
     series = _series(view, found, gauge)
-    chosen = view.whole("route", 0, 0, len(series) - 1)
+    chosen = view.number("route", len(series) - 1) or 0
     course = _course(view, gauge, list(series), chosen)
     now = _now(view, found, gauge, series, chosen if course else None)
-    which = blocks.slider("route", "route", view.say("health.part"), 0, len(series) - 1, 1, chosen, first=1)
+    which = blocks.slider("route", "route", view.say("health.part"), chosen, len(series) - 1, first=1)
     return [
         blocks.row(
-            "choose", blocks.choice("gauge", "gauge", view.say("health.gauge"), options, gauge, resets={"route": ""}), css="controls"
+            "choose", blocks.choice("gauge", "gauge", view.say("health.gauge"), options, gauge), css="controls"
         ),
         blocks.text("gauge-about", view.say(f"health.about_{gauge}"), css="pg-caption"),
         blocks.row("now-and-course", now, *([blocks.column("over", course, which)] if course else []), css="halves" if course else ""),

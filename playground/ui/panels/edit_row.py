@@ -18,7 +18,7 @@ def chooser(view: View, found: InterventionResult) -> list[dict]:
     layer, head, at = _place(view, found)
     return [
         small_heads(view, "row-heads", view.say("whatif.row_heads"), (layer, head), found.before.cross, seen(view, "cross")),
-        blocks.slider("row-step", "q", view.say("whatif.row_step"), 0, _last(found), 1, at, first=1),
+        blocks.slider("row-step", "q", view.say("whatif.row_step"), at, _last(found), first=1),
         _cells(view, found),
         *_elsewhere(view, found),
         *_notes(view, found),
@@ -53,7 +53,7 @@ def _last(found: InterventionResult) -> int:
 def _place(view: View, found: InterventionResult) -> tuple[int, int, int]:
     """(layer, head, step) the cursor is at, inside what the model has and wrote."""
     layer, head = chosen(view, "cross")
-    return layer, head, min(view.whole("q", 0, 0, 10**6), _last(found))
+    return layer, head, view.number("q", _last(found)) or 0
 
 
 def _labels(view: View) -> dict[str, str]:
@@ -67,9 +67,9 @@ def _cells(view: View, found: InterventionResult) -> dict:
     before, after = found.unedited.cross[place], found.after.cross[place]
     edit = found.change.edit
     edit = edit if edit and edit.place == place else Edit(*place)
-    k = view.whole("k", -1, 0, 10**6)
+    k = view.number("k")
     acts, slider = [], None
-    if 0 <= k < len(names):
+    if k is not None and k < len(names):
         free = edit.free(k)
         acts = [
             {"label": view.say("whatif.row_only"), "cells": str(Edit(*place, k)), "on": edit.column == k and edit.weight == 1},

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from playground.cursor import choices
 from playground.figures import changes as pictures
 from playground.figures.bars import short
 from playground.inspection import differences, interventions
@@ -18,22 +19,19 @@ from playground.ui.panels import edit_row
 from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, seen, shades
 from playground.ui.view import View, texts, tokens
 
-WHATS = ("heads", "row")
 NAMED = 6  # heads that are named one by one
 
 
 def panel(view: View) -> dict:
-    reference = view.parameters.get("target") == "reference"
-    found = outcome(view.reader, view.run, view.step, view.text, change(view), reference)
+    found = outcome(view.reader, view.run, view.step, view.text, change(view), view.reference)
     asked = found.change
     view.look = found.before
-    row = view.choice("change", WHATS) == "row"
-    whats = [{"value": name, "label": view.say(f"whatif.what_{name}")} for name in WHATS]
+    row = view.choice("change") == "row"
+    whats = [{"value": name, "label": view.say(f"whatif.what_{name}")} for name in choices("change")]
     chooser = edit_row.chooser(view, found) if row else [_switches(view, asked)]
     more = edit_row.step(view, found) if row else [_score(view, found)]
     return {
         "step": found.before.step,
-        "uses": ["text", "step", "target", "change", "off", "squeeze", "cells", "layer", "head", "q", "k"],
         "blocks": [
             blocks.text("about", view.say("whatif.about"), css="pg-about"),
             blocks.row(
@@ -47,7 +45,7 @@ def panel(view: View) -> dict:
             blocks.row(
                 "main",
                 blocks.column("chooser", *chooser),
-                blocks.column("result", *more, _likely(view, found, reference)),
+                blocks.column("result", *more, _likely(view, found)),
                 css="halves",
             ),
             *([] if row else [_importance(view, found)]),
@@ -58,7 +56,7 @@ def panel(view: View) -> dict:
 
 def change(view: View) -> Change:
     """What the link asks to change."""
-    return Change.parse(*(view.parameters.get(name, "") for name in ("off", "squeeze", "cells")))
+    return Change.parse(view.field("off"), view.choice("squeeze"), view.field("cells"))
 
 
 def head_name(view: View, head: HeadId, key: str = "whatif.head_one") -> str:
@@ -161,7 +159,7 @@ def _line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: 
     }
 
 
-def _likely(view: View, found: InterventionResult, reference: bool) -> dict:
+def _likely(view: View, found: InterventionResult) -> dict:
     """How likely each token of one and the same sentence is to both models."""
     picture = view.draw(
         pictures.pairs,
@@ -172,7 +170,7 @@ def _likely(view: View, found: InterventionResult, reference: bool) -> dict:
         share=2,
     )
     of = [{"value": name, "label": view.say(f"whatif.of_{feed}")} for name, feed in (("output", "output"), ("reference", "reference"))]
-    known = blocks.choice("of", "target", view.say("whatif.likely_of"), of, "reference" if reference else "output")
+    known = blocks.choice("of", "target", view.say("whatif.likely_of"), of, view.choice("target"))
     figure = blocks.figure("likely-pairs", picture, view.say("whatif.likely_about"), view.say("whatif.likely"))
     return blocks.column("likely", figure, *([known] if found.before.references else []))
 

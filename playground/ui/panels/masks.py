@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
+from playground.cursor import choices
 from playground.figures import masks as pictures
 from playground.inspection import masks
 from playground.model.masks import causal_mask, padding_mask, target_mask
 from playground.ui import blocks
 from playground.ui.view import View
 
-KINDS = ("memory", "padding", "causal", "target")
 SOURCE = {"memory": padding_mask, "padding": padding_mask, "causal": causal_mask, "target": target_mask}
 MAX_SENTENCES = 4  # sentences in the batch
 
 
 def panel(view: View) -> dict:
-    kind = view.choice("mask", KINDS)
+    kind = view.choice("mask")
     examples = _different(view.examples(), 6)
-    picked = [at for at in view.parameters.get("masks", "").split(",") if at.isdigit() and int(at) < len(examples)] or [
+    picked = [at for at in view.field("masks").split(",") if at and int(at) < len(examples)] or [
         "0",
         str(len(examples) // 2),
         str(len(examples) - 1),
@@ -53,10 +53,9 @@ def panel(view: View) -> dict:
         )
         figures.append(blocks.figure(f"mask-{number}", picture, _caption(view, kind, shown, len(columns[at])), pairs[at][0]))
     options = [{"value": str(at), "label": source} for at, (source, _) in enumerate(examples)]
-    kinds = [{"value": name, "label": view.say(f"page.mask_{name}")} for name in KINDS]
+    kinds = [{"value": name, "label": view.say(f"page.mask_{name}")} for name in choices("mask")]
     return {
         "step": None,
-        "uses": ["mask", "masks"],
         "blocks": [
             blocks.choice("mask", "mask", view.say("page.mask"), kinds, kind),
             blocks.many("sentences", "masks", view.say("page.mask_sentences"), options, picked),

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from playground.cursor import choices
 from playground.figures import positions as pictures
 from playground.inspection import positions as facts
 from playground.model import positions as model
 from playground.ui import blocks
 from playground.ui.view import View
 
-KINDS = ("heatmap", "waves", "similarity", "shift", "learned")
 SHOWN_POSITIONS = 64  # positions
 
 
 def panel(view: View) -> dict:
-    kind = view.choice("pos", KINDS)
+    kind = view.choice("pos")
     d_model, trained = view.run.experiment.model.d_model, view.reader.longest(view.run)
     length = min(max(SHOWN_POSITIONS, trained + 16), 128)
     table = facts.sinusoids(length, d_model)
     encoding = view.run.experiment.model.encoding
     told = (encoding.added or "none") + ("_rotary" if encoding.rotary else "")
-    kinds = [{"value": name, "label": view.say(f"page.pos_{name}")} for name in KINDS]
-    shift = view.whole("shift", 3, 0, 32)
+    kinds = [{"value": name, "label": view.say(f"page.pos_{name}")} for name in choices("pos")]
     extra, source = [], model.sinusoids
     if kind == "heatmap":
         shown = [
@@ -53,8 +52,9 @@ def panel(view: View) -> dict:
             )
         ]
     elif kind == "shift":
+        shift = view.number("shift")
         errors = facts.shift_errors(table, shift)
-        extra = [blocks.slider("shift", "shift", view.say("page.pos_shift_by"), 0, 32, 1, shift)]
+        extra = [blocks.slider("shift", "shift", view.say("page.pos_shift_by"), shift)]
         shown = [
             _figure(
                 "shift",
@@ -67,7 +67,6 @@ def panel(view: View) -> dict:
         shown, source = _own_table(view, told, length, d_model, trained)
     return {
         "step": None if kind != "learned" else view.step,
-        "uses": ["pos", "shift", *(["step"] if kind == "learned" else [])],
         "blocks": [
             blocks.choice("pos", "pos", view.say("page.pos"), kinds, kind),
             blocks.text("this", view.say(f"page.pos_run_{told}"), css="pg-caption"),

@@ -18,21 +18,20 @@ RIVALS = 5
 
 
 def panel(view: View) -> dict:
-    found = compare(view.reader, view.run, view.step, view.text, view.parameters.get("force", ""), _fix(view))
+    found = compare(view.reader, view.run, view.step, view.text, view.field("force"), _fix(view))
     view.look = found.free
     steps = max(len(life.asked) for life in (found.forced, found.free, found.corrected) if life)
     at = view.row(steps)
     at = at if at is not None else min(found.parted or 0, steps - 1)
     return {
         "step": found.step,
-        "uses": ["text", "step", "q", "layer", "head", "fix", "force", "target"],
         "blocks": [
             blocks.text("about", view.say("lives.about"), css="pg-about"),
             *_suggestions(view),
             _lanes(view, found, at, steps),
             blocks.text("caption", " ".join([*_captions(view, found), view.step_note(found.step)]).strip(), css="pg-caption"),
             *([] if found.free.references else [blocks.text("no-reference", view.say("lives.no_reference"), css="pg-warning")]),
-            *([] if found.forced and not view.parameters.get("force") else [_force(view)]),
+            *([] if found.forced and not view.field("force") else [_force(view)]),
             _correct(view, found, at),
             _step(view, found, at),
             *_lens(view, found, at),
@@ -43,8 +42,8 @@ def panel(view: View) -> dict:
 
 def _fix(view: View) -> tuple[int, int] | None:
     """The correction in the link: a step and a token id."""
-    step, _, token = view.parameters.get("fix", "").partition(":")
-    return (int(step), int(token)) if all(part.isascii() and part.isdigit() and len(part) < 7 for part in (step, token)) else None
+    step, _, token = view.field("fix").partition(":")
+    return (int(step), int(token)) if token else None
 
 
 def _suggestions(view: View) -> list[dict]:
@@ -157,7 +156,7 @@ def _measured(view: View, at: int) -> str:
 
 
 def _force(view: View) -> dict:
-    return blocks.field("force", "force", view.say("lives.force"), view.parameters.get("force", ""), view.say("lives.force_hint"))
+    return blocks.field("force", "force", view.say("lives.force"), view.field("force"), view.say("lives.force_hint"))
 
 
 def _correct(view: View, found: Comparison, at: int) -> dict:
@@ -168,7 +167,7 @@ def _correct(view: View, found: Comparison, at: int) -> dict:
     if found.forced and at < len(found.forced.asked):
         options.setdefault(found.forced.asked[at].id, found.forced.asked[at].text)
     options.pop(free.asked[at].id, None)
-    chosen_fix = view.parameters.get("fix", "") if found.corrected else ""
+    chosen_fix = view.field("fix") if found.corrected else ""
     choices = [{"value": "", "label": view.say("lives.as_written", token=free.asked[at].text)}]
     choices += [{"value": f"{at}:{id}", "label": text} for id, text in options.items()]
     return blocks.choice("fix", "fix", view.say("lives.correct", step=at + 1), choices, chosen_fix)
@@ -199,7 +198,7 @@ def _step(view: View, found: Comparison, at: int) -> dict:
 
 def _lens(view: View, found: Comparison, at: int) -> list[dict]:
     """What each layer would say; of the forced life when the page feeds the reference, else of the free one."""
-    forced = view.parameters.get("target") == "reference" and found.forced is not None
+    forced = view.reference and found.forced is not None
     life = found.forced if forced else found.free
     said = lens_of(view.reader, view.run, view.step, view.text, [piece.id for piece in life.asked])
     name = view.run.tokenizers[1].piece

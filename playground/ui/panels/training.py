@@ -27,7 +27,6 @@ def panel(view: View) -> dict:
     picture = large(view, "learn-cross", part="cross")
     return {
         "step": view.look.step,
-        "uses": ["text", "step", "layer", "head", "q", "k"],
         "blocks": [
             blocks.numbers("numbers", numbers),
             blocks.row(

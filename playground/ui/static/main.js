@@ -3,7 +3,7 @@
 import { cursor, dropFromCursor, languageTag, move, onMove, token } from "./state.js";
 import { read, notice, say, setWords } from "./dom.js";
 import { follow, run } from "./live.js";
-import { HERE, drawReplay, drawHeader, drawSentence, play, readCard, refreshSentence, turn, wireTop } from "./top.js";
+import { drawReplay, drawHeader, drawSentence, play, readCard, refreshSentence, turn, wireTop } from "./top.js";
 import { commandInputs, drawRunButtons, keepFolded, fromTheTop, openTab, reply, setBoot, setMine, setRunSettings, settingsWanted, tabOpened, takeKnobs, trainInputs, withToken } from "./actions.js";
 import { setCourse } from "./course.js";
 import { forget, refresh } from "./panels.js";
@@ -55,7 +55,7 @@ async function openRun() {
   if (card?.error) {
     notice(card.error, "error");
     const boot = await read("boot", {});
-    if (boot && !boot.error && cursor.run !== boot.first) return move({ run: boot.first, ...HERE });
+    if (boot && !boot.error && cursor.run !== boot.first) return move({ run: boot.first });
   }
   setMine(Boolean(card?.mine));
   setRunSettings(card?.settings);

@@ -1,6 +1,6 @@
 // One panel a tab: the server says in a few kinds of blocks what stands in it, and here they become elements, reused when they change.
 
-import { cursor, isDark, move, onMove } from "./state.js";
+import { cursor, isDark, maxText, move, onMove } from "./state.js";
 import { debounce, h, notice, read, routeUrl, say } from "./dom.js";
 import { asTable, draw, highlight, thumbnail } from "./picture.js";
 import { isActive, onUpdate, run } from "./live.js";
@@ -16,7 +16,7 @@ import { drawCells, drawCompare, drawSwitches } from "./whatif.js";
 import { drawMap } from "./map.js";
 import { drawPick, drawSheet, drawWorksheet } from "./sheet.js";
 
-const LEFT_OUT = new Set(["lang", "tab", "teacher", "glossary"]);
+const LEFT_OUT = new Set(["lang", "tab", "glossary"]);
 const PLAIN = /pg-heading|pg-error|map-formula/; // text that is no prose
 const shown = new Map(); // panel name -> what the server last said
 const answers = new Map(); // parameters -> answer, while nothing trains: looking back and forth costs nothing
@@ -227,7 +227,7 @@ const KINDS = {
     if (input && document.activeElement === input) return;
     if (same(element, block) && input.value === block.value) return; // what was typed is drawn by nobody
     const settle = debounce((value) => move({ [block.field]: value }), 300);
-    element.replaceChildren(h("label", {}, h("span", { class: "pg-label" }, block.label), h("input", { type: "text", value: block.value, placeholder: block.hint, maxlength: "2000", autocomplete: "off", spellcheck: "false", oninput: (event) => settle(event.target.value) })));
+    element.replaceChildren(h("label", {}, h("span", { class: "pg-label" }, block.label), h("input", { type: "text", value: block.value, placeholder: block.hint, maxlength: String(maxText), autocomplete: "off", spellcheck: "false", oninput: (event) => settle(event.target.value) })));
   },
 
   button(element, block) {

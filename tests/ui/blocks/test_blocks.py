@@ -58,7 +58,7 @@ def test_a_kind_says_its_fields_their_types_and_what_it_is(name):
 
 
 def test_a_block_has_the_fields_of_its_kind_and_nothing_else():
-    made = blocks.slider("beam", "beam", "Width", 1, 10, 1, 4)
+    made = blocks.slider("beam", "beam", "Width", 4)
     assert made == {
         "kind": "slider", "id": "beam", "field": "beam", "label": "Width", "low": 1, "high": 10, "step": 1, "value": 4, "first": 0
     }  # fmt: skip
@@ -79,7 +79,7 @@ def test_a_block_has_the_fields_of_its_kind_and_nothing_else():
     ],
 )
 def test_a_block_that_is_otherwise_is_found(changed, said):
-    (fault,) = faults(blocks.slider("beam", "beam", "Width", 1, 10, 1, 4) | changed)
+    (fault,) = faults(blocks.slider("beam", "beam", "Width", 4) | changed)
     assert said in fault
 
 

@@ -8,10 +8,10 @@ import time
 import pytest
 
 from playground.config import default, limits
+from playground.cursor import choices
 from playground.ui import actions
 from playground.ui.controls import shown_value
 from playground.ui.panels import BY_FORMULA, PANELS
-from playground.ui.panels.attention import VIEWS
 from playground.words import LANGUAGES, say
 from tests.ui.test_routes import blocks_of, numbers_of
 
@@ -66,7 +66,7 @@ def test_exactly_what_follows_the_formulas_steps_aside(site, changed):
 @pytest.mark.sample(6)
 def test_of_attention_only_the_products_step_aside(site, changed):
     variant, run = changed
-    for view in VIEWS:
+    for view in choices("view"):
         panel = site.get("panel/attention", run=run.id, part="decoder", view=view, step="1", q="1").json()
         found = {block["id"]: block for block in blocks_of(panel["blocks"])}
         assert found["view"]["value"] == view

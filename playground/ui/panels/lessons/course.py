@@ -14,12 +14,11 @@ from playground.ui.view import View
 
 
 def panel(view: View) -> dict:
-    name = view.parameters.get("lesson", "")
+    name = view.said("lesson")
     lesson = course.get(name) if name else None
-    notes = view.parameters.get("notes") == "on"
+    notes = view.choice("notes") == "on"
     page = _notes(view, lesson) if notes else _lesson(view, lesson) if lesson else _list(view)
-    asked = ["run", "text", "step"] if lesson and lesson.question else []
-    return {"step": None, "uses": ["lesson", "notes", "predicted", "certain", *asked], "blocks": page}
+    return {"step": None, "blocks": page}
 
 
 def declared(language: str) -> list[dict[str, Any]]:

@@ -80,7 +80,7 @@ def _label(view: View, found: SentenceActivations, label: Label) -> dict:
         *head, row, col = label.index if stage.values.ndim > 1 else (*label.index, 0)
         name["to"] = {"stage": label.stage, "row": row, "col": col}
         if head:
-            name["to"] |= {"head": head[0] + 1, "layer": view.whole("layer", 1, 1, 6)}
+            name["to"] |= {"head": head[0] + 1, "layer": view.number("layer") or 1}
     elif label.parameter:
         name["title"] += f" · {label.parameter}"
     return name

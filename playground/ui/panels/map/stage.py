@@ -27,7 +27,7 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
     values, known = slice_of(stage.values, stage, head), about(view.run.experiment.model, stage)
     rows, row_title, row_side = _rows(view, found, stage)
     columns, column_title, column_side = _columns(view, found, stage)
-    chosen, secret = _chosen(view, values.shape), view.parameters.get("hide") == "on" and derivation_view.asks(derivation)
+    chosen, secret = view.inside("row", "col", values.shape), view.choice("hide") == "on" and derivation_view.asks(derivation)
     shown = _window(view, stage, values, chosen)
     mask = seen_of(stage, head)
     beside = pictures.readable(len(rows), len(shown), part := int(view.width * PICTURE))
@@ -102,12 +102,6 @@ def _columns(view: View, found: SentenceActivations, stage: Stage) -> tuple[list
     return [str(at + 1) for at in range(stage.values.shape[-1])], view.say(f"map.axis_{LETTERS[letter]}"), ""
 
 
-def _chosen(view: View, shape: tuple[int, ...]) -> tuple[int, int] | None:
-    """The cell of the cursor, when it lies inside."""
-    row, col = (view.whole(name, -1, 0, 10**6) for name in ("row", "col"))
-    return (row, col) if 0 <= row < shape[0] and 0 <= col < shape[1] else None
-
-
 def _window(view: View, stage: Stage, values: np.ndarray, chosen: tuple[int, int] | None) -> list[int]:
     """The columns that are shown: all of them, those of the window asked for, or of a large vocabulary the likeliest."""
     total = values.shape[1]
@@ -115,7 +109,8 @@ def _window(view: View, stage: Stage, values: np.ndarray, chosen: tuple[int, int
         best = np.argsort(-values.max(axis=0), kind="stable")[:LIKELIEST].tolist()
         return sorted({*best, chosen[1]} if chosen else best)
     size = _size(view, values.shape)
-    first = view.whole("window", chosen[1] if chosen else 0, 0, total - 1) // size * size
+    asked = view.number("window", total - 1)
+    first = (asked if asked is not None else chosen[1] if chosen else 0) // size * size
     return list(range(first, min(first + size, total)))
 
 
@@ -125,7 +120,7 @@ def _only_likeliest(stage: Stage) -> bool:
 
 def _size(view: View, shape: tuple[int, ...]) -> int:
     """Columns of one window: fewer when their numbers are to be written on them."""
-    written = view.parameters.get("digits") == "on" and shape[0] <= TALL
+    written = view.choice("digits") == "on" and shape[0] <= TALL
     return min(pictures.fitting(view.width), WINDOW) if written else WINDOW
 
 
@@ -149,5 +144,5 @@ def _cells(view: View, rows: list[str], columns: list[str], chosen: tuple[int, i
         found.append(make.choice("digits", "digits", view.say("map.digits"), options, "on" if size != WINDOW else ""))
     if total > size:
         last = (total - 1) // size * size
-        found.append(make.slider("window", "window", view.say("map.window", total=total), 0, last, size, shown[0], first=1))
+        found.append(make.slider("window", "window", view.say("map.window", total=total), shown[0], last, step=size, first=1))
     return found
