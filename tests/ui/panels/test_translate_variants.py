@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from playground.ui import actions
 from playground.ui.panels import TABS
 
 TOKEN = "c" * 32
@@ -38,7 +37,7 @@ TINY = {
     ids=lambda knobs: next(iter(knobs.values())),
 )
 def test_every_panel_of_a_run_that_is_built_differently(site, knobs):
-    run = site.runs.get(actions.train_run(site.runs, TOKEN, "en", TINY | knobs)["run"])
+    run = site.train(TOKEN, TINY | knobs)
     end = time.monotonic() + 60
     while run.status not in ("done", "failed", "diverged"):
         assert time.monotonic() < end
@@ -52,7 +51,7 @@ def test_every_panel_of_a_run_that_is_built_differently(site, knobs):
 
 
 def test_learned_positions_stand_beside_sinusoids(site):
-    run = site.runs.get(actions.train_run(site.runs, TOKEN, "en", TINY | {"positions": "learned"})["run"])
+    run = site.train(TOKEN, TINY | {"positions": "learned"})
     end = time.monotonic() + 60
     while run.status != "done":
         assert time.monotonic() < end
