@@ -11,19 +11,21 @@ ROOT = Path(__file__).parents[1]
 # part -> (other packages it may import, parts of ours it may import)
 RULES = {
     "words": (set(), set()),
-    "config": (set(), {"words"}),
-    "cursor": (set(), {"words", "config"}),
     "figures": ({"numpy"}, set()),
     "tasks": (set(), set()),
+    "choices": (set(), set()),
+    "knobs": (set(), {"words"}),
+    "config": (set(), {"knobs", "choices", "tasks"}),
+    "cursor": (set(), {"words", "config"}),
     "model": ({"torch"}, {"config"}),
     "reading": ({"chardet", "openpyxl", "pyarrow", "polib", "defusedxml", "datasets"}, {"config", "words"}),
     "data": ({"torch", "numpy", "sentencepiece"}, {"config", "tasks", "reading"}),
-    "variants": ({"torch"}, {"config", "model", "data"}),
+    "variants": ({"torch"}, {"choices", "knobs", "config", "model", "data"}),
     "decoding": ({"torch", "numpy"}, {"config", "model"}),
     "inspection": ({"torch", "numpy"}, {"config", "model"}),
-    "training": ({"torch"}, {"config", "model", "data", "decoding", "variants"}),
+    "training": ({"torch"}, {"choices", "knobs", "config", "model", "data", "decoding", "variants"}),
     "runs": (
-        {"torch", "numpy", "safetensors"},
+        {"torch", "numpy", "safetensors", "cachetools", "pandas"},
         {"words", "config", "model", "reading", "data", "variants", "inspection", "training"},
     ),
     "queries": (
@@ -32,7 +34,7 @@ RULES = {
     ),
     "lessons": (
         {"torch", "numpy"},
-        {"words", "config", "cursor", "model", "data", "variants", "inspection", "training", "runs", "queries"},
+        {"words", "choices", "config", "cursor", "model", "data", "variants", "inspection", "training", "runs", "queries"},
     ),
     "ui": (
         {"gradio", "numpy", "orjson", "plotly", "segno", "fastapi", "starlette"},
@@ -43,7 +45,7 @@ RULES = {
     ),
     "readme": (set(), {"words", "config"}),
     "arguments": (set(), {"words", "config", "cursor"}),
-    "cli": (set(), {"arguments", "config", "reading", "runs", "queries", "lessons", "ui"}),
+    "cli": (set(), {"words", "arguments", "config", "reading", "runs", "queries", "lessons", "ui"}),
     "__main__": (set(), {"cli"}),
 }
 

@@ -15,7 +15,7 @@ from playground import cursor
 from playground.config import FORMER_NAMES, KNOBS, ModelConfig, Refusal
 from playground.cursor import FIELDS, Choice, Number, Text
 from playground.inspection.activations import record
-from playground.inspection.interventions import Edit, Head
+from playground.inspection.interventions import Edit, HeadId
 from playground.lessons.labs import LABS
 from playground.runs.names import new_id
 from playground.ui.links import LISTS
@@ -78,7 +78,7 @@ def test_a_choice_that_is_not_offered_is_the_default_or_the_first():
 
 # ---- what the page writes into a field can be read from it -------------------------------------------------------------------------
 
-heads = st.builds(Head, st.sampled_from(("encoder", "decoder", "cross")), st.integers(0, 5), st.integers(0, 7))
+heads = st.builds(HeadId, st.sampled_from(("encoder", "decoder", "cross")), st.integers(0, 5), st.integers(0, 7))
 edits = st.builds(
     lambda row, given, masked: Edit(0, 3, row).mask(masked).give(*given),
     st.integers(0, 250), st.tuples(st.integers(0, 250), st.floats(0, 1).map(lambda weight: round(weight, 2))), st.integers(0, 250),

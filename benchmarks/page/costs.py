@@ -21,7 +21,7 @@ from playground.runs.queue import train_inline
 from playground.runs.queue.warmup import warm_up
 from playground.runs.recording import Recording, copy_parameters
 from playground.runs.run import Run
-from playground.training.loop import Step, Training
+from playground.training.loop import Training, TrainingStep
 from playground.training.metrics import Validation
 
 ROWS = {
@@ -62,7 +62,7 @@ class Spent:
 class TimedTraining(Training):
     spent: Spent
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[TrainingStep]:
         steps = super().steps()
         while self.step < self.experiment.training.steps:
             with self.spent.on("step"):

@@ -18,7 +18,7 @@ FREQUENT = 12  # tokens that are named
 
 
 @dataclass(frozen=True)
-class Side:
+class SideStatistics:
     """The sources of a corpus, or its targets."""
 
     lengths: np.ndarray  # (pairs,) tokens of each training sentence, without EOS
@@ -38,8 +38,8 @@ class Statistics:
     most_answers: int
     repeated: int  # pairs that stand there once more
     same: int  # pairs with a target equal to its source
-    src: Side
-    tgt: Side
+    src: SideStatistics
+    tgt: SideStatistics
 
 
 def statistics(corpus: Corpus) -> Statistics:
@@ -64,10 +64,10 @@ def _ids(items: Iterable[Item], side: int) -> list[tuple[int, ...]]:
     return [(item.src_ids, item.tgt_ids)[side] for item in items]
 
 
-def _side(tokenizer: Tokenizer, train: Sequence[tuple[int, ...]], new: Sequence[tuple[int, ...]]) -> Side:
+def _side(tokenizer: Tokenizer, train: Sequence[tuple[int, ...]], new: Sequence[tuple[int, ...]]) -> SideStatistics:
     counts = Counter(chain.from_iterable(train)).most_common()
     unseen = list(chain.from_iterable(new))
-    return Side(
+    return SideStatistics(
         lengths=np.array([len(ids) for ids in train]),
         vocabulary=tokenizer.size,
         counts=np.array([count for _, count in counts]),

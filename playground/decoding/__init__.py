@@ -1,12 +1,13 @@
-"""Decoding: from probabilities to sentences, one token after the other. Here torch becomes numpy.
+"""Decoding: from probabilities to sentences, one token after the other. Here torch becomes numpy. Read in this order:
 
-writing (greedy, sampling) · beam (search, and the tree of what it considered) · verdict (whose fault a wrong answer is) · tracing
-(everything inside one sentence) · asking (the model, with or without its cache) · lean (the same sums, quickly) · work (what it took)
+model_decoder (asking the model for the next token) · sampling (greedy and random) · beam (search, and the tree of what it considered) ·
+search_errors (whose fault a wrong answer is) · tracing (everything inside one sentence) · fast_decoder (the same sums in fewer calls) ·
+work (what it took).
 
-Sources and targets are lists of token ids without BOS; a source comes without its EOS, which is added here. `max_length` counts the
-tokens that are written, EOS included. A `prefix` is written first, whatever the model thinks of it, and ends the sentence where it holds
-EOS. `cache` False computes everything anew for each token; `fast` False leaves all to the model's own code, which writes the same. Each
-pass through the decoder is added to `record`. The model must be in eval mode.
+Sources and targets are lists of token ids without BOS; a source comes without its EOS, which is added here. `max_length` counts the tokens
+that are written, EOS included. A `prefix` is written first, whatever the model thinks of it, and ends the sentence where it holds EOS.
+`cache` False computes everything anew for each token; `fast` False leaves all to the model's own code, which writes the same. Each pass
+through the decoder is added to `record`. The model must be in eval mode.
 """
 
 from playground.decoding.beam import Node, Search, beam, search

@@ -1,4 +1,4 @@
-"""Lean: the model's sums in as few calls of torch as they take, for when nothing but the tokens is wanted.
+"""The fast decoder: the model's sums in as few calls of torch as they take, for when nothing but the tokens is wanted.
 
 The model's own code is written to be read, and returns every weight of attention. With one token at a time most of its time goes into
 calls, not into numbers: here W_q, W_k and W_v are one product, keys and values have their places beforehand, and nothing is returned to
@@ -169,7 +169,8 @@ def _wrap(config: ModelConfig) -> Callable[[Tensor, Map, Map], Tensor]:
 
 def _embedding(embedding: nn.Embedding, positions: nn.Module, config: ModelConfig) -> Callable[[Tensor, int], Tensor]:
     """Tokens (B,) and their place -> (B, D)."""
-    weight, table, scale = embedding.weight, getattr(positions, "table", None), math.sqrt(config.d_model) if config.embedding_scale else 1.0
+    weight, scale = embedding.weight, math.sqrt(config.d_model) if config.embedding_scale else 1.0
+    table = None if isinstance(positions, NoPositions) else positions.table
 
     def embed(tokens: Tensor, place: int) -> Tensor:
         x = F.embedding(tokens, weight)

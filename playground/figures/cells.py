@@ -15,7 +15,7 @@ from playground.figures import theme, tokens
 
 LINE = 14  # px, of height that one line of labels needs
 RIGHT = 12  # px, right margin
-LARGEST, TALLEST = 44, 620  # px, of a cell's side and of the whole grid
+MAX_CELL_PX, MAX_GRID_PX = 44, 620  # px, of a cell's side and of the whole grid
 LEGEND, ENTRY = 24, 0.8  # px of one line below the grid; lines that one entry of a legend takes
 TITLE = 22  # px, an axis title and the air around it
 
@@ -44,7 +44,7 @@ def place(rows: Sequence[str], columns: Sequence[str], width: int, cell: float |
     longest = tokens.longest(width)
     left = TITLE + 10 + max(max(tokens.extent(t, longest) for t in rows), 16)
     room = max(width - left - RIGHT, 60)  # px
-    side = min(LARGEST if cell is None else cell, room / len(columns), TALLEST / len(rows))
+    side = min(MAX_CELL_PX if cell is None else cell, room / len(columns), MAX_GRID_PX / len(rows))
     across = max(side * len(columns), min(room, 60))
     down = max(side * len(rows), min(side * 3, 28), 28)
     extents = [tokens.extent(token, longest) for token in columns]

@@ -8,7 +8,7 @@ import numpy as np
 
 from playground.figures import theme, tokens
 
-MOST = 6  # lines that can be told apart
+MAX_LINES = 6  # lines that can be told apart
 _STYLES = (  # colour, dash and mark differ, so that a line is known without its colour
     ("first", "solid", "circle"), ("second", "dash", "square"), ("cross", "dot", "diamond"), ("encoder", "dashdot", "triangle-up"),
     ("decoder", "longdash", "x"), ("muted", "longdashdot", "star"),
@@ -29,7 +29,7 @@ def lines(
 ) -> dict:
     """One line for each entry of `values`, called by its key, over `x` whose axis is called `title`. Raises ValueError for more than MOST
     lines, or when a line has not as many values as `x`."""
-    if not 1 <= len(values) <= MOST:
+    if not 1 <= len(values) <= MAX_LINES:
         raise ValueError(f"{len(values)} lines can't be told apart")
     if any(len(line) != len(x) for line in values.values()):
         raise ValueError("a line has not as many values as x")

@@ -9,7 +9,7 @@ import numpy as np
 from playground.figures import theme, tokens
 
 STRIP, PITCH = 22, 50  # px: height of a run's strip, and from one strip to the next
-LARGEST, WIDEST = 10, 620  # px: side of a cell of the map by place, and the whole of it
+MAX_CELL_PX, MAX_WIDTH_PX = 10, 620  # px: side of a cell of the map by place, and the whole of it
 BELOW = 100  # px: axis, its title and the colour bar
 
 
@@ -75,7 +75,7 @@ def by_place(
         raise ValueError(f"expected one row more than columns, not shape {shares.shape}")
     places, longest = shares.shape
     room = width - 54 - 12
-    side = min(min(WIDEST, room) / longest, 3 * LARGEST if longest < 16 else LARGEST)
+    side = min(min(MAX_WIDTH_PX, room) / longest, 3 * MAX_CELL_PX if longest < 16 else MAX_CELL_PX)
     across, down = side * longest, side * places
     texts = {"place": "<b>%{y}</b>", "length": "<b>%{x}</b>", "share": "%{z:.0%}"}
     data = {

@@ -16,7 +16,7 @@ from playground.figures import cells, theme, tokens
 SCALES = ("signed", "probability", "plain")
 ROW = 22  # px, of a row whose cells are narrower than this
 DIGITS = 6.4  # px, of one digit written on a cell
-WIDEST = 6  # characters of a number on a cell, as "-12.34"
+NUMBER_CHARACTERS = 6  # characters of a number on a cell, as "-12.34"
 CELLS = 400  # most cells with numbers on them
 
 
@@ -90,7 +90,7 @@ def heatmap(
 
 def readable(rows: int, columns: int, width: int, digits: int = 2) -> bool:
     """Whether every cell has room for its number on a page of this width."""
-    return rows * columns <= CELLS and (width - 110) / columns >= (WIDEST + digits - 2) * DIGITS
+    return rows * columns <= CELLS and (width - 110) / columns >= (NUMBER_CHARACTERS + digits - 2) * DIGITS
 
 
 def needed(values: np.ndarray, rows: Sequence[str], columns: Sequence[str], width: int, digits: int = 2) -> int:
@@ -103,13 +103,13 @@ def needed(values: np.ndarray, rows: Sequence[str], columns: Sequence[str], widt
 
 def fitting(width: int) -> int:
     """How many columns can have their numbers written on them on a page of this width."""
-    return max(int((width - 110) / (WIDEST * DIGITS)), 4)
+    return max(int((width - 110) / (NUMBER_CHARACTERS * DIGITS)), 4)
 
 
 def _place(rows: Sequence[str], columns: Sequence[str], width: int) -> cells.Place:
     """As for attention, but a row is never lower than a line of text needs while there is room: dimensions are many and rows are few."""
     place = cells.place(rows, columns, width, cell=56)
-    down = min(max(place.down, ROW * len(rows)), max(place.down, cells.TALLEST))
+    down = min(max(place.down, ROW * len(rows)), max(place.down, cells.MAX_GRID_PX))
     across = place.across / len(columns)
     gap = 1 if across >= 9 and down / len(rows) >= 9 else 0
     return replace(place, down=down, gap=gap, every_row=tokens.thinning(down / len(rows), cells.LINE))

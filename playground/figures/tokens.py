@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 SPACE, EMPTY, BREAK, TAB, UNSEEN = "␣", "∅", "↵", "⇥", "\N{REPLACEMENT CHARACTER}"
-LONGEST = 14  # characters of a token under a tick; the whole token stays in the figure's meta
+MAX_LABEL_CHARACTERS = 14  # characters of a token under a tick; the whole token stays in the figure's meta
 NARROW, WIDE = 7.3, 12.5  # px, of a Latin and of a Chinese character in the 12 px monospaced face
 _SHOWN = {" ": SPACE, "\u00a0": SPACE, "\u3000": SPACE, "\n": BREAK, "\r": BREAK, "\t": TAB}
 _JOINERS = "\u200c\u200d"
@@ -38,17 +38,17 @@ def escape(text: str) -> str:
     return text.translate(_ENTITIES)
 
 
-def label(token: str, longest: int = LONGEST) -> str:
+def label(token: str, longest: int = MAX_LABEL_CHARACTERS) -> str:
     """A token as it stands under a tick, in a legend or in a hover box."""
     return escape(_shortened(visible(token), longest))
 
 
-def extent(token: str, longest: int = LONGEST) -> float:
+def extent(token: str, longest: int = MAX_LABEL_CHARACTERS) -> float:
     """Roughly how many pixels `label(token)` takes."""
     return sum(NARROW if _narrow(c) else WIDE for c in _shortened(visible(token), longest))
 
 
-def ticks(tokens: Sequence[str], every: int, longest: int = LONGEST) -> dict:
+def ticks(tokens: Sequence[str], every: int, longest: int = MAX_LABEL_CHARACTERS) -> dict:
     """Ticks for tokens at 0, 1, 2, …: every `every`-th is written; the hover box knows the others too (as aliases of their numbers)."""
     labels = [label(token, longest) for token in tokens]
     shown = list(range(0, len(tokens), every))
@@ -58,7 +58,7 @@ def ticks(tokens: Sequence[str], every: int, longest: int = LONGEST) -> dict:
 
 def longest(width: int) -> int:
     """How many characters of a token are written when the page is `width` pixels wide."""
-    return 6 if width < 340 else 8 if width < 480 else LONGEST
+    return 6 if width < 340 else 8 if width < 480 else MAX_LABEL_CHARACTERS
 
 
 def thinning(room: float, needed: float) -> int:

@@ -12,7 +12,7 @@ from playground.figures import theme, tokens
 ROW, STEPS = 46, 15  # px, of height for one step; steps drawn at most
 PRUNED = 3  # pruned hypotheses drawn at one step
 AXIS, ENTRY = 40, 20  # px, of width for the numbers of the steps; of height for one line of the legend
-WIDEST = 110  # px, of a lane
+MAX_LANE_PX = 110  # px, of a lane
 SMALL = 10  # px, of the letters of a score
 BEND = np.array([0, 0.36, 0.42, 0.5, 0.58, 0.64, 1])  # a line turns half way between two rows, clear of the labels
 EASE = np.array([0, 0, 0.1, 0.5, 0.9, 1, 1])
@@ -100,7 +100,7 @@ def tree(
         theme.word(labels, "tree_step"), dark, range=[last + 0.5, first - 0.5], tickvals=list(range(max(first, 1), last + 1)),
         showgrid=False, ticks="",
     )  # fmt: skip
-    x = theme.axis("", dark, range=[-0.2, lanes - 0.2], domain=[0, round(min(lanes * WIDEST / inner, 1), 4)], visible=False)
+    x = theme.axis("", dark, range=[-0.2, lanes - 0.2], domain=[0, round(min(lanes * MAX_LANE_PX / inner, 1), 4)], visible=False)
     legend = {
         "orientation": "v", "x": 0, "xanchor": "left", "y": round(-8 / down, 4), "yanchor": "top", "bgcolor": "rgba(0,0,0,0)",
         "font": {"size": theme.SIZE, "color": palette["muted"]}, "itemclick": False, "itemdoubleclick": False, "tracegroupgap": 0,

@@ -8,7 +8,7 @@ import numpy as np
 
 from playground.figures import cells, theme, tokens
 
-LARGEST, CELL = 560, 22  # px: the side of the plane, and of a cell of the cosines
+MAX_SIDE_PX, CELL = 560, 22  # px: the side of the plane, and of a cell of the cosines
 ROOM = 1.08  # times the limit: air at the edges
 FAINTEST = 0.35  # how much of the hue the first place of a sentence keeps
 
@@ -45,7 +45,7 @@ def plane(
         raise ValueError(f"points of shape {xy.shape} do not fit {len(names)} names")
     palette, hue = theme.colors(dark), theme.hue(kind, dark)
     texts = [str(place) for place in places] if by_place and places is not None else names
-    side = min(width - 54 - 12, LARGEST)
+    side = min(width - 54 - 12, MAX_SIDE_PX)
     first = [*([] if chosen is None else [chosen]), *near, *range(len(names) - own, len(names))]
     shown = _uncovered(xy * side / (2 * ROOM * limit), texts, [*dict.fromkeys([*first, *range(len(names))])])
     written = [tokens.label(text) if shown[at] else "" for at, text in enumerate(texts)]

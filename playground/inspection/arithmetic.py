@@ -80,7 +80,7 @@ class Lead(NamedTuple):
     value: str
 
 
-class Step(NamedTuple):
+class CalculationStep(NamedTuple):
     """One line: `text` calculated gives `result`; `key` names the sentence that says why, `values` fill it in."""
 
     key: str
@@ -105,7 +105,7 @@ class Derivation:
     operation: str
     terms: tuple[Term, ...]
     leads: tuple[Lead, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[CalculationStep, ...]
     result: str
     shown: str
     agrees: bool
@@ -119,7 +119,7 @@ class Sheet:
     operation: str = ""
     terms: list[Term] = field(default_factory=list)
     leads: list[Lead] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[CalculationStep] = field(default_factory=list)
     drift: float = 0.0  # by how much the rounding of products has moved their sum
 
     def write(self, value: float) -> str:
@@ -136,7 +136,7 @@ class Sheet:
 
     def step(self, key: str, text: str, value: float, **values: object) -> str:
         """Writes a line and returns its printed result."""
-        self.steps.append(Step(f"map.why_{key}", text, self.write(value), values))
+        self.steps.append(CalculationStep(f"map.why_{key}", text, self.write(value), values))
         return self.steps[-1].result
 
     def column(self, side: str) -> list[float]:

@@ -1,4 +1,4 @@
-"""What is to be seen in the health of a model: one true sentence for each of its gauges."""
+"""What is to be seen in a model's diagnostics: one true sentence for each quantity."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Sample:
     alignment: Sequence[int | None] | None = None
 
 
-class Place(NamedTuple):
+class AttentionPattern(NamedTuple):
     """How much of a head's weight lies on a place, and how much evenly spread weight would put there: means over the rows that have it."""
 
     name: str
@@ -51,22 +51,22 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Head:
+class NamedHead:
     """One head over all sentences. Entropy is in bits, over the rows with a choice."""
 
     name: str  # one of PLACES, "even" or "unclear"
     number: float | None  # what supports the name: mean weight on the place, or evenness (entropy as a share of the largest possible)
-    second: Place | None  # the next best place, where more lies than chance would put
+    second: AttentionPattern | None  # the next best place, where more lies than chance would put
     entropy: float
     aligned: float | None  # mean weight where the task says to look; None where it doesn't say
     padding: float | None  # mean weight on padding, in the rows of sentences that have some; None without any
 
 
 @dataclass(frozen=True)
-class Scores:
+class HeadScores:
     """All heads of one kind: [layer][head], over so many sentences. `most` is the entropy of heads that spread evenly."""
 
-    heads: tuple[tuple[Head, ...], ...]
+    heads: tuple[tuple[NamedHead, ...], ...]
     sentences: int
     most: float
 
@@ -77,7 +77,7 @@ class Scores:
         return name, names.count(name)
 
 
-def score(samples: Sequence[Sample], kind: str) -> Scores:
+def score(samples: Sequence[Sample], kind: str) -> HeadScores:
     """Names every head of "encoder", "decoder" or "cross" attention. Raises ValueError without a sample."""
     if not samples:
         raise ValueError("no sentence to score heads on")
@@ -107,21 +107,21 @@ def score(samples: Sequence[Sample], kind: str) -> Scores:
         bits, evenness = bits + entropy.sum(axis=-1), evenness + (entropy / largest).sum(axis=-1)
         most, free = most + float(largest.sum()), free + len(largest)
 
-    def one(layer: int, head: int) -> Head:
-        found = [Place(name, float(mass[name][layer, head]) / n, chance[name] / n, n) for name, n in count.items() if n]
+    def one(layer: int, head: int) -> NamedHead:
+        found = [AttentionPattern(name, float(mass[name][layer, head]) / n, chance[name] / n, n) for name, n in count.items() if n]
         of = {place.name: place.mass for place in found}
         # what a head does with a few of its tokens is no name for it
         common = [place for place in found if place.rows >= max(COVER * free, FEWEST_ROWS)]
         name, number = _name(common, float(evenness[layer, head]) / max(free, 1), free)
         others = [place for place in common if place.name != name and place.mass > place.chance]
         second = max(others, key=lambda place: place.mass - place.chance, default=None)
-        return Head(name, number, second, float(bits[layer, head]) / max(free, 1), of.get("aligned"), of.get("padding"))
+        return NamedHead(name, number, second, float(bits[layer, head]) / max(free, 1), of.get("aligned"), of.get("padding"))
 
     named = tuple([tuple([one(layer, head) for head in range(heads)]) for layer in range(layers)])
-    return Scores(named, len(samples), most / max(free, 1))
+    return HeadScores(named, len(samples), most / max(free, 1))
 
 
-def _name(places: Sequence[Place], evenness: float, rows: int) -> tuple[str, float | None]:
+def _name(places: Sequence[AttentionPattern], evenness: float, rows: int) -> tuple[str, float | None]:
     """The name of a head with its number, out of what was measured on `rows` rows."""
     good = [place for place in places if place.mass >= max(HALF, min(ABOVE_CHANCE * place.chance, SURE))]
     if good:

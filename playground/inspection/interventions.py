@@ -22,13 +22,13 @@ from playground.model.transformer import Transformer
 
 PARTS = ("encoder", "decoder", "cross")
 MEMORIES = limits("memory_mode").choices
-LONGEST = 2_000  # characters of a text that is parsed
+MAX_CHARACTERS = 2_000  # characters of a text that is parsed
 _HEAD = re.compile(r"([edc])([1-9]\d?)\.([1-9]\d?)", re.ASCII)
 _ROW, _MASKED = re.compile(r"q(\d{1,3})", re.ASCII), re.compile(r"x(\d{1,3})", re.ASCII)
 _GIVEN = re.compile(r"k(\d{1,3})-(0(?:\.\d{1,4})?|1)", re.ASCII)
 
 
-class Head(NamedTuple):
+class HeadId(NamedTuple):
     """One head of one layer, both counted from 0; "c1.3" as text, counted from 1."""
 
     part: str
@@ -39,16 +39,16 @@ class Head(NamedTuple):
         return f"{self.part[0]}{self.layer + 1}.{self.head + 1}"
 
     @classmethod
-    def parse(cls, text: str) -> Head | None:
+    def parse(cls, text: str) -> HeadId | None:
         """The head of that name; None for any other text."""
         found = _HEAD.fullmatch(text)
         return cls(next(part for part in PARTS if part[0] == found[1]), int(found[2]) - 1, int(found[3]) - 1) if found else None
 
 
-def heads(config: ModelConfig) -> tuple[Head, ...]:
+def heads(config: ModelConfig) -> tuple[HeadId, ...]:
     """Every head of a model: encoder, decoder and cross-attention, each layer by layer."""
     layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers, "cross": config.decoder_layers}
-    return tuple(Head(part, layer, head) for part in PARTS for layer in range(layers[part]) for head in range(config.n_heads))
+    return tuple(HeadId(part, layer, head) for part in PARTS for layer in range(layers[part]) for head in range(config.n_heads))
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class Edit:
         """None unless `text` names a head of cross-attention, a row and something to do there; what else it says is ignored. A column that
         is both given and masked is masked, as is one that is given 0."""
         place, row, column, weight, masked = None, None, None, 1.0, set()
-        for word in text[:LONGEST].split("_"):
-            if (head := Head.parse(word)) and head.part == "cross":
+        for word in text[:MAX_CHARACTERS].split("_"):
+            if (head := HeadId.parse(word)) and head.part == "cross":
                 place = head
             elif found := _ROW.fullmatch(word):
                 row = int(found[1])
@@ -87,7 +87,7 @@ class Edit:
     def __str__(self) -> str:
         given = [] if self.column is None else [f"k{self.column}-{self.weight:g}"]
         done = [*given, *(f"x{column}" for column in self.masked)]
-        return "_".join([str(Head("cross", self.layer, self.head)), f"q{self.row}", *done]) if done else ""
+        return "_".join([str(HeadId("cross", self.layer, self.head)), f"q{self.row}", *done]) if done else ""
 
     @property
     def place(self) -> tuple[int, int, int]:
@@ -128,14 +128,14 @@ class Change:
     to leave it as it was in training.
     """
 
-    off: frozenset[Head] = frozenset()
+    off: frozenset[HeadId] = frozenset()
     memory: str | None = None
     edit: Edit | None = None
 
     @classmethod
     def parse(cls, off: str = "", memory: str = "", cells: str = "") -> Change:
         """`off` as "c1.3_e2.1", `cells` as the text of an edit. What is no head, no kind of memory and no edit is ignored."""
-        named = frozenset(filter(None, map(Head.parse, off[:LONGEST].split("_"))))
+        named = frozenset(filter(None, map(HeadId.parse, off[:MAX_CHARACTERS].split("_"))))
         return cls(named, memory if memory in MEMORIES else None, Edit.parse(cells))
 
     def __bool__(self) -> bool:
@@ -144,7 +144,7 @@ class Change:
     def within(self, config: ModelConfig) -> Change:
         """What of it is a change to a model of this shape."""
         known = set(heads(config))
-        edit = self.edit if self.edit and Head("cross", self.edit.layer, self.edit.head) in known else None
+        edit = self.edit if self.edit and HeadId("cross", self.edit.layer, self.edit.head) in known else None
         return Change(self.off & known, None if self.memory == config.memory_mode else self.memory, edit)
 
     def apply(self, model: Transformer) -> Transformer:
@@ -161,7 +161,7 @@ class Change:
         return mine
 
 
-def silence(mine: Transformer, off: Iterable[Head]) -> list[RemovableHandle]:
+def silence(mine: Transformer, off: Iterable[HeadId]) -> list[RemovableHandle]:
     """Switches heads off in a copy that is the caller's own; removing the handles switches them on again."""
     layers: dict[tuple[str, int], list[int]] = {}
     for part, layer, head in sorted(off):

@@ -11,7 +11,7 @@ from playground.inspection.activations import Stage
 from playground.inspection.fact import Fact, percent
 
 
-class Shown(NamedTuple):
+class ShownTensor(NamedTuple):
     """A stage as it is looked at: `values` (R, C) of it, of one head where it has heads, `mask` (R, C) True where a query may look."""
 
     stage: Stage
@@ -28,14 +28,14 @@ class Shown(NamedTuple):
         return (stage.values[self.head] if stage.axes[0] == "H" else stage.values).astype(np.float64)
 
 
-def shown(stage: Stage, stages: Mapping[str, Stage], head: int, rows: Sequence[str], columns: Sequence[str]) -> Shown:
+def shown(stage: Stage, stages: Mapping[str, Stage], head: int, rows: Sequence[str], columns: Sequence[str]) -> ShownTensor:
     """`rows` and `columns` are what the two sides are called. Token ids (L,) become one column."""
     values = stage.values[head] if stage.axes[0] == "H" else stage.values
     mask = None if stage.mask is None else np.broadcast_to(stage.mask, stage.values.shape)[head]
-    return Shown(stage, stages, values[:, None] if values.ndim == 1 else values, mask, head, rows, columns)
+    return ShownTensor(stage, stages, values[:, None] if values.ndim == 1 else values, mask, head, rows, columns)
 
 
-def facts(this: Shown) -> list[Fact]:
+def facts(this: ShownTensor) -> list[Fact]:
     """One to three statements; keys "map.fact_…". Numbers come as text, rounded as people read them."""
     kind = "scaled_embedding" if this.stage.name == "scaled" and "H" not in this.stage.axes else this.stage.name
     special = SPECIAL.get(kind)
@@ -43,7 +43,7 @@ def facts(this: Shown) -> list[Fact]:
     return found if kind in ENOUGH else [*found, *_range(this)]
 
 
-def _range(this: Shown) -> list[Fact]:
+def _range(this: ShownTensor) -> list[Fact]:
     """From where to where the numbers go, and which is the largest in size."""
     seen = this.values.astype(np.float64) if this.mask is None else np.where(this.mask, this.values, np.nan).astype(np.float64)
     if np.isnan(seen).all():
@@ -53,26 +53,26 @@ def _range(this: Shown) -> list[Fact]:
     return [Fact("map.fact_range", values | {"row": this.rows[row], "column": this.columns[column], "value": number(seen[row, column])})]
 
 
-def _ids(this: Shown) -> list[Fact]:
+def _ids(this: ShownTensor) -> list[Fact]:
     found = [Fact("map.fact_ids", {"tokens": len(this.rows)})]
     twins = _twins(this)
     return [*found, Fact("map.fact_twin_ids", {"token": this.rows[twins[0]], "id": int(this.values[twins[0], 0])})] if twins else found
 
 
-def _embedding(this: Shown) -> list[Fact]:
+def _embedding(this: ShownTensor) -> list[Fact]:
     twins = _twins(this)
     if not twins or not np.array_equal(*this.values[list(twins)]):
         return []
     return [Fact("map.fact_twins_same", {"token": this.rows[twins[0]], "first": twins[0] + 1, "second": twins[1] + 1})]
 
 
-def _scaled_embedding(this: Shown) -> list[Fact]:
+def _scaled_embedding(this: ShownTensor) -> list[Fact]:
     before, after, width = this.input().std(), this.values.std(dtype=np.float64), this.values.shape[1]
     values = {"width": width, "factor": number(width**0.5), "before": number(before), "after": number(after)}
     return [Fact("map.fact_times_root", values)]
 
 
-def _positions(this: Shown) -> list[Fact]:
+def _positions(this: ShownTensor) -> list[Fact]:
     before = this.input()
     added = this.values - before
     values = {"before": number(_lengths(before).mean()), "added": number(_lengths(added).mean())}
@@ -84,41 +84,41 @@ def _positions(this: Shown) -> list[Fact]:
     return found
 
 
-def _vectors(this: Shown) -> list[Fact]:
+def _vectors(this: ShownTensor) -> list[Fact]:
     rows, size = this.values.shape
     return [Fact("map.fact_vectors", {"rows": rows, "size": size, "length": number(_lengths(this.values).mean())})]
 
 
-def _turned(this: Shown) -> list[Fact]:
+def _turned(this: ShownTensor) -> list[Fact]:
     before, after = _lengths(this.input()), _lengths(this.values)
     apart = float(np.abs(before - after).max())
     return [Fact("map.fact_turned", {"apart": number(apart), "length": number(after.mean())})]
 
 
-def _divided(this: Shown) -> list[Fact]:
+def _divided(this: ShownTensor) -> list[Fact]:
     size = this.stages[this.stages[this.stage.inputs[0]].inputs[0]].values.shape[-1]
     values = {"size": size, "factor": number(size**0.5), "before": number(this.input().std()), "after": number(this.values.std())}
     return [Fact("map.fact_divided", values)]
 
 
-def _masked(this: Shown) -> list[Fact]:
+def _masked(this: ShownTensor) -> list[Fact]:
     hidden = int((~this.mask).sum())
     return [Fact("map.fact_masked" if hidden else "map.fact_nothing_masked", {"hidden": hidden, "cells": this.mask.size})]
 
 
-def _weights(this: Shown) -> list[Fact]:
+def _weights(this: ShownTensor) -> list[Fact]:
     best = this.values.max(axis=1)
     sure, unsure = int(best.argmax()), int(best.argmin())
     says = {"total": f"{this.values.sum(axis=1).min():.3f}", **_looks(this, sure, ""), **_looks(this, unsure, "other_")}
     return [Fact("map.fact_weights" if sure != unsure else "map.fact_weights_one", says)]
 
 
-def _looks(this: Shown, row: int, prefix: str) -> dict[str, object]:
+def _looks(this: ShownTensor, row: int, prefix: str) -> dict[str, object]:
     column = int(this.values[row].argmax())
     return {f"{prefix}row": this.rows[row], f"{prefix}column": this.columns[column], f"{prefix}percent": percent(this.values[row, column])}
 
 
-def _mixed(this: Shown) -> list[Fact]:
+def _mixed(this: ShownTensor) -> list[Fact]:
     """The row whose weight is gathered most: it must be nearly the value vector it looks at."""
     weights, values = this.input(0), this.input(1)
     row, column = np.unravel_index(int(weights.argmax()), weights.shape)
@@ -128,23 +128,23 @@ def _mixed(this: Shown) -> list[Fact]:
     return [Fact("map.fact_mixed", says)]
 
 
-def _concat(this: Shown) -> list[Fact]:
+def _concat(this: ShownTensor) -> list[Fact]:
     heads, _, size = this.stages[this.stage.inputs[0]].values.shape
     lengths = [_lengths(part).mean() for part in np.split(this.values.astype(np.float64), heads, axis=1)]
     values = {"heads": heads, "size": size, "last": size - 1, "longest": int(np.argmax(lengths)) + 1, "length": number(max(lengths))}
     return [Fact("map.fact_concat" if heads > 1 else "map.fact_concat_one", values)]
 
 
-def _length(this: Shown) -> list[Fact]:
+def _length(this: ShownTensor) -> list[Fact]:
     return [Fact("map.fact_length", {"length": number(_lengths(this.values).mean())})]
 
 
-def _residual(this: Shown) -> list[Fact]:
+def _residual(this: ShownTensor) -> list[Fact]:
     before, added = _lengths(this.input(0)).mean(), _lengths(this.input(1)).mean()
     return [Fact("map.fact_residual", {"before": number(before), "added": number(added), "after": number(_lengths(this.values).mean())})]
 
 
-def _norm(this: Shown) -> list[Fact]:
+def _norm(this: ShownTensor) -> list[Fact]:
     before = this.input()
     values = {
         "before": number(before.std(axis=1).min()), "before_most": number(before.std(axis=1).max()),
@@ -153,26 +153,26 @@ def _norm(this: Shown) -> list[Fact]:
     return [Fact("map.fact_norm", values)]
 
 
-def _hidden(this: Shown) -> list[Fact]:
+def _hidden(this: ShownTensor) -> list[Fact]:
     return [Fact("map.fact_hidden", {"percent": percent(float((this.values < 0).mean())), "units": this.values.shape[1]})]
 
 
-def _activated(this: Shown) -> list[Fact]:
+def _activated(this: ShownTensor) -> list[Fact]:
     zero, units = this.values == 0, this.values.shape[1]
     if not zero.any():
         return [Fact("map.fact_no_zeros", {"units": units, "percent": percent(float((this.values < 0).mean()))})]
     return [Fact("map.fact_zeros", {"percent": percent(float(zero.mean())), "units": units, "silent": int(zero.all(axis=0).sum())})]
 
 
-def _memory(this: Shown) -> list[Fact]:
+def _memory(this: ShownTensor) -> list[Fact]:
     return [Fact("map.fact_memory", {"tokens": len(this.rows), "width": this.values.shape[1]})]
 
 
-def _output(this: Shown) -> list[Fact]:
+def _output(this: ShownTensor) -> list[Fact]:
     return [Fact("map.fact_output", {"width": this.values.shape[1]})]
 
 
-def _logits(this: Shown) -> list[Fact]:
+def _logits(this: ShownTensor) -> list[Fact]:
     """The row whose best token leads least: there the model could have said something else."""
     first, second = (np.sort(this.values, axis=1)[:, -n] for n in (1, 2))
     row = int((first - second).argmin())
@@ -181,7 +181,7 @@ def _logits(this: Shown) -> list[Fact]:
     return [Fact("map.fact_logits", values | {"lead": number(first[row] - second[row])})]
 
 
-SPECIAL: dict[str, Callable[[Shown], list[Fact]]] = {
+SPECIAL: dict[str, Callable[[ShownTensor], list[Fact]]] = {
     "ids": _ids, "embedding": _embedding, "scaled_embedding": _scaled_embedding, "positions": _positions, "q": _vectors, "k": _vectors,
     "v": _vectors, "q_turned": _turned, "k_turned": _turned, "scaled": _divided, "masked": _masked, "weights": _weights, "mixed": _mixed,
     "concat": _concat, "W_o": _length, "residual": _residual, "norm": _norm, "hidden": _hidden, "activated": _activated, "W_2": _length,
@@ -190,7 +190,7 @@ SPECIAL: dict[str, Callable[[Shown], list[Fact]]] = {
 ENOUGH = ("ids", "weights", "probabilities")  # whose range says nothing
 
 
-def _twins(this: Shown) -> tuple[int, int] | None:
+def _twins(this: ShownTensor) -> tuple[int, int] | None:
     """The first two rows with the same token."""
     side = this.stage.address.partition(".")[0]
     ids = this.stages[f"{side}.ids"].values.tolist()

@@ -32,7 +32,7 @@ CONFIG = ModelConfig(
 DECIMALS = 4  # of every number on the sheet
 
 
-class Table(NamedTuple):
+class WorksheetTable(NamedTuple):
     """Numbers that are given: the symbol, what the rows are called ("" for a learnt matrix), and rows of printed numbers."""
 
     symbol: str
@@ -49,7 +49,7 @@ class Box(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Task:
+class WorksheetTask:
     """One step of the sublayer: `name` is the stage's, `key` and `values` its formula. `way` are boxes for numbers on the way."""
 
     name: str
@@ -68,8 +68,8 @@ class Worksheet:
     asks: tuple[str, ...]
     answers: tuple[str, ...]
     row: int
-    given: tuple[Table, ...]
-    tasks: tuple[Task, ...]
+    given: tuple[WorksheetTable, ...]
+    tasks: tuple[WorksheetTask, ...]
 
 
 def worksheet(seed: int, kind: str = "encoder") -> Worksheet:
@@ -103,14 +103,14 @@ def tiny(generator: torch.Generator) -> Transformer:
     return model
 
 
-def _task(model: Transformer, stages: dict[str, Stage], address: str, row: int) -> Task:
+def _task(model: Transformer, stages: dict[str, Stage], address: str, row: int) -> WorksheetTask:
     """All cells of one row of a stage."""
     stage = stages[address]
     first = (0, row) if stage.axes[0] == "H" else (row,)
     found = [explain(model, stages, address, (*first, column)) for column in range(stage.values.shape[-1])]
     key, values = formula(model.config, stage)
     boxes = [Box(f"{TASKS[stage.name]}_{n}", _short(derivation.shown), _line(derivation)) for n, derivation in enumerate(found, 1)]
-    return Task(stage.name, key, values, _way(found[0]), tuple(boxes))
+    return WorksheetTask(stage.name, key, values, _way(found[0]), tuple(boxes))
 
 
 def _way(derivation: Derivation) -> tuple[Box, ...]:
@@ -143,5 +143,5 @@ def _short(number: str) -> str:
     return "0" if text == "-0" else text
 
 
-def _table(symbol: str, names: tuple[str, ...], values: np.ndarray) -> Table:
-    return Table(symbol, names, tuple(tuple(_short(str(value)) for value in row) for row in values.tolist()))
+def _table(symbol: str, names: tuple[str, ...], values: np.ndarray) -> WorksheetTable:
+    return WorksheetTable(symbol, names, tuple(tuple(_short(str(value)) for value in row) for row in values.tolist()))

@@ -1,5 +1,7 @@
 """Lessons: what learners ask, answered by an experiment that they run. Read in this order:
 
-lab (what a lab is) · tensors (labs that need no training: every number is there at once) · labs (all of them, by name) ·
-asked (what lessons ask of the run on screen) · course (twelve lessons, each with things to do that the page can see).
+lab (what a lab is) · tensors (worked examples that need no training: every number is there at once) · nn_transformer (torch's own model
+with our parameters) · controlled (experiments that train: arms that differ in one thing) · bugs (a broken model beside the right one) ·
+ablations (with and without one part) · labs (all of them, by name) · run_questions (what lessons ask of the run on screen) · course
+(twelve lessons, each with things to do that the page can see).
 """

@@ -1,4 +1,4 @@
-"""The question bench: what learners ask about the parts of the Transformer, each answered by one controlled experiment."""
+"""Ablations: what learners ask about the parts of the Transformer, each answered by one controlled experiment."""
 
 from __future__ import annotations
 

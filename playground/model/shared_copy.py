@@ -1,4 +1,4 @@
-"""Twins: one model, several trees of modules."""
+"""Shared copies: one model, several trees of modules."""
 
 from __future__ import annotations
 

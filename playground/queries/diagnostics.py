@@ -21,7 +21,7 @@ from playground.runs.run import Run
 from playground.training.diagnostics import StepDiagnostics
 from playground.training.loss import cross_entropy
 
-MOST, FEWEST = 64, 8  # held-out sentences that are read when the health is worked out anew
+MAX_SENTENCES, MIN_SENTENCES = 64, 8  # held-out sentences that are read when the health is worked out anew
 PASSES = 3 * len(limits("memory_mode").choices)  # a backward pass costs two forward passes, and every kind of memory has its own
 
 
@@ -61,11 +61,11 @@ def recompute(reader: Reader, run: Run, step: int | None) -> dict[str, Diagnosti
     src, tgt = run.tokenizers or (None, None)
 
     def work(model: Transformer, actual: int) -> dict[str, Diagnostics]:
-        pairs = reader.examples(run, "heldout", min(MOST, run.experiment.data.validation_size))
+        pairs = reader.examples(run, "heldout", min(MAX_SENTENCES, run.experiment.data.validation_size))
         items = [Item(source, target, tuple(src.encode(source)), tuple(tgt.encode(target))) for source, target in pairs]
         items = [item for item in items if item.src_ids and max(len(item.src_ids), len(item.tgt_ids)) < MAX_POSITIONS]
         tokens = sum(len(item.src_ids) + len(item.tgt_ids) + 2 for item in items) / len(items)
-        batch = collate(items[: affordable(run, PASSES * tokens, MOST, FEWEST)])
+        batch = collate(items[: affordable(run, PASSES * tokens, MAX_SENTENCES, MIN_SENTENCES)])
         return {memory: Diagnostics(actual, examine(model, batch, memory), len(batch.src)) for memory in limits("memory_mode").choices}
 
     return reader.work(run, step, ("health",), work)

@@ -24,8 +24,8 @@ from playground.runs.tokens import tokens_correct
 from playground.tasks.toy_tasks import TASKS
 
 SPLITS = ("heldout", "test", "harder")
-MOST, FEWEST = 200, 4  # sentences
-SHOWN = 6  # mistakes
+MAX_SENTENCES, MIN_SENTENCES = 200, 4  # sentences
+MAX_MISTAKES = 6  # mistakes
 CHINESE = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
 
 
@@ -106,7 +106,9 @@ def scores(reader: Reader, corpora: Corpora, run: Run, step: int | None, split: 
     if not items:
         raise Refusal("evaluate.no_sentences", split=split)
     length = sum(len(item.src_ids) for item in items) / len(items)
-    asked = items[: min(affordable(run, length + most_written(length), MOST, FEWEST), SLICE // 2 if run.working else MOST)]
+    asked = items[
+        : min(affordable(run, length + most_written(length), MAX_SENTENCES, MIN_SENTENCES), SLICE // 2 if run.working else MAX_SENTENCES)
+    ]
     actual, found = in_slices(reader, run, step, ("scores", split), asked, lambda model, part: _write(model, corpus, part))
     outputs = [ids for written, _ in found for ids in written]
     flags = np.concatenate([right for _, rows in found for right, _ in rows])
@@ -142,5 +144,5 @@ def _scores(corpus: Corpus, items: Sequence[Item], outputs: Sequence[tuple[int, 
         **told, sentences=len(items), measured=measure(texts, references, tokenize), tokenize=tokenize,
         exact_match=1 - len(mistakes) / len(items), length_ratio=sum(ratios) / len(ratios),
         unfinished=sum(ids[-1] != EOS for ids in outputs), most_references=max(map(len, references)), wrong=len(mistakes),
-        mistakes=tuple(mistakes[:SHOWN]),
+        mistakes=tuple(mistakes[:MAX_MISTAKES]),
     )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS
 from playground.inspection import attention
-from playground.inspection.heads import Sample, Scores, read, score
+from playground.inspection.heads import HeadScores, Sample, read, score
 from playground.model.transformer import Transformer
 from playground.queries import references
 from playground.queries.reader import Reader
@@ -20,7 +20,7 @@ SENTENCES = 32
 KINDS = ("encoder", "decoder", "cross")
 
 
-def named(reader: Reader, run: Run, step: int | None, shown: int, kind: str) -> Scores:
+def named(reader: Reader, run: Run, step: int | None, shown: int, kind: str) -> HeadScores:
     """All heads of one kind, at the step a look asked for (`step`) and got (`shown`).
 
     They are scored on held-out sentences with their right answers, in padded batches, by the parameters of that step. A look at a picture
@@ -30,7 +30,7 @@ def named(reader: Reader, run: Run, step: int | None, shown: int, kind: str) -> 
         return _named_in_replay(run, shown, kind)
     examples = reader.examples(run, "heldout", SENTENCES)
 
-    def work(model: Transformer, _: int) -> Scores:
+    def work(model: Transformer, _: int) -> HeadScores:
         src, tgt = run.tokenizers
         pairs = [(source, target, src.encode(source), tgt.encode(target)) for source, target in examples]
         pairs = [pair for pair in pairs if pair[2] and max(len(pair[2]), len(pair[3])) < MAX_POSITIONS]
@@ -40,7 +40,7 @@ def named(reader: Reader, run: Run, step: int | None, shown: int, kind: str) -> 
     return reader.work(run, step, ("heads named", kind), work)
 
 
-def _named_in_replay(run: Run, step: int, kind: str) -> Scores:
+def _named_in_replay(run: Run, step: int, kind: str) -> HeadScores:
     tgt, samples = run.tokenizers[1], []
     for (source, _), done in zip(run.replay.plan.probes, run.replay.frame(step).completions, strict=True):
         if done.cross is not None:

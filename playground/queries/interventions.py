@@ -13,7 +13,7 @@ from playground.config import EOS, MAX_POSITIONS, Refusal
 from playground.data.corpus import Corpus, Item
 from playground.decoding import Trace, greedy, trace
 from playground.inspection.copies import shadow_copy
-from playground.inspection.interventions import Change, Head, heads, silence
+from playground.inspection.interventions import Change, HeadId, heads, silence
 from playground.inspection.probabilities import top
 from playground.model.transformer import Transformer
 from playground.queries import references
@@ -24,13 +24,13 @@ from playground.runs.corpora import Corpora
 from playground.runs.run import Run
 from playground.training.metrics import EvalSet, Validation, build_eval_set, validate
 
-MOST, FEWEST = 100, 10  # held-out sentences that are asked
-SECONDS = 0.6  # of one core that is not busy, that all heads together may take, about
-TOP = 5
+MAX_SENTENCES, MIN_SENTENCES = 100, 10  # held-out sentences that are asked
+ALL_HEADS_S = 0.6  # of one core that is not busy, that all heads together may take, about
+TOP_TOKENS = 5
 
 
 @dataclass(frozen=True)
-class Step:
+class StepComparison:
     """One decoding step with an edit and without it, all else equal: its likeliest tokens on either side, with both probabilities."""
 
     tokens: tuple[Piece, ...]
@@ -39,7 +39,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class InterventionResult:
     """A sentence written by the model as it was trained, by the changed model, and by one changed in all but the edit of a row.
 
     `fed` is written by force in both: how likely each of its tokens is to either. Same parameters everywhere.
@@ -51,7 +51,7 @@ class Outcome:
     fed: tuple[Piece, ...]
     likely_before: tuple[float, ...]
     likely_after: tuple[float, ...]
-    step: Step | None  # of the edit, when there is one and the sentence comes so far
+    step: StepComparison | None  # of the edit, when there is one and the sentence comes so far
     change: Change  # what of the change concerns this model and this sentence
     memory: str  # how the decoder got its memory in training
 
@@ -61,11 +61,11 @@ class Importance:
     """Validations over the same held-out sentences: of the model as it is, and with single heads switched off, the first of all `heads`."""
 
     whole: Validation
-    without: dict[Head, Validation]
+    without: dict[HeadId, Validation]
     heads: int
 
 
-def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Change, reference: bool = False) -> Outcome:
+def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Change, reference: bool = False) -> InterventionResult:
     """`reference`: compare the probabilities of the right answer's tokens, where one is known, instead of what was written before.
 
     Raises Refusal for text that is empty or too long.
@@ -74,7 +74,7 @@ def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Chang
     right, tokenizer = references.references(run, text), run.tokenizers[1]
     most = most_written(len(ids))
 
-    def work(model: Transformer, actual: int) -> Outcome:
+    def work(model: Transformer, actual: int) -> InterventionResult:
         def write(changed: Transformer) -> tuple[Trace, SentenceTrace]:
             found = trace(changed, ids, greedy(changed, [ids], most)[0].ids)
             return found, reader.inside(run, text, right, found.tgt_ids, *traced_parts(found), actual)
@@ -90,7 +90,7 @@ def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Chang
         likely = [traced_parts(trace(one, ids, fed))[2] for one in (model, changed)]
         at = edit.row if edit else MAX_POSITIONS
         shown = _step(run, plain.probabilities[at], edited.probabilities[at]) if at < len(plain.tgt_ids) else None
-        return Outcome(before, after, unedited, pieces_from(tokenizer, fed), *likely, shown, asked, model.config.memory_mode)
+        return InterventionResult(before, after, unedited, pieces_from(tokenizer, fed), *likely, shown, asked, model.config.memory_mode)
 
     return reader.work(run, step, (text, reference, change, "what if"), work)
 
@@ -117,7 +117,7 @@ def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> 
         raise Refusal("whatif.while_training")
     end, every, more = time.monotonic() + BUDGET_S, heads(run.experiment.model), False
 
-    def ask(*silent: Head) -> list[Validation]:
+    def ask(*silent: HeadId) -> list[Validation]:
         def work(model: Transformer, _: int) -> list[Validation]:
             nonlocal more
             more = bool(silent)
@@ -134,7 +134,7 @@ def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> 
     return found
 
 
-def _each(model: Transformer, questions: EvalSet, silent: tuple[Head, ...]) -> list[Validation]:
+def _each(model: Transformer, questions: EvalSet, silent: tuple[HeadId, ...]) -> list[Validation]:
     """One validation for each of these heads, while it is off; without any, one of the model as it is."""
     if not silent:
         return [validate(model, questions)]
@@ -152,18 +152,18 @@ def _each(model: Transformer, questions: EvalSet, silent: tuple[Head, ...]) -> l
 def exam(reader: Reader, corpora: Corpora, run: Run, times: int) -> EvalSet:
     """The first held-out sentences with all their right answers: as many as can be asked so many times in about `SECONDS`."""
     src, tgt = run.tokenizers
-    pairs = reader.examples(run, "heldout", min(MOST, run.experiment.data.validation_size))
+    pairs = reader.examples(run, "heldout", min(MAX_SENTENCES, run.experiment.data.validation_size))
     items = tuple(Item(source, target, tuple(src.encode(source)), tuple(tgt.encode(target))) for source, target in pairs)
     tokens = sum(len(item.src_ids) + len(item.tgt_ids) + 2 for item in items) / len(items)
-    chosen = items[: affordable(run, times * tokens / SECONDS, MOST, FEWEST)]
+    chosen = items[: affordable(run, times * tokens / ALL_HEADS_S, MAX_SENTENCES, MIN_SENTENCES)]
     if run.experiment.data.task == "own":
         return build_eval_set(corpora.get(run.experiment, run.pairs), chosen)
     right = {item.src: references.references(run, item.src) or (item.tgt,) for item in chosen}
     return build_eval_set(Corpus(run.experiment.data.task, src, tgt, (), chosen, (), right), chosen)
 
 
-def _step(run: Run, without: np.ndarray, edited: np.ndarray) -> Step:
+def _step(run: Run, without: np.ndarray, edited: np.ndarray) -> StepComparison:
     """Two distributions (V,) of the same step: the likeliest tokens of the first, then those only the second finds likely."""
-    ids = [id for id, _ in top(without, TOP)]
-    ids += [id for id, _ in top(edited, TOP) if id not in ids]
-    return Step(pieces_from(run.tokenizers[1], tuple(ids)), tuple(without[ids].tolist()), tuple(edited[ids].tolist()))
+    ids = [id for id, _ in top(without, TOP_TOKENS)]
+    ids += [id for id, _ in top(edited, TOP_TOKENS) if id not in ids]
+    return StepComparison(pieces_from(run.tokenizers[1], tuple(ids)), tuple(without[ids].tolist()), tuple(edited[ids].tolist()))

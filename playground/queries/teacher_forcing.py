@@ -18,7 +18,7 @@ from playground.reading.text import normalise
 from playground.runs.run import Run
 from playground.runs.tokens import tokens_correct
 
-MAX_BEAM = 120  # sentences asked at once when one is sought that goes wrong
+MAX_SENTENCES = 120  # sentences asked at once when one is sought that goes wrong
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ def lens_of(reader: Reader, run: Run, step: int | None, text: str, written: Sequ
 
 
 def go_wrong(reader: Reader, run: Run, step: int | None, sentences: Sequence[tuple[str, str]]) -> list[str]:
-    """Which of these (source, target) sentences free running gets wrong, of the first `WIDEST` that the model can read; first those where
-    it goes wrong on its way: something before the mistake is right, and something comes after it."""
-    asked = [text for text, _ in sentences if _readable(reader, run, text)][:MAX_BEAM]
+    """Which of these (source, target) sentences free running gets wrong, of the first `MAX_SENTENCES` that the model can read; first those
+    where it goes wrong on its way: something before the mistake is right, and something comes after it."""
+    asked = [text for text, _ in sentences if _readable(reader, run, text)][:MAX_SENTENCES]
     sources = [reader.read(run, text)[1] for text in asked]
 
     most = most_written(max(map(len, sources), default=0))

@@ -23,7 +23,7 @@ from playground.reading.hub import from_hub
 from playground.reading.opening import Opened, find_table, open_files
 from playground.reading.text import normalise
 from playground.reading.unpacking import File
-from playground.words import say
+from playground.words import ENGLISH, say
 
 __all__ = ["REASONS", "Choices", "Pair", "Pairs", "PreviewRow", "as_json", "read_files", "report"]
 
@@ -176,7 +176,7 @@ def _said(pairs: Pairs, language: str) -> list[str]:
     return [say(language, note, **place, **values) for (note, values), place in zip(pairs.notes, where, strict=True)]
 
 
-def as_json(pairs: Pairs, language: str = "en") -> dict[str, Any]:
+def as_json(pairs: Pairs, language: str = ENGLISH) -> dict[str, Any]:
     """What was read, for programs: counts, the first pair, and all dropped lines by reason."""
     return {
         "kind": pairs.kind,

@@ -1,5 +1,5 @@
-"""Replay: on a GPU, a step of a small model is thousands of calls, and to make one takes longer than to compute it. So the calls of a step
-are recorded once for each shape of batch, as a CUDA graph, and then set going all at once.
+"""CUDA graphs: on a GPU, a step of a small model is thousands of calls, and to make one takes longer than to compute it. So the calls of a
+step are recorded once for each shape of batch, as a CUDA graph, and then set going all at once.
 """
 
 from __future__ import annotations

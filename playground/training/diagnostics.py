@@ -1,4 +1,4 @@
-"""Health: what one training step does in every part of the model, read off while it is done.
+"""Diagnostics: what one training step does in every part of the model, read off while it is done.
 
 A row of numbers by address: a route (model/sublayers.py) and a quantity, as in "encoder.0.self_attention/gradient". The quantities:
   gradient   length of the gradient of the batch's loss, before clipping

@@ -1,4 +1,4 @@
-"""Learners: the model once for each part of a batch, so that parts can be computed side by side.
+"""Replicas: the model once for each part of a batch, so that parts can be computed side by side.
 
 They have modules, dropout masks and hooks of their own, and share one set of parameters: whoever asks the model itself in between finds
 it learning, and never in the middle of it.

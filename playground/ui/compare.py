@@ -10,20 +10,20 @@ from playground.ui.controls import CONTROLLED, label, shown_value
 from playground.ui.titles import disclosed, title
 from playground.ui.view import View
 
-MOST = 5  # runs beside the one on screen
-OFFERED = 12
+MAX_RUNS = 5  # runs beside the one on screen
+MAX_OFFERED = 12
 KNOBS = 3  # differences that are named
 
 
 def chosen(view: View) -> list[Run]:
     """The run on screen, then those of the cursor's `compare` that do the same task; what is no such run is left out."""
     found = {view.run.id: view.run}
-    for id in view.field("compare").split(",")[: 4 * MOST]:
+    for id in view.field("compare").split(",")[: 4 * MAX_RUNS]:
         try:
             run = view.runs.get(id)
         except Refusal:
             continue
-        if len(found) <= MOST and _same_task(run, view.run):
+        if len(found) <= MAX_RUNS and _same_task(run, view.run):
             found[run.id] = run
     return list(found.values())
 
@@ -31,7 +31,7 @@ def chosen(view: View) -> list[Run]:
 def offered(view: View) -> list[Run]:
     """What can be put beside the run on screen: what is there already, the visitor's own runs of the same task, and the shipped ones."""
     beside = [*chosen(view)[1:], *view.runs.mine(view.token), *view.runs.shipped()]
-    return list({run.id: run for run in beside if run is not view.run and _same_task(run, view.run)}.values())[:OFFERED]
+    return list({run.id: run for run in beside if run is not view.run and _same_task(run, view.run)}.values())[:MAX_OFFERED]
 
 
 def names(runs: Sequence[Run], language: str) -> list[str]:

@@ -11,7 +11,7 @@ from playground.ui import listeners
 from playground.ui.bridge import bridge
 from playground.ui.controls import CONTROLLED, GROUPS, control, preset_control
 from playground.ui.panels import TABS
-from playground.words import say
+from playground.words import ENGLISH, say
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Parts:
 
 
 def words(key: str) -> str:
-    return say("en", f"page.{key}")
+    return say(ENGLISH, f"page.{key}")
 
 
 def build(runs: Runs) -> gr.Blocks:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+from html import escape
+from typing import Any
 
 # Set before Gradio is imported: it would otherwise report home, and keep a long log of events that it copies after each one.
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -22,6 +25,7 @@ from playground.runs.registry import Runs
 from playground.ui.assets import asset_path
 from playground.ui.page import build
 from playground.ui.routes import routes
+from playground.words import LANGUAGES, browser_tags, say
 
 # Seconds for which Gradio's queue sleeps between two looks at whether there is work, and at whether work has got on. By itself it looks a
 # thousand times a second, which takes a core a twentieth of its time while nothing happens.
@@ -114,7 +118,15 @@ def head() -> str:
         f'<script type="application/json" id="pg-cursor">{orjson.dumps(declared()).decode()}</script>'
         f'<script type="module" src="{asset_path("main.js")}"></script>'
         '<meta name="referrer" content="same-origin">'
+        f'<meta name="pg-languages" content="{escape(json.dumps(languages(), ensure_ascii=False))}">'
     )
+
+
+def languages() -> dict[str, dict[str, Any]]:
+    """What the page's script must know of each language before it can ask for anything."""
+    return {
+        code: {"name": say(code, "language.name"), "html": say(code, "language.html"), "browser": browser_tags(code)} for code in LANGUAGES
+    }
 
 
 def closed() -> list[Route]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,10 +12,13 @@ from playground.cursor import FIELDS, choices
 from playground.queries.reader import Piece, Reader, SentenceTrace
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.words import entries, say
+from playground.words import ENGLISH, LANGUAGES, entries, say
 
 EXAMPLES = 20
-WIDTH, NARROW, WIDE = 720, 280, 1600  # px of a panel: of one that doesn't say, and the bounds of those that do
+WIDTH, LEAST_WIDTH, MOST_WIDTH = 720, 280, 1600  # px of a page that doesn't say how wide it is, and the bounds of one that does
+NARROW = 700  # px: on less, columns stand one below the other (see static/style.css)
+LARGE = 0.52  # of the width: the wide column of a row "large-small"
+GAP = 20  # px that a column leaves free beside it
 
 
 class Screen:
@@ -25,10 +29,23 @@ class Screen:
         self.language = language(parameters)
         self.dark = parameters.get("dark") == "1"
         width = parameters.get("width", "")
-        self.width = min(max(int(width), NARROW), WIDE) if width.isascii() and width.isdigit() and len(width) < 10 else WIDTH
+        self.width = min(max(int(width), LEAST_WIDTH), MOST_WIDTH) if width.isascii() and width.isdigit() and len(width) < 10 else WIDTH
 
     def say(self, key: str, **values: object) -> str:
         return say(self.language, key, **values)
+
+    def room(self, share: float | None = None, gap: int = GAP) -> int:
+        """Pixels across: of the page, of one of `share` columns with a `gap` beside it, or of that part of the page if it is below 1."""
+        if share is None or self.width < NARROW:
+            return self.width
+        return int(self.width * share) if share < 1 else self.width // int(share) - gap
+
+    def draw(self, figure: Callable[..., dict], *data: Any, share: float | None = None, gap: int = GAP, **options: Any) -> dict:
+        """The picture that `figure` makes of `data`, for this screen: as wide as its room (see `room`), dark or light, in the page's
+        language. An option that is given, such as a `width`, is taken as it is."""
+        screen = {"width": self.room(share, gap), "dark": self.dark, "labels": self.labels}
+        wanted = inspect.signature(figure).parameters
+        return figure(*data, **{name: value for name, value in screen.items() if name in wanted} | options)
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -134,7 +151,9 @@ def examples(reader: Reader, run: Run) -> list[tuple[str, str]]:
 
 
 def language(parameters: Mapping[str, str]) -> str:
-    return "zh" if parameters.get("lang") == "zh" else "en"
+    """The language that a request asks for; English when it asks for none of ours."""
+    asked = parameters.get("lang", "")
+    return asked if asked in LANGUAGES else ENGLISH
 
 
 def texts(pieces: tuple[Piece, ...]) -> list[str]:

@@ -1,6 +1,9 @@
-"""Variants: a model changed on purpose, outside the model's own code, which stays the paper's.
+"""A model changed on purpose, outside the model's own code, which stays the paper's. The knob `variant` chooses how. Read in this order:
 
-`bugs` are ways in which people really break it, `variants` what else its parts could have been. The knob `variant` chooses one.
+variant (what a change may touch) · bugs (ways in which people really break it) · alternatives (what else its parts could have been) ·
+build (the paper's model, then its change).
+
+Which variants there are is declared in playground/choices.py.
 """
 
 from playground.variants.build import ALL, build, variant_of

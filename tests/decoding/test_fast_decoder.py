@@ -10,7 +10,7 @@ from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal
 from playground.decoding import beam, greedy, model_decoder, sample, search
 from playground.decoding.fast_decoder import INITIAL_TOKENS, FastDecoder, is_stock_model
 from playground.inspection.copies import shadow_copy
-from playground.inspection.interventions import Change, Edit, Head
+from playground.inspection.interventions import Change, Edit, HeadId
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.transformer import Transformer
 from tests.decoding.test_kv_cache import SHIPPED, shipped
@@ -72,6 +72,7 @@ def test_sources_of_one_length_and_of_many():
     assert_step_by_step(model, SRC, TGT)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.trust
 @pytest.mark.skipif(not any(SHIPPED.glob("*/run.json")), reason="no checkpoints are here: python -m playground checkpoints")
 @pytest.mark.parametrize(("name", "count"), [("reverse", 2048), ("german_english", 1024)])
@@ -162,9 +163,9 @@ def test_where_the_lean_code_is_asked(monkeypatch):
 
 
 CHANGES = [
-    Change(frozenset({Head("encoder", 0, 1)})),
-    Change(frozenset({Head("decoder", 1, 0)})),
-    Change(frozenset({Head("cross", 0, 1)})),
+    Change(frozenset({HeadId("encoder", 0, 1)})),
+    Change(frozenset({HeadId("decoder", 1, 0)})),
+    Change(frozenset({HeadId("cross", 0, 1)})),
     Change(edit=Edit(1, 0, 2, masked=(0, 1))),
 ]
 

@@ -22,14 +22,14 @@ def test_zero_is_a_gap_where_there_are_powers_only():
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_lines_differ_in_more_than_colour(dark):
-    data = graph.lines([0, 1], {str(n): [n, n] for n in range(graph.MOST)}, dark=dark)["data"]
+    data = graph.lines([0, 1], {str(n): [n, n] for n in range(graph.MAX_LINES)}, dark=dark)["data"]
     for property in (lambda line: line["line"]["color"], lambda line: line["line"]["dash"], lambda line: line["marker"]["symbol"]):
-        assert len({property(line) for line in data}) == graph.MOST
+        assert len({property(line) for line in data}) == graph.MAX_LINES
     assert {line["line"]["color"] for line in data} <= set(theme.colors(dark).values())
 
 
 def test_what_cannot_be_drawn_is_refused():
-    for x, values in (([1, 2], {}), ([1, 2], {"a": [1]}), ([1], {str(n): [1] for n in range(graph.MOST + 1)})):
+    for x, values in (([1, 2], {}), ([1, 2], {"a": [1]}), ([1], {str(n): [1] for n in range(graph.MAX_LINES + 1)})):
         with pytest.raises(ValueError, match="line"):
             graph.lines(x, values)
 

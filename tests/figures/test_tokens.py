@@ -39,7 +39,7 @@ def test_a_label_is_the_visible_token_once_plotly_has_decoded_it(token):
 
 def test_long_tokens_are_cut_and_cut_tokens_fit():
     assert tokens.label("Donaudampfschifffahrt") == "Donaudampfsch…"
-    assert len("Donaudampfsch…") == tokens.LONGEST
+    assert len("Donaudampfsch…") == tokens.MAX_LABEL_CHARACTERS
     assert tokens.extent("Donaudampfschifffahrt") == pytest.approx(14 * tokens.NARROW)
     assert tokens.extent("狗x") == pytest.approx(tokens.WIDE + tokens.NARROW)
 
@@ -81,6 +81,6 @@ def test_a_name_is_no_token():
     assert tokens.label(tokens.Name("a b")) == "a b"
     assert tokens.label(tokens.Name("<pad> here")) == "&lt;pad&gt; here"
     long = "x" * 20
-    assert tokens.label(long) == "x" * (tokens.LONGEST - 1) + "…"
+    assert tokens.label(long) == "x" * (tokens.MAX_LABEL_CHARACTERS - 1) + "…"
     assert tokens.label(tokens.Name(long)) == long
     assert tokens.extent(tokens.Name(long)) > tokens.extent(long)

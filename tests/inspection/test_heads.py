@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from playground.config import EOS, ModelConfig
 from playground.decoding import trace
 from playground.inspection import attention, heads
-from playground.inspection.heads import Sample, Scores, score
+from playground.inspection.heads import HeadScores, Sample, score
 from playground.model.positions import sinusoids
 from playground.model.transformer import Transformer
 from playground.words import LANGUAGES, known
@@ -41,7 +41,7 @@ def samples(weights_of, kind="encoder", alignment_of=None, lengths=LENGTHS, padd
     return found
 
 
-def one(*given, **more) -> heads.Head:
+def one(*given, **more) -> heads.NamedHead:
     return score(samples(*given, **more), more.get("kind", "encoder")).heads[0][0]
 
 
@@ -292,5 +292,7 @@ def test_who_changed_most():
 
 
 def test_scores_without_heads_in_common():
-    scored = Scores(((heads.Head("same", 1.0, None, 0.0, None, None), heads.Head("last", 1.0, None, 0.0, None, None)),), 1, 1.0)
+    scored = HeadScores(
+        ((heads.NamedHead("same", 1.0, None, 0.0, None, None), heads.NamedHead("last", 1.0, None, 0.0, None, None)),), 1, 1.0
+    )
     assert scored.commonest() == ("same", 1)

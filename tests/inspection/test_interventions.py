@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from playground.config import EOS, ModelConfig
 from playground.decoding import greedy, trace
 from playground.inspection.copies import shadow_copy
-from playground.inspection.interventions import MEMORIES, Change, Edit, Head, heads, silence
+from playground.inspection.interventions import MEMORIES, Change, Edit, HeadId, heads, silence
 from playground.model.transformer import Transformer
 from tests.model.shared_copies import disturb
 
@@ -52,6 +52,7 @@ def write_the_same(one: Transformer, other: Transformer) -> None:
     assert [h.ids for h in greedy(one, [SOURCE, [6, 7]], 12)] == [h.ids for h in greedy(other, [SOURCE, [6, 7]], 12)]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.trust
 @pytest.mark.parametrize("knobs", CONFIGS, ids=str)
 def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
@@ -72,7 +73,7 @@ def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
 def test_a_head_comes_back_when_its_handle_is_removed():
     original = model()
     mine = shadow_copy(original)
-    handles = silence(mine, [Head("encoder", 0, 1), Head("encoder", 0, 2), Head("cross", 1, 3)])
+    handles = silence(mine, [HeadId("encoder", 0, 1), HeadId("encoder", 0, 2), HeadId("cross", 1, 3)])
     assert not torch.equal(mine(*BATCH).logits, original(*BATCH).logits)
     for handle in handles:
         handle.remove()
@@ -98,6 +99,7 @@ def test_without_memory_the_source_makes_no_difference():
     assert (one == other).all()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.trust
 @pytest.mark.parametrize("knobs", CONFIGS, ids=str)
 def test_an_edit_that_gives_what_was_there_changes_nothing(knobs):
@@ -150,11 +152,12 @@ def test_the_only_column_left_gets_all_and_none_left_adds_nothing():
     assert only.cross[0, 1, 2].tolist() == [0, 0, 0, 1, 0, 0]
     nowhere = trace(Change(edit=Edit(0, 1, 2, masked=tuple(columns))).apply(original), SOURCE, TARGET)
     assert not nowhere.cross[0, 1, 2].any()
-    off, plain = (trace(one, SOURCE, TARGET).probabilities for one in (silenced(original, [Head("cross", 0, 1)]), original))
+    off, plain = (trace(one, SOURCE, TARGET).probabilities for one in (silenced(original, [HeadId("cross", 0, 1)]), original))
     assert nowhere.probabilities[2] == pytest.approx(off[2], abs=1e-6)
     assert nowhere.probabilities[1] == pytest.approx(plain[1], abs=1e-6)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("row", [0, 2, 4, 11, 200])
 def test_an_edit_is_the_same_with_the_cache_and_without(norm, row):
@@ -169,7 +172,7 @@ def test_an_edit_is_the_same_with_the_cache_and_without(norm, row):
 @pytest.mark.trust
 def test_changes_compose():
     """An edit in a model with a head off, and another memory, is the edit in the twin that has both built in."""
-    original, off = model(), {Head("encoder", 1, 0), Head("cross", 0, 2), Head("cross", 1, 1)}
+    original, off = model(), {HeadId("encoder", 1, 0), HeadId("cross", 0, 2), HeadId("cross", 1, 1)}
     twin = silenced(original, off)
     twin.config = replace(twin.config, memory_mode="mean")
     for edit in (Edit(0, 3, 2, 1, 0.5, (0,)), Edit(1, 1, 2, 1)):
@@ -206,7 +209,7 @@ def test_whatever_is_no_head_is_ignored(off, kept):
 def test_what_a_model_does_not_have_is_no_change_to_it():
     config = ModelConfig(encoder_layers=1, decoder_layers=2, n_heads=2)
     asked = Change.parse("e1.2_e2.1_c1.3_c2.2", "whole", "c3.1_q0_k1-0.5")
-    assert asked.within(config) == Change(frozenset({Head("encoder", 0, 1), Head("cross", 1, 1)}))
+    assert asked.within(config) == Change(frozenset({HeadId("encoder", 0, 1), HeadId("cross", 1, 1)}))
     assert Change.parse("", "nothing").memory is None
     assert Edit.parse("c1.1_q0_k7-0.5_x1_x9").within(6) == Edit(0, 0, 0, masked=(1,))
 

@@ -102,7 +102,7 @@ def test_the_scores_are_what_greedy_decoding_writes(reader, run, split):
     assert mistake.source == items[first].src
     assert [piece.id for piece in mistake.output] == list(written[first])
     assert "".join(piece.text for piece in mistake.reference) == items[first].tgt
-    assert len(found.mistakes) <= evaluation.SHOWN
+    assert len(found.mistakes) <= evaluation.MAX_MISTAKES
 
 
 class Parrot(torch.nn.Module):

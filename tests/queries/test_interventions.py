@@ -7,7 +7,7 @@ import pytest
 
 from playground.config import EOS, Refusal
 from playground.decoding import greedy, trace
-from playground.inspection.interventions import Change, Edit, Head, heads
+from playground.inspection.interventions import Change, Edit, HeadId, heads
 from playground.queries import interventions
 from playground.queries.reader import Reader
 from playground.training.metrics import build_eval_set, validate
@@ -171,13 +171,13 @@ def test_heads_are_not_measured_while_parameters_change(reader, run, monkeypatch
 
 def test_a_larger_model_is_asked_less(reader, run, monkeypatch):
     assert interventions.exam(reader, CORPORA, run, 1).pairs == 40
-    assert interventions.exam(reader, CORPORA, run, 100_000).pairs == interventions.FEWEST
+    assert interventions.exam(reader, CORPORA, run, 100_000).pairs == interventions.MIN_SENTENCES
 
 
 def test_an_answer_is_remembered(reader, run):
     text = text_of(reader, run)
     assert interventions.outcome(reader, run, None, text, OFF) is interventions.outcome(reader, run, None, text, OFF)
-    edited, other = Change(OFF.off, None, Edit(0, 0, 0, 1)), Change(frozenset({Head("cross", 0, 1)}))
+    edited, other = Change(OFF.off, None, Edit(0, 0, 0, 1)), Change(frozenset({HeadId("cross", 0, 1)}))
     assert interventions.score(reader, CORPORA, run, None, OFF) is interventions.score(reader, CORPORA, run, None, edited)
     assert interventions.outcome(reader, run, None, text, OFF) is not interventions.outcome(reader, run, None, text, other)
 

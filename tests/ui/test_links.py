@@ -15,7 +15,7 @@ from playground.ui.controls import CONTROLLED
 from playground.words import say
 
 FORMS = [name for name, field in FIELDS.items() if name == "run" or not isinstance(field, Text) or field.pattern]  # takes not any text
-QUICK = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def knob_values(name: str) -> st.SearchStrategy:

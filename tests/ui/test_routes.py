@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import math
 import re
 from pathlib import Path
 
+import pandas
 import plotly.graph_objects as go
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from playground.cursor import FIELDS
 from playground.ui import assets, routes
 from playground.ui.panels import PANELS, TABS
 from playground.words import LANGUAGES
+from tests.thoroughness import examples_at_night
+from tests.ui.blocks.conforming import faults
 
 SHIPPED = ("reverse", "sort", "numbers_de", "numbers_zh", "german_english")
-SCRIPT = (Path(routes.__file__).parent / "static" / "panels.js").read_text(encoding="utf-8")
 CURSOR = ("step", "text", "part", "view", "measure", "layer", "head", "q", "k", "method", "beam", "penalty", "temperature", "draw",
           "target", "mask", "masks", "pos", "shift", "split", "change", "off", "squeeze", "cells", "width", "dark", "lang")  # fmt: skip
 
@@ -42,6 +45,7 @@ def numbers_of(value):
         yield value
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", TABS)
 @pytest.mark.parametrize("run", SHIPPED)
@@ -49,8 +53,7 @@ def test_every_panel_of_every_shipped_run(site, run, name, language):
     panel = site.panel(name, run=run, lang=language)
     assert "error" not in panel
     found = list(blocks_of(panel["blocks"]))
-    kinds = set(re.findall(r"^  (?:async )?(\w+)(?:\(element|: \(element)", SCRIPT, re.MULTILINE))
-    assert {block["kind"] for block in found} <= kinds
+    assert not [fault for block in panel["blocks"] for fault in faults(block)]
     figures = [block for block in found if block["kind"] == "figure"]
     assert figures or name in DRAWN_OTHERWISE
     for block in figures:
@@ -77,6 +80,7 @@ def test_there_is_another_value_of_every_field():
     assert all(value != FIELDS[name].default for name, value in ELSEWHERE.items())
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", TABS)
 @pytest.mark.parametrize(
     "chosen", [{}, {"method": "beam"}, {"pos": "shift"}, {"pos": "learned"}, {"change": "row"}, {"lesson": "attention"}], ids=str
@@ -140,7 +144,7 @@ def test_what_is_not_there_gets_one_sentence(site, path):
     assert answer.json()["error"].endswith((".", "。"))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples_at_night(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(sorted(PANELS)),
     parameters=st.dictionaries(
@@ -198,6 +202,20 @@ def test_the_page_names_no_other_host(site):
     page = site.http.get("/").text
     hosts = set(re.findall(r"(?:src|href)=\"(?:https?:)?//([^/\"]+)", page))
     assert not hosts - {site.url.split("//")[1].rstrip("/")}, hosts
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_curves_can_be_taken_home(site, language):
+    """What the Training tab offers is the run's history, to the last bit."""
+    history = site.runs.get("sort").history
+    found = next(block for block in blocks_of(site.panel("learn", run="sort", lang=language)["blocks"]) if block["kind"] == "downloads")
+    files = {file["query"]["table"]: site.get(found["path"], lang=language, **file["query"]) for file in found["files"]}
+    for name, frame in (("steps", history.frame()), ("validations", history.validation_frame())):
+        assert files[name].headers["content-disposition"] == f'attachment; filename="sort-{name}.csv"'
+        back = pandas.read_csv(io.StringIO(files[name].text), float_precision="round_trip")
+        pandas.testing.assert_frame_equal(back, frame, check_exact=True)
+    assert site.get("history", run="nobody").json()["key"] == "runs.unknown"
+    assert "." not in found["path"]  # proxies take such a path for a file of their own
 
 
 def test_a_qr_code_is_a_picture(site):

@@ -1,4 +1,14 @@
-"""Formats: one module for each family of files. A reader gets sources and gives a table, or None when the format is not its own."""
+"""Formats: one module for each family of files. A reader gets sources and gives a table, or None when the format is not its own. Read in
+this order:
+
+table (what a reader gets and gives) · limits · records (lines with a separator) and separators · delimited · marked · lines · interleaved
+· cards · wrapped · trimmed · anki · segments · subtitles · sheets · xml_events and exchange · po · parquet · values, shapes and items ·
+json_lists · keyed (what belongs together by a key).
+
+What they share: names (of files, and what they say of languages) · languages · column_words, column_names and columns (what columns are
+called) · cells (columns without sentences) · language_id (which language a line is in) · markup · escapes (what tools left in sentences) ·
+guard (against formulas).
+"""
 
 from collections.abc import Sequence
 from functools import partial

@@ -13,39 +13,38 @@ from playground.inspection.products import product_fact, signed
 from playground.queries.activations import activations
 from playground.ui import blocks
 from playground.ui.titles import variant_name
-from playground.ui.view import View, texts
+from playground.ui.view import LARGE, View, texts
 
 SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_attention", "cross": "decoder.{}.cross_attention"}
 
 
-def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple, width: int) -> dict:
+def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple) -> dict:
     """The head view: a line for each weight, a row at a time when one is pointed at or pinned."""
     pinned, palette = view.pinned(*weights.shape), theme.colors(view.dark)
-    return {
-        "kind": "lines",
-        "id": "lines",
-        "title": title,
-        "caption": f"{caption} {view.say('heads.lines_caption')}",
-        "part": view.part,
-        "rows": texts(rows),
-        "columns": texts(columns),
-        "weights": theme.rounded(weights),
-        "mask": mask.astype(int).tolist(),
-        "alignment": view.look.alignment if view.part == "cross" else None,
-        "row": view.row(len(rows)),
-        "column": pinned[1] if pinned else None,
-        "width": width,
-        "colours": {"hue": theme.hue(view.part, view.dark), "guide": palette["second"]},
-        "words": {
+    return blocks.lines(
+        "lines",
+        title,
+        f"{caption} {view.say('heads.lines_caption')}",
+        view.part,
+        rows=texts(rows),
+        columns=texts(columns),
+        weights=theme.rounded(weights),
+        mask=mask.astype(int).tolist(),
+        alignment=view.look.alignment if view.part == "cross" else None,
+        row=view.row(len(rows)),
+        column=pinned[1] if pinned else None,
+        width=view.room(LARGE),
+        colours={"hue": theme.hue(view.part, view.dark), "guide": palette["second"]},
+        words={
             "asks": view.labels[f"rows_{view.part}"],
             "answers": view.labels[f"columns_{view.part}"],
             "weight": view.labels["weight"],
             "right_place": view.labels["right_place"],
         },
-    }
+    )
 
 
-def product(view: View, title: str, layer: int, head: int, width: int) -> list[dict]:
+def product(view: View, title: str, layer: int, head: int) -> list[dict]:
     """The query-key view of the pinned pair, else of the strongest: two vectors, their products, and how their sum becomes the weight."""
     if variant := variant_name(view.run, view.language):
         return [blocks.text("variant", view.say("page.has_variant", variant=variant), css="pg-error")]
@@ -67,7 +66,7 @@ def product(view: View, title: str, layer: int, head: int, width: int) -> list[d
         sum_to_weight = view.say("heads.arithmetic", **numbers)
     else:
         sum_to_weight = view.say("heads.arithmetic_scaled", dims=len(query), score=signed(scaled[k], 4), **numbers)
-    picture = products.bars(query, key, kind=view.part, width=width, dark=view.dark, labels=view.labels)
+    picture = view.draw(products.bars, query, key, kind=view.part, share=LARGE)
     return [
         blocks.row(
             "pair",
@@ -93,7 +92,7 @@ def pair(view: View, weights: np.ndarray) -> tuple[int, int]:
     return q, k if k is not None and k < weights.shape[1] else int(weights[q].argmax())
 
 
-def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple, width: int) -> dict:
+def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple) -> dict:
     """The rollout of this kind of attention, drawn like one head."""
     look, part, residual = view.look, view.part, view.run.experiment.model.residual
     alignment = look.alignment if part == "cross" else None
@@ -111,7 +110,8 @@ def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, colu
         said.append(view.say("heads.rollout_share", percent=percent(share)))
     if not residual:
         said.append(view.say("heads.rollout_no_residual"))
-    picture = pictures.matrix(
+    picture = view.draw(
+        pictures.matrix,
         flow,
         texts(rows),
         texts(columns),
@@ -119,8 +119,7 @@ def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, colu
         kind=part,
         pinned=view.pinned(*flow.shape),
         alignment=alignment,
-        width=width,
-        dark=view.dark,
+        share=LARGE,
         labels=view.labels | {"weight": view.labels["flow"], "hover_weight": view.labels["hover_flow"]},
     )
     title = view.say(f"heads.rollout_title_{part}", layers=len(getattr(look, part)))

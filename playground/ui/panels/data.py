@@ -10,13 +10,13 @@ from playground.ui.upload import summary, uploading
 from playground.ui.view import View, tokens
 from playground.words import known
 
-SHOWN = 4
+SHOWN_SENTENCES = 4
 
 
 def panel(view: View) -> dict:
     task, split = view.run.experiment.data.task, view.choice("split")
     sizes = view.reader.sizes(view.run)
-    pairs = view.reader.examples(view.run, split, SHOWN)
+    pairs = view.reader.examples(view.run, split, SHOWN_SENTENCES)
     there = [name for name in choices("split") if sizes[name]]
     splits = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in there]
     here = view.reader.pieces(view.run, view.text)

@@ -59,7 +59,8 @@ def _memory(view: View, found: Diagnostics) -> list[dict]:
     table = view.run.history.health
     if table:
         steps = [int(step) for step in table.column("step")]
-        picture = pictures.over_training(
+        picture = view.draw(
+            pictures.over_training,
             steps,
             np.array([table.column(f"{name}/gradient", 0, len(steps)) for name in REACHING]),
             [view.say(f"health.reaches_{name}") for name in REACHING],
@@ -71,8 +72,6 @@ def _memory(view: View, found: Diagnostics) -> list[dict]:
                 (after, view.say(f"health.memory_{value}")) for after, knob, value in view.run.history.events if knob == "memory_mode"
             ],
             step=view.step,
-            dark=view.dark,
-            labels=view.labels,
         )
         shown = [blocks.figure("reaching", picture, " ".join(said), view.say("health.reaching"))]
         side = [*_knob(view), *([] if view.run.working else [_three(view)])]
@@ -146,17 +145,18 @@ def _series(view: View, found: Diagnostics, gauge: str) -> dict[str, np.ndarray]
 def _now(view: View, found: Diagnostics, gauge: str, series: Mapping[str, np.ndarray], chosen: int | None) -> dict:
     """All parts at one step."""
     names, config = [_name(view, route) for route in series], view.run.experiment.model
-    common = {"width": view.width if view.width < 700 or chosen is None else view.width // 2 - 13, "dark": view.dark, "labels": view.labels}
+    room = {"share": None if chosen is None else 2, "gap": 13}
     title = view.say(f"health.title_{gauge}", step=f"{found.step:,}")
     if gauge == "entropy":
-        picture = pictures.evenness(np.stack(list(series.values())), names, **common)
+        picture = view.draw(pictures.evenness, np.stack(list(series.values())), names, **room)
         return blocks.figure("evenness", picture, _say(view, facts.spread({route: row.tolist() for route, row in series.items()})), title)
     values = {route: float(row[0]) for route, row in series.items()}
     fact = facts.dead(values, config.d_ff) if gauge == "dead" else facts.extremes(values, f"health.{gauge}")
     said = [_say(view, fact)]
     if gauge == "update" and any(values[route] and not found.numbers[f"{route}/gradient"] for route in values):
         said.append(view.say("health.momentum"))
-    picture = pictures.parts(
+    picture = view.draw(
+        pictures.parts,
         list(values.values()),
         names,
         [_kind(route) for route in values],
@@ -164,7 +164,7 @@ def _now(view: View, found: Diagnostics, gauge: str, series: Mapping[str, np.nda
         measure=gauge,
         chosen=chosen,
         beside=[found.numbers[f"{route}/mean"] for route in values] if gauge == "activation" else None,
-        **common,
+        **room,
     )
     return blocks.figure("parts-now", picture, " ".join(said), title)
 
@@ -178,7 +178,8 @@ def _course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> dict |
     heads, quantity = range(view.run.experiment.model.n_heads), QUANTITIES[gauge]
     columns = [[f"{part}/{quantity}.{head}" for head in heads] if gauge == "entropy" else [f"{part}/{quantity}"] for part in parts]
     values = np.array([np.mean([table.column(name, 0, len(steps)) for name in names], axis=0) for names in columns])
-    picture = pictures.over_training(
+    picture = view.draw(
+        pictures.over_training,
         steps,
         values,
         [_name(view, part) for part in parts],
@@ -187,8 +188,6 @@ def _course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> dict |
         strong=[chosen],
         last=view.run.steps,
         step=view.step,
-        dark=view.dark,
-        labels=view.labels,
     )
     name = _name(view, parts[chosen])
     said = f"{name[:1].upper()}{name[1:]}: {_say(view, facts.course(steps, values[chosen].tolist()))}"

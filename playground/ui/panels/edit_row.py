@@ -5,31 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from playground.figures import changes as pictures
-from playground.figures import theme
 from playground.figures.bars import short
-from playground.inspection.interventions import Edit, Head
-from playground.queries.interventions import Outcome
+from playground.inspection.interventions import Edit, HeadId
+from playground.queries.interventions import InterventionResult
 from playground.ui import blocks
-from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, chosen, seen
+from playground.ui.panels.attention import chosen, seen, small_heads
 from playground.ui.view import View, texts
 
 
-def chooser(view: View, found: Outcome) -> list[dict]:
+def chooser(view: View, found: InterventionResult) -> list[dict]:
     """The head, the step, and a bar for each source token that can be pressed."""
     layer, head, at = _place(view, found)
-    weights, colours = found.before.cross, theme.colors(view.dark)
-    heads = {
-        "kind": "heads",
-        "id": "row-heads",
-        "label": view.say("whatif.row_heads"),
-        "layer": layer,
-        "head": head,
-        "weights": np.round(weights, 2).tolist() if weights.size <= MOST_THUMBNAIL_CELLS else [],
-        "mask": seen(view, "cross").astype(int).tolist(),
-        "colours": {"scale": theme.sequential(view.dark), "masked": colours["masked"], "hatch": colours["hatch"]},
-    }
     return [
-        heads,
+        small_heads(view, "row-heads", view.say("whatif.row_heads"), (layer, head), found.before.cross, seen(view, "cross")),
         blocks.slider("row-step", "q", view.say("whatif.row_step"), at, _last(found), first=1),
         _cells(view, found),
         *_elsewhere(view, found),
@@ -37,7 +25,7 @@ def chooser(view: View, found: Outcome) -> list[dict]:
     ]
 
 
-def step(view: View, found: Outcome) -> list[dict]:
+def step(view: View, found: InterventionResult) -> list[dict]:
     """What the step of the edit says without it and with it, all else equal; without an edit, what the chosen step says."""
     *_, at = _place(view, found)
     if found.step:
@@ -53,18 +41,16 @@ def step(view: View, found: Outcome) -> list[dict]:
         said = view.say("whatif.row_plain", before=before, p_before=short(max(without)))
     else:
         said = view.say("whatif.row_says_same" if before == after else "whatif.row_says_other", before=before, after=after, **numbers)
-    picture = pictures.pairs(
-        names, without, edited, width=view.width if view.width < 700 else view.width // 2 - 20, dark=view.dark, labels=_labels(view)
-    )
+    picture = view.draw(pictures.pairs, names, without, edited, share=2, labels=_labels(view))
     return [blocks.figure("row-top", picture, said, view.say("whatif.row_top", step=at + 1))]
 
 
-def _last(found: Outcome) -> int:
+def _last(found: InterventionResult) -> int:
     """The last step that the sentence has with the edit and without it."""
     return min(len(found.unedited.asked), len(found.after.asked)) - 1
 
 
-def _place(view: View, found: Outcome) -> tuple[int, int, int]:
+def _place(view: View, found: InterventionResult) -> tuple[int, int, int]:
     """(layer, head, step) the cursor is at, inside what the model has and wrote."""
     layer, head = chosen(view, "cross")
     return layer, head, view.number("q", _last(found)) or 0
@@ -75,7 +61,7 @@ def _labels(view: View) -> dict[str, str]:
     return view.labels | {"before": view.say("whatif.row_without"), "after": view.say("whatif.row_with")}
 
 
-def _cells(view: View, found: Outcome) -> dict:
+def _cells(view: View, found: InterventionResult) -> dict:
     place = layer, head, at = _place(view, found)
     names = texts(found.before.source)
     before, after = found.unedited.cross[place], found.after.cross[place]
@@ -95,13 +81,12 @@ def _cells(view: View, found: Outcome) -> dict:
     states = dict.fromkeys(edit.masked, "masked") | ({} if edit.column is None else {edit.column: "given"})
     writes = {name: look.asked[at].text for name, look in (("token", found.unedited), ("other", found.after))}
     title = "whatif.row_title" if writes["token"] == writes["other"] else "whatif.row_title_other"
-    return {
-        "kind": "cells",
-        "id": "row-cells",
-        "title": view.say(title, layer=layer + 1, head=head + 1, step=at + 1, **writes),
-        "label": [view.say("whatif.row_without"), view.say("whatif.row_with")],
-        "place": {"layer": layer + 1, "head": head + 1, "q": at},
-        "cells": [
+    return blocks.cells(
+        "row-cells",
+        view.say(title, layer=layer + 1, head=head + 1, step=at + 1, **writes),
+        label=[view.say("whatif.row_without"), view.say("whatif.row_with")],
+        place={"layer": layer + 1, "head": head + 1, "q": at},
+        cells=[
             {
                 "token": name,
                 "before": float(before[column]),
@@ -112,15 +97,15 @@ def _cells(view: View, found: Outcome) -> dict:
             }
             for column, name in enumerate(names)
         ],
-        "chosen": k if acts else None,
-        "hint": view.say("whatif.row_hint"),
-        "acts": acts,
-        "slider": slider,
-        "sum": view.say("whatif.row_sum", sum=f"{float(after.sum()):.2f}"),
-    }
+        chosen=k if acts else None,
+        hint=view.say("whatif.row_hint"),
+        acts=acts,
+        slider=slider,
+        sum=view.say("whatif.row_sum", sum=f"{float(after.sum()):.2f}"),
+    )
 
 
-def _elsewhere(view: View, found: Outcome) -> list[dict]:
+def _elsewhere(view: View, found: InterventionResult) -> list[dict]:
     """When another row than the shown one is changed: which one it is, and the way there."""
     edit = found.change.edit
     if not edit or edit.place == _place(view, found) or edit.row > _last(found):
@@ -131,7 +116,7 @@ def _elsewhere(view: View, found: Outcome) -> list[dict]:
     return [blocks.row("row-elsewhere", said, there, css="controls")]
 
 
-def _notes(view: View, found: Outcome) -> list[dict]:
+def _notes(view: View, found: InterventionResult) -> list[dict]:
     """Why a change shows nothing, where that is so."""
     asked, (layer, head, _) = found.change, _place(view, found)
     notes = []
@@ -139,7 +124,7 @@ def _notes(view: View, found: Outcome) -> list[dict]:
         notes.append(view.say("whatif.row_far", step=asked.edit.row + 1))
     if asked.edit and found.step and not found.after.cross[asked.edit.place].any():
         notes.append(view.say("whatif.row_nowhere"))
-    if Head("cross", layer, head) in asked.off:
+    if HeadId("cross", layer, head) in asked.off:
         notes.append(view.say("whatif.row_off"))
     if (asked.memory or found.memory) != "whole":
         notes.append(view.say("whatif.row_squeezed"))

@@ -9,7 +9,7 @@ from playground.inspection import vectors as facts
 from playground.model.transformer import Transformer
 from playground.queries.vectors import STATES, TABLES, Vectors, vectors
 from playground.ui import blocks
-from playground.ui.view import View
+from playground.ui.view import LARGE, View
 from playground.words import printed
 
 NEAREST = 8
@@ -63,7 +63,8 @@ def _chosen(view: View, found: Vectors, otherwise: int) -> int:
 
 def _plane(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:
     cloud = found.vectors[: len(found.ids) - found.own]
-    return pictures.plane(
+    return view.draw(
+        pictures.plane,
         found.xy,
         found.names,
         kind=HUES[what],
@@ -75,9 +76,7 @@ def _plane(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[
         own=found.own,
         chosen=chosen,
         near=[other for other, _ in near[:RINGED]],
-        width=view.width if view.width < 700 else int(view.width * 0.52),
-        dark=view.dark,
-        labels=view.labels,
+        share=LARGE,
     )
 
 
@@ -131,9 +130,7 @@ def _cosines(view: View, what: str, found: Vectors, chosen: int) -> dict:
     else:
         shown, title = [chosen, *[other for other, _ in facts.nearest(found.vectors, chosen, TOGETHER - 1)]], "around"
     matrix = facts.cosines(found.vectors[list(shown)])
-    picture = pictures.cosines(
-        matrix, [found.names[at] for at in shown], kind=HUES[what], width=view.width, dark=view.dark, labels=view.labels
-    )
+    picture = view.draw(pictures.cosines, matrix, [found.names[at] for at in shown], kind=HUES[what])
     fact = facts.spread_fact(matrix)
     return blocks.figure(
         "cosines", picture, view.say(fact.key, **fact.values), view.say(f"vectors.cosines_{title}", token=found.names[chosen])

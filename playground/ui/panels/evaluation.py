@@ -84,11 +84,9 @@ def reach(view: View) -> dict:
     names = compare.names(runs, view.language)
     found = [lengths(view.reader, view.runs.corpora, run, view.step) for run in runs]
     shown = next((at for at, run in enumerate(runs) if run.id == view.field("mapped")), 0)
-    common = {"width": view.width, "dark": view.dark, "labels": view.labels}
-    strips = pictures.by_length(
-        [one.reach.exact for one in found], names, [one.trained for one in found], [one.reach.counts for one in found], **common
-    )
-    places = pictures.by_place(found[shown].reach.tokens, found[shown].trained, **common)
+    exact, counts = [one.reach.exact for one in found], [one.reach.counts for one in found]
+    strips = view.draw(pictures.by_length, exact, names, [one.trained for one in found], counts)
+    places = view.draw(pictures.by_place, found[shown].reach.tokens, found[shown].trained)
     tried, asked = (sum(getattr(one, name) for one in found) for name in ("sentences", "asked"))
     more = tried < asked  # what is not yet tried is not yet to be spoken of
     by_length = "" if more else _reach_caption(view, found, names)

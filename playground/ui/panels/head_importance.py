@@ -5,7 +5,7 @@ from __future__ import annotations
 from playground.figures import changes as pictures
 from playground.inspection import differences
 from playground.inspection.fact import Fact
-from playground.inspection.interventions import PARTS, Head
+from playground.inspection.interventions import PARTS, HeadId
 from playground.queries import interventions
 from playground.ui import blocks
 from playground.ui.panels.interventions import change, head_name
@@ -68,17 +68,16 @@ def importance(view: View) -> dict:
     }
 
 
-def _part(view: View, part: str, lost: dict[Head, float], fewer: dict[Head, float], off: frozenset[Head], scale: dict) -> dict:
+def _part(view: View, part: str, lost: dict[HeadId, float], fewer: dict[HeadId, float], off: frozenset[HeadId], scale: dict) -> dict:
     heads = [head for head in lost if head.part == part]
-    picture = pictures.losses(
+    picture = view.draw(
+        pictures.losses,
         [f"{head.layer + 1}.{head.head + 1}" for head in heads],
         [lost[head] for head in heads],
         [fewer[head] for head in heads],
         kind=part,
         off=[head in off for head in heads],
-        width=view.width if view.width < 700 else view.width // 3 - 20,
-        dark=view.dark,
-        labels=view.labels,
+        share=3,
         **scale,
     )
     worst = max(heads, key=lambda head: lost[head])
@@ -90,5 +89,7 @@ def _part(view: View, part: str, lost: dict[Head, float], fewer: dict[Head, floa
 
 
 def _say(view: View, fact: Fact) -> str:
-    values = {name: head_name(view, value, "whatif.head_long") if isinstance(value, Head) else value for name, value in fact.values.items()}
+    values = {
+        name: head_name(view, value, "whatif.head_long") if isinstance(value, HeadId) else value for name, value in fact.values.items()
+    }
     return view.say(fact.key, **values)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from playground.cursor import choices
 from playground.figures import heads as pictures
 from playground.inspection.attention import HALF
-from playground.inspection.heads import Head, Scores, found_first, settled
+from playground.inspection.heads import HeadScores, NamedHead, found_first, settled
 from playground.queries.heads import curves, named
 from playground.ui import blocks
 from playground.ui.view import View
 from playground.words import known
 
 
-def scores(view: View) -> Scores:
+def scores(view: View) -> HeadScores:
     """Every head of the shown kind, at the step that is looked at."""
     return named(view.reader, view.run, view.step, view.look.step, view.part)
 
@@ -23,16 +23,16 @@ def name(view: View, of: str) -> str:
     return view.say(f"{key}_{view.part}" if known(view.language, f"{key}_{view.part}") else key)
 
 
-def names(view: View, scored: Scores) -> list[list[list[str]]]:
+def names(view: View, scored: HeadScores) -> list[list[list[str]]]:
     """For each layer and head its name and the number that supports it."""
     return [[[name(view, head.name), number(head)] for head in layer] for layer in scored.heads]
 
 
-def number(head: Head) -> str:
+def number(head: NamedHead) -> str:
     return "" if head.number is None else f"{head.number:.2f}"
 
 
-def table(view: View, scored: Scores) -> list[dict]:
+def table(view: View, scored: HeadScores) -> list[dict]:
     """A line for each head, and the rule by which names are given."""
     flat = [head for layer in scored.heads for head in layer]
     aligned, padded = (any(getattr(head, field) is not None for head in flat) for field in ("aligned", "padding"))
@@ -71,7 +71,7 @@ def share(value: float | None) -> str:
     return "<0.01" if value < 0.005 else f"{value:.{3 if 0.495 <= value < HALF else 2}f}"
 
 
-def over_training(view: View, scored: Scores, chosen: tuple[int, int]) -> list[dict]:
+def over_training(view: View, scored: HeadScores, chosen: tuple[int, int]) -> list[dict]:
     """The curves along the replay, of the one measure or the other; nothing while there is no replay with attention."""
     found = curves(view.reader, view.run, view.part)
     if found is None:
@@ -79,7 +79,8 @@ def over_training(view: View, scored: Scores, chosen: tuple[int, int]) -> list[d
     measure = view.choice("measure", [name for name in choices("measure") if name != "aligned" or found.aligned is not None])
     values, most = (found.aligned, 1.0) if measure == "aligned" else (found.entropy, max(scored.most, float(found.entropy.max())))
     fact = found_first(found.steps, values) if measure == "aligned" else settled(values)
-    picture = pictures.over_training(
+    picture = view.draw(
+        pictures.over_training,
         found.steps,
         values,
         chosen=chosen,
@@ -87,8 +88,6 @@ def over_training(view: View, scored: Scores, chosen: tuple[int, int]) -> list[d
         measure=measure,
         most=most,
         step=view.step,
-        dark=view.dark,
-        labels=view.labels,
     )
     said = f"{view.say(fact.key, **fact.values)} {view.say('heads.curves_note', sentences=found.sentences)}"
     options = [{"value": each, "label": view.say(f"heads.measure_{each}")} for each in choices("measure")]

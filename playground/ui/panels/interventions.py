@@ -8,16 +8,15 @@ import numpy as np
 
 from playground.cursor import choices
 from playground.figures import changes as pictures
-from playground.figures import theme
 from playground.figures.bars import short
 from playground.inspection import differences, interventions
 from playground.inspection.fact import Fact
-from playground.inspection.interventions import MEMORIES, PARTS, Change, Head
-from playground.queries.interventions import Outcome, outcome
+from playground.inspection.interventions import MEMORIES, PARTS, Change, HeadId
+from playground.queries.interventions import InterventionResult, outcome
 from playground.queries.results import SentenceTrace
 from playground.ui import blocks
 from playground.ui.panels import edit_row
-from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, seen
+from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, seen, shades
 from playground.ui.view import View, texts, tokens
 
 NAMED = 6  # heads that are named one by one
@@ -60,11 +59,11 @@ def change(view: View) -> Change:
     return Change.parse(view.field("off"), view.choice("squeeze"), view.field("cells"))
 
 
-def head_name(view: View, head: Head, key: str = "whatif.head_one") -> str:
+def head_name(view: View, head: HeadId, key: str = "whatif.head_one") -> str:
     return view.say(key, part=view.say(f"whatif.part_{head.part}"), layer=head.layer + 1, head=head.head + 1)
 
 
-def _memory(view: View, found: Outcome) -> dict:
+def _memory(view: View, found: InterventionResult) -> dict:
     options = [{"value": "" if name == found.memory else name, "label": view.say(f"whatif.memory_{name}")} for name in MEMORIES]
     return blocks.choice("memory", "squeeze", view.say("whatif.memory"), options, found.change.memory or "")
 
@@ -105,7 +104,7 @@ def _switches(view: View, asked: Change) -> dict:
                 "all": view.say("whatif.all_layer", part=view.say(f"whatif.part_{part}"), layer=layer + 1),
                 "heads": [
                     {"id": str(head), "name": name(head), "weights": weights[layer, head.head].tolist() if small else None}
-                    for head in (Head(part, layer, number) for number in range(config.n_heads))
+                    for head in (HeadId(part, layer, number) for number in range(config.n_heads))
                 ],
             }
             for layer in range(len(weights))
@@ -113,20 +112,18 @@ def _switches(view: View, asked: Change) -> dict:
         everything = view.say("whatif.all_part", part=view.say(f"whatif.part_{part}"))
         mask = seen(view, part).astype(int).tolist()
         parts.append({"part": part, "label": view.say(f"whatif.part_{part}"), "all": everything, "mask": mask, "layers": layers})
-    colours = theme.colors(view.dark)
-    return {
-        "kind": "switches",
-        "id": "heads",
-        "label": view.say("whatif.heads"),
-        "none": view.say("whatif.none_off"),
-        "is_off": view.say("whatif.is_off"),
-        "parts": parts,
-        "off": [str(head) for head in interventions.heads(config) if head in asked.off],
-        "colours": {"scale": theme.sequential(view.dark), "masked": colours["masked"], "hatch": colours["hatch"]},
-    }
+    return blocks.switches(
+        "heads",
+        view.say("whatif.heads"),
+        none=view.say("whatif.none_off"),
+        is_off=view.say("whatif.is_off"),
+        parts=parts,
+        off=[str(head) for head in interventions.heads(config) if head in asked.off],
+        colours=shades(view),
+    )
 
 
-def _result(view: View, found: Outcome) -> list[dict]:
+def _result(view: View, found: InterventionResult) -> list[dict]:
     """Both sentences, what differs marked in both, and in words."""
     ids = [[piece.id for piece in look.asked] for look in (found.before, found.after)]
     gone, new = differences.marks(*ids)
@@ -138,7 +135,7 @@ def _result(view: View, found: Outcome) -> list[dict]:
     said = [_say(view, fact) for fact in facts] if found.change else []
     said += [view.say("whatif.marks")] if any(gone) or any(new) else []
     return [
-        {"kind": "compare", "id": "compare", "lines": lines},
+        blocks.compare("compare", lines),
         blocks.text("caption", " ".join([*said, view.step_note(found.before.step)]).strip(), css="pg-caption"),
     ]
 
@@ -162,16 +159,15 @@ def _line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: 
     }
 
 
-def _likely(view: View, found: Outcome) -> dict:
+def _likely(view: View, found: InterventionResult) -> dict:
     """How likely each token of one and the same sentence is to both models."""
-    picture = pictures.pairs(
+    picture = view.draw(
+        pictures.pairs,
         texts(found.fed),
         found.likely_before,
         found.likely_after,
         chosen=view.row(len(found.fed)),
-        width=half(view),
-        dark=view.dark,
-        labels=view.labels,
+        share=2,
     )
     of = [{"value": name, "label": view.say(f"whatif.of_{feed}")} for name, feed in (("output", "output"), ("reference", "reference"))]
     known = blocks.choice("of", "target", view.say("whatif.likely_of"), of, view.choice("target"))
@@ -179,25 +175,20 @@ def _likely(view: View, found: Outcome) -> dict:
     return blocks.column("likely", figure, *([known] if found.before.references else []))
 
 
-def half(view: View) -> int:
-    """Pixels of the right column."""
-    return view.width if view.width < 700 else view.width // 2 - 20
-
-
-def _score(view: View, found: Outcome) -> dict:
+def _score(view: View, found: InterventionResult) -> dict:
     """Before and after over many sentences: that takes longer, and comes later."""
     key = f"{_looked(view, found)} {found.change.memory} {bool(found.change.edit)}"
     return blocks.later("score", "score", view.say("whatif.score_waiting"), key)
 
 
-def _importance(view: View, found: Outcome) -> dict:
+def _importance(view: View, found: InterventionResult) -> dict:
     """Every head by itself, when the rest is shown."""
     if view.run.working and view.step is None:
         return blocks.text("importance-waits", view.say("whatif.while_training"), css="pg-caption")
     return blocks.later("importance", "importance", view.say("whatif.importance_waiting"), _looked(view, found))
 
 
-def _looked(view: View, found: Outcome) -> str:
+def _looked(view: View, found: InterventionResult) -> str:
     """What both depend on."""
     off = "_".join(sorted(map(str, found.change.off)))
     return f"{view.run.id} {found.before.step} {off} {view.language} {view.dark} {view.width}"

@@ -13,7 +13,7 @@ from playground.ui import blocks
 from playground.ui.view import View
 
 SOURCE = {"memory": padding_mask, "padding": padding_mask, "causal": causal_mask, "target": target_mask}
-MOST = 4  # sentences in the batch
+MAX_SENTENCES = 4  # sentences in the batch
 
 
 def panel(view: View) -> dict:
@@ -24,7 +24,7 @@ def panel(view: View) -> dict:
         str(len(examples) // 2),
         str(len(examples) - 1),
     ]
-    picked = sorted(set(picked), key=int)[:MOST]
+    picked = sorted(set(picked), key=int)[:MAX_SENTENCES]
     pairs = [examples[int(at)] for at in picked]
     src = [view.reader.pieces(view.run, source) for source, _ in pairs]
     tgt = [view.reader.pieces(view.run, target, "tgt") for _, target in pairs]
@@ -42,15 +42,14 @@ def panel(view: View) -> dict:
         asks = rows[at] + [SPECIAL_TOKENS[PAD]] * (height - len(rows[at]))
         shown = np.broadcast_to(mask[at], (len(asks), longest))
         causes = {"padding": found["target_padding"][at], "future": found["causal"][at]} if kind == "target" else None
-        picture = pictures.grid(
+        picture = view.draw(
+            pictures.grid,
             shown,
             asks,
             names,
             kind={"memory": "cross", "padding": "encoder"}.get(kind, "decoder"),
-            width=_width(view, len(picked)),
+            width=max(view.room(min(len(picked), 3), gap=24), min(view.width, 300)),
             causes=causes,
-            dark=view.dark,
-            labels=view.labels,
         )
         figures.append(blocks.figure(f"mask-{number}", picture, _caption(view, kind, shown, len(columns[at])), pairs[at][0]))
     options = [{"value": str(at), "label": source} for at, (source, _) in enumerate(examples)]
@@ -73,10 +72,6 @@ def _different(examples: list[tuple[str, str]], count: int) -> list[tuple[str, s
     lengths = sorted(by_length)
     steps = min(count, len(lengths))
     return [by_length[lengths[round(step * (len(lengths) - 1) / max(steps - 1, 1))]] for step in range(steps)]
-
-
-def _width(view: View, count: int) -> int:
-    return view.width if view.width < 700 else max(view.width // max(min(count, 3), 1) - 24, 300)
 
 
 def _caption(view: View, kind: str, mask: np.ndarray, length: int) -> str:

@@ -63,17 +63,16 @@ def _suggestions(view: View) -> list[dict]:
 
 def _lanes(view: View, found: Comparison, at: int, steps: int) -> dict:
     lanes = [_lane(view, name, life) for name in ("forced", "free", "corrected") if (life := getattr(found, name))]
-    return {
-        "kind": "lanes",
-        "id": "lanes",
-        "label": view.say("lives.step"),
-        "steps": steps,
-        "at": at,
-        "parted": found.parted,
-        "parts": view.say("lives.parts_here"),
-        "fixes": view.say("lives.corrected_here" if _is_right(view, found) else "lives.changed_here"),
-        "lanes": lanes,
-    }
+    return blocks.lanes(
+        "lanes",
+        view.say("lives.step"),
+        steps,
+        at,
+        found.parted,
+        parts=view.say("lives.parts_here"),
+        fixes=view.say("lives.corrected_here" if _is_right(view, found) else "lives.changed_here"),
+        lanes=lanes,
+    )
 
 
 def _lane(view: View, name: str, life: SentenceTrace) -> dict:
@@ -88,8 +87,8 @@ def _lane(view: View, name: str, life: SentenceTrace) -> dict:
         "right": all(token.get("right", True) for token in said) if life.right is not None else None,
         "fixed": fixed[0] if name == "corrected" and fixed else None,
         "rows": [
-            {"label": view.say("lives.fed"), "tokens": fed, "kind": "fed"},
-            {"label": view.say("lives.says"), "tokens": said, "kind": "says"},
+            {"name": "fed", "label": view.say("lives.fed"), "tokens": fed},
+            {"name": "says", "label": view.say("lives.says"), "tokens": said},
         ],
     }
 
@@ -178,19 +177,18 @@ def _step(view: View, found: Comparison, at: int) -> dict:
     """The chosen step in every life: what was nearly said, and where cross-attention looked."""
     columns = []
     lanes = [(name, life) for name in ("forced", "free", "corrected") if (life := getattr(found, name)) and at < len(life.asked)]
-    width = view.width if view.width < 700 else view.width // max(len(lanes), 1) - 20
     view.look = found.free
     layer, head = chosen(view, "cross")
     for name, life in lanes:
         view.look = life
         first = life.likely[at][0]
-        pointed, where = looks(view, life, at, layer, head, width)
+        pointed, where = looks(view, life, at, layer, head, len(lanes))
         says = view.say("lives.likely_caption", fed=life.fed[at].text, token=first.text, percent=f"{100 * first.probability:.1f}")
         title = view.say("lives.likely", lane=view.say(f"lives.{name}"), step=at + 1)
         columns.append(
             blocks.column(
                 f"step-{name}",
-                blocks.figure(f"lives-likely-{name}", likeliest(view, life, at, width), says, title),
+                blocks.figure(f"lives-likely-{name}", likeliest(view, life, at, len(lanes)), says, title),
                 blocks.figure(f"lives-looks-{name}", pointed, where),
             )
         )
@@ -206,7 +204,8 @@ def _lens(view: View, found: Comparison, at: int) -> list[dict]:
     name = view.run.tokenizers[1].piece
     rivals = [[", ".join(f"{name(id)} {p:.2f}" for id, p in top(row, RIVALS)) for row in layer] for layer in said]
     layers = [view.say("lives.lens_start"), *(view.say("lives.lens_row", layer=layer) for layer in range(1, len(said)))]
-    picture = lenses.grid(
+    picture = view.draw(
+        lenses.grid,
         said.max(axis=-1),
         [[name(int(id)) for id in row] for row in said.argmax(axis=-1)],
         layers,
@@ -214,9 +213,6 @@ def _lens(view: View, found: Comparison, at: int) -> list[dict]:
         rivals=rivals,
         decided=lens.decided(said).tolist(),
         pinned=at,
-        width=view.width,
-        dark=view.dark,
-        labels=view.labels,
     )
     fact = lens.facts(said)
     caption = " ".join([view.say(fact.key, **fact.values), view.say(f"lives.lens_{view.run.experiment.model.norm}")])

@@ -138,8 +138,7 @@ def _step(view: View, best: Candidate, way: DecodingOptions, given: int) -> list
     likely = look.likely[at]
     view.look = look
     layer, head = chosen(view, "cross")
-    half = view.width if view.width < 700 else view.width // 2 - 20
-    pointed, where = looks(view, look, at, layer, head, half)
+    pointed, where = looks(view, look, at, layer, head, share=2)
     says = view.say(
         "page.likely_caption",
         token=likely[0].text,
@@ -155,7 +154,7 @@ def _step(view: View, best: Candidate, way: DecodingOptions, given: int) -> list
             "step",
             blocks.figure(
                 "likely",
-                likeliest(view, look, at, half),
+                likeliest(view, look, at, share=2),
                 says,
                 view.say("decoding.likely_given" if at < given else "page.likely", step=at + 1, said=look.asked[at].text),
             ),

@@ -1,6 +1,6 @@
 // Starts the page: reads the words and the runs, draws what is always there, then the open tab; and lends Gradio's listeners a hand.
 
-import { cursor, dropFromCursor, move, onMove } from "./state.js";
+import { cursor, dropFromCursor, languageTag, move, onMove } from "./state.js";
 import { read, notice, say, setWords } from "./dom.js";
 import { follow, run } from "./live.js";
 import { drawReplay, drawHeader, drawSentence, play, readCard, refreshSentence, turn, wireTop } from "./top.js";
@@ -34,7 +34,7 @@ async function startOver() {
   setGlossary(boot.glossary);
   setBoot(boot);
   setHost(boot.host);
-  document.documentElement.lang = cursor.lang === "zh" ? "zh-CN" : "en";
+  document.documentElement.lang = languageTag();
   for (const [name, value] of Object.entries(boot.colours)) document.documentElement.style.setProperty(`--pg-${name}`, value);
   await Promise.all([`pg-panel-${cursor.tab}`, "pg-head", "pg-sentence-bar", "pg-replay-bar", "pg-run-buttons"].map(ready));
   if (place("pg-reading")) redrawReading();

@@ -7,6 +7,12 @@ const listeners = new Set();
 const start = renamed(new URLSearchParams(location.search));
 
 export const cursor = Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, start.get(name) || value]));
+
+/** The page's languages as the head names them, English first: {code: {name, html, browser: the tags by which browsers ask for it}}. */
+export const LANGUAGES = JSON.parse(document.querySelector("meta[name=pg-languages]").content);
+const spoken = (tag) => Object.keys(LANGUAGES).find((code) => LANGUAGES[code].browser.some((known) => `${tag.toLowerCase()}-`.startsWith(`${known}-`)));
+const browserLanguage = () => navigator.languages.map(spoken).find(Boolean) ?? "en";
+export const languageTag = () => LANGUAGES[cursor.lang]?.html ?? "en";
 if (!cursor.lang) cursor.lang = browserLanguage();
 
 /** A query with fields and values as they are called today. */
@@ -17,11 +23,6 @@ function renamed(query) {
     if (name === said || !query.has(name)) now.set(name, declared.former_values[name]?.[value] ?? value);
   }
   return now;
-}
-
-function browserLanguage() {
-  const wanted = (navigator.language || "").toLowerCase();
-  return declared.languages.find((language) => wanted.startsWith(language)) ?? declared.languages[0];
 }
 
 /** Lets go of what a link says and can't be used. */

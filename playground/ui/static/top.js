@@ -1,6 +1,6 @@
 // What is always there: the run and its state, the sentence and what becomes of it, and the replay.
 
-import { cursor, maxText, move, onMove } from "./state.js";
+import { LANGUAGES, cursor, maxText, move, onMove } from "./state.js";
 import { count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
 import { highlight, point } from "./picture.js";
 import { isActive, onUpdate, run } from "./live.js";
@@ -20,7 +20,8 @@ export function drawHeader(host, runs) {
   group(say("runs_shipped"), runs.shipped);
   if (cursor.run && ![...runs.mine, ...runs.shipped].some((item) => item.id === cursor.run)) group(say("runs_other"), [{ id: cursor.run, title: card?.title ?? say("run_other") }]);
   select.value = cursor.run;
-  const language = h("button", { type: "button", class: "pg-quiet", id: "pg-language", lang: cursor.lang === "zh" ? "en" : "zh-CN", "aria-label": cursor.lang === "zh" ? "English" : "中文", onclick: () => move({ lang: cursor.lang === "zh" ? "en" : "zh" }) }, cursor.lang === "zh" ? "EN" : "中文");
+  const others = Object.entries(LANGUAGES).filter(([code]) => code !== cursor.lang);
+  const language = h("span", { id: "pg-language" }, others.map(([code, { name, html }]) => h("button", { type: "button", class: "pg-quiet", lang: html, onclick: () => move({ lang: code }) }, name)));
   host.replaceChildren(
     h("div", { class: "pg-title" }, h("h1", {}, say("title")), h("button", { type: "button", class: "pg-quiet", id: "pg-invite", onclick: () => move({ tab: "course", lesson: "", notes: "" }) }, say("course_invite")), h("p", {}, say("tagline"))),
     h("div", { class: "pg-run" }, h("label", { for: "pg-run" }, say("run")), select, h("span", { id: "pg-status", class: "pg-status" }), h("span", { id: "pg-facts", class: "pg-status" }), h("span", { id: "pg-own-run" })),

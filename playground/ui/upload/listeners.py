@@ -21,7 +21,7 @@ def wire(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], 
         if "own" not in got:
             return [got, *[gr.skip()] * 3]
         new = uploading.taught(own, got["own"], *teaching.values())
-        uploading.KEPT.pop(own, None)  # it was this visitor's, and this page knows only the new one
+        uploading.KEPT.pop(own)  # it was this visitor's, and this page knows only the new one
         return [got, "own", *new]
 
     inputs = {"asked": bridge, "files": upload["files"], "text": upload["text"], "hub": upload["hub"]}

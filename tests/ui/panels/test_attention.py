@@ -157,6 +157,7 @@ def test_curves_mark_the_replays_step_and_the_chosen_head(site):
     assert chosen["y"] == pytest.approx(heads.curves(site.reader, run, "cross").aligned[1, 2].tolist(), abs=1e-4)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("view", choices("view"))
 @pytest.mark.parametrize(("part", "more"), [("encoder", {"dark": "1"}), ("decoder", {"width": "344"}), ("cross", {"dark": "1", "q": "1"})])

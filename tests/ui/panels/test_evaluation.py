@@ -39,6 +39,7 @@ def rotary(site):
     site.runs.delete(run.id, MINE)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("run", ["reverse", "numbers_de", "german_english"])
 def test_the_table_says_what_was_measured(site, run):
     for split in ("heldout", "harder"):
@@ -55,7 +56,7 @@ def test_the_table_says_what_was_measured(site, run):
         assert found.measured.bleu_signature in block(panel, "scores")["rows"][2][2]
         assert f"{found.sentences} of {found.of} {say('en', f'evaluate.{split}')}" in block(panel, "scores-caption")["text"]
         assert panel["step"] == site.runs.get(run).step
-        assert len([id for id in ids(panel) if id.startswith("mistake-")]) == min(found.wrong, evaluation.SHOWN)
+        assert len([id for id in ids(panel) if id.startswith("mistake-")]) == min(found.wrong, evaluation.MAX_MISTAKES)
         assert ("mistakes-none" in ids(panel)) == (found.wrong == 0)
 
 
@@ -92,6 +93,7 @@ def test_it_says_how_far_it_is_and_shows_what_it_knows(site, monkeypatch):
     assert block(last, "reach")["figure"]["layout"]["xaxis"] == block(first, "reach")["figure"]["layout"]["xaxis"]  # it only fills
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("run", ["reverse", "numbers_de"])
 def test_strips_and_places_are_what_was_measured(site, run, language):
@@ -144,7 +146,7 @@ def test_no_more_runs_than_fit(site, monkeypatch):
     get = site.runs.get
     monkeypatch.setattr(site.runs, "get", lambda id: many.get(id) or get(id))
     view = View(site.runs, site.reader, {"run": "reverse", "compare": ",".join(many)})
-    assert len(compare.chosen(view)) == compare.MOST + 1
+    assert len(compare.chosen(view)) == compare.MAX_RUNS + 1
 
 
 @pytest.mark.parametrize("value", ["<script>", "nan", "１", "," * 3000, "reverse", "../../x", "x" * 4000])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from playground.inspection import differences
-from playground.inspection.interventions import Change, Edit, Head, heads
+from playground.inspection.interventions import Change, Edit, HeadId, heads
 from playground.queries import interventions
 from playground.words import LANGUAGES, say
 from tests.ui.test_routes import blocks_of
@@ -46,7 +46,7 @@ def test_a_head_that_is_off_never_hides_what_was_before(site):
     """The base result stays, the other stands beside it, and both have a name."""
     base = site.panel("whatif", **HELLO)
     panel = site.panel("whatif", **HELLO, off="c1.3")
-    run, change = site.runs.get("reverse"), Change(frozenset({Head("cross", 0, 2)}))
+    run, change = site.runs.get("reverse"), Change(frozenset({HeadId("cross", 0, 2)}))
     found = interventions.outcome(site.reader, run, None, "hello", change)
     assert written(panel, "before") == written(base, "before")
     assert written(panel, "after") == "".join(piece.text for piece in found.after.asked) != written(panel, "before")
@@ -168,6 +168,7 @@ def test_why_a_change_shows_nothing_is_said(site):
     assert "row-notes" not in ids(site.panel("whatif", **ROW, cells=THERE + "k0-1"))
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("change", ["heads", "row"])
 @pytest.mark.parametrize(
@@ -180,6 +181,7 @@ def test_in_every_dress(site, language, change, more):
         assert {"compare", "likely-pairs", "in-force"} <= ids(panel)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("more", [{"step": "0"}, {"off": "c1.1", "squeeze": "cut", "cells": "c1.1_q0_x0"}])
 def test_what_comes_later_in_every_dress(site, language, more):

@@ -50,6 +50,7 @@ def refusal(variant: str, language: str) -> dict:
     return {"error": say(language, "page.has_variant", variant=name), "key": "page.has_variant"}
 
 
+@pytest.mark.sample(6)
 def test_exactly_what_follows_the_formulas_steps_aside(site, changed):
     variant, run = changed
     language = LANGUAGES[TWISTS.index(variant) % len(LANGUAGES)]
@@ -61,6 +62,7 @@ def test_exactly_what_follows_the_formulas_steps_aside(site, changed):
         assert all(math.isfinite(number) for number in numbers_of(panel)), name
 
 
+@pytest.mark.sample(6)
 def test_of_attention_only_the_products_step_aside(site, changed):
     variant, run = changed
     for view in choices("view"):
@@ -71,10 +73,12 @@ def test_of_attention_only_the_products_step_aside(site, changed):
         assert view != "product" or found["variant"]["text"] == refusal(variant, "en")["error"]
 
 
+@pytest.mark.sample(6)
 def test_it_translates_with_a_beam_too(site, changed):
     assert "error" not in site.panel("translate", run=changed[1].id, method="beam")
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_twist_stands_in_the_line_of_differences(site, changed, language):
     variant, run = changed
@@ -84,6 +88,7 @@ def test_the_twist_stands_in_the_line_of_differences(site, changed, language):
     assert card["settings"]["variant"] == variant
 
 
+@pytest.mark.sample(6)
 def test_what_a_model_with_a_bug_sees_is_shown_and_not_what_it_should_see(site, changed):
     """Of the future, a model without a causal mask has weights; whose mask is the paper's has none."""
     variant, run = changed

@@ -15,14 +15,14 @@ from playground.ui.panels.lessons import guessing
 from playground.ui.panels.lessons.exhibits import exhibits, label
 from playground.ui.view import View
 
-PAUSE = 700  # milliseconds before a page asks again how far the arms are
+POLL_MS = 700  # milliseconds before a page asks again how far the arms are
 SEED = int(limits("seed").high)
-SHOWN = 40  # runs that an address may name
-NUMBERS = 10  # of mysteries to choose from at a time
+MAX_ARMS = 40  # runs that an address may name
+MYSTERIES_OFFERED = 10  # of mysteries to choose from at a time
 Arms = dict[str, Run]
 
 
-class Shown(NamedTuple):
+class ExperimentState(NamedTuple):
     """What is to be seen of an experiment: its blocks, whether an arm still trains, whether there is something to look at, and what came
     out, once one seed went to the end with all its arms."""
 
@@ -32,7 +32,7 @@ class Shown(NamedTuple):
     outcome: Outcome | None
 
 
-def show(view: View, bench: ControlledExperiment) -> Shown:
+def show(view: View, bench: ControlledExperiment) -> ExperimentState:
     asked, seeds = view.number("toss"), _seeds(view, bench)
     if bench.is_mystery and seeds:
         asked = max(seeds)
@@ -55,7 +55,7 @@ def show(view: View, bench: ControlledExperiment) -> Shown:
         blocks.row("controls", *_numbers(view, bench, asked), *_looks(view, bench, seeds), *train, css="controls"),
         *([blocks.row("exhibits", *exhibits(view, bench, found), css="grids")] if found else []),
     ]
-    return Shown(shown, works, bool(found), outcome)
+    return ExperimentState(shown, works, bool(found), outcome)
 
 
 def verdict(view: View, bench: ControlledExperiment, outcome: Outcome, guess: str, sure: str) -> list[dict]:
@@ -68,7 +68,7 @@ def verdict(view: View, bench: ControlledExperiment, outcome: Outcome, guess: st
 def _seeds(view: View, bench: ControlledExperiment) -> dict[int, Arms]:
     """The runs that the address names, by seed and arm; only seeds with all their arms, and no run of anything else."""
     found: dict[int, Arms] = {}
-    for id in view.field("arms").split(".")[-SHOWN:]:
+    for id in view.field("arms").split(".")[-MAX_ARMS:]:
         try:
             run = view.runs.get(id)
         except Refusal:  # deleted since
@@ -106,8 +106,8 @@ def _numbers(view: View, bench: ControlledExperiment, seed: int) -> list[dict]:
     """Which mystery: this one and its neighbours, ten in all."""
     if not bench.is_mystery:
         return []
-    first = (seed - 1) // NUMBERS * NUMBERS + 1
-    options = [{"value": str(number), "label": str(number)} for number in range(first, min(first + NUMBERS, SEED + 1))]
+    first = (seed - 1) // MYSTERIES_OFFERED * MYSTERIES_OFFERED + 1
+    options = [{"value": str(number), "label": str(number)} for number in range(first, min(first + MYSTERIES_OFFERED, SEED + 1))]
     return [blocks.choice("number", "toss", view.say("lessons.number"), options, str(seed), {"arms": "", "guess": "", "sure": ""})]
 
 

@@ -43,6 +43,6 @@ def verdict(
     why = say(view.language, f"why_{answer}", **numbers)
     return [
         blocks.text("verdict", " ".join(filter(None, (knows and said, why, more))), css="pg-cell"),
-        {"kind": "record", "id": "record", "lab": kept_as, "sure": int(sure) if knows and sure else 0, "right": right},
-        {"kind": "calibration", "id": "calibration"},
+        blocks.record("record", kept_as, int(sure) if knows and sure else 0, right),
+        blocks.calibration("calibration"),
     ]

@@ -24,7 +24,7 @@ def panel(view: View) -> dict:
 def _list(view: View) -> list[dict]:
     return [
         blocks.text("about", view.say("lessons.about"), css="pg-about"),
-        {"kind": "calibration", "id": "calibration"},
+        blocks.calibration("calibration"),
         *(_cards(view, kind, [name for name, lab in LABS.items() if lab.kind == kind], view.say(f"lessons.kind_{kind}")) for kind in KINDS),
         blocks.button("glossary", "move", view.say("page.glossary"), to={"glossary": "all"}),
     ]
@@ -35,7 +35,7 @@ def _cards(view: View, id: str, names: list[str], title: str = "") -> dict:
     said = [
         {"name": name, "title": LABS[name].say(view.language, "title"), "text": LABS[name].say(view.language, "question")} for name in names
     ]
-    return {"kind": "cards", "id": id, "title": title, "cards": said}
+    return blocks.cards(id, title, said)
 
 
 def _page(view: View, lab: Lab) -> dict:
@@ -57,7 +57,7 @@ def _page(view: View, lab: Lab) -> dict:
     asking, ending = (locked(asking), _ending(view, lab)) if said else (asking, [])
     # who is to find something out looks first and guesses then
     page = shown.blocks + (asking if shown.visible else []) + said if lab.is_mystery else asking + said + shown.blocks
-    return {"blocks": head + page + ending, **({"more": True, "pause": experiment.PAUSE} if shown.works else {})}
+    return {"blocks": head + page + ending, **({"more": True, "pause": experiment.POLL_MS} if shown.works else {})}
 
 
 def _ending(view: View, lab: Lab) -> list[dict]:

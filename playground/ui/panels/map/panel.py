@@ -14,7 +14,7 @@ from playground.ui.panels.map import stage, worksheet
 from playground.ui.panels.map.layout import FOLDED, path, plan
 from playground.ui.view import View
 
-DRAWN = LRU(64, 0)  # drawings, which hold no arrays: one is the same for every cell that is clicked
+DRAWN = LRU(64)  # drawings: one is the same for every cell that is clicked
 
 
 def panel(view: View) -> dict:
@@ -25,19 +25,18 @@ def panel(view: View) -> dict:
     opened = found.stages.get(asked)
     unfolded = _unfolded(asked, layers)
     shown = {stack: n or 0 for stack, n in unfolded.items()}
-    drawn = DRAWN.get((found.number, view.language, head, *shown.values()), lambda: plan(view, found, head, shown))
-    drawing = {
-        "kind": "map",
-        "id": "map",
-        "label": view.say("map.label"),
-        "open": opened.address if opened else "",
-        "close": next((f"{stack}.{n}" for stack, n in unfolded.items() if n and layers[stack] > FOLDED), ""),
-        "here": here(view, found, opened, head),
+    drawn = DRAWN.get_or_make((found.number, view.language, head, *shown.values()), lambda: plan(view, found, head, shown))
+    drawing = blocks.map(
+        "map",
+        view.say("map.label"),
+        open=opened.address if opened else "",
+        close=next((f"{stack}.{n}" for stack, n in unfolded.items() if n and layers[stack] > FOLDED), ""),
+        here=here(view, found, opened, head),
         **drawn,
-        "colours": _colours(view.dark),
-        "words": {name: view.say(f"map.{name}") for name in ("here", "close", "previous", "next", "masked", "blocks")},
-        "blocks": stage.blocks(view, found, derivation, opened, head) if opened else [],
-    }
+        colours=_colours(view.dark),
+        words={name: view.say(f"map.{name}") for name in ("here", "close", "previous", "next", "masked", "blocks")},
+        blocks=stage.blocks(view, found, derivation, opened, head) if opened else [],
+    )
     return {
         "step": found.step,
         "blocks": [
@@ -101,4 +100,4 @@ def _worksheet(view: View, opened: Stage | None) -> dict:
     words = {name: view.say(f"map.paper_{name}") for name in ("title", "about", "seed", "open", "key")}
     words["attention"] = view.say("map.worksheet_kind")
     kinds = [{"value": kind, "label": view.say(f"map.worksheet_kind_{kind}")} for kind in worksheet.KINDS]
-    return {"kind": "worksheet", "id": "worksheet", "kinds": kinds, "value": opened.part if opened else "encoder", "words": words}
+    return blocks.worksheet("worksheet", kinds, opened.part if opened else "encoder", words)

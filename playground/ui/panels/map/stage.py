@@ -31,7 +31,8 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
     shown = _window(view, stage, values, chosen)
     mask = seen_of(stage, head)
     beside = pictures.readable(len(rows), len(shown), part := int(view.width * PICTURE))
-    picture = pictures.heatmap(
+    picture = view.draw(
+        pictures.heatmap,
         values[:, shown],
         rows,
         [columns[at] for at in shown],
@@ -45,8 +46,6 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
         at=shown,
         sides=(row_side, column_side),
         width=part if beside else view.width,
-        dark=view.dark,
-        labels=view.labels,
     )
     said = tensors.facts(tensors.shown(stage, found.stages, head, rows, columns))
     caption = view.say("map.caption_hidden") if secret else " ".join(view.say(fact.key, **fact.values) for fact in said)
@@ -129,15 +128,13 @@ def _cells(view: View, rows: list[str], columns: list[str], chosen: tuple[int, i
     """Choosing a cell without a mouse, seeing the numbers, and moving on to other columns."""
     total, size = len(columns), _size(view, (len(rows), len(columns)))
     tokens = stage.axes[-1] in "ST"
-    pick = {
-        "kind": "pick",
-        "id": "pick",
-        "rows": [f"{at + 1} · {text}" for at, text in enumerate(rows)],
-        "columns": [{"value": at, "label": f"{at + 1} · {columns[at]}" if tokens else columns[at]} for at in range(total)],
-        "row": chosen[0] if chosen else None,
-        "col": chosen[1] if chosen else None,
-        "words": {name: view.say(f"map.pick_{name}") for name in ("label", "row", "column")},
-    }
+    pick = make.pick(
+        "pick",
+        [f"{at + 1} · {text}" for at, text in enumerate(rows)],
+        [{"value": at, "label": f"{at + 1} · {columns[at]}" if tokens else columns[at]} for at in range(total)],
+        *(chosen or (None, None)),
+        words={name: view.say(f"map.pick_{name}") for name in ("label", "row", "column")},
+    )
     found = [pick]
     if _only_likeliest(stage):
         key = "map.only_likeliest" if len(shown) == LIKELIEST else "map.only_likeliest_and"

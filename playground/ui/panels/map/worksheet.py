@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from html import escape
 
-from playground.inspection.worksheet import KINDS, MOST_SEED, Box, Table, Task, Worksheet, worksheet
+from playground.inspection.worksheet import KINDS, MOST_SEED, Box, Worksheet, WorksheetTable, WorksheetTask, worksheet
 from playground.ui.view import language
 from playground.words import say
 
@@ -70,7 +70,7 @@ class _Page:
 <p>{self.say("print")}</p>
 </form>"""
 
-    def table(self, table: Table) -> str:
+    def table(self, table: WorksheetTable) -> str:
         """Numbers that are given; the row that is worked on stands out."""
         rows = []
         for at, row in enumerate(table.rows):
@@ -79,7 +79,7 @@ class _Page:
             rows.append(f"<tr{asked}>{head}{''.join(f'<td>{_number(number)}</td>' for number in row)}</tr>")
         return f"<table><caption><b>{_symbols(table.symbol)}</b> {self.say(table.symbol)}</caption>{''.join(rows)}</table>"
 
-    def task(self, task: Task) -> str:
+    def task(self, task: WorksheetTask) -> str:
         sheet = self.sheet
         seen = [token for token, box in zip(sheet.answers, sheet.tasks[2].boxes, strict=True) if box.answer != "-1e30"]
         told = self.say(task.name, row=sheet.row + 1, seen=", ".join(seen))

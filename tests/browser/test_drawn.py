@@ -1,7 +1,6 @@
 """Pictures as plotly.js draws them: tokens literally, nothing cut off, nothing on the console."""
 
 import json
-import shutil
 from pathlib import Path
 
 import plotly
@@ -10,8 +9,6 @@ import pytest
 from playground.figures import attention, bars, tokens
 from tests.figures.gallery import HARD, gallery, labels
 
-pytestmark = pytest.mark.browser
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 # With this object Plotly believes that MathJax is there: a "$" left in a label would be taken for a formula.
 PAGE = """<!doctype html><meta charset="utf-8"><body style="margin:0"><script>window.MathJax = {version: "3.2.0"}</script>"""
 DRAW = """async (json) => {
@@ -45,22 +42,16 @@ HOVER = """async ([id, q, k]) => {
 
 
 @pytest.fixture(scope="module")
-def page():
-    api = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    with api.sync_playwright() as driver:
-        try:
-            browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
-        except api.Error:
-            pytest.skip("no Chromium: apt-get install chromium, or playwright install chromium")
-        page = browser.new_page(viewport={"width": 720, "height": 800})
-        page.said = []
-        page.on("console", lambda message: page.said.append(message.text))
-        page.on("pageerror", lambda error: page.said.append(str(error)))
-        page.set_content(PAGE)
-        page.add_script_tag(path=str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js"))
-        yield page
-        browser.close()
+def page(browser):
+    """Nothing but Plotly, and what it says."""
+    page = browser.new_page(viewport={"width": 720, "height": 800})
+    page.said = []
+    page.on("console", lambda message: page.said.append(message.text))
+    page.on("pageerror", lambda error: page.said.append(str(error)))
+    page.set_content(PAGE)
+    page.add_script_tag(path=str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js"))
+    yield page
+    page.close()
 
 
 def draw(page, width, **figures):
@@ -69,8 +60,11 @@ def draw(page, width, **figures):
     page.evaluate(DRAW, json.dumps(figures))
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize(("length", "width"), [(1, 360), (9, 360), (18, 360), (9, 1100), (40, 720), (250, 1100)])
+@pytest.mark.parametrize(
+    ("length", "width"), [(1, 360), (9, 360), (18, 360), (9, 1100), (40, 720), pytest.param(250, 1100, marks=pytest.mark.slow)]
+)
 def test_no_label_is_cut_off_or_lies_on_another(page, language, length, width):
     draw(page, width, **gallery(length, width, hard=False, labels=labels(language)))
     assert page.evaluate(CUT) == []
@@ -88,7 +82,7 @@ def test_tokens_stand_on_the_axes_literally(page):
     names = [token for token in HARD if token != "\ud800"]
     draw(page, 720, top=bars.top_tokens(names, [0.01] * len(names), width=720))
     shown = page.evaluate("() => [...document.querySelectorAll('#top .ytick text')].map((text) => text.textContent)")
-    assert shown == [tokens.visible(name) if len(name) <= tokens.LONGEST else "<img␣src=x␣on…" for name in names]
+    assert shown == [tokens.visible(name) if len(name) <= tokens.MAX_LABEL_CHARACTERS else "<img␣src=x␣on…" for name in names]
     assert page.evaluate("() => document.querySelectorAll('img').length") == 0
     assert page.said == []
 
@@ -101,7 +95,7 @@ def test_the_hover_box_shows_tokens_literally_even_where_ticks_are_thinned_out(p
     draw(page, 720, matrix=attention.matrix(weights, names, names, mask=mask, kind="decoder", labels=labels("en")))
     for q, k in ((0, 0), (1, 1), (13, 2), (24, 23), (119, 118)):
         said = page.evaluate(HOVER, ["matrix", q, k])
-        row, column = (tokens.visible(names[i]) if len(names[i]) <= tokens.LONGEST else "<img␣src=x␣on…" for i in (q, k))
+        row, column = (tokens.visible(names[i]) if len(names[i]) <= tokens.MAX_LABEL_CHARACTERS else "<img␣src=x␣on…" for i in (q, k))
         assert said == f"{row} asks, {column} answersweight {weights[q][k]:.3f}"
     said = page.evaluate(HOVER, ["matrix", 1, 3])
     assert said == "<b>x</b> asks, %{x} is maskedweight exactly 0"
