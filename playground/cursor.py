@@ -226,7 +226,6 @@ def declared() -> dict[str, Any]:
         "defaults": {name: field.default for name, field in FIELDS.items()},
         "resets": {cause: [name for name, field in FIELDS.items() if cause in field.reset_by] for cause in causes},
         "personal": [name for name, field in FIELDS.items() if field.personal],
-        "languages": LANGUAGES,
         "max_text": MAX_TEXT,
         "former_names": FORMER_NAMES,
         "former_values": FORMER_VALUES,

@@ -1,4 +1,4 @@
-"""The page in Gradio: where everything stands. What happens on a click is in actions.py, what a panel shows in panels/."""
+"""The page in Gradio: where everything stands. What a control does is in listeners.py, what a panel shows in panels/."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import gradio as gr
 
-from playground.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui import actions
+from playground.ui import listeners
+from playground.ui.bridge import bridge
 from playground.ui.controls import CONTROLLED, GROUPS, control, preset_control
 from playground.ui.panels import TABS
 from playground.words import ENGLISH, say
@@ -18,8 +18,16 @@ from playground.words import ENGLISH, say
 class Parts:
     """The components that listeners need, by what they are."""
 
+    bridge: gr.HTML
     knobs: dict[str, gr.components.Component] = field(default_factory=dict)
+    upload: dict[str, gr.components.Component] = field(default_factory=dict)
+    tabs: dict[str, gr.Tab] = field(default_factory=dict)
     titled: list[tuple[object, dict[str, str]]] = field(default_factory=list)  # (component, property -> key of its words)
+    train: gr.Button | None = None
+    reset: gr.Button | None = None
+    preset: gr.Radio | None = None
+    outlook: gr.Markdown | None = None
+    all_tabs: gr.Tabs | None = None
 
     def title(self, component: object, key: str, property: str = "label", **others: str) -> object:
         """Remembers that `property` of a component holds the words `page.key`, so that another language can replace them; and `others`
@@ -32,59 +40,46 @@ def words(key: str) -> str:
     return say(ENGLISH, f"page.{key}")
 
 
-def build(runs: Runs, reader: Reader) -> gr.Blocks:
-    """The whole page. English first; `actions.relabel` says everything in another language when the visitor's is another."""
-    parts = Parts()
+def build(runs: Runs) -> gr.Blocks:
+    """The whole page. English first; listeners.py says everything in another language when the visitor's is another."""
     with gr.Blocks(title=words("title"), fill_width=True, analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
-        hidden = _hidden()
+        parts = Parts(bridge())
         with gr.Sidebar(width=330, elem_id="pg-sidebar"):
-            with gr.Column(elem_id="pg-go"):
-                train = parts.title(gr.Button(words("train"), variant="primary", elem_id="pg-train"), "train", "value")
-                gr.HTML('<div id="pg-run-buttons"></div>', apply_default_css=False)
-            preset = preset_control()
-            outlook = gr.Markdown(elem_id="pg-outlook")
-            for group, (first, more) in GROUPS.items():
-                parts.title(gr.Markdown(words(f"group_{group}"), elem_classes="pg-group"), f"group_{group}", "value")
-                for name in first:
-                    parts.knobs[name] = control(name)
-                with parts.title(gr.Accordion(words(f"more_{group}"), open=False, elem_classes="pg-more"), f"more_{group}"):
-                    for name in more:
-                        parts.knobs[name] = control(name)
-            reset = parts.title(gr.Button(words("reset"), size="sm", elem_id="pg-reset"), "reset", "value")
+            _sidebar(parts)
         gr.HTML(
             '<header id="pg-head"></header><div class="pg-stage"><div id="pg-sentence-bar"></div><div id="pg-replay-bar"></div>'
             '<div id="pg-lesson-bar" hidden></div></div>',
             apply_default_css=False,
         )
-        with gr.Tabs(overflow_behavior="wrap", elem_id="pg-tabs") as tabs:
+        with gr.Tabs(overflow_behavior="wrap", elem_id="pg-tabs") as parts.all_tabs:
             for name in TABS:
-                with parts.title(gr.Tab(words(f"tab_{name}"), id=name, elem_id=f"pg-tab-{name}"), f"tab_{name}") as tab:
+                with parts.title(gr.Tab(words(f"tab_{name}"), id=name, elem_id=f"pg-tab-{name}"), f"tab_{name}") as parts.tabs[name]:
                     if name == "data":
-                        upload = _upload(parts)
+                        _upload(parts)
                     gr.HTML(f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>', apply_default_css=False)
-                tab.select(None, None, None, js=f"() => window.playground.tab('{name}')", api_visibility="private")
-    parts.knobs = {name: parts.knobs[name] for name in CONTROLLED}
-    with demo:
-        actions.wire(demo, runs, reader, parts, hidden, train=train, preset=preset, outlook=outlook, reset=reset, tabs=tabs, upload=upload)
+        parts.knobs = {name: parts.knobs[name] for name in CONTROLLED}
+        listeners.wire(demo, runs, parts)
     return demo
 
 
-def _hidden() -> dict[str, gr.components.Component]:
-    """What carries values between the page's script and the listeners; nobody sees it."""
-    return {
-        "token": gr.Textbox(visible="hidden", elem_id="pg-token"),
-        "language": gr.Textbox(visible="hidden", elem_id="pg-lang"),
-        "message": gr.Textbox(visible="hidden", elem_id="pg-message"),
-        "own": gr.Textbox(visible="hidden", elem_id="pg-own"),
-        "choices": gr.Textbox(visible="hidden", elem_id="pg-choices"),
-        "reply": gr.JSON(visible="hidden", elem_id="pg-reply"),
-        "command": gr.Button(visible="hidden", elem_id="pg-command"),
-        "relabel": gr.Button(visible="hidden", elem_id="pg-relabel"),
-        "settings": gr.Button(visible="hidden", elem_id="pg-settings"),
-    }
+def _sidebar(parts: Parts) -> None:
+    """Train, and the settings of the next run."""
+    with gr.Column(elem_id="pg-go"):
+        parts.train = parts.title(gr.Button(words("train"), variant="primary", elem_id="pg-train"), "train", "value")
+        gr.HTML('<div id="pg-run-buttons"></div>', apply_default_css=False)
+    parts.preset = preset_control()
+    parts.outlook = gr.Markdown(elem_id="pg-outlook")
+    for group, (first, more) in GROUPS.items():
+        parts.title(gr.Markdown(words(f"group_{group}"), elem_classes="pg-group"), f"group_{group}", "value")
+        for name in first:
+            parts.knobs[name] = control(name)
+        with parts.title(gr.Accordion(words(f"more_{group}"), open=False, elem_classes="pg-more"), f"more_{group}"):
+            for name in more:
+                parts.knobs[name] = control(name)
+    parts.reset = parts.title(gr.Button(words("reset"), size="sm", elem_id="pg-reset"), "reset", "value")
 
 
-def _upload(parts: Parts) -> dict[str, gr.components.Component]:
+def _upload(parts: Parts) -> None:
     """Own sentences: files or pasted text, read at once and shown as understood before anything trains."""
     parts.title(gr.Markdown(words("own_title"), elem_classes="pg-group"), "own_title", "value")
     parts.title(gr.Markdown(words("own_about")), "own_about", "value")
@@ -106,4 +101,4 @@ def _upload(parts: Parts) -> dict[str, gr.components.Component]:
         look = parts.title(gr.Button(words("own_read"), elem_id="pg-read"), "own_read", "value")
         use = parts.title(gr.Button(words("own_train"), variant="primary", elem_id="pg-train-own"), "own_train", "value")
     gr.HTML('<div id="pg-reading" class="pg-block"></div><div id="pg-preview"></div>', apply_default_css=False)
-    return {"files": files, "text": text, "hub": hub, "look": look, "use": use}
+    parts.upload = {"files": files, "text": text, "hub": hub, "look": look, "use": use}

@@ -1,22 +1,16 @@
 """Our own routes: everything the page reads. They answer in a fraction of what a Gradio event costs, and change nothing.
 
-Reading needs a run's id, which can't be guessed; changing a run goes through the listeners in actions.py, which ask for its owner's token.
-All paths stand under /gradio_api, the prefix that a Space's proxy forwards.
+Reading needs a run's id, which can't be guessed; changing one goes through the only route that changes anything, see command.py.
 """
 
 from __future__ import annotations
 
 import asyncio
-import gzip
-import hashlib
 import io
 from collections.abc import AsyncIterator, Callable
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import orjson
-import plotly
 import segno
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -27,6 +21,8 @@ from playground.config import Refusal
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.runs.tables import csv_of
+from playground.ui import command
+from playground.ui.assets import PREFIX, asset, asset_version
 from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.panels import BY_FORMULA, PANELS
 from playground.ui.panels.map import worksheet
@@ -35,16 +31,6 @@ from playground.ui.upload import uploading
 from playground.ui.upload.preview import preview
 from playground.ui.view import View, language
 
-PREFIX = "/gradio_api/playground"
-STATIC = Path(__file__).parent / "static"
-TYPES = {".js": "text/javascript", ".css": "text/css"}
-# What Plotly has no setting for: a true minus in numbers on cells and beside the pointer, and the colour of numbers on light cells, whose
-# contrast on our scales is 2.5 at worst in #444 and 4.9 in #111.
-MENDED = {
-    b'.minus===void 0?"-":': '.minus===void 0?"−":'.encode(),
-    b',minus:"-"}': ',minus:"−"}'.encode(),
-    b'.defaultLine="#444"': b'.defaultLine="#111"',
-}
 HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
 LOOK = 0.5  # seconds between two looks at a run's version
 LONE, EACH = 1500, 400  # milliseconds between two pictures of a run that trains: for a lone visitor, and for each of many
@@ -60,29 +46,6 @@ class Pace:
     def refresh_ms(self) -> int:
         """A lone visitor sees a new picture every other second or so; thirty share what the server can spare."""
         return max(LONE, EACH * self.streams)
-
-
-@cache
-def asset(name: str) -> tuple[bytes, str]:
-    """One file of the page, compressed once, and its type. Raises KeyError for a name that isn't one of them."""
-    if name == "plotly.js":
-        body, kind = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_bytes(), "text/javascript"
-        for theirs, ours in MENDED.items():
-            body = body.replace(theirs, ours)
-    else:
-        files = {file.name: file for file in STATIC.iterdir() if file.suffix in TYPES}
-        body, kind = files[name].read_bytes(), TYPES[files[name].suffix]
-    return gzip.compress(body, 6), kind
-
-
-@cache
-def asset_version() -> str:
-    """Changes when any file of the page changes. It stands in the path, so that browsers may keep what they have for ever, and a file never
-    imports one of another version."""
-    digest = hashlib.sha256(f"{plotly.__version__} {MENDED}".encode())
-    for file in sorted(STATIC.iterdir()):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:12]
 
 
 def routes(runs: Runs, reader: Reader) -> list[Route]:
@@ -159,7 +122,7 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
     }
     streams = {"/asset/{version}/{name}": send_asset, "/live/{run}": live}
     endpoints = {path: read(answer) for path, answer in reads.items()} | streams
-    return [Route(f"{PREFIX}{path}", endpoint, methods=["GET"]) for path, endpoint in endpoints.items()]
+    return [command.route(runs), *(Route(f"{PREFIX}{path}", endpoint, methods=["GET"]) for path, endpoint in endpoints.items())]
 
 
 async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: Pace) -> AsyncIterator[bytes]:
@@ -191,7 +154,7 @@ async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: P
 
 
 def _token(request: Request) -> str:
-    return request.headers.get("X-Playground-Token", "")[:128]
+    return request.headers.get(command.TOKEN, "")[:128]
 
 
 def _number(text: str | None) -> int:

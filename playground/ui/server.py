@@ -22,8 +22,9 @@ from starlette.routing import Route
 from playground.cursor import declared
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
+from playground.ui.assets import asset_path
 from playground.ui.page import build
-from playground.ui.routes import PREFIX, asset_version, routes
+from playground.ui.routes import routes
 from playground.words import LANGUAGES, browser_tags, say
 
 # Seconds for which Gradio's queue sleeps between two looks at whether there is work, and at whether work has got on. By itself it looks a
@@ -64,13 +65,6 @@ CLOSED = (
 )
 
 
-# Gradio may be ready before the page's own script, which then gets late what it missed.
-WAITING = """
-  const arrived = new Promise((resolve) => (window.playgroundArrived = resolve));
-  window.playground = new Proxy({}, { get: (_, name) => async (...values) => (await arrived)[name](...values) });
-"""
-
-
 def theme() -> gr.Theme:
     """Gradio's default shapes in quiet colours; fonts of the visitor's own system, so that nothing is fetched from elsewhere."""
     sans = [
@@ -90,7 +84,7 @@ def theme() -> gr.Theme:
 
 def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None = None) -> tuple[gr.Blocks, FastAPI, str]:
     """Builds the page and launches it without blocking. Returns the page, the app and its local address."""
-    demo = build(runs, reader)
+    demo = build(runs)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
     app, url, _ = demo.launch(
@@ -119,12 +113,10 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
 def head() -> str:
     """The tags that load the page's own style and script, and before it what it has to know of the cursor. Relative addresses: they hold
     behind a proxy and inside a Space's frame."""
-    base = f".{PREFIX}/asset/{asset_version()}"
     return (
-        f'<link rel="stylesheet" href="{base}/style.css">'
-        f"<script>{WAITING}</script>"
+        f'<link rel="stylesheet" href="{asset_path("style.css")}">'
         f'<script type="application/json" id="pg-cursor">{orjson.dumps(declared()).decode()}</script>'
-        f'<script type="module" src="{base}/main.js"></script>'
+        f'<script type="module" src="{asset_path("main.js")}"></script>'
         '<meta name="referrer" content="same-origin">'
         f'<meta name="pg-languages" content="{escape(json.dumps(languages(), ensure_ascii=False))}">'
     )

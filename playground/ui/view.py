@@ -15,7 +15,7 @@ from playground.runs.run import Run
 from playground.words import ENGLISH, LANGUAGES, entries, say
 
 EXAMPLES = 20
-WIDTH, LEAST_WIDTH, MOST_WIDTH = 720, 280, 1600  # px of a panel: of one that doesn't say, and the bounds of those that do
+WIDTH, LEAST_WIDTH, MOST_WIDTH = 720, 280, 1600  # px of a page that doesn't say how wide it is, and the bounds of one that does
 NARROW = 700  # px: on less, columns stand one below the other (see static/style.css)
 LARGE = 0.52  # of the width: the wide column of a row "large-small"
 GAP = 20  # px that a column leaves free beside it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,9 @@ from fastapi import FastAPI
 
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui.routes import PREFIX
+from playground.runs.run import Run
+from playground.ui.actions import Command, act
+from playground.ui.assets import PREFIX
 from playground.ui.server import start
 
 
@@ -34,6 +37,20 @@ class Site:
         answer = self.get(f"panel/{name}", **parameters)
         assert answer.status_code == 200, answer.text
         return answer.json()
+
+    def act(self, token: str, action: str, run: str = "", **values: Any) -> dict:
+        """What the page's buttons do. Raises Refusal."""
+        return act(self.runs, Command.parse({"action": action, "run": run, **values}, token, "en"))
+
+    def train(self, token: str, knobs: dict[str, Any]) -> Run:
+        """A new run of this visitor's."""
+        return self.runs.get(self.act(token, "train", knobs=knobs)["run"])
+
+    def command(self, message: Any, token: str | None, language: str = "en", **headers: str) -> httpx.Response:
+        """The same from outside: JSON, or bytes that are meant as such."""
+        body = message if isinstance(message, bytes) else json.dumps(message).encode()  # NaN and infinity as Python writes them
+        sent = {"X-Playground-Token": token} if token is not None else {}
+        return self.http.post(f"{PREFIX}/command", params={"lang": language}, content=body, headers=sent | headers)
 
 
 @pytest.fixture(scope="session")

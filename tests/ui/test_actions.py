@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import pytest
 
 from playground.config import KNOBS, LIVE_KNOBS, PRESETS, Experiment, Refusal, default, limits, read_query
 from playground.runs.lru import LRU
-from playground.ui import actions
+from playground.ui.actions import Command, act, answer
+from playground.ui.listeners import preset_values
 from playground.ui.upload import uploading
 
 TINY = {
@@ -35,22 +35,22 @@ def wait(run, *statuses, seconds=60):
 
 @pytest.fixture
 def run(site):
-    opened = actions.train_run(site.runs, MINE, "en", {**TINY, "steps": 5000})
-    run = site.runs.get(opened["run"])
+    run = site.train(MINE, {**TINY, "steps": 5000})
     yield run
     if run.id in {other.id for other in site.runs.mine(MINE)}:
         site.runs.delete(run.id, MINE)
 
 
-def ask(site, token, run, action, **values):
-    return actions.command(site.runs, token, "en", json.dumps({"action": action, "run": run.id, **values}))
+def said(site, language="en", **command):
+    """What the page is told: the answer, or the sentence of a refusal."""
+    return answer(language, lambda: act(site.runs, Command.parse({"run": "", **command}, MINE, language)))
 
 
 @pytest.mark.parametrize("action", ["pause", "resume", "step", "stop", "rename", "delete"])
 def test_only_the_owner_changes_a_run(site, run, action):
     for token in (THEIRS, "", run.owner, run.id):
         with pytest.raises(Refusal) as refused:
-            ask(site, token, run, action, label="mine now")
+            site.act(token, action, run.id, label="mine now")
         assert refused.value.key == "runs.not_yours"
     assert run.label == ""
     assert site.runs.get(run.id) is run
@@ -58,82 +58,99 @@ def test_only_the_owner_changes_a_run(site, run, action):
 
 def test_pause_one_step_resume_stop(site, run):
     wait(run, "training")
-    ask(site, MINE, run, "pause")
+    site.act(MINE, "pause", run.id)
     wait(run, "paused")
     before = run.step
-    ask(site, MINE, run, "step")
+    site.act(MINE, "step", run.id)
     wait(run, "paused")
     assert run.step == before + 1
-    ask(site, MINE, run, "resume")
+    site.act(MINE, "resume", run.id)
     wait(run, "training")
-    ask(site, MINE, run, "stop")
+    site.act(MINE, "stop", run.id)
     wait(run, "stopped")
 
 
 def test_live_knobs_act_only_on_ones_own_run(site, run):
     wait(run, "training")
-    assert actions.set_live(site.runs, THEIRS, run.id, "learning_rate", 0.001) == {}
+    assert site.act(THEIRS, "control", run.id, knob="learning_rate", value=0.001) == {}
     assert run.live["learning_rate"] == default("learning_rate")
-    actions.set_live(site.runs, MINE, run.id, "learning_rate", 0.001)
+    site.act(MINE, "control", run.id, knob="learning_rate", value=0.001)
     assert run.live == {name: default(name) for name in LIVE_KNOBS} | {"learning_rate": 0.001}
     with pytest.raises(Refusal):
-        actions.set_live(site.runs, MINE, run.id, "max_grad_norm", float("nan"))
+        site.act(MINE, "control", run.id, knob="max_grad_norm", value=float("nan"))
 
 
 def test_a_button_moves_a_live_knob_and_no_other(site, run):
     wait(run, "training")
-    assert ask(site, MINE, run, "live", knob="memory_mode", value="cut") == {"again": True}
+    assert site.act(MINE, "live", run.id, knob="memory_mode", value="cut") == {"again": True}
     assert run.live == {name: default(name) for name in LIVE_KNOBS} | {"memory_mode": "cut"}
     for who, asked in ((THEIRS, {"value": "mean"}), (MINE, {"value": "half"}), (MINE, {"knob": "d_model"}), (MINE, {"knob": None})):
         with pytest.raises(Refusal):
-            ask(site, who, run, "live", **{"knob": "memory_mode", "value": "mean"} | asked)
+            site.act(who, "live", run.id, **{"knob": "memory_mode", "value": "mean"} | asked)
     assert run.live["memory_mode"] == "cut"
 
 
 def test_anyone_may_fork_and_remake_and_owns_the_copy(site, run):
     wait(run, "training")
-    ask(site, MINE, run, "pause")
+    site.act(MINE, "pause", run.id)
     wait(run, "paused")
     for action in ("fork", "remake"):
-        opened = ask(site, THEIRS, run, action, step=0)
+        opened = site.act(THEIRS, action, run.id, step=0)
         assert site.runs.owns(opened["run"], THEIRS)
         assert not site.runs.owns(opened["run"], MINE)
         site.runs.delete(opened["run"], THEIRS)
 
 
 @pytest.mark.parametrize(
-    "message", ["", "null", "[]", "{}", '{"action": "pause"}', '{"action": "format", "run": "x"}', "\ud800", "9" * 5000]
+    "message", [None, [], {}, "", 1, {"action": "pause"}, {"run": "x"}, {"action": 1, "run": "x"}, {"action": "format", "run": "x"}]
 )
 def test_nonsense_commands_are_refused_in_a_sentence(site, message):
-    said = actions.answer("en", lambda: actions.command(site.runs, MINE, "en", message))
-    assert said["error"].endswith(".")
+    told = answer("en", lambda: act(site.runs, Command.parse(message, MINE, "en")))
+    assert told["key"] == "page.not_a_command"
+    assert told["error"].endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("action", "values"),
+    [("train", {}), ("train", {"knobs": []}), ("train", {"knobs": "all"}), ("rename", {"label": ["a"]}), ("rename", {"label": {"a": 1}}),
+     ("live", {"knob": ["learning_rate"]}), ("control", {"knob": 7}), ("experiment", {"lab": ["skip"], "seed": 1})],
+)  # fmt: skip
+def test_values_of_another_kind_are_refused_in_a_sentence(site, run, action, values):
+    assert said(site, action=action, **{"run": run.id, **values})["key"] == "page.not_a_command"
+    assert run.label == ""
+
+
+def test_a_setting_there_is_not_is_named(site):
+    told = said(site, action="train", knobs={**TINY, "magic": 1})
+    assert "“magic”" in told["error"]
+    assert "run" not in told
 
 
 @pytest.mark.parametrize("name", sorted(name for name in KNOBS if not limits(name).text))
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "nonsense", [], {}, 1e300, -1])
 def test_no_knob_takes_nonsense_from_outside(site, name, value):
-    said = actions.answer("en", lambda: actions.train_run(site.runs, MINE, "en", {**TINY, name: value}))
-    assert "run" not in said
-    assert said["knob"] == name
-    assert name in said["error"]
+    told = said(site, action="train", knobs={**TINY, name: value})
+    assert "run" not in told
+    assert told["knob"] == name
+    assert name in told["error"]
 
 
 def test_a_value_between_two_steps_is_refused(site):
-    said = actions.answer("zh", lambda: actions.train_run(site.runs, MINE, "zh", {**TINY, "d_model": 63.7}))
-    assert "56" in said["error"]
-    assert "64" in said["error"]
+    told = said(site, "zh", action="train", knobs={**TINY, "d_model": 63.7})
+    assert "56" in told["error"]
+    assert "64" in told["error"]
 
 
 def test_a_model_too_large_is_refused_before_anything_is_made(site):
     huge = {"d_model": 512, "d_ff": 2048, "encoder_layers": 6, "decoder_layers": 6, "batch_size": 16384, "n_heads": 8}
-    said = actions.answer("en", lambda: actions.train_run(site.runs, MINE, "en", huge))
-    assert "run" not in said
-    assert said["error"]
+    told = said(site, action="train", knobs=huge)
+    assert "run" not in told
+    assert told["error"]
 
 
 def test_presets_keep_the_data(site):
     for name in PRESETS:
-        values = actions.preset_values(name, {"task": "sort", "train_size": 300})
+        values = preset_values(name, {"task": "sort", "train_size": 300})
         assert set(values) == set(KNOBS)
         if name != "paper_size":
             assert (values["task"], values["train_size"]) == ("sort", 300)
@@ -156,8 +173,7 @@ def test_own_pairs_are_read_kept_and_trained(site):
     assert any("66" in line or "65" in line for line in reading["report"])
     swapped = uploading.read(None, lines, "", '{"source": 1, "target": 0}', "en")["reading"]
     assert swapped["chosen"] == (1, 0)
-    opened = actions.train_run(site.runs, MINE, "en", {**TINY, "task": "own", "own": found["own"], "steps": 10})
-    run = site.runs.get(opened["run"])
+    run = site.train(MINE, {**TINY, "task": "own", "own": found["own"], "steps": 10})
     wait(run, "done")
     assert site.panel("sentence", run=run.id, text="a i")["references"] == ["i a"]
     site.runs.delete(run.id, MINE)
@@ -178,9 +194,9 @@ def test_choices_that_the_page_does_not_offer_are_refused(chosen):
 
 
 def test_training_on_nothing_says_where_to_go(site):
-    said = actions.answer("en", lambda: actions.train_run(site.runs, MINE, "en", {**TINY, "task": "own"}))
-    assert "Data" in said["error"]
-    assert said["knob"] == "task"
+    told = said(site, action="train", knobs={**TINY, "task": "own"})
+    assert "Data" in told["error"]
+    assert told["knob"] == "task"
     with pytest.raises(Refusal):
         uploading.read([], "  ", " ", "", "en")
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from playground.cursor import FIELDS
-from playground.ui import routes
+from playground.ui import assets, routes
 from playground.ui.panels import PANELS, TABS
 from playground.words import LANGUAGES
 from tests.thoroughness import examples_at_night
@@ -80,6 +80,7 @@ def test_there_is_another_value_of_every_field():
     assert all(value != FIELDS[name].default for name, value in ELSEWHERE.items())
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", TABS)
 @pytest.mark.parametrize(
     "chosen", [{}, {"method": "beam"}, {"pos": "shift"}, {"pos": "learned"}, {"change": "row"}, {"lesson": "attention"}], ids=str
@@ -137,7 +138,7 @@ def test_a_step_of_the_replay_is_that_steps_model(site):
     "path", ["run/nobody", "panel/learn?run=nobody", "panel/sentence?run=../../etc/passwd", "panel/nothing?run=reverse"]
 )
 def test_what_is_not_there_gets_one_sentence(site, path):
-    answer = site.http.get(f"{routes.PREFIX}/{path}")
+    answer = site.http.get(f"{assets.PREFIX}/{path}")
     assert answer.status_code == 200
     assert set(answer.json()) == {"error", "key"}
     assert answer.json()["error"].endswith((".", "。"))
@@ -169,16 +170,16 @@ def test_text_too_long_or_empty_is_refused_in_a_sentence(site):
 
 @pytest.mark.parametrize("name", ["../server.py", "..%2f..%2fserver.py", "server.py", "screenshot.png", "main.js/../../server.py"])
 def test_only_the_pages_own_files_are_served(site, name):
-    assert site.http.get(f"{routes.PREFIX}/asset/{routes.asset_version()}/{name}").status_code == 404
+    assert site.http.get(f"{assets.PREFIX}/asset/{assets.asset_version()}/{name}").status_code == 404
 
 
 def test_assets_come_compressed_and_for_ever(site):
-    answer = site.get(f"asset/{routes.asset_version()}/plotly.js")
+    answer = site.get(f"asset/{assets.asset_version()}/plotly.js")
     assert answer.headers["content-encoding"] == "gzip"
     assert "immutable" in answer.headers["cache-control"]
     assert "immutable" not in site.get("asset/yesterday/plotly.js").headers["cache-control"]
     assert "Plotly" in answer.text[:20_000] or "plotly" in answer.text[:20_000]
-    for theirs, ours in routes.MENDED.items():  # numbers on cells and beside the pointer: a true minus, and contrast
+    for theirs, ours in assets.MENDED.items():  # numbers on cells and beside the pointer: a true minus, and contrast
         assert answer.text.count(ours.decode()) == 1
         assert theirs.decode() not in answer.text
 

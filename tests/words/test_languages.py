@@ -22,7 +22,7 @@ from playground import words
 from playground.arguments import parser
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui import actions, links
+from playground.ui import links, listeners
 from playground.ui.routes import PREFIX, routes
 from playground.ui.server import head
 from tests.words.test_words import differences
@@ -39,7 +39,9 @@ found = {
     "languages": words.LANGUAGES,
     "head": head(),
     "options": parser().parse_args(["lab", "--language", "xx"]).language,
-    "arrives": [actions._language(request(query, accepted)) for query, accepted in (({"lang": "xx"}, "en"), ({}, "xy-AB, en"), ({}, "fr"))],
+    "arrives": [
+        listeners._language(request(query, accepted)) for query, accepted in (({"lang": "xx"}, "en"), ({}, "xy-AB, en"), ({}, "fr"))
+    ],
     "boot": {language: ask("boot", lang=language, task="nothing") for language in ("en", "xx", "no")},
     "panels": {language: ask("panel/positions", lang=language, run="reverse") for language in ("en", "xx")},
     "refused": ask("panel/attention", lang="xx", run="nobody")["error"],

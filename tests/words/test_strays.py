@@ -16,7 +16,7 @@ FILES = [file for part in PARTS for file in sorted((ROOT / part).rglob("*.py"))]
 
 # What looks like something to be read and is none, by its reason.
 NONE_OF_THEM = {
-    "a header of HTTP": ('attachment; filename="\0"', "public, max-age=31536000, immutable"),
+    "a header of HTTP": ('attachment; filename="\0"', "public, max-age=31536000, immutable", "Origin", "Host"),
     "names of fonts": ("Segoe UI", "Roboto", "PingFang SC", "Noto Sans SC", "Noto Sans CJK SC", "Microsoft YaHei", "Menlo", "Consolas"),
     "said in the terminal that started the server": ("Transformer Playground: \0",),
     "mathematics": ("max left", "max \0", "NaN"),
@@ -27,12 +27,7 @@ NONE_OF_THEM = {
     "a key of the keyboard": ("Enter", "Escape"),
     "the channel of a question to the server": ("panel \0", "later \0", "sentence", "card"),
 }
-WHOLE = (
-    "default-src 'none'",
-    "\n  const arrived =",
-    'system-ui, -apple-system, "Segoe UI"',
-    "ui-monospace, Menlo",
-)  # begin a policy, a script, fonts
+WHOLE = ("default-src 'none'", 'system-ui, -apple-system, "Segoe UI"', "ui-monospace, Menlo")  # begin a policy, fonts
 ALLOWED = {text for texts in NONE_OF_THEM.values() for text in texts}
 
 

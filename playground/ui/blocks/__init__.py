@@ -59,16 +59,17 @@ def chips(id: str, *lines: TokenLine, pick: str = "", ids: bool = False) -> Bloc
     return general.chips(id, list(lines), pick, "with-ids" if ids else "")
 
 
+def slider(
+    id: str, field: str, label: str, value: float, most: float | None = None, step: float | None = None, first: int = 0
+) -> Block:
+    """A number of a cursor field between the bounds of its declaration; `most` where there is less here, `step` where one is longer."""
+    declared = FIELDS[field]
+    return general.slider(id, field, label, declared.low, declared.high if most is None else most, step or declared.step, value, first)
+
+
 def live(id: str, knob: str, label: str, options: list[Option], value: str, off: bool) -> Block:
     """A choice of one of the values of a live knob, for the run on screen; `off` when whoever looks can't change it."""
     return choice(id, "", label, options, value, knob=knob, off=off)
-
-
-def slider(id: str, field: str, label: str, value: float, most: float | None = None, step: float | None = None, first: int = 0) -> Block:
-    """A number of a cursor field, between the bounds of its declaration; `most` where there is less here, `step` where one is longer."""
-    declared = FIELDS[field]
-    high = declared.high if most is None else most
-    return general.slider(id, field, label, declared.low, high, step or declared.step, value, first)
 
 
 def code(id: str, thing: Any, lit: tuple[int, ...] = ()) -> Block:

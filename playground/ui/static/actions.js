@@ -1,35 +1,50 @@
-// From the page to Gradio's listeners: what a visitor does to a run. Every call carries the token that says whose runs may be changed.
+// What a visitor does to a run, and the controls at the left, which are Gradio's. Every command carries the token that says whose runs may
+// be changed.
 
-import { cursor, move, own, setKnobs, token } from "./state.js";
-import { h, icon, notice, say } from "./dom.js";
+import { cursor, move, own, setKnobs, setOwn } from "./state.js";
+import { h, icon, notice, say, send } from "./dom.js";
 import { follow, isActive, onUpdate, run } from "./live.js";
 
-let waiting = null; // what the next press of the hidden button means
 let boot = null;
-let knobs = null; // the values at the left, as Gradio last said them
-let arrived = false; // until the page has taken over the link's settings, what the controls say is not yet the visitor's choice
+let knobs = null; // the values at the left by their names, as Gradio last said them
+let hasArrived = false; // until the page has taken over the link's settings, what the controls say is not yet the visitor's choice
 
 export function setBoot(answer) {
   boot = answer;
-  if (knobs) takeKnobs(knobs);
+  if (knobs) knobsChanged(knobs);
 }
 
-/** Asks the server to do something to a run: pause, resume, step, stop, live, fork, remake, rename, delete. */
-export function command(action, values = {}) {
-  waiting = { action, run: cursor.run, ...values };
-  document.querySelector("#pg-command")?.click();
+const busy = new Set(); // actions that are on their way: a second press of the same button means nothing
+
+/** Asks the server to do something: train, or to the run on screen pause, resume, step, stop, live, fork, remake, rename, delete. */
+export async function command(action, values = {}) {
+  if (busy.has(action)) return;
+  busy.add(action);
+  const answer = await send({ action, run: cursor.run, ...values });
+  busy.delete(action);
+  reply(answer);
 }
 
-/** What the listener behind the hidden button is given. */
-export const commandInputs = () => [token, cursor.lang, JSON.stringify(waiting)];
+/** Trains with these settings. */
+export const train = (knobs) => void command("train", { knobs: { ...knobs, own: knobs.task === "own" ? own : "" } });
 
-/** What the listener behind Train is given: token, language, then every knob as it stands. */
-export const trainInputs = (...values) => [token, cursor.lang, ...values.slice(2)];
-export const withToken = (...values) => [token, cursor.lang, ...values.slice(2)];
+let moved = null; // the newest live knobs, and what they were moved to, that are not on their way yet
 
-/** Every answer of a listener comes here: what to open, what to say, which control was at fault. */
+/** A live knob at the left was moved: while one change is on its way, of the next ones only the newest counts. */
+export async function control({ knob, value }) {
+  if (!mine) return;
+  if (moved) return void moved.set(knob, value);
+  moved = new Map([[knob, value]]);
+  while (moved.size) {
+    const [[name, newest]] = moved;
+    moved.delete(name);
+    reply(await send({ action: "control", run: cursor.run, knob: name, value: newest }));
+  }
+  moved = null;
+}
+
+/** Every answer comes here: what to open, what to say, which control was at fault. */
 export function reply(answer) {
-  if (!answer) return;
   if (answer.notice) notice(answer.notice);
   if (answer.error) notice(answer.error, "error");
   if (answer.knob) pointAt(answer.knob);
@@ -52,18 +67,25 @@ export function pointAt(name) {
   flash(control);
 }
 
+let gradio = null; // what Gradio can be asked for: relabel, settings
+export const meet = (asks) => void (gradio = asks);
+export const relabel = () => gradio?.relabel();
+
 let wanted = {}; // what the controls are to hold; all others hold their defaults
 
 /** Sets the controls, shows what was set, and points at Train. */
 export function setControls(values) {
   wanted = values;
-  document.querySelector("#pg-settings")?.click();
+  gradio?.settings();
   unfold();
   for (const name of Object.keys(values)) pointAt(name);
   flash(document.getElementById("pg-train"));
 }
 
-export const settingsWanted = () => boot.knobs.map((name) => wanted[name] ?? boot.defaults[name]);
+export const settings = () => ({ ...boot.defaults, ...wanted });
+
+/** What the listener is told who asks, and about which sentences. */
+export const asked = (values, more = {}) => ({ ...values, asked: { language: cursor.lang, own, ...more } });
 
 function flash(element) {
   element?.classList.add("pg-flash");
@@ -94,23 +116,24 @@ function unfold() {
 const asText = (value) => (value === true ? "on" : value === false ? "off" : typeof value === "number" ? String(+value.toPrecision(10)) : String(value ?? ""));
 
 /** Gradio says what the controls hold; the address takes those that differ from their defaults. */
-export function takeKnobs(values, final = false) {
-  if (final) {
-    arrived = true;
-    document.body.dataset.knobs = "ready";
-  }
-  if (!arrived || !boot) return void (knobs = values);
+export function knobsChanged(values) {
   knobs = values;
-  const pairs = [];
-  boot.knobs.forEach((name, at) => {
-    if (values[at] !== null && asText(values[at]) !== asText(boot.defaults[name])) pairs.push([name, asText(values[at])]);
-  });
-  setKnobs(pairs);
+  if (!hasArrived || !boot) return;
+  const chosen = boot.knobs.filter((name) => knobs[name] !== null && asText(knobs[name]) !== asText(boot.defaults[name]));
+  setKnobs(chosen.map((name) => [name, asText(knobs[name])]));
   drawDifference();
 }
 
+/** The link's settings are in the controls, and so are the sentences that it is about. */
+export function arrived({ asked, ...values }) {
+  hasArrived = true;
+  document.body.dataset.knobs = "ready";
+  setOwn(asked.own);
+  knobsChanged(values);
+}
+
 /** Gradio tells which tab is open. The first one opens by itself while the page is being set up; then the link knows better. */
-export const tabOpened = (name) => (arrived || name !== "learn") && move({ tab: name });
+export const tabOpened = ({ tab }) => void ((hasArrived || tab !== "learn") && move({ tab }));
 /** Brings the tab of the cursor to the front when it was something else than a click on it that chose it. */
 export function openTab() {
   const button = document.getElementById(`pg-tab-${cursor.tab}-button`);
@@ -126,21 +149,20 @@ export function fromTheTop() {
   if (scrollY > top) scrollTo({ top });
 }
 
-let settings = null; // of the run on screen
+let had = null; // the settings of the run on screen
 export function setRunSettings(flat) {
-  settings = flat;
+  had = flat;
   drawDifference();
 }
 
 /** Under Train: what would be different from the run on screen. Changing a control never opens a dialogue; it says here what it means. */
 function drawDifference() {
   const place = document.getElementById("pg-difference");
-  if (!place || !boot || !settings || !knobs) return;
-  const value = (name) => knobs[boot.knobs.indexOf(name)];
-  const changed = boot.knobs.filter((name, at) => knobs[at] !== null && !boot.live.includes(name) && asText(knobs[at]) !== asText(settings[name]));
-  const text = changed.slice(0, 3).map((name) => `${boot.labels[name]} ${show(name, settings[name])} → ${show(name, value(name))}`).join(", ");
+  if (!place || !boot || !had || !knobs) return;
+  const changed = boot.knobs.filter((name) => knobs[name] !== null && !boot.live.includes(name) && asText(knobs[name]) !== asText(had[name]));
+  const text = changed.slice(0, 3).map((name) => `${boot.labels[name]} ${show(name, had[name])} → ${show(name, knobs[name])}`).join(", ");
   const more = changed.length > 3 ? ` +${changed.length - 3}` : "";
-  const others = value("task") === "own" && settings.task === "own" && own && own !== settings.own ? say("other_sentences") : "";
+  const others = knobs.task === "own" && had.task === "own" && own && own !== had.own ? say("other_sentences") : "";
   place.textContent = changed.length || others ? say("difference", { changes: [others, text + more].filter(Boolean).join(", ") }) : say("difference_none");
 }
 

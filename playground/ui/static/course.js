@@ -1,6 +1,6 @@
 // The course: which lesson somebody is at, and what of it the page has seen them do. Kept in this browser only.
 
-import { cursor, keptOwn, move, onMove } from "./state.js";
+import { cursor, lastUploaded, move, onMove } from "./state.js";
 import { h, notice, say } from "./dom.js";
 import { onUpdate, run } from "./live.js";
 import { currentCard } from "./top.js";
@@ -68,7 +68,7 @@ const HOLDS = {
   exact: (share) => shown() && (run.validations.exact_match ?? []).at(-1) >= share,
   live: (knob) => shown() && run.live?.[knob] !== undefined && run.live[knob] !== shown().settings[knob],
   sentence: (kind) => shown() && sentence?.run === cursor.run && sentence.text === cursor.text && SENTENCES[kind](),
-  read: () => keptOwn() !== "",
+  read: () => lastUploaded() !== "",
   sees: (selector) => [...document.querySelectorAll(selector)].some(inSight),
 };
 

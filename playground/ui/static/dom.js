@@ -45,6 +45,9 @@ export const assetUrl = (name) => new URL(name, import.meta.url).href;
 export const routeUrl = (path, params = {}) => `${BASE}${path}?${new URLSearchParams(params)}`;
 
 const running = new Map();
+const headers = { "X-Playground-Token": token };
+/** What the server answered; where that is no JSON, a sentence. */
+const told = (answer) => answer.json().catch(() => ({ error: say("server_error", { status: answer.status }) }));
 
 /** Reads JSON from one of our routes. A newer call on the same channel gives up the older one (it then returns null). */
 export async function read(path, params = {}, channel = path) {
@@ -52,13 +55,20 @@ export async function read(path, params = {}, channel = path) {
   const control = new AbortController();
   running.set(channel, control);
   try {
-    const answer = await fetch(routeUrl(path, { lang: cursor.lang, ...params }), { signal: control.signal, headers: { "X-Playground-Token": token } });
-    if (!answer.ok) return { error: say("server_error", { status: answer.status }) };
-    return await answer.json();
+    return await told(await fetch(routeUrl(path, { lang: cursor.lang, ...params }), { signal: control.signal, headers }));
   } catch (error) {
     return error.name === "AbortError" ? null : { error: say("server_away"), away: true };
   } finally {
     if (running.get(channel) === control) running.delete(channel);
+  }
+}
+
+/** Sends JSON to the one route that changes something, and resolves with its answer. */
+export async function send(message) {
+  try {
+    return await told(await fetch(routeUrl("command", { lang: cursor.lang }), { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(message) }));
+  } catch {
+    return { error: say("server_away"), away: true };
   }
 }
 

@@ -1,15 +1,15 @@
 // Starts the page: reads the words and the runs, draws what is always there, then the open tab; and lends Gradio's listeners a hand.
 
-import { cursor, dropFromCursor, languageTag, move, onMove, token } from "./state.js";
+import { cursor, dropFromCursor, languageTag, move, onMove } from "./state.js";
 import { read, notice, say, setWords } from "./dom.js";
 import { follow, run } from "./live.js";
 import { drawReplay, drawHeader, drawSentence, play, readCard, refreshSentence, turn, wireTop } from "./top.js";
-import { commandInputs, drawRunButtons, keepFolded, fromTheTop, openTab, reply, setBoot, setMine, setRunSettings, settingsWanted, tabOpened, takeKnobs, trainInputs, withToken } from "./actions.js";
+import { drawRunButtons, fromTheTop, keepFolded, knobsChanged as takeKnobs, openTab, relabel, setBoot, setMine, setRunSettings } from "./actions.js";
 import { setCourse } from "./course.js";
 import { forget, refresh } from "./panels.js";
 import { openGlossary, openHelp, setHost } from "./dialogs.js";
 import { setGlossary } from "./glossary.js";
-import { readInputs, redrawReading, refreshPreview, takeReading } from "./reading.js";
+import { redrawReading, refreshPreview } from "./reading.js";
 
 const place = (id) => document.getElementById(id);
 const ready = (id) => new Promise((resolve) => {
@@ -18,14 +18,10 @@ const ready = (id) => new Promise((resolve) => {
   watch.observe(document.documentElement, { childList: true, subtree: true });
 });
 
-// What Gradio's listeners call, now and for what they called while this script was still on its way.
-window.playground = {
-  knobs: (...values) => (takeKnobs(...values), refreshPreview()), trainInputs, commandInputs, readInputs, withToken, reply,
-  liveInputs: (...values) => [token, cursor.lang, cursor.run, ...values.slice(3)],
-  tab: tabOpened, settings: settingsWanted,
-  language: () => [cursor.lang],
-};
-window.playgroundArrived(window.playground);
+// What Gradio's listeners call (see ui/bridge.py).
+export { arrived, asked, control, meet, settings, tabOpened, train } from "./actions.js";
+export { readInputs, takeReading } from "./reading.js";
+export const knobsChanged = (values) => (takeKnobs(values), refreshPreview());
 
 async function startOver() {
   const boot = await read("boot", { ...Object.fromEntries(new URLSearchParams(location.search)), run: cursor.run });
@@ -79,7 +75,7 @@ onMove(async (changed) => {
   else if (["lab", "lesson", "notes"].some((name) => changed.has(name))) fromTheTop();
   if (changed.has("glossary") && cursor.glossary) openGlossary();
   if (changed.has("lang")) {
-    place("pg-relabel")?.click();
+    relabel();
     await startOver();
   } else if (changed.has("run")) await openRun();
   else if (changed.has("tab")) ready(`pg-panel-${cursor.tab}`).then(() => refresh());
@@ -87,10 +83,8 @@ onMove(async (changed) => {
 
 // The theme may change under us.
 new MutationObserver(() => (refresh(), refreshPreview())).observe(document.body, { attributes: true, attributeFilter: ["class"] });
-document.addEventListener("pg-reply", async (event) => {
-  const answer = event.detail;
-  takeReading(answer);
-  if (answer.again || answer.gone) {
+document.addEventListener("pg-reply", async ({ detail: answer }) => {
+  if (answer.again) {
     const card = await readCard();
     setMine(Boolean(card?.mine));
     drawHeader(place("pg-head"), await readRuns());

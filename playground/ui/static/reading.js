@@ -1,7 +1,8 @@
 // What an upload was understood as: the report, the first rows, the controls to have it understood otherwise, and what would be learnt.
 
-import { cursor, isDark, keptOwn, own, setOwn, token } from "./state.js";
+import { isDark, lastUploaded, setUploaded } from "./state.js";
 import { debounce, h, read, say } from "./dom.js";
+import { asked, reply } from "./actions.js";
 import { render } from "./panels.js";
 
 const SHOWN = 8; // columns of the preview; the chosen ones are always among them
@@ -13,14 +14,14 @@ let good = null; // what was set when the reading on screen was made
 let again = false; // whether the next reading is of the same sentences
 let kept = false; // whether it is one of before a reload: the files are no longer in the page
 
-/** What the listener that reads is given: token, language, files, text, data set, choices and the rest. New sentences begin without choices. */
-export function readInputs(...values) {
+/** What the listener that reads is told: files, text, data set and what was chosen for them. New sentences begin without choices. */
+export function readInputs(values) {
   if (!again) chosen = null;
   again = false;
   waiting()?.remove();
   place()?.prepend(h("p", { class: "pg-waiting", role: "status" }, say("reading_now")));
   hold(true);
-  return [token, cursor.lang, ...values.slice(2, 5), chosen ? JSON.stringify(chosen) : "", ...values.slice(6)];
+  return asked(values, { choices: chosen ? JSON.stringify(chosen) : "" });
 }
 
 function choose(changes) {
@@ -36,24 +37,25 @@ function hold(held) {
 }
 
 /** What the server read; an answer without a reading is a refusal, and everything stays as it was. */
-export function takeReading(answer) {
+export function takeReading({ answer }) {
   waiting()?.remove();
   if (answer.reading) {
     [shown, good, kept] = [answer.reading, chosen, false];
-    setOwn(answer.own);
+    setUploaded(answer.own);
   } else chosen = good;
-  if (shown && (answer.reading || answer.error)) drawReading();
+  if (shown) drawReading();
   else hold(false);
+  reply(answer);
 }
 
 /** The same reading again: in another language, or after a reload. */
 export async function redrawReading() {
-  const id = own || keptOwn();
+  const id = lastUploaded();
   const answer = id && (await read("reading", { own: id }));
   if (!answer || !answer.reading) return;
   kept ||= !shown;
   shown = answer.reading;
-  setOwn(id);
+  setUploaded(id);
   drawReading();
 }
 
@@ -113,13 +115,13 @@ function dropped(one) {
 
 /** How these sentences would be split and cut with the settings at the left; asked again when those change. */
 export const refreshPreview = debounce(async () => {
-  const host = document.getElementById("pg-preview");
-  if (!host || !own) return;
+  const host = document.getElementById("pg-preview"), own = lastUploaded();
+  if (!host || !shown) return;
   host.setAttribute("aria-busy", "true");
   const query = { ...Object.fromEntries(new URLSearchParams(location.search)), own, dark: isDark() ? "1" : "", width: String(host.clientWidth || 700) };
   const answer = await read("preview", query);
   if (!answer) return;
   await render(host, answer.error ? [{ kind: "text", id: "error", css: "pg-error", text: answer.error }] : answer.blocks);
   host.setAttribute("aria-busy", "false");
-  if (query.own === own && !waiting()) hold(false);
+  if (own === lastUploaded() && !waiting()) hold(false);
 }, 150);

@@ -84,21 +84,25 @@ export const token = (() => {
   }
 })();
 
-/** The id of the sentences that were uploaded last, as long as this browser tab lives: a reload keeps them. */
+/** The id of the sentences that task "own" means: of those that were uploaded last, or of those that the link is about. */
 export let own = "";
-export function setOwn(id) {
-  own = id;
+export const setOwn = (id) => void (own = id);
+
+/** The id of the sentences that were uploaded last, as long as this browser tab lives: a reload keeps them. */
+let uploaded = "";
+export function setUploaded(id) {
+  uploaded = own = id;
   try {
     sessionStorage.setItem("playground-own", id);
   } catch {
     // storage is closed to us: a reload forgets
   }
 }
-export function keptOwn() {
+export function lastUploaded() {
   try {
-    return own || sessionStorage.getItem("playground-own") || "";
+    return uploaded || sessionStorage.getItem("playground-own") || "";
   } catch {
-    return own;
+    return uploaded;
   }
 }
 

@@ -1,1 +1,4 @@
-"""Own sentences on the page: uploading (files, pasted text) · preview (before anything learns them) · summary (how many, how long)."""
+"""Own sentences on the page. Read in this order:
+
+uploading (files, pasted text) · listeners (what the box does) · preview (before anything learns them) · summary (how many, how long).
+"""

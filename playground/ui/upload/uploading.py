@@ -179,39 +179,6 @@ def _suggested(own: str, size: float | None) -> dict[str, float]:
     return suggested(len(found.pairs), int(size or default("batch_size"))) if found else {name: default(name) for name in TAUGHT}
 
 
-def wire(runs: Runs, upload: dict, who: list, hidden: dict, knobs: dict, answer, start, everything: list) -> None:
-    """Reading starts by itself when files come, on the button for pasted text, and again when somebody chooses otherwise."""
-
-    def look(token: str, language: str, files, text: str, hub: str, chosen: str, own: str, *values: float | None):
-        got = answer(language, lambda: read(files, text, hub, chosen, language))
-        if "own" not in got:
-            return [got, *[gr.skip()] * 4]
-        new = taught(own, got["own"], *values)
-        KEPT.pop(own)  # it was this visitor's, and this page knows only the new one
-        return [got, got["own"], "own", *new]
-
-    def use(token: str, language: str, own: str, *values: Any):
-        return start(token, language, own, *({**dict(zip(knobs, values, strict=True)), "task": "own"}.values()))
-
-    given = [*who, upload["files"], upload["text"], upload["hub"], hidden["choices"], hidden["own"]]
-    teaching = [knobs[name] for name in TAUGHT]
-    given += [*teaching, knobs["batch_size"]]
-    shown = [hidden["reply"], hidden["own"], knobs["task"], *teaching]
-    ours = "(...values) => window.playground.readInputs(...values)"
-    options = {"js": ours, "show_progress": "minimal", "concurrency_limit": 2, "trigger_mode": "always_last"}
-    upload["look"].click(look, given, shown, api_name="read", api_visibility="undocumented", **options)
-    upload["files"].upload(look, given, shown, api_visibility="private", **options)
-    upload["use"].click(
-        use,
-        everything,
-        hidden["reply"],
-        js="(...values) => window.playground.trainInputs(...values)",
-        api_visibility="private",
-        show_progress="hidden",
-        queue=False,
-    )
-
-
 def found(runs: Runs, own: str) -> Pairs | None:
     """The pairs of a recent upload, or of a run that was made of them."""
     return (KEPT.get(own) or runs.pairs(own)) if own else None

@@ -7,7 +7,6 @@ import time
 import pytest
 
 from playground.config import limits
-from playground.ui import actions
 from playground.ui.panels.diagnostics import QUANTITIES
 from playground.ui.routes import PREFIX
 from playground.words import LANGUAGES, say
@@ -23,7 +22,7 @@ MINE, THEIRS = "h" * 32, "i" * 32
 
 @pytest.fixture(scope="module")
 def run(site):
-    run = site.runs.get(actions.train_run(site.runs, MINE, "en", TINY)["run"])
+    run = site.train(MINE, TINY)
     end = time.monotonic() + 60
     while run.status != "done":
         assert time.monotonic() < end, run.message
@@ -122,7 +121,7 @@ def test_only_the_owner_of_a_run_that_can_go_on_may_turn_the_knob(site, run):
 
     assert knob(run.id, MINE) == (True, say("en", "health.knob_ended"))
     assert knob(run.id, THEIRS) == knob("reverse", MINE) == (True, say("en", "health.knob_not_yours"))
-    mine = site.runs.get(actions.train_run(site.runs, MINE, "en", TINY | {"steps": 100_000})["run"])
+    mine = site.train(MINE, TINY | {"steps": 100_000})
     end = time.monotonic() + 60
     while not mine.history.health:
         assert time.monotonic() < end, mine.message

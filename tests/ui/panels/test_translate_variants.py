@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from playground.runs.run import Run
-from playground.ui import actions
 from playground.ui.panels import TABS
 from tests.made_up import declare_encoding
 from tests.runs.tiny import wait
@@ -30,7 +29,7 @@ def trained(site):
     made = []
 
     def train(knobs: dict) -> Run:
-        run = site.runs.get(actions.train_run(site.runs, TOKEN, "en", TINY | knobs)["run"])
+        run = site.train(TOKEN, TINY | knobs)
         made.append(run.id)
         wait(lambda: run.status in ("done", "failed", "diverged"))
         assert run.status == "done", run.message

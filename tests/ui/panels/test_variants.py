@@ -9,7 +9,6 @@ import pytest
 
 from playground.config import default, limits
 from playground.cursor import choices
-from playground.ui import actions
 from playground.ui.controls import shown_value
 from playground.ui.panels import BY_FORMULA, PANELS
 from playground.words import LANGUAGES, say
@@ -35,7 +34,7 @@ ASKING = [name for name in PANELS if name not in BY_FORMULA]
 @pytest.fixture(scope="module", params=TWISTS)
 def changed(site, request):
     """(the variant, a run of it that has ended)."""
-    run = site.runs.get(actions.train_run(site.runs, TOKEN, "en", TINY | {"variant": request.param})["run"])
+    run = site.train(TOKEN, TINY | {"variant": request.param})
     end = time.monotonic() + 60
     while run.working:
         assert time.monotonic() < end

@@ -10,7 +10,7 @@ from playground.runs.forecast import suggested
 from playground.ui.links import read as read_link
 from playground.ui.upload import uploading
 from playground.words import LANGUAGES, say
-from tests.ui.test_actions import MINE, TINY, actions, wait
+from tests.ui.test_actions import MINE, TINY, wait
 
 LINES = "\n".join(f"word{n} again\twort{n} noch" for n in range(60))
 
@@ -88,7 +88,7 @@ def test_the_same_reading_in_another_language(site, upload):
 
 def test_what_was_dropped_is_still_known_when_a_run_has_the_sentences(site, upload):
     own = upload("en\tde\n" + LINES + "\nalone\t")["own"]
-    run = actions.train_run(site.runs, MINE, "en", {**TINY, "task": "own", "own": own, "steps": 2})["run"]
+    run = site.train(MINE, {**TINY, "task": "own", "own": own, "steps": 2}).id
     uploading.KEPT.clear()
     wait(site.runs.get(run), "done")
     blocks = site.panel("data", run=run)["blocks"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import replace
 
@@ -13,7 +12,6 @@ from playground.config import Refusal
 from playground.lessons import bugs
 from playground.lessons.labs import LABS
 from playground.runs.model_cache import ModelCache
-from playground.ui import actions
 from playground.ui.controls import label
 from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
 from playground.words import LANGUAGES
@@ -41,7 +39,7 @@ def small(monkeypatch, name, **more):
 
 
 def press(site, lab, seed=1, token=ME):
-    return actions.command(site.runs, token, "en", json.dumps({"action": "experiment", "run": "reverse", "lab": lab, "seed": seed}))
+    return site.act(token, "experiment", "reverse", lab=lab, seed=seed)
 
 
 def finished(site, ids):
@@ -158,7 +156,7 @@ def test_a_fork_and_a_run_whose_settings_were_changed_are_no_arms(site, bench, c
     first, second = press(site, "skip", 9)["arms"]
     finished(site, [first, second])
     if change == "fork":
-        first = actions.command(site.runs, ME, "en", json.dumps({"action": "fork", "run": first}))["run"]
+        first = site.act(ME, "fork", first)["run"]
         finished(site, [first])
     else:
         site.runs.get(first).history.events.append((1, "learning_rate", 0.5))
@@ -230,7 +228,7 @@ def test_a_mystery_does_not_say_what_was_changed(site, bench, language):
     ids = press(site, "mystery", 3)["arms"]
     finished(site, ids)
     copies = [
-        actions.command(site.runs, OTHER, "en", json.dumps({"action": action, "run": ids[1]}))["run"] for action in ("fork", "remake")
+        site.act(OTHER, action, ids[1])["run"] for action in ("fork", "remake")
     ]
     finished(site, copies)
     site.runs.rename(ids[1], ME, "mine")

@@ -1,0 +1,85 @@
+"""`POST {PREFIX}/command`: the one door by which the page changes something. Who may come in, and what is taken from them.
+
+A command is a small JSON object (see actions.py), sent by a page of this very server with the visitor's token in a header. A refusal is an
+answer like another; what no page of ours sends gets a status that says so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from playground.config import Refusal
+from playground.runs.registry import Runs
+from playground.ui.actions import Command, act, answer
+from playground.ui.assets import PREFIX
+from playground.ui.view import language
+
+TOKEN = "X-Playground-Token"
+MAX_BYTES = 32_768  # of a command; the settings of a run are two thousand
+STATUSES = {"page.not_from_here": 403, "runs.no_token": 403, "page.not_a_command": 400, "page.command_too_long": 413}
+
+
+def route(runs: Runs) -> Route:
+    async def endpoint(request: Request) -> Response:
+        said = language(request.query_params)
+        try:
+            if refusal := turned_away(request.headers):
+                raise refusal
+            command = Command.parse(_json(await _body(request)), request.headers[TOKEN][:128], said)
+        except Refusal as refusal:
+            return _answer({"error": refusal.say(said), "key": refusal.key})
+        except ClientDisconnect:
+            return Response(status_code=400)
+        return _answer(await run_in_threadpool(answer, said, lambda: act(runs, command)))
+
+    return Route(f"{PREFIX}/command", endpoint, methods=["POST"])
+
+
+def turned_away(headers: Headers) -> Refusal | None:
+    """Why this can't come from the page; None when it may. A browser says from where it sends something, and no other page can make it lie;
+    and a header of our own is no part of a form."""
+    if not _same_origin(headers):
+        return Refusal("page.not_from_here")
+    return None if TOKEN in headers else Refusal("runs.no_token")
+
+
+def _same_origin(headers: Headers) -> bool:
+    site, origin = headers.get("Sec-Fetch-Site"), headers.get("Origin")
+    if site is not None:
+        return site == "same-origin"
+    hosts = {headers.get("Host"), os.environ.get("SPACE_HOST")}
+    return origin is None or urlsplit(origin).netloc in hosts - {None, ""}  # no origin: no browser
+
+
+async def _body(request: Request) -> bytes:
+    """Raises Refusal for more than MAX_BYTES, without reading them all."""
+    found = b""
+    async for chunk in request.stream():
+        found += chunk
+        if len(found) > MAX_BYTES:
+            raise Refusal("page.command_too_long")
+    return found
+
+
+def _json(body: bytes) -> Any:
+    """What a body says. NaN and infinity pass, since a knob says itself what numbers it takes; half characters, which nothing could be
+    written with, don't. Raises Refusal."""
+    try:
+        said = json.loads(body)
+        json.dumps(said, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        raise Refusal("page.not_a_command") from None
+    return said
+
+
+def _answer(told: dict[str, Any]) -> Response:
+    return JSONResponse(told, STATUSES.get(told.get("key", ""), 200), {"Cache-Control": "no-store"})

@@ -1,0 +1,104 @@
+"""What Gradio does itself: the controls at the left, their words, what they cost, and reading files. Nothing here changes a run.
+
+Values go by their names (see bridge.py). Every listener can be called by anybody, so it takes nothing on trust.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gradio as gr
+
+from playground import cursor
+from playground.config import LIVE_KNOBS, TASK_STEPS, Experiment, default, preset
+from playground.runs.registry import Runs
+from playground.ui import links
+from playground.ui.bridge import script, told
+from playground.ui.controls import wording
+from playground.ui.cost_estimate import outlook as outlook_of
+from playground.ui.upload import listeners as upload
+from playground.ui.upload import uploading
+from playground.words import LANGUAGES, preferred, say
+
+QUIET = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False}
+OURS = {"api_visibility": "private"}  # a function of the page's script alone
+
+
+def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
+    """Connects every control of the page."""
+    knobs, bridge = parts.knobs, parts.bridge
+    everything = {"asked": bridge, **knobs}
+    titled = [*(component for component, _ in parts.titled), parts.preset, *knobs.values()]
+    teaching = [knobs[name] for name in uploading.TAUGHT]
+
+    def take_preset(preset: str, **now: Any) -> list:
+        chosen = preset_values(preset, now)
+        return [chosen[name] for name in knobs]
+
+    def take_task(asked: Any, task: str, steps: float | None, learning_rate: float | None, batch_size: float | None) -> list:
+        own = told(asked, "own")
+        return uploading.taught(own, own if task == "own" else "", steps, learning_rate, batch_size, TASK_STEPS.get(task))
+
+    def look_ahead(asked: Any, **now: Any) -> tuple[str, str | None]:
+        return outlook_of(runs, told(asked, "language"), now | {"own": told(asked, "own")})
+
+    def arrive(asked: Any, request: gr.Request) -> list:
+        return [*link_values(runs, request, list(knobs), told(asked, "own")), *relabel({"language": _language(request)})]
+
+    def relabel(asked: Any) -> list:
+        language = told(asked, "language")
+        words = [gr.update(**{prop: say(language, key) for prop, key in keys.items()}) for _, keys in parts.titled]
+        return [*words, *(wording(name, language) for name in ("preset", *knobs))]
+
+    def ask(inputs: Mapping[str, gr.components.Component], fill: str = "asked") -> dict:
+        """For a listener of Python's: its inputs by name; a function of the script fills in the bridge."""
+        return {"inputs_kwargs": dict(inputs), "js": script(fill, list(inputs), list(inputs)), **QUIET}
+
+    parts.train.click(None, list(knobs.values()), None, js=script("train", list(knobs)), **OURS)
+    gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=script("knobsChanged", list(knobs)), **OURS)
+    for name in LIVE_KNOBS:  # on a person's touch only: a preset or an upload that sets them means the next run
+        knobs[name].input(None, knobs[name], None, js=script("control", ["value"], knob=name), **OURS)
+    for name, tab in parts.tabs.items():
+        tab.select(None, None, None, js=script("tabOpened", tab=name), **OURS)
+    bridge.settings(None, None, list(knobs.values()), js=script("settings", [], list(knobs)), **OURS)
+
+    parts.preset.input(take_preset, outputs=list(knobs.values()), inputs_kwargs={"preset": parts.preset, **knobs}, **QUIET)
+    parts.reset.click(lambda: [default(name) for name in knobs] + ["default"], None, [*knobs.values(), parts.preset], **QUIET)
+    given = {name: everything[name] for name in ("asked", "task", "steps", "learning_rate", "batch_size")}
+    knobs["task"].input(take_task, outputs=teaching, **ask(given))
+    expected = {"fn": look_ahead, "outputs": [parts.outlook, parts.preset], **ask(everything)}
+    gr.on([knob.change for knob in knobs.values()], trigger_mode="always_last", **expected)
+    upload.wire(bridge, knobs, parts.upload, ask).then(**expected)
+    bridge.relabel(relabel, outputs=titled, **ask({"asked": bridge})).then(**expected)
+    arriving = demo.load(
+        arrive,
+        bridge,
+        [*knobs.values(), bridge, parts.all_tabs, *titled],
+        # what this browser tab uploaded last, without waiting for the page's own script: on a slow line the link's settings come first
+        js="() => { try { return [{ own: sessionStorage.getItem('playground-own') ?? '' }]; } catch { return [{}]; } }",
+        **QUIET,
+    )
+    arriving.then(None, [bridge, *knobs.values()], None, js=script("arrived", ["asked", *knobs]), **OURS).then(**expected)
+
+
+def preset_values(name: str, now: Mapping[str, Any]) -> dict[str, Any]:
+    """Every knob as a preset has it; what the data are stays as it is."""
+    base = Experiment().with_(**{knob: value for knob, value in now.items() if value is not None})
+    return preset(name, base).flat()
+
+
+def link_values(runs: Runs, request: gr.Request, names: list[str], own: str) -> list:
+    """What a link asks for: the value of every knob, own data, the open tab. What had to be ignored is said by boot.py. `own` is what
+    this browser tab uploaded last."""
+    query = dict(request.query_params)
+    flat = links.read(runs, query)[0].flat()
+    place, _ = cursor.read_query(query, links.LISTS)
+    tab = gr.Tabs(selected=place.get("tab", cursor.FIELDS["tab"].default))
+    return [*(flat[name] for name in names), {"own": own if uploading.found(runs, own) else flat["own"]}, tab]
+
+
+def _language(request: gr.Request) -> str:
+    """The language a link asks for, or the browser's."""
+    asked = request.query_params.get("lang", "")
+    return asked if asked in LANGUAGES else preferred(request.headers.get("accept-language", ""))

@@ -1,0 +1,39 @@
+"""The box for own sentences: what is read when files come, on the button for pasted text, and when somebody has them read otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+
+from playground.ui.actions import answer
+from playground.ui.bridge import script, told
+from playground.ui.upload import uploading
+
+
+def wire(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], dict]) -> gr.events.Dependency:
+    """Returns what ends a reading; `ask` makes the inputs of a listener (see ui/listeners.py)."""
+
+    def look(asked: Any, files: list[str] | None, text: str, hub: str, **teaching: float | None) -> list:
+        language, own, chosen = (told(asked, name) for name in ("language", "own", "choices"))
+        got = answer(language, lambda: uploading.read(files, text, hub, chosen, language))
+        if "own" not in got:
+            return [got, *[gr.skip()] * 3]
+        new = uploading.taught(own, got["own"], *teaching.values())
+        uploading.KEPT.pop(own)  # it was this visitor's, and this page knows only the new one
+        return [got, "own", *new]
+
+    inputs = {"asked": bridge, "files": upload["files"], "text": upload["text"], "hub": upload["hub"]}
+    inputs |= {name: knobs[name] for name in (*uploading.TAUGHT, "batch_size")}
+    looked = gr.on(
+        [upload["look"].click, upload["files"].upload],
+        look,
+        outputs=[bridge, *(knobs[name] for name in ("task", *uploading.TAUGHT))],
+        api_name="read",
+        concurrency_limit=2,
+        trigger_mode="always_last",
+        **ask(inputs, "readInputs") | {"queue": True, "show_progress": "minimal"},
+    )
+    upload["use"].click(None, list(knobs.values()), None, js=script("train", list(knobs), task="own"), api_visibility="private")
+    return looked.success(None, bridge, None, js=script("takeReading", ["answer"]), api_visibility="private")
