@@ -73,8 +73,8 @@ def lens_of(reader: Reader, run: Run, step: int | None, text: str, written: Sequ
 
 
 def go_wrong(reader: Reader, run: Run, step: int | None, sentences: Sequence[tuple[str, str]]) -> list[str]:
-    """Which of these (source, target) sentences free running gets wrong, of the first `MAX_SENTENCES` that the model can read; first those where
-    it goes wrong on its way: something before the mistake is right, and something comes after it."""
+    """Which of these (source, target) sentences free running gets wrong, of the first `MAX_SENTENCES` that the model can read; first those
+    where it goes wrong on its way: something before the mistake is right, and something comes after it."""
     asked = [text for text, _ in sentences if _readable(reader, run, text)][:MAX_SENTENCES]
     sources = [reader.read(run, text)[1] for text in asked]
 

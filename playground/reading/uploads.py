@@ -7,20 +7,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from playground.config import Refusal
-from playground.reading.column_mapping import Choices, Column, Plan, plan
-from playground.reading.encodings import Encoding
+from playground.reading.column_mapping import Choices, Plan, plan
 from playground.reading.filtering import REASONS, Pair, PreviewRow, RowFilter, Sifted, sift, traces
 from playground.reading.formats import escapes
 from playground.reading.formats.cells import licence
 from playground.reading.formats.limits import LINE_LIMIT, SAMPLE
-from playground.reading.formats.table import Notes, Row, Source, Table
+from playground.reading.formats.table import Row, Source, Table
 from playground.reading.hub import from_hub
 from playground.reading.opening import Opened, find_table, open_files
+from playground.reading.pairs import Pairs, check_size
 from playground.reading.text import normalise
 from playground.reading.unpacking import File
 from playground.words import say
@@ -30,36 +28,6 @@ __all__ = ["REASONS", "Choices", "Pair", "Pairs", "PreviewRow", "as_json", "read
 SHOWN_LINES = 8  # line numbers named in a sentence of the report
 _SHOWN_LANGUAGES = 6
 _LONGEST_CREDIT = 1000  # characters
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """What was understood. `lines` counts rows: lines, but a quoted cell that goes over several makes them one."""
-
-    pairs: tuple[Pair, ...]
-    dropped: dict[str, tuple[int, ...]]  # reason (one of REASONS) -> lines
-    lines: int
-    kind: str  # which reader understood it
-    names: tuple[str, ...]
-    credit: str = ""  # whom the sentences are owed to: the licence in a column, in the format, or beside them in an archive
-    notes: Notes = ()  # what else a person should know: keys and values of sentences
-    unit: str = "line"  # what `Pair.line` and the numbers in `dropped` count: "line", "row" or "item"
-    columns: tuple[Column, ...] = ()
-    chosen: tuple[int, int] = (0, 1)  # the columns of source and target
-    header: bool = False  # whether the first row was taken as names of columns
-    named: bool = False  # whether the format itself names the columns, so that no row does
-    encodings: tuple[Encoding, ...] = ()  # one for each file
-    preview: tuple[PreviewRow, ...] = ()  # the first rows as they were understood
-    dropped_rows: dict[str, tuple[PreviewRow, ...]] = field(default_factory=dict)  # the first of each reason
-    traces: tuple[str, ...] = ()  # what tools left in the sentences (kinds of formats.escapes), undone if `undone`
-    undone: bool = False
-
-    @cached_property
-    def units(self) -> dict[str, tuple[int, int]]:
-        """How many different words, and characters, the sources and the targets have."""
-        sides = ([pair.src for pair in self.pairs], [pair.tgt for pair in self.pairs])
-        words, characters = (len(set(" ".join(side).split())) for side in sides), (len(set().union(*side)) for side in sides)
-        return {"words": tuple(words), "characters": tuple(characters)}
 
 
 def read_files(files: Sequence[File], choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008 (it is frozen)
@@ -87,7 +55,7 @@ def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_
     if not sifted.kept:
         raise _none_kept(opened.name, len(rows), dropped, table.unit)
     owed = _credit(rows, how)
-    return Pairs(
+    found = Pairs(
         tuple(sifted.kept), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
         credit=owed or normalise(table.credit) or opened.credit,
         notes=(*opened.notes, *table.notes, *_notes(rows, sifted, how, bool(owed)), *_traces(left, choices.undo)),
@@ -96,6 +64,8 @@ def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_
         dropped_rows={reason: tuple(seen) for reason, seen in sifted.shown.items() if seen},
         traces=tuple(kind for kind in escapes.KINDS if any(kind in side for side in left.values())), undone=bool(choices.undo),
     )  # fmt: skip
+    check_size(found)
+    return found
 
 
 def _raw(row: Row, sources: Sequence[Source], table: Table) -> str:

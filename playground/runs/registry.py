@@ -194,6 +194,9 @@ class Runs:
             self._runs[run.id] = run
         try:
             self.store.create(run, contents)
+        except Refusal:  # own data that are too large to be kept
+            del self._runs[run.id]
+            raise
         except OSError as error:
             del self._runs[run.id]
             log.warning("a new run could not be written: %s", error)

@@ -8,6 +8,7 @@ ENDLESS = 100_000  # characters: a file with such a line has lost its line ends
 MOST_LINES = 400_000  # lines, rows or items looked at
 COLUMN_LIMIT = 64
 PAIR_LIMIT = 200_000
+JSON_LIMIT = 64_000_000  # bytes in UTF-8 of what is kept of an upload, or of anything else beside a run: what is larger is never opened
 SECONDS = 10  # for the whole reading
 MEMORY_LIMIT = 300 * 1024**2  # bytes, for the whole reading
 SAMPLE = 1000  # lines looked at to recognise a format
