@@ -15,6 +15,7 @@ from playground.reading.encodings import Encoding
 from playground.reading.filtering import Pair, PreviewRow
 from playground.reading.formats import limits
 from playground.reading.formats.table import Notes
+from playground.reading.text import normalise
 
 _PART = 5000  # pairs that are turned into JSON at once
 
@@ -47,6 +48,16 @@ class Pairs:
         sides = ([pair.src for pair in self.pairs], [pair.tgt for pair in self.pairs])
         words, characters = (len(set(" ".join(side).split())) for side in sides), (len(set().union(*side)) for side in sides)
         return {"words": tuple(words), "characters": tuple(characters)}
+
+    @cached_property
+    def references(self) -> dict[str, tuple[str, ...]]:
+        """Source, as `normalise` leaves it -> every different target it has, in their order. Threads that ask at the same time for the
+        first time may each make it; they are equal."""
+        found: dict[str, list[str]] = {}
+        for src, tgt, _ in self.pairs:
+            source = normalise(src)
+            found.setdefault(src if src == source else source, []).append(tgt)  # of two equal texts the one that is there anyway
+        return {source: tuple(dict.fromkeys(targets)) for source, targets in found.items()}
 
 
 def to_json(pairs: Pairs) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 import io
 import json
+import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import patch
 
 import pytest
@@ -12,7 +14,8 @@ from hypothesis import strategies as st
 from playground.config import Refusal
 from playground.reading.formats import limits
 from playground.reading.pairs import Pairs, check_size, json_parts, to_json
-from playground.reading.uploads import read_files
+from playground.reading.text import normalise
+from playground.reading.uploads import Pair, read_files
 from playground.words import LANGUAGES
 
 cells = st.text(st.sampled_from('ab"\\é狗𝄞👍 <&'), min_size=1, max_size=30)
@@ -79,3 +82,37 @@ def test_a_zip_that_keeps_every_other_limit_is_refused_when_it_is_read():
     with pytest.raises(Refusal) as refusal:
         read_files([("a.zip", file.getvalue())])
     assert refusal.value.key == "data.too_large_to_keep"
+
+
+# --- what is right ---
+
+
+def pairs_of(*rows: tuple[str, str]) -> Pairs:
+    return Pairs(tuple(Pair(src, tgt, line) for line, (src, tgt) in enumerate(rows, 1)), {}, len(rows), "tsv", ("a.tsv",))
+
+
+def test_every_different_target_of_a_source_is_right_in_their_order():
+    pairs = pairs_of(("a", "z"), ("b", "y"), ("a", "x"), ("a", "z"), ("cafe\u0301", "w"), (" b ", "v"))
+    assert pairs.references == {"a": ("z", "x"), "b": ("y", "v"), "caf\u00e9": ("w",)}
+    assert pairs.references is pairs.references
+
+
+@given(st.lists(st.tuples(st.text(st.sampled_from("ab e\u0301é"), max_size=3), st.sampled_from("xyz")), max_size=20))
+def test_what_is_right_is_what_a_search_through_all_pairs_finds(rows):
+    found = pairs_of(*rows).references
+    for source in {normalise(src) for src, _ in rows}:
+        assert found[source] == tuple(dict.fromkeys(tgt for src, tgt in rows if normalise(src) == source))
+    assert len(found) == len({normalise(src) for src, _ in rows})
+
+
+def test_a_source_with_very_many_targets_takes_time_by_their_number():
+    start = time.process_time()
+    assert len(pairs_of(*(("a", f"t{n}") for n in range(50_000))).references["a"]) == 50_000
+    assert time.process_time() - start < 2
+
+
+def test_threads_that_ask_at_once_are_told_the_same():
+    pairs = pairs_of(*((f"s{n % 700}", f"t{n}") for n in range(3000)))
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: pairs.references, range(40)))
+    assert all(one == found[0] for one in found)

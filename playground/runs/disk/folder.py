@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import torch
 
@@ -41,6 +42,8 @@ PLAIN = (
     "name", "owner", "label", "secret", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live",
     "checkpoint_step",
 )  # fmt: skip
+
+_PAIRS: WeakValueDictionary[str, Pairs] = WeakValueDictionary()  # digest -> own data that some run has: all runs have the same ones
 
 
 def pack_run(run: Run, parameters: Mapping[str, torch.Tensor]) -> dict[str, bytes]:
@@ -83,7 +86,9 @@ def describe(contents: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
 def pack_pairs(pairs: Pairs) -> bytes:
     """pairs.json. Raises Refusal when it would be too large to be read back."""
     check_size(pairs)
-    return b"".join(json_parts(pairs))
+    data = b"".join(json_parts(pairs))
+    _PAIRS.setdefault(files.digest(data), pairs)
+    return data
 
 
 class Folder:
@@ -166,9 +171,13 @@ class Folder:
     def pairs(self) -> Pairs | None:
         if not self.has("pairs.json"):
             return None
-        said = files.parse_json(self.read("pairs.json"), "pairs.json")
+        data, digest = self.read("pairs.json"), self.entries["pairs.json"]["sha256"]
+        known = _PAIRS.get(digest)
+        if known is not None:
+            return known
+        said = files.parse_json(data, "pairs.json")
         try:
-            return read_report.from_json(said, said["pairs"])
+            return _PAIRS.setdefault(digest, read_report.from_json(said, said["pairs"]))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise Refusal("runs.not_a_run", what="pairs.json") from error
 
