@@ -10,6 +10,8 @@ from typing import NoReturn
 from playground.config import FORMER_NAMES, KNOBS, PRESETS, default
 from playground.words import LANGUAGES, known, say
 
+SAME_LANGUAGE = "lines that follow one another are pairs even if they seem to be in one language"
+
 
 class Parser(argparse.ArgumentParser):
     """argparse, but a mistake is one sentence."""
@@ -35,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
         "--data", nargs="+", type=Path, metavar="FILE", help="own pairs: a file of any format that `read` knows, or two line-aligned files"
     )
     command.add_argument("--swap", action="store_true", help="the second column or file is the source")
+    command.add_argument("--same-language", action="store_true", help=SAME_LANGUAGE)
     command.add_argument("--json", action="store_true", help="one JSON object per validation, and a last one")
     for name in KNOBS:
         help = say("en", f"knobs.{name}.help") if known("en", f"knobs.{name}.help") else name
@@ -65,6 +68,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--header", choices=("yes", "no"), help="whether the first row names the columns")
     command.add_argument("--encoding", default="", metavar="NAME", help="one for all files, or one for each with a comma between")
     command.add_argument("--undo", action="store_true", help="undo what tools left in the sentences, such as &apos; and @@")
+    command.add_argument("--same-language", action="store_true", help=SAME_LANGUAGE)
     command.add_argument("--language", choices=LANGUAGES, default="en", help="of the report")
     command.add_argument("--json", action="store_true", help="one JSON object, also about a mistake")
 

@@ -59,6 +59,7 @@ class Choices:
     encoding: str = ""  # one for all files, or one for each with commas between
     undo: bool | None = None  # traces of tools in the sentences (see formats.escapes); None only tells of them
     swap: bool = False  # source and target change places, whichever they are
+    same_language: bool = False  # lines that follow one another are pairs even where they seem to be in one language
 
 
 def column(text: str | None) -> int | str | None:

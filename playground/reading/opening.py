@@ -75,8 +75,18 @@ def _check_lines(sources: Sequence[Source]) -> None:
                 raise Refusal("data.endless_line", name=source.name, line=number, limit=ENDLESS)
 
 
+def lost_side(opened: Opened) -> Refusal | None:
+    """What to say when the one file of an archive doesn't say what belongs together: beside it was another that can't be read."""
+    left_out = next((values for key, values in opened.notes if key == "data.note_left_out"), None)
+    if left_out is None or len(opened.sources) > 1:
+        return None
+    return Refusal("data.lost_side", name=left_out["name"], taken=opened.name, members=left_out["members"])
+
+
 def _refusal(opened: Opened) -> Refusal:
     """Why no reader knew what to do."""
+    if lost := lost_side(opened):
+        return lost
     if any(not source.lines for source in opened.sources) or len(opened.sources) == 2:
         return Refusal("data.not_understood", name=opened.name)
     return delimited.refusal(opened.sources)

@@ -14,10 +14,11 @@ from playground.reading.column_mapping import Choices, Plan, plan
 from playground.reading.filtering import REASONS, Pair, PreviewRow, RowFilter, Sifted, sift, traces
 from playground.reading.formats import escapes
 from playground.reading.formats.cells import licence
+from playground.reading.formats.language_id import main_language
 from playground.reading.formats.limits import LINE_LIMIT, SAMPLE
 from playground.reading.formats.table import Row, Source, Table
 from playground.reading.hub import from_hub
-from playground.reading.opening import Opened, find_table, open_files
+from playground.reading.opening import Opened, find_table, lost_side, open_files
 from playground.reading.pairs import Pairs, check_size
 from playground.reading.text import normalise
 from playground.reading.unpacking import File
@@ -28,6 +29,7 @@ __all__ = ["REASONS", "Choices", "Pair", "Pairs", "PreviewRow", "as_json", "read
 SHOWN_LINES = 8  # line numbers named in a sentence of the report
 _SHOWN_LANGUAGES = 6
 _LONGEST_CREDIT = 1000  # characters
+_QUOTED = 60  # characters of a sentence in another sentence
 
 
 def read_files(files: Sequence[File], choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008 (it is frozen)
@@ -46,6 +48,8 @@ def read_hub(dataset: str, config: str, split: str, choices: Choices = Choices()
 
 
 def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_characters: int) -> Pairs:
+    if table.by_order:
+        _check_order(opened, rows, choices.same_language)
     how = plan(opened.name, table, rows, choices)
     left = traces(rows, how)
     guessed = any(encoding.guessed for encoding in opened.encodings)
@@ -66,6 +70,17 @@ def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_
     )  # fmt: skip
     check_size(found)
     return found
+
+
+def _check_order(opened: Opened, rows: Sequence[Row], same_language: bool) -> None:
+    """Raises Refusal where lines that follow one another are hardly pairs: beside them was a file that can't be read, or all of them seem
+    to be in one language and nobody has said that they may."""
+    if lost := lost_side(opened):
+        raise lost
+    sides = list(zip(*(row.cells for row in rows[:SAMPLE] if len(row.cells) == 2 and not row.fault), strict=True))
+    if sides and not same_language and main_language(sides[0]) == main_language(sides[1]) != "":
+        one, two = (normalise(side[0])[:_QUOTED] for side in sides)
+        raise Refusal("data.same_language", name=opened.name, one=one, two=two)
 
 
 def _raw(row: Row, sources: Sequence[Source], table: Table) -> str:

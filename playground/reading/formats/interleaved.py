@@ -1,6 +1,6 @@
 """Interleaved text: one file in which a line of the source is followed by the line of the target.
 
-Nothing in such a file says so but its lines: their labels, the blank lines between pairs, the writing or the spelling of two languages
+Nothing in such a file says so but its lines: their labels, the blank lines between pairs, the scripts or the spelling of two languages
 in turn. Without one of these it is not recognised, for a line too many would shift all that follow.
 """
 
@@ -15,7 +15,7 @@ from math import log
 
 from playground.reading.formats.columns import is_language
 from playground.reading.formats.keyed import unquoted
-from playground.reading.formats.language_id import tongue, writing
+from playground.reading.formats.language_id import line_language, line_script
 from playground.reading.formats.limits import SAMPLE
 from playground.reading.formats.names import direction, role
 from playground.reading.formats.records import too_long
@@ -107,15 +107,15 @@ def read_interleaved(sources: Sequence[Source]) -> Table | None:
     lines = sources[0].lines
     blocks = list(_blocks(lines))
     if len(blocks) > 1 and sum(len(block) == 2 for block in blocks) * 10 >= len(blocks) * 9:
-        return Table("interleaved", [_pair(lines, block) if len(block) == 2 else _orphan(lines, block) for block in blocks])
+        return Table("interleaved", [_pair(lines, block) if len(block) == 2 else _orphan(lines, block) for block in blocks], by_order=True)
     filled = [place for block in blocks for place in block]
     if sum(len(block) == 1 for block in blocks) * 10 >= len(blocks) * 9:  # a blank line after every line says nothing
         blocks = [filled]
-    for sides in (partial(_by_kind, _script), partial(_by_kind, _tongue), _by_letters):
+    for sides in (partial(_by_kind, _script), partial(_by_kind, _language), _by_letters):
         languages = dict(zip(filled, sides([lines[place] for place in filled]), strict=False))
         rows = [row for block in blocks for row in _turns(lines, block, languages)] if languages else []
         if rows and sum(not row.fault for row in rows) * 20 >= len(filled) * 9:
-            return Table("interleaved", rows)
+            return Table("interleaved", rows, by_order=sides is _by_letters)
     return None
 
 
@@ -165,18 +165,14 @@ def _by_kind(kind_of: Callable[[str], tuple[str, float]], lines: Sequence[str]) 
     return found if 10 * right >= 9 * said.total() else []
 
 
-def _tongue(line: str) -> tuple[str, float]:
-    return tongue(line), 4.5
+def _language(line: str) -> tuple[str, float]:
+    return line_language(line), 4.5
 
 
 def _script(line: str) -> tuple[str, float]:
-    """The writing most letters of a line are in; any kana make it Japanese. A word of few letters may be a name."""
-    letters = filter(str.isalpha, set(line[:_BEGINNING]))
-    counts = {"LATIN": sum(1 for _ in letters)} if line.isascii() else Counter(map(writing, letters))
-    if "HIRAGANA" in counts or "KATAKANA" in counts:
-        return "JAPANESE", 6.0
-    most, script = max(((count, name) for name, count in counts.items()), default=(0, ""))
-    return (script, min(6.0, 1.5 * most)) if most else ("", 0.0)
+    """The script of a line; that of few letters may be a name's."""
+    script, letters = line_script(line)
+    return script, 6.0 if script == "JAPANESE" else min(6.0, 1.5 * letters)
 
 
 def _by_letters(lines: Sequence[str]) -> list[int]:

@@ -42,6 +42,7 @@ class Table:
     pair: tuple[int, int] | None = None  # the columns of source and target, when the format says
     credit: str = ""
     notes: Notes = ()
+    by_order: bool = False  # whether nothing says that two lines are a pair but that one follows the other
 
 
 # None: not this format. Raises Refusal, and nothing else, when it is this format but broken.

@@ -52,8 +52,8 @@ def pairs(runs: Runs, experiment: Experiment) -> tuple[Pairs | None, str]:
 
 def read(files: list[str] | None, text: str | None, hub: str | None, chosen: str, language: str) -> dict[str, Any]:
     """Reads what was given and says how it was understood: the id under which it is kept, and all that a person needs to judge and change
-    it. `hub` is "owner/name", perhaps with a configuration and a split behind; `chosen` is JSON: the fields of `Choices` that somebody has
-    set, nothing for none."""
+    it; or, under "ask", what has to be confirmed first. `hub` is "owner/name", perhaps with a configuration and a split behind; `chosen`
+    is JSON: the fields of `Choices` that somebody has set, nothing for none."""
     text, hub = (text or "").strip("\n"), (hub or "").strip()
     there = {"files": files, "text": text.strip(), "hub": hub}
     what = [say(language, f"page.what_{name}") for name, value in there.items() if value]
@@ -61,12 +61,16 @@ def read(files: list[str] | None, text: str | None, hub: str | None, chosen: str
         raise Refusal("page.nothing_to_read")
     if len(what) > 1:
         raise Refusal("page.two_inputs", what=", ".join(what))
-    if hub:
-        found = upload_process.read_hub(*hub.split()[:3], choices=choices(chosen))
-    else:
-        found = upload_process.read(
-            _given(files) if files else [(say(language, "page.pasted"), text.encode("utf-8", "replace"))], choices(chosen)
-        )
+    try:
+        if hub:
+            found = upload_process.read_hub(*hub.split()[:3], choices=choices(chosen))
+        else:
+            given = _given(files) if files else [(say(language, "page.pasted"), text.encode("utf-8", "replace"))]
+            found = upload_process.read(given, choices(chosen))
+    except Refusal as refusal:
+        if refusal.key != "data.same_language":
+            raise
+        return {"ask": refusal.say(language)}
     return {"own": keep(found), "reading": shown(found, language)}
 
 
@@ -91,7 +95,9 @@ def choices(chosen: str) -> Choices:
         raise Refusal("page.not_a_choice") from None
     whole = all(value is None or (type(value) is int and 0 <= value < COLUMN_LIMIT) for value in (made.source, made.target))
     known = set(made.encoding.split(",")) <= {*ENCODINGS, ""} if isinstance(made.encoding, str) else False
-    if not (whole and known and made.header in (None, True, False) and made.undo in (None, True, False) and made.swap in (True, False)):
+    maybe = all(value in (None, True, False) for value in (made.header, made.undo))
+    sure = all(value in (True, False) for value in (made.swap, made.same_language))
+    if not (whole and known and maybe and sure):
         raise Refusal("page.not_a_choice")
     return made
 

@@ -14,6 +14,8 @@ from tests.ui.test_actions import MINE, TINY, actions, wait
 
 LINES = "\n".join(f"word{n} again\twort{n} noch" for n in range(60))
 
+POEM = "I have been one\nAnd this is what I had\n\nThe day was not so long\nThat there would be no end"
+
 
 @pytest.fixture
 def upload(tmp_path):
@@ -59,6 +61,24 @@ def test_undone_traces_are_undone_in_what_is_shown(upload):
     assert upload("we walk@@ ed\tx y\n" * 3)["reading"]["rows"][0]["cells"] == ("we walk@@ ed", "x y")
     undone = upload("we walk@@ ed\tx y\n" * 3, chosen='{"undo": true}')["reading"]
     assert undone["rows"][0]["cells"] == ("we walked", "x y")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_lines_of_one_language_are_asked_about_before_they_are_pairs(upload, language):
+    kept = len(uploading.KEPT)
+    asked = upload(POEM, "poem.txt", language=language)
+    assert asked == {"ask": say(language, "data.same_language", name="poem.txt", one="I have been one", two="And this is what I had")}
+    assert len(uploading.KEPT) == kept
+    confirmed = upload(POEM, "poem.txt", chosen='{"same_language": true}', language=language)
+    assert confirmed["reading"]["pairs"] == 2
+    assert confirmed["own"] in uploading.KEPT
+
+
+@pytest.mark.parametrize("chosen", ['{"same_language": null}', '{"same_language": []}', '{"swap": "yes"}', '{"undo": {}}', "[]", "{"])
+def test_choices_that_no_control_makes_are_refused(chosen):
+    with pytest.raises(Refusal) as refused:
+        uploading.choices(chosen)
+    assert refused.value.key == "page.not_a_choice"
 
 
 def test_a_header_is_asked_for_only_where_there_may_be_one(upload):
