@@ -11,7 +11,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.reading.column_mapping import Choices, Plan, plan
-from playground.reading.filtering import REASONS, Pair, PreviewRow, RowFilter, Sifted, sift, traces
+from playground.reading.filtering import REASONS, FilteredRows, Pair, PreviewRow, RowFilter, filter_rows, traces
 from playground.reading.formats import escapes
 from playground.reading.formats.cells import licence
 from playground.reading.formats.language_id import main_language
@@ -26,10 +26,10 @@ from playground.words import say
 
 __all__ = ["REASONS", "Choices", "Pair", "Pairs", "PreviewRow", "as_json", "read_files", "report"]
 
-SHOWN_LINES = 8  # line numbers named in a sentence of the report
-_SHOWN_LANGUAGES = 6
-_LONGEST_CREDIT = 1000  # characters
-_QUOTED = 60  # characters of a sentence in another sentence
+MAX_LINE_NUMBERS = 8  # in a sentence of the report
+_MAX_LANGUAGE_PAIRS = 6
+_MAX_CREDIT_CHARACTERS = 1000
+_MAX_QUOTED_CHARACTERS = 60  # of a sentence within a sentence of ours
 
 
 def read_files(files: Sequence[File], choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008 (it is frozen)
@@ -53,19 +53,19 @@ def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_
     how = plan(opened.name, table, rows, choices)
     left = traces(rows, how)
     guessed = any(encoding.guessed for encoding in opened.encodings)
-    sieve = RowFilter(how, bool(table.columns), max_characters, guessed, left if choices.undo else {})
-    sifted = sift(opened.name, rows, sieve, lambda row: _raw(row, opened.sources, table))
-    dropped = {reason: tuple(lines) for reason, lines in sifted.dropped.items() if lines}
-    if not sifted.kept:
+    row_filter = RowFilter(how, bool(table.columns), max_characters, guessed, left if choices.undo else {})
+    filtered = filter_rows(opened.name, rows, row_filter, lambda row: _raw(row, opened.sources, table))
+    dropped = {reason: tuple(lines) for reason, lines in filtered.dropped.items() if lines}
+    if not filtered.kept:
         raise _none_kept(opened.name, len(rows), dropped, table.unit)
     owed = _credit(rows, how)
     found = Pairs(
-        tuple(sifted.kept), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
+        tuple(filtered.kept), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
         credit=owed or normalise(table.credit) or opened.credit,
-        notes=(*opened.notes, *table.notes, *_notes(rows, sifted, how, bool(owed)), *_traces(left, choices.undo)),
+        notes=(*opened.notes, *table.notes, *_notes(rows, filtered, how, bool(owed)), *_traces(left, choices.undo)),
         unit=table.unit, columns=how.columns, chosen=(how.source, how.target), header=how.header > 0,
-        named=bool(table.columns) and table.kind != "two_files", encodings=opened.encodings, preview=tuple(sifted.preview),
-        dropped_rows={reason: tuple(seen) for reason, seen in sifted.shown.items() if seen},
+        named=bool(table.columns) and table.kind != "two_files", encodings=opened.encodings, preview=tuple(filtered.preview),
+        dropped_rows={reason: tuple(seen) for reason, seen in filtered.shown.items() if seen},
         traces=tuple(kind for kind in escapes.KINDS if any(kind in side for side in left.values())), undone=bool(choices.undo),
     )  # fmt: skip
     check_size(found)
@@ -79,7 +79,7 @@ def _check_order(opened: Opened, rows: Sequence[Row], same_language: bool) -> No
         raise lost
     sides = list(zip(*(row.cells for row in rows[:SAMPLE] if len(row.cells) == 2 and not row.fault), strict=True))
     if sides and not same_language and main_language(sides[0]) == main_language(sides[1]) != "":
-        one, two = (normalise(side[0])[:_QUOTED] for side in sides)
+        one, two = (normalise(side[0])[:_MAX_QUOTED_CHARACTERS] for side in sides)
         raise Refusal("data.same_language", name=opened.name, one=one, two=two)
 
 
@@ -108,17 +108,17 @@ def _credit(rows: Sequence[Row], how: Plan) -> str:
         if place not in (how.source, how.target):
             cells = [row.cells[place] for row in rows if len(row.cells) > place and row.line != how.header]
             if licence(cells[:SAMPLE]) and (found := licence(cells)):
-                return found if len(found) <= _LONGEST_CREDIT else found[: _LONGEST_CREDIT - 1] + "…"
+                return found if len(found) <= _MAX_CREDIT_CHARACTERS else found[: _MAX_CREDIT_CHARACTERS - 1] + "…"
     return ""
 
 
-def _notes(rows: Sequence[Row], sifted: Sifted, how: Plan, credited: bool) -> Iterator[tuple[str, dict[str, Any]]]:
-    same = [pair.line for pair in sifted.kept if pair.src == pair.tgt]
+def _notes(rows: Sequence[Row], filtered: FilteredRows, how: Plan, credited: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    same = [pair.line for pair in filtered.kept if pair.src == pair.tgt]
     tall = [row.line for row in rows if row.height > 1]
     names = [column.name or str(place) for place, column in enumerate(how.columns, 1)]
     if how.together:
-        found = ", ".join(f"{names[one]}–{names[two]} ({count})" for one, two, count in how.together[:_SHOWN_LANGUAGES])
-        more = ", …" if len(how.together) > _SHOWN_LANGUAGES else ""
+        found = ", ".join(f"{names[one]}–{names[two]} ({count})" for one, two, count in how.together[:_MAX_LANGUAGE_PAIRS])
+        more = ", …" if len(how.together) > _MAX_LANGUAGE_PAIRS else ""
         yield "data.note_languages", {"found": found + more, "source": names[how.source], "target": names[how.target]}
     elif how.width - credited > 2:
         yield "data.note_columns", {"width": how.width, "source": names[how.source], "target": names[how.target]}
@@ -151,7 +151,7 @@ def report(pairs: Pairs, language: str) -> list[str]:
 
 def places(lines: Sequence[int], unit: str, language: str) -> str:
     """Where something is: "line 3", "rows 21, 40", "items 1, 2, 3, …"."""
-    where = ", ".join(map(str, lines[:SHOWN_LINES])) + (", …" if len(lines) > SHOWN_LINES else "")
+    where = ", ".join(map(str, lines[:MAX_LINE_NUMBERS])) + (", …" if len(lines) > MAX_LINE_NUMBERS else "")
     return say(language, f"data.{unit}s" if len(lines) > 1 else f"data.{unit}", where=where)
 
 

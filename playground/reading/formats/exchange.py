@@ -10,7 +10,7 @@ from typing import NamedTuple
 from playground.config import Refusal
 from playground.reading.formats.columns import CREDITS
 from playground.reading.formats.items import CELL_LIMIT, bounded, within
-from playground.reading.formats.limits import COLUMN_LIMIT, MOST_LINES
+from playground.reading.formats.limits import COLUMN_LIMIT, MAX_LINES
 from playground.reading.formats.table import Row, Source, Table
 from playground.reading.formats.xml_events import Events, parse, root
 from playground.reading.text import normalise
@@ -49,8 +49,8 @@ class _Units(Events):
         return self.languages[known]
 
     def add(self, line: int, variants: Sequence[tuple[str, str]], fault: str = "") -> None:
-        if len(self.units) == MOST_LINES or len(self.units) * len(self.names) > CELL_LIMIT:
-            raise Refusal("data.too_many_items", name=self.name, limit=MOST_LINES)
+        if len(self.units) == MAX_LINES or len(self.units) * len(self.names) > CELL_LIMIT:
+            raise Refusal("data.too_many_items", name=self.name, limit=MAX_LINES)
         self.units.append(_Unit(line, tuple((self.place(language), text) for language, text in variants), fault))
 
     def table(self, kind: str, source: str | None) -> Table:

@@ -23,13 +23,13 @@ from playground.reading.formats.table import Row, Source, Table
 
 _LABEL = re.compile(r"\s*(?:[-*•] )?(?:([^\W\d_][\w-]{0,14}) ?([:：>\t])|[\[(<]([^\W\d_][\w-]{0,14})[\])>])")
 _RULE = re.compile(r"[-=*_~#\s]*")
-_MOST_LABELS = 6
-_FEWEST = 20  # lines from which two languages can be told
+_MAX_LABELS = 6
+_MIN_LINES = 20  # from which two languages can be told apart
 _RIGHT = 0.8  # of the lines, left out one by one, fall on their own side; in one language less than half
-_MOST = 8.0  # log of the odds that a line's spelling may say
-_SLIP = 10.0  # of the odds that no line is missing or too many
-_KNOWN = 1.0  # of the odds from which on something is known of a line
-_BEGINNING = 100  # characters of a line that say what language it is in
+_MAX_LOG_ODDS = 8.0  # log of the odds that a line's spelling may say
+_SLIP = 10.0  # log of the odds that no line is missing or too many
+_KNOWN = 1.0  # log of the odds from which on something is known of a line
+_MAX_LINE_CHARACTERS = 100  # that say what language it is in
 
 
 def read_labelled(sources: Sequence[Source]) -> Table | None:
@@ -40,7 +40,7 @@ def read_labelled(sources: Sequence[Source]) -> Table | None:
     filled = [line for line in lines[:SAMPLE] if not _RULE.fullmatch(line)]
     counts = Counter(label for label in map(_label, filled) if label)
     labels = [label for label, count in counts.items() if count > 1 and count * 10 >= len(filled)]
-    if not 1 < len(labels) <= _MOST_LABELS or sum(counts[label] for label in labels) * 10 < len(filled) * 9:
+    if not 1 < len(labels) <= _MAX_LABELS or sum(counts[label] for label in labels) * 10 < len(filled) * 9:
         return None
     if _are_cells([line for line in filled if _label(line) in labels], labels):
         return None
@@ -181,7 +181,7 @@ def _by_letters(lines: Sequence[str]) -> list[int]:
     Naive Bayes over groups of three letters, learnt from every second line at the beginning of the file. That there are two languages
     is believed if lines left out of what is learnt mostly fall on their own side; in one language about half of them do.
     """
-    if len(lines) < _FEWEST:
+    if len(lines) < _MIN_LINES:
         return []
     sample = [tuple(dict.fromkeys(_groups(line))) for line in lines[:SAMPLE]]
     sides = [Counter(group for groups in set(sample[parity::2]) for group in groups) for parity in (0, 1)]  # what is repeated counts once
@@ -197,7 +197,7 @@ def _by_letters(lines: Sequence[str]) -> list[int]:
 
 
 def _groups(line: str) -> Iterator[tuple[str, str, str]]:
-    text = f" {line[:_BEGINNING].casefold()} "
+    text = f" {line[:_MAX_LINE_CHARACTERS].casefold()} "
     return zip(text, text[1:], text[2:], strict=False)
 
 
@@ -209,7 +209,7 @@ def _smooth(scores: Sequence[float]) -> list[int]:
     """
     best, came = (0.0, 0.0), []
     for place, score in enumerate(scores):
-        gain = max(-_MOST, min(_MOST, score)) * (-1 if place % 2 else 1)
+        gain = max(-_MAX_LOG_ODDS, min(_MAX_LOG_ODDS, score)) * (-1 if place % 2 else 1)
         came.append((0 if best[0] >= best[1] - _SLIP else 1, 1 if best[1] >= best[0] - _SLIP else 0))
         best = (max(best[0], best[1] - _SLIP) + gain, max(best[1], best[0] - _SLIP) - gain)
     state, turns = int(best[1] > best[0]), []

@@ -49,17 +49,17 @@ _LETTERS = {
     "vi": "ơưđạảấầậắệềếểọốồộớờợủứừựáàéèíìóòúùâêô",
 }  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-_BEGINNING = 100  # characters of a line that are looked at
+_MAX_LINE_CHARACTERS = 100  # that are looked at
 
 
 def _weights() -> dict[str, list[tuple[str, float]]]:
     """Word or letter -> languages, each with the more weight the fewer they are."""
     known: dict[str, list[str]] = {}
     for table, cut in ((_WORDS, str.split), (_LETTERS, list)):
-        for language, signs in table.items():
-            for sign in cut(signs):
-                known.setdefault(sign if table is _WORDS else f"'{sign}", []).append(language)
-    return {sign: [(language, 1 / len(languages)) for language in languages] for sign, languages in known.items()}
+        for language, features in table.items():
+            for feature in cut(features):
+                known.setdefault(feature if table is _WORDS else f"'{feature}", []).append(language)
+    return {feature: [(language, 1 / len(languages)) for language in languages] for feature, languages in known.items()}
 
 
 _WEIGHTS = _weights()
@@ -69,7 +69,7 @@ _SCRIPTS = {  # that write one language, or hardly any other
     "CJK": "zh", "JAPANESE": "ja", "HANGUL": "ko", "GREEK": "el", "HEBREW": "he", "THAI": "th", "ARMENIAN": "hy", "GEORGIAN": "ka",
     "TAMIL": "ta", "TELUGU": "te", "KANNADA": "kn", "MALAYALAM": "ml",
 }  # fmt: skip
-_FEWEST_SIGNS, _SIGNS_PER_LINE = 2.0, 0.15  # what must speak for a language before lines are said to be in it
+_MIN_EVIDENCE, _MIN_EVIDENCE_PER_LINE = 2.0, 0.15  # what must speak for a language before lines are said to be in it
 _CLEARLY = 1.4  # times as much as for the next language
 
 
@@ -92,12 +92,12 @@ def main_language(lines: Sequence[str]) -> str:
     for line in lines:
         scores.update(_scores(line))
     (best, most), (_, second) = [*scores.most_common(2), ("", 0.0), ("", 0.0)][:2]
-    return best if most >= max(_FEWEST_SIGNS, _SIGNS_PER_LINE * len(lines), _CLEARLY * second) else ""
+    return best if most >= max(_MIN_EVIDENCE, _MIN_EVIDENCE_PER_LINE * len(lines), _CLEARLY * second) else ""
 
 
 def line_script(line: str) -> tuple[str, int]:
     """The script of most letters at the beginning of a line, and how many different ones are in it; any kana make it Japanese."""
-    letters = filter(str.isalpha, set(line[:_BEGINNING]))
+    letters = filter(str.isalpha, set(line[:_MAX_LINE_CHARACTERS]))
     counts = {"LATIN": sum(1 for _ in letters)} if line.isascii() else Counter(map(letter_script, letters))
     if "HIRAGANA" in counts or "KATAKANA" in counts:
         return "JAPANESE", sum(counts.values())
@@ -113,10 +113,10 @@ def letter_script(letter: str) -> str:
 
 def _scores(line: str) -> dict[str, float]:
     """Language -> what speaks for it at the beginning of a line."""
-    text = line[:_BEGINNING].lower().replace("’", "'")
-    signs = _WORD.findall(text) + ([] if text.isascii() else [f"'{letter}" for letter in text if not letter.isascii()])
+    text = line[:_MAX_LINE_CHARACTERS].lower().replace("’", "'")
+    features = _WORD.findall(text) + ([] if text.isascii() else [f"'{letter}" for letter in text if not letter.isascii()])
     scores: dict[str, float] = {}
-    for sign in dict.fromkeys(signs):  # each once, and in the same order on every machine: sums of fractions depend on it
-        for language, weight in _WEIGHTS.get(sign, ()):
+    for feature in dict.fromkeys(features):  # each once, and in the same order on every machine: sums of fractions depend on it
+        for language, weight in _WEIGHTS.get(feature, ()):
             scores[language] = scores.get(language, 0.0) + weight
     return scores

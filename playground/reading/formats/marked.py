@@ -10,7 +10,7 @@ from playground.reading.formats.delimited import guess_of
 from playground.reading.formats.language_id import letter_script
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
 from playground.reading.formats.records import too_long
-from playground.reading.formats.separators import STRONG, WEAK, find_mark
+from playground.reading.formats.separators import STRONG, WEAK, find_separator
 from playground.reading.formats.table import Row, Source, Table
 
 BARS = re.compile(r"\|\|\|")
@@ -26,7 +26,7 @@ def read_marked(sources: Sequence[Source]) -> Table | None:
     lines = sources[0].lines
     if _has_bars(lines):
         return Table("bars", _rows(lines, BARS))
-    mark = find_mark(lines, STRONG)
+    mark = find_separator(lines, STRONG)
     return Table("marked", _rows(lines, mark)) if mark and not _is_within_cells(lines[:SAMPLE], mark) else None
 
 
@@ -51,7 +51,7 @@ def read_loose(sources: Sequence[Source]) -> Table | None:
     if len(sources) != 1:
         return None
     lines = sources[0].lines
-    mark = find_mark(lines, WEAK)
+    mark = find_separator(lines, WEAK)
     if mark:
         return Table("marked", _rows(lines, mark))
     filled = [line for line in lines[:SAMPLE] if line.strip()]

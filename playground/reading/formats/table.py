@@ -26,7 +26,7 @@ class Row(NamedTuple):
     height: int = 1  # lines it goes over
 
 
-def told(number: int, line: str) -> Row:
+def comment_row(number: int, line: str) -> Row:
     """The row of a line that tells of the file and holds no pair; a blank one stays blank."""
     return Row(number, [], "header") if line.strip() else Row(number, [""])
 

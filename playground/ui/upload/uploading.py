@@ -15,7 +15,7 @@ import gradio as gr
 from playground.config import USUAL_STEPS, Experiment, Refusal, default
 from playground.reading import writing
 from playground.reading.encodings import ENCODINGS, Encoding
-from playground.reading.filtering import SHOWN_ROWS
+from playground.reading.filtering import MAX_DROPPED_ROWS
 from playground.reading.formats.limits import COLUMN_LIMIT
 from playground.reading.uploads import Choices, Pairs, report
 from playground.runs import upload_process
@@ -126,7 +126,7 @@ def shown(found: Pairs, language: str) -> dict[str, Any]:
             {
                 "why": say(language, f"data.why_{reason}"),
                 "count": f"{len(lines):,}",
-                "more": len(lines) > SHOWN_ROWS and say(language, "page.first_rows", count=SHOWN_ROWS),
+                "more": len(lines) > MAX_DROPPED_ROWS and say(language, "page.first_rows", count=MAX_DROPPED_ROWS),
                 "rows": [row[:2] for row in found.dropped_rows.get(reason, ())],
             }
             for reason, lines in found.dropped.items()

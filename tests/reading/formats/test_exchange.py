@@ -311,10 +311,10 @@ def test_a_dtd_may_be_named_and_is_not_fetched(reference, monkeypatch):
 
 
 def test_limits(monkeypatch):
-    monkeypatch.setattr(exchange, "MOST_LINES", 2)
+    monkeypatch.setattr(exchange, "MAX_LINES", 2)
     assert len(read(tmx(AB, CD)).rows) == 2
     assert refusal(tmx(AB, CD, AB)).key == "data.too_many_items"
-    monkeypatch.setattr(xml_events, "_MOST", 10)
+    monkeypatch.setattr(xml_events, "_MAX_ELEMENTS", 10)
     assert refusal(tmx(AB, CD)).key == "data.xml_tags"
 
 

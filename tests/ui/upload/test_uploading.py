@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from playground.config import TASK_STEPS, Refusal, default
-from playground.reading.column_mapping import SHOWN
+from playground.reading.column_mapping import MAX_CELL_CHARACTERS
 from playground.runs.forecast import suggested
 from playground.ui.links import read as read_link
 from playground.ui.upload import uploading
@@ -124,7 +124,7 @@ def test_what_was_dropped_is_still_known_when_a_run_has_the_sentences(site, uplo
 def test_pairs_that_are_too_long_are_shown(site, upload):
     own = upload(f"{LINES}\n{'long ' * 65}\tlang")["own"]
     found = {block["id"]: block for block in site.get("preview", own=own).json()["blocks"]}
-    assert found["preview-left-out"]["rows"] == [["61", ("long " * 65)[:SHOWN], "lang"]]
+    assert found["preview-left-out"]["rows"] == [["61", ("long " * 65)[:MAX_CELL_CHARACTERS], "lang"]]
     assert found["preview-left-out"]["folded"]
     assert say("en", "data.line", where=61) in found["preview-facts"]["text"]
 
