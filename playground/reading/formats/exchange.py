@@ -16,7 +16,7 @@ from playground.reading.formats.xml_events import Events, parse, root
 from playground.reading.text import normalise
 
 _CODES = {"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "sm", "em"}  # what they hold is formatting, not text
-_REGION = re.compile("(?!zh-(tw|hk|mo))[a-z]{2,3}-([a-z]{2}|[0-9]{3})")  # which is no other writing
+_REGION = re.compile("(?!zh-(tw|hk|mo))[a-z]{2,3}-([a-z]{2}|[0-9]{3})")  # a region where the language has no script of its own
 _BEGUN = ("new", "initial")  # states in which a target may be no more than a copy of the source
 _ASIDE = {"alt-trans", "matches", "glossary", "originalData", "header", "note", "notes", "context-group", "prop-group", "count-group"}
 
