@@ -52,7 +52,7 @@ CORPORA = {
         knobs=CHINESE,
     ),
 }
-SMOKE = {"seeds": 1, "asked": 20, "set": [("steps", 3), ("d_model", 16), ("d_ff", 16), ("tokenizer", "auto"), ("vocabulary", 1000)]}
+SMOKE = {"seeds": 1, "asked": 20, "set": [("steps", 3), ("d_model", 16), ("d_ff", 16), ("tokenizer", "auto"), ("vocab_size", 1000)]}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -10,10 +10,11 @@ from benchmarks.machine import machine, one_line
 from benchmarks.pace import cores
 from benchmarks.suite import note, some_of
 from benchmarks.tables import markdown, percent, seconds, shown, summary, whole
-from playground.config import TASK_STEPS, TASKS, Experiment, default, preset
+from playground.config import TASK_STEPS, Experiment, default, preset
 from playground.data.corpus import build_corpus
 from playground.runs.limits import machine_cores, machine_devices
 from playground.runs.queue.warmup import warm_up
+from playground.tasks.toy_tasks import TASKS
 from playground.training.loop import Training
 
 ABOUT = "every built-in task at default settings, and with one layer, without positions, with one head: exact match, steps, seconds"
@@ -32,7 +33,7 @@ NAMES = {
     "one_head": "1+1, one head",
     "paper_size": "paper's size, 6+6",
 }
-BUILT_IN = [name for name in TASKS if name != "own"]
+BUILT_IN = list(TASKS)
 OWN_PRESET = {"beer": "paper_size"}  # tasks that are a story of their own
 TINY = [
     ("d_model", 16),

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from playground.config import FORMER_NAMES, KNOBS, PRESETS, default
-from playground.words import LANGUAGES, known, say
+from playground.cursor import FIELDS
+from playground.words import ENGLISH, LANGUAGES, known, say
 
 SAME_LANGUAGE = "lines that follow one another are pairs even if they seem to be in one language"
 
@@ -40,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--same-language", action="store_true", help=SAME_LANGUAGE)
     command.add_argument("--json", action="store_true", help="one JSON object per validation, and a last one")
     for name in KNOBS:
-        help = say("en", f"knobs.{name}.help") if known("en", f"knobs.{name}.help") else name
+        help = say(ENGLISH, f"knobs.{name}.help") if known(ENGLISH, f"knobs.{name}.help") else name
         command.add_argument(_option(name), metavar=str(default(name)) or "ID", help=help.replace("%", "%%"))
     for former, name in FORMER_NAMES.items():
         command.add_argument(_option(former), dest=name, help=argparse.SUPPRESS)
@@ -50,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("run", type=Path, metavar="RUN_FOLDER")
     command.add_argument("text", nargs="+", metavar="TEXT")
     command.add_argument("--beam", type=int, metavar="WIDTH", help="beam search instead of the likeliest token at each step")
-    command.add_argument("--length-penalty", type=float, default=0.6)
+    command.add_argument("--length-penalty", type=float, default=FIELDS["penalty"].read(""))
     command.add_argument("--sample", type=float, metavar="TEMPERATURE", help="draw each token")
     command.add_argument("--top-k", type=int, default=0, help="draw from so many of the likeliest tokens; 0: from all")
     command.add_argument("--top-p", type=float, default=1.0, help="draw from the fewest tokens that together are so likely")
@@ -58,6 +59,17 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--prefix", default="", metavar="TEXT", help="the output begins with this")
     command.add_argument("--step", type=int, help="an earlier step of the run's replay")
     command.add_argument("--json", action="store_true")
+
+    command = commands.add_parser("runs", help="list the runs that ship with the app and those that are kept")
+    command.set_defaults(command="runs")
+    command.add_argument("--folder", type=Path, help="where a server keeps its runs, if not in PLAYGROUND_DATA or its usual place")
+    command.add_argument("--csv", type=Path, metavar="FILE", help="write the table here")
+
+    command = commands.add_parser("history", help="the curve of a run, step by step")
+    command.set_defaults(command="history")
+    command.add_argument("run", type=Path, metavar="RUN_FOLDER")
+    command.add_argument("--validations", action="store_true", help="a row for each validation instead")
+    command.add_argument("--csv", type=Path, metavar="FILE", help="write the table here")
 
     command = commands.add_parser("read", help="say what a file of sentence pairs was understood as")
     command.set_defaults(command="read")
@@ -69,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--encoding", default="", metavar="NAME", help="one for all files, or one for each with a comma between")
     command.add_argument("--undo", action="store_true", help="undo what tools left in the sentences, such as &apos; and @@")
     command.add_argument("--same-language", action="store_true", help=SAME_LANGUAGE)
-    command.add_argument("--language", choices=LANGUAGES, default="en", help="of the report")
+    command.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="of the report")
     command.add_argument("--json", action="store_true", help="one JSON object, also about a mistake")
 
     command = commands.add_parser("lab", help="list the labs, or run one")
@@ -77,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("name", nargs="?", metavar="NAME", help="without one, all are listed")
     command.add_argument("--seed", type=int, default=1)
     command.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="settings of the lab")
-    command.add_argument("--language", choices=LANGUAGES, default="en")
+    command.add_argument("--language", choices=LANGUAGES, default=ENGLISH)
     command.add_argument("--json", action="store_true", help="one JSON object")
 
     command = commands.add_parser("checkpoints", help="train the runs that ship with the app anew")

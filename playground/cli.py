@@ -1,4 +1,4 @@
-"""The command line: train, translate, read, lab, checkpoints, serve. Every knob is an option; every mistake is one sentence on stderr."""
+"""The command line, a function for each command. Every knob is an option; every mistake is one sentence on stderr."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from playground.arguments import parser
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, check, preset
+from playground.words import ENGLISH
 
 CLOCK = "seconds: from Train to the end, with data, model, steps, validations and replay; torch was warmed up before"
 
@@ -46,7 +47,7 @@ def train(options: argparse.Namespace) -> int:
 
     pairs = _read_pairs(options.data, Choices(swap=options.swap, same_language=options.same_language)) if options.data else None
     if pairs:
-        print("\n".join(report(pairs, "en")), file=sys.stderr)
+        print("\n".join(report(pairs, ENGLISH)), file=sys.stderr)
     run = train_inline.new_run(_experiment(options), pairs)
     if options.out:
         _check_free(options.out)
@@ -140,6 +141,31 @@ def translate(options: argparse.Namespace) -> int:
     return 0
 
 
+def runs(options: argparse.Namespace) -> int:
+    from playground.runs.disk.store import read_kept, read_shipped, wanted_folder
+    from playground.runs.registry import SHIPPED, Runs
+
+    _tell_table(Runs.table((*read_shipped(SHIPPED), *read_kept(options.folder or wanted_folder()))), options.csv)
+    return 0
+
+
+def history(options: argparse.Namespace) -> int:
+    from playground.runs.disk.folder import Folder
+
+    found = Folder(options.run).run.history
+    _tell_table(found.validation_frame() if options.validations else found.frame(), options.csv)
+    return 0
+
+
+def _tell_table(table: Any, file: Path | None) -> None:
+    from playground.runs.tables import csv_of
+
+    if file:
+        file.write_text(csv_of(table), encoding="utf-8", newline="")
+    else:
+        print(table.to_string(index=False, na_rep="–"))
+
+
 def read(options: argparse.Namespace) -> int:
     from playground.reading.column_mapping import Choices, column
     from playground.reading.uploads import as_json, report
@@ -213,4 +239,7 @@ def lab(options: argparse.Namespace) -> int:
     return 0
 
 
-COMMANDS = {"train": train, "translate": translate, "read": read, "lab": lab, "checkpoints": checkpoints, "serve": serve}
+COMMANDS = {
+    "train": train, "translate": translate, "runs": runs, "history": history, "read": read, "lab": lab, "checkpoints": checkpoints,
+    "serve": serve,
+}  # fmt: skip

@@ -7,78 +7,34 @@ README and the checkpoint's config.json. The words for a knob (label, help) stan
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
-from playground.words import say
+from playground.choices import ENCODINGS, OPTIMISERS, VARIANTS, Alteration, Encoding, UpdateRule
+from playground.knobs import Knob, Refusal, as_text, declared, fit
+from playground.tasks.toy_tasks import TASKS
 
 PAD, BOS, EOS, UNK = 0, 1, 2, 3  # the first four ids of every vocabulary
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
 MAX_POSITIONS = 256  # the longest sequence any model takes, in tokens, BOS and EOS included
 
 
-class Refusal(Exception):
-    """Something a person asked for can't be done: `key` names the sentence in words/, `values` fill it in.
-
-    The sentence says what is wrong, where, and the way out. `str(refusal)` is English; `say(language)` is any language.
-    """
-
-    def __init__(self, key: str, **values: object) -> None:
-        super().__init__(key, values)
-        self.key, self.values = key, values
-
-    def say(self, language: str) -> str:
-        return say(language, self.key, **self.values)
-
-    def __str__(self) -> str:
-        return self.say("en")
-
-
-@dataclass(frozen=True)
-class Knob:
-    """What values a field takes: `choices`, or numbers from `low` to `high` in `step`s. `live` ones may change while a run trains."""
-
-    low: float | None = None
-    high: float | None = None
-    step: float | None = None
-    choices: tuple = ()
-    live: bool = False
-    text: bool = False  # free text (an id), checked where it is used
-
-
 def _knob(default: Any, **limits: Any) -> Any:
     return field(default=default, metadata={"knob": Knob(**limits)})
-
-
-TASKS = (
-    "copy", "reverse", "sort", "rotate", "lookup", "brackets", "addition",
-    "numbers_de", "numbers_zh", "numbers_en", "dates", "german_english", "chinese_english",
-    "commands", "one_to_many", "beer", "own",
-)  # fmt: skip
-
-
-BUGS = (
-    "no_causal_mask", "no_source_mask", "no_memory_mask", "inverted_mask", "softmax_over_queries", "norm_over_positions",
-    "view_for_transpose", "unshifted", "padding_in_loss", "dropout_always",
-)  # fmt: skip
-VARIANTS = (
-    "concatenated", "identity_output", "no_feed_forward", "additive", "bilinear", "cosine", "batch_norm", "no_attention_dropout",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class ModelConfig:
     """The Transformer of the paper and its variations (section 3 of "Attention Is All You Need")."""
 
-    d_model: int = _knob(64, low=8, high=512, step=8)
-    n_heads: int = _knob(4, choices=(1, 2, 4, 8))
-    encoder_layers: int = _knob(2, low=1, high=6, step=1)
-    decoder_layers: int = _knob(2, low=1, high=6, step=1)
+    d_model: int = _knob(64, low=8, high=512, step=8, first=True)
+    n_heads: int = _knob(4, choices=(1, 2, 4, 8), first=True)
+    encoder_layers: int = _knob(2, low=1, high=6, step=1, first=True)
+    decoder_layers: int = _knob(2, low=1, high=6, step=1, first=True)
     d_ff: int = _knob(256, low=8, high=2048, step=8)
     dropout: float = _knob(0.0, low=0.0, high=0.5, step=0.05)
-    positions: str = _knob("sinusoidal", choices=("sinusoidal", "learned", "rotary", "both", "none"))
+    positions: str = _knob("sinusoidal", choices=tuple(ENCODINGS), first=True)
     norm: str = _knob("post", choices=("post", "pre"))
     activation: str = _knob("relu", choices=("relu", "gelu"))
     share_embeddings: str = _knob("none", choices=("none", "output", "all"))
@@ -88,47 +44,63 @@ class ModelConfig:
     bias: bool = _knob(True, choices=(True, False))
     zero_init: bool = _knob(True, choices=(True, False))
     memory_mode: str = _knob("whole", choices=("whole", "mean", "cut"), live=True)
-    variant: str = _knob("none", choices=("none", *BUGS, *VARIANTS))  # what was changed on purpose (see playground/variants)
+    variant: str = _knob("none", choices=tuple(VARIANTS))  # what was changed on purpose (see playground/variants)
+
+    @property
+    def encoding(self) -> Encoding:
+        """What `positions` is made of. Raises Refusal for an unknown name."""
+        return declared("positions", ENCODINGS, self.positions)
+
+    @property
+    def alteration(self) -> Alteration:
+        """What sort of change `variant` is. Raises Refusal for an unknown name."""
+        return declared("variant", VARIANTS, self.variant)
 
 
 @dataclass(frozen=True)
 class DataConfig:
     """Which sentences, how many, and how they are cut into tokens."""
 
-    task: str = _knob("reverse", choices=TASKS)
+    task: str = _knob("reverse", choices=(*TASKS, "own"), first=True)
     own: str = _knob("", text=True)  # id of uploaded pairs, for task "own"
-    train_size: int = _knob(20_000, low=100, high=200_000, step=100)
+    train_size: int = _knob(20_000, low=100, high=200_000, step=100, typed=True)
     tokenizer: str = _knob("auto", choices=("auto", "characters", "words", "bpe", "unigram"))
     vocab_size: int = _knob(1000, low=16, high=8000, step=8)  # SentencePiece only: the most pieces
     max_tokens: int = _knob(64, low=8, high=250, step=1)  # longer sentences of own data are left out
-    validation_size: int = _knob(500, low=10, high=5000, step=10)  # the most held-out sources
-    test_size: int = _knob(500, low=0, high=5000, step=10)  # of own data: the most sources kept for the test
-    data_seed: int = _knob(1, low=0, high=999_999, step=1)
+    validation_size: int = _knob(500, low=10, high=5000, step=10, typed=True)  # the most held-out sources
+    test_size: int = _knob(500, low=0, high=5000, step=10, typed=True)  # of own data: the most sources kept for the test
+    data_seed: int = _knob(1, low=0, high=999_999, step=1, typed=True)
 
 
 @dataclass(frozen=True)
 class TrainingConfig:
     """How the model learns (section 5 of the paper, and what has been learnt since)."""
 
-    steps: int = _knob(90, low=1, high=100_000, step=1)
-    minutes: float = _knob(0.0, low=0.0, high=240.0, step=0.5)  # 0: no limit; the schedule follows steps
-    batch_size: int = _knob(80, low=1, high=16_384, step=1)
+    steps: int = _knob(90, low=1, high=100_000, step=1, typed=True, first=True)
+    minutes: float = _knob(0.0, low=0.0, high=240.0, step=0.5, typed=True)  # 0: no limit; the schedule follows steps
+    batch_size: int = _knob(80, low=1, high=16_384, step=1, typed=True, first=True)
     batch_unit: str = _knob("sentences", choices=("sentences", "tokens"))
     packing: bool = _knob(True, choices=(True, False))
-    optimiser: str = _knob("muon", choices=("adam", "adamw", "muon"))
-    learning_rate: float = _knob(0.05, low=1e-5, high=1.0, step=1e-5, live=True)
+    optimiser: str = _knob("muon", choices=tuple(OPTIMISERS), first=True)
+    learning_rate: float = _knob(0.05, low=1e-5, high=1.0, step=1e-5, live=True, typed=True, first=True)
     schedule: str = _knob("linear", choices=("paper", "linear", "constant"))
-    warmup: int = _knob(5, low=0, high=10_000, step=1)
+    warmup: int = _knob(5, low=0, high=10_000, step=1, typed=True)
     beta1: float = _knob(0.9, low=0.0, high=0.99, step=0.01)
-    beta2: float = _knob(0.95, low=0.5, high=0.9999, step=0.0001)
+    beta2: float = _knob(0.95, low=0.5, high=0.9999, step=0.0001, typed=True)
     weight_decay: float = _knob(0.0, low=0.0, high=0.5, step=0.01)
     label_smoothing: float = _knob(0.0, low=0.0, high=0.5, step=0.01, live=True)
-    max_grad_norm: float = _knob(1.0, low=0.0, high=100.0, step=0.1, live=True)  # 0: off
+    max_grad_norm: float = _knob(1.0, low=0.0, high=100.0, step=0.1, live=True, typed=True)  # 0: off
     stop_at: float = _knob(0.0, low=0.0, high=1.0, step=0.01)  # exact match at which the run ends; 0: never
     eval_every: int = _knob(10, low=1, high=1000, step=1)
-    seed: int = _knob(1, low=0, high=999_999, step=1)
+    seed: int = _knob(1, low=0, high=999_999, step=1, typed=True)
     threads: int = _knob(2, choices=(1, 2, 4))
     precision: str = _knob("auto", choices=("auto", "float32", "bfloat16"))
+
+    @property
+    def update_rules(self) -> dict[str, UpdateRule]:
+        """The rule of the optimiser by its name, and after it that of the rest if it has one. Raises Refusal for an unknown name."""
+        own = declared("optimiser", OPTIMISERS, self.optimiser)
+        return {self.optimiser: own} | ({own.rest: declared("optimiser", OPTIMISERS, own.rest)} if own.rest else {})
 
 
 # What knobs and their values were called before. Links, config.json files and the command line may still say so.
@@ -160,7 +132,7 @@ class Experiment:
 
     def query(self) -> dict[str, str]:
         """What a link carries: only what differs from the defaults, as text."""
-        return {name: _text(value) for name, value in self.difference().items()}
+        return {name: as_text(value) for name, value in self.difference().items()}
 
     def with_(self, **values: Any) -> Experiment:
         """A copy with these knobs set, each checked. Raises Refusal for an unknown knob or a value outside its range."""
@@ -193,35 +165,12 @@ def default(name: str) -> Any:
 
 
 def check(name: str, value: Any) -> Any:
-    """`value` as the type of knob `name`, or a Refusal that names the knob, the value and what is possible.
+    """`value` as the type of knob `name`, or a Refusal that names the knob, the value and what is possible (knobs.py, `fit`).
 
     Accepts what a choice was called before, text (from links and the command line) and the near-misses of a browser (64.0 for 64).
-    Never accepts NaN, infinity, a whole number between two steps, or a choice that is not offered.
     """
-    knob, kind = limits(name), type(default(name))
-    if knob.text:
-        if not isinstance(value, str) or len(value) > 64:
-            raise Refusal("config.not_text", name=name)
-        return value
-    if knob.choices:
-        said = FORMER_VALUES.get(name, {}).get(_text(value), value)
-        for choice in knob.choices:
-            if (type(said) is type(choice) and said == choice) or _text(choice) == _text(said):
-                return choice
-        raise Refusal("config.not_a_choice", name=name, value=_short(value), choices=", ".join(map(_text, knob.choices)))
-    try:
-        number = float(value) if not isinstance(value, bool) else math.nan
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number) or not knob.low <= number <= knob.high:
-        raise Refusal("config.not_in_range", name=name, value=_short(value), low=_text(knob.low), high=_text(knob.high))
-    if kind is int:
-        steps = (number - knob.low) / knob.step
-        if steps != round(steps):
-            below = int(knob.low + math.floor(steps) * knob.step)
-            raise Refusal("config.off_step", name=name, value=_short(value), below=below, above=int(below + knob.step))
-        return int(number)
-    return number
+    knob, former = limits(name), FORMER_VALUES.get(name, {})
+    return fit(knob, name, type(default(name)), former.get(as_text(value), value) if former else value)
 
 
 def read_query(query: Mapping[str, str], base: Experiment | None = None) -> tuple[Experiment, list[Refusal]]:
@@ -278,29 +227,13 @@ PRESETS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 # Tasks that the default number of steps is too few for, and how many are enough.
-TASK_STEPS = {"addition": 600, "brackets": 400, "commands": 400, "dates": 150, "lookup": 600}
+TASK_STEPS = {name: task.steps for name, task in TASKS.items() if task.steps}
 # Steps that a preset or a task has set, not a person.
 USUAL_STEPS = frozenset((default("steps"), PRESETS["fast"]["steps"], *TASK_STEPS.values()))
 
 
 def preset(name: str, base: Experiment | None = None) -> Experiment:
     """The experiment of a preset. With `base`, its task and data stay and the rest takes the preset's values. Raises Refusal."""
-    if name not in PRESETS:
-        raise Refusal("config.not_a_choice", name="preset", value=_short(name), choices=", ".join(PRESETS))
+    chosen = declared("preset", PRESETS, name)
     start = Experiment(data=base.data) if base else Experiment()
-    return start.with_(**PRESETS[name])
-
-
-def _text(value: Any) -> str:
-    """A knob's value as it stands in a link: on/off for booleans, the shortest number otherwise."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    return str(value)
-
-
-def _short(value: Any) -> str:
-    """A foreign value, cut so that it can stand in a sentence."""
-    text = _text(value) if isinstance(value, (bool, int, float, str)) else type(value).__name__
-    return text if len(text) <= 40 else text[:39] + "…"
+    return start.with_(**chosen)

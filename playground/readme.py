@@ -1,4 +1,4 @@
-"""What the README takes from the code: the table of parameters, the answers of the quiz, the trust tests. `python -m playground.readme`."""
+"""What the README takes from the code: parameters, answers of the quiz, where what is, trust tests. `python -m playground.readme`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from playground.config import LIVE_KNOBS, PARTS, default, limits
-from playground.words import say
+from playground.words import ENGLISH, say
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -27,6 +27,28 @@ QUIZ = (
         "micro_batch.replica.generator.manual_seed((config.seed * 1_000_003 + number) * len(self.replicas) + micro_batch.number)",
     ),
 )
+
+# What a newcomer wants to find or to change: the line to begin with, and every file that a change touches.
+WHERE = (
+    ("Add a toy task", "playground/tasks/sequences.py", "REVERSE = _letter_task(",
+     ("playground/tasks/toy_tasks.py", "playground/words/*/tasks.json")),
+    ("Add a positional encoding", "playground/choices.py", "ENCODINGS = {",
+     ("playground/model/positions.py", "playground/inspection/derivation.py", "playground/words/*/knobs.json")),
+    ("Add an optimiser", "playground/choices.py", "OPTIMISERS = {",
+     ("playground/training/optimisers.py", "playground/words/*/knobs.json")),
+    ("Add a figure", "playground/figures/graph.py", "def lines(",
+     ("playground/words/*/figures.json", "playground/ui/panels/lessons/exhibits.py", "tests/figures/gallery.py")),
+    ("Add a format of files", "playground/reading/formats/__init__.py", "WHOLE: tuple[Reader, ...] = (",
+     ("playground/reading/formats/anki.py",)),
+    ("Add a language", "playground/words/__init__.py", "LANGUAGES", ("playground/words/en/*.json",)),
+    ("Find the learning rate of step n", "playground/training/schedule.py", "def learning_rate(", ()),
+    ("Follow a click on a number to its arithmetic", "playground/ui/panels/map/panel.py", "def panel(",
+     ("playground/queries/activations.py", "playground/inspection/derivation.py", "playground/inspection/arithmetic.py",
+      "playground/ui/panels/map/stage.py", "playground/ui/panels/map/derivation_view.py")),
+    ("See who may change a run", "playground/runs/registry.py", "def _mine(", ("playground/runs/names.py",)),
+    ("Find where the replay is kept", "playground/runs/replay.py", "class Replay:",
+     ("playground/runs/recording.py", "playground/runs/disk/replay_file.py", "playground/runs/disk/folder.py")),
+)  # fmt: skip
 
 
 def parameter_table() -> str:
@@ -49,6 +71,20 @@ def quiz_answers() -> str:
     return "\n".join(answers)
 
 
+def where() -> str:
+    """Where each thing is: the line to begin with, and the files that belong to it. Raises ValueError when one is gone."""
+    rows = ["| to … | begin at | and | files |", "|---|---|---|---|"]
+    for aim, file, line, others in WHERE:
+        lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+        at = next((number for number, text in enumerate(lines, start=1) if text.strip().startswith(line)), 0)
+        found = [path for pattern in (file, *others) for path in sorted(ROOT.glob(pattern))]
+        if not at or not all(list(ROOT.glob(pattern)) for pattern in others):
+            raise ValueError(aim)
+        named = ", ".join(f"`{pattern.removeprefix('playground/')}`" for pattern in others)
+        rows.append(f"| {aim} | `{file}:{at}` | {named} | {len(found)} |")
+    return "\n".join(rows)
+
+
 def trust_tests() -> str:
     """Every test marked `trust`, by file; its name is the sentence it proves."""
     files = []
@@ -67,7 +103,7 @@ def trust_tests() -> str:
 
 def renewed(text: str) -> str:
     """The README with what stands between its marks made anew."""
-    for name, content in (("parameters", parameter_table()), ("trust", trust_tests()), ("quiz", quiz_answers())):
+    for name, content in (("parameters", parameter_table()), ("trust", trust_tests()), ("quiz", quiz_answers()), ("where", where())):
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
         before, _, rest = text.partition(begin)
         text = f"{before}{begin}\n{content}\n{end}{rest.partition(end)[2]}"
@@ -92,7 +128,7 @@ def _value(value: object) -> str:
 
 
 def _meaning(name: str) -> str:
-    return say("en", f"knobs.{name}.help") + (" *Acts in a running run.*" if name in LIVE_KNOBS else "")
+    return say(ENGLISH, f"knobs.{name}.help") + (" *Acts in a running run.*" if name in LIVE_KNOBS else "")
 
 
 if __name__ == "__main__":

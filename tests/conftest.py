@@ -1,17 +1,50 @@
 """What every test shares: one torch thread, so that numbers don't depend on the machine, and the same examples every time.
 
-`pytest --hypothesis-profile=wander` looks for examples that nobody has tried yet.
+`pytest --hypothesis-profile=night` tries many more examples, and others every time.
 """
 
+import pytest
 import torch
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 import playground  # noqa: F401  first: it says how torch's threads wait
+from tests import thoroughness
+from tests.durations import Durations
 
 torch.set_num_threads(1)
-settings.register_profile("same", derandomize=True, database=None)
-settings.register_profile("wander", derandomize=False)
 settings.load_profile("same")
+
+BROWSER = "tests/browser/"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--renew-durations", action="store_true", help="write the twenty slowest of this run to tests/durations.json")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.keyword
+    if config.option.renew_durations and not everything:
+        raise pytest.UsageError("--renew-durations goes with a run of all tests.")
+    if everything and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Durations(config))
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    thoroughness.mark_the_others_slow(items)
+    items.sort(key=lambda item: not item.nodeid.startswith(BROWSER))  # what takes longest begins first
+
+
+class FileByFile(LoadFileScheduling):
+    """What a file prepares is prepared once; and all that is told in a browser is told in one process, with one browser and one server."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return BROWSER if nodeid.startswith(BROWSER) else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FileByFile | None:
+    return FileByFile(config, log) if config.option.dist == "loadfile" else None
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

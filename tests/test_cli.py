@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import pandas
 import pytest
 import torch
 
@@ -12,6 +13,7 @@ from playground.config import KNOBS, TASK_STEPS, default
 from playground.lessons.labs import LABS
 from playground.runs.disk.checkpoints import CHECKPOINTS, experiment
 from playground.runs.disk.folder import Folder
+from playground.runs.history import VALIDATIONS
 from tests.runs.tiny import TINY, alone, curve, tiny
 
 SMALL = [part for name, value in TINY.items() for part in (f"--{name.replace('_', '-')}", str(value))]
@@ -88,6 +90,27 @@ def test_translate(capsys, tmp_path):
         assert "top-p" in capsys.readouterr().err
 
 
+def test_runs_and_their_curves_are_tables(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path / "nothing here"))
+    assert main(["runs"]) == 0
+    assert "numbers_zh" in capsys.readouterr().out
+    main(["train", *SMALL, "--out", str(tmp_path / "runs" / ("a" * 22))])
+    capsys.readouterr()
+    assert main(["runs", "--folder", str(tmp_path), "--csv", str(tmp_path / "runs.csv")]) == 0
+    table = pandas.read_csv(tmp_path / "runs.csv")
+    assert set(CHECKPOINTS) <= set(table["name"])
+    assert len(table) == len(CHECKPOINTS) + 1
+    assert table.iloc[-1]["exact_match"] == pytest.approx(alone(tiny())[0].exact_match)
+
+    curve, folder = alone(tiny())[0].history, str(tmp_path / "runs" / ("a" * 22))
+    assert main(["history", folder, "--csv", str(tmp_path / "steps.csv")]) == 0
+    assert pandas.read_csv(tmp_path / "steps.csv", float_precision="round_trip")["loss"].tolist() == curve.steps.column("loss")
+    assert main(["history", folder, "--validations"]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split() == list(VALIDATIONS)
+    assert [row.split()[0] for row in rows] == ["10", "20", "30"]
+
+
 def test_read_says_what_a_file_was_understood_as(capsys, tmp_path):
     file = tmp_path / "pairs.tsv"
     file.write_text("eins\tone\n\nzwei\ttwo\nkaputt\n")
@@ -112,6 +135,8 @@ def test_read_says_what_a_file_was_understood_as(capsys, tmp_path):
         (["train", "--data", "/nowhere/pairs.tsv"], "/nowhere/pairs.tsv"),
         (["train", "--steps", "1", "--out", "/proc"], "/proc"),
         (["translate", "/nowhere", "hello"], "run.json"),
+        (["history", "/nowhere"], "run.json"),
+        (["history", "checkpoints/reverse", "--csv", "/nowhere/steps.csv"], "/nowhere/steps.csv"),
         (["read", "/nowhere"], "/nowhere"),
         (["checkpoints", "everything"], "everything"),
         (["fly"], "fly"),

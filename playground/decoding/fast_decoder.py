@@ -169,7 +169,8 @@ def _wrap(config: ModelConfig) -> Callable[[Tensor, Map, Map], Tensor]:
 
 def _embedding(embedding: nn.Embedding, positions: nn.Module, config: ModelConfig) -> Callable[[Tensor, int], Tensor]:
     """Tokens (B,) and their place -> (B, D)."""
-    weight, table, scale = embedding.weight, getattr(positions, "table", None), math.sqrt(config.d_model) if config.embedding_scale else 1.0
+    weight, scale = embedding.weight, math.sqrt(config.d_model) if config.embedding_scale else 1.0
+    table = None if isinstance(positions, NoPositions) else positions.table
 
     def embed(tokens: Tensor, place: int) -> Tensor:
         x = F.embedding(tokens, weight)

@@ -110,7 +110,7 @@ class _Recording:
         x = add(f"{side}.embedding", axes=f"{letter}D", values=self.given(f"{side}_embedding"), inputs=(x,), source=Transformer.embed)
         if self.config.embedding_scale:
             x = add(f"{side}.scaled", axes=f"{letter}D", values=positions.inputs[0], inputs=(x,), source=Transformer.embed)
-        if self.config.positions not in ("rotary", "none"):
+        if self.config.encoding.added:
             kind = type(getattr(self.model, f"{side}_positions"))
             x = add(f"{side}.positions", axes=f"{letter}D", values=positions.output, inputs=(x,), source=kind.forward)
         return x

@@ -24,7 +24,7 @@ LISTED = 6  # exponentials of a large vocabulary that are listed one by one
 def explain(model: Transformer, stages: Mapping[str, Stage], address: str, index: tuple[int, ...]) -> Derivation:
     """The derivation of the cell `index` of the stage `address`, from the model and what was recorded of it.
 
-    Raises KeyError for an address that is not recorded and IndexError for a cell outside it.
+    Raises KeyError for an address that is not recorded, IndexError for a cell outside it, Refusal for positions without a formula.
     """
     stage = stages[address]
     shape = stage.values.shape
@@ -94,13 +94,15 @@ def _scaled_embedding(cell: _Cell, sheet: Sheet) -> str:
     return sheet.step("larger", f"{x} × {root}", float(x) * float(root))
 
 
-def _positions(cell: _Cell, sheet: Sheet) -> str:
-    row, column = cell.index
+def _position_entry(cell: _Cell, sheet: Sheet) -> str:
     x = sheet.lead(cell.take(cell.index))
     entry = sheet.lead(cell.learnt("position", f"{cell.sublayer}_positions.table", cell.index))
-    if cell.config.positions != "learned":
-        _wave(sheet, row, column, cell.config.d_model, "cosine" if column % 2 else "sine")
     return sheet.step("position", added([x, entry]), float(x) + float(entry))
+
+
+def _sinusoids(cell: _Cell, sheet: Sheet) -> str:
+    _wave(sheet, *cell.index, cell.config.d_model, "cosine" if cell.index[1] % 2 else "sine")
+    return _position_entry(cell, sheet)
 
 
 def _wave(sheet: Sheet, position: int, column: int, dims: int, *waves: str) -> None:
@@ -205,10 +207,6 @@ def _no_memory(cell: _Cell, sheet: Sheet) -> str:
     return sheet.step("no_memory", f"{number} × 0", 0.0)
 
 
-def _logits(cell: _Cell, sheet: Sheet) -> str:
-    return cell.linear(sheet, "vocabulary", "projection", *cell.index)
-
-
 def _probabilities(cell: _Cell, sheet: Sheet) -> str:
     row, token = cell.index
     logits = cell.inputs[0].values[row].astype(np.float64)
@@ -224,7 +222,8 @@ KINDS = {
     "ids": _ids,
     "embedding": _embedding,
     "scaled_embedding": _scaled_embedding,
-    "positions": _positions,
+    "positions_sinusoids": _sinusoids,
+    "positions_learned": _position_entry,
     "q": _projected,
     "k": _projected,
     "v": _projected,
@@ -245,6 +244,6 @@ KINDS = {
     "memory_mean": _mean_memory,
     "memory_cut": _no_memory,
     "output": lambda cell, sheet: _copied(cell, sheet, cell.index, "result"),
-    "logits": _logits,
+    "logits": lambda cell, sheet: cell.linear(sheet, "vocabulary", "projection", *cell.index),
     "probabilities": _probabilities,
 }

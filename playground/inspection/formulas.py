@@ -6,14 +6,15 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from playground.config import ModelConfig
+from playground.config import ModelConfig, Refusal
 from playground.inspection.activations import Stage
 
 # kind of stage -> a piece of each line, in the source of the stage, that computes it
 LINES = {
     "embedding": ("x = embedding(tokens)",),
     "scaled_embedding": ("x = x * math.sqrt(",),
-    "positions": ("x + self.table",),
+    "positions_sinusoids": ("x + self.table",),
+    "positions_learned": ("x + self.table",),
     "q": ("self.W_q(query)",),
     "k": ("self.W_k(key)",),
     "v": ("self.W_v(value)",),
@@ -60,7 +61,15 @@ def about(config: ModelConfig, stage: Stage) -> About:
 
 
 def kind(config: ModelConfig, stage: Stage) -> str:
-    """What sort of arithmetic makes a stage: its name, told apart where one name stands for several, the same where two are made alike."""
+    """What sort of arithmetic makes a stage: its name, told apart where one name stands for several, the same where two are made alike.
+
+    Raises Refusal for positions of a sort whose arithmetic nobody has written down.
+    """
+    if stage.name == "positions":
+        added = config.encoding.added
+        if f"positions_{added}" not in LINES:
+            raise Refusal("map.no_formula", name=config.positions, added=added)
+        return f"positions_{added}"
     if stage.name == "scaled" and stage.layer is None:
         return "scaled_embedding"
     if stage.name == "memory" and config.memory_mode != "whole":
@@ -81,8 +90,6 @@ def formula(config: ModelConfig, stage: Stage) -> tuple[str, dict[str, str]]:
         values["scale"] = " / √d_k" if config.attention_scale else ""
     if name == "W_2":
         values["activated"] = f"max(0, {_hidden(config)})" if config.activation == "relu" else f"GELU({_hidden(config)})"
-    if name == "positions":
-        name = "positions_learned" if config.positions == "learned" else "positions_sinusoidal"
     if name == "activated":
         name = f"activated_{config.activation}"
     return f"map.formula_{name}", values

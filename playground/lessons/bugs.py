@@ -12,7 +12,8 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from playground.config import BUGS, PAD
+from playground.choices import BUGS
+from playground.config import PAD
 from playground.data.batches import Batch
 from playground.data.corpus import Corpus
 from playground.lessons.controlled import ControlledExperiment, Results, above, mean
@@ -50,8 +51,8 @@ def padded(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
     def widened(batch: Batch) -> Batch:
         return batch._replace(src=F.pad(batch.src, (0, EXTRA), value=PAD))
 
-    exam = build_eval_set(corpus, corpus.heldout, change=widened)
-    return {"padded": validate(model, exam, written=not variant_of(model.config).honest(model)).exact_match}
+    eval_set = build_eval_set(corpus, corpus.heldout, change=widened)
+    return {"padded": validate(model, eval_set, written=not variant_of(model.config).argmax_is_greedy(model)).exact_match}
 
 
 def without_dropout(model: Transformer, corpus: Corpus) -> Mapping[str, float]:

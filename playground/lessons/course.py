@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from playground import cursor
 from playground.config import Refusal
 from playground.lessons import run_questions
 from playground.lessons.run_questions import Question
@@ -41,6 +42,12 @@ class Step:
     when: Mapping[str, Any]
     to: Mapping[str, str] = field(default_factory=dict)
     knobs: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Raises Refusal for a field there is not, and for a value that it can't have."""
+        names, _ = self.when.get("different", ((), 0))
+        for name, value in (*dict.fromkeys(names, "").items(), *self.when.get("at", {}).items(), *self.to.items()):
+            cursor.check(name, "" if value.startswith("*") else value)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ class EncoderLayer(nn.Module):
     def __init__(self, config: ModelConfig, dropout: Dropout) -> None:
         super().__init__()
         self.norm = config.norm
-        self.self_attention = MultiHeadAttention(config, dropout, rotary=config.positions in ("rotary", "both"))
+        self.self_attention = MultiHeadAttention(config, dropout, rotary=config.encoding.rotary)
         self.feed_forward = FeedForward(config, dropout)
         self.residual = Residual(config, dropout)
         self.norm_1, self.norm_2 = (nn.LayerNorm(config.d_model, bias=config.bias) for _ in range(2))
@@ -69,7 +69,7 @@ class DecoderLayer(nn.Module):
     def __init__(self, config: ModelConfig, dropout: Dropout) -> None:
         super().__init__()
         self.norm = config.norm
-        self.self_attention = MultiHeadAttention(config, dropout, rotary=config.positions in ("rotary", "both"))
+        self.self_attention = MultiHeadAttention(config, dropout, rotary=config.encoding.rotary)
         self.cross_attention = MultiHeadAttention(config, dropout)
         self.feed_forward = FeedForward(config, dropout)
         self.residual = Residual(config, dropout)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from playground.config import MAX_POSITIONS, Refusal
+from playground.config import MAX_POSITIONS, ModelConfig, Refusal
 
 
 def sinusoids(length: int, d_model: int) -> Tensor:
@@ -37,6 +37,10 @@ def packed_position_ids(pairs: Tensor) -> Tensor:
 class SinusoidalPositions(nn.Module):
     """Adds the waves of section 3.5. Nothing here is learned."""
 
+    @staticmethod
+    def parameter_count(d_model: int) -> int:
+        return 0
+
     def __init__(self, d_model: int) -> None:
         super().__init__()
         self.register_buffer("table", sinusoids(MAX_POSITIONS, d_model), persistent=False)
@@ -48,6 +52,10 @@ class SinusoidalPositions(nn.Module):
 
 class LearnedPositions(nn.Module):
     """Adds one learned vector for each position (the alternative of section 3.5, and row E of table 3)."""
+
+    @staticmethod
+    def parameter_count(d_model: int) -> int:
+        return MAX_POSITIONS * d_model
 
     def __init__(self, d_model: int) -> None:
         super().__init__()
@@ -61,9 +69,27 @@ class LearnedPositions(nn.Module):
 class NoPositions(nn.Module):
     """Adds nothing: rotary positions stand in the attention layers, or the model does without."""
 
+    @staticmethod
+    def parameter_count(d_model: int) -> int:
+        return 0
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+
     def forward(self, x: Tensor, position_ids: Tensor) -> Tensor:
         """x (B, L, D) -> (B, L, D)."""
         return x
+
+
+ADDED: dict[str, type[nn.Module]] = {"": NoPositions, "sinusoids": SinusoidalPositions, "learned": LearnedPositions}
+
+
+def added_positions(config: ModelConfig) -> type[nn.Module]:
+    """The class of what is added to the embeddings, made of d_model. Raises Refusal for an encoding that adds what no class here can."""
+    added = config.encoding.added
+    if added not in ADDED:
+        raise Refusal("model.no_positions", name=config.positions, added=added, known=", ".join(filter(None, ADDED)))
+    return ADDED[added]
 
 
 class RotaryPositions(nn.Module):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from playground.config import Experiment, ModelConfig, Refusal, limits
-from playground.model.sublayers import parameters
+from playground.config import Experiment, ModelConfig, Refusal, UpdateRule, limits
+from playground.model.sublayers import hidden_matrices, parameters
 
 FLOAT = 4  # bytes
 VALIDATION_CELLS = 2048  # source and target tokens of one forward pass of a validation, padding included
@@ -16,16 +16,26 @@ def parameter_count(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> int:
     return sum(parameters(config, src_vocab, tgt_vocab).values())
 
 
+def moved_by(experiment: Experiment, src_vocab: int, tgt_vocab: int) -> list[tuple[UpdateRule, int]]:
+    """Each update rule of the optimiser, and how many of the model's parameters it moves. Raises Refusal for an unknown optimiser."""
+    rule, *rest = experiment.training.update_rules.values()
+    every = parameter_count(experiment.model, src_vocab, tgt_vocab)
+    hidden = sum(rows * columns * count for rows, columns, count in hidden_matrices(experiment.model))
+    return [(rule, hidden), (rest[0], every - hidden)] if rest else [(rule, every)]
+
+
 def training_bytes(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int) -> int:
     """About how many bytes a training takes at its peak; `longest` is the longest sentence in tokens, BOS and EOS included.
 
-    Parameters, their last good copy, gradients and two moments; and what one batch of the longest sentences keeps for the backward pass,
-    or the widest forward pass of a validation if that is more.
+    Parameters, their last good copy, gradients and the optimiser's moments; and the most of what comes one after the other: what one batch
+    of the longest sentences keeps for the backward pass, the optimiser's step, and the widest forward pass of a validation.
     """
-    learned = 5 * parameter_count(experiment.model, src_vocab, tgt_vocab)
+    moved = moved_by(experiment, src_vocab, tgt_vocab)
+    learned = sum((3 + rule.moments) * count for rule, count in moved)
+    step = sum(rule.scratch * count for rule, count in moved)
     activations = _batch_rows(experiment, longest) * _row_floats(experiment.model, tgt_vocab, longest)
     validation = (VALIDATION_CELLS // 2) * (3 * tgt_vocab + 8 * experiment.model.d_model + 2 * experiment.model.d_ff)
-    return int(FLOAT * (learned + max(activations, validation)))
+    return int(FLOAT * (learned + max(activations, step, validation)))
 
 
 def admit(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int, available_bytes: int) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from playground.config import MAX_POSITIONS, ModelConfig
+from playground.config import ModelConfig
+from playground.model.positions import added_positions
 
 NORMS = {
     "encoder": {"norm_1": "self_attention", "norm_2": "feed_forward"},
@@ -37,10 +38,10 @@ def sublayer_of(parameter: str) -> str:
 
 
 def parameters(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str, int]:
-    """How many numbers each route learns."""
+    """How many numbers each route learns. Raises Refusal for an encoding of positions that can't be built."""
     d, bias, share = config.d_model, int(config.bias), config.share_embeddings
     norm = d + bias * d
-    positions = MAX_POSITIONS * d if config.positions == "learned" else 0
+    positions = added_positions(config).parameter_count(d)
     attention = 4 * (d * d + bias * d) + norm
     kinds = {
         "src_embedding": src_vocab * d + positions,
@@ -53,6 +54,13 @@ def parameters(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str,
         "projection": (tgt_vocab * d if share == "none" else 0) + bias * tgt_vocab,
     }
     return {route: kinds[route.rpartition(".")[2]] for route in sublayers(config)}
+
+
+def hidden_matrices(config: ModelConfig) -> tuple[tuple[int, int, int], ...]:
+    """(rows, columns, how many) of the matrices inside the layers, the shorter side first."""
+    attention, feed_forward = config.encoder_layers + 2 * config.decoder_layers, config.encoder_layers + config.decoder_layers
+    short, long = sorted((config.d_model, config.d_ff))
+    return (config.d_model, config.d_model, 4 * attention), (short, long, 2 * feed_forward)
 
 
 def flops(config: ModelConfig, tgt_vocab: int, s: int, t: int) -> dict[str, int]:

@@ -13,7 +13,7 @@ from playground.model.kv_cache import DecoderCache
 from playground.model.layers import DecoderLayer, EncoderLayer
 from playground.model.masks import padding_mask, segment_mask, target_mask
 from playground.model.parts import Dropout, Embedding, Linear
-from playground.model.positions import LearnedPositions, NoPositions, SinusoidalPositions, packed_position_ids, position_ids
+from playground.model.positions import added_positions, packed_position_ids, position_ids
 
 
 class Output(NamedTuple):
@@ -29,7 +29,7 @@ class Transformer(nn.Module):
     """The encoder-decoder of section 3. Tokens are long tensors filled up with PAD; a source ends in EOS, tgt_in begins with BOS.
 
     `generator` draws the first parameters and every dropout mask, and the model lives on its device. Raises ValueError when the
-    embeddings of two different vocabularies are to be shared.
+    embeddings of two different vocabularies are to be shared, Refusal for an encoding of positions that can't be built.
     """
 
     cacheable = True  # what it computes of a token stays as it is while the sentence grows, so that it can be kept in a cache
@@ -44,7 +44,7 @@ class Transformer(nn.Module):
 
         self.src_embedding = Embedding(src_vocab, config.d_model)
         self.tgt_embedding = Embedding(tgt_vocab, config.d_model)
-        self.src_positions, self.tgt_positions = _positions(config), _positions(config)
+        self.src_positions, self.tgt_positions = (added_positions(config)(config.d_model) for _ in range(2))
         self.encoder = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config, dropout) for _ in range(config.decoder_layers))
         self.encoder_norm, self.decoder_norm = _last_norm(config), _last_norm(config)
@@ -118,13 +118,6 @@ class Transformer(nn.Module):
         if self.config.embedding_scale:
             x = x * math.sqrt(self.config.d_model)
         return self.dropout(encoding(x, positions))
-
-
-def _positions(config: ModelConfig) -> nn.Module:
-    """What is added to the embeddings."""
-    if config.positions in ("sinusoidal", "both"):
-        return SinusoidalPositions(config.d_model)
-    return LearnedPositions(config.d_model) if config.positions == "learned" else NoPositions()
 
 
 def _last_norm(config: ModelConfig) -> nn.Module:

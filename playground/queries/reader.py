@@ -101,11 +101,10 @@ class Reader:
 
     def position_table(self, run: Run, step: int | None) -> tuple[np.ndarray, int]:
         """(MAX_POSITIONS, D) learnt positions of the source side, and the step they are from. Raises Refusal when there are none."""
-        actual, parameters = run.parameters_at(step)
-        found = [tensor for name, tensor in parameters.items() if name.startswith("src_positions.")]
-        if not found:
+        if run.experiment.model.encoding.added != "learned":
             raise Refusal("runs.no_positions")
-        return found[0].numpy(), actual
+        actual, parameters = run.parameters_at(step)
+        return parameters["src_positions.table"].numpy(), actual
 
     def model_at(self, run: Run, step: int | None) -> tuple[Transformer, int]:
         """(model in eval mode, the step it is really from): the newest snapshot when `step` is None, else the nearest kept parameters."""
@@ -117,7 +116,7 @@ class Reader:
 
     def remember(self, run: Run, key: tuple, make: Callable[[], Any]) -> Any:
         """`make()`, which asks no model, unless it is known under `key`: what it depends on besides the run."""
-        return self._known.get((run.id, *key), make)
+        return self._known.get_or_make((run.id, *key), make)
 
     def work(
         self, run: Run, step: int | None, key: tuple, work: Callable[[Transformer, int], Any],
@@ -131,8 +130,8 @@ class Reader:
 
         def task() -> Any:
             model, actual, number, _ = self._models.get(run, step)
-            found = self._known.get((number, key), lambda: work(model, actual))
-            return (found, self._known.get((number, *then[0]), lambda: then[1](model, found))) if then else found
+            found = self._known.get_or_make((number, key), lambda: work(model, actual))
+            return (found, self._known.get_or_make((number, *then[0]), lambda: then[1](model, found))) if then else found
 
         try:
             return self._threads.ask(task, TIMEOUT_S)

@@ -10,6 +10,7 @@ from math import inf, isfinite
 import numpy as np
 
 from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
+from playground.cursor import FIELDS
 from playground.decoding import (
     Hypothesis,
     Pass,
@@ -33,7 +34,7 @@ from playground.runs.run import Run
 from playground.runs.tokens import tokens_correct as judge_tokens
 
 METHODS = ("greedy", "beam", "sample")
-MAX_BEAM = 10  # beam
+MAX_BEAM = FIELDS["beam"].high
 LEAN = False  # the model's own code writes, with the cache and without: so the times tell of the cache and of nothing else
 TRIES, ENOUGH = 3, 300  # the shortest time of so many is compared, but no more are begun after so many milliseconds
 
@@ -44,8 +45,8 @@ class DecodingOptions:
     the output begins with `prefix`. Without `cache` everything is computed anew for each token, and compared."""
 
     method: str = "greedy"
-    width: int = 4
-    length_penalty: float = 0.6
+    width: int = FIELDS["beam"].read("")
+    length_penalty: float = FIELDS["penalty"].read("")
     temperature: float = 1.0
     top_k: int = 0
     top_p: float = 1.0

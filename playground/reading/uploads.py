@@ -22,7 +22,7 @@ from playground.reading.opening import Opened, find_table, lost_side, open_files
 from playground.reading.pairs import Pairs, check_size
 from playground.reading.text import normalise
 from playground.reading.unpacking import File
-from playground.words import say
+from playground.words import ENGLISH, say
 
 __all__ = ["REASONS", "Choices", "Pair", "Pairs", "PreviewRow", "as_json", "read_files", "report"]
 
@@ -161,7 +161,7 @@ def _said(pairs: Pairs, language: str) -> list[str]:
     return [say(language, note, **place, **values) for (note, values), place in zip(pairs.notes, where, strict=True)]
 
 
-def as_json(pairs: Pairs, language: str = "en") -> dict[str, Any]:
+def as_json(pairs: Pairs, language: str = ENGLISH) -> dict[str, Any]:
     """What was read, for programs: counts, the first pair, and all dropped lines by reason."""
     return {
         "kind": pairs.kind,

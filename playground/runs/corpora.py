@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from playground.config import SPECIAL_TOKENS, DataConfig, Experiment, Refusal
 from playground.data.corpus import Corpus, build_corpus
 from playground.data.statistics import Statistics, statistics
 from playground.data.tokenizers import LARGEST
 from playground.reading.uploads import Pairs
+from playground.runs.lru import LRU
 
 MAX_CORPORA = 8  # corpora, and as many statistics
 LOOKING, TIMEOUT_S = 2, 20.0  # corpora that are built at once for somebody who only looks, and seconds that others wait for it
@@ -23,14 +21,13 @@ class Corpora:
     """The most recently used corpora, and what was counted in them. Two who ask for the same at the same time have it made once."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._made: dict[str, OrderedDict[tuple, Future]] = {"corpus": OrderedDict(), "statistics": OrderedDict()}
+        self._made = {what: LRU(MAX_CORPORA) for what in ("corpus", "statistics")}
         self._room = threading.BoundedSemaphore(LOOKING)
 
     def get(self, experiment: Experiment, pairs: Pairs | None = None) -> Corpus:
         """The corpus of an experiment; `pairs` for own data. Raises Refusal (as build_corpus does), every time it is asked again."""
         joint = experiment.model.share_embeddings == "all"
-        return self._once("corpus", _key(experiment, pairs), lambda: build_corpus(experiment.data, pairs, joint))
+        return self._made["corpus"].get_or_make(_key(experiment, pairs), lambda: build_corpus(experiment.data, pairs, joint))
 
     def look(self, experiment: Experiment, pairs: Pairs) -> tuple[Corpus, Statistics]:
         """What `get` and `statistics` give, for somebody who may change their mind: only few are built at once. Raises Refusal."""
@@ -43,31 +40,12 @@ class Corpora:
 
     def statistics(self, experiment: Experiment, pairs: Pairs | None = None) -> Statistics:
         """Of the corpus that `get` gives."""
-        return self._once("statistics", _key(experiment, pairs), lambda: statistics(self.get(experiment, pairs)))
+        return self._made["statistics"].get_or_make(_key(experiment, pairs), lambda: statistics(self.get(experiment, pairs)))
 
     def forget(self) -> None:
         """Whatever is asked next is made anew."""
-        with self._lock:
-            for made in self._made.values():
-                made.clear()
-
-    def _once(self, what: str, key: tuple, make: Callable[[], Any]) -> Any:
-        made = self._made[what]
-        with self._lock:
-            future, mine = made.get(key), key not in made
-            if mine:
-                future = made[key] = Future()
-            made.move_to_end(key)
-            while len(made) > MAX_CORPORA:
-                made.popitem(last=False)
-        if mine:
-            try:
-                future.set_result(make())
-            except BaseException as error:
-                with self._lock:
-                    made.pop(key, None)
-                future.set_exception(error)
-        return future.result()
+        for made in self._made.values():
+            made.clear()
 
 
 def _key(experiment: Experiment, pairs: Pairs | None) -> tuple:

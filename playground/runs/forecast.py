@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from playground.config import DataConfig, Experiment, default, limits
+from playground.config import DataConfig, Experiment, Refusal, default, limits
 from playground.data.corpus import Corpus, build_corpus
 from playground.reading.uploads import Pairs
 from playground.runs.corpora import vocabularies
-from playground.runs.machine_speed import layers, measured
+from playground.runs.machine_speed import MachineSpeed, layers, measured
 from playground.training.work import Work, step_work
 
+log = logging.getLogger(__name__)
 SAMPLE = 300  # pairs tell how long the sentences are
 PASSES = 6  # over the data, after which own sentences of the kinds that were tried are learnt as well as they will be
 SHORT, LONG = (100, 0.05), 0.02  # the fewest steps and their learning rate; the learning rate of many more steps
@@ -30,7 +32,7 @@ class Forecast:
 
 
 def forecast(experiment: Experiment, pairs: Pairs | None = None) -> Forecast:
-    """Raises Refusal when there is no such training: no own sentences, or too few."""
+    """Raises Refusal when there is no such training (no own sentences, or too few), or when this machine's speed can't be measured."""
     work, step = _step(experiment, pairs)
     whole = step * experiment.training.steps
     times = []
@@ -57,7 +59,15 @@ def _step(experiment: Experiment, pairs: Pairs | None) -> tuple[Work, float]:
     joint = experiment.model.share_embeddings == "all"
     corpus = build_corpus(data, _spread(pairs), joint) if pairs else _small(data, joint)
     work = step_work(experiment, corpus, _vocabularies(corpus, data, pairs) if pairs else None)
-    return work, measured().step(layers(experiment), work.operations)
+    return work, _speed().step(layers(experiment), work.operations)
+
+
+def _speed() -> MachineSpeed:
+    try:
+        return measured()
+    except Exception as error:
+        log.warning("this machine's speed could not be measured: %r", error)
+        raise Refusal("runs.not_measured") from error
 
 
 @lru_cache(maxsize=64)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import torch
 
+from playground.config import Refusal
+
 GB = 2**30
 
 
@@ -22,7 +24,7 @@ class Limits:
     runs_unfinished: int = 150
     runs_kept: int = 500
     bytes_kept: int = 4 * GB
-    idle_seconds: float = 600.0  # a run at which nobody looks for so long is stopped
+    idle_seconds: float = 600.0  # an unfinished run at which nobody looks for so long is stopped
     save_seconds: float = 15.0  # of training between two saves
     turn_seconds: float = 0.1
     replay_bytes: int = 24_000_000
@@ -41,6 +43,14 @@ class Limits:
             bytes_kept=int(_number("BYTES_KEPT", cls.bytes_kept)),
             idle_seconds=60 * _number("IDLE_MINUTES", cls.idle_seconds / 60),
         )
+
+    @property
+    def idle_minutes(self) -> str:
+        return f"{self.idle_seconds / 60:g}"
+
+    def nobody_looked(self, step: int) -> Refusal:
+        """Why a run was stopped at this step."""
+        return Refusal("runs.nobody_looked", minutes=self.idle_minutes, step=step)
 
 
 def machine_devices() -> tuple[str, ...]:

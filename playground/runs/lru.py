@@ -1,35 +1,117 @@
-"""What was computed once and may be asked for again, as long as there is room."""
+"""What was made once and may be asked for again, as long as there is room: answers, models, corpora, increments, uploads."""
 
 from __future__ import annotations
 
+import math
+import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future
 from typing import Any
+
+from cachetools import LRUCache
+
+
+def size_of(value: Any) -> int:
+    """About how many bytes a value takes: its arrays and all else that its tuples, lists, dictionaries and fields hold. What it holds twice
+    counts once."""
+    total, seen, left = 0, set(), [value]
+    while left:
+        part = left.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if hasattr(part, "nbytes"):
+            total += part.nbytes
+            continue
+        total += sys.getsizeof(part)
+        if isinstance(part, (tuple, list, set, frozenset)):
+            left += part
+        elif isinstance(part, dict):
+            left += (*part.keys(), *part.values())
+        else:
+            left += getattr(part, "__dict__", {}).values()
+    return total
 
 
 class LRU:
-    """The most recently used answers: at most so many, and at most so many bytes of arrays in them."""
+    """The most recently used values: at most `most` of them, and together at most `most_bytes`, as `size` counts them. Thread-safe.
 
-    def __init__(self, most: int, most_bytes: int) -> None:
-        self._most, self._most_bytes = most, most_bytes
+    A value that is larger than all the room is not kept.
+    """
+
+    def __init__(self, most: float = math.inf, most_bytes: float = math.inf, size: Callable[[Any], int] = size_of) -> None:
+        self._most, self._size = most, size if most_bytes < math.inf else lambda value: 0
         self._lock = threading.Lock()
-        self._known: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._kept: LRUCache[Hashable, tuple[Any, int]] = LRUCache(most_bytes, getsizeof=lambda entry: entry[1])
+        self._making: dict[Hashable, Future[Any]] = {}
 
-    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """The answer to `key`, made if nobody asked before. Two who ask at once may both make it; they are equal."""
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._kept
+
+    def get(self, key: Hashable) -> Any:
+        """The value under `key`, or None."""
         with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key][0]
-        made = make()
+            return self._kept.get(key, (None,))[0]
+
+    def get_or_make(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """The value under `key`. It is made once: who asks meanwhile waits for it, and gets the same error when it can't be made. An error
+        is not kept."""
         with self._lock:
-            self._known[key] = (made, _nbytes(made))
-            while len(self._known) > self._most or sum(size for _, size in self._known.values()) > self._most_bytes:
-                self._known.popitem(last=False)
-        return made
+            if key in self._kept:
+                return self._kept[key][0]
+            future = self._making.get(key)
+            mine = future is None
+            if mine:
+                future = self._making[key] = Future()
+        if mine:
+            self._make(key, make, future)
+        return future.result()
 
+    def put(self, key: Hashable, value: Any) -> None:
+        """Keeps the value under `key`, in place of what was there."""
+        size = self._size(value)
+        with self._lock:
+            self._keep(key, value, size)
 
-def _nbytes(value: Any) -> int:
-    """Of an array, or of the arrays in the fields of a value and of what its fields hold."""
-    return getattr(value, "nbytes", 0) + sum(_nbytes(part) for part in getattr(value, "__dict__", {}).values())
+    def pop(self, key: Hashable) -> Any:
+        """Forgets what is under `key` and returns it; None when there is nothing."""
+        with self._lock:
+            return self._kept.pop(key, (None,))[0]
+
+    def clear(self) -> None:
+        """Whatever is asked for next is made anew."""
+        with self._lock:
+            self._kept.clear()
+            self._making.clear()
+
+    def _make(self, key: Hashable, make: Callable[[], Any], future: Future[Any]) -> None:
+        try:
+            value = make()
+            size = self._size(value)
+        except BaseException as error:
+            with self._lock:
+                self._forget(key, future)
+            future.set_exception(error)
+            return
+        with self._lock:
+            if self._forget(key, future):
+                self._keep(key, value, size)
+        future.set_result(value)
+
+    def _forget(self, key: Hashable, future: Future[Any]) -> bool:
+        """Nobody waits for it any more. Returns whether it is still wanted."""
+        wanted = self._making.get(key) is future
+        if wanted:
+            del self._making[key]
+        return wanted
+
+    def _keep(self, key: Hashable, value: Any, size: int) -> None:
+        self._kept.pop(key, None)
+        if size <= self._kept.maxsize:
+            self._kept[key] = value, size
+        while len(self._kept) > self._most:
+            self._kept.popitem()

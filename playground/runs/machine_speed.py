@@ -6,6 +6,7 @@ slower where it hasn't. What a narrow model gains on the products it loses on co
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from playground.data.corpus import Corpus, build_corpus
 from playground.training.loop import Training
 from playground.training.work import step_work
 
+log = logging.getLogger(__name__)
 WIDE = 256  # d_model from which on products are most of a step
 WORTH = 3.0  # times as fast as float32 must bfloat16 products be: the rest of a step gains nothing
 SAMPLE_SECONDS = 0.004  # seconds that a product must take to be timed well
@@ -86,13 +88,18 @@ def execution_plan(experiment: Experiment, device: str) -> dict[str, Any]:
 
 
 def precision(wanted: str, d_model: int, device: str) -> str:
-    """ "float32" or "bfloat16": what is wanted, or, when that is "auto", what is faster on this machine at this width."""
+    """ "float32" or "bfloat16": what is wanted, or, when that is "auto", what is faster on this machine at this width. "float32" where that
+    can't be measured."""
     if wanted != "auto":
         return wanted
     if d_model < WIDE:
         return "float32"
-    with _measuring:
-        ratio = product_rate(WIDE, torch.bfloat16, device) / product_rate(WIDE, torch.float32, device)
+    try:
+        with _measuring:
+            ratio = product_rate(WIDE, torch.bfloat16, device) / product_rate(WIDE, torch.float32, device)
+    except Exception as error:
+        log.warning("products on %s could not be measured: %r", device, error)
+        return "float32"
     return "bfloat16" if ratio > WORTH else "float32"
 
 

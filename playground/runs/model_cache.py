@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
-from collections import OrderedDict
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,6 +10,7 @@ import torch
 
 from playground.config import Refusal
 from playground.model.transformer import Transformer
+from playground.runs.lru import LRU
 from playground.runs.replay import Parameters
 from playground.runs.run import Run
 from playground.variants import build
@@ -36,25 +35,16 @@ class ModelCache:
     """A bounded cache. A model is never written to once it is built, so any number of threads may use it."""
 
     def __init__(self) -> None:
-        self._lock, self._numbers = threading.Lock(), itertools.count()
-        self._built: OrderedDict[tuple[str, int], Built] = OrderedDict()
+        self._numbers = itertools.count()
+        self._built = LRU(most_bytes=MAX_BYTES, size=lambda built: min(built.nbytes, MAX_BYTES))  # the newest is always kept
 
     def get(self, run: Run, step: int | None) -> Built:
         """From the newest parameters when `step` is None, else from the kept ones nearest to it. Raises Refusal."""
         actual, parameters = run.parameters_at(step)
-        key = (run.id, actual)
-        with self._lock:
-            found = self._built.get(key)
-            if found and found.parameters is parameters:  # a run that went on otherwise reaches a step with others
-                self._built.move_to_end(key)
-                return found
-        built = Built(self._build(run, actual, parameters), actual, next(self._numbers), parameters)
-        with self._lock:
-            self._built.pop(key, None)
-            self._built[key] = built
-            while sum(other.nbytes for other in self._built.values()) > MAX_BYTES and len(self._built) > 1:
-                self._built.popitem(last=False)
-        return built
+        key = (run.id, actual, id(parameters))  # a run that went on otherwise reaches a step with others
+        return self._built.get_or_make(
+            key, lambda: Built(self._build(run, actual, parameters), actual, next(self._numbers), parameters)
+        )
 
     def _build(self, run: Run, step: int, parameters: Parameters) -> Transformer:
         tokenizers = run.tokenizers

@@ -8,6 +8,7 @@ import random
 import secrets
 from collections.abc import Collection
 
+LABEL = 80  # characters
 ADJECTIVES = (
     "amber", "agile", "bold", "brave", "breezy", "bright", "brisk", "calm", "cheery", "clever", "cosmic", "crisp", "curious",
     "daring", "dapper", "eager", "fleet", "fond", "gentle", "gleaming", "golden", "happy", "hardy", "honest", "humble", "jolly",
@@ -38,6 +39,12 @@ def new_name(taken: Collection[str]) -> str:
         if name not in taken:
             return name
     return next(numbered for n in range(2, len(taken) + 3) if (numbered := f"{name}-{n}") not in taken)
+
+
+def clean_label(label: str) -> str:
+    """Text that can be stored and shown: no control characters, no half characters, at most LABEL characters."""
+    text = str(label).encode("utf-8", "replace").decode()
+    return "".join(c if c.isprintable() else " " for c in text)[:LABEL].strip()
 
 
 def owner_of(token: str) -> str:

@@ -156,12 +156,12 @@ class Replay:
 
     def parameters(self, step: int) -> tuple[int, Parameters]:
         """(actual step, tensors by name): the kept parameters nearest to `step`. Raises KeyError when there are none."""
-        steps = self.parameter_steps
-        if not steps:
+        last = self.last  # read once: the worker takes it away when the run goes on
+        found = dict([last] if last else ()) | self.kept
+        if not found:
             raise KeyError(step)
-        nearest = min(steps, key=lambda kept: (abs(kept - step), kept))
-        kept = self.kept.get(nearest)
-        return (nearest, kept) if kept is not None else self.last
+        nearest = min(found, key=lambda kept: (abs(kept - step), kept))
+        return nearest, found[nearest]
 
     def capture(self, step: int, materialise: Callable[[], tuple[Completion, ...]], parameters: Parameters | None = None) -> None:
         """The worker only: the newest frame (again, maybe), and the parameters when the plan keeps them here and they are numbers."""

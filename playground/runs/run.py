@@ -71,7 +71,7 @@ class Run:
         self.version = time.time_ns() // 100_000_000
         self.seen()
         self._counting, self._loading, self.disk = threading.Lock(), threading.RLock(), threading.Lock()
-        self.marks: dict[int, int] = {}  # version -> rows of the history that belong to it
+        self.marks: dict[int, int] = {}  # version -> rows of the history that belong to it; written by `touch` and by nobody else
         self.loaders: dict[str, Callable[[], Any]] = {}  # for parts that are on the disk
         self.parts: dict[str, Any] = {"history": History(), "replay": Replay(), "snapshot": None, "tokenizers": None, "pairs": data}
         for knob in LIVE_KNOBS:
@@ -116,13 +116,17 @@ class Run:
 
     def parameters_at(self, step: int | None) -> tuple[int, Parameters]:
         """(actual step, tensors by name): the newest when `step` is None, else the kept ones nearest to it. Raises Refusal."""
-        snapshot, replay = self.snapshot, self.replay
+        snapshot = self.snapshot
         if snapshot is None:
             raise Refusal("runs.nothing_yet")
-        if step is None or not replay.parameter_steps:
-            return snapshot.step, snapshot.parameters
-        actual, parameters = replay.parameters(step)
-        return (snapshot.step, snapshot.parameters) if abs(snapshot.step - step) < abs(actual - step) else (actual, parameters)
+        newest = (snapshot.step, snapshot.parameters)
+        if step is None:
+            return newest
+        try:
+            kept = self.replay.parameters(step)
+        except KeyError:  # none is kept
+            return newest
+        return newest if abs(newest[0] - step) < abs(kept[0] - step) else kept
 
     def memory_at(self, step: int) -> str:
         """How the decoder got the encoder's memory in training step `step` (the knob `memory`, which may change between two steps)."""
@@ -185,5 +189,10 @@ class Run:
         self.seen_at, self.looked_at = time.monotonic(), time.time()
 
     @property
+    def unseen_seconds(self) -> float:
+        """Since somebody looked; of a run that was read from the disk, since then at most."""
+        return time.monotonic() - self.seen_at
+
+    @property
     def watched(self) -> bool:
-        return time.monotonic() - self.seen_at < WATCHED_SECONDS
+        return self.unseen_seconds < WATCHED_SECONDS

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections import OrderedDict
 from dataclasses import asdict
 from typing import Any
 
 from playground import words
-from playground.runs.history import decimate
+from playground.runs.history import COUNTS, decimate
+from playground.runs.lru import LRU
 from playground.runs.run import Run
 
 ROWS = 1000  # of one increment; a curve a thousand pixels wide shows no more
@@ -20,26 +20,24 @@ class Updates:
     """A cache of increments. They are made from what a run's readers may see, without a lock on the run."""
 
     def __init__(self) -> None:
-        self._made: OrderedDict[tuple[str, int, int], bytes] = OrderedDict()
+        self._made = LRU(CACHED)
 
     def get(self, run: Run, since: int) -> tuple[bytes, int]:
         """(the increment from version `since`, the version it leads to)."""
         version = run.version
-        key = (run.id, version, since)
-        made = self._made.get(key)
-        if made is None:
-            # ASCII, so that nothing a person typed can break the encoding
-            made = json.dumps(increment(run, since, version), allow_nan=False, separators=(",", ":")).encode("ascii")
-            self._made[key] = made
-            while len(self._made) > CACHED:
-                self._made.popitem(last=False)
-        return made, version
+        return self._made.get_or_make((run.id, version, since), lambda: _packed(increment(run, since, version))), version
+
+
+def _packed(said: dict[str, Any]) -> bytes:
+    """ASCII, so that nothing a person typed can break the encoding."""
+    return json.dumps(said, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def increment(run: Run, since: int, version: int) -> dict[str, Any]:
     """See `Runs.update`. A `since` that this server doesn't remember gets everything."""
     history = run.history
-    stop = min(run.marks.setdefault(version, len(history.steps)), len(history.steps))
+    rows = len(history.steps)
+    stop = min(run.marks.get(version, rows), rows)  # there is no mark while the history is on the disk, where it doesn't grow
     start = min(run.marks.get(since, 0), stop)
     plain = ("id", "name", "label", "status", "step", "steps", "eta", "place", "checkpoint_step", "resumable", "threads", "device")
     validations = decimate(history.validations.rows(), ROWS // 2)
@@ -60,8 +58,7 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
 
 def _rounded(columns: dict[str, list[float]]) -> dict[str, list[float | None]]:
     """Six digits are more than a curve shows; what is not finite becomes null."""
-    whole = ("step", "pairs")
     return {
-        name: [int(v) for v in column] if name in whole else [float(f"{v:.6g}") if math.isfinite(v) else None for v in column]
+        name: [int(v) for v in column] if name in COUNTS else [float(f"{v:.6g}") if math.isfinite(v) else None for v in column]
         for name, column in columns.items()
     }

@@ -45,4 +45,4 @@ def _draw(rng: random.Random, harder: bool) -> Example:
             return example
 
 
-COMMANDS = Task("commands", "words", "words", _draw, GRAMMAR.parse, _modified_loner)
+COMMANDS = Task("commands", "words", "words", _draw, GRAMMAR.parse, _modified_loner, steps=400)

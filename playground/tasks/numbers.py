@@ -35,7 +35,7 @@ def _three_carries(src: str) -> bool:
     return all(int(first[place:]) + int(second[place:]) >= 10 ** (3 - place) for place in range(3))
 
 
-ADDITION = Task("addition", "characters", "characters", _draw_sum, _sum_answers, is_harder=_three_carries)
+ADDITION = Task("addition", "characters", "characters", _draw_sum, _sum_answers, is_harder=_three_carries, steps=600)
 
 
 # Number words. A number is harder when it says a pair of tens and units that training never says: each of these tens and each of these

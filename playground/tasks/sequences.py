@@ -89,7 +89,7 @@ def _deep(src: str) -> bool:
     return (_open_brackets(src) or ([], 0))[1] > DEPTH
 
 
-BRACKETS = Task("brackets", "characters", "characters", _draw_brackets, _bracket_answers, _deep)
+BRACKETS = Task("brackets", "characters", "characters", _draw_brackets, _bracket_answers, _deep, steps=400)
 
 
 # Lookup: who has which colour? A person and a colour are one word, so that one glance finds both.
@@ -121,4 +121,4 @@ def _lookup_answers(src: str) -> tuple[Example, ...]:
     return (_look_up(facts, asked),)
 
 
-LOOKUP = Task("lookup", "words", "words", _draw_lookup, _lookup_answers, is_harder=lambda src: src.count("=") > FACTS[1])
+LOOKUP = Task("lookup", "words", "words", _draw_lookup, _lookup_answers, is_harder=lambda src: src.count("=") > FACTS[1], steps=600)

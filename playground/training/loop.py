@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, make_dataclass, replace
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.utils import clip_grads_with_norm_
 
-from playground.config import PAD, Experiment, current_name
+from playground.config import KNOBS, LIVE_KNOBS, PAD, Experiment, current_name
 from playground.data.batches import Batch, batches, split_batch
 from playground.data.corpus import Corpus, Item
 from playground.model.transformer import Transformer
@@ -25,15 +25,8 @@ from playground.training.replicas import replica
 from playground.training.schedule import learning_rate
 from playground.variants import build, variant_of
 
-
-@dataclass(frozen=True)
-class Live:
-    """The knobs that may change between two steps."""
-
-    memory_mode: str
-    learning_rate: float
-    label_smoothing: float
-    max_grad_norm: float
+# The knobs that may change between two steps, as config.py marks them: Live(memory_mode="whole", learning_rate=0.05, …).
+Live = make_dataclass("Live", [(name, KNOBS[name].type) for name in LIVE_KNOBS], frozen=True)
 
 
 @dataclass(frozen=True)
@@ -88,28 +81,32 @@ class Training:
         self.model = build(experiment.model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, generator).eval()
         self.variant = variant_of(experiment.model)
         self.parallel_map: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map
-        micro_batches = config.threads if self.device.type == "cpu" and not self.variant.whole else 1
+        micro_batches = config.threads if self.device.type == "cpu" and not experiment.model.alteration.needs_whole_batch else 1
         self.replicas = [replica(self.model).train() for _ in range(micro_batches)]
         self.captured_steps = (
             CapturedSteps(self._alone, record_cuda_graph(self.replicas[0].generator)) if self.device.type == "cuda" else None
         )
         self._rate = torch.zeros((), device=self.device)  # the learning rate, where a recorded step looks for it
         self._evaluated = replica(self.model)
-        self.live = Live(experiment.model.memory_mode, config.learning_rate, config.label_smoothing, config.max_grad_norm)
+        self.live = Live(**{name: experiment.flat()[name] for name in LIVE_KNOBS})
         self.optimiser = Optimiser(config, self.model)
         self._last_good = [parameter.detach().clone() for parameter in self.model.parameters()]
         self._eval_sets: dict[tuple[str, int | None], EvalSet] = {}
 
     @property
     def live(self) -> Live:
-        """The live knobs of the next step; the model looks at its memory as they say, also when it is asked in between."""
+        """The live knobs of the next step; the model obeys its own also when it is asked in between."""
         return self._live
 
     @live.setter
     def live(self, live: Live) -> None:
-        self._live = live
+
+        def obeying(config: Any) -> Any:
+            return replace(config, **{name: value for name, value in asdict(live).items() if hasattr(config, name)})
+
+        self._live, self._config = live, obeying(self.experiment.training)
         for model in (self.model, self._evaluated, *self.replicas):
-            model.config = replace(model.config, memory_mode=live.memory_mode)
+            model.config = obeying(model.config)
 
     def steps(self) -> Iterator[TrainingStep]:
         """One update for each next(), until experiment.training.steps are done. Raises Diverged."""
@@ -125,7 +122,7 @@ class Training:
             items = items[:: max(1, len(items) // most)][:most] if most else items
             self._eval_sets[split, most] = build_eval_set(self.corpus, items, self.device, self.variant.batch)
         eval_set = self._eval_sets[split, most]
-        if self.variant.honest(self.model):
+        if self.variant.argmax_is_greedy(self.model):
             return validate(self._evaluated, eval_set, self.parallel_map)
         self._evaluated.generator.manual_seed(self.step)  # for a model that throws dice even when it is asked, and in one order
         return validate(self._evaluated, eval_set, written=True)
@@ -158,8 +155,8 @@ class Training:
 
     def _update(self, items: list[Item]) -> TrainingStep:
         """Forward, backward, step (section 5)."""
-        config, number = self.experiment.training, self.step + 1
-        rate = learning_rate(replace(config, learning_rate=self.live.learning_rate), self.experiment.model.d_model, number)
+        config, number = self._config, self.step + 1
+        rate = learning_rate(config, self.experiment.model.d_model, number)
         batches = [
             self.variant.batch(batch) if self.variant.batch else batch for batch in split_batch(items, len(self.replicas), config.packing)
         ]
@@ -171,7 +168,7 @@ class Training:
         step_diagnostics = StepDiagnostics(micro_batches[0].replica, self.optimiser.names) if number in self.examined else None
         if self.captured_steps and not step_diagnostics:
             self._rate.fill_(rate)
-            constants = (self.live.memory_mode, self.live.label_smoothing, self.live.max_grad_norm)
+            constants = tuple(value for name, value in asdict(self.live).items() if name != "learning_rate")
             loss, grad_norm = self.captured_steps(micro_batches[0].batch, constants).tolist()
         else:
             loss, gradients = self._gradient(micro_batches, step_diagnostics)
@@ -199,12 +196,12 @@ class Training:
 
     def _learn(self, micro_batch: MicroBatch, step_diagnostics: StepDiagnostics | None) -> tuple[Tensor, list[Tensor]]:
         """The part's share of the loss and of its gradient."""
-        model, batch = micro_batch.replica, micro_batch.batch
+        model, batch, smoothing = micro_batch.replica, micro_batch.batch, self._config.label_smoothing
         low = torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
         with step_diagnostics.watch(model, batch) if step_diagnostics else nullcontext():
             with low:
                 logits = model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids).logits
-            loss = (self.variant.loss or cross_entropy)(logits.float(), batch.tgt_out, self.live.label_smoothing) * micro_batch.share
+            loss = (self.variant.loss or cross_entropy)(logits.float(), batch.tgt_out, smoothing) * micro_batch.share
             gradients = torch.autograd.grad(loss, list(model.parameters()), allow_unused=True, materialize_grads=True)
         return loss.detach(), list(gradients)
 
@@ -213,8 +210,8 @@ class Training:
         parameters = list(self.model.parameters())
         for parameter, gradient in zip(parameters, gradients, strict=True):
             parameter.grad = gradient
-        if self.live.max_grad_norm:
-            clip_grads_with_norm_(parameters, self.live.max_grad_norm, grad_norm)
+        if most := self._config.max_grad_norm:
+            clip_grads_with_norm_(parameters, most, grad_norm)
         self.optimiser.step(rate, self.parallel_map)
 
     def _alone(self, batch: Batch) -> Tensor:

@@ -30,7 +30,7 @@ class Validation:
 
 
 class EvalBatch(NamedTuple):
-    """Part of an exam: one answer to one question in each row."""
+    """Part of an evaluation set: one answer to one question in each row."""
 
     batch: Batch
     question: Tensor  # (B,) long, its number
@@ -41,7 +41,7 @@ class EvalBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class EvalSet:
-    """Items with all their right answers, sorted by length and cut into chunks, ready to be asked again and again."""
+    """Items with all their right answers, sorted by length and cut into batches, ready to be asked again and again."""
 
     batches: tuple[EvalBatch, ...]
     pairs: int
@@ -50,9 +50,9 @@ class EvalSet:
 def build_eval_set(
     corpus: Corpus, items: tuple[Item, ...], device: torch.device | str = "cpu", change: Callable[[Batch], Batch] | None = None
 ) -> EvalSet:
-    """An exam of these items, each batch `change`d if a training does so with its own. Raises ValueError when there are none."""
+    """An evaluation set of these items, each batch `change`d if a training does so with its own. Raises ValueError when there are none."""
     if not items:
-        raise ValueError("an exam needs at least one item")
+        raise ValueError("an evaluation set needs at least one item")
     rows = [(item, question, True) for question, item in enumerate(items)]
     for question, item in enumerate(items):
         for other in set(corpus.references.get(item.src, ())) - {item.tgt}:
@@ -72,7 +72,7 @@ def build_eval_set(
 def validate(
     model: Transformer, eval_set: EvalSet, parallel_map: Callable[[Callable, Iterable], Iterable] = map, written: bool = False
 ) -> Validation:
-    """One teacher-forced pass over all answers; the model is in eval mode. `parallel_map` works on the chunks, like `map`.
+    """One teacher-forced pass over all answers; the model is in eval mode. `parallel_map` works on the batches, like `map`.
 
     Greedy decoding writes an answer exactly if and only if the likeliest token is right at every step of that answer: as long as all is
     right, both see the same tokens before. So one pass tells both accuracies. A source counts as right if one of its answers is.
@@ -88,7 +88,7 @@ def validate(
 
 @torch.inference_mode()
 def _score_batch(model: Transformer, written: bool, eval_batch: EvalBatch) -> tuple[float, int, int, Tensor]:
-    """(sum of the losses, likeliest tokens that are right, all tokens, the questions with a right answer) of a chunk."""
+    """(sum of the losses, likeliest tokens that are right, all tokens, the questions with a right answer) of a batch."""
     batch, question, own, spellable, _ = eval_batch
     logits = model(batch.src, batch.tgt_in).logits
     real = batch.tgt_out != PAD

@@ -3,37 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from playground.config import TrainingConfig
+from playground.knobs import declared
 from playground.model.transformer import Transformer
 from playground.training.muon import Muon
 
-ADAM_SHARE = 0.13  # beside Muon, AdamW moves everything that is no hidden matrix, at this fraction of Muon's learning rate
+
+def _adam(kind: type[torch.optim.Optimizer], groups: list[dict], config: TrainingConfig, device: torch.device) -> torch.optim.Optimizer:
+    capturable = device.type == "cuda"  # so that a step can be recorded
+    betas = (config.beta1, config.beta2)
+    return kind(groups, betas=betas, eps=1e-9, weight_decay=config.weight_decay, fused=True, capturable=capturable)
+
+
+def _muon(groups: list[dict], config: TrainingConfig, device: torch.device) -> torch.optim.Optimizer:
+    """Its momentum is beta1."""
+    return Muon(groups, config.learning_rate, momentum=config.beta1, weight_decay=config.weight_decay)
+
+
+# By the names of OPTIMISERS in playground/choices.py: what makes an optimiser of (groups of parameters, config, device).
+MAKERS: dict[str, Callable[[list[dict], TrainingConfig, torch.device], torch.optim.Optimizer]] = {
+    "adam": partial(_adam, torch.optim.Adam),
+    "adamw": partial(_adam, torch.optim.AdamW),
+    "muon": _muon,
+}
 
 
 class Optimiser:
-    """Adam, AdamW, or Muon on the hidden matrices with AdamW on the rest (embeddings, projection, positions, norms, biases).
-
-    Muon's momentum is beta1. State, by parameter name, can be taken out and put back.
-    """
+    """One update rule for all parameters; or one for the hidden matrices, and another for the rest: embeddings, projection, positions,
+    norms and biases. State, by parameter name, can be taken out and put back. Raises Refusal for an optimiser that nobody has made."""
 
     def __init__(self, config: TrainingConfig, model: Transformer) -> None:
         self.names = {parameter: name for name, parameter in model.named_parameters()}
-        adam = {"betas": (config.beta1, config.beta2), "eps": 1e-9, "weight_decay": config.weight_decay, "fused": True}
-        adam["capturable"] = model.generator.device.type == "cuda"  # so that a step can be recorded
+        (own, rule), *rest = config.update_rules.items()
         seen = [p for p, name in self.names.items() if name.endswith((".mean", ".variance"))]  # what a batch norm saw: nothing to decay
-        if config.optimiser == "muon":
-            hidden = [p for p, name in self.names.items() if p.ndim == 2 and name.startswith(("encoder.", "decoder."))]
-            rest = [p for p in self.names if not any(p is other for other in (*hidden, *seen))]
-            muon = Muon(hidden, config.learning_rate, momentum=config.beta1, weight_decay=config.weight_decay)
-            self.parts = [(muon, 1.0), (torch.optim.AdamW(_groups(rest, seen), **adam), ADAM_SHARE)]
-        else:
-            kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[config.optimiser]
-            rest = [p for p in self.names if not any(p is other for other in seen)]
-            self.parts = [(kind(_groups(rest, seen), **adam), 1.0)]
+        learnt = [p for p in self.names if not any(p is other for other in seen)]
+        takes = [(own, learnt, seen, 1.0)]
+        if rest:
+            hidden = [p for p in learnt if p.ndim == 2 and self.names[p].startswith(("encoder.", "decoder."))]
+            others = [p for p in learnt if not any(p is other for other in hidden)]
+            takes = [(own, hidden, [], 1.0), (rest[0][0], others, seen, rule.rest_rate)]
+        device = model.generator.device
+        self.parts = [  # each with its share of the learning rate
+            (declared("optimiser", MAKERS, name)(_groups(moved, still), config, device), share) for name, moved, still, share in takes
+        ]
 
     def step(self, learning_rate: float | Tensor, parallel_map: Callable[[Callable, Iterable], Iterable] = map) -> None:
         """One update from the gradients, which are then gone. `parallel_map` works on independent parts of it, like `map`."""

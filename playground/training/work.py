@@ -9,13 +9,11 @@ from itertools import islice
 from playground.config import PAD, Experiment
 from playground.data.batches import batches, split_batch
 from playground.data.corpus import Corpus, Item
-from playground.model.size import parameter_count
-from playground.model.sublayers import flops
-from playground.training.muon import ITERATIONS
+from playground.model.size import moved_by
+from playground.model.sublayers import flops, hidden_matrices
 
 BATCHES, MOST = 4, 512  # batches that are looked at, and pairs of each: what holds for so many holds for more
 BACKWARD = 2  # a backward pass takes two products for each of the forward pass
-ADAM = 12  # operations of Adam for each parameter
 
 
 @dataclass(frozen=True)
@@ -37,9 +35,10 @@ def step_work(experiment: Experiment, corpus: Corpus, sizes: tuple[int, int] | N
     config, (src_vocab, vocab) = experiment.training, sizes or (corpus.src_tokenizer.size, corpus.tgt_tokenizer.size)
     size = min(config.batch_size, MOST) if config.batch_unit == "sentences" else min(config.batch_size, MOST * 2 * corpus.longest)
     scale = config.batch_size / size
+    parts = 1 if experiment.model.alteration.needs_whole_batch else config.threads
     operations = tokens = cells = 0.0
     for items in islice(batches(_long_enough(corpus.train, size), size, config.batch_unit, seed=1), BATCHES):
-        for part in split_batch(items, config.threads, config.packing):
+        for part in split_batch(items, parts, config.packing):
             rows, s, t = *part.src.shape, part.tgt_in.shape[1]
             operations += (1 + BACKWARD) * rows * sum(flops(experiment.model, vocab, s, t).values())
             tokens += int((part.src != PAD).sum() + (part.tgt_out != PAD).sum())
@@ -57,14 +56,9 @@ def _long_enough(items: Sequence[Item], size: int) -> list[Item]:
 
 def _update(experiment: Experiment, src_vocab: int, tgt_vocab: int) -> float:
     """What the optimiser computes in a step."""
-    adam = ADAM * parameter_count(experiment.model, src_vocab, tgt_vocab)
-    if experiment.training.optimiser != "muon":
-        return adam
-    model = experiment.model
-    square = 4 * model.encoder_layers + 8 * model.decoder_layers
-    flat = 2 * (model.encoder_layers + model.decoder_layers)
-    short, long = sorted((model.d_model, model.d_ff))
-    return adam + ITERATIONS * (square * _iteration(model.d_model, model.d_model) + flat * _iteration(short, long))
+    moved, (rule, *_) = moved_by(experiment, src_vocab, tgt_vocab), experiment.training.update_rules.values()
+    iterations = sum(count * _iteration(rows, columns) for rows, columns, count in hidden_matrices(experiment.model))
+    return sum(one.operations * count for one, count in moved) + rule.newton_schulz * iterations
 
 
 def _iteration(rows: int, columns: int) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 
 import gradio as gr
 
+from playground import cursor
 from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, check, default, preset
 from playground.lessons.controlled import ControlledExperiment, untouched
 from playground.lessons.labs import get
@@ -22,7 +23,7 @@ from playground.ui import links
 from playground.ui.controls import wording
 from playground.ui.cost_estimate import outlook as outlook_of
 from playground.ui.upload import uploading
-from playground.words import say
+from playground.words import LANGUAGES, preferred, say
 
 # What this browser tab uploaded last (static/state.js keeps it), without waiting for the page's own script: a slow line has the link first.
 KEPT_OWN = "() => { try { return [sessionStorage.getItem('playground-own') ?? '']; } catch { return ['']; } }"
@@ -182,13 +183,13 @@ def link_values(runs: Runs, request: gr.Request, names: list[str], own: str = ""
     """What a link asks for: the value of every knob, own data, the open tab. What had to be ignored is said by boot.py. `own` is what
     this browser tab uploaded last."""
     query = dict(request.query_params)
-    experiment, ignored = links.read(runs, query)
-    flat = experiment.flat()
-    tab = query.get("tab") if "tab" not in ignored else None
-    return [*(flat[name] for name in names), own if uploading.found(runs, own) else flat["own"], gr.Tabs(selected=tab or "learn")]
+    flat = links.read(runs, query)[0].flat()
+    place, _ = cursor.read_query(query, links.LISTS)
+    tab = gr.Tabs(selected=place.get("tab", cursor.FIELDS["tab"].default))
+    return [*(flat[name] for name in names), own if uploading.found(runs, own) else flat["own"], tab]
 
 
 def _language(request: gr.Request) -> str:
     """The language a link asks for, or the browser's."""
-    asked = request.query_params.get("lang") or request.headers.get("accept-language", "")
-    return "zh" if asked.lower().startswith("zh") else "en"
+    asked = request.query_params.get("lang", "")
+    return asked if asked in LANGUAGES else preferred(request.headers.get("accept-language", ""))

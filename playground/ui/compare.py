@@ -18,7 +18,7 @@ KNOBS = 3  # differences that are named
 def chosen(view: View) -> list[Run]:
     """The run on screen, then those of the cursor's `compare` that do the same task; what is no such run is left out."""
     found = {view.run.id: view.run}
-    for id in view.parameters.get("compare", "").split(",")[: 4 * MAX_RUNS]:
+    for id in view.field("compare").split(",")[: 4 * MAX_RUNS]:
         try:
             run = view.runs.get(id)
         except Refusal:

@@ -2,60 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import gradio as gr
 
-from playground.config import KNOBS, PRESETS, default, limits
-from playground.words import known, say
+from playground.config import KNOBS, PARTS, PRESETS, default, limits
+from playground.words import ENGLISH, known, say
 
-# Numbers that are typed rather than slid to.
-TYPED = {
-    "learning_rate", "beta2", "steps", "train_size", "batch_size", "warmup", "data_seed", "seed", "validation_size", "test_size", "minutes",
-    "max_grad_norm",
-}  # fmt: skip
-# Which knobs stand where. The second list of each group is folded away: right for a first look, and there when wanted.
-GROUPS = {
-    "data": (["task"], ["train_size", "tokenizer", "vocab_size", "max_tokens", "validation_size", "test_size", "data_seed"]),
-    "model": (
-        ["d_model", "n_heads", "encoder_layers", "decoder_layers", "positions"],
-        [
-            "d_ff",
-            "norm",
-            "activation",
-            "dropout",
-            "share_embeddings",
-            "embedding_scale",
-            "attention_scale",
-            "residual",
-            "bias",
-            "zero_init",
-            "memory_mode",
-            "variant",
-        ],
-    ),
-    "training": (
-        ["steps", "batch_size", "learning_rate", "optimiser"],
-        [
-            "batch_unit",
-            "schedule",
-            "warmup",
-            "label_smoothing",
-            "max_grad_norm",
-            "stop_at",
-            "minutes",
-            "eval_every",
-            "beta1",
-            "beta2",
-            "weight_decay",
-            "seed",
-            "packing",
-            "threads",
-            "precision",
-        ],
-    ),
-}
-CONTROLLED = [name for name in KNOBS if name != "own"]
+CONTROLLED = [name for name in KNOBS if not limits(name).text]
+
+
+def _group(part: str) -> tuple[list[str], list[str]]:
+    """The knobs of one part: those for a first look, and those that are folded away until they are wanted."""
+    names = [knob.name for knob in fields(PARTS[part]) if knob.name in CONTROLLED]
+    return [name for name in names if limits(name).first], [name for name in names if not limits(name).first]
+
+
+GROUPS = {part: _group(part) for part in ("data", "model", "training")}  # as they stand on the page
 
 
 def label(name: str, language: str) -> str:
@@ -85,12 +49,12 @@ def options(name: str, language: str) -> list[tuple[str, Any]]:
 def control(name: str) -> gr.components.Component:
     """The Gradio component of a knob, in English; `wording` says the rest in another language."""
     knob, value = limits(name), default(name)
-    common = dict(label=label(name, "en"), info=info(name, "en"), elem_id=f"knob-{name}")
+    common = dict(label=label(name, ENGLISH), info=info(name, ENGLISH), elem_id=f"knob-{name}")
     if isinstance(value, bool):
         return gr.Checkbox(value=value, **common)
     if knob.choices:
-        return gr.Dropdown(choices=options(name, "en"), value=value, filterable=False, **common)
-    if name in TYPED:
+        return gr.Dropdown(choices=options(name, ENGLISH), value=value, filterable=False, **common)
+    if knob.typed:
         return gr.Number(
             value=value, minimum=knob.low, maximum=knob.high, step=knob.step, precision=0 if isinstance(value, int) else None, **common
         )
@@ -99,11 +63,11 @@ def control(name: str) -> gr.components.Component:
 
 def preset_control() -> gr.Radio:
     return gr.Radio(
-        choices=preset_options("en"),
+        choices=preset_options(ENGLISH),
         value="default",
         elem_id="preset",
-        label=label("preset", "en"),
-        info=say("en", "knobs.preset.help"),
+        label=label("preset", ENGLISH),
+        info=say(ENGLISH, "knobs.preset.help"),
     )
 
 

@@ -11,7 +11,7 @@ from playground.runs.registry import Runs
 from playground.ui import actions
 from playground.ui.controls import CONTROLLED, GROUPS, control, preset_control
 from playground.ui.panels import TABS
-from playground.words import say
+from playground.words import ENGLISH, say
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Parts:
 
 
 def words(key: str) -> str:
-    return say("en", f"page.{key}")
+    return say(ENGLISH, f"page.{key}")
 
 
 def build(runs: Runs, reader: Reader) -> gr.Blocks:

@@ -26,13 +26,14 @@ from starlette.routing import Route
 from playground.config import Refusal
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
+from playground.runs.tables import csv_of
 from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.panels import BY_FORMULA, PANELS
 from playground.ui.panels.map import worksheet
 from playground.ui.titles import variant_name
 from playground.ui.upload import uploading
 from playground.ui.upload.preview import preview
-from playground.ui.view import View
+from playground.ui.view import View, language
 
 PREFIX = "/gradio_api/playground"
 STATIC = Path(__file__).parent / "static"
@@ -123,7 +124,7 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         runs.seen(view.run.id)
         if name in BY_FORMULA and (variant := variant_name(view.run, view.language)):
             raise Refusal("page.has_variant", variant=variant)
-        return {**PANELS[name](view), "refresh_ms": pace.refresh_ms}
+        return {**PANELS[name](view), "uses": sorted(view.used), "refresh_ms": pace.refresh_ms}
 
     def qr(request: Request) -> Response:
         text = request.query_params.get("text", "")[:1500]
@@ -136,17 +137,22 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         return HTMLResponse(worksheet.page(request.query_params, stylesheet), headers=worksheet.HEADERS)
 
     def export(request: Request) -> Response:
-        name, content = uploading.exported(runs, request.query_params.get("own", ""), request.query_params.get("kind", ""))
-        headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
-        return Response(content, media_type="application/octet-stream", headers=headers)
+        return _file(*uploading.exported(runs, request.query_params.get("own", ""), request.query_params.get("kind", "")))
+
+    def history(request: Request) -> Response:
+        run = runs.get(request.query_params.get("run", ""))
+        if request.query_params.get("table") == "validations":
+            return _file(f"{run.name}-validations.csv", csv_of(run.history.validation_frame()))
+        return _file(f"{run.name}-steps.csv", csv_of(run.history.frame()))
 
     reads = {
         "/boot": lambda request: boot(runs, request.query_params),
-        "/runs": lambda request: runs_list(runs, _token(request), _language(request)),
-        "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), _language(request)),
+        "/runs": lambda request: runs_list(runs, _token(request), language(request.query_params)),
+        "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), language(request.query_params)),
         "/panel/{name}": panel,
         "/export": export,
-        "/reading": lambda request: uploading.again(runs, request.query_params.get("own", ""), _language(request)),
+        "/history": history,
+        "/reading": lambda request: uploading.again(runs, request.query_params.get("own", ""), language(request.query_params)),
         "/preview": lambda request: preview(runs, request.query_params),
         "/qr": qr,
         f"/{worksheet.PATH}": printed,
@@ -188,10 +194,6 @@ def _token(request: Request) -> str:
     return request.headers.get("X-Playground-Token", "")[:128]
 
 
-def _language(request: Request) -> str:
-    return "zh" if request.query_params.get("lang") == "zh" else "en"
-
-
 def _number(text: str | None) -> int:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 12 else 0
 
@@ -203,5 +205,11 @@ def _json(value: Any) -> Response:
     return Response(body, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
+def _file(name: str, content: bytes | str) -> Response:
+    """To be kept, and never to be shown by the browser."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
+    return Response(content, media_type="application/octet-stream", headers=headers)
+
+
 def _refused(refusal: Refusal, request: Request) -> Response:
-    return _json({"error": refusal.say(_language(request)), "key": refusal.key})
+    return _json({"error": refusal.say(language(request.query_params)), "key": refusal.key})

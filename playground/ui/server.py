@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+from html import escape
+from typing import Any
 
 # Set before Gradio is imported: it would otherwise report home, and keep a long log of events that it copies after each one.
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -10,15 +13,18 @@ os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
 os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "100")
 
 import gradio as gr
+import orjson
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from playground.cursor import declared
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.page import build
 from playground.ui.routes import PREFIX, asset_version, routes
+from playground.words import LANGUAGES, browser_tags, say
 
 # Seconds for which Gradio's queue sleeps between two looks at whether there is work, and at whether work has got on. By itself it looks a
 # thousand times a second, which takes a core a twentieth of its time while nothing happens.
@@ -111,14 +117,24 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
 
 
 def head() -> str:
-    """The tags that load the page's own script and style. Relative addresses: they hold behind a proxy and inside a Space's frame."""
+    """The tags that load the page's own style and script, and before it what it has to know of the cursor. Relative addresses: they hold
+    behind a proxy and inside a Space's frame."""
     base = f".{PREFIX}/asset/{asset_version()}"
     return (
         f'<link rel="stylesheet" href="{base}/style.css">'
         f"<script>{WAITING}</script>"
+        f'<script type="application/json" id="pg-cursor">{orjson.dumps(declared()).decode()}</script>'
         f'<script type="module" src="{base}/main.js"></script>'
         '<meta name="referrer" content="same-origin">'
+        f'<meta name="pg-languages" content="{escape(json.dumps(languages(), ensure_ascii=False))}">'
     )
+
+
+def languages() -> dict[str, dict[str, Any]]:
+    """What the page's script must know of each language before it can ask for anything."""
+    return {
+        code: {"name": say(code, "language.name"), "html": say(code, "language.html"), "browser": browser_tags(code)} for code in LANGUAGES
+    }
 
 
 def closed() -> list[Route]:

@@ -2,48 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from playground.config import Refusal
+from playground.cursor import FIELDS, choices
 from playground.queries.reader import Piece, Reader, SentenceTrace
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.words import entries, say
+from playground.words import ENGLISH, LANGUAGES, entries, say
 
 EXAMPLES = 20
+WIDTH, LEAST_WIDTH, MOST_WIDTH = 720, 280, 1600  # px of a panel: of one that doesn't say, and the bounds of those that do
+NARROW = 700  # px: on less, columns stand one below the other (see static/style.css)
+LARGE = 0.52  # of the width: the wide column of a row "large-small"
+GAP = 20  # px that a column leaves free beside it
 
 
 class Screen:
-    """Who looks: in which language, on a dark page or a light one, how wide; and what else they ask for."""
+    """Who looks: in which language, on a dark page or a light one, how wide."""
 
     def __init__(self, parameters: Mapping[str, str]) -> None:
         self.parameters = parameters
         self.language = language(parameters)
         self.dark = parameters.get("dark") == "1"
-        self.width = self.whole("width", 720, 280, 1600)
-
-    def whole(self, name: str, otherwise: int, low: int, high: int) -> int:
-        """A whole number among the parameters, brought into low..high; `otherwise` when it is absent or no number."""
-        text = self.parameters.get(name, "")
-        if not (text.isascii() and text.isdigit() and len(text) < 10):
-            return otherwise
-        return min(max(int(text), low), high)
-
-    def number(self, name: str, otherwise: float, low: float, high: float) -> float:
-        try:
-            value = float(self.parameters.get(name, otherwise))
-        except ValueError:
-            return otherwise
-        return min(max(value, low), high) if value == value else otherwise
-
-    def choice(self, name: str, choices: tuple[str, ...]) -> str:
-        """One of `choices`; the first of them when the parameter is anything else."""
-        value = self.parameters.get(name, "")
-        return value if value in choices else choices[0]
+        width = parameters.get("width", "")
+        self.width = min(max(int(width), LEAST_WIDTH), MOST_WIDTH) if width.isascii() and width.isdigit() and len(width) < 10 else WIDTH
 
     def say(self, key: str, **values: object) -> str:
         return say(self.language, key, **values)
+
+    def room(self, share: float | None = None, gap: int = GAP) -> int:
+        """Pixels across: of the page, of one of `share` columns with a `gap` beside it, or of that part of the page if it is below 1."""
+        if share is None or self.width < NARROW:
+            return self.width
+        return int(self.width * share) if share < 1 else self.width // int(share) - gap
+
+    def draw(self, figure: Callable[..., dict], *data: Any, share: float | None = None, gap: int = GAP, **options: Any) -> dict:
+        """The picture that `figure` makes of `data`, for this screen: as wide as its room (see `room`), dark or light, in the page's
+        language. An option that is given, such as a `width`, is taken as it is."""
+        screen = {"width": self.room(share, gap), "dark": self.dark, "labels": self.labels}
+        wanted = inspect.signature(figure).parameters
+        return figure(*data, **{name: value for name, value in screen.items() if name in wanted} | options)
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -52,23 +54,45 @@ class Screen:
 
 
 class View(Screen):
-    """What a panel is drawn from. Raises Refusal (on creation) when the run is unknown."""
+    """What a panel is drawn from. Raises Refusal (on creation) when the run is unknown.
+
+    A field of the cursor is read by `field`, `choice` or `number`, as playground/cursor.py declares it. `used` are the fields that were
+    read: what is drawn from the view depends on these and no others.
+    """
 
     def __init__(self, runs: Runs, reader: Reader, parameters: Mapping[str, str], token: str = "") -> None:
         super().__init__(parameters)
         self.runs, self.reader = runs, reader
         self.token = token  # the visitor's own: says which runs are theirs
         self.run = runs.get(parameters.get("run", ""))
+        self.used: set[str] = set()
+
+    def said(self, name: str) -> str:
+        """What stands in a field, as it is."""
+        self.used.add(name)
+        return self.parameters.get(name, "")
+
+    def field(self, name: str) -> str:
+        """What a field of text says."""
+        return FIELDS[name].read(self.said(name))
+
+    def choice(self, name: str, among: Sequence[str] | None = None) -> str:
+        """What a field of a few choices says. `among` are those that this run offers, or the list that another part has of them."""
+        return FIELDS[name].read(self.said(name), choices(name) if among is None else among)
+
+    def number(self, name: str, most: float | None = None) -> Any:
+        """What a field of numbers says, brought into its bounds and under what is the `most` here; None while none is chosen."""
+        return FIELDS[name].read(self.said(name), most)
 
     @cached_property
     def step(self) -> int | None:
         """The step asked for; None means now."""
-        return self.whole("step", 0, 0, 10**9) if self.parameters.get("step") else None
+        return self.number("step")
 
     @cached_property
     def text(self) -> str:
         """The sentence asked about: what was typed, or the run's first example."""
-        return self.parameters.get("text") or self.examples()[0][0]
+        return self.field("text") or self.examples()[0][0]
 
     def examples(self) -> list[tuple[str, str]]:
         found = examples(self.reader, self.run)
@@ -79,12 +103,16 @@ class View(Screen):
     @cached_property
     def look(self) -> SentenceTrace:
         """Everything inside the sentence at the step asked for; the decoder is fed its own output, or the reference when that is asked."""
-        target = "reference" if self.parameters.get("target") == "reference" else None
-        return self.reader.look(self.run, self.step, self.text, target)
+        return self.reader.look(self.run, self.step, self.text, "reference" if self.reference else None)
+
+    @property
+    def reference(self) -> bool:
+        """Whether the decoder is fed the reference."""
+        return self.choice("target") == "reference"
 
     @cached_property
     def part(self) -> str:
-        return self.choice("part", ("cross", "encoder", "decoder"))
+        return self.choice("part")
 
     @property
     def weights(self):
@@ -93,19 +121,22 @@ class View(Screen):
 
     def head(self, layers: int, heads: int, otherwise: tuple[int, int]) -> tuple[int, int]:
         """(layer, head) of the cursor, counted from 0; `otherwise` while none is chosen. Brought into what this model has."""
-        if not self.parameters.get("layer") or not self.parameters.get("head"):
-            return otherwise
-        return self.whole("layer", 1, 1, layers) - 1, self.whole("head", 1, 1, heads) - 1
+        layer, head = self.number("layer", layers), self.number("head", heads)
+        return (layer - 1, head - 1) if layer and head else otherwise
 
     def pinned(self, rows: int, columns: int) -> tuple[int, int] | None:
         """The pinned cell (row, column), when it lies inside."""
-        q, k = self.whole("q", -1, 0, 10**6), self.whole("k", -1, 0, 10**6)
-        return (q, k) if 0 <= q < rows and 0 <= k < columns else None
+        return self.inside("q", "k", (rows, columns))
+
+    def inside(self, row: str, column: str, shape: tuple[int, ...]) -> tuple[int, int] | None:
+        """The cell that two fields name, when both are chosen and it lies inside of `shape`."""
+        at = self.number(row), self.number(column)
+        return at if None not in at and at[0] < shape[0] and at[1] < shape[1] else None
 
     def row(self, rows: int) -> int | None:
         """The row that is asked about, when one is chosen and lies inside."""
-        q = self.whole("q", -1, 0, 10**6)
-        return q if 0 <= q < rows else None
+        q = self.number("q")
+        return q if q is not None and q < rows else None
 
     def step_note(self, actual: int) -> str:
         """A sentence when the parameters are from another step than the one asked for; empty otherwise."""
@@ -120,7 +151,9 @@ def examples(reader: Reader, run: Run) -> list[tuple[str, str]]:
 
 
 def language(parameters: Mapping[str, str]) -> str:
-    return "zh" if parameters.get("lang") == "zh" else "en"
+    """The language that a request asks for; English when it asks for none of ours."""
+    asked = parameters.get("lang", "")
+    return asked if asked in LANGUAGES else ENGLISH
 
 
 def texts(pieces: tuple[Piece, ...]) -> list[str]:

@@ -2,6 +2,8 @@
 
 variant (what a change may touch) · bugs (ways in which people really break it) · alternatives (what else its parts could have been) ·
 build (the paper's model, then its change).
+
+Which variants there are is declared in playground/choices.py.
 """
 
 from playground.variants.build import ALL, build, variant_of

@@ -1,4 +1,4 @@
-"""Variants: what else a part of the paper's model could have been."""
+"""Alternatives: what else a part of the paper's model could have been."""
 
 from __future__ import annotations
 
@@ -173,13 +173,13 @@ def running(config: ModelConfig) -> int:
     return 2 * norms * config.d_model
 
 
-VARIANTS = {
+ALTERNATIVES = {
     "concatenated": Variant(concatenated),
-    "identity_output": Variant(identity_output, adds=without_output),
-    "no_feed_forward": Variant(no_feed_forward, adds=without_feed_forward),
-    "additive": Variant(additive, adds=as_vector),
-    "bilinear": Variant(bilinear, adds=as_matrices),
+    "identity_output": Variant(identity_output, extra_parameters=without_output),
+    "no_feed_forward": Variant(no_feed_forward, extra_parameters=without_feed_forward),
+    "additive": Variant(additive, extra_parameters=as_vector),
+    "bilinear": Variant(bilinear, extra_parameters=as_matrices),
     "cosine": Variant(cosine),
-    "batch_norm": Variant(batch_norm, whole=True, adds=running),
+    "batch_norm": Variant(batch_norm, extra_parameters=running),
     "no_attention_dropout": Variant(no_attention_dropout),
 }

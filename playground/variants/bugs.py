@@ -147,7 +147,7 @@ BUGS = {
     "softmax_over_queries": Variant(softmax_over_queries),
     "norm_over_positions": Variant(norm_over_positions),
     "view_for_transpose": Variant(view_for_transpose),
-    "padding_in_loss": Variant(loss=with_padding, whole=True),
+    "padding_in_loss": Variant(loss=with_padding),
     "dropout_always": Variant(dropout_always),
     "inverted_mask": Variant(inverted_mask),
 }

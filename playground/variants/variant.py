@@ -26,18 +26,20 @@ def none(config: ModelConfig) -> int:
 
 @dataclass(frozen=True)
 class Variant:
-    """`change` is done to a model that was just made, by exchanging modules or methods of its own; all parameters it adds are drawn from
+    """How a variant of playground/choices.py is made.
+
+    `change` is done to a model that was just made, by exchanging modules or methods of its own; all parameters it adds are drawn from
     the model's generator. `batch` changes what is learnt from and asked for, `loss` (logits, tgt_out, label smoothing) replaces the
     cross-entropy."""
 
     change: Callable[[Transformer], None] = nothing
     batch: Callable[[Batch], Batch] | None = None
     loss: Callable[[Tensor, Tensor, float], Tensor] | None = None
-    whole: bool = False  # sums over a whole batch, which therefore can't be cut into parts
-    adds: Callable[[ModelConfig], int] = none  # how many parameters more than the paper's model has; below 0 when it leaves out some
+    extra_parameters: Callable[[ModelConfig], int] = none  # more than the paper's model has; below 0 where some are left out
 
-    def honest(self, model: Transformer) -> bool:
-        """Whether all that a model says with the right tokens before it is what it would write by itself."""
+    def argmax_is_greedy(self, model: Transformer) -> bool:
+        """Whether the likeliest token after each of the right ones is what greedy decoding would write there, so that teacher forcing is
+        enough to tell which sentences come out right."""
         return model.cacheable and self.batch is None
 
 

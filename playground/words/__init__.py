@@ -1,7 +1,10 @@
-"""Every sentence a person reads, in two languages, kept out of the code.
+"""Every sentence a person reads, in every language, kept out of the code.
 
-A key is `area.name`: the area is the file (`words/en/area.json`), the name is the entry in it. Both languages hold the same keys with
+A key is `area.name`: the area is the file (`words/en/area.json`), the name is the entry in it. All languages hold the same keys with
 the same `{placeholders}`; a test compares them.
+
+A language is a folder with a `language.json`: its own `name`, its `html` tag, and the tags by which a browser asks for it (`browser`, with
+" | " between them).
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ from functools import cache
 from pathlib import Path
 from string import Formatter
 
-LANGUAGES = ("en", "zh")
+_FOLDER = Path(__file__).parent
+ENGLISH = "en"  # the command line's, and that of whoever asks for a language that is not here
+LANGUAGES = (ENGLISH, *sorted({file.parent.name for file in _FOLDER.glob("*/language.json")} - {ENGLISH}))
 _NUMBER = re.compile(r"-inf|-?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( ?%)?")
 _POWER = re.compile(r"e([-+])(?=\d\d)0*(\d+)")  # as Python writes it: a sign and two digits. -1e-9 is what somebody typed
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -22,15 +27,14 @@ _FORMATTER = Formatter()
 
 def entries(language: str) -> dict[str, str]:
     """All sentences of one language, as {"area.name": text}. An unknown language is read as English."""
-    return _entries(language if language in LANGUAGES else "en")
+    return _entries(language if language in LANGUAGES else ENGLISH)
 
 
 @cache
 def _entries(language: str) -> dict[str, str]:
-    folder = Path(__file__).parent / language
     return {
         f"{file.stem}.{name}": text
-        for file in sorted(folder.glob("*.json"))
+        for file in sorted((_FOLDER / language).glob("*.json"))
         for name, text in json.loads(file.read_text(encoding="utf-8")).items()
     }
 
@@ -60,3 +64,18 @@ def _filled(text: str, values: dict[str, object]) -> Iterator[str]:
 def known(language: str, key: str) -> bool:
     """Whether `key` has a sentence in `language`."""
     return key in entries(language)
+
+
+def browser_tags(language: str) -> list[str]:
+    """The tags by which browsers ask for a language, in small letters. One stands for all that go on after it: "zh" for "zh-hant-tw"."""
+    return entries(language)["language.browser"].split(" | ")
+
+
+def preferred(accepted: str) -> str:
+    """The first of our languages that a browser's Accept-Language header names ("fr-CH, zh;q=0.9, en;q=0.8"), else English."""
+    for wanted in accepted.lower().split(","):
+        tag = wanted.partition(";")[0].strip()
+        for language in LANGUAGES:
+            if any(f"{tag}-".startswith(f"{known}-") for known in browser_tags(language)):
+                return language
+    return ENGLISH

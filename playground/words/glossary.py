@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from playground.words import entries
+from playground.words import ENGLISH, entries
 
 _AREA = "glossary."
 
 
 def names() -> tuple[str, ...]:
     """The ids of all terms, in the order of the file."""
-    keys = (key.removeprefix(_AREA) for key in entries("en") if key.startswith(_AREA))
+    keys = (key.removeprefix(_AREA) for key in entries(ENGLISH) if key.startswith(_AREA))
     return tuple(key.removesuffix(".name") for key in keys if key.endswith(".name"))
 
 

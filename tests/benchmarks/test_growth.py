@@ -51,6 +51,7 @@ def test_every_width_can_be_trained():
         assert model.d_model % model.n_heads == 0
 
 
+@pytest.mark.slow
 def test_growth_of_a_step(capsys):
     found = {one["axis"]: one for one in result_of(capsys, "growth", "--parts", "steps")["steps"]}
     assert found.keys() == {"length", "vocabulary", "pairs", "own_pairs"}

@@ -57,6 +57,7 @@ def test_a_lesson_is_done_by_doing_it(visit):
     expect(page.locator(".pg-steps li.done")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_progress_outlives_a_reload_and_can_be_forgotten(visit):
     page = visit(link(tab="course", lesson=FIRST.name))
     guess(page, "last")
@@ -106,6 +107,7 @@ def test_a_lesson_sets_the_controls(visit):
     expect(page.locator("#knob-positions")).to_be_in_viewport()
 
 
+@pytest.mark.slow
 def test_a_teacher_opens_the_notes_by_a_link(visit):
     page = visit(link({"lang": "zh", "tab": "course", "notes": "on"}))
     notes = page.locator("#pg-panel-course .pg-notes")
@@ -128,6 +130,7 @@ def test_own_sentences_that_are_read_count(visit):
     done_in_bar(page, 1)
 
 
+@pytest.mark.slow
 def test_a_link_to_a_lesson_does_not_carry_the_guess_and_no_guess_of_a_link_counts(visit):
     page = visit(link(tab="course", lesson=FIRST.name))
     guess(page, "last")
@@ -143,6 +146,7 @@ def test_a_link_to_a_lesson_does_not_carry_the_guess_and_no_guess_of_a_link_coun
     assert student.evaluate("localStorage.getItem('playground-guesses')") is None
 
 
+@pytest.mark.slow
 def test_tokens_count_once_they_are_in_sight(visit):
     page = visit(link(tab="data", lesson="tokens"))
     tab(page, "Course")

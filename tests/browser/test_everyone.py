@@ -135,6 +135,7 @@ def test_keyboard(visit):
     )
 
 
+@pytest.mark.slow
 def test_slow_line(visit):
     """The page's own script comes long after Gradio: nothing that happened in between is lost."""
     held = []

@@ -27,6 +27,7 @@ def trained(labs):
     expect(labs.locator("[data-block='text verdict']")).to_be_visible(timeout=LONG)
 
 
+@pytest.mark.slow
 def test_a_leak_is_trained_seen_and_opened(visit):
     page = visit(link({"tab": "labs"}))
     page.locator(".pg-card[data-lab=leak_shift]").click()
@@ -73,6 +74,7 @@ def test_a_mystery_in_chinese_keeps_its_secret_until_the_guess(visit):
     expect(labs.locator("[data-block='text verdict']")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_bench_is_trained_and_kept(visit):
     page = visit(link({"tab": "labs", "lab": "no_ffn"}))
     labs = guess(page, "without")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from playground.words import say
+from playground.words import LANGUAGES, say
 from playground.words.glossary import glossary, names
 from tests.browser.steps import drawn, has_address, link
 
@@ -31,7 +31,8 @@ def opened(page: Page) -> Locator:
     return page.locator("#pg-tip")
 
 
-@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_term_explains_itself(visit, language):
     page = visit(link({**LAB, "lang": language}))
     tip = opened(page)
@@ -63,7 +64,8 @@ def test_a_term_explains_itself(visit, language):
     expect(tip).not_to_contain_text(told(language, "attention"))
 
 
-@pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.slow), "zh"])
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_finger_on_a_small_screen(visit, language):
     page = visit(link({**LAB, "lang": language}), viewport=SIZE, has_touch=True, color_scheme="dark")
     tip = opened(page)
@@ -79,6 +81,7 @@ def test_a_finger_on_a_small_screen(visit, language):
         expect(tip).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_it_stays_while_the_panel_is_drawn_anew(visit):
     page = visit(link(LAB))
     tip = opened(page)

@@ -14,6 +14,7 @@ HELLO, OLLEH = [*"hello", "<eos>"], [*"olleh", "<eos>"]
 PRODUCTS = "plot => plot.data[2].y"
 
 
+@pytest.mark.slow
 def test_names_lines_and_products(visit):
     page = visit(link(text="hello", tab="attention", layer=2, head=1))
     panel = page.locator("#pg-panel-attention")
@@ -54,7 +55,7 @@ def test_names_lines_and_products(visit):
     drawn(panel)
     plot = figure(page, "product")
     adds_up(page, plot, said)
-    panel.locator("[data-block='range answers'] input").press("ArrowRight")
+    panel.locator("[data-block='slider answers'] input").press("ArrowRight")
     has_address(page, q="3", k="2")
     expect(said).not_to_contain_text(weight)
     drawn(panel)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from playground.lessons.labs import LABS
@@ -33,6 +34,7 @@ def test_a_guess_and_its_answer(visit):
     expect(labs.locator("[data-block='calibration calibration']")).to_have_text(words("page.calibration", percent=95, right=1, count=1))
 
 
+@pytest.mark.slow
 def test_whoever_does_not_know_is_shown_and_counts_for_nothing(visit):
     page = visit(link({"lang": "zh", "tab": "labs", "lab": "softmax"}))
     labs = page.locator("#pg-panel-labs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.steps import drawn, figure, has_address, link, words
@@ -9,6 +10,7 @@ from tests.browser.steps import drawn, figure, has_address, link, words
 LONG = "abcdefghijklmnopqrst"  # longer than any word in training
 
 
+@pytest.mark.slow
 def test_two_lives_and_one_correction(visit):
     page = visit(link(text=LONG, tab="lives"))
     panel = page.locator("#pg-panel-lives")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.steps import drawn, drawn_from, eventually, figure, has_address, link, place_of, words
@@ -25,6 +26,7 @@ def is_open(page: Page, panel: Locator, address: str) -> None:
     drawn(panel)
 
 
+@pytest.mark.slow
 def test_where_a_number_comes_from(visit):
     page = visit(link(text="hello", tab="map"))
     panel = page.locator("#pg-panel-map")

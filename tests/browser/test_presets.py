@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from playground.words import say
 from tests.browser.steps import link, words
 
 
+@pytest.mark.slow
 def test_a_preset_is_one_click_and_says_what_it_is(visit):
     page = visit(link())
     about, presets = page.locator("#pg-outlook"), page.locator("#preset")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from tests.browser.steps import address, drawn, eventually, figure, has_address, link, replay_of, tab, words
@@ -12,6 +13,7 @@ from tests.browser.steps import address, drawn, eventually, figure, has_address,
 DRAWN = re.compile("[1-9]")
 
 
+@pytest.mark.slow
 def test_scores_then_vectors(visit):
     page = visit(link(run="sort", tab="evaluate"))
     panel = page.locator("#pg-panel-evaluate")
@@ -58,6 +60,7 @@ def test_scores_then_vectors(visit):
     expect(vectors.locator("[data-block='table nearest'] th").first).to_have_text(f"Nearest to <eos> (place {len(source) + 1})")
 
 
+@pytest.mark.slow
 def test_a_long_exam_shows_how_far_it_is_and_stops_when_the_tab_is_left(visit):
     half = [{"kind": "progress", "id": "progress", "done": 50, "all": 100, "label": words("evaluate.trying", tried=50, asked=100)}]
     endless = json.dumps({"step": 1, "uses": [], "more": True, "blocks": half})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ready
@@ -73,6 +74,7 @@ def settled(page: Page) -> None:
     drawn(panel)
 
 
+@pytest.mark.slow
 def test_reload_and_restart(visit, server: Server):
     """After a reload, and after the server was started anew, the page shows the same run in the same view."""
     page = visit(link(ONE_SENTENCE))
@@ -136,6 +138,7 @@ def test_shared_link(visit):
     has_address(guest, task="beer")
 
 
+@pytest.mark.slow
 def test_bad_link(visit):
     """A link with bad values opens the page and says in one sentence what was ignored; the rest of it holds, letter by letter."""
     good = {"n_heads": 2, "text": "<script>alert(1)</script>{{x}}"}
@@ -148,6 +151,9 @@ def test_bad_link(visit):
         "step": -3,
         "layer": "x",
         "part": "soul",
+        "top_p": "abc",
+        "view": "x",
+        "off": "all",
     }
     page = visit(link(good | bad))
     notices = page.locator(".pg-notice")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ready
@@ -47,6 +48,7 @@ def test_first_look(page: Page):
     expect(page.locator("#pg-pause")).to_be_disabled()
 
 
+@pytest.mark.slow
 def test_train_and_watch(visit):
     """Train is pressed, the curve grows, the sentence turns right, and it ends."""
     slow = {"optimiser": "adam", "schedule": "constant", "learning_rate": 1e-4, "warmup": 0}

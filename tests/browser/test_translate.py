@@ -48,7 +48,7 @@ def test_translate_while_training(visit):
     labels = lines.locator(".pg-label").all_inner_texts()[1:5]
     scores = [float(re.search(r"score (−?[\d.]+)", label)[1].replace("−", "-")) for label in labels]
     assert scores == sorted(scores, reverse=True)
-    width = panel.locator("[data-block='range beam'] input")
+    width = panel.locator("[data-block='slider beam'] input")
     width.fill("2")
     has_address(page, beam="2")
     expect(lines).to_have_count(1 + 2 + 1)

@@ -17,6 +17,7 @@ def sentence(panel: Locator, name: str) -> Locator:
     return panel.locator(f".pg-compare-line.{name} .pg-chip")
 
 
+@pytest.mark.slow
 def test_heads_are_switched_off(visit):
     page = visit(link(text="transformer", tab="whatif"))
     panel = page.locator("#pg-panel-whatif")

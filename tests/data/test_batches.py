@@ -4,13 +4,14 @@ from itertools import islice, pairwise
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.utils.rnn import pad_sequence
 
 from playground.config import BOS, EOS, PAD
 from playground.data.batches import ROW_WIDTHS, batches, collate, split_batch
 from playground.data.corpus import Item
+from tests.thoroughness import examples_at_night
 
 ids = st.lists(st.integers(3, 99), max_size=9).map(tuple)
 some_items = st.lists(st.builds(Item, st.just(""), st.just(""), ids, ids), min_size=1, max_size=20)
@@ -33,7 +34,7 @@ def test_collate_by_hand():
 
 
 @given(some_items)
-@settings(max_examples=50)
+@examples_at_night(50)
 def test_collate_equals_pad_sequence(items):
     rows = [[(*i.src_ids, EOS) for i in items], [(BOS, *i.tgt_ids) for i in items], [(*i.tgt_ids, EOS) for i in items]]
     for got, expected in zip(collate(items)[:3], rows, strict=True):
@@ -71,7 +72,7 @@ def test_every_pass_shows_every_item_once_and_in_another_order(unit, size):
 
 
 @given(some_items, st.integers(1, 60))
-@settings(max_examples=50)
+@examples_at_night(50)
 def test_token_batches_fill_their_size_and_never_pass_it(items, size):
     stream = [collate(batch) for batch in islice(batches(items, size, "tokens", 1), 12)]
     for batch, following in pairwise(stream):
@@ -136,7 +137,7 @@ def unpacked(batch) -> list[tuple[tuple[int, ...], ...]]:
 
 
 @given(some_items, st.integers(1, 4), st.booleans())
-@settings(max_examples=100)
+@examples_at_night(100)
 def test_every_pair_is_in_one_part_once_and_whole(items, parts, packed):
     found = split_batch(items, parts, packed)
     assert 1 <= len(found) <= parts
@@ -145,7 +146,7 @@ def test_every_pair_is_in_one_part_once_and_whole(items, parts, packed):
 
 
 @given(some_items)
-@settings(max_examples=100)
+@examples_at_night(100)
 def test_packed_rows_are_not_much_wider_than_the_longest_pair(items):
     (batch,) = split_batch(items, 1, packed=True)
     assert batch.src.shape[1] <= ROW_WIDTHS[-1] * max(len(item.src_ids) + 1 for item in items)

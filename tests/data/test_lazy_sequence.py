@@ -63,6 +63,7 @@ def test_a_first_pass_draws_no_more_than_it_needs():
     assert len(corpus.train._known) == 64
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("task", [name for name in TASKS if name != "beer"])
 def test_a_sample_shows_every_symbol_there_is(task):
     """So the vocabulary is that of all sentences."""

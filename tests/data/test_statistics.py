@@ -28,6 +28,7 @@ def test_by_hand():
     assert found.tgt.known == 1
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("task", [task for task in TASKS if task != "beer"])
 def test_every_task_has_them(task):
     found = statistics(build_corpus(DataConfig(task=task, train_size=4000, validation_size=20)))

@@ -5,12 +5,13 @@ import json
 
 import pytest
 import sentencepiece
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal
 from playground.data.tokenizers import LARGEST, load_tokenizer, train_tokenizer
 from playground.reading.text import normalise
+from tests.thoroughness import examples_at_night
 
 KINDS = ("characters", "words", "bpe", "unigram")
 SENTENCES = ["the cat sat on the mat", "a dog ran to the cat", "der Käse schmeckt", "über den Wolken", "猫 が 好き です", "x<y & <s>"] * 3
@@ -55,7 +56,7 @@ def test_special_names_in_a_sentence_are_text(tokenizer):
 
 
 @given(any_text)
-@settings(max_examples=50)
+@examples_at_night(50)
 def test_any_text_can_be_encoded(text):
     for kind in KINDS:
         tokenizer = _trained(kind)
@@ -208,7 +209,7 @@ def test_a_model_with_other_special_tokens_is_refused(tmp_path):
 
 
 @given(st.data())
-@settings(max_examples=40)
+@examples_at_night(40)
 def test_a_damaged_file_is_refused_or_still_a_tokenizer(data):
     good = _trained(data.draw(st.sampled_from(KINDS))).to_bytes()
     start = data.draw(st.integers(0, len(good)))

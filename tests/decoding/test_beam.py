@@ -22,6 +22,7 @@ def all_scores(model, source, vocab: int, longest: int, length_penalty: float) -
     return scores
 
 
+@pytest.mark.sample
 @pytest.mark.trust
 @pytest.mark.parametrize("length_penalty", [0.0, 0.6, 1.0, 2.0])
 @pytest.mark.parametrize(("vocab", "longest", "seed"), [(4, 5, 1), (5, 4, 2), (6, 3, 3)])

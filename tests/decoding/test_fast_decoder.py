@@ -72,6 +72,7 @@ def test_sources_of_one_length_and_of_many():
     assert_step_by_step(model, SRC, TGT)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.trust
 @pytest.mark.skipif(not any(SHIPPED.glob("*/run.json")), reason="no checkpoints are here: python -m playground checkpoints")
 @pytest.mark.parametrize(("name", "count"), [("reverse", 2048), ("german_english", 1024)])

@@ -20,6 +20,7 @@ def shipped(name: str) -> Transformer:
     return ModelCache().get(Folder(SHIPPED / name).run, None).model
 
 
+@pytest.mark.sample(1)
 @pytest.mark.trust
 @pytest.mark.skipif(not any(SHIPPED.glob("*/run.json")), reason="no checkpoints are here: python -m playground checkpoints")
 @pytest.mark.parametrize(("name", "count"), [("reverse", 2048), ("german_english", 256)])
@@ -57,6 +58,7 @@ def counted(work) -> int:
     return counter.get_total_flops() // 2
 
 
+@pytest.mark.sample
 @pytest.mark.trust
 @pytest.mark.parametrize("fast", [True, False])
 @pytest.mark.parametrize("knobs", [{}, {"positions": "both", "norm": "pre", "encoder_layers": 1, "d_ff": 40, "bias": False}])

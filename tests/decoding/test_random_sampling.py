@@ -54,6 +54,7 @@ def test_drawing_from_one_token_is_greedy(source, seed):
         assert sample(untaught(), source, 2.0, 12, seed, **choice).ids == expected.ids
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("temperature", "top_k", "top_p"), [(0.5, 0, 1.0), (1.0, 0, 1.0), (1.0, 3, 1.0), (1.5, 4, 0.8)])
 def test_tokens_come_as_often_as_they_are_likely(temperature, top_k, top_p):
     model, source, count = untaught(vocab=6), SOURCES[1], 300

@@ -17,6 +17,7 @@ def walk(node):
         yield from walk(child)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("length", [1, 2, 12, 250])
 def test_plotly_validates_every_figure(length):
     for name, picture in gallery(length).items():
@@ -36,6 +37,7 @@ def test_every_figure_is_plain_json(length):
         assert json.loads(json.dumps(picture, allow_nan=False)) == picture, name  # nothing but lists, dicts, text and finite numbers
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("width", [280, 360, 720, 1100])
 @pytest.mark.parametrize("length", [1, 12, 250])
 def test_heights_are_fixed_and_capped(length, width):

@@ -95,6 +95,7 @@ CHOICES = {
 }
 
 
+@pytest.mark.sample
 @pytest.mark.trust
 @pytest.mark.parametrize("norm", CHOICES["norm"])
 @pytest.mark.parametrize("positions", CHOICES["positions"])
@@ -115,6 +116,7 @@ def test_every_combination_of_options_is_recorded_to_the_bit(norm, positions):
         assert ("encoder.norm" in stages) == ("decoder.norm" in stages) == (norm == "pre")
 
 
+@pytest.mark.sample
 @pytest.mark.trust
 @pytest.mark.parametrize(("encoder_layers", "decoder_layers"), [(1, 6), (2, 5), (3, 4), (4, 3), (5, 2), (6, 1)])
 @pytest.mark.parametrize("norm", ["post", "pre"])

@@ -31,6 +31,7 @@ def allowed(kind):
     }[kind]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "none"])

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import EOS
@@ -19,6 +19,7 @@ from playground.runs.registry import SHIPPED
 from playground.words import LANGUAGES, known, say
 from tests.inspection.pocket import calculate, numbers, parts
 from tests.inspection.test_activations import build as drawn
+from tests.thoroughness import examples_at_night
 
 SRC, TGT = (4, 5, 6, 4), (7, 5, EOS)
 PROMISED = 1e-5
@@ -104,6 +105,7 @@ def test_every_cell_of_every_stage():
             check(model, stages, address, index)
 
 
+@pytest.mark.sample
 @pytest.mark.trust
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "both", "none"])
@@ -115,7 +117,7 @@ def test_every_stage_of_every_kind_of_model(positions, norm):
 
 
 @pytest.mark.trust
-@settings(max_examples=20, deadline=None, derandomize=True)
+@examples_at_night(20, by_default=8)
 @given(st.data())
 def test_cells_of_any_model(data):
     choose = data.draw
@@ -134,6 +136,7 @@ def test_cells_of_any_model(data):
         check(model, stages, address, index)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.trust
 @pytest.mark.skipif(not (SHIPPED / "reverse").exists(), reason="no checkpoints are here: python -m playground checkpoints")
 @pytest.mark.parametrize("name", ["reverse", "german_english"])

@@ -31,6 +31,7 @@ def code_lines(function) -> set[int]:
     return {line for node in body for line in range(node.lineno, node.end_lineno + 1)}
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("values", list(itertools.product(*CHOICES.values())), ids=str)
 def test_every_stage_of_every_kind_of_model_finds_its_lines(values):
     config = ModelConfig(**SMALL, **dict(zip(CHOICES, values, strict=True)))

@@ -52,6 +52,7 @@ def write_the_same(one: Transformer, other: Transformer) -> None:
     assert [h.ids for h in greedy(one, [SOURCE, [6, 7]], 12)] == [h.ids for h in greedy(other, [SOURCE, [6, 7]], 12)]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.trust
 @pytest.mark.parametrize("knobs", CONFIGS, ids=str)
 def test_a_head_switched_off_equals_zeroing_its_slice_of_w_o(knobs):
@@ -98,6 +99,7 @@ def test_without_memory_the_source_makes_no_difference():
     assert (one == other).all()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.trust
 @pytest.mark.parametrize("knobs", CONFIGS, ids=str)
 def test_an_edit_that_gives_what_was_there_changes_nothing(knobs):
@@ -155,6 +157,7 @@ def test_the_only_column_left_gets_all_and_none_left_adds_nothing():
     assert nowhere.probabilities[1] == pytest.approx(plain[1], abs=1e-6)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("row", [0, 2, 4, 11, 200])
 def test_an_edit_is_the_same_with_the_cache_and_without(norm, row):

@@ -33,7 +33,7 @@ def solve(sheet) -> dict[str, np.ndarray]:
 @pytest.mark.trust
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_key_is_what_the_printed_numbers_give(kind):
-    for seed in range(25):
+    for seed in range(10):
         sheet = worksheet(seed, kind)
         deviation = float(sheet.tasks[-1].way[-1].answer)
         for task, expected in zip(sheet.tasks, solve(sheet).values(), strict=True):
@@ -70,7 +70,7 @@ def test_the_numbers_on_the_way_are_the_softmax_and_the_norm():
 
 def test_the_same_seed_gives_the_same_sheet_and_others_give_others():
     assert worksheet(7, "decoder") == worksheet(7, "decoder")
-    sheets = [worksheet(seed, kind) for seed in range(40) for kind in KINDS]
+    sheets = [worksheet(seed, kind) for seed in range(12) for kind in KINDS]
     assert len({sheet.given for sheet in sheets}) == len(sheets)
     assert len({tuple(box.answer for box in sheet.tasks[-1].boxes) for sheet in sheets}) == len(sheets)
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 import torch
 
-from playground.config import BUGS, KNOBS, PAD, Experiment
+from playground.choices import BUGS
+from playground.config import KNOBS, PAD, Experiment
 from playground.lessons import ablations, bugs
 from playground.lessons.controlled import CLOSE, SMALL, ControlledExperiment, Result, best, spread
 from playground.lessons.labs import KINDS, LABS

@@ -10,19 +10,19 @@ from string import Formatter
 import pytest
 
 from playground.config import ModelConfig, Refusal, check
+from playground.cursor import FIELDS
 from playground.inspection.activations import record
 from playground.lessons import course
 from playground.lessons.course import COURSE, LESSONS, PIECES, PREDICT
 from playground.lessons.labs import LABS
 from playground.ui import links
-from playground.ui.panels import TABS, attention, diagnostics
+from playground.ui.panels import TABS
 from playground.variants import build
 from playground.words import LANGUAGES, entries
 
 ROOT = Path(course.__file__).parents[1]
 SCRIPT = (ROOT / "ui" / "static" / "course.js").read_text(encoding="utf-8")
-STATE = (ROOT / "ui" / "static" / "state.js").read_text(encoding="utf-8")
-CURSOR = dict(re.findall(r"(\w+): \"([^\"]*)\"", STATE.partition("const DEFAULTS = {")[2].partition("};")[0]))
+CURSOR = {name: field.default for name, field in FIELDS.items()}
 STEPS = [(lesson, step) for lesson in LESSONS for step in lesson.steps]
 DONE = {  # a step: what a student does after its button was pressed, one thing after another, and what of all this may not be otherwise
     "attention heads": ([{"layer": "1", "head": "1"}, {"head": "2"}, {"layer": "2"}], {"tab": "whatif"}),
@@ -81,10 +81,9 @@ def matches(value: str, wanted: str) -> bool:
 
 def can_be(name: str, value: str) -> bool:
     """Whether a field of the cursor can have this value, or one that matches it."""
-    named = {"view": attention.VIEWS, "gauge": tuple(diagnostics.QUANTITIES), "stage": stages() if name == "stage" else ()}
-    if name in named:
-        return any(matches(one, value) for one in named[name])
-    return value == "*" or name not in {**links.CHOICES, **links.WHOLE, **links.NUMBERS} or links._refusal(name, value) is None
+    if name == "stage":
+        return any(matches(one, value) for one in stages())
+    return value == "*" or FIELDS[name].refusal(name, value, links.LISTS) is None
 
 
 HOLDS = {  # as the page has it, see static/course.js; a `screen` is the cursor with what else a step may ask for
@@ -256,6 +255,12 @@ def any_answer(tmp_path_factory):
     yield found
     reader.close()
     runs.close()
+
+
+def test_a_step_names_no_field_and_no_value_that_there_is_not():
+    for step in ({"to": {"teacher": "on"}}, {"to": {"view": "x"}}, {"when": {"at": {"layr": "1"}}}, {"when": {"different": (("hed",), 3)}}):
+        with pytest.raises(Refusal):
+            course.Step("odd", **{"when": {}, **step})
 
 
 def test_a_lesson_that_there_is_not_is_one_sentence():

@@ -2,6 +2,7 @@
 
 import json
 import time
+from functools import cache
 
 import numpy as np
 import pytest
@@ -24,6 +25,12 @@ def variants(lab):
                 yield {control.name: choice}
 
 
+@cache
+def outcomes(name, seed=1):
+    """The outcomes of a lab, with each of its variants."""
+    return [get(name).outcome(seed, **asked) for asked in variants(get(name))]
+
+
 def labels(exhibit):
     """Everything in it that may be a word."""
     if isinstance(exhibit, Lines):
@@ -32,13 +39,12 @@ def labels(exhibit):
     return (*cells, *exhibit.columns)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", TENSORS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_it_answers_one_of_its_guesses_with_plain_numbers(name, seed):
-    lab = get(name)
-    for asked in variants(lab):
-        outcome = lab.outcome(seed, **asked)
-        assert outcome.answer in lab.guesses
+    for outcome in outcomes(name, seed):
+        assert outcome.answer in get(name).guesses
         assert json.loads(json.dumps(dict(outcome.numbers), allow_nan=False)) == dict(outcome.numbers)
 
 
@@ -57,8 +63,7 @@ def test_the_same_seed_gives_the_same(name):
 
 @pytest.mark.parametrize("name", TENSORS)
 def test_exhibits_fit_their_names(name):
-    for asked in variants(get(name)):
-        exhibits = get(name).outcome(1, **asked).exhibits
+    for exhibits in (outcome.exhibits for outcome in outcomes(name)):
         assert len({exhibit.name for exhibit in exhibits}) == len(exhibits)
         for exhibit in exhibits:
             if isinstance(exhibit, Lines):
@@ -82,8 +87,7 @@ def test_all_its_sentences_can_be_said(name, language):
         assert lab.say(language, key)
     for control in lab.controls:
         assert lab.say(language, f"control_{control.name}")
-    for asked in variants(lab):
-        outcome = lab.outcome(1, **asked)
+    for outcome in outcomes(name):
         for guess in lab.guesses:
             assert lab.say(language, f"why_{guess}", **outcome.numbers)
         for exhibit in outcome.exhibits:
@@ -102,8 +106,8 @@ def test_it_has_no_words_that_nobody_says(name):
     asked = {"title", "question", "about", *(f"guess_{guess}" for guess in lab.guesses), *(f"why_{guess}" for guess in lab.guesses)}
     asked |= {f"control_{control.name}" for control in lab.controls}
     asked |= {f"name_{choice}" for control in lab.controls for choice in control.choices}
-    for settings in variants(lab):
-        for exhibit in lab.outcome(1, **settings).exhibits:
+    for outcome in outcomes(name):
+        for exhibit in outcome.exhibits:
             asked |= {f"{part}_{exhibit.name}" for part in ("show", "caption", "axis", "hatched")}
             asked |= {f"name_{label}" for label in labels(exhibit)}
     there = {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")}

@@ -135,6 +135,7 @@ def test_every_three_choices_together_build_and_give_finite_numbers_and_gradient
         assert all(parameter.grad.isfinite().all() for parameter in model.parameters()), knobs
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("n_heads", limits("n_heads").choices)
 @pytest.mark.parametrize("positions", limits("positions").choices)
 @pytest.mark.parametrize("d_model", [8, 24])

@@ -5,7 +5,7 @@ import random
 import unicodedata
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from playground.config import Refusal
@@ -13,6 +13,7 @@ from playground.reading.charsets import ENCODINGS, canonical
 from playground.reading.encoding_guess import oddness
 from playground.reading.encodings import decode, is_damaged
 from playground.words import LANGUAGES, known
+from tests.thoroughness import examples_at_night
 
 # Sentences of textbooks: with "Hi." and "Good morning." in them, and short.
 SENTENCES = {
@@ -105,7 +106,7 @@ def test_only_line_ends_end_lines():
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=60))
-@settings(max_examples=300, deadline=None)
+@examples_at_night(300)
 def test_utf8_reads_as_it_was_written(text):
     assume(not text.lstrip().startswith("<"))  # a memory is XML, which is no list of lines
     expected = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -135,6 +136,7 @@ def test_legacy_encodings_are_guessed(language, codec, name):
     assert found.encoding.samples
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("language", "codec", "name"), LEGACY)
 def test_legacy_encodings_of_one_side_alone_and_of_many_lines(language, codec, name):
     for text in ("\n".join(sentences(language)), lesson(language) * 500):
@@ -335,7 +337,7 @@ def test_oddness_by_hand(text, expected):
 
 
 @given(st.binary(max_size=300), st.sampled_from(["", *ENCODINGS]))
-@settings(max_examples=300, deadline=None)
+@examples_at_night(300)
 def test_random_bytes_are_decoded_or_refused(data, encoding):
     try:
         found = decode("f", data, encoding)

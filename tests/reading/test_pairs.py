@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import Refusal
@@ -17,6 +17,7 @@ from playground.reading.pairs import Pairs, check_size, json_parts, to_json
 from playground.reading.text import normalise
 from playground.reading.uploads import Pair, read_files
 from playground.words import LANGUAGES
+from tests.thoroughness import examples_at_night
 
 cells = st.text(st.sampled_from('ab"\\é狗𝄞👍 <&'), min_size=1, max_size=30)
 
@@ -33,7 +34,7 @@ def refused(content: bytes, limit: int) -> Refusal:
 
 
 @given(st.lists(st.tuples(cells, cells), min_size=1, max_size=20))
-@settings(deadline=None)
+@examples_at_night(300)
 def test_what_is_as_large_as_it_may_be_is_read_and_what_is_larger_is_refused(rows):
     content = "\n".join(["source\ttarget", *("\t".join(row) for row in rows), "alone\t"]).encode()
     try:

@@ -6,11 +6,12 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from playground.reading import text
 from playground.reading.text import MAX_MARKS, is_symbol, normalise
+from tests.thoroughness import examples_at_night
 
 any_text = st.text(st.characters(codec=None), max_size=30)  # lone surrogates and control characters too
 # what works on its neighbours, and neighbours of every kind
@@ -80,7 +81,7 @@ def test_normalise_by_hand(raw, clean):
 @example("ṩ" + "\u0301" * 30)
 @example("=\u200d\u0338\ufe00")
 @example("👩\ufe0f\ufe0f\u200d\u200c👩")
-@settings(max_examples=500, deadline=None)
+@examples_at_night(500)
 def test_normalised_text_is_clean_and_stays_as_it_is(raw):
     text = normalise(raw)
     assert normalise(text) == text
@@ -91,7 +92,7 @@ def test_normalised_text_is_clean_and_stays_as_it_is(raw):
 
 
 @given(odd_text, odd_text)
-@settings(max_examples=300, deadline=None)
+@examples_at_night(300)
 def test_what_is_hidden_makes_no_difference(one, two):
     for hidden in "\u200b\u00ad\u202e\u2060\ufeff\x07":
         assert normalise(f"{one}{hidden}{two}") == normalise(one + two)
@@ -103,6 +104,7 @@ def test_letters_and_digits_survive(raw):
     assert normalise(seen) == unicodedata.normalize("NFC", seen)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "unit",
     ["\u0301\u0316", "\u0344", "क्\u200d", "👩\u200d", "\u200c", "a\u200d", "\U0001f3f4\U000e0067", "1\ufe0f", " \u2028", "ᠠ\u180b", "é"],

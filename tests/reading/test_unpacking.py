@@ -10,13 +10,14 @@ import tracemalloc
 import zipfile
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import Refusal
 from playground.reading import unpacking
 from playground.reading.unpacking import label, unpack
 from playground.words import LANGUAGES
+from tests.thoroughness import examples_at_night
 
 PAIRS = b"hallo\thello\nja\tyes\n"
 ABOUT = b"** Info **\nDate: 2021\n\n** Terms of Use **\nhttp://creativecommons.org/licenses/by/2.0\nAttribution: tatoeba.org\n"
@@ -190,6 +191,7 @@ def test_packed_in_an_unusual_way():
     assert refused(file.getvalue()) == ("data.broken_member", {"name": "up", "member": "a.txt"})
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "bomb",
     [
@@ -268,7 +270,7 @@ def test_labels(path, shown):
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@examples_at_night(300)
 def test_damaged_archives_are_opened_or_refused(data):
     good = st.sampled_from([
         gzip.compress(PAIRS), zipped(("a.txt", PAIRS), ("_about.txt", ABOUT)),

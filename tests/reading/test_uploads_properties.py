@@ -9,13 +9,14 @@ import unicodedata
 import zipfile
 
 import openpyxl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import Refusal
 from playground.reading.text import normalise
 from playground.reading.uploads import REASONS, Choices, Pairs, as_json, read_files, report
 from playground.words import LANGUAGES
+from tests.thoroughness import examples_at_night
 
 TSV = b"hello\thallo\nhow are you?\twie geht's?\n\nNA\tnull\n"
 CREDITED = (
@@ -154,13 +155,13 @@ def test_the_good_files_are_read():
 
 
 @given(st.lists(st.tuples(st.text(max_size=8), st.binary(max_size=200)), max_size=3))
-@settings(max_examples=200, deadline=None)
+@examples_at_night(200)
 def test_random_bytes_are_read_or_refused(files):
     read_or_refused(files)
 
 
 @given(st.sampled_from(sorted(GOOD)), st.binary(max_size=200))
-@settings(max_examples=100, deadline=None)
+@examples_at_night(100)
 def test_random_bytes_behind_a_good_beginning(name, rest):
     data = GOOD[name]
     read_or_refused([(name, data[: len(data) // 2] + rest)])
@@ -182,7 +183,7 @@ pieces = st.binary(max_size=3) | st.sampled_from(
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@examples_at_night(200)
 def test_damaged_files_are_read_or_refused(data):
     name = data.draw(st.sampled_from(sorted(GOOD)))
     damaged = bytearray(GOOD[name] * data.draw(st.sampled_from([1, 1, 1, 3])))
@@ -197,7 +198,7 @@ def test_damaged_files_are_read_or_refused(data):
 
 
 @given(st.text(st.sampled_from('ab é,;"\t\n\r\u200b\u2028'), max_size=80))
-@settings(max_examples=300, deadline=None)
+@examples_at_night(300)
 def test_readable_noise_is_read_or_refused(content):
     pairs = read_or_refused([("noise", content.encode())])
     if pairs and pairs.kind == "tsv" and '"' not in content and "\t\t" not in content:  # and what was kept stands where it is said to stand
@@ -210,7 +211,6 @@ def clean(pairs) -> list[tuple[str, str]]:
 
 
 @given(some_pairs)
-@settings(deadline=None)
 def test_tsv_reads_back(pairs):
     pairs = clean(pairs)
     if pairs:
@@ -218,7 +218,6 @@ def test_tsv_reads_back(pairs):
 
 
 @given(some_pairs, st.booleans())
-@settings(deadline=None)
 def test_csv_reads_back_normalised(pairs, quote_all):
     pairs = [
         (src.replace("\0", "") + "x", tgt.replace("\0", "") + "y") for src, tgt in pairs
@@ -230,7 +229,6 @@ def test_csv_reads_back_normalised(pairs, quote_all):
 
 
 @given(st.lists(any_text, min_size=1, max_size=8), st.data())
-@settings(deadline=None)
 def test_two_files_read_back_and_stay_aligned(src, data):
     src = ["first", *map(normalise, src), "last"]
     tgt = ["erste", *[normalise(data.draw(any_text)) for _ in src[1:-1]], "letzte"]

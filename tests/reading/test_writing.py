@@ -7,7 +7,7 @@ import json
 import openpyxl
 import polib
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import Refusal
@@ -18,6 +18,7 @@ from playground.reading.text import normalise
 from playground.reading.uploads import read_files
 from playground.reading.writing import KINDS, write
 from playground.words import LANGUAGES
+from tests.thoroughness import examples_at_night
 
 CREDIT = "CC-BY 2.0 (France) Attribution: tatoeba.org"
 AWKWARD = [
@@ -127,7 +128,6 @@ cells = st.text(st.sampled_from("'=+-@a\t＝"), max_size=5)
 
 
 @given(st.lists(st.lists(cells, min_size=2, max_size=2), max_size=6))
-@settings(deadline=None)
 def test_the_guard_can_be_taken_off(table):
     written = guarded(("source", "target"), table)
     assert not [cell for row in written for cell in row if cell[:1] in ("=", "+", "-", "@", "\t", "＝")]
@@ -178,7 +178,7 @@ def clean(pairs) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(pairs=st.lists(st.tuples(texts, texts), min_size=1, max_size=6))
-@settings(max_examples=100, deadline=None)
+@examples_at_night(100)
 def test_read_of_write_is_normalise(kind, pairs):
     expected = clean(pairs)
     if expected and not (kind == "bars" and any("|||" in text for pair in expected for text in pair)):

@@ -21,6 +21,7 @@ def model(seed, vocabulary=14, **config):
     return made
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("guess", ["right", "wrong", "short"])
 def test_it_writes_what_greedy_decoding_writes(seed, guess):
@@ -85,6 +86,7 @@ def test_it_ends_at_eos():
 # --- models that were changed on purpose ---
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("variant", [*STEADY, *UNSTEADY])
 def test_of_a_twisted_model_it_writes_what_greedy_decoding_writes(variant):
     made, limits = talkative(variant), [9, 4, 1, 6]
@@ -94,6 +96,7 @@ def test_of_a_twisted_model_it_writes_what_greedy_decoding_writes(variant):
     assert [completion.ids for completion in found] == [ids[:limit] for ids, limit in zip(expected, limits, strict=True)]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("variant", [*STEADY, *UNSTEADY])
 def test_of_a_twisted_model_the_picture_is_the_trace_of_what_was_written(variant):
     """Also where what comes after a sentence's end would change it; of sentences of one length, for padding may do so too."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from playground.config import ModelConfig, Refusal
 from playground.runs.disk.replay_file import pack_replay, shapes_of, unpack_replay
 from playground.runs.replay import Completion, Frame, Replay, ReplayPlan, attention_bytes, plan, replay_steps, spread
-from tests.runs.tiny import same_parameters
+from tests.runs.tiny import alone, same_parameters, tiny
 
 MODEL = ModelConfig(d_model=8, n_heads=2, encoder_layers=1, decoder_layers=2, d_ff=8)
 VOCABULARY = 30
@@ -134,6 +134,35 @@ def test_a_run_that_goes_on_has_the_replay_of_one_that_never_stopped():
     cut.reopen(171)
     assert cut.steps == tuple(step for step in whole.steps if step <= 171)
     assert 171 not in cut.parameter_steps
+
+
+def test_parameters_are_found_while_the_run_is_resumed():
+    """The worker takes the last parameters away between a reader's two reads: the reader gets those it has found."""
+
+    class Resumed(Replay):
+        @property
+        def last(self):
+            found, self._last = self._last, None
+            return found
+
+        @last.setter
+        def last(self, last):
+            self._last = last
+
+    replay = Resumed(ReplayPlan(steps=(0, 5), parameter_steps=(0, 5)))
+    replay.kept[0] = {"a": torch.zeros(1)}
+    replay.last = (5, {"a": torch.ones(1)})
+    actual, found = replay.parameters(4)
+    assert (actual, found["a"].item()) == (5, 1)
+    assert replay.parameters(4)[0] == 0
+
+
+def test_a_run_whose_replay_is_emptied_at_that_moment_has_its_newest_parameters(monkeypatch):
+    run, _ = alone(tiny(steps=2))
+    monkeypatch.setattr(run.replay, "kept", {})
+    monkeypatch.setattr(run.replay, "last", None)
+    monkeypatch.setattr(Replay, "parameter_steps", (2,))  # as they were a moment ago
+    assert run.parameters_at(2) == (run.snapshot.step, run.snapshot.parameters)
 
 
 def test_parameters_that_are_no_numbers_are_not_kept():

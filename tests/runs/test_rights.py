@@ -6,7 +6,7 @@ import pytest
 
 from playground.config import Refusal
 from playground.runs.queue import jobs
-from tests.runs.tiny import ME, YOU, at_step, done, limits, tiny, wait
+from tests.runs.tiny import ME, YOU, at_step, done, limits, needed, tiny, wait
 
 CHANGES = {
     "pause": lambda runs, id, token: runs.pause(id, token),
@@ -111,13 +111,12 @@ def test_an_experiment_gets_all_its_runs_or_none(serve):
 def test_a_model_too_large_is_refused_before_anything_is_made(runs, monkeypatch):
     monkeypatch.setattr(jobs, "Training", None)
     with pytest.raises(Refusal, match="MB"):
-        runs._create(tiny(d_model=512, d_ff=2048, encoder_layers=6, decoder_layers=6, n_heads=8, batch_size=16_384), ME)
+        runs.create(tiny(d_model=512, d_ff=2048, encoder_layers=6, decoder_layers=6, n_heads=8, batch_size=16_384), ME)
     assert runs.mine(ME) == []
 
 
-def test_runs_that_need_all_the_memory_wait_for_each_other(serve, runs):
-    needed = runs._admit(tiny(), None)
-    small = serve(limits(memory=int(needed * 1.5)), folder=runs.store.folder / "other")
+def test_runs_that_need_all_the_memory_wait_for_each_other(serve):
+    small = serve(limits(memory=int(needed(tiny()) * 1.5)))
     first, second = small.create(tiny(steps=100), ME), small.create(tiny(steps=2), YOU)
     wait(lambda: first.step > 0)
     assert (first.place, second.place, second.status) == (0, 1, "queued")

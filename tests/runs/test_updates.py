@@ -141,6 +141,35 @@ def test_a_touch_of_a_run_that_is_on_the_disk_hides_none_of_its_history():
     assert page.rows == [1, 2, 3, 4, 5]
 
 
+def test_a_reader_writes_nothing():
+    """Neither of a run that has just been made, nor of one whose history is still on the disk."""
+    new, kept = a_run(), a_run()
+    history = kept.parts.pop("history")
+    kept.loaders["history"] = lambda: history
+    for run in (new, kept):
+        marks = dict(run.marks)
+        for since in (0, run.version, run.version - 1):
+            Updates().get(run, since)
+        assert run.marks == marks
+
+
+def test_increments_of_a_run_from_the_disk_add_up_when_it_goes_on():
+    run, updates = a_run(), Updates()
+    train(run, 5)
+    kept = run.parts.pop("history")
+    run.marks.clear()
+    run.loaders["history"] = lambda: kept
+    page = Page(updates, run)
+    page.ask()
+    run.hold(history=kept)
+    run.say("training")
+    page.ask()
+    train(run, 3)
+    said = page.ask()
+    assert page.rows == list(range(1, 9))
+    assert said["from"] == 5
+
+
 def test_old_versions_are_forgotten():
     run = a_run()
     for _ in range(2000):

@@ -29,6 +29,7 @@ def losses(training: Training, count: int = 5) -> list[float]:
     return [next(steps).loss for _ in range(count)]
 
 
+@pytest.mark.sample(3)
 @EVERY
 def test_the_same_seed_gives_the_same_losses_and_a_resumed_run_goes_on(variant):
     knobs = {"variant": variant, "dropout": 0.2, "threads": 2, "weight_decay": 0.1, "positions": "both"}
@@ -68,6 +69,7 @@ def test_what_a_batch_norm_saw_does_not_decay():
         torch.testing.assert_close(norm.variance.data, theirs.running_var, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.sample(3)
 @EVERY
 def test_it_is_kept_read_back_and_answered_from(variant, tmp_path):
     experiment = tiny(variant=variant, dropout=0.0, **QUICK)
@@ -86,6 +88,7 @@ def test_it_is_kept_read_back_and_answered_from(variant, tmp_path):
         assert torch.equal(model(src, tgt_in).logits, training.model(src, tgt_in).logits)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("variant", ["no_causal_mask", "norm_over_positions", "dropout_always", "batch_norm"])
 def test_a_replay_is_the_same_whoever_watches(variant):
     """Also of a model that throws dice when it is asked."""
@@ -103,6 +106,7 @@ def test_the_memory_can_change_while_it_trains(variant):
     assert (run.history.health is None) == (variant != "none")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("variant", ["dropout_always", "no_feed_forward", "batch_norm", "unshifted"])
 def test_it_is_forked_and_made_again(runs, variant):
     """By the server's own workers, and bit for bit as here."""

@@ -11,8 +11,9 @@ import numpy as np
 import torch
 
 from playground.config import Experiment
+from playground.model.size import training_bytes
 from playground.reading.uploads import Pair, Pairs
-from playground.runs.corpora import Corpora
+from playground.runs.corpora import Corpora, sizes
 from playground.runs.limits import Limits
 from playground.runs.recording import Recording
 from playground.runs.run import Run
@@ -35,6 +36,11 @@ def tiny(**knobs) -> Experiment:
 
 def limits(**values) -> Limits:
     return replace(LIMITS, **values)
+
+
+def needed(experiment: Experiment) -> int:
+    """The bytes that its training is admitted with."""
+    return training_bytes(experiment, *sizes(experiment))
 
 
 @cache

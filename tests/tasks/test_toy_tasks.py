@@ -2,33 +2,36 @@
 
 import random
 import string
+from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground import config
 from playground.tasks.toy_tasks import SPLITS, TASKS, answers, examples, of_length, references, split_of, units
 from playground.words import LANGUAGES, known
+from tests.thoroughness import examples_at_night
 
 LEARNT = [name for name, task in TASKS.items() if not task.memorised]
 SYMBOLS = st.text(st.sampled_from(string.ascii_lowercase + "0123456789+=?()[]{} .年月日三本书ßä\ud800\x00"), max_size=30)
 
 
-@pytest.fixture(scope="module")
-def training():
-    """20,000 training examples of each task: as many as a default run sees."""
-    return {name: examples(name, "train", 20_000, seed=1) for name in TASKS}
+@cache
+def training(name):
+    """20,000 training examples of a task: as many as a default run sees."""
+    return examples(name, "train", 20_000, seed=1)
 
 
 def test_every_task_of_the_knob_is_here():
-    assert set(TASKS) == set(config.TASKS) - {"own"}
+    assert (*TASKS, "own") == config.limits("task").choices
     assert all(name == task.name for name, task in TASKS.items())
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", LEARNT)
-def test_as_many_examples_as_asked_for(name, training):
-    assert len(training[name]) == 20_000
+def test_as_many_examples_as_asked_for(name):
+    assert len(training(name)) == 20_000
     assert examples(name, "train", 0, 1) == []
     for split in ("heldout", "harder"):
         sources = [example.src for example in examples(name, split, 80, 1)]
@@ -55,9 +58,10 @@ def test_examples_of_a_seed_are_the_same_on_every_machine_and_python():
     assert [example.src for example in examples("reverse", "train", 3, 1)] == ["viynie", "lonmhxjgvdrzyae", "pyiojxfi"]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", LEARNT)
-def test_no_source_is_in_two_splits_for_any_seed(name, training):
-    seen = {example.src for example in training[name]} | {e.src for seed in range(2, 12) for e in examples(name, "train", 200, seed)}
+def test_no_source_is_in_two_splits_for_any_seed(name):
+    seen = {example.src for example in training(name)} | {e.src for seed in range(2, 12) for e in examples(name, "train", 200, seed)}
     heldout = {example.src for seed in range(10) for example in examples(name, "heldout", 60, seed)}
     harder = {example.src for seed in range(10) for example in examples(name, "harder", 60, seed)}
     assert not seen & heldout
@@ -109,11 +113,12 @@ def test_units_are_separated_by_single_blanks(name):
                 assert text == " ".join(text.split())
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", TASKS)
-def test_training_shows_every_unit_that_the_other_splits_use(name, training):
+def test_training_shows_every_unit_that_the_other_splits_use(name):
     task = TASKS[name]
-    src_seen = {unit for example in training[name] for unit in units(example.src, task.src_unit)}
-    tgt_seen = {unit for example in training[name] for unit in units(example.tgt, task.tgt_unit)}
+    src_seen = {unit for example in training(name) for unit in units(example.src, task.src_unit)}
+    tgt_seen = {unit for example in training(name) for unit in units(example.tgt, task.tgt_unit)}
     for split in ("heldout", "harder"):
         for example in examples(name, split, 500, 1):
             assert set(units(example.src, task.src_unit)) <= src_seen
@@ -137,14 +142,14 @@ def test_what_is_no_sentence_of_a_task_has_no_answer(name, src):
     assert split_of(name, src) is None
 
 
-@settings(max_examples=150, deadline=None)
+@examples_at_night(150)
 @given(name=st.sampled_from(sorted(TASKS)), src=SYMBOLS)
 def test_anything_may_be_typed(name, src):
     found = references(name, src)
     assert found is None or (found and all(isinstance(tgt, str) and tgt for tgt in found))
 
 
-@settings(max_examples=150, deadline=None)
+@examples_at_night(150)
 @given(name=st.sampled_from(LEARNT), seed=st.integers(0, 999), data=st.data())
 def test_a_sentence_with_a_word_too_many_or_too_few_is_judged_anew(name, seed, data):
     example = examples(name, "train", 1, seed)[0]
@@ -174,7 +179,7 @@ def test_an_unknown_task_or_split_is_an_error(task, split):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", config.TASKS)
+@pytest.mark.parametrize("name", [*TASKS, "own"])
 def test_every_task_is_explained(language, name):
     assert known(language, f"tasks.{name}.label")
     assert known(language, f"tasks.{name}.about")

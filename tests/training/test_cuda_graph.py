@@ -35,6 +35,7 @@ def replayed(**knobs) -> tuple[Training, Recorder]:
     return training, recorder
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "knobs",
     [
@@ -89,6 +90,7 @@ def test_a_step_that_is_no_number_is_taken_back():
         assert torch.equal(parameter, good)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("knobs", VARIATIONS, ids=str)
 @pytest.mark.parametrize("packed", [True, False])
 def test_added_rows_and_columns_change_neither_loss_nor_gradient(knobs, packed):

@@ -30,6 +30,7 @@ def examined(count: int = 1, **knobs) -> list[dict[str, float]]:
     return [next(steps).health for _ in range(count)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.trust
 @pytest.mark.parametrize("knobs", OPTIONS)
 def test_training_is_the_same_bit_for_bit(knobs):

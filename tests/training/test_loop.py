@@ -62,6 +62,7 @@ def test_another_training_in_another_thread_changes_nothing():
     assert [found[0], found[1]] == expected
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("kind", limits("optimiser").choices)
 @pytest.mark.parametrize("share", limits("share_embeddings").choices)
 def test_a_resumed_run_goes_on_as_if_it_had_never_stopped(kind, share):

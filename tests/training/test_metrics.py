@@ -136,6 +136,7 @@ def examined(variant: str) -> tuple[Training, list[tuple[int, ...]], list[bool]]
     return training, written, [(*item.tgt_ids, EOS) == ids for item, ids in zip(items, written, strict=True)]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("variant", limits("variant").choices)
 def test_exact_match_of_a_twisted_model_is_what_it_writes(variant):
     """Of one that sees what it is to predict too. Padding is as in the exam, for those to whom it matters."""
@@ -144,6 +145,7 @@ def test_exact_match_of_a_twisted_model_is_what_it_writes(variant):
     assert training.validate().exact_match == sum(right) / len(right)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("variant", limits("variant").choices)
 def test_loss_and_token_accuracy_of_a_twisted_model_are_of_what_it_is_asked(variant):
     training, *_ = examined(variant)

@@ -1,10 +1,11 @@
 import pytest
 import torch
 
+from playground.choices import OPTIMISERS
 from playground.config import ModelConfig, TrainingConfig, limits
 from playground.model.transformer import Transformer
 from playground.training.muon import Muon
-from playground.training.optimisers import ADAM_SHARE, Optimiser
+from playground.training.optimisers import Optimiser
 
 
 def model_of(**knobs) -> Transformer:
@@ -49,7 +50,7 @@ def test_beside_muon_adamw_goes_at_its_share_of_the_learning_rate():
     give_gradients(ours, 1)
     give_gradients(theirs, 1)
     optimiser.step(0.05)
-    reference.step(0.05 * ADAM_SHARE)
+    reference.step(0.05 * OPTIMISERS["muon"].rest_rate)
     torch.testing.assert_close(ours.src_embedding.weight, theirs.src_embedding.weight)
     torch.testing.assert_close(ours.encoder[0].norm_1.weight, theirs.encoder[0].norm_1.weight)
     assert not torch.allclose(ours.encoder[0].feed_forward.W_1.weight, theirs.encoder[0].feed_forward.W_1.weight)

@@ -51,6 +51,7 @@ def test_a_pair_gets_the_same_logits_in_a_packed_row_as_in_its_own(knobs):
         torch.testing.assert_close(parallel_map[row][packed.tgt_segment_ids[row] == n], alone, rtol=1e-4, atol=2e-5)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("knobs", VARIATIONS, ids=str)
 @pytest.mark.parametrize(("parts", "packed"), [(1, True), (2, True), (4, False)])
 def test_loss_and_gradient_are_those_of_the_padded_batch(knobs, parts, packed):
@@ -65,6 +66,7 @@ def test_loss_and_gradient_are_those_of_the_padded_batch(knobs, parts, packed):
             torch.testing.assert_close(one, two, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
 @pytest.mark.parametrize("threads", [2, 4])
 def test_side_by_side_is_one_after_the_other_bit_for_bit(dropout, threads):

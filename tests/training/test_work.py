@@ -15,6 +15,7 @@ KNOBS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("knobs", KNOBS, ids=str)
 def test_products_of_a_step_are_what_torch_counts(knobs):
     """Explicit attention, as torch's counter knows it; Adam's own operations are no products."""

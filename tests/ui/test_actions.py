@@ -8,6 +8,7 @@ import time
 import pytest
 
 from playground.config import KNOBS, LIVE_KNOBS, PRESETS, Experiment, Refusal, default, limits, read_query
+from playground.runs.lru import LRU
 from playground.ui import actions
 from playground.ui.upload import uploading
 
@@ -185,6 +186,6 @@ def test_training_on_nothing_says_where_to_go(site):
 
 
 def test_uploads_that_nobody_takes_do_not_pile_up(monkeypatch):
-    monkeypatch.setattr(uploading, "MOST_KEPT", 3)
+    monkeypatch.setattr(uploading, "KEPT", LRU(3))
     kept = [uploading.read(None, f"a{n}\tb{n}\nc\td", "", "", "en")["own"] for n in range(6)]
     assert [own in uploading.KEPT for own in kept] == [False] * 3 + [True] * 3

@@ -20,6 +20,7 @@ def pace(monkeypatch):
     return found
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_preset_is_known_and_explained(site, name, language):

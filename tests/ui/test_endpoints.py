@@ -60,6 +60,7 @@ def strict(text: str) -> object:
     return json.loads(text, parse_constant=lambda constant: pytest.fail(f"{constant} in an answer"))
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("token", [THEIRS, "", None, "owner", 0, ["a"]])
 @pytest.mark.parametrize("action", ["pause", "step", "resume", "stop", "rename", "delete"])
 def test_a_stranger_changes_nothing(site, run, action, token):
@@ -129,6 +130,7 @@ def test_unknown_languages_are_not_kept():
     assert entries("xx") is entries("yy") is entries("en")
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", [name for name in CONTROLLED if limits(name).low is not None])
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1e9, 1e308])
 def test_numbers_are_checked_in_the_core(site, name, value):
@@ -197,6 +199,7 @@ def test_our_routes_only_read(site, path, method):
     assert site.http.request(method, f"{PREFIX}/{path}").status_code in (404, 405)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("name", sorted(PANELS))
 @pytest.mark.parametrize("text", ["%ED%A0%80", "%FF%FE", "%00", "a%0Ab", "%F0%9F%99%82", "%E2%80%AE", "&text=twice"])
 def test_odd_bytes_in_an_address_are_only_text(site, name, text):

@@ -9,10 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from playground.config import KNOBS, Experiment, default, limits
+from playground.cursor import FIELDS, MAX_TEXT, Number, Text
 from playground.ui import links
 from playground.ui.controls import CONTROLLED
+from playground.words import say
 
-QUICK = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FORMS = [name for name, field in FIELDS.items() if name == "run" or not isinstance(field, Text) or field.pattern]  # takes not any text
+QUICK = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def knob_values(name: str) -> st.SearchStrategy:
@@ -38,31 +41,68 @@ def test_a_link_brings_back_the_experiment_it_was_made_of(site, experiment):
 
 
 @QUICK
-@given(
-    good=experiments,
-    bad=st.dictionaries(st.sampled_from([*links.CHOICES, *links.WHOLE, *links.NUMBERS, "run", *CONTROLLED]), st.just("no such value")),
-)
+@given(good=experiments, bad=st.dictionaries(st.sampled_from([*FORMS, *CONTROLLED]), st.just("no such value")))
 def test_what_is_bad_in_a_link_is_named_and_the_rest_holds(site, good, bad):
     experiment, ignored = links.read(site.runs, good.query() | bad)
     assert set(ignored) == set(bad)
     flat = good.flat()
     assert experiment.flat() == {name: default(name) if name in bad else flat[name] for name in flat}
     sentence = links.sentence(ignored, "en")
-    assert all(name in sentence for name in bad if name != "run")
+    assert all(f"“{name}”" in sentence for name in bad if name != "run")
     assert bool(sentence) == bool(bad)
 
 
+@pytest.mark.parametrize("name", FIELDS)
+def test_no_field_passes_unchecked(site, name):
+    """Whatever stands in a field is told to be none of its values where it is none, on the page itself; and the page lets go of it."""
+    hopeless = "no such value\0" if name in FORMS else "x" * (MAX_TEXT + 1)
+    for value in (hopeless, "-1e999 <b>") if name in FORMS else (hopeless,):
+        told = site.get("boot", **{name: value}).json()
+        assert told["ignored"] == [name]
+        assert (say("en", "runs.unknown") if name == "run" else f"“{name}”") in told["notice"]
+        good = site.get("boot", **{name: value}, d_model=128).json()
+        assert good["ignored"] == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("top_p", "abc"), ("view", "x"), ("head", "999"), ("temperature", "abc"), ("top_k", "31"), ("masks", "a,b"), ("fix", "2"),
+     ("off", "all"), ("cells", "c1.1"), ("stage", "nowhere"), ("set", "a"), ("guess", "soul"), ("by", "name"), ("toss", "1000000")],
+)  # fmt: skip
+def test_each_gets_its_sentence(site, name, value):
+    _, ignored = links.read(site.runs, {name: value})
+    assert links.sentence(ignored, "en").count(f"“{name}” can't be “{value}”.") == 1
+    assert f"“{name}”" in links.sentence(ignored, "zh")
+
+
+def test_old_links_still_work(site):
+    """Of every field a value as the page wrote it before fields were declared."""
+    query = {
+        "run": "reverse", "step": "12", "text": "hello", "tab": "whatif", "part": "decoder", "layer": "2", "head": "4", "q": "0", "k": "16",
+        "lang": "zh", "method": "sample", "beam": "10", "penalty": "0.6", "temperature": "0.1", "draw": "7", "top_k": "5", "top_p": "0.95",
+        "prefix": "zy", "cache": "off", "target": "reference", "view": "rollout", "measure": "entropy", "fix": "3:17", "force": "abc",
+        "change": "row", "off": "c1.3_e2.1", "squeeze": "mean", "cells": "c2.3_q1_k4-0.55_x6", "stage": "decoder.1.cross_attention.weights",
+        "row": "3", "col": "700", "hide": "on", "window": "128", "digits": "on", "masks": "0,3,5", "mask": "causal", "pos": "learned",
+        "shift": "32", "split": "harder", "lab": "softmax", "guess": "none", "sure": "95", "toss": "12", "arms": "aaaa.b-_b",
+        "lesson": "own", "notes": "on", "predicted": "none", "certain": "50", "glossary": "all",
+        "compare": "sort,x_y", "mapped": "sort", "gauge": "entropy",
+        "route": "11", "what": "memory", "token": "1234", "by": "place", "set": "temperature=2.0&causal=no",
+    }  # fmt: skip
+    assert query.keys() == FIELDS.keys()
+    assert links.read(site.runs, query)[1] == {}
+
+
 @QUICK
-@given(query=st.dictionaries(st.sampled_from([*links.CHOICES, *links.WHOLE, *links.NUMBERS, "run", "text", *KNOBS]), st.text(max_size=30)))
+@given(query=st.dictionaries(st.sampled_from([*FIELDS, *KNOBS]), st.text(max_size=30)))
 def test_no_link_breaks_the_page(site, query):
     answer = site.get("boot", **{name: value.encode("utf-8", "replace").decode() for name, value in query.items()})
     assert answer.status_code == 200
     assert set(json.loads(answer.text)["ignored"]) <= set(query)
 
 
-@pytest.mark.parametrize("name", sorted({*links.WHOLE, *links.NUMBERS}))
+@pytest.mark.parametrize("name", [name for name, field in FIELDS.items() if isinstance(field, Number)])
 def test_the_ends_of_a_range_are_possible_in_a_link(site, name):
-    low, high = (links.WHOLE | links.NUMBERS)[name]
+    low, high = FIELDS[name].low, FIELDS[name].high
     assert links.read(site.runs, {name: str(low)})[1] == links.read(site.runs, {name: str(high)})[1] == {}
     for value in (low - 1, high + 1, "nan", "inf", "", " "):
         assert (name in links.read(site.runs, {name: str(value)})[1]) == (value != "")

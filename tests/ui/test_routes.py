@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import math
 import re
 from pathlib import Path
 
+import pandas
 import plotly.graph_objects as go
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from playground.cursor import FIELDS
 from playground.ui import routes
 from playground.ui.panels import PANELS, TABS
 from playground.words import LANGUAGES
+from tests.thoroughness import examples_at_night
+from tests.ui.blocks.conforming import faults
 
 SHIPPED = ("reverse", "sort", "numbers_de", "numbers_zh", "german_english")
-SCRIPT = (Path(routes.__file__).parent / "static" / "panels.js").read_text(encoding="utf-8")
 CURSOR = ("step", "text", "part", "view", "measure", "layer", "head", "q", "k", "method", "beam", "penalty", "temperature", "draw",
           "target", "mask", "masks", "pos", "shift", "split", "change", "off", "squeeze", "cells", "width", "dark", "lang")  # fmt: skip
 
@@ -41,6 +45,7 @@ def numbers_of(value):
         yield value
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", TABS)
 @pytest.mark.parametrize("run", SHIPPED)
@@ -48,8 +53,7 @@ def test_every_panel_of_every_shipped_run(site, run, name, language):
     panel = site.panel(name, run=run, lang=language)
     assert "error" not in panel
     found = list(blocks_of(panel["blocks"]))
-    kinds = set(re.findall(r"^  (?:async )?(\w+)(?:\(element|: \(element)", SCRIPT, re.MULTILINE))
-    assert {block["kind"] for block in found} <= kinds
+    assert not [fault for block in panel["blocks"] for fault in faults(block)]
     figures = [block for block in found if block["kind"] == "figure"]
     assert figures or name in DRAWN_OTHERWISE
     for block in figures:
@@ -57,6 +61,41 @@ def test_every_panel_of_every_shipped_run(site, run, name, language):
         assert block["caption"], f"{block['id']} has no caption"
     assert all(math.isfinite(number) for number in numbers_of(panel))
     assert len({(block["kind"], block["id"]) for block in found}) == len(found)
+
+
+ELSEWHERE = {  # a value of every field of the cursor that is not its default
+    "step": "0", "text": "abc", "part": "decoder", "layer": "2", "head": "3", "q": "1", "k": "1", "method": "sample", "beam": "2",
+    "penalty": "1.5", "temperature": "2", "draw": "7", "top_k": "5", "top_p": "0.5", "prefix": "zy", "cache": "off", "target": "reference",
+    "view": "rollout", "measure": "entropy", "fix": "1:7", "force": "abc", "change": "row", "off": "c1.3_e2.1", "squeeze": "mean",
+    "cells": "c2.3_q1_k4-0.55", "stage": "decoder.1.cross_attention.weights", "row": "1", "col": "1", "window": "8", "hide": "on",
+    "digits": "on", "masks": "0,1", "mask": "causal", "pos": "learned", "shift": "9", "split": "train", "lab": "softmax", "guess": "none",
+    "sure": "95", "toss": "12", "arms": "reverse", "lesson": "attention", "notes": "on", "predicted": "none", "certain": "50",
+    "compare": "sort", "mapped": "sort", "gauge": "entropy", "route": "1", "what": "memory", "token": "5", "by": "place",
+    "set": "temperature=2.0",
+}  # fmt: skip
+
+
+def test_there_is_another_value_of_every_field():
+    assert ELSEWHERE.keys() == FIELDS.keys() - {"run", "lang", "tab", "glossary"}
+    assert all(value != FIELDS[name].default for name, value in ELSEWHERE.items())
+
+
+@pytest.mark.parametrize("name", TABS)
+@pytest.mark.parametrize(
+    "chosen", [{}, {"method": "beam"}, {"pos": "shift"}, {"pos": "learned"}, {"change": "row"}, {"lesson": "attention"}], ids=str
+)
+def test_a_panel_depends_on_the_fields_it_says_and_no_others(site, name, chosen):
+    """Else the page would go on showing what the cursor has left."""
+
+    def seen(**parameters):
+        while (panel := site.panel(name, run="reverse", **parameters)).get("more"):
+            pass
+        return [block for block in panel["blocks"] if block["id"] != "cache"], set(panel["uses"])  # which measures time
+
+    blocks, uses = seen(**chosen)
+    assert uses <= FIELDS.keys()
+    others = {field: value for field, value in ELSEWHERE.items() if field not in uses and field not in chosen}
+    assert seen(**chosen, **others)[0] == blocks
 
 
 def test_the_sentence_and_its_verdict(site):
@@ -104,7 +143,7 @@ def test_what_is_not_there_gets_one_sentence(site, path):
     assert answer.json()["error"].endswith((".", "。"))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples_at_night(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(sorted(PANELS)),
     parameters=st.dictionaries(
@@ -162,6 +201,20 @@ def test_the_page_names_no_other_host(site):
     page = site.http.get("/").text
     hosts = set(re.findall(r"(?:src|href)=\"(?:https?:)?//([^/\"]+)", page))
     assert not hosts - {site.url.split("//")[1].rstrip("/")}, hosts
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_curves_can_be_taken_home(site, language):
+    """What the Training tab offers is the run's history, to the last bit."""
+    history = site.runs.get("sort").history
+    found = next(block for block in blocks_of(site.panel("learn", run="sort", lang=language)["blocks"]) if block["kind"] == "downloads")
+    files = {file["query"]["table"]: site.get(found["path"], lang=language, **file["query"]) for file in found["files"]}
+    for name, frame in (("steps", history.frame()), ("validations", history.validation_frame())):
+        assert files[name].headers["content-disposition"] == f'attachment; filename="sort-{name}.csv"'
+        back = pandas.read_csv(io.StringIO(files[name].text), float_precision="round_trip")
+        pandas.testing.assert_frame_equal(back, frame, check_exact=True)
+    assert site.get("history", run="nobody").json()["key"] == "runs.unknown"
+    assert "." not in found["path"]  # proxies take such a path for a file of their own
 
 
 def test_a_qr_code_is_a_picture(site):

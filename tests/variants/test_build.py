@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from playground.config import BUGS, VARIANTS, ModelConfig, limits
+from playground.choices import VARIANTS
+from playground.config import ModelConfig, limits
 from playground.data.batches import split_batch
 from playground.decoding import greedy
 from playground.decoding.fast_decoder import is_stock_model
@@ -15,7 +16,9 @@ from playground.model.size import parameter_count
 from playground.model.transformer import Transformer
 from playground.training.loss import cross_entropy
 from playground.training.replicas import replica
-from playground.variants import ALL, alternatives, bugs, variant_of
+from playground.training.work import step_work
+from playground.variants import ALL, Variant, alternatives, bugs, variant_of
+from playground.variants.build import joined
 from tests.model.shared_copies import disturb
 from tests.training.corpora import training_of
 from tests.variants.varied import SRC, STEADY, TGT, UNSTEADY, VOCABULARY, attentions, beside, built, naive, talkative
@@ -26,10 +29,34 @@ APART = [name for name in STEADY if name not in ("batch_norm", "no_source_mask",
 
 
 def test_the_knobs_choices_are_the_twists_in_the_order_of_the_config():
-    assert limits("variant").choices == ("none", *BUGS, *VARIANTS)
-    assert set(ALL) == {"none", *BUGS, *VARIANTS}
-    assert (set(bugs.BUGS), set(alternatives.VARIANTS)) == (set(BUGS), set(VARIANTS))
+    assert limits("variant").choices == tuple(VARIANTS) == tuple(ALL)
     assert all(variant_of(ModelConfig(variant=name)) is variant for name, variant in ALL.items())
+
+
+def test_a_variant_that_is_missing_or_that_nobody_declared_is_refused():
+    """As soon as variants are imported."""
+    made = {"paper": {"none": Variant()}, "bug": dict(bugs.BUGS), "alternative": dict(alternatives.ALTERNATIVES)}
+    assert joined(made) == ALL
+    for spoil, names in (
+        (lambda: made["bug"].pop("unshifted"), "declared and not made.*unshifted"),
+        (lambda: made["bug"].update(unshifted=Variant(), upside_down=Variant()), "made and not declared.*upside_down"),
+        (
+            lambda: made["alternative"].update(upside_down=made["bug"].pop("upside_down"), view_for_transpose=Variant()),
+            "view_for_transpose",
+        ),
+    ):
+        spoil()
+        with pytest.raises(ValueError, match=names):
+            joined(made)
+
+
+def test_who_needs_the_whole_batch_gets_it():
+    cut = {variant: len(training_of(variant=variant, threads=2).replicas) for variant in EVERY}
+    assert {variant for variant, parts in cut.items() if parts == 1} == {"padding_in_loss", "batch_norm"}
+    one, two = (
+        step_work(training.experiment, training.corpus) for training in (training_of(variant="batch_norm", threads=n) for n in (1, 2))
+    )
+    assert one == two, "what is told beforehand knows it too"
 
 
 @pytest.mark.parametrize("knobs", [{}, {"norm": "pre", "bias": False, "positions": "learned", "share_embeddings": "all"}], ids=str)
@@ -47,7 +74,7 @@ def test_what_it_shares_with_the_papers_model_is_the_same_number_by_number(varia
 @pytest.mark.parametrize("variant", EVERY)
 def test_how_many_parameters_it_adds_is_known_before_it_is_built(variant, knobs):
     model = built(variant, **knobs)
-    expected = parameter_count(model.config, VOCABULARY, VOCABULARY) + variant_of(model.config).adds(model.config)
+    expected = parameter_count(model.config, VOCABULARY, VOCABULARY) + variant_of(model.config).extra_parameters(model.config)
     assert sum(parameter.numel() for parameter in model.parameters()) == expected
 
 
@@ -66,6 +93,7 @@ def another(model: Transformer) -> Transformer:
     return shared_copy(model, torch.Generator())
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("variant", EVERY)
 @pytest.mark.parametrize("copied", [another, replica, shadow_copy, trainable_copy])
 def test_copies_are_twisted_too_and_share_the_parameters(variant, copied):
@@ -85,6 +113,7 @@ def test_copies_are_twisted_too_and_share_the_parameters(variant, copied):
     torch.testing.assert_close(*logits, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("variant", EVERY)
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_learner_computes_the_same_logits_and_gradients(variant, packed):
@@ -168,8 +197,9 @@ def test_with_nothing_to_drop_even_dropout_is_steady():
 
 
 @pytest.mark.parametrize("variant", EVERY)
-def test_honest_is_who_is_steady_and_is_asked_for_what_comes_next(variant):
-    assert variant_of(ModelConfig(variant=variant)).honest(built(variant, dropout=0.1)) == (variant in STEADY and variant != "unshifted")
+def test_teacher_forcing_tells_what_is_written_by_who_is_steady_and_is_asked_for_what_comes_next(variant):
+    greedy = variant_of(ModelConfig(variant=variant)).argmax_is_greedy(built(variant, dropout=0.1))
+    assert greedy == (variant in STEADY and variant != "unshifted")
 
 
 @pytest.mark.parametrize("variant", [*STEADY, *UNSTEADY])

@@ -26,7 +26,6 @@ NONE_OF_THEM = {
     "kinds of characters in Unicode": ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs"),
     "a key of the keyboard": ("Enter", "Escape"),
     "the channel of a question to the server": ("panel \0", "later \0", "sentence", "card"),
-    "a language in its own words, whatever the page's": ("English", "中文"),
 }
 WHOLE = (
     "default-src 'none'",

@@ -149,7 +149,7 @@ class Folder:
         found, _ = files.header(data, "weights.safetensors")
         numbers = sum(math.prod(shape) for _, shape in found.values())
         model = self.experiment.model
-        if numbers != parameter_count(model, *sizes) + variant_of(model).adds(model):  # before a model of that size is made
+        if numbers != parameter_count(model, *sizes) + variant_of(model).extra_parameters(model):  # before a model of that size is made
             raise Refusal("runs.not_a_run", what="weights.safetensors")
         expected = {name: ("F32", shape) for name, shape in parameter_shapes(model, *sizes).items()}
         parameters = files.read_safetensors(data, expected, "weights.safetensors")

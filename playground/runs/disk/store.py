@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,14 @@ log = logging.getLogger(__name__)
 ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
+def wanted_folder() -> Path:
+    """PLAYGROUND_DATA, or a folder of the user's."""
+    return Path(os.environ.get("PLAYGROUND_DATA") or Path.home() / ".local/share/transformer-playground")
+
+
 def default_folder() -> Path:
-    """PLAYGROUND_DATA, or a folder of the user's; a temporary one, said in the log, when that can't be written."""
-    wanted = Path(os.environ.get("PLAYGROUND_DATA") or Path.home() / ".local/share/transformer-playground")
+    """The wanted one; a temporary one, said in the log, when that can't be written."""
+    wanted = wanted_folder()
     try:
         wanted.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=wanted):
@@ -148,9 +153,11 @@ class Store:
                 self._cards[run.id] = card
 
     def delete(self, run: Run) -> None:
+        """The run, and what a save that failed may have left beside it."""
         with run.disk:
             self._cards.pop(run.id, None)
-            shutil.rmtree(self.path(run), ignore_errors=True)
+            for path in (self.path(run), *files.beside(self.path(run))):
+                shutil.rmtree(path, ignore_errors=True)
 
     def size(self, run: Run) -> int:
         """Bytes on disk."""
@@ -169,15 +176,28 @@ class Store:
         return gone
 
 
+def read_kept(folder: Path) -> Iterator[Run]:
+    """The runs that a server keeps in `folder`, as they were last saved. It may be at work there: nothing is locked, repaired or written,
+    and what can't be read now is left out."""
+    root = folder / "runs"
+    for path in sorted(root.iterdir()) if root.is_dir() else ():
+        if ID.fullmatch(path.name) and (run := _read(path)):
+            yield run
+
+
 def read_shipped(folder: Path | None) -> list[Run]:
     """The runs in checkpoints/, by the names of their folders. One that can't be read is said in the log and left out."""
     found = []
     for path in sorted(folder.iterdir()) if folder and folder.is_dir() else ():
-        try:
-            run = Folder(path, id=path.name).run
-        except Refusal as refusal:
-            log.warning("%s is left out: %s", path, refusal)
-            continue
-        run.name, run.owner, run.shipped = path.name, "", True
-        found.append(run)
+        if run := _read(path, path.name):
+            run.name, run.owner, run.shipped = path.name, "", True
+            found.append(run)
     return found
+
+
+def _read(path: Path, id: str | None = None) -> Run | None:
+    try:
+        return Folder(path, id).run
+    except Refusal as refusal:
+        log.warning("%s is left out: %s", path, refusal)
+        return None

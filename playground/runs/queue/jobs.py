@@ -62,13 +62,15 @@ class TrainingJob:
 
     def turn(self, seconds: float, parallel_map: ParallelMap = map) -> bool:
         """The worker's part: about so many seconds of training. Returns whether it wants another turn."""
+        if self._over:
+            return False
         torch.set_num_threads(1)  # holds for this thread only
         try:
             self._train(time.perf_counter() + seconds, parallel_map)
             return not self._over and self._obey()
         except Diverged as error:
             return self._end_somehow("diverged", Refusal("runs.diverged", step=error.step))
-        except Exception as error:
+        except BaseException as error:  # whoever leaves the interpreter from within a step leaves the step only
             return self._end_somehow("failed", self._explain(error))
 
     def _train(self, until: float, parallel_map: ParallelMap) -> None:
@@ -112,8 +114,8 @@ class TrainingJob:
             run.touch()
         if run.seconds - self._since_save >= max(self.limits.save_seconds, self._save_cost / SAVE_SHARE):
             run.message = self._save()
-        if time.monotonic() - run.seen_at > self.limits.idle_seconds:
-            self.ask("stop", Refusal("runs.nobody_looked", minutes=f"{self.limits.idle_seconds / 60:g}", step=run.step))
+        if run.unseen_seconds > self.limits.idle_seconds:
+            self.ask("stop", self.limits.nobody_looked(run.step))
 
     def _obey(self) -> bool:
         """Does what was asked for, if anything was. Returns whether the run is still to be trained."""
@@ -140,12 +142,12 @@ class TrainingJob:
         """Comes to an end even when that fails too."""
         try:
             return self._end(status, message)
-        except Exception as error:
+        except BaseException as error:
             self.run.status, self.run.message = "failed", self._explain(error)
             self.run.touch()
             return self._close()
 
-    def _explain(self, error: Exception) -> Refusal:
+    def _explain(self, error: BaseException) -> Refusal:
         """The sentence for what went wrong; the log has the rest."""
         if isinstance(error, Refusal):
             return error
@@ -197,6 +199,6 @@ class TrainingJob:
     def _close(self) -> bool:
         """Lets go of the model. Returns that no further turn is wanted."""
         self._recording, self._steps = None, iter(())
+        self._ended()  # first: once it is done the run may have another job
         self.done.set()
-        self._ended()
         return False

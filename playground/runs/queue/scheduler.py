@@ -16,6 +16,7 @@ from typing import Protocol
 from playground.runs.queue.parallel import Helpers, ParallelMap
 
 log = logging.getLogger(__name__)
+RECOVERY_S = 1.0  # seconds until a worker tries again after an error that is not a job's
 
 
 class Job(Protocol):
@@ -102,31 +103,46 @@ class Scheduler:
         return self._owner_used[job.owner], self._job_used[job]
 
     def _work(self) -> None:
-        if self._warm_up:
-            self._warm_up()
-        while True:
-            with self._changed:
-                while not self._closing and (turn := self._next()) is None:
-                    self._changed.wait()
-                if self._closing:
-                    return
-                job, cores = turn
-                self._running.add(job)
-                self._free -= cores
-                self._charge(job, cores * self.turn_seconds)  # at once, so that the other workers see it
-            started = time.perf_counter()
+        """A worker's life: it ends when the scheduler is closed and for no other reason."""
+        try:
+            if self._warm_up:
+                self._warm_up()
+        except BaseException:  # whoever trains will say what is wrong, to whom it belongs
+            log.exception("the warm-up failed")
+        while not self._closing:
             try:
-                more = job.turn(self.turn_seconds, self._helpers.parallel_map(cores))
-            except BaseException:  # a job handles what can go wrong in it; a worker must outlive what can't
-                log.exception("a job broke off")
-                more = False
-            with self._changed:
-                self._running.discard(job)
-                self._free += cores
+                self._give_turn()
+            except BaseException:
+                log.exception("a turn could not be given")
+                with self._changed:
+                    self._changed.wait(RECOVERY_S)
+
+    def _give_turn(self) -> None:
+        """Waits for the turn that is due, and gives it. Returns without one when the scheduler is closed."""
+        with self._changed:
+            self._let_in()  # whom an error may have left out
+            while not self._closing and (turn := self._next()) is None:
+                self._changed.wait()
+            if self._closing:
+                return
+            job, cores = turn
+            self._charge(job, cores * self.turn_seconds)  # at once, so that the other workers see it
+            self._running.add(job)
+            self._free -= cores
+        started, more = time.perf_counter(), False
+        try:
+            more = job.turn(self.turn_seconds, self._helpers.parallel_map(cores))
+        except BaseException:  # a job handles what can go wrong in it; a worker must outlive what can't
+            log.exception("a job broke off")
+        with self._changed:
+            self._running.discard(job)
+            self._free += cores
+            self._changed.notify_all()
+            try:
                 self._charge(job, cores * (time.perf_counter() - started - self.turn_seconds))
+            finally:
                 if not more:
                     self._leave(job)
-                self._changed.notify_all()
 
     def _charge(self, job: Job, seconds: float) -> None:
         if job in self._job_used:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 
 import torch
@@ -11,24 +12,33 @@ from playground.data.corpus import build_corpus
 from playground.runs.machine_speed import TINY, measured
 from playground.training.loop import Training
 
+log = logging.getLogger(__name__)
 _once = threading.Lock()
 _done = False
 
 
 def warm_up() -> None:
-    """Trains and validates the smallest model, once in a process, in the thread that calls."""
+    """Trains and validates the smallest model, once in a process, in the thread that calls. A failure is logged and nothing more: only the
+    first training takes longer then, or fails for the same reason and says so."""
     global _done
     torch.set_num_threads(1)
     with _once:
         if not _done:
-            small = Experiment().with_(**TINY, steps=2)
-            training = Training(small, build_corpus(small.data))
-            for _ in training.steps():
-                training.validate()
-            _done = True
+            try:
+                _train_smallest()
+                _done = True
+            except Exception:
+                log.exception("the warm-up failed")
 
 
 def get_ready() -> None:
     """The same, and measures how fast this machine is: for a server, which tells visitors how long a training will take."""
     warm_up()
     measured()
+
+
+def _train_smallest() -> None:
+    small = Experiment().with_(**TINY, steps=2)
+    training = Training(small, build_corpus(small.data))
+    for _ in training.steps():
+        training.validate()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from playground.config import Refusal
 from playground.runs.corpora import Corpora
 from playground.runs.disk.store import Store
@@ -26,30 +28,30 @@ class Workers:
             for device in limits.devices
         }
 
-    def device(self) -> str:
-        """The one with the fewest runs."""
-        jobs = list(self._jobs.values())
-        return min(self._schedulers, key=lambda device: sum(job.run.device == device for job in jobs))
+    def settle(self, run: Run, beside: Sequence[Run] = ()) -> None:
+        """Says on the run where and how it is computed, unless it was begun on a device of this machine. The device is the one with the
+        fewest runs, those `beside` it counted too. May measure for a moment."""
+        if run.device not in self._schedulers:
+            others = [job.run for job in list(self._jobs.values())] + [other for other in beside if other is not run]
+            run.device = min(self._schedulers, key=lambda device: sum(other.device == device for other in others))
+            way = execution_plan(run.experiment, run.device)
+            run.threads, run.precision = way["threads"], way["precision"]
 
     def busy(self, run: Run) -> bool:
         return run.id in self._jobs
 
     def start(self, run: Run, order: str, needed: int) -> None:
-        """Gives the run to a worker; `needed` bytes of memory are reserved for it."""
-        if run.device not in self._schedulers:  # it was begun on another machine
-            run.device = self.device()
-            way = execution_plan(run.experiment, run.device)
-            run.threads, run.precision = way["threads"], way["precision"]
+        """Gives a settled run to a worker; `needed` bytes of memory are reserved for it."""
         job = TrainingJob(run, self._store, self._corpora, self._limits, needed, lambda: self._jobs.pop(run.id, None))
         job.ask(order)
         self._jobs[run.id] = job
         run.seen()
         self._schedulers[run.device].add(job)
 
-    def ask(self, run: Run, order: str) -> bool:
-        """False when the run is not at work, or just over."""
+    def ask(self, run: Run, order: str, message: Refusal | None = None) -> bool:
+        """False when the run is not at work, or just over. `message` says why it is stopped."""
         job = self._jobs.get(run.id)
-        if job is None or not job.ask(order):
+        if job is None or not job.ask(order, message):
             return False
         self._schedulers[run.device].poke()
         return True

@@ -4,7 +4,7 @@ sentence (the line that is always there) · training · translate and beam_tree 
 attention, attention_views and heads · teacher_forcing · interventions, edit_row and head_importance · masks · positions · data ·
 embeddings · diagnostics · evaluation · lessons (labs and the course).
 
-A panel is a function of a `View` that returns {"step": the step its numbers are from, "uses": the cursor fields it depends on, "blocks"}.
+A panel is a function of a `View` that returns {"step": the step its numbers are from, "blocks": what is shown}.
 """
 
 from __future__ import annotations

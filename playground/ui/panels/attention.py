@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from playground.config import BUGS
+from playground.cursor import choices
 from playground.figures import attention as pictures
 from playground.figures import theme
 from playground.inspection import attention as facts
@@ -14,9 +14,8 @@ from playground.model.attention import scaled_dot_product_attention
 from playground.ui import blocks
 from playground.ui.panels import attention_views as views
 from playground.ui.panels import heads
-from playground.ui.view import View, texts, tokens
+from playground.ui.view import LARGE, View, texts, tokens
 
-VIEWS = ("matrix", "lines", "product", "rollout")
 MOST_THUMBNAIL_CELLS = 400_000
 
 
@@ -24,7 +23,7 @@ def panel(view: View) -> dict:
     look, part = view.look, view.part
     rows, columns, side = axes(view, part)
     layer, head = chosen(view, part)
-    mask, shown, scored = seen(view, part), view.choice("view", VIEWS), heads.scores(view)
+    mask, shown, scored = seen(view, part), view.choice("view"), heads.scores(view)
     asks = tokens(rows, look.right if part != "encoder" else None, look.probabilities if part != "encoder" else None)
     lines = [
         {"label": view.say(f"figures.rows_{part}"), "tokens": asks, "side": side[0], "role": "asks"},
@@ -33,7 +32,6 @@ def panel(view: View) -> dict:
     picture, beside = pictured(view, shown, layer, head, mask)
     return {
         "step": look.step,
-        "uses": ["text", "step", "part", "view", "measure", "layer", "head", "q", "k", "target"],
         "blocks": [
             controls(view, part, shown),
             blocks.row(
@@ -57,14 +55,13 @@ def panel(view: View) -> dict:
 def controls(view: View, part: str, shown: str) -> dict:
     """Which attention, seen in which way, and what the decoder is fed, on which the encoder doesn't depend."""
     parts = [{"value": name, "label": view.say(f"page.part_{name}"), "hue": name} for name in ("encoder", "decoder", "cross")]
-    views = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in VIEWS]
-    feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in ("output", "reference")]
-    feed = "reference" if view.parameters.get("target") == "reference" else "output"
+    views = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in choices("view")]
+    feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in choices("target")]
     return blocks.row(
         "choices",
-        blocks.choice("part", "part", view.say("page.part"), parts, part, resets={"q": "", "k": "", "layer": "", "head": ""}),
+        blocks.choice("part", "part", view.say("page.part"), parts, part),
         blocks.choice("view", "view", view.say("heads.view"), views, shown),
-        blocks.choice("feed", "target", view.say("page.feed"), feeds, feed) if part != "encoder" else None,
+        blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target")) if part != "encoder" else None,
         css="controls",
     )
 
@@ -72,38 +69,36 @@ def controls(view: View, part: str, shown: str) -> dict:
 def pictured(view: View, shown: str, layer: int, head: int, mask: np.ndarray) -> tuple[list[dict], list[dict]]:
     """The large picture, and what belongs beside it."""
     rows, columns, _ = axes(view, view.part)
-    weights, wide = view.weights[layer, head], across(view)
+    weights = view.weights[layer, head]
     if shown == "lines":
         said = caption(view, view.part, layer, head, weights, mask)
-        drawn = views.lines(view, title(view, view.part, layer, head), said, weights, mask, rows, columns, wide)
+        drawn = views.lines(view, title(view, view.part, layer, head), said, weights, mask, rows, columns)
         return [drawn, *cell(view, "attention", weights, mask, rows, columns)], []
     if shown == "product":
-        return views.product(view, title(view, view.part, layer, head), layer, head, wide), []
+        return views.product(view, title(view, view.part, layer, head), layer, head), []
     if shown == "rollout":
-        flow = views.rollout(view, weights, mask, rows, columns, wide)
+        flow = views.rollout(view, weights, mask, rows, columns)
         return [flow, blocks.text("rollout-about", view.say("heads.rollout_about"), css="pg-caption")], large(view, "attention")
     return large(view, "attention"), []
 
 
 def thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: HeadScores) -> dict:
     """Every head small, with its name."""
-    weights, palette = view.weights, theme.colors(view.dark)
-    return {
-        "kind": "heads",
-        "id": "heads",
-        "label": view.say("page.heads_label"),
-        "layer": layer,
-        "head": head,
-        "weights": np.round(weights, 2).tolist() if weights.size <= MOST_THUMBNAIL_CELLS else [],
-        "names": heads.names(view, scored),
-        "mask": mask.astype(int).tolist(),
-        "colours": {"scale": theme.sequential(view.dark), "masked": palette["masked"], "hatch": palette["hatch"]},
-    }
+    return small_heads(view, "heads", view.say("page.heads_label"), (layer, head), view.weights, mask, heads.names(view, scored))
 
 
-def across(view: View) -> int:
-    """How many pixels the large picture has."""
-    return view.width if view.width < 700 else int(view.width * 0.52)
+def small_heads(
+    view: View, id: str, label: str, chosen: tuple[int, int], weights: np.ndarray, mask: np.ndarray, names: list | None = None
+) -> dict:
+    """A thumbnail of each head of `weights` (L, H, Q, K), without its picture where these are too many."""
+    small = np.round(weights, 2).tolist() if weights.size <= MOST_THUMBNAIL_CELLS else []
+    return blocks.heads(id, label, *chosen, weights=small, mask=mask.astype(int).tolist(), colours=shades(view), names=names)
+
+
+def shades(view: View) -> dict:
+    """The colours of thumbnails."""
+    palette = theme.colors(view.dark)
+    return {"scale": theme.sequential(view.dark), "masked": palette["masked"], "hatch": palette["hatch"]}
 
 
 def title(view: View, part: str, layer: int, head: int) -> str:
@@ -126,7 +121,7 @@ def seen(view: View, part: str) -> np.ndarray:
     source, fed = [piece.id for piece in view.look.source], [piece.id for piece in view.look.fed]
     found = masks.batch([source], [fed])
     mask = {"encoder": found["padding"], "decoder": found["target"], "cross": found["memory"]}[part][0]
-    if view.run.experiment.model.variant in BUGS:
+    if view.run.experiment.model.alteration.kind == "bug":
         mask = np.ones_like(mask)
     return np.broadcast_to(mask, (len(source) if part == "encoder" else len(fed), mask.shape[-1]))
 
@@ -151,7 +146,8 @@ def large(view: View, id: str, part: str | None = None) -> list[dict]:
     rows, columns, _ = axes(view, part)
     layer, head = chosen(view, part)
     weights, mask = getattr(view.look, part)[layer, head], seen(view, part)
-    picture = pictures.matrix(
+    picture = view.draw(
+        pictures.matrix,
         weights,
         texts(rows),
         texts(columns),
@@ -159,9 +155,7 @@ def large(view: View, id: str, part: str | None = None) -> list[dict]:
         kind=part,
         pinned=view.pinned(*weights.shape),
         alignment=view.look.alignment if part == "cross" else None,
-        width=across(view),
-        dark=view.dark,
-        labels=view.labels,
+        share=LARGE,
     )
     drawn = blocks.figure(id, picture, caption(view, part, layer, head, weights, mask), title(view, part, layer, head))
     return [drawn, *cell(view, id, weights, mask, rows, columns)]

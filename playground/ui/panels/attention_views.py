@@ -13,43 +13,42 @@ from playground.inspection.products import product_fact, signed
 from playground.queries.activations import activations
 from playground.ui import blocks
 from playground.ui.titles import variant_name
-from playground.ui.view import View, texts
+from playground.ui.view import LARGE, View, texts
 
 SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_attention", "cross": "decoder.{}.cross_attention"}
 
 
-def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple, width: int) -> dict:
+def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple) -> dict:
     """The head view: a line for each weight, a row at a time when one is pointed at or pinned."""
     pinned, palette = view.pinned(*weights.shape), theme.colors(view.dark)
-    return {
-        "kind": "lines",
-        "id": "lines",
-        "title": title,
-        "caption": f"{caption} {view.say('heads.lines_caption')}",
-        "part": view.part,
-        "rows": texts(rows),
-        "columns": texts(columns),
-        "weights": theme.rounded(weights),
-        "mask": mask.astype(int).tolist(),
-        "alignment": view.look.alignment if view.part == "cross" else None,
-        "row": view.row(len(rows)),
-        "column": pinned[1] if pinned else None,
-        "width": width,
-        "colours": {"hue": theme.hue(view.part, view.dark), "guide": palette["second"]},
-        "words": {
+    return blocks.lines(
+        "lines",
+        title,
+        f"{caption} {view.say('heads.lines_caption')}",
+        view.part,
+        rows=texts(rows),
+        columns=texts(columns),
+        weights=theme.rounded(weights),
+        mask=mask.astype(int).tolist(),
+        alignment=view.look.alignment if view.part == "cross" else None,
+        row=view.row(len(rows)),
+        column=pinned[1] if pinned else None,
+        width=view.room(LARGE),
+        colours={"hue": theme.hue(view.part, view.dark), "guide": palette["second"]},
+        words={
             "asks": view.labels[f"rows_{view.part}"],
             "answers": view.labels[f"columns_{view.part}"],
             "weight": view.labels["weight"],
             "right_place": view.labels["right_place"],
         },
-    }
+    )
 
 
-def product(view: View, title: str, layer: int, head: int, width: int) -> list[dict]:
+def product(view: View, title: str, layer: int, head: int) -> list[dict]:
     """The query-key view of the pinned pair, else of the strongest: two vectors, their products, and how their sum becomes the weight."""
     if variant := variant_name(view.run, view.language):
         return [blocks.text("variant", view.say("page.has_variant", variant=variant), css="pg-error")]
-    found, _ = activations(view.reader, view.run, view.step, view.text, view.parameters.get("target") == "reference")
+    found, _ = activations(view.reader, view.run, view.step, view.text, view.reference)
     stages, at = found.stages, SUBLAYER[view.part].format(layer)
     rows = found.source if view.part == "encoder" else found.asked
     columns = found.fed if view.part == "decoder" else found.source
@@ -67,12 +66,12 @@ def product(view: View, title: str, layer: int, head: int, width: int) -> list[d
         sum_to_weight = view.say("heads.arithmetic", **numbers)
     else:
         sum_to_weight = view.say("heads.arithmetic_scaled", dims=len(query), score=signed(scaled[k], 4), **numbers)
-    picture = products.bars(query, key, kind=view.part, width=width, dark=view.dark, labels=view.labels)
+    picture = view.draw(products.bars, query, key, kind=view.part, share=LARGE)
     return [
         blocks.row(
             "pair",
-            blocks.slider("asks", "q", f"{view.say('heads.asks_slider')} “{rows[q].text}”", 0, len(rows) - 1, 1, q, first=1),
-            blocks.slider("answers", "k", f"{view.say('heads.answers_slider')} “{columns[k].text}”", 0, len(columns) - 1, 1, k, first=1),
+            blocks.slider("asks", "q", f"{view.say('heads.asks_slider')} “{rows[q].text}”", q, len(rows) - 1, first=1),
+            blocks.slider("answers", "k", f"{view.say('heads.answers_slider')} “{columns[k].text}”", k, len(columns) - 1, first=1),
             css="controls",
         ),
         blocks.figure("product", picture, " ".join([*said, view.step_note(found.step)]).strip(), title),
@@ -89,11 +88,11 @@ def pair(view: View, weights: np.ndarray) -> tuple[int, int]:
     """The asking and the answering token: as far as they are chosen the cursor's, else those of the largest weight."""
     row = view.row(len(weights))
     q = int(np.unravel_index(int(weights.argmax()), weights.shape)[0]) if row is None else row
-    k = view.whole("k", -1, 0, 10**6)
-    return q, k if 0 <= k < weights.shape[1] else int(weights[q].argmax())
+    k = view.number("k")
+    return q, k if k is not None and k < weights.shape[1] else int(weights[q].argmax())
 
 
-def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple, width: int) -> dict:
+def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple) -> dict:
     """The rollout of this kind of attention, drawn like one head."""
     look, part, residual = view.look, view.part, view.run.experiment.model.residual
     alignment = look.alignment if part == "cross" else None
@@ -111,7 +110,8 @@ def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, colu
         said.append(view.say("heads.rollout_share", percent=percent(share)))
     if not residual:
         said.append(view.say("heads.rollout_no_residual"))
-    picture = pictures.matrix(
+    picture = view.draw(
+        pictures.matrix,
         flow,
         texts(rows),
         texts(columns),
@@ -119,8 +119,7 @@ def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, colu
         kind=part,
         pinned=view.pinned(*flow.shape),
         alignment=alignment,
-        width=width,
-        dark=view.dark,
+        share=LARGE,
         labels=view.labels | {"weight": view.labels["flow"], "hover_weight": view.labels["hover_flow"]},
     )
     title = view.say(f"heads.rollout_title_{part}", layers=len(getattr(look, part)))

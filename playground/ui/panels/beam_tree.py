@@ -17,16 +17,14 @@ def tree_and_verdict(view: View, answer: Translation, way: DecodingOptions) -> l
     """What became of the right answer, and the tree in which it can be seen."""
     nodes = answer.verdict.nodes if answer.verdict else answer.search.nodes
     tokenizer = view.run.tokenizers[1]
-    picture = tree(
+    picture = view.draw(
+        tree,
         [tokenizer.piece(node.token) for node in nodes],
         [-1 if node.parent is None else node.parent for node in nodes],
         np.array([(np.exp(node.logprob), node.total, node.score) for node in nodes]),
         [_fate(node) for node in nodes],
         best=path(nodes, answer.search.ends[0]),
         reference=answer.verdict.path if answer.verdict else (),
-        width=view.width,
-        dark=view.dark,
-        labels=view.labels,
     )
     caption = " ".join([_scored(view, answer, way), *_drawn(view, picture["layout"]["meta"])])
     title = view.say("decoding.tree", width=way.width, penalty=f"{way.length_penalty:g}")

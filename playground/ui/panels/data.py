@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from playground.cursor import choices
 from playground.reading.uploads import report
 from playground.ui import blocks
 from playground.ui.titles import title
@@ -9,15 +10,15 @@ from playground.ui.upload import summary, uploading
 from playground.ui.view import View, tokens
 from playground.words import known
 
-SPLITS = ("heldout", "train", "test", "harder")
 SHOWN_SENTENCES = 4
 
 
 def panel(view: View) -> dict:
-    task, split = view.run.experiment.data.task, view.choice("split", SPLITS)
+    task, split = view.run.experiment.data.task, view.choice("split")
     sizes = view.reader.sizes(view.run)
     pairs = view.reader.examples(view.run, split, SHOWN_SENTENCES)
-    splits = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in SPLITS if sizes[name]]
+    there = [name for name in choices("split") if sizes[name]]
+    splits = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in there]
     here = view.reader.pieces(view.run, view.text)
     lines = [{"label": view.say("page.this_sentence"), "tokens": tokens(here), "side": ""}]
     for source, target in pairs:
@@ -32,7 +33,6 @@ def panel(view: View) -> dict:
         facts += summary.elsewhere(pairs_read, left_out, found, view.run.experiment.data.max_tokens, view)
     return {
         "step": None,
-        "uses": ["split", "text"],
         "blocks": [
             blocks.text("of", view.say("page.sentences_of", run=title(view.run, view.language)), css="pg-heading"),
             blocks.text("about", about, css="pg-about"),

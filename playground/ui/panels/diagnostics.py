@@ -26,7 +26,6 @@ def panel(view: View) -> dict:
     found = runs.diagnostics(view.reader, view.run, view.step)
     return {
         "step": found.step,
-        "uses": ["step", "text", "gauge", "route"],
         "blocks": [
             blocks.text("follow", view.say("health.follow"), css="pg-heading"),
             *_memory(view, found),
@@ -60,7 +59,8 @@ def _memory(view: View, found: Diagnostics) -> list[dict]:
     table = view.run.history.health
     if table:
         steps = [int(step) for step in table.column("step")]
-        picture = pictures.over_training(
+        picture = view.draw(
+            pictures.over_training,
             steps,
             np.array([table.column(f"{name}/gradient", 0, len(steps)) for name in REACHING]),
             [view.say(f"health.reaches_{name}") for name in REACHING],
@@ -72,8 +72,6 @@ def _memory(view: View, found: Diagnostics) -> list[dict]:
                 (after, view.say(f"health.memory_{value}")) for after, knob, value in view.run.history.events if knob == "memory_mode"
             ],
             step=view.step,
-            dark=view.dark,
-            labels=view.labels,
         )
         shown = [blocks.figure("reaching", picture, " ".join(said), view.say("health.reaching"))]
         side = [*_knob(view), *([] if view.run.working else [_three(view)])]
@@ -121,13 +119,13 @@ def _parts(view: View, found: Diagnostics) -> list[dict]:
     gauge = view.choice("gauge", gauges)
     options = [{"value": name, "label": view.say(f"health.gauge_{name}")} for name in gauges]
     series = _series(view, found, gauge)
-    chosen = view.whole("route", 0, 0, len(series) - 1)
+    chosen = view.number("route", len(series) - 1) or 0
     course = _course(view, gauge, list(series), chosen)
     now = _now(view, found, gauge, series, chosen if course else None)
-    which = blocks.slider("route", "route", view.say("health.part"), 0, len(series) - 1, 1, chosen, first=1)
+    which = blocks.slider("route", "route", view.say("health.part"), chosen, len(series) - 1, first=1)
     return [
         blocks.row(
-            "choose", blocks.choice("gauge", "gauge", view.say("health.gauge"), options, gauge, resets={"route": ""}), css="controls"
+            "choose", blocks.choice("gauge", "gauge", view.say("health.gauge"), options, gauge), css="controls"
         ),
         blocks.text("gauge-about", view.say(f"health.about_{gauge}"), css="pg-caption"),
         blocks.row("now-and-course", now, *([blocks.column("over", course, which)] if course else []), css="halves" if course else ""),
@@ -147,17 +145,18 @@ def _series(view: View, found: Diagnostics, gauge: str) -> dict[str, np.ndarray]
 def _now(view: View, found: Diagnostics, gauge: str, series: Mapping[str, np.ndarray], chosen: int | None) -> dict:
     """All parts at one step."""
     names, config = [_name(view, route) for route in series], view.run.experiment.model
-    common = {"width": view.width if view.width < 700 or chosen is None else view.width // 2 - 13, "dark": view.dark, "labels": view.labels}
+    room = {"share": None if chosen is None else 2, "gap": 13}
     title = view.say(f"health.title_{gauge}", step=f"{found.step:,}")
     if gauge == "entropy":
-        picture = pictures.evenness(np.stack(list(series.values())), names, **common)
+        picture = view.draw(pictures.evenness, np.stack(list(series.values())), names, **room)
         return blocks.figure("evenness", picture, _say(view, facts.spread({route: row.tolist() for route, row in series.items()})), title)
     values = {route: float(row[0]) for route, row in series.items()}
     fact = facts.dead(values, config.d_ff) if gauge == "dead" else facts.extremes(values, f"health.{gauge}")
     said = [_say(view, fact)]
     if gauge == "update" and any(values[route] and not found.numbers[f"{route}/gradient"] for route in values):
         said.append(view.say("health.momentum"))
-    picture = pictures.parts(
+    picture = view.draw(
+        pictures.parts,
         list(values.values()),
         names,
         [_kind(route) for route in values],
@@ -165,7 +164,7 @@ def _now(view: View, found: Diagnostics, gauge: str, series: Mapping[str, np.nda
         measure=gauge,
         chosen=chosen,
         beside=[found.numbers[f"{route}/mean"] for route in values] if gauge == "activation" else None,
-        **common,
+        **room,
     )
     return blocks.figure("parts-now", picture, " ".join(said), title)
 
@@ -179,7 +178,8 @@ def _course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> dict |
     heads, quantity = range(view.run.experiment.model.n_heads), QUANTITIES[gauge]
     columns = [[f"{part}/{quantity}.{head}" for head in heads] if gauge == "entropy" else [f"{part}/{quantity}"] for part in parts]
     values = np.array([np.mean([table.column(name, 0, len(steps)) for name in names], axis=0) for names in columns])
-    picture = pictures.over_training(
+    picture = view.draw(
+        pictures.over_training,
         steps,
         values,
         [_name(view, part) for part in parts],
@@ -188,8 +188,6 @@ def _course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> dict |
         strong=[chosen],
         last=view.run.steps,
         step=view.step,
-        dark=view.dark,
-        labels=view.labels,
     )
     name = _name(view, parts[chosen])
     said = f"{name[:1].upper()}{name[1:]}: {_say(view, facts.course(steps, values[chosen].tolist()))}"

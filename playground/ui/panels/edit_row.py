@@ -5,32 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from playground.figures import changes as pictures
-from playground.figures import theme
 from playground.figures.bars import short
 from playground.inspection.interventions import Edit, HeadId
 from playground.queries.interventions import InterventionResult
 from playground.ui import blocks
-from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, chosen, seen
+from playground.ui.panels.attention import chosen, seen, small_heads
 from playground.ui.view import View, texts
 
 
 def chooser(view: View, found: InterventionResult) -> list[dict]:
     """The head, the step, and a bar for each source token that can be pressed."""
     layer, head, at = _place(view, found)
-    weights, colours = found.before.cross, theme.colors(view.dark)
-    heads = {
-        "kind": "heads",
-        "id": "row-heads",
-        "label": view.say("whatif.row_heads"),
-        "layer": layer,
-        "head": head,
-        "weights": np.round(weights, 2).tolist() if weights.size <= MOST_THUMBNAIL_CELLS else [],
-        "mask": seen(view, "cross").astype(int).tolist(),
-        "colours": {"scale": theme.sequential(view.dark), "masked": colours["masked"], "hatch": colours["hatch"]},
-    }
     return [
-        heads,
-        blocks.slider("row-step", "q", view.say("whatif.row_step"), 0, _last(found), 1, at, first=1),
+        small_heads(view, "row-heads", view.say("whatif.row_heads"), (layer, head), found.before.cross, seen(view, "cross")),
+        blocks.slider("row-step", "q", view.say("whatif.row_step"), at, _last(found), first=1),
         _cells(view, found),
         *_elsewhere(view, found),
         *_notes(view, found),
@@ -53,9 +41,7 @@ def step(view: View, found: InterventionResult) -> list[dict]:
         said = view.say("whatif.row_plain", before=before, p_before=short(max(without)))
     else:
         said = view.say("whatif.row_says_same" if before == after else "whatif.row_says_other", before=before, after=after, **numbers)
-    picture = pictures.pairs(
-        names, without, edited, width=view.width if view.width < 700 else view.width // 2 - 20, dark=view.dark, labels=_labels(view)
-    )
+    picture = view.draw(pictures.pairs, names, without, edited, share=2, labels=_labels(view))
     return [blocks.figure("row-top", picture, said, view.say("whatif.row_top", step=at + 1))]
 
 
@@ -67,7 +53,7 @@ def _last(found: InterventionResult) -> int:
 def _place(view: View, found: InterventionResult) -> tuple[int, int, int]:
     """(layer, head, step) the cursor is at, inside what the model has and wrote."""
     layer, head = chosen(view, "cross")
-    return layer, head, min(view.whole("q", 0, 0, 10**6), _last(found))
+    return layer, head, view.number("q", _last(found)) or 0
 
 
 def _labels(view: View) -> dict[str, str]:
@@ -81,9 +67,9 @@ def _cells(view: View, found: InterventionResult) -> dict:
     before, after = found.unedited.cross[place], found.after.cross[place]
     edit = found.change.edit
     edit = edit if edit and edit.place == place else Edit(*place)
-    k = view.whole("k", -1, 0, 10**6)
+    k = view.number("k")
     acts, slider = [], None
-    if 0 <= k < len(names):
+    if k is not None and k < len(names):
         free = edit.free(k)
         acts = [
             {"label": view.say("whatif.row_only"), "cells": str(Edit(*place, k)), "on": edit.column == k and edit.weight == 1},
@@ -95,13 +81,12 @@ def _cells(view: View, found: InterventionResult) -> dict:
     states = dict.fromkeys(edit.masked, "masked") | ({} if edit.column is None else {edit.column: "given"})
     writes = {name: look.asked[at].text for name, look in (("token", found.unedited), ("other", found.after))}
     title = "whatif.row_title" if writes["token"] == writes["other"] else "whatif.row_title_other"
-    return {
-        "kind": "cells",
-        "id": "row-cells",
-        "title": view.say(title, layer=layer + 1, head=head + 1, step=at + 1, **writes),
-        "label": [view.say("whatif.row_without"), view.say("whatif.row_with")],
-        "place": {"layer": layer + 1, "head": head + 1, "q": at},
-        "cells": [
+    return blocks.cells(
+        "row-cells",
+        view.say(title, layer=layer + 1, head=head + 1, step=at + 1, **writes),
+        label=[view.say("whatif.row_without"), view.say("whatif.row_with")],
+        place={"layer": layer + 1, "head": head + 1, "q": at},
+        cells=[
             {
                 "token": name,
                 "before": float(before[column]),
@@ -112,12 +97,12 @@ def _cells(view: View, found: InterventionResult) -> dict:
             }
             for column, name in enumerate(names)
         ],
-        "chosen": k if acts else None,
-        "hint": view.say("whatif.row_hint"),
-        "acts": acts,
-        "slider": slider,
-        "sum": view.say("whatif.row_sum", sum=f"{float(after.sum()):.2f}"),
-    }
+        chosen=k if acts else None,
+        hint=view.say("whatif.row_hint"),
+        acts=acts,
+        slider=slider,
+        sum=view.say("whatif.row_sum", sum=f"{float(after.sum()):.2f}"),
+    )
 
 
 def _elsewhere(view: View, found: InterventionResult) -> list[dict]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from playground.config import SPECIAL_TOKENS
+from playground.cursor import choices
 from playground.figures import vectors as pictures
 from playground.inspection import vectors as facts
 from playground.model.transformer import Transformer
 from playground.queries.vectors import STATES, TABLES, Vectors, vectors
 from playground.ui import blocks
-from playground.ui.view import View
+from playground.ui.view import LARGE, View
 from playground.words import printed
 
 NEAREST = 8
@@ -25,16 +26,15 @@ def panel(view: View) -> dict:
     chosen = _chosen(view, found, look.source[0].id if what == "src" else look.asked[0].id)
     near = facts.nearest(found.vectors, chosen, NEAREST)
     kinds = [{"value": name, "label": view.say(f"vectors.{name}"), "hue": HUES[name]} for name in HUES]
-    written = [{"value": name, "label": view.say(f"vectors.by_{name}")} for name in ("token", "place")]
+    written = [{"value": name, "label": view.say(f"vectors.by_{name}")} for name in choices("by")]
     states = what in STATES
     return {
         "step": found.step,
-        "uses": ["step", "text", "what", "token", "by"],
         "blocks": [
             blocks.row(
                 "choices",
-                blocks.choice("what", "what", view.say("vectors.what"), kinds, what, resets={"token": ""}),
-                blocks.choice("by", "by", view.say("vectors.by"), written, view.choice("by", ("token", "place"))) if states else None,
+                blocks.choice("what", "what", view.say("vectors.what"), kinds, what),
+                blocks.choice("by", "by", view.say("vectors.by"), written, view.choice("by")) if states else None,
                 css="controls",
             ),
             blocks.text("about", view.say(f"vectors.{what}_about"), "pg-caption"),
@@ -54,16 +54,17 @@ def panel(view: View) -> dict:
 
 def _chosen(view: View, found: Vectors, otherwise: int) -> int:
     """The number of the point asked for: of a table by its token's id, of states by its place in the list; else the sentence's first."""
+    asked = view.number("token")
     if found.own:
-        return min(view.whole("token", len(found.ids) - found.own, 0, 10**6), len(found.ids) - 1)
-    wanted = view.whole("token", otherwise, 0, 10**6)
-    wanted = wanted if wanted in found.ids else otherwise
+        return len(found.ids) - found.own if asked is None else min(asked, len(found.ids) - 1)
+    wanted = asked if asked in found.ids else otherwise
     return found.ids.index(wanted) if wanted in found.ids else 0
 
 
 def _plane(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:
     cloud = found.vectors[: len(found.ids) - found.own]
-    return pictures.plane(
+    return view.draw(
+        pictures.plane,
         found.xy,
         found.names,
         kind=HUES[what],
@@ -71,13 +72,11 @@ def _plane(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[
         shares=facts.shares(cloud, found.axes).tolist(),
         ids=None if found.own else found.ids,
         places=found.places if found.own else None,
-        by_place=view.choice("by", ("token", "place")) == "place",
+        by_place=view.choice("by") == "place",
         own=found.own,
         chosen=chosen,
         near=[other for other, _ in near[:RINGED]],
-        width=view.width if view.width < 700 else int(view.width * 0.52),
-        dark=view.dark,
-        labels=view.labels,
+        share=LARGE,
     )
 
 
@@ -131,9 +130,7 @@ def _cosines(view: View, what: str, found: Vectors, chosen: int) -> dict:
     else:
         shown, title = [chosen, *[other for other, _ in facts.nearest(found.vectors, chosen, TOGETHER - 1)]], "around"
     matrix = facts.cosines(found.vectors[list(shown)])
-    picture = pictures.cosines(
-        matrix, [found.names[at] for at in shown], kind=HUES[what], width=view.width, dark=view.dark, labels=view.labels
-    )
+    picture = view.draw(pictures.cosines, matrix, [found.names[at] for at in shown], kind=HUES[what])
     fact = facts.spread_fact(matrix)
     return blocks.figure(
         "cosines", picture, view.say(fact.key, **fact.values), view.say(f"vectors.cosines_{title}", token=found.names[chosen])

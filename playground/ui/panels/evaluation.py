@@ -21,7 +21,6 @@ def panel(view: View) -> dict:
     options = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in splits]
     return {
         "step": found.step,
-        "uses": ["step", "split", "compare", "mapped"],
         "more": more,
         "blocks": [
             blocks.choice("split", "split", view.say("page.split"), options, split),
@@ -75,7 +74,7 @@ def _captions(view: View, found: Scores, split: str) -> list[str]:
 
 def _asked(view: View, found: Scores) -> str:
     """What the part that comes later depends on."""
-    asked = (view.run.id, found.step, *(view.parameters.get(name, "") for name in ("compare", "mapped")))
+    asked = (view.run.id, found.step, *map(view.field, ("compare", "mapped")))
     return " ".join(map(str, (*asked, view.language, view.dark, view.width)))
 
 
@@ -84,12 +83,10 @@ def reach(view: View) -> dict:
     runs, offered = compare.chosen(view), compare.offered(view)
     names = compare.names(runs, view.language)
     found = [lengths(view.reader, view.runs.corpora, run, view.step) for run in runs]
-    shown = next((at for at, run in enumerate(runs) if run.id == view.parameters.get("mapped")), 0)
-    common = {"width": view.width, "dark": view.dark, "labels": view.labels}
-    strips = pictures.by_length(
-        [one.reach.exact for one in found], names, [one.trained for one in found], [one.reach.counts for one in found], **common
-    )
-    places = pictures.by_place(found[shown].reach.tokens, found[shown].trained, **common)
+    shown = next((at for at, run in enumerate(runs) if run.id == view.field("mapped")), 0)
+    exact, counts = [one.reach.exact for one in found], [one.reach.counts for one in found]
+    strips = view.draw(pictures.by_length, exact, names, [one.trained for one in found], counts)
+    places = view.draw(pictures.by_place, found[shown].reach.tokens, found[shown].trained)
     tried, asked = (sum(getattr(one, name) for one in found) for name in ("sentences", "asked"))
     more = tried < asked  # what is not yet tried is not yet to be spoken of
     by_length = "" if more else _reach_caption(view, found, names)
@@ -102,7 +99,7 @@ def reach(view: View) -> dict:
         *([blocks.choice("mapped", "mapped", view.say("evaluate.mapped"), which, runs[shown].id)] if len(runs) > 1 else []),
         blocks.figure("places", places, by_place, view.say("evaluate.by_place")),
     ]
-    return {"step": found[0].step, "uses": [], "more": more, "blocks": found_blocks}
+    return {"step": found[0].step, "more": more, "blocks": found_blocks}
 
 
 def _compare(view: View, runs: list[Run], offered: list[Run]) -> dict:

@@ -34,7 +34,6 @@ def score(view: View) -> dict:
     head = ["", *(view.say(f"whatif.{name}") for name in ("before", "after", "points"))]
     return {
         "step": view.step,
-        "uses": [],
         "blocks": [
             blocks.table("score", head, rows, view.say("whatif.score", pairs=before.pairs), rowheads=True),
             *([blocks.text("score-said", " ".join(said), css="pg-caption")] if said else []),
@@ -49,7 +48,7 @@ def importance(view: View) -> dict:
     title = blocks.text("importance-title", view.say("whatif.importance"), css="pg-heading")
     if done < found.heads:
         said = view.say("whatif.importance_progress", done=done, heads=found.heads)
-        return {"step": view.step, "uses": [], "more": True, "blocks": [title, blocks.progress("importance", done, found.heads, said)]}
+        return {"step": view.step, "more": True, "blocks": [title, blocks.progress("importance", done, found.heads, said)]}
     lost = {head: 100 * (found.whole.exact_match - one.exact_match) for head, one in found.without.items()}
     fewer = {head: 100 * (found.whole.token_accuracy - one.token_accuracy) for head, one in found.without.items()}
     every = [*lost.values(), *fewer.values()]
@@ -61,7 +60,6 @@ def importance(view: View) -> dict:
     off = change(view).off
     return {
         "step": view.step,
-        "uses": [],
         "blocks": [
             title,
             blocks.text("importance-said", " ".join(said), css="pg-caption"),
@@ -72,15 +70,14 @@ def importance(view: View) -> dict:
 
 def _part(view: View, part: str, lost: dict[HeadId, float], fewer: dict[HeadId, float], off: frozenset[HeadId], scale: dict) -> dict:
     heads = [head for head in lost if head.part == part]
-    picture = pictures.losses(
+    picture = view.draw(
+        pictures.losses,
         [f"{head.layer + 1}.{head.head + 1}" for head in heads],
         [lost[head] for head in heads],
         [fewer[head] for head in heads],
         kind=part,
         off=[head in off for head in heads],
-        width=view.width if view.width < 700 else view.width // 3 - 20,
-        dark=view.dark,
-        labels=view.labels,
+        share=3,
         **scale,
     )
     worst = max(heads, key=lambda head: lost[head])

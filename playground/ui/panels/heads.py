@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from playground.cursor import choices
 from playground.figures import heads as pictures
 from playground.inspection.attention import HALF
 from playground.inspection.heads import HeadScores, NamedHead, found_first, settled
@@ -75,10 +76,11 @@ def over_training(view: View, scored: HeadScores, chosen: tuple[int, int]) -> li
     found = curves(view.reader, view.run, view.part)
     if found is None:
         return []
-    measure = view.choice("measure", ("aligned", "entropy") if found.aligned is not None else ("entropy",))
+    measure = view.choice("measure", [name for name in choices("measure") if name != "aligned" or found.aligned is not None])
     values, most = (found.aligned, 1.0) if measure == "aligned" else (found.entropy, max(scored.most, float(found.entropy.max())))
     fact = found_first(found.steps, values) if measure == "aligned" else settled(values)
-    picture = pictures.over_training(
+    picture = view.draw(
+        pictures.over_training,
         found.steps,
         values,
         chosen=chosen,
@@ -86,11 +88,9 @@ def over_training(view: View, scored: HeadScores, chosen: tuple[int, int]) -> li
         measure=measure,
         most=most,
         step=view.step,
-        dark=view.dark,
-        labels=view.labels,
     )
     said = f"{view.say(fact.key, **fact.values)} {view.say('heads.curves_note', sentences=found.sentences)}"
-    options = [{"value": each, "label": view.say(f"heads.measure_{each}")} for each in ("aligned", "entropy")]
+    options = [{"value": each, "label": view.say(f"heads.measure_{each}")} for each in choices("measure")]
     switch = blocks.choice("measure", "measure", view.say("heads.measure"), options, measure)
     return [
         blocks.figure("over-training", picture, said, view.say("heads.curves")),

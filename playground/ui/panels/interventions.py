@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from playground.cursor import choices
 from playground.figures import changes as pictures
-from playground.figures import theme
 from playground.figures.bars import short
 from playground.inspection import differences, interventions
 from playground.inspection.fact import Fact
@@ -16,25 +16,22 @@ from playground.queries.interventions import InterventionResult, outcome
 from playground.queries.results import SentenceTrace
 from playground.ui import blocks
 from playground.ui.panels import edit_row
-from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, seen
+from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, seen, shades
 from playground.ui.view import View, texts, tokens
 
-WHATS = ("heads", "row")
 NAMED = 6  # heads that are named one by one
 
 
 def panel(view: View) -> dict:
-    reference = view.parameters.get("target") == "reference"
-    found = outcome(view.reader, view.run, view.step, view.text, change(view), reference)
+    found = outcome(view.reader, view.run, view.step, view.text, change(view), view.reference)
     asked = found.change
     view.look = found.before
-    row = view.choice("change", WHATS) == "row"
-    whats = [{"value": name, "label": view.say(f"whatif.what_{name}")} for name in WHATS]
+    row = view.choice("change") == "row"
+    whats = [{"value": name, "label": view.say(f"whatif.what_{name}")} for name in choices("change")]
     chooser = edit_row.chooser(view, found) if row else [_switches(view, asked)]
     more = edit_row.step(view, found) if row else [_score(view, found)]
     return {
         "step": found.before.step,
-        "uses": ["text", "step", "target", "change", "off", "squeeze", "cells", "layer", "head", "q", "k"],
         "blocks": [
             blocks.text("about", view.say("whatif.about"), css="pg-about"),
             blocks.row(
@@ -48,7 +45,7 @@ def panel(view: View) -> dict:
             blocks.row(
                 "main",
                 blocks.column("chooser", *chooser),
-                blocks.column("result", *more, _likely(view, found, reference)),
+                blocks.column("result", *more, _likely(view, found)),
                 css="halves",
             ),
             *([] if row else [_importance(view, found)]),
@@ -59,7 +56,7 @@ def panel(view: View) -> dict:
 
 def change(view: View) -> Change:
     """What the link asks to change."""
-    return Change.parse(*(view.parameters.get(name, "") for name in ("off", "squeeze", "cells")))
+    return Change.parse(view.field("off"), view.choice("squeeze"), view.field("cells"))
 
 
 def head_name(view: View, head: HeadId, key: str = "whatif.head_one") -> str:
@@ -115,17 +112,15 @@ def _switches(view: View, asked: Change) -> dict:
         everything = view.say("whatif.all_part", part=view.say(f"whatif.part_{part}"))
         mask = seen(view, part).astype(int).tolist()
         parts.append({"part": part, "label": view.say(f"whatif.part_{part}"), "all": everything, "mask": mask, "layers": layers})
-    colours = theme.colors(view.dark)
-    return {
-        "kind": "switches",
-        "id": "heads",
-        "label": view.say("whatif.heads"),
-        "none": view.say("whatif.none_off"),
-        "is_off": view.say("whatif.is_off"),
-        "parts": parts,
-        "off": [str(head) for head in interventions.heads(config) if head in asked.off],
-        "colours": {"scale": theme.sequential(view.dark), "masked": colours["masked"], "hatch": colours["hatch"]},
-    }
+    return blocks.switches(
+        "heads",
+        view.say("whatif.heads"),
+        none=view.say("whatif.none_off"),
+        is_off=view.say("whatif.is_off"),
+        parts=parts,
+        off=[str(head) for head in interventions.heads(config) if head in asked.off],
+        colours=shades(view),
+    )
 
 
 def _result(view: View, found: InterventionResult) -> list[dict]:
@@ -140,7 +135,7 @@ def _result(view: View, found: InterventionResult) -> list[dict]:
     said = [_say(view, fact) for fact in facts] if found.change else []
     said += [view.say("whatif.marks")] if any(gone) or any(new) else []
     return [
-        {"kind": "compare", "id": "compare", "lines": lines},
+        blocks.compare("compare", lines),
         blocks.text("caption", " ".join([*said, view.step_note(found.before.step)]).strip(), css="pg-caption"),
     ]
 
@@ -164,26 +159,20 @@ def _line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: 
     }
 
 
-def _likely(view: View, found: InterventionResult, reference: bool) -> dict:
+def _likely(view: View, found: InterventionResult) -> dict:
     """How likely each token of one and the same sentence is to both models."""
-    picture = pictures.pairs(
+    picture = view.draw(
+        pictures.pairs,
         texts(found.fed),
         found.likely_before,
         found.likely_after,
         chosen=view.row(len(found.fed)),
-        width=half(view),
-        dark=view.dark,
-        labels=view.labels,
+        share=2,
     )
     of = [{"value": name, "label": view.say(f"whatif.of_{feed}")} for name, feed in (("output", "output"), ("reference", "reference"))]
-    known = blocks.choice("of", "target", view.say("whatif.likely_of"), of, "reference" if reference else "output")
+    known = blocks.choice("of", "target", view.say("whatif.likely_of"), of, view.choice("target"))
     figure = blocks.figure("likely-pairs", picture, view.say("whatif.likely_about"), view.say("whatif.likely"))
     return blocks.column("likely", figure, *([known] if found.before.references else []))
-
-
-def half(view: View) -> int:
-    """Pixels of the right column."""
-    return view.width if view.width < 700 else view.width // 2 - 20
 
 
 def _score(view: View, found: InterventionResult) -> dict:

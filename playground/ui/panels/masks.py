@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
+from playground.cursor import choices
 from playground.figures import masks as pictures
 from playground.inspection import masks
 from playground.model.masks import causal_mask, padding_mask, target_mask
 from playground.ui import blocks
 from playground.ui.view import View
 
-KINDS = ("memory", "padding", "causal", "target")
 SOURCE = {"memory": padding_mask, "padding": padding_mask, "causal": causal_mask, "target": target_mask}
 MAX_SENTENCES = 4  # sentences in the batch
 
 
 def panel(view: View) -> dict:
-    kind = view.choice("mask", KINDS)
+    kind = view.choice("mask")
     examples = _different(view.examples(), 6)
-    picked = [at for at in view.parameters.get("masks", "").split(",") if at.isdigit() and int(at) < len(examples)] or [
+    picked = [at for at in view.field("masks").split(",") if at and int(at) < len(examples)] or [
         "0",
         str(len(examples) // 2),
         str(len(examples) - 1),
@@ -42,22 +42,20 @@ def panel(view: View) -> dict:
         asks = rows[at] + [SPECIAL_TOKENS[PAD]] * (height - len(rows[at]))
         shown = np.broadcast_to(mask[at], (len(asks), longest))
         causes = {"padding": found["target_padding"][at], "future": found["causal"][at]} if kind == "target" else None
-        picture = pictures.grid(
+        picture = view.draw(
+            pictures.grid,
             shown,
             asks,
             names,
             kind={"memory": "cross", "padding": "encoder"}.get(kind, "decoder"),
-            width=_width(view, len(picked)),
+            width=max(view.room(min(len(picked), 3), gap=24), min(view.width, 300)),
             causes=causes,
-            dark=view.dark,
-            labels=view.labels,
         )
         figures.append(blocks.figure(f"mask-{number}", picture, _caption(view, kind, shown, len(columns[at])), pairs[at][0]))
     options = [{"value": str(at), "label": source} for at, (source, _) in enumerate(examples)]
-    kinds = [{"value": name, "label": view.say(f"page.mask_{name}")} for name in KINDS]
+    kinds = [{"value": name, "label": view.say(f"page.mask_{name}")} for name in choices("mask")]
     return {
         "step": None,
-        "uses": ["mask", "masks"],
         "blocks": [
             blocks.choice("mask", "mask", view.say("page.mask"), kinds, kind),
             blocks.many("sentences", "masks", view.say("page.mask_sentences"), options, picked),
@@ -74,10 +72,6 @@ def _different(examples: list[tuple[str, str]], count: int) -> list[tuple[str, s
     lengths = sorted(by_length)
     steps = min(count, len(lengths))
     return [by_length[lengths[round(step * (len(lengths) - 1) / max(steps - 1, 1))]] for step in range(steps)]
-
-
-def _width(view: View, count: int) -> int:
-    return view.width if view.width < 700 else max(view.width // max(min(count, 3), 1) - 24, 300)
 
 
 def _caption(view: View, kind: str, mask: np.ndarray, length: int) -> str:

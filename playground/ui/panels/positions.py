@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
+from playground.cursor import choices
 from playground.figures import positions as pictures
 from playground.inspection import positions as facts
 from playground.model import positions as model
 from playground.ui import blocks
 from playground.ui.view import View
 
-KINDS = ("heatmap", "waves", "similarity", "shift", "learned")
 SHOWN_POSITIONS = 64  # positions
 
 
 def panel(view: View) -> dict:
-    kind = view.choice("pos", KINDS)
+    kind = view.choice("pos")
     d_model, trained = view.run.experiment.model.d_model, view.reader.longest(view.run)
     length = min(max(SHOWN_POSITIONS, trained + 16), 128)
     table = facts.sinusoids(length, d_model)
-    own = view.run.experiment.model.positions
-    kinds = [{"value": name, "label": view.say(f"page.pos_{name}")} for name in KINDS]
-    common = {"dark": view.dark, "labels": view.labels}
-    shift = view.whole("shift", 3, 0, 32)
+    encoding = view.run.experiment.model.encoding
+    told = (encoding.added or "none") + ("_rotary" if encoding.rotary else "")
+    kinds = [{"value": name, "label": view.say(f"page.pos_{name}")} for name in choices("pos")]
     extra, source = [], model.sinusoids
     if kind == "heatmap":
         shown = [
             _figure(
                 "heatmap",
-                pictures.heatmap(table, trained=trained, **common),
+                view.draw(pictures.heatmap, table, trained=trained),
                 view.say("page.pos_heatmap_caption", length=length, dims=d_model, trained=trained),
             )
         ]
@@ -39,7 +38,7 @@ def panel(view: View) -> dict:
         shown = [
             _figure(
                 "waves",
-                pictures.waves({"sinusoidal": table}, dims, trained=trained, **common),
+                view.draw(pictures.waves, {"sinusoidal": table}, dims, trained=trained),
                 view.say("page.pos_waves_caption", fast=f"{2 * np.pi:.1f}", slow=f"{slow:,.0f}"),
             )
         ]
@@ -48,29 +47,29 @@ def panel(view: View) -> dict:
         shown = [
             _figure(
                 "similarity",
-                pictures.similarity(alike, trained=trained, width=min(view.width, 620), **common),
+                view.draw(pictures.similarity, alike, trained=trained, width=min(view.width, 620)),
                 view.say("page.pos_similarity_caption", near=f"{alike[10, 11]:.2f}", far=f"{alike[10, 40]:.2f}"),
             )
         ]
     elif kind == "shift":
+        shift = view.number("shift")
         errors = facts.shift_errors(table, shift)
-        extra = [blocks.slider("shift", "shift", view.say("page.pos_shift_by"), 0, 32, 1, shift)]
+        extra = [blocks.slider("shift", "shift", view.say("page.pos_shift_by"), shift)]
         shown = [
             _figure(
                 "shift",
-                pictures.shift_error({"sinusoidal": errors}, trained=trained, **common),
+                view.draw(pictures.shift_error, {"sinusoidal": errors}, trained=trained),
                 view.say("page.pos_shift_caption", shift=shift, error=f"{errors.max():.1e}"),
             )
         ]
         source = facts.rotation
     else:
-        shown, source = _own_table(view, own, length, d_model, trained, common)
+        shown, source = _own_table(view, told, length, d_model, trained)
     return {
         "step": None if kind != "learned" else view.step,
-        "uses": ["pos", "shift", *(["step"] if kind == "learned" else [])],
         "blocks": [
             blocks.choice("pos", "pos", view.say("page.pos"), kinds, kind),
-            blocks.text("this", view.say(f"page.pos_run_{own}"), css="pg-caption"),
+            blocks.text("this", view.say(f"page.pos_run_{told}"), css="pg-caption"),
             *extra,
             *shown,
             blocks.code("source", source),
@@ -82,21 +81,19 @@ def _figure(id: str, figure: dict, caption: str) -> dict:
     return blocks.figure(f"pos-{id}", figure, caption)
 
 
-def _own_table(view: View, own: str, length: int, d_model: int, trained: int, common: dict) -> tuple[list[dict], object]:
+def _own_table(view: View, told: str, length: int, d_model: int, trained: int) -> tuple[list[dict], object]:
     """What this very run adds to its embeddings: its learnt table beside the sinusoids, or a sentence when there is none."""
-    if own != "learned":
+    if view.run.experiment.model.encoding.added != "learned":
         return [
-            blocks.text("none", view.say(f"page.pos_no_table_{own}"), css="pg-caption"),
+            blocks.text("none", view.say(f"page.pos_no_table_{told}"), css="pg-caption"),
             blocks.button("try", "knob", view.say("page.pos_try_learned"), knob="positions"),
         ], model.LearnedPositions
     learnt, actual = view.reader.position_table(view.run, view.step)
     learnt = learnt[:length]
     inside, outside = facts.row_norms(learnt[:trained]).mean(), facts.row_norms(learnt[trained:]).mean() if length > trained else 0.0
     caption = view.say("page.pos_learned_caption", trained=trained, inside=f"{inside:.2f}", outside=f"{outside:.2f}")
-    note = view.step_note(actual)
+    note, beside = view.step_note(actual), facts.sinusoids(length, d_model)
     return [
-        _figure("learnt", pictures.heatmap(learnt, trained=trained, **common), f"{caption} {note}".strip()),
-        _figure(
-            "beside", pictures.heatmap(facts.sinusoids(length, d_model), trained=trained, **common), view.say("page.pos_beside_caption")
-        ),
+        _figure("learnt", view.draw(pictures.heatmap, learnt, trained=trained), f"{caption} {note}".strip()),
+        _figure("beside", view.draw(pictures.heatmap, beside, trained=trained), view.say("page.pos_beside_caption")),
     ], model.LearnedPositions

@@ -18,21 +18,20 @@ RIVALS = 5
 
 
 def panel(view: View) -> dict:
-    found = compare(view.reader, view.run, view.step, view.text, view.parameters.get("force", ""), _fix(view))
+    found = compare(view.reader, view.run, view.step, view.text, view.field("force"), _fix(view))
     view.look = found.free
     steps = max(len(life.asked) for life in (found.forced, found.free, found.corrected) if life)
     at = view.row(steps)
     at = at if at is not None else min(found.parted or 0, steps - 1)
     return {
         "step": found.step,
-        "uses": ["text", "step", "q", "layer", "head", "fix", "force", "target"],
         "blocks": [
             blocks.text("about", view.say("lives.about"), css="pg-about"),
             *_suggestions(view),
             _lanes(view, found, at, steps),
             blocks.text("caption", " ".join([*_captions(view, found), view.step_note(found.step)]).strip(), css="pg-caption"),
             *([] if found.free.references else [blocks.text("no-reference", view.say("lives.no_reference"), css="pg-warning")]),
-            *([] if found.forced and not view.parameters.get("force") else [_force(view)]),
+            *([] if found.forced and not view.field("force") else [_force(view)]),
             _correct(view, found, at),
             _step(view, found, at),
             *_lens(view, found, at),
@@ -43,8 +42,8 @@ def panel(view: View) -> dict:
 
 def _fix(view: View) -> tuple[int, int] | None:
     """The correction in the link: a step and a token id."""
-    step, _, token = view.parameters.get("fix", "").partition(":")
-    return (int(step), int(token)) if all(part.isascii() and part.isdigit() and len(part) < 7 for part in (step, token)) else None
+    step, _, token = view.field("fix").partition(":")
+    return (int(step), int(token)) if token else None
 
 
 def _suggestions(view: View) -> list[dict]:
@@ -64,17 +63,16 @@ def _suggestions(view: View) -> list[dict]:
 
 def _lanes(view: View, found: Comparison, at: int, steps: int) -> dict:
     lanes = [_lane(view, name, life) for name in ("forced", "free", "corrected") if (life := getattr(found, name))]
-    return {
-        "kind": "lanes",
-        "id": "lanes",
-        "label": view.say("lives.step"),
-        "steps": steps,
-        "at": at,
-        "parted": found.parted,
-        "parts": view.say("lives.parts_here"),
-        "fixes": view.say("lives.corrected_here" if _is_right(view, found) else "lives.changed_here"),
-        "lanes": lanes,
-    }
+    return blocks.lanes(
+        "lanes",
+        view.say("lives.step"),
+        steps,
+        at,
+        found.parted,
+        parts=view.say("lives.parts_here"),
+        fixes=view.say("lives.corrected_here" if _is_right(view, found) else "lives.changed_here"),
+        lanes=lanes,
+    )
 
 
 def _lane(view: View, name: str, life: SentenceTrace) -> dict:
@@ -89,8 +87,8 @@ def _lane(view: View, name: str, life: SentenceTrace) -> dict:
         "right": all(token.get("right", True) for token in said) if life.right is not None else None,
         "fixed": fixed[0] if name == "corrected" and fixed else None,
         "rows": [
-            {"label": view.say("lives.fed"), "tokens": fed, "kind": "fed"},
-            {"label": view.say("lives.says"), "tokens": said, "kind": "says"},
+            {"name": "fed", "label": view.say("lives.fed"), "tokens": fed},
+            {"name": "says", "label": view.say("lives.says"), "tokens": said},
         ],
     }
 
@@ -158,7 +156,7 @@ def _measured(view: View, at: int) -> str:
 
 
 def _force(view: View) -> dict:
-    return blocks.field("force", "force", view.say("lives.force"), view.parameters.get("force", ""), view.say("lives.force_hint"))
+    return blocks.field("force", "force", view.say("lives.force"), view.field("force"), view.say("lives.force_hint"))
 
 
 def _correct(view: View, found: Comparison, at: int) -> dict:
@@ -169,7 +167,7 @@ def _correct(view: View, found: Comparison, at: int) -> dict:
     if found.forced and at < len(found.forced.asked):
         options.setdefault(found.forced.asked[at].id, found.forced.asked[at].text)
     options.pop(free.asked[at].id, None)
-    chosen_fix = view.parameters.get("fix", "") if found.corrected else ""
+    chosen_fix = view.field("fix") if found.corrected else ""
     choices = [{"value": "", "label": view.say("lives.as_written", token=free.asked[at].text)}]
     choices += [{"value": f"{at}:{id}", "label": text} for id, text in options.items()]
     return blocks.choice("fix", "fix", view.say("lives.correct", step=at + 1), choices, chosen_fix)
@@ -179,19 +177,18 @@ def _step(view: View, found: Comparison, at: int) -> dict:
     """The chosen step in every life: what was nearly said, and where cross-attention looked."""
     columns = []
     lanes = [(name, life) for name in ("forced", "free", "corrected") if (life := getattr(found, name)) and at < len(life.asked)]
-    width = view.width if view.width < 700 else view.width // max(len(lanes), 1) - 20
     view.look = found.free
     layer, head = chosen(view, "cross")
     for name, life in lanes:
         view.look = life
         first = life.likely[at][0]
-        pointed, where = looks(view, life, at, layer, head, width)
+        pointed, where = looks(view, life, at, layer, head, len(lanes))
         says = view.say("lives.likely_caption", fed=life.fed[at].text, token=first.text, percent=f"{100 * first.probability:.1f}")
         title = view.say("lives.likely", lane=view.say(f"lives.{name}"), step=at + 1)
         columns.append(
             blocks.column(
                 f"step-{name}",
-                blocks.figure(f"lives-likely-{name}", likeliest(view, life, at, width), says, title),
+                blocks.figure(f"lives-likely-{name}", likeliest(view, life, at, len(lanes)), says, title),
                 blocks.figure(f"lives-looks-{name}", pointed, where),
             )
         )
@@ -201,13 +198,14 @@ def _step(view: View, found: Comparison, at: int) -> dict:
 
 def _lens(view: View, found: Comparison, at: int) -> list[dict]:
     """What each layer would say; of the forced life when the page feeds the reference, else of the free one."""
-    forced = view.parameters.get("target") == "reference" and found.forced is not None
+    forced = view.reference and found.forced is not None
     life = found.forced if forced else found.free
     said = lens_of(view.reader, view.run, view.step, view.text, [piece.id for piece in life.asked])
     name = view.run.tokenizers[1].piece
     rivals = [[", ".join(f"{name(id)} {p:.2f}" for id, p in top(row, RIVALS)) for row in layer] for layer in said]
     layers = [view.say("lives.lens_start"), *(view.say("lives.lens_row", layer=layer) for layer in range(1, len(said)))]
-    picture = lenses.grid(
+    picture = view.draw(
+        lenses.grid,
         said.max(axis=-1),
         [[name(int(id)) for id in row] for row in said.argmax(axis=-1)],
         layers,
@@ -215,9 +213,6 @@ def _lens(view: View, found: Comparison, at: int) -> list[dict]:
         rivals=rivals,
         decided=lens.decided(said).tolist(),
         pinned=at,
-        width=view.width,
-        dark=view.dark,
-        labels=view.labels,
     )
     fact = lens.facts(said)
     caption = " ".join([view.say(fact.key, **fact.values), view.say(f"lives.lens_{view.run.experiment.model.norm}")])

@@ -11,42 +11,38 @@ from playground.ui import blocks
 from playground.ui.panels.attention import large
 from playground.ui.view import View
 
+HISTORY = ("steps", "validations")  # its tables
 NUMBERS = ("exact", "tokens", "loss", "seconds", "left", "speed")
 
 
 def panel(view: View) -> dict:
-    figures = curves.skeletons(steps=view.run.steps, dark=view.dark, labels=view.labels)
+    figures = view.draw(curves.skeletons, steps=view.run.steps)
     values = {"brief": min(BRIEF, view.run.experiment.data.validation_size)}
     curve = {
         name: blocks.figure(name, figures[name], view.say(f"page.caption_{name}", **values), view.say(f"page.curve_{name}"), live=True)
         for name in ("loss", "accuracy", "learning_rate", "grad_norm", "tokens_per_second")
     }
-    numbers = {
-        "kind": "numbers",
-        "id": "numbers",
-        "items": [{"id": name, "label": view.say(f"page.number_{name}"), "help": view.say(f"page.number_{name}_help")} for name in NUMBERS],
-    }
-    units = view.reader.units(view.run)
-    probes = {
-        "kind": "probes",
-        "id": "probes",
-        "title": view.say("page.probes"),
-        "caption": view.say("page.probes_caption"),
-        "joint": " " if units[0] == "words" else "",
-    }
-    if view.step is not None:
-        at, shown = probes_at(view.run, view.step)
-        probes |= {"rows": [asdict(probe) for probe in shown], "caption": view.say("page.probes_at", step=at)}
+    numbers = [{"id": name, "label": view.say(f"page.number_{name}"), "help": view.say(f"page.number_{name}_help")} for name in NUMBERS]
+    files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
     picture = large(view, "learn-cross", part="cross")
     return {
         "step": view.look.step,
-        "uses": ["text", "step", "layer", "head", "q", "k"],
         "blocks": [
-            numbers,
+            blocks.numbers("numbers", numbers),
             blocks.row(
                 "top", blocks.column("attention", *picture), blocks.column("curves", curve["loss"], curve["accuracy"]), css="halves"
             ),
-            probes,
+            _probes(view),
             blocks.row("more", curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="thirds"),
+            blocks.downloads("history", view.say("page.history_download"), "history", files),
         ],
     }
+
+
+def _probes(view: View) -> dict:
+    """The probe sentences: now, which the page has from the stream, or at a step of the replay."""
+    joint = " " if view.reader.units(view.run)[0] == "words" else ""
+    if view.step is None:
+        return blocks.probes("probes", view.say("page.probes"), view.say("page.probes_caption"), joint)
+    at, shown = probes_at(view.run, view.step)
+    return blocks.probes("probes", view.say("page.probes"), view.say("page.probes_at", step=at), joint, [asdict(probe) for probe in shown])

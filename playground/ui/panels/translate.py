@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from playground.cursor import choices
 from playground.decoding import greedy, sample, search, top_k_top_p_filter
 from playground.model.kv_cache import KVCache
 from playground.queries.results import Candidate
-from playground.queries.translate import MAX_BEAM, METHODS, DecodingOptions, Translation, trace_of, translate
+from playground.queries.translate import METHODS, DecodingOptions, Translation, trace_of, translate
 from playground.ui import blocks
 from playground.ui.panels import beam_tree
 from playground.ui.panels.attention import chosen
@@ -13,20 +14,19 @@ from playground.ui.panels.decoding_step import likeliest, looks
 from playground.ui.view import View, tokens
 
 SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
-LARGEST_K = 30
 
 
 def panel(view: View) -> dict:
     way = DecodingOptions(
         method=view.choice("method", METHODS),
-        width=view.whole("beam", 4, 1, MAX_BEAM),
-        length_penalty=view.number("penalty", 0.6, 0.0, 2.0),
-        temperature=view.number("temperature", 1.0, 0.1, 3.0),
-        top_k=view.whole("top_k", 0, 0, LARGEST_K),
-        top_p=view.number("top_p", 1.0, 0.05, 1.0),
-        seed=view.whole("draw", 1, 0, 10**6),
-        prefix=view.parameters.get("prefix", ""),
-        cache=view.choice("cache", ("on", "off")) == "on",
+        width=view.number("beam"),
+        length_penalty=view.number("penalty"),
+        temperature=view.number("temperature"),
+        top_k=view.number("top_k"),
+        top_p=view.number("top_p"),
+        seed=view.number("draw"),
+        prefix=view.field("prefix"),
+        cache=view.choice("cache") == "on",
     )
     answer = translate(view.reader, view.run, view.step, view.text, way)
     best = answer.candidates[0]
@@ -39,10 +39,6 @@ def panel(view: View) -> dict:
         ]
     return {
         "step": answer.step,
-        "uses": [
-            *("text", "step", "method", "beam", "penalty", "temperature", "top_k", "top_p", "draw", "prefix", "cache"),
-            *("q", "layer", "head"),
-        ],
         "blocks": [
             blocks.row("controls", *_controls(view, way), css="controls"),
             blocks.chips("candidates", *lines, pick="tgt"),
@@ -63,14 +59,14 @@ def _controls(view: View, way: DecodingOptions) -> list[dict]:
     controls = [blocks.choice("method", "method", view.say("page.method"), options, way.method)]
     if way.method == "beam":
         controls += [
-            blocks.slider("beam", "beam", view.say("page.beam_width"), 1, MAX_BEAM, 1, way.width),
-            blocks.slider("penalty", "penalty", view.say("page.length_penalty"), 0, 2, 0.1, way.length_penalty),
+            blocks.slider("beam", "beam", view.say("page.beam_width"), way.width),
+            blocks.slider("penalty", "penalty", view.say("page.length_penalty"), way.length_penalty),
         ]
     if way.method == "sample":
         controls += [
-            blocks.slider("temperature", "temperature", view.say("page.temperature"), 0.1, 3, 0.1, way.temperature),
-            blocks.slider("top_k", "top_k", view.say("decoding.top_k"), 0, LARGEST_K, 1, way.top_k),
-            blocks.slider("top_p", "top_p", view.say("decoding.top_p"), 0.05, 1, 0.05, way.top_p),
+            blocks.slider("temperature", "temperature", view.say("page.temperature"), way.temperature),
+            blocks.slider("top_k", "top_k", view.say("decoding.top_k"), way.top_k),
+            blocks.slider("top_p", "top_p", view.say("decoding.top_p"), way.top_p),
             blocks.field("seed", "draw", view.say("decoding.seed"), str(way.seed)),
             blocks.button("draw", "draw", view.say("page.draw_again")),
         ]
@@ -122,7 +118,7 @@ def _work(view: View, answer: Translation, way: DecodingOptions) -> list[dict]:
         said = view.say("decoding.work_on", times=f"{anew.multiplications / cached.multiplications:.1f}")
     else:
         said = view.say("decoding.work_off", same=view.say("decoding.same" if answer.same else "decoding.not_same"))
-    options = [{"value": value, "label": view.say(f"decoding.cache_{value}")} for value in ("on", "off")]
+    options = [{"value": value, "label": view.say(f"decoding.cache_{value}")} for value in choices("cache")]
     return [
         blocks.column(
             "cache-switch",
@@ -142,8 +138,7 @@ def _step(view: View, best: Candidate, way: DecodingOptions, given: int) -> list
     likely = look.likely[at]
     view.look = look
     layer, head = chosen(view, "cross")
-    half = view.width if view.width < 700 else view.width // 2 - 20
-    pointed, where = looks(view, look, at, layer, head, half)
+    pointed, where = looks(view, look, at, layer, head, share=2)
     says = view.say(
         "page.likely_caption",
         token=likely[0].text,
@@ -154,12 +149,12 @@ def _step(view: View, best: Candidate, way: DecodingOptions, given: int) -> list
         drawn = {"temperature": f"{way.temperature:g}", "top_k": way.top_k or "–", "top_p": f"{way.top_p:g}"}
         says = f"{says} {view.say('decoding.drawn_from', **drawn)}"
     return [
-        blocks.slider("at", "q", view.say("page.at_step"), 0, steps - 1, 1, at, first=1),
+        blocks.slider("at", "q", view.say("page.at_step"), at, steps - 1, first=1),
         blocks.row(
             "step",
             blocks.figure(
                 "likely",
-                likeliest(view, look, at, half),
+                likeliest(view, look, at, share=2),
                 says,
                 view.say("decoding.likely_given" if at < given else "page.likely", step=at + 1, said=look.asked[at].text),
             ),

@@ -36,7 +36,7 @@ export function reply(answer) {
   if (answer.run) {
     const tab = answer.tab && document.getElementById(`pg-tab-${answer.tab}-button`);
     if (tab && answer.tab !== cursor.tab) tab.click();
-    move({ run: answer.run, step: "", text: "", layer: "", head: "", q: "", k: "", target: "output", masks: "", ...(answer.tab ? { tab: answer.tab } : {}) });
+    move({ run: answer.run, ...(answer.tab ? { tab: answer.tab } : {}) });
     foldSidebar();
   } else if (answer.again) follow(cursor.run);
   document.dispatchEvent(new CustomEvent("pg-reply", { detail: answer }));

@@ -1,6 +1,6 @@
 // Two small dialogues that are only ever opened by a click: the link to this view, and the keys.
 
-import { address, cursor, move } from "./state.js";
+import { address, cursor, move, personal } from "./state.js";
 import { h, notice, routeUrl, say } from "./dom.js";
 import { terms } from "./glossary.js";
 
@@ -8,12 +8,10 @@ let host = ""; // the Space's own address, when there is one
 
 export const setHost = (value) => (host = value);
 
-const OWN = ["guess", "sure", "predicted", "certain"]; // whoever follows a link guesses anew
-
 /** The address to give away. Inside a Space's frame the page's own address is not the one people see. */
 export function shareLink() {
   const query = address();
-  for (const name of OWN) query.delete(name);
+  for (const name of personal) query.delete(name); // whoever follows a link guesses anew
   const base = host ? `https://${host}/` : location.origin + location.pathname;
   return base + (query.size ? `?${query}` : "");
 }

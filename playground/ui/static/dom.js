@@ -1,6 +1,6 @@
 // Small helpers: elements made from text (never from markup), words in the page's language, and reading from the server.
 
-import { cursor, token } from "./state.js";
+import { cursor, languageTag, token } from "./state.js";
 
 const BASE = new URL("../..", import.meta.url).href; // …/gradio_api/playground/, where this file is asset/<version>/dom.js
 let words = {};
@@ -82,7 +82,7 @@ export function notice(text, kind = "info") {
 
 /** Numbers as people read them. */
 export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
-export const count = (number) => Number(number).toLocaleString(cursor.lang === "zh" ? "zh-CN" : "en-US");
+export const count = (number) => Number(number).toLocaleString(languageTag());
 export const minus = (text) => text.replaceAll("-", "−"); // a true one
 export function duration(seconds) {
   if (seconds === null || seconds === undefined || !isFinite(seconds)) return "–";

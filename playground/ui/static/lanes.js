@@ -12,13 +12,13 @@ export function drawLanes(element, block) {
   const cell = (lane, row, step) => {
     const token = row.tokens[step];
     if (!token) return h("td", classes(step));
-    const chip = chips([token], "")[0], fixed = row.kind === "says" && step === lane.fixed;
+    const chip = chips([token], "")[0], fixed = row.name === "says" && step === lane.fixed;
     chip.classList.toggle("fixed", fixed);
-    return h("td", { ...classes(step), onclick: () => move({ q: step }) }, chip, row.kind === "says" ? h("small", {}, fixed ? block.fixes : token.p.toFixed(2)) : "");
+    return h("td", { ...classes(step), onclick: () => move({ q: step }) }, chip, row.name === "says" ? h("small", {}, fixed ? block.fixes : token.p.toFixed(2)) : "");
   };
   const lane = (lane) => [
     h("tr", { class: "pg-lane" }, h("th", { scope: "rowgroup", colspan: String(block.steps + 1) }, lane.name, " ", h("span", { class: `pg-verdict ${lane.right === null ? "" : lane.right ? "right" : "wrong"}` }, lane.verdict))),
-    ...lane.rows.map((row) => h("tr", { class: row.kind }, h("th", { scope: "row" }, row.label), steps.map((step) => cell(lane, row, step)))),
+    ...lane.rows.map((row) => h("tr", { class: row.name }, h("th", { scope: "row" }, row.label), steps.map((step) => cell(lane, row, step)))),
   ];
   const scrolled = element.querySelector(".pg-scroll")?.scrollLeft ?? 0;
   element.replaceChildren(h("div", { class: "pg-scroll" }, h("table", {},

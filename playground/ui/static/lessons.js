@@ -1,8 +1,7 @@
 // The tab of the course: the list of lessons, what there is to do in one, and what teachers read.
 
-import { cursor, move } from "./state.js";
+import { cursor, letGo, move } from "./state.js";
 import { h, say } from "./dom.js";
-import { HERE } from "./top.js";
 import { setControls } from "./actions.js";
 import { dots, doneOf, forgetCourse, isDone, onCourse, stepsOf, upNext } from "./course.js";
 import { forgetGuesses } from "./labs.js";
@@ -31,7 +30,7 @@ export function drawSteps(element, block) {
     return h("li", { class: done.includes(name) ? "done" : "", dataset: { step: name } },
       h("span", { class: "pg-tick", role: "img", "aria-label": say(done.includes(name) ? "course_done" : "course_open") }, done.includes(name) ? "✓" : ""), h("span", { class: "pg-step-text" }, text),
       knobs ? way(() => setControls(knobs), "course_set") : null,
-      Object.keys(to).length ? way(() => (move(to.run ? { ...HERE, ...to } : to), sees && bring(sees)), "course_go") : null);
+      Object.keys(to).length ? way(() => (move(to.run ? { ...letGo("run"), ...to } : to), sees && bring(sees)), "course_go") : null);
   };
   element.replaceChildren(h("h3", {}, block.title), h("ol", {}, block.steps.map(step)));
   if (done.length === block.steps.length) element.append(h("p", { class: "pg-right" }, say("course_all_done")));

@@ -1,9 +1,9 @@
 // Starts the page: reads the words and the runs, draws what is always there, then the open tab; and lends Gradio's listeners a hand.
 
-import { cursor, dropFromCursor, move, onMove, token } from "./state.js";
+import { cursor, dropFromCursor, languageTag, move, onMove, token } from "./state.js";
 import { read, notice, say, setWords } from "./dom.js";
 import { follow, run } from "./live.js";
-import { HERE, drawReplay, drawHeader, drawSentence, play, readCard, refreshSentence, turn, wireTop } from "./top.js";
+import { drawReplay, drawHeader, drawSentence, play, readCard, refreshSentence, turn, wireTop } from "./top.js";
 import { commandInputs, drawRunButtons, keepFolded, fromTheTop, openTab, reply, setBoot, setMine, setRunSettings, settingsWanted, tabOpened, takeKnobs, trainInputs, withToken } from "./actions.js";
 import { setCourse } from "./course.js";
 import { forget, refresh } from "./panels.js";
@@ -38,7 +38,7 @@ async function startOver() {
   setGlossary(boot.glossary);
   setBoot(boot);
   setHost(boot.host);
-  document.documentElement.lang = cursor.lang === "zh" ? "zh-CN" : "en";
+  document.documentElement.lang = languageTag();
   for (const [name, value] of Object.entries(boot.colours)) document.documentElement.style.setProperty(`--pg-${name}`, value);
   await Promise.all([`pg-panel-${cursor.tab}`, "pg-head", "pg-sentence-bar", "pg-replay-bar", "pg-run-buttons"].map(ready));
   if (place("pg-reading")) redrawReading();
@@ -55,7 +55,7 @@ async function openRun() {
   if (card?.error) {
     notice(card.error, "error");
     const boot = await read("boot", {});
-    if (boot && !boot.error && cursor.run !== boot.first) return move({ run: boot.first, ...HERE });
+    if (boot && !boot.error && cursor.run !== boot.first) return move({ run: boot.first });
   }
   setMine(Boolean(card?.mine));
   setRunSettings(card?.settings);

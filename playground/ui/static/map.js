@@ -189,7 +189,7 @@ function drawLines(map) {
   const memory = map.tiles.get("memory");
   const bus = memory && (wide ? box(memory.parentElement).right - 6 : 5); // the memory's line runs down here
   for (const line of map.block.lines) {
-    const from = find(map, line.from), to = find(map, line.to);
+    const from = find(map, line.start), to = find(map, line.end);
     if (!from || !to || from === to) continue;
     const a = box(from), b = box(to), row = box(to.parentElement);
     const above = b.top - 6; // between the tiles and what stands over them

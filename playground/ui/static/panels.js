@@ -1,6 +1,6 @@
 // One panel a tab: the server says in a few kinds of blocks what stands in it, and here they become elements, reused when they change.
 
-import { cursor, isDark, move, onMove } from "./state.js";
+import { cursor, isDark, maxText, move, onMove } from "./state.js";
 import { debounce, h, notice, read, routeUrl, say } from "./dom.js";
 import { asTable, draw, highlight, thumbnail } from "./picture.js";
 import { isActive, onUpdate, run } from "./live.js";
@@ -16,7 +16,7 @@ import { drawCells, drawCompare, drawSwitches } from "./whatif.js";
 import { drawMap } from "./map.js";
 import { drawPick, drawSheet, drawWorksheet } from "./sheet.js";
 
-const LEFT_OUT = new Set(["lang", "tab", "teacher", "glossary"]);
+const LEFT_OUT = new Set(["lang", "tab", "glossary"]);
 const PLAIN = /pg-heading|pg-error|map-formula/; // text that is no prose
 const shown = new Map(); // panel name -> what the server last said
 const answers = new Map(); // parameters -> answer, while nothing trains: looking back and forth costs nothing
@@ -65,7 +65,7 @@ async function show(name, host, changes, isLatest) {
   refreshEvery = answer.refresh_ms ?? refreshEvery;
   shown.set(name, answer);
   drawnFor = query;
-  await render(host, answer.error ? [{ kind: "text", id: "error", class: "pg-error", text: answer.error }] : answer.blocks);
+  await render(host, answer.error ? [{ kind: "text", id: "error", css: "pg-error", text: answer.error }] : answer.blocks);
   if (!isLatest()) return;
   Object.assign(host.dataset, { run: query.run, step: String(answer.step ?? "") });
   host.dataset.drawn = String(Number(host.dataset.drawn ?? 0) + 1);
@@ -84,7 +84,7 @@ export async function render(host, blocks) {
   const elements = blocks.map((block) => {
     const found = old.get(`${block.kind} ${block.id}`);
     if (found) return found;
-    return h("div", { class: `pg-block pg-${block.kind} ${block.class ?? ""}`, dataset: { block: `${block.kind} ${block.id}` } });
+    return h("div", { class: `pg-block pg-${block.kind} ${block.css ?? ""}`, dataset: { block: `${block.kind} ${block.id}` } });
   });
   for (const child of [...host.children]) if (!elements.includes(child)) child.remove();
   elements.forEach((element, at) => host.children[at] === element || host.insertBefore(element, host.children[at] ?? null)); // what stays isn't moved: that would take its focus
@@ -174,8 +174,8 @@ const KINDS = {
   },
 
   text(element, block) {
-    element.className = `pg-block pg-text ${block.class ?? ""}`;
-    if (PLAIN.test(block.class)) element.textContent = block.text;
+    element.className = `pg-block pg-text ${block.css}`;
+    if (PLAIN.test(block.css)) element.textContent = block.text;
     else prose(element, block.text);
   },
 
@@ -212,11 +212,11 @@ const KINDS = {
       block.options.map((option) => h("button", { type: "button", "aria-pressed": String(block.value.includes(option.value)), onclick: () => toggle(option.value) }, option.label))));
   },
 
-  range(element, block) {
+  slider(element, block) {
     const input = element.querySelector("input");
     if (input && document.activeElement === input) return;
     if (same(element, block)) return;
-    const shown = (value) => String(Number(value) + (block.first ?? 0)); // what is counted from 0 is shown from 1
+    const shown = (value) => String(Number(value) + block.first); // what is counted from 0 is shown from 1
     const shownValue = h("output", {}, shown(block.value));
     const settle = debounce((value) => move({ [block.field]: value }), 120);
     element.replaceChildren(h("label", {}, h("span", { class: "pg-label" }, block.label), h("input", { type: "range", min: String(block.low), max: String(block.high), step: String(block.step), value: String(block.value), oninput: (event) => { shownValue.textContent = shown(event.target.value); settle(event.target.value); } }), shownValue));
@@ -227,7 +227,7 @@ const KINDS = {
     if (input && document.activeElement === input) return;
     if (same(element, block) && input.value === block.value) return; // what was typed is drawn by nobody
     const settle = debounce((value) => move({ [block.field]: value }), 300);
-    element.replaceChildren(h("label", {}, h("span", { class: "pg-label" }, block.label), h("input", { type: "text", value: block.value, placeholder: block.hint, maxlength: "2000", autocomplete: "off", spellcheck: "false", oninput: (event) => settle(event.target.value) })));
+    element.replaceChildren(h("label", {}, h("span", { class: "pg-label" }, block.label), h("input", { type: "text", value: block.value, placeholder: block.hint, maxlength: String(maxText), autocomplete: "off", spellcheck: "false", oninput: (event) => settle(event.target.value) })));
   },
 
   button(element, block) {
@@ -269,7 +269,7 @@ async function fetchLater(element, block) {
   for (let more = true; more; ) {
     const answer = await read(`panel/${block.panel}`, query, `later ${block.id}`);
     if (!answer || element.dataset.asked !== block.key) return; // a newer question is on its way
-    await render(element, answer.error ? [{ kind: "text", id: "error", class: "pg-error", text: answer.error }] : answer.blocks);
+    await render(element, answer.error ? [{ kind: "text", id: "error", css: "pg-error", text: answer.error }] : answer.blocks);
     if (element.dataset.asked !== block.key) return;
     element.classList.remove("stale");
     more = answer.more && element.offsetParent; // whoever left the tab has stopped it; who comes back asks on

@@ -133,7 +133,7 @@ export const refreshPreview = debounce(async () => {
   const query = { ...Object.fromEntries(new URLSearchParams(location.search)), own, dark: isDark() ? "1" : "", width: String(host.clientWidth || 700) };
   const answer = await read("preview", query);
   if (!answer) return;
-  await render(host, answer.error ? [{ kind: "text", id: "error", class: "pg-error", text: answer.error }] : answer.blocks);
+  await render(host, answer.error ? [{ kind: "text", id: "error", css: "pg-error", text: answer.error }] : answer.blocks);
   host.setAttribute("aria-busy", "false");
   if (query.own === own && !waiting()) hold(false);
 }, 150);

@@ -1,41 +1,47 @@
 // The cursor: which run, step, sentence, layer, head and token the whole page is looking at. It stands in the address bar, always.
 
-const DEFAULTS = {
-  run: "", step: "", text: "", tab: "learn", part: "cross", layer: "", head: "", q: "", k: "", lang: "",
-  method: "greedy", beam: "4", penalty: "0.6", temperature: "1", draw: "1", top_k: "0", top_p: "1", prefix: "", cache: "on", target: "output", view: "matrix", measure: "aligned",
-  fix: "", force: "", change: "heads", off: "", squeeze: "", cells: "",
-  stage: "", row: "", col: "", hide: "", window: "", digits: "",
-  masks: "", mask: "memory", pos: "heatmap", shift: "3", split: "heldout", teacher: "",
-  lab: "", guess: "", sure: "", set: "", toss: "1", arms: "", lesson: "", notes: "", predicted: "", certain: "", glossary: "",
-  compare: "", mapped: "", gauge: "gradient", route: "", what: "src", token: "", by: "token",
-};
+const declared = JSON.parse(document.getElementById("pg-cursor").textContent); // see playground/cursor.py
+const defaults = declared.defaults;
+export const { personal, max_text: maxText } = declared;
 const listeners = new Set();
-const start = new URLSearchParams(location.search);
+const start = renamed(new URLSearchParams(location.search));
 
-export const cursor = Object.fromEntries(Object.entries(DEFAULTS).map(([name, value]) => [name, start.get(name) ?? value]));
-const browserLanguage = () => ((navigator.language || "").toLowerCase().startsWith("zh") ? "zh" : "en");
+export const cursor = Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, start.get(name) || value]));
+
+/** The page's languages as the head names them, English first: {code: {name, html, browser: the tags by which browsers ask for it}}. */
+export const LANGUAGES = JSON.parse(document.querySelector("meta[name=pg-languages]").content);
+const spoken = (tag) => Object.keys(LANGUAGES).find((code) => LANGUAGES[code].browser.some((known) => `${tag.toLowerCase()}-`.startsWith(`${known}-`)));
+const browserLanguage = () => navigator.languages.map(spoken).find(Boolean) ?? "en";
+export const languageTag = () => LANGUAGES[cursor.lang]?.html ?? "en";
 if (!cursor.lang) cursor.lang = browserLanguage();
+
+/** A query with fields and values as they are called today. */
+function renamed(query) {
+  const now = new URLSearchParams();
+  for (const [said, value] of query) {
+    const name = declared.former_names[said] ?? said;
+    if (name === said || !query.has(name)) now.set(name, declared.former_values[name]?.[value] ?? value);
+  }
+  return now;
+}
 
 /** Lets go of what a link says and can't be used. */
 export function dropFromCursor(names) {
-  for (const name of names) if (name in DEFAULTS) cursor[name] = name === "lang" ? browserLanguage() : DEFAULTS[name];
+  for (const name of names) if (name in defaults) cursor[name] = name === "lang" ? browserLanguage() : defaults[name];
 }
 
-const ABOUT_A_RUN = ["off", "squeeze"];
-const ABOUT_A_SENTENCE = ["q", "k", "prefix", "fix", "force", "row", "col", "cells", "token"];
-const ABOUT_A_LAB = ["guess", "sure", "set", "toss", "arms"];
-const ABOUT_A_LESSON = ["predicted", "certain"];
-const ABOUT_A_STAGE = ["row", "col", "window"];
+/** Every field that a change of `cause` lets go of, as it is then. */
+export const letGo = (cause) => Object.fromEntries((declared.resets[cause] ?? []).map((name) => [name, defaults[name]]));
+
 let knobs = null; // the settings at the left as text, only those that differ from the defaults; null until Gradio has said them
 
-/** Changes some fields, writes the address and tells everyone what changed. A new sentence or run lets go of the pinned token, another
- * stage of the chosen cell. */
+const differing = (changes) => Object.entries(changes).filter(([name, value]) => cursor[name] !== String(value ?? ""));
+
+/** Changes some fields, writes the address and tells everyone what changed. What belonged to the old run, sentence, stage … is let go of. */
 export function move(changes) {
-  const changed = Object.entries(changes).filter(([name, value]) => cursor[name] !== String(value ?? ""));
-  if (!changed.length) return;
-  const moved = (...names) => changed.some(([name]) => names.includes(name));
-  const lost = new Set([...(moved("run") ? ABOUT_A_RUN : []), ...(moved("run", "text") ? ABOUT_A_SENTENCE : []), ...(moved("stage") ? ABOUT_A_STAGE : []), ...(moved("lab") ? ABOUT_A_LAB : []), ...(moved("lesson") ? ABOUT_A_LESSON : [])]);
-  for (const name of lost) if (!(name in changes) && cursor[name] !== DEFAULTS[name]) changed.push([name, DEFAULTS[name]]);
+  const asked = differing(changes);
+  if (!asked.length) return;
+  const changed = differing({ ...Object.assign({}, ...asked.map(([name]) => letGo(name))), ...changes });
   for (const [name, value] of changed) cursor[name] = String(value ?? "");
   writeAddress();
   const names = new Set(changed.map(([name]) => name));
@@ -47,9 +53,9 @@ export const onMove = (listener) => listeners.add(listener);
 /** What a link to this view carries: knobs that differ from their defaults, then the cursor where it differs from its own. */
 export function address() {
   const query = new URLSearchParams();
-  const known = new Set(Object.keys(DEFAULTS));
+  const known = new Set(Object.keys(defaults));
   for (const [name, value] of knobs ?? [...start].filter(([name]) => !known.has(name) && !name.startsWith("__"))) query.set(name, value);
-  for (const [name, value] of Object.entries(cursor)) if (value !== DEFAULTS[name] && !(name === "lang" && value === "en")) query.set(name, value);
+  for (const [name, value] of Object.entries(cursor)) if (value !== defaults[name] && !(name === "lang" && value === "en")) query.set(name, value);
   if (cursor.lang === "en" && start.get("lang") === "en") query.set("lang", "en");
   return query;
 }

@@ -1,6 +1,6 @@
 // What is always there: the run and its state, the sentence and what becomes of it, and the replay.
 
-import { cursor, move, onMove } from "./state.js";
+import { LANGUAGES, cursor, maxText, move, onMove } from "./state.js";
 import { count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
 import { highlight, point } from "./picture.js";
 import { isActive, onUpdate, run } from "./live.js";
@@ -14,13 +14,14 @@ export const currentCard = () => card;
 // ---- header -------------------------------------------------------------------------------------------------------------------
 
 export function drawHeader(host, runs) {
-  const select = h("select", { id: "pg-run", "aria-label": say("run_choose"), onchange: (event) => move({ run: event.target.value, ...HERE }) });
+  const select = h("select", { id: "pg-run", "aria-label": say("run_choose"), onchange: (event) => move({ run: event.target.value }) });
   const group = (label, list) => list.length && select.append(h("optgroup", { label }, list.map((item) => h("option", { value: item.id }, item.title))));
   group(say("runs_mine"), runs.mine);
   group(say("runs_shipped"), runs.shipped);
   if (cursor.run && ![...runs.mine, ...runs.shipped].some((item) => item.id === cursor.run)) group(say("runs_other"), [{ id: cursor.run, title: card?.title ?? say("run_other") }]);
   select.value = cursor.run;
-  const language = h("button", { type: "button", class: "pg-quiet", id: "pg-language", lang: cursor.lang === "zh" ? "en" : "zh-CN", "aria-label": cursor.lang === "zh" ? "English" : "中文", onclick: () => move({ lang: cursor.lang === "zh" ? "en" : "zh" }) }, cursor.lang === "zh" ? "EN" : "中文");
+  const others = Object.entries(LANGUAGES).filter(([code]) => code !== cursor.lang);
+  const language = h("span", { id: "pg-language" }, others.map(([code, { name, html }]) => h("button", { type: "button", class: "pg-quiet", lang: html, onclick: () => move({ lang: code }) }, name)));
   host.replaceChildren(
     h("div", { class: "pg-title" }, h("h1", {}, say("title")), h("button", { type: "button", class: "pg-quiet", id: "pg-invite", onclick: () => move({ tab: "course", lesson: "", notes: "" }) }, say("course_invite")), h("p", {}, say("tagline"))),
     h("div", { class: "pg-run" }, h("label", { for: "pg-run" }, say("run")), select, h("span", { id: "pg-status", class: "pg-status" }), h("span", { id: "pg-facts", class: "pg-status" }), h("span", { id: "pg-own-run" })),
@@ -28,9 +29,6 @@ export function drawHeader(host, runs) {
   );
   drawStatus();
 }
-
-/** What a move to another run forgets: everything that belongs to the old one. */
-export const HERE = { step: "", text: "", layer: "", head: "", q: "", k: "", target: "output", masks: "" };
 
 function drawStatus() {
   const place = document.getElementById("pg-status");
@@ -73,7 +71,7 @@ function drawFacts() {
 // ---- sentence -----------------------------------------------------------------------------------------------------------------
 
 export function drawSentence(host) {
-  const input = h("input", { id: "pg-sentence", type: "text", autocomplete: "off", spellcheck: "false", maxlength: "2000", "aria-label": say("sentence"), placeholder: say("sentence_hint") });
+  const input = h("input", { id: "pg-sentence", type: "text", autocomplete: "off", spellcheck: "false", maxlength: String(maxText), "aria-label": say("sentence"), placeholder: say("sentence_hint") });
   input.addEventListener("input", debounce(() => move({ text: input.value }), 220));
   const examples = h("select", { id: "pg-examples", "aria-label": say("examples"), onchange: (event) => event.target.value && move({ text: event.target.value }) });
   host.replaceChildren(

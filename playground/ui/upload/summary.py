@@ -57,8 +57,7 @@ def too_long(pairs: Pairs, left_out: Sequence[int], screen: Screen, place: str) 
 def pictures(found: Statistics, screen: Screen, place: str) -> list[dict[str, Any]]:
     """Lengths, coverage and the most frequent tokens, each with a caption computed from its numbers. `place` keeps the
     ids of two such rows on one page apart."""
-    say, style = screen.say, {"dark": screen.dark, "labels": screen.labels}
-    src, tgt = found.src, found.tgt
+    say, src, tgt = screen.say, found.src, found.tgt
     lengths = say(
         "sentences.lengths_caption", src=f"{src.lengths.mean():.3g}", tgt=f"{tgt.lengths.mean():.3g}", src_most=int(src.lengths.max()),
         tgt_most=int(tgt.lengths.max()),
@@ -69,7 +68,7 @@ def pictures(found: Statistics, screen: Screen, place: str) -> list[dict[str, An
     frequent = {
         name: blocks.figure(
             f"{place}-frequent-{name}",
-            bars.frequencies(*zip(*side.frequent, strict=True), kind=kind, width=screen.width // 2, **style),
+            screen.draw(bars.frequencies, *zip(*side.frequent, strict=True), kind=kind, width=screen.width // 2),
             say("sentences.frequent_caption", token=side.frequent[0][0], percent=f"{100 * side.counts[0] / side.counts.sum():.3g}"),
             say(f"sentences.frequent_{name}"),
         )
@@ -78,8 +77,8 @@ def pictures(found: Statistics, screen: Screen, place: str) -> list[dict[str, An
     return [
         blocks.row(
             f"{place}-shape",
-            blocks.figure(f"{place}-lengths", data.lengths(src.lengths, tgt.lengths, **style), lengths, say("sentences.lengths")),
-            blocks.figure(f"{place}-coverage", data.coverage(src.counts, tgt.counts, **style), coverage, say("sentences.coverage")),
+            blocks.figure(f"{place}-lengths", screen.draw(data.lengths, src.lengths, tgt.lengths), lengths, say("sentences.lengths")),
+            blocks.figure(f"{place}-coverage", screen.draw(data.coverage, src.counts, tgt.counts), coverage, say("sentences.coverage")),
             css="halves",
         ),
         blocks.row(f"{place}-frequent", frequent["src"], frequent["tgt"], css="halves"),

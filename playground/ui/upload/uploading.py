@@ -6,7 +6,6 @@ import io
 import json
 import secrets
 import zipfile
-from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +19,28 @@ from playground.reading.formats.limits import COLUMN_LIMIT
 from playground.reading.uploads import Choices, Pairs, report
 from playground.runs import upload_process
 from playground.runs.forecast import suggested
+from playground.runs.lru import LRU
 from playground.runs.registry import Runs
 from playground.ui import blocks
 from playground.ui.view import Screen
 from playground.words import say
 
-KEPT = OrderedDict[str, Pairs]()  # uploads that no run has taken yet, oldest first
 MOST_KEPT, MOST_CHARACTERS = 100, 100_000_000
 TAUGHT = ("steps", "learning_rate")  # knobs that are set for the number of sentences there are
 
 
+def _size(pairs: Pairs) -> int:
+    """In characters; the newest upload is always kept, however large."""
+    return min(sum(len(source) + len(target) for source, target, _ in pairs.pairs), MOST_CHARACTERS)
+
+
+KEPT = LRU(MOST_KEPT, MOST_CHARACTERS, _size)  # uploads that no run has taken yet
+
+
 def keep(found: Pairs) -> str:
-    """Keeps pairs for the run that will want them. Returns their id; the oldest go when there are too many."""
+    """Keeps pairs for the run that will want them. Returns their id; those that nobody has asked for longest go when there are too many."""
     own = secrets.token_urlsafe(16)
-    KEPT[own] = found
-    while len(KEPT) > MOST_KEPT or (sum(_size(pairs) for pairs in list(KEPT.values())) > MOST_CHARACTERS and len(KEPT) > 1):
-        KEPT.popitem(last=False)
+    KEPT.put(own, found)
     return own
 
 
@@ -188,7 +193,7 @@ def wire(runs: Runs, upload: dict, who: list, hidden: dict, knobs: dict, answer,
         if "own" not in got:
             return [got, *[gr.skip()] * 4]
         new = taught(own, got["own"], *values)
-        KEPT.pop(own, None)  # it was this visitor's, and this page knows only the new one
+        KEPT.pop(own)  # it was this visitor's, and this page knows only the new one
         return [got, got["own"], "own", *new]
 
     def use(token: str, language: str, own: str, *values: Any):
@@ -224,7 +229,3 @@ def _known(runs: Runs, own: str) -> Pairs:
     if pairs is None:
         raise Refusal("page.no_upload", knob="task")
     return pairs
-
-
-def _size(pairs: Pairs) -> int:
-    return sum(len(source) + len(target) for source, target, _ in pairs.pairs)

@@ -3,12 +3,13 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.reading.formats.anki import read_anki
 from playground.reading.formats.markup import plain
 from playground.reading.formats.table import Source
+from tests.thoroughness import examples_at_night
 
 
 def read(content: str):
@@ -84,7 +85,7 @@ def test_html_as_it_is_seen(html, seen):
 
 
 @given(st.text(st.sampled_from('ab<>/&;#!-[]" brdivscript\n'), max_size=60))
-@settings(max_examples=300, deadline=None)
+@examples_at_night(300)
 def test_anything_is_text(text):
     assert isinstance(plain(text), str)
     assert len(rows_of(f"#separator:tab\n#html:true\n{text}")) <= 2 + len(text.split("\n"))

@@ -5,13 +5,14 @@ import io
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.reading.formats import delimited, marked
 from playground.reading.formats.limits import COLUMN_LIMIT
 from playground.reading.formats.records import csv_rows, measure, row_width
 from playground.reading.formats.table import Row, Source
+from tests.thoroughness import examples_at_night
 
 IN_ORDER = (delimited.read_tsv, marked.read_marked, delimited.read_csv, marked.read_loose)
 cells = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0") | st.sampled_from('",;\\ '), max_size=12)
@@ -151,6 +152,7 @@ def test_ten_thousand_columns_stay_small(separator):
         assert [len(row.cells) for row in table_of(separator.join([cell] * 10_000)).rows] == [COLUMN_LIMIT + 1]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "content",
     [
@@ -194,7 +196,7 @@ def test_why_nothing_was_recognised():
 
 
 @given(tables, st.sampled_from(",;|\t"), st.booleans())
-@settings(max_examples=100, deadline=None)
+@examples_at_night(100)
 def test_well_formed_csv_reads_as_python_reads_it(table, delimiter, quote_all):
     file = io.StringIO()
     table = [[cell.replace(" ", "\n", 1) for cell in row] for row in table]
@@ -207,7 +209,7 @@ def test_well_formed_csv_reads_as_python_reads_it(table, delimiter, quote_all):
 
 
 @given(st.text(st.sampled_from('ab",;|=-:\n\t \\'), max_size=60))
-@settings(max_examples=400, deadline=None)
+@examples_at_night(400)
 def test_rows_cover_every_line_once_and_in_order(content):
     table = table_of(content)
     rows = list(table.rows) if table else []
@@ -216,7 +218,7 @@ def test_rows_cover_every_line_once_and_in_order(content):
 
 
 @given(st.text(st.sampled_from('ab,"\n'), max_size=40))
-@settings(max_examples=50, deadline=None)
+@examples_at_night(50)
 def test_a_broken_quote_never_eats_the_rows_below(content):
     good = "\n".join(f"s{n},t{n}" for n in range(200))
     rows = list(table_of(f"{good}\n{content}\n{good}").rows)

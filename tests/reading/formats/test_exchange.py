@@ -3,7 +3,7 @@
 import codecs
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import Refusal
@@ -11,6 +11,7 @@ from playground.reading.formats import exchange, xml_events
 from playground.reading.formats.exchange import read_tmx, read_xliff
 from playground.reading.formats.table import Source
 from playground.words import LANGUAGES
+from tests.thoroughness import examples_at_night
 
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
@@ -354,7 +355,7 @@ PIECES = [
 
 
 @given(st.sampled_from(GOOD), st.data())
-@settings(max_examples=400, deadline=None)
+@examples_at_night(400)
 def test_damaged_files_are_read_or_refused(text, data):
     for _ in range(data.draw(st.integers(1, 4))):
         place = data.draw(st.integers(0, len(text)))
@@ -374,7 +375,6 @@ texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"], exclude_
 
 
 @given(st.lists(st.tuples(texts, st.text(st.sampled_from("<&>\"' ä"))), min_size=1, max_size=5))
-@settings(deadline=None)
 def test_text_comes_back_as_it_was(pairs):
     from xml.sax.saxutils import escape
 

@@ -4,11 +4,12 @@ import random
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import Refusal
 from tests.reading.formats.aligned import table_of, understood
+from tests.thoroughness import examples_at_night
 
 ENGLISH = [
     "I have a new house.", "Where is the station?", "She reads a book every evening.", "We want to eat something.",
@@ -146,7 +147,7 @@ def test_without_evidence_nothing_takes_turns(content):
 
 
 @given(st.text(st.sampled_from("ab:QA\n\n 你好[]<>"), max_size=60), st.text(st.sampled_from("ab\n<>seg id=1/doc"), max_size=60))
-@settings(max_examples=300, deadline=None)
+@examples_at_night(300)
 def test_anything_is_a_table_or_not(one, two):
     for contents in ([one], [two], [one, two], [f"<seg id=1>{two}", f"<doc id=1><seg id=1>{one}"]):
         try:
@@ -157,6 +158,7 @@ def test_anything_is_a_table_or_not(one, two):
         assert rows == sorted(set(rows))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "content",
     [

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import Refusal
@@ -12,6 +12,7 @@ from playground.reading.formats.json_lists import read_json
 from playground.reading.formats.table import Source
 from playground.reading.formats.values import Number
 from playground.words import LANGUAGES
+from tests.thoroughness import examples_at_night
 
 
 def source(text: str, name: str = "file.json") -> Source:
@@ -387,13 +388,13 @@ def read_or_refused(text: str, name: str) -> None:
 
 
 @given(values)
-@settings(max_examples=300, deadline=None)
+@examples_at_night(300)
 def test_any_document_is_read_or_refused(value):
     read_or_refused(json.dumps(value), "file.json")
 
 
 @given(st.sampled_from(list(SHAPES)), st.data())
-@settings(max_examples=300, deadline=None)
+@examples_at_night(300)
 def test_damaged_documents_are_read_or_refused(shape, data):
     text = json.dumps(SHAPES[shape][0], ensure_ascii=False, indent=data.draw(st.sampled_from([None, 0])))
     for _ in range(data.draw(st.integers(1, 3))):
@@ -404,7 +405,6 @@ def test_damaged_documents_are_read_or_refused(shape, data):
 
 
 @given(st.lists(st.tuples(st.text(), st.text()), min_size=1, max_size=6), st.sampled_from([None, 1]))
-@settings(deadline=None)
 def test_pairs_come_back_as_they_were(pairs, indent):
     document = [{"src": src, "tgt": tgt} for src, tgt in pairs]
     table = read(json.dumps(document, indent=indent))

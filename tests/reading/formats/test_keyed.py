@@ -4,13 +4,14 @@ import contextlib
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import Refusal
 from playground.reading.formats.keyed import read_fairseq, read_texts
 from playground.words import LANGUAGES
 from tests.reading.formats.aligned import source
+from tests.thoroughness import examples_at_night
 
 
 def rows(table) -> list:
@@ -103,7 +104,7 @@ def test_fairseq():
 
 
 @given(st.text(st.sampled_from("ab.:=\"'\\;,# \n|{}-"), max_size=50), st.sampled_from(["txt", "yml", "properties"]))
-@settings(max_examples=400, deadline=None)
+@examples_at_night(400)
 def test_anything_is_a_table_or_not(content, ending):
     try:
         table = read_texts([source(content, f"a.{ending}")])

@@ -3,12 +3,13 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import Refusal
 from playground.reading.formats import names
 from tests.reading.formats.aligned import table_of, understood
+from tests.thoroughness import examples_at_night
 
 
 def test_two_files_with_the_same_numbers_before_their_lines():
@@ -118,7 +119,7 @@ def test_what_names_say(named, columns, pair):
 
 
 @given(st.text(max_size=12), st.text(max_size=12))
-@settings(max_examples=200, deadline=None)
+@examples_at_night(200)
 def test_any_names(one, two):
     columns = names.columns_of(one, two)
     assert len(columns) == 2

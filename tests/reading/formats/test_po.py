@@ -1,7 +1,7 @@
 """Truths about gettext PO: every text with its translation, whatever forms it has, and nothing that was not translated."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.config import Refusal
@@ -9,6 +9,7 @@ from playground.reading.formats import po
 from playground.reading.formats.po import read_po
 from playground.reading.formats.table import Source
 from playground.words import LANGUAGES
+from tests.thoroughness import examples_at_night
 
 HEADER = '# Somebody, 2024\nmsgid ""\nmsgstr ""\n"Language: de\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n\n'  # six lines
 
@@ -134,7 +135,7 @@ def test_a_path_is_text(tmp_path):
 
 
 @given(st.data())
-@settings(max_examples=400, deadline=None)
+@examples_at_night(400)
 def test_damaged_files_are_read_or_refused(data):
     plural = 'msgid ""\n"c"\nmsgid_plural "d"\nmsgstr[0] "e"\nmsgstr[1] "f"\n\n'
     text = HEADER + '#, fuzzy\nmsgid "a"\nmsgstr "b"\n\n' + plural + '#~ msgid "g"\n#~ msgstr "h"\n'

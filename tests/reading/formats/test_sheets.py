@@ -9,7 +9,7 @@ from collections.abc import Callable
 import openpyxl
 import pytest
 from defusedxml import EntitiesForbidden
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl.chart import BarChart
 
@@ -19,6 +19,7 @@ from playground.reading.formats.parquet import read_parquet
 from playground.reading.formats.sheets import read_workbook
 from playground.reading.formats.table import Source
 from playground.words import LANGUAGES
+from tests.thoroughness import examples_at_night
 
 SHEET = "xl/worksheets/sheet1.xml"
 
@@ -247,7 +248,7 @@ def test_one_long_text_in_many_cells_does_not_fill_the_memory():
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@examples_at_night(60)
 def test_damaged_workbooks_are_read_or_refused(data):
     damaged = bytearray(GOOD)
     for _ in range(data.draw(st.integers(1, 4))):
@@ -257,7 +258,7 @@ def test_damaged_workbooks_are_read_or_refused(data):
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@examples_at_night(60)
 def test_damaged_sheets_are_read_or_refused(data):
     def change(xml: bytes) -> bytes:
         for _ in range(data.draw(st.integers(1, 3))):

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from playground.config import ModelConfig, Refusal, limits
@@ -23,6 +23,7 @@ from playground.runs.queue import train_inline
 from playground.runs.run import Run
 from playground.training.loop import Training
 from tests.runs.tiny import CORPORA, LIMITS, PAIRS, alone, curve, same_parameters, same_replay, tiny
+from tests.thoroughness import examples_at_night
 
 PARTS = ("history", "replay", "snapshot", "tokenizers", "pairs")
 
@@ -272,7 +273,7 @@ def test_parameter_shapes_are_the_models():
 
 
 @given(st.lists(st.text(st.sampled_from('ab"\\é狗👍'), min_size=1, max_size=40), min_size=2, max_size=30), st.integers(-40, 40))
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples_at_night(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_own_data_are_written_only_if_they_can_be_read_back(tmp_path, texts, room):
     """Around a limit that is small enough to be met: whatever was written opens again, and what is too large leaves nothing."""
     path = tmp_path / secrets.token_hex(8)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from playground.config import Refusal
+from playground.runs.forecast import forecast
 from playground.training.loop import Diverged, Training
 from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, limits, tiny, wait
 
@@ -46,7 +47,10 @@ def test_nan_in_the_numbers_themselves(runs):
     assert b"NaN" not in runs.update(poisoned)[0]
 
 
-@pytest.mark.parametrize(("error", "key"), [(RuntimeError("shapes differ"), "runs.failed"), (MemoryError(), "runs.out_of_memory")])
+@pytest.mark.parametrize(
+    ("error", "key"),
+    [(RuntimeError("shapes differ"), "runs.failed"), (MemoryError(), "runs.out_of_memory"), (SystemExit(1), "runs.failed")],
+)
 def test_an_exception_in_the_model_fails_one_run_only(runs, monkeypatch, error, key, caplog):
     real = Training._update
 
@@ -62,6 +66,7 @@ def test_an_exception_in_the_model_fails_one_run_only(runs, monkeypatch, error, 
     assert run.step == 4
     assert "Traceback" not in run.message.say("en") + run.message.say("zh")
     assert type(error).__name__ in caplog.text
+    wait(lambda: not runs._workers.busy(run))
     assert done(other).status == "done"
     assert curve(other) == curve(alone(tiny())[0])
 
@@ -122,3 +127,50 @@ def test_nobody_looks(serve):
     assert run.status == "stopped"
     assert run.message.key == "runs.nobody_looked"
     assert run.resumable
+
+
+def test_a_run_trains_though_the_machine_can_be_neither_warmed_up_nor_measured(serve, monkeypatch, caplog):
+    def fail(*arguments):
+        raise RuntimeError("no such instruction")
+
+    monkeypatch.setattr("playground.runs.queue.warmup._once", threading.Lock())
+    monkeypatch.setattr("playground.runs.queue.warmup._done", False)
+    monkeypatch.setattr("playground.runs.queue.warmup.build_corpus", fail)
+    monkeypatch.setattr("playground.runs.machine_speed._measured", fail)
+    monkeypatch.setattr("playground.runs.machine_speed.product_rate", fail)
+    runs = serve()
+    run = done(runs.create(tiny(), ME))
+    assert run.status == "done"
+    assert curve(run) == curve(alone(tiny())[0])
+    wide = done(runs.create(tiny(d_model=256, steps=1), ME))
+    assert (wide.status, wide.precision) == ("done", "float32")
+    assert "no such instruction" in caplog.text
+    with pytest.raises(Refusal, match="could not be measured"):
+        forecast(tiny())
+
+
+@pytest.mark.parametrize("knob", ["label", "live", "status"])
+def test_what_a_full_disk_did_not_take_holds_for_now_and_is_said(runs, monkeypatch, knob, caplog):
+    run = at_step(runs.create(tiny(steps=1000), ME), 1)
+    runs.pause(run.id, ME)
+    wait(lambda: run.status == "paused")
+    version = run.version
+
+    def full(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    change = {
+        "label": lambda: runs.rename(run.id, ME, "the same"),
+        "live": lambda: runs.set_live(run.id, ME, "learning_rate", 0.002),
+        "status": lambda: runs.stop(run.id, ME),
+    }[knob]
+    monkeypatch.setattr("playground.runs.disk.files._write_new", full)
+    with pytest.raises(Refusal) as refusal:
+        change()
+    assert refusal.value.key == "runs.change_not_saved"
+    assert {"label": run.label, "live": run.live["learning_rate"], "status": run.status}[knob] in ("the same", 0.002, "stopped")
+    assert run.version > version  # every page is told
+    assert "No space" in caplog.text
+    monkeypatch.undo()
+    runs.resume(run.id, ME)  # nothing else is harmed
+    at_step(run, run.step + 1)

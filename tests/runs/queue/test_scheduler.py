@@ -3,6 +3,7 @@ import time
 
 import pytest
 
+from playground.runs.queue import scheduler as module
 from playground.runs.queue.scheduler import Scheduler
 from tests.runs.tiny import wait
 
@@ -201,6 +202,58 @@ def test_a_job_that_breaks_takes_no_worker_with_it(start):
     job = Fake("after")
     scheduler.add(job)
     assert job.done.wait(30)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no such instruction"), SystemExit(1)])
+def test_a_warm_up_that_fails_is_logged_and_the_worker_goes_on(start, caplog, error):
+    def warm_up():
+        raise error
+
+    job = Fake("first")
+    start(cores=2, warm_up=warm_up).add(job)
+    assert job.done.wait(30)
+    assert "warm-up" in caplog.text
+    assert type(error).__name__ in caplog.text
+
+
+@pytest.mark.parametrize("name", ["_next", "_charge", "_leave", "_let_in"])
+def test_a_worker_outlives_an_error_in_its_own_bookkeeping(start, monkeypatch, caplog, name):
+    """Once the cause is gone every job gets its turns, on all the cores there are."""
+    monkeypatch.setattr(module, "RECOVERY_S", 0.01)
+    scheduler, broken, raised = start(cores=2), threading.Event(), []
+    real = getattr(scheduler, name)
+
+    def fail(*arguments):
+        if not broken.is_set() or threading.current_thread() is threading.main_thread():
+            return real(*arguments)
+        raised.append(1)
+        raise KeyError("lost")
+
+    monkeypatch.setattr(scheduler, name, fail)
+    broken.set()
+    first = [Fake(n, owner=n) for n in range(3)]
+    for job in first:
+        scheduler.add(job)
+    wait(lambda: len(raised) > 2)
+    broken.clear()
+    second = [Fake(n, owner=n, cores=2) for n in range(10, 13)]
+    for job in second:
+        scheduler.add(job)
+    assert all(job.done.wait(30) for job in (*first, *second))
+    wide = Fake("wide", cores=2)
+    wait(lambda: scheduler._free == 2)
+    scheduler.add(wide)
+    assert wide.done.wait(30)
+    assert wide.threads == 2
+    assert "lost" in caplog.text
+
+
+def test_it_can_be_closed_while_its_bookkeeping_fails(start, monkeypatch):
+    scheduler = start(cores=2)
+    monkeypatch.setattr(scheduler, "_next", lambda: 1 / 0)
+    scheduler.poke()
+    scheduler.close()
+    assert not any(thread.is_alive() for thread in scheduler._threads)
 
 
 def test_close_waits_for_the_turn_and_leaves_no_thread(start):

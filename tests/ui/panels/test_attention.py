@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 
+from playground.cursor import choices
 from playground.inspection import rollout
 from playground.queries import heads
 from playground.queries.activations import activations
-from playground.ui.panels.attention import VIEWS
 from playground.words import LANGUAGES, entries, say
 from tests.ui.test_routes import SHIPPED, blocks_of
 
@@ -157,8 +157,9 @@ def test_curves_mark_the_replays_step_and_the_chosen_head(site):
     assert chosen["y"] == pytest.approx(heads.curves(site.reader, run, "cross").aligned[1, 2].tolist(), abs=1e-4)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", choices("view"))
 @pytest.mark.parametrize(("part", "more"), [("encoder", {"dark": "1"}), ("decoder", {"width": "344"}), ("cross", {"dark": "1", "q": "1"})])
 def test_in_every_dress(site, language, view, part, more):
     panel = site.panel("attention", run="german_english", lang=language, view=view, part=part, **more)

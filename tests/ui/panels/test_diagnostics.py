@@ -40,6 +40,7 @@ def ids(panel: dict) -> set[str]:
     return {block["id"] for block in blocks_of(panel["blocks"])}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_shipped_run_has_every_gauge_and_its_curves(site, language):
     for gauge in QUANTITIES:
@@ -131,6 +132,7 @@ def test_only_the_owner_of_a_run_that_can_go_on_may_turn_the_knob(site, run):
     site.runs.delete(mine.id, MINE)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("more", [{"width": "390"}, {"dark": "1"}, {"gauge": "<b>"}, {"route": "99"}, {"route": "-1"}, {"step": "9" * 9}])
 def test_in_every_dress(site, run, language, more):

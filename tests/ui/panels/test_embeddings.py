@@ -39,6 +39,7 @@ def test_the_nearest_tokens_and_all_cosines_are_the_tables_own(site):
     assert (ring["x"], ring["y"]) == ([points(panel)["x"][place]], [points(panel)["y"][place]])
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("what", KINDS)
 @pytest.mark.parametrize("run", ["reverse", "german_english"])
 def test_the_replay_moves_the_points_and_neither_their_names_nor_the_frame(site, run, what):
@@ -58,6 +59,7 @@ def test_the_replay_moves_the_points_and_neither_their_names_nor_the_frame(site,
     assert f"{steps[-1]:,}" in block(first, "plane")["caption"]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("what", KINDS)
 @pytest.mark.parametrize("more", [{}, {"width": "390", "dark": "1", "step": "0", "by": "place"}])
@@ -86,6 +88,7 @@ def test_a_state_is_chosen_by_its_place_in_the_sentence(site):
     assert block(first, "cosines")["figure"]["layout"]["meta"]["rows"] == [*"hello", "<eos>"]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("value", ["<script>", "nan", "-1", "999999999", "１", "x" * 3000])
 @pytest.mark.parametrize("what", ["src", "decoder"])
 def test_a_broken_link_shows_the_sentences_first(site, what, value):

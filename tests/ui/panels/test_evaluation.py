@@ -39,6 +39,7 @@ def rotary(site):
     site.runs.delete(run.id, MINE)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("run", ["reverse", "numbers_de", "german_english"])
 def test_the_table_says_what_was_measured(site, run):
     for split in ("heldout", "harder"):
@@ -92,6 +93,7 @@ def test_it_says_how_far_it_is_and_shows_what_it_knows(site, monkeypatch):
     assert block(last, "reach")["figure"]["layout"]["xaxis"] == block(first, "reach")["figure"]["layout"]["xaxis"]  # it only fills
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("run", ["reverse", "numbers_de"])
 def test_strips_and_places_are_what_was_measured(site, run, language):

@@ -168,6 +168,7 @@ def test_why_a_change_shows_nothing_is_said(site):
     assert "row-notes" not in ids(site.panel("whatif", **ROW, cells=THERE + "k0-1"))
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("change", ["heads", "row"])
 @pytest.mark.parametrize(
@@ -180,6 +181,7 @@ def test_in_every_dress(site, language, change, more):
         assert {"compare", "likely-pairs", "in-force"} <= ids(panel)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("more", [{"step": "0"}, {"off": "c1.1", "squeeze": "cut", "cells": "c1.1_q0_x0"}])
 def test_what_comes_later_in_every_dress(site, language, more):

@@ -12,7 +12,7 @@ def block(panel: dict, id: str) -> dict:
 
 
 def lanes(panel: dict) -> dict[str, dict]:
-    return {lane["name"]: {row["kind"]: row["tokens"] for row in lane["rows"]} for lane in block(panel, "lanes")["lanes"]}
+    return {lane["name"]: {row["name"]: row["tokens"] for row in lane["rows"]} for lane in block(panel, "lanes")["lanes"]}
 
 
 def test_a_long_word_parts_the_lives_and_the_caption_says_where(site):

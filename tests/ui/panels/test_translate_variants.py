@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
+from playground.runs.run import Run
 from playground.ui import actions
 from playground.ui.panels import TABS
+from tests.made_up import declare_encoding
+from tests.runs.tiny import wait
 
 TOKEN = "c" * 32
 TINY = {
@@ -23,6 +24,31 @@ TINY = {
 }
 
 
+@pytest.fixture
+def trained(site):
+    """A run of these knobs, trained to its end."""
+    made = []
+
+    def train(knobs: dict) -> Run:
+        run = site.runs.get(actions.train_run(site.runs, TOKEN, "en", TINY | knobs)["run"])
+        made.append(run.id)
+        wait(lambda: run.status in ("done", "failed", "diverged"))
+        assert run.status == "done", run.message
+        return run
+
+    yield train
+    for run_id in made:
+        site.runs.delete(run_id, TOKEN)
+
+
+def open_every_panel(site, run: Run) -> None:
+    for name in (*TABS, "sentence"):
+        for step in ("", "2"):
+            panel = site.panel(name, run=run.id, step=step, pos="learned", method="beam")
+            assert "error" not in panel, f"{name}: {panel}"
+
+
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "knobs",
     [
@@ -37,29 +63,21 @@ TINY = {
     ],
     ids=lambda knobs: next(iter(knobs.values())),
 )
-def test_every_panel_of_a_run_that_is_built_differently(site, knobs):
-    run = site.runs.get(actions.train_run(site.runs, TOKEN, "en", TINY | knobs)["run"])
-    end = time.monotonic() + 60
-    while run.status not in ("done", "failed", "diverged"):
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    assert run.status == "done", run.message
-    for name in (*TABS, "sentence"):
-        for step in ("", "2"):
-            panel = site.panel(name, run=run.id, step=step, pos="learned", method="beam")
-            assert "error" not in panel, f"{name}: {panel}"
-    site.runs.delete(run.id, TOKEN)
+def test_every_panel_of_a_run_that_is_built_differently(site, trained, knobs):
+    open_every_panel(site, trained(knobs))
 
 
-def test_learned_positions_stand_beside_sinusoids(site):
-    run = site.runs.get(actions.train_run(site.runs, TOKEN, "en", TINY | {"positions": "learned"})["run"])
-    end = time.monotonic() + 60
-    while run.status != "done":
-        assert time.monotonic() < end
-        time.sleep(0.02)
+def test_every_panel_of_a_run_whose_encoding_is_new(site, trained, monkeypatch):
+    run = trained({"positions": declare_encoding(monkeypatch)})
+    open_every_panel(site, run)
+    panel = site.panel("positions", run=run.id, pos="learned")
+    assert {"pos-learnt", "pos-beside"} <= {block["id"] for block in panel["blocks"]}, "it learns a table, so the table is shown"
+
+
+def test_learned_positions_stand_beside_sinusoids(site, trained):
+    run = trained({"positions": "learned"})
     panel = site.panel("positions", run=run.id, pos="learned")
     figures = {block["id"]: block for block in panel["blocks"] if block["kind"] == "figure"}
     assert set(figures) == {"pos-learnt", "pos-beside"}
     table, _ = site.reader.position_table(run, None)
     assert figures["pos-learnt"]["figure"]["data"][0]["z"][3] == pytest.approx(table[3].tolist(), abs=1e-2)
-    site.runs.delete(run.id, TOKEN)

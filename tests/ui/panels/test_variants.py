@@ -8,10 +8,10 @@ import time
 import pytest
 
 from playground.config import default, limits
+from playground.cursor import choices
 from playground.ui import actions
 from playground.ui.controls import shown_value
 from playground.ui.panels import BY_FORMULA, PANELS
-from playground.ui.panels.attention import VIEWS
 from playground.words import LANGUAGES, say
 from tests.ui.test_routes import blocks_of, numbers_of
 
@@ -51,6 +51,7 @@ def refusal(variant: str, language: str) -> dict:
     return {"error": say(language, "page.has_variant", variant=name), "key": "page.has_variant"}
 
 
+@pytest.mark.sample(6)
 def test_exactly_what_follows_the_formulas_steps_aside(site, changed):
     variant, run = changed
     language = LANGUAGES[TWISTS.index(variant) % len(LANGUAGES)]
@@ -62,9 +63,10 @@ def test_exactly_what_follows_the_formulas_steps_aside(site, changed):
         assert all(math.isfinite(number) for number in numbers_of(panel)), name
 
 
+@pytest.mark.sample(6)
 def test_of_attention_only_the_products_step_aside(site, changed):
     variant, run = changed
-    for view in VIEWS:
+    for view in choices("view"):
         panel = site.get("panel/attention", run=run.id, part="decoder", view=view, step="1", q="1").json()
         found = {block["id"]: block for block in blocks_of(panel["blocks"])}
         assert found["view"]["value"] == view
@@ -72,10 +74,12 @@ def test_of_attention_only_the_products_step_aside(site, changed):
         assert view != "product" or found["variant"]["text"] == refusal(variant, "en")["error"]
 
 
+@pytest.mark.sample(6)
 def test_it_translates_with_a_beam_too(site, changed):
     assert "error" not in site.panel("translate", run=changed[1].id, method="beam")
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_twist_stands_in_the_line_of_differences(site, changed, language):
     variant, run = changed
@@ -85,6 +89,7 @@ def test_the_twist_stands_in_the_line_of_differences(site, changed, language):
     assert card["settings"]["variant"] == variant
 
 
+@pytest.mark.sample(6)
 def test_what_a_model_with_a_bug_sees_is_shown_and_not_what_it_should_see(site, changed):
     """Of the future, a model without a causal mask has weights; whose mask is the paper's has none."""
     variant, run = changed

@@ -1,1 +1,1 @@
-"""Labs and the course as panels: labs · experiment (arms side by side) · exhibits · guessing · course."""
+"""Labs and the course as panels. Read in this order: labs · guessing · experiment (arms side by side) · exhibits · course."""

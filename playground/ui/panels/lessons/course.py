@@ -14,12 +14,11 @@ from playground.ui.view import View
 
 
 def panel(view: View) -> dict:
-    name = view.parameters.get("lesson", "")
+    name = view.said("lesson")
     lesson = course.get(name) if name else None
-    notes = view.parameters.get("notes") == "on"
+    notes = view.choice("notes") == "on"
     page = _notes(view, lesson) if notes else _lesson(view, lesson) if lesson else _list(view)
-    asked = ["run", "text", "step"] if lesson and lesson.question else []
-    return {"step": None, "uses": ["lesson", "notes", "predicted", "certain", *asked], "blocks": page}
+    return {"step": None, "blocks": page}
 
 
 def declared(language: str) -> list[dict[str, Any]]:
@@ -46,12 +45,12 @@ def _list(view: View) -> list[dict]:
     ]
     return [
         blocks.text("about", view.say("course.about"), css="pg-about"),
-        {"kind": "lessons", "id": "lessons", "lessons": lessons},
-        {"kind": "calibration", "id": "calibration"},
+        blocks.lessons("lessons", lessons),
+        blocks.calibration("calibration"),
         blocks.row(
             "end",
             blocks.button("notes", "move", view.say("course.teacher"), to={"notes": "on"}),
-            {"kind": "forget", "id": "forget"},
+            blocks.forget("forget"),
             css="controls",
         ),
     ]
@@ -82,8 +81,8 @@ def _lesson(view: View, lesson: Lesson) -> list[dict]:
         blocks.text("title", _title(view, lesson), css="pg-heading"),
         blocks.text("goal", lesson.say(view.language, "goal"), css="pg-about"),
         *_asked(view, lesson),
-        {"kind": "steps", "id": "steps", "lesson": lesson.name, "title": view.say("course.do"), "steps": steps},
-        {"kind": "points", "id": "look", "title": view.say("course.look"), "points": lesson.say(view.language, "look").split("\n")},
+        blocks.steps("steps", lesson.name, view.say("course.do"), steps),
+        blocks.points("look", view.say("course.look"), lesson.say(view.language, "look").split("\n")),
         blocks.row("ways", *ways, css="controls"),
     ]
 
@@ -93,7 +92,7 @@ def _asked(view: View, lesson: Lesson) -> list[dict]:
     if lesson.question is None:
         lab = get(lesson.lab)
         card = {"name": lab.name, "title": lab.say(view.language, "title"), "text": lab.say(view.language, "question")}
-        return [{"kind": "cards", "id": "ask", "title": view.say("course.ask"), "cards": [card]}]
+        return [blocks.cards("ask", view.say("course.ask"), [card])]
     asking, guess, sure, answered = ask(view, lesson.say, lesson.question.guesses, ("predicted", "certain"))
     said = _answer(view, lesson, guess, sure) if answered else []
     return [
@@ -128,5 +127,5 @@ def _notes(view: View, chosen: Lesson | None) -> list[dict]:
             (view.say("course.wrong"), lesson.say(view.language, "wrong")),
             (view.say("course.talk", minutes=talking), lesson.say(view.language, "ask")),
         ]
-        found.append({"kind": "notes", "id": lesson.name, "title": _title(view, lesson), "rows": rows, "open": view.say("course.open")})
+        found.append(blocks.notes(lesson.name, _title(view, lesson), rows, view.say("course.open")))
     return found

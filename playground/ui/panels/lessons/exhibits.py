@@ -16,7 +16,7 @@ BESIDE = 6  # columns of a table that find room beside another exhibit
 
 
 def exhibits(view: View, lab: Lab, shown: Sequence[Exhibit]) -> list[dict]:
-    width = view.width if view.width < 700 else view.width // 2 - 26
+    width = view.room(2, gap=26)
     return [_exhibit(view, lab, exhibit, width) for exhibit in shown]
 
 
@@ -31,7 +31,7 @@ def _exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int) -> dict:
     if isinstance(exhibit, Lines):
         named = {label(view, lab, name): line for name, line in exhibit.lines.items()}
         axis = lab.say(view.language, f"axis_{exhibit.name}")
-        drawn = graph.lines(exhibit.x, named, title=axis, log_x=exhibit.log_x, log_y=exhibit.log_y, width=width, dark=view.dark)
+        drawn = view.draw(graph.lines, exhibit.x, named, title=axis, log_x=exhibit.log_x, log_y=exhibit.log_y, width=width)
         return blocks.figure(exhibit.name, drawn, caption, title)
     drawn, css = _grid(view, lab, exhibit, width)
     return blocks.figure(exhibit.name, drawn, caption, title, css=css)
@@ -43,9 +43,9 @@ def _grid(view: View, lab: Lab, exhibit: Grid, width: int) -> tuple[dict, str]:
     numbers, digits = exhibit.values.size <= tensor.CELLS, exhibit.digits if exhibit.scale != "plain" else 0
     needed = tensor.needed(exhibit.values, rows, columns, width, digits) if numbers else view.width
     css = "" if needed <= width else "wide" if needed <= view.width else "wide scrolls"
-    drawn = tensor.heatmap(
-        exhibit.values, rows, columns, kind=exhibit.hue, scale=exhibit.scale, mask=exhibit.mask, digits=exhibit.digits, numbers=numbers,
-        width=max(needed, view.width if css else width), dark=view.dark, labels=_labels(view, lab, exhibit),
+    drawn = view.draw(
+        tensor.heatmap, exhibit.values, rows, columns, kind=exhibit.hue, scale=exhibit.scale, mask=exhibit.mask, digits=exhibit.digits,
+        numbers=numbers, width=max(needed, view.width if css else width), labels=_labels(view, lab, exhibit),
     )  # fmt: skip
     if "scrolls" in css:
         drawn["layout"]["width"] = needed

@@ -33,7 +33,7 @@ class ExperimentState(NamedTuple):
 
 
 def show(view: View, bench: ControlledExperiment) -> ExperimentState:
-    asked, seeds = view.whole("toss", 1, 1, SEED), _seeds(view, bench)
+    asked, seeds = view.number("toss"), _seeds(view, bench)
     if bench.is_mystery and seeds:
         asked = max(seeds)
         seeds = {asked: seeds[asked]}
@@ -68,7 +68,7 @@ def verdict(view: View, bench: ControlledExperiment, outcome: Outcome, guess: st
 def _seeds(view: View, bench: ControlledExperiment) -> dict[int, Arms]:
     """The runs that the address names, by seed and arm; only seeds with all their arms, and no run of anything else."""
     found: dict[int, Arms] = {}
-    for id in view.parameters.get("arms", "").split(".")[-MAX_ARMS:]:
+    for id in view.field("arms").split(".")[-MAX_ARMS:]:
         try:
             run = view.runs.get(id)
         except Refusal:  # deleted since

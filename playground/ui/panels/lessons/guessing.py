@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from playground.cursor import choices
 from playground.ui import blocks
 from playground.ui.view import View
 
-SURE = ("50", "75", "95")  # percent
+SURE = choices("sure")  # percent
 UNKNOWN = "none"  # the guess of somebody who doesn't know
 Say = Callable[..., str]  # of a lab or a lesson: (language, key, **values)
 
 
 def ask(view: View, say: Say, guesses: Sequence[str], fields: tuple[str, str] = ("guess", "sure")) -> tuple[list[dict], str, str, bool]:
     """(what asks, the guess, how sure, whether the answer may be shown). `fields` of the cursor hold the two."""
-    guess = view.choice(fields[0], ("", UNKNOWN, *guesses))
-    sure = view.choice(fields[1], ("", *SURE))
+    guess = view.choice(fields[0], (UNKNOWN, *guesses))
+    sure = view.choice(fields[1])
     options = [{"value": value, "label": say(view.language, f"guess_{value}")} for value in guesses]
     asking = [blocks.choice("guess", fields[0], view.say("lessons.guess"), options, guess)]
     answered = guess == UNKNOWN or bool(guess and sure)
@@ -42,6 +43,6 @@ def verdict(
     why = say(view.language, f"why_{answer}", **numbers)
     return [
         blocks.text("verdict", " ".join(filter(None, (knows and said, why, more))), css="pg-cell"),
-        {"kind": "record", "id": "record", "lab": kept_as, "sure": int(sure) if knows and sure else 0, "right": right},
-        {"kind": "calibration", "id": "calibration"},
+        blocks.record("record", kept_as, int(sure) if knows and sure else 0, right),
+        blocks.calibration("calibration"),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, urlencode
 
+from playground.cursor import FIELDS
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.lab import Lab, Value
 from playground.lessons.labs import KINDS, LABS, get
@@ -13,19 +14,17 @@ from playground.ui.panels.lessons.exhibits import exhibits, label
 from playground.ui.panels.lessons.guessing import ask, locked, verdict
 from playground.ui.view import View
 
-TOSSES = 10**6
-
 
 def panel(view: View) -> dict:
-    name = view.parameters.get("lab", "")
+    name = view.said("lab")
     page = _page(view, get(name)) if name else {"blocks": _list(view)}
-    return {"step": None, "uses": ["lab", "guess", "sure", "set", "toss", "arms"], **page}
+    return {"step": None, **page}
 
 
 def _list(view: View) -> list[dict]:
     return [
         blocks.text("about", view.say("lessons.about"), css="pg-about"),
-        {"kind": "calibration", "id": "calibration"},
+        blocks.calibration("calibration"),
         *(_cards(view, kind, [name for name, lab in LABS.items() if lab.kind == kind], view.say(f"lessons.kind_{kind}")) for kind in KINDS),
         blocks.button("glossary", "move", view.say("page.glossary"), to={"glossary": "all"}),
     ]
@@ -36,7 +35,7 @@ def _cards(view: View, id: str, names: list[str], title: str = "") -> dict:
     said = [
         {"name": name, "title": LABS[name].say(view.language, "title"), "text": LABS[name].say(view.language, "question")} for name in names
     ]
-    return {"kind": "cards", "id": id, "title": title, "cards": said}
+    return blocks.cards(id, title, said)
 
 
 def _page(view: View, lab: Lab) -> dict:
@@ -70,8 +69,8 @@ def _ending(view: View, lab: Lab) -> list[dict]:
 
 
 def _result(view: View, lab: Lab, guess: str, sure: str) -> list[dict]:
-    asked = dict(parse_qsl(view.parameters.get("set", "")))
-    toss = view.whole("toss", 1, 1, TOSSES)
+    asked = dict(parse_qsl(view.field("set")))
+    toss = view.number("toss")
     settings = lab.settings(asked)
     outcome = lab.outcome(toss, **settings)
     return [
@@ -93,4 +92,4 @@ def _controls(view: View, lab: Lab, settings: dict[str, Value], toss: int) -> li
             for value in control.choices
         ]
         found.append(blocks.choice(control.name, "set", lab.say(view.language, f"control_{control.name}"), options, urlencode(settings)))
-    return [*found, blocks.button("toss", "move", view.say("lessons.toss"), to={"toss": toss % TOSSES + 1})]
+    return [*found, blocks.button("toss", "move", view.say("lessons.toss"), to={"toss": toss % FIELDS["toss"].high + 1})]

@@ -35,17 +35,16 @@ def _sheet(view: View, found: SentenceActivations, derivation: Derivation, cell:
     ]
     if secret:
         steps[-1] |= {"text": "", "result": "?"}
-    return {
-        "kind": "sheet",
-        "id": "sheet",
-        "title": view.say("map.sheet_title", cell=cell),
-        "secret": secret,
-        "answer": float(derivation.shown),
-        "asks": asks(derivation),
-        "equals": "" if secret else _equals(view, derivation),
-        "sign": SIGNS.get(derivation.operation, ""),
-        "head": list(heads.values()),
-        "terms": [
+    return make.sheet(
+        "sheet",
+        view.say("map.sheet_title", cell=cell),
+        secret=secret,
+        answer=float(derivation.shown),
+        asks=asks(derivation),
+        equals="" if secret else _equals(view, derivation),
+        sign=SIGNS.get(derivation.operation, ""),
+        head=list(heads.values()),
+        terms=[
             {
                 "left": _label(view, found, term.left),
                 "left_value": term.left_value,
@@ -55,10 +54,10 @@ def _sheet(view: View, found: SentenceActivations, derivation: Derivation, cell:
             }
             for term in derivation.terms
         ],
-        "leads": [{"label": _label(view, found, lead.label), "value": lead.value} for lead in derivation.leads],
-        "steps": steps,
-        "words": {name: view.say(f"map.sheet_{name}") for name in WORDS},
-    }
+        leads=[{"label": _label(view, found, lead.label), "value": lead.value} for lead in derivation.leads],
+        steps=steps,
+        words={name: view.say(f"map.sheet_{name}") for name in WORDS},
+    )
 
 
 def _named(text: str, heads: Mapping[str, str]) -> str:
@@ -81,7 +80,7 @@ def _label(view: View, found: SentenceActivations, label: Label) -> dict:
         *head, row, col = label.index if stage.values.ndim > 1 else (*label.index, 0)
         name["to"] = {"stage": label.stage, "row": row, "col": col}
         if head:
-            name["to"] |= {"head": head[0] + 1, "layer": view.whole("layer", 1, 1, 6)}
+            name["to"] |= {"head": head[0] + 1, "layer": view.number("layer") or 1}
     elif label.parameter:
         name["title"] += f" · {label.parameter}"
     return name

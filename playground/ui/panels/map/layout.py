@@ -10,6 +10,7 @@ import numpy as np
 
 from playground.inspection.activations import Stage
 from playground.queries.activations import SentenceActivations
+from playground.ui.blocks import FoldLine, Join, TilesLine, TokensLine
 from playground.ui.view import View, tokens
 
 EMBEDDING = ("ids", "embedding", "scaled", "positions")
@@ -46,15 +47,16 @@ class _Plan:
     def title(self, name: str, hue: str, **values: object) -> dict:
         return {"text": self.view.say(f"map.part_{name}", **values), "hue": hue}
 
-    def tokens(self, side: str, pieces: tuple, title: dict | None = None) -> dict:
-        return {"kind": "tokens", "side": side, "title": title, "label": self.view.say(f"map.tokens_{side}"), "tokens": tokens(pieces)}
+    def tokens(self, side: str, pieces: tuple, title: dict | None = None) -> TokensLine:
+        said = self.view.say(f"map.tokens_{side}")
+        return TokensLine(kind="tokens", side=side, title=title, label=said, tokens=tokens(pieces))
 
-    def line(self, addresses: Iterable[str], title: dict | None = None) -> list[dict]:
+    def line(self, addresses: Iterable[str], title: dict | None = None) -> list[TilesLine]:
         """One line of the tiles that exist, or none; its title stands above them."""
         found = [self.tile(self.stages[address]) for address in addresses if address in self.stages]
         for before, tile in pairwise(found):
             tile["follows"] = before["address"] in tile["inputs"]
-        return [{"kind": "tiles", "tiles": found, "title": title}] if found else []
+        return [TilesLine(kind="tiles", tiles=found, title=title)] if found else []
 
     def layers(self, stack: str, unfolded: int) -> list[dict]:
         """Every layer of a stack, unfolded or as one line."""
@@ -81,11 +83,11 @@ class _Plan:
                 lines += self.line((f"{at}.{name}" for name in row), title if row is rows[0] else None)
         return lines
 
-    def fold(self, stack: str, n: int) -> dict:
+    def fold(self, stack: str, n: int) -> FoldLine:
         """A folded layer: a line that unfolds it, with what it hands on as its small picture."""
         last = self.of(f"{stack}.{n}")[-1]
         text = self.view.say(f"map.fold_{stack}", layer=n + 1)
-        return {"kind": "fold", "text": text, "stage": f"{stack}.{n}", "hue": stack, "tile": self.tile(last)}
+        return FoldLine(kind="fold", text=text, stage=f"{stack}.{n}", hue=stack, tile=self.tile(last))
 
     def of(self, prefix: str) -> list[Stage]:
         return [stage for address, stage in self.stages.items() if address.startswith(f"{prefix}.")]
@@ -102,14 +104,14 @@ class _Plan:
             "mini": miniature(stage, self.head),
         }
 
-    def lines(self) -> list[dict]:
+    def lines(self) -> list[Join]:
         """What goes around a sublayer (residuals), and from the memory into every cross-attention."""
         found = []
         for stage in self.stages.values():
             if stage.name == "residual":
-                found.append({"kind": "residual", "from": stage.inputs[0], "to": stage.address, "hue": stage.part})
+                found.append(Join(kind="residual", start=stage.inputs[0], end=stage.address, hue=stage.part))
             elif "memory" in stage.inputs:
-                found.append({"kind": "memory", "from": "memory", "to": stage.address, "hue": "cross"})
+                found.append(Join(kind="memory", start="memory", end=stage.address, hue="cross"))
         return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from playground.cursor import choices
 from playground.figures import theme
 from playground.inspection.activations import Stage
 from playground.queries.activations import Cell, SentenceActivations, activations
@@ -13,33 +14,31 @@ from playground.ui.panels.map import stage, worksheet
 from playground.ui.panels.map.layout import FOLDED, path, plan
 from playground.ui.view import View
 
-DRAWN = LRU(64, 0)  # drawings, which hold no arrays: one is the same for every cell that is clicked
+DRAWN = LRU(64)  # drawings: one is the same for every cell that is clicked
 
 
 def panel(view: View) -> dict:
-    config, asked = view.run.experiment.model, view.parameters.get("stage", "")
+    config, asked = view.run.experiment.model, view.field("stage")
     layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
-    head = view.whole("head", 1, 1, config.n_heads) - 1
-    found, derivation = activations(view.reader, view.run, view.step, view.text, _fed(view) == "reference", _cell(view, asked, head))
+    head = (view.number("head", config.n_heads) or 1) - 1
+    found, derivation = activations(view.reader, view.run, view.step, view.text, view.reference, _cell(view, asked, head))
     opened = found.stages.get(asked)
     unfolded = _unfolded(asked, layers)
     shown = {stack: n or 0 for stack, n in unfolded.items()}
-    drawn = DRAWN.get((found.number, view.language, head, *shown.values()), lambda: plan(view, found, head, shown))
-    drawing = {
-        "kind": "map",
-        "id": "map",
-        "label": view.say("map.label"),
-        "open": opened.address if opened else "",
-        "close": next((f"{stack}.{n}" for stack, n in unfolded.items() if n and layers[stack] > FOLDED), ""),
-        "here": here(view, found, opened, head),
+    drawn = DRAWN.get_or_make((found.number, view.language, head, *shown.values()), lambda: plan(view, found, head, shown))
+    drawing = blocks.map(
+        "map",
+        view.say("map.label"),
+        open=opened.address if opened else "",
+        close=next((f"{stack}.{n}" for stack, n in unfolded.items() if n and layers[stack] > FOLDED), ""),
+        here=here(view, found, opened, head),
         **drawn,
-        "colours": _colours(view.dark),
-        "words": {name: view.say(f"map.{name}") for name in ("here", "close", "previous", "next", "masked", "blocks")},
-        "blocks": stage.blocks(view, found, derivation, opened, head) if opened else [],
-    }
+        colours=_colours(view.dark),
+        words={name: view.say(f"map.{name}") for name in ("here", "close", "previous", "next", "masked", "blocks")},
+        blocks=stage.blocks(view, found, derivation, opened, head) if opened else [],
+    )
     return {
         "step": found.step,
-        "uses": ["text", "step", "head", "target", "stage", "row", "col", "hide", "window", "digits"],
         "blocks": [
             blocks.text("about", view.say("map.about"), css="pg-caption"),
             blocks.row("choices", *_choices(view, head, config.n_heads), css="controls"),
@@ -61,23 +60,19 @@ def here(view: View, found: SentenceActivations, opened: Stage | None, head: int
     return [*pieces, {"text": view.say("map.at_step", step=f"{found.step:,}"), "aside": True}]
 
 
-def _fed(view: View) -> str:
-    return view.choice("target", ("output", "reference"))
-
-
 def _choices(view: View, head: int, heads: int) -> list[dict]:
     """Which head is shown where there are several, and what the decoder is fed."""
     numbers = [{"value": str(n + 1), "label": str(n + 1)} for n in range(heads)]
-    feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in ("output", "reference")]
-    layer = {"layer": view.whole("layer", 1, 1, 6)}  # the cursor names a head by both
+    feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in choices("target")]
+    layer = {"layer": view.number("layer") or 1}  # the cursor names a head by both
     found = [blocks.choice("head", "head", view.say("map.head"), numbers, str(head + 1), resets=layer)] if heads > 1 else []
-    return [*found, blocks.choice("feed", "target", view.say("page.feed"), feeds, _fed(view))]
+    return [*found, blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target"))]
 
 
 def _cell(view: View, asked: str, head: int) -> Cell | None:
     """The cell of the cursor, whether or not the model has it."""
-    row, col = (view.whole(name, -1, 0, 10**6) for name in ("row", "col"))
-    return Cell(asked[:100], head, row, col) if asked and row >= 0 and col >= 0 else None
+    row, col = view.number("row"), view.number("col")
+    return Cell(asked, head, row, col) if asked and None not in (row, col) else None
 
 
 def _unfolded(asked: str, layers: Mapping[str, int]) -> dict[str, int | None]:
@@ -105,4 +100,4 @@ def _worksheet(view: View, opened: Stage | None) -> dict:
     words = {name: view.say(f"map.paper_{name}") for name in ("title", "about", "seed", "open", "key")}
     words["attention"] = view.say("map.worksheet_kind")
     kinds = [{"value": kind, "label": view.say(f"map.worksheet_kind_{kind}")} for kind in worksheet.KINDS]
-    return {"kind": "worksheet", "id": "worksheet", "kinds": kinds, "value": opened.part if opened else "encoder", "words": words}
+    return blocks.worksheet("worksheet", kinds, opened.part if opened else "encoder", words)

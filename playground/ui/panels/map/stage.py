@@ -27,11 +27,12 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
     values, known = slice_of(stage.values, stage, head), about(view.run.experiment.model, stage)
     rows, row_title, row_side = _rows(view, found, stage)
     columns, column_title, column_side = _columns(view, found, stage)
-    chosen, secret = _chosen(view, values.shape), view.parameters.get("hide") == "on" and derivation_view.asks(derivation)
+    chosen, secret = view.inside("row", "col", values.shape), view.choice("hide") == "on" and derivation_view.asks(derivation)
     shown = _window(view, stage, values, chosen)
     mask = seen_of(stage, head)
     beside = pictures.readable(len(rows), len(shown), part := int(view.width * PICTURE))
-    picture = pictures.heatmap(
+    picture = view.draw(
+        pictures.heatmap,
         values[:, shown],
         rows,
         [columns[at] for at in shown],
@@ -45,8 +46,6 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
         at=shown,
         sides=(row_side, column_side),
         width=part if beside else view.width,
-        dark=view.dark,
-        labels=view.labels,
     )
     said = tensors.facts(tensors.shown(stage, found.stages, head, rows, columns))
     caption = view.say("map.caption_hidden") if secret else " ".join(view.say(fact.key, **fact.values) for fact in said)
@@ -103,12 +102,6 @@ def _columns(view: View, found: SentenceActivations, stage: Stage) -> tuple[list
     return [str(at + 1) for at in range(stage.values.shape[-1])], view.say(f"map.axis_{LETTERS[letter]}"), ""
 
 
-def _chosen(view: View, shape: tuple[int, ...]) -> tuple[int, int] | None:
-    """The cell of the cursor, when it lies inside."""
-    row, col = (view.whole(name, -1, 0, 10**6) for name in ("row", "col"))
-    return (row, col) if 0 <= row < shape[0] and 0 <= col < shape[1] else None
-
-
 def _window(view: View, stage: Stage, values: np.ndarray, chosen: tuple[int, int] | None) -> list[int]:
     """The columns that are shown: all of them, those of the window asked for, or of a large vocabulary the likeliest."""
     total = values.shape[1]
@@ -116,7 +109,8 @@ def _window(view: View, stage: Stage, values: np.ndarray, chosen: tuple[int, int
         best = np.argsort(-values.max(axis=0), kind="stable")[:LIKELIEST].tolist()
         return sorted({*best, chosen[1]} if chosen else best)
     size = _size(view, values.shape)
-    first = view.whole("window", chosen[1] if chosen else 0, 0, total - 1) // size * size
+    asked = view.number("window", total - 1)
+    first = (asked if asked is not None else chosen[1] if chosen else 0) // size * size
     return list(range(first, min(first + size, total)))
 
 
@@ -126,7 +120,7 @@ def _only_likeliest(stage: Stage) -> bool:
 
 def _size(view: View, shape: tuple[int, ...]) -> int:
     """Columns of one window: fewer when their numbers are to be written on them."""
-    written = view.parameters.get("digits") == "on" and shape[0] <= TALL
+    written = view.choice("digits") == "on" and shape[0] <= TALL
     return min(pictures.fitting(view.width), WINDOW) if written else WINDOW
 
 
@@ -134,15 +128,13 @@ def _cells(view: View, rows: list[str], columns: list[str], chosen: tuple[int, i
     """Choosing a cell without a mouse, seeing the numbers, and moving on to other columns."""
     total, size = len(columns), _size(view, (len(rows), len(columns)))
     tokens = stage.axes[-1] in "ST"
-    pick = {
-        "kind": "pick",
-        "id": "pick",
-        "rows": [f"{at + 1} · {text}" for at, text in enumerate(rows)],
-        "columns": [{"value": at, "label": f"{at + 1} · {columns[at]}" if tokens else columns[at]} for at in range(total)],
-        "row": chosen[0] if chosen else None,
-        "col": chosen[1] if chosen else None,
-        "words": {name: view.say(f"map.pick_{name}") for name in ("label", "row", "column")},
-    }
+    pick = make.pick(
+        "pick",
+        [f"{at + 1} · {text}" for at, text in enumerate(rows)],
+        [{"value": at, "label": f"{at + 1} · {columns[at]}" if tokens else columns[at]} for at in range(total)],
+        *(chosen or (None, None)),
+        words={name: view.say(f"map.pick_{name}") for name in ("label", "row", "column")},
+    )
     found = [pick]
     if _only_likeliest(stage):
         key = "map.only_likeliest" if len(shown) == LIKELIEST else "map.only_likeliest_and"
@@ -152,5 +144,5 @@ def _cells(view: View, rows: list[str], columns: list[str], chosen: tuple[int, i
         found.append(make.choice("digits", "digits", view.say("map.digits"), options, "on" if size != WINDOW else ""))
     if total > size:
         last = (total - 1) // size * size
-        found.append(make.slider("window", "window", view.say("map.window", total=total), 0, last, size, shown[0], first=1))
+        found.append(make.slider("window", "window", view.say("map.window", total=total), shown[0], last, step=size, first=1))
     return found

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from playground.config import BUGS, Refusal
+from playground.choices import BUGS
+from playground.config import Refusal
 from playground.lessons import bugs
 from playground.lessons.labs import LABS
 from playground.runs.model_cache import ModelCache

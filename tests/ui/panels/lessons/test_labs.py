@@ -38,6 +38,7 @@ def test_nothing_is_given_away_before_a_guess(site, name):
             assert [option["value"] for option in found["guess"]["options"]] == list(LABS[name].guesses)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", TENSORS)
 def test_a_guess_is_compared_with_what_came_out(site, name, language):
@@ -85,9 +86,10 @@ def test_every_cell_of_a_lab_shows_its_number_on_a_telephone(site, name):
         values = block["figure"]["data"][0] if block["kind"] == "figure" else {}
         if values.get("type") == "heatmap" and sum(map(len, values["z"])) <= CELLS:
             assert "texttemplate" in values, block["id"]
-            assert ("width" in block["figure"]["layout"]) == ("scrolls" in block["class"])
+            assert ("width" in block["figure"]["layout"]) == ("scrolls" in block["css"])
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("width", [340, 880])
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", TENSORS)

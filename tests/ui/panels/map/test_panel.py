@@ -69,9 +69,9 @@ def test_the_drawing_has_every_stage_once_in_the_order_of_computation(site, foun
     for address, stage in found.stages.items():
         assert tiles[address]["shape"] == "×".join(map(str, stage.values.shape))
         assert tiles[address]["inputs"] == list(stage.inputs)
-    around = [line["to"] for line in drawing["lines"] if line["kind"] == "residual"]
+    around = [line["end"] for line in drawing["lines"] if line["kind"] == "residual"]
     assert around == [address for address, stage in found.stages.items() if stage.name == "residual"]
-    from_memory = {line["to"] for line in drawing["lines"] if line["kind"] == "memory"}
+    from_memory = {line["end"] for line in drawing["lines"] if line["kind"] == "memory"}
     assert from_memory == {f"decoder.0.cross_attention.{name}" for name in "kv"}
     lines = {line.get("side"): line for column in ("encoder", "decoder") for line in drawing[column]}
     for side, pieces in (("src", found.source), ("fed", found.fed), ("tgt", found.asked)):

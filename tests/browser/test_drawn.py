@@ -1,7 +1,6 @@
 """Pictures as plotly.js draws them: tokens literally, nothing cut off, nothing on the console."""
 
 import json
-import shutil
 from pathlib import Path
 
 import plotly
@@ -10,8 +9,6 @@ import pytest
 from playground.figures import attention, bars, tokens
 from tests.figures.gallery import HARD, gallery, labels
 
-pytestmark = pytest.mark.browser
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 # With this object Plotly believes that MathJax is there: a "$" left in a label would be taken for a formula.
 PAGE = """<!doctype html><meta charset="utf-8"><body style="margin:0"><script>window.MathJax = {version: "3.2.0"}</script>"""
 DRAW = """async (json) => {
@@ -45,22 +42,16 @@ HOVER = """async ([id, q, k]) => {
 
 
 @pytest.fixture(scope="module")
-def page():
-    api = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    with api.sync_playwright() as driver:
-        try:
-            browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
-        except api.Error:
-            pytest.skip("no Chromium: apt-get install chromium, or playwright install chromium")
-        page = browser.new_page(viewport={"width": 720, "height": 800})
-        page.said = []
-        page.on("console", lambda message: page.said.append(message.text))
-        page.on("pageerror", lambda error: page.said.append(str(error)))
-        page.set_content(PAGE)
-        page.add_script_tag(path=str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js"))
-        yield page
-        browser.close()
+def page(browser):
+    """Nothing but Plotly, and what it says."""
+    page = browser.new_page(viewport={"width": 720, "height": 800})
+    page.said = []
+    page.on("console", lambda message: page.said.append(message.text))
+    page.on("pageerror", lambda error: page.said.append(str(error)))
+    page.set_content(PAGE)
+    page.add_script_tag(path=str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js"))
+    yield page
+    page.close()
 
 
 def draw(page, width, **figures):
@@ -69,8 +60,11 @@ def draw(page, width, **figures):
     page.evaluate(DRAW, json.dumps(figures))
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize(("length", "width"), [(1, 360), (9, 360), (18, 360), (9, 1100), (40, 720), (250, 1100)])
+@pytest.mark.parametrize(
+    ("length", "width"), [(1, 360), (9, 360), (18, 360), (9, 1100), (40, 720), pytest.param(250, 1100, marks=pytest.mark.slow)]
+)
 def test_no_label_is_cut_off_or_lies_on_another(page, language, length, width):
     draw(page, width, **gallery(length, width, hard=False, labels=labels(language)))
     assert page.evaluate(CUT) == []

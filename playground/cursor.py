@@ -1,0 +1,238 @@
+"""Every place to look, declared once.
+
+The cursor says where the whole page is looking: which run, step, sentence, layer, head and token, and in which way. It stands in the
+address, so a link carries it. Each of its fields is text; "" means that nobody has chosen. From the declaration here come the check of a
+link, what a panel reads (ui/view.py), the bounds of a slider, and all that the page's script knows of the fields (ui/static).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playground.config import MAX_POSITIONS, Refusal, limits
+from playground.words import LANGUAGES
+
+MAX_TEXT = 2000  # characters of a field
+MAX_CELLS = 10**6  # columns of anything that is drawn, and ids of tokens
+Lists = Mapping[str, Collection[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Field:
+    """`reset_by` are the fields whose change lets go of this one. What is `personal` is somebody's own answer: no link to give away
+    carries it."""
+
+    default: str = ""
+    reset_by: tuple[str, ...] = ()
+    personal: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(_Field):
+    """Any text, or text of the form that `pattern` gives, with an example of it for people."""
+
+    pattern: str = ""
+    example: str = ""
+
+    def refusal(self, name: str, value: str, lists: Lists | None = None) -> Refusal | None:
+        """Why the field can't hold `value`; None when it can."""
+        if len(value) > MAX_TEXT:
+            return Refusal("cursor.too_long", name=name, most=MAX_TEXT)
+        if self.pattern and not re.fullmatch(self.pattern, value, re.ASCII):
+            return Refusal("cursor.not_written_so", name=name, value=_short(value), example=self.example)
+        return None
+
+    def read(self, value: str) -> str:
+        """`value`; where it must have a form and hasn't, the default."""
+        return self.default if self.pattern and self.refusal("", value) else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(_Field):
+    """One of `choices`; or of the list of that name, which belongs to another part of the project (see ui/links.py)."""
+
+    choices: tuple[str, ...] | str
+
+    def refusal(self, name: str, value: str, lists: Lists | None = None) -> Refusal | None:
+        """The same. Without `lists` nothing is known of choices that another part has."""
+        among = self.choices if isinstance(self.choices, tuple) else lists[self.choices] if lists is not None else (value,)
+        return None if value in among else Refusal("config.not_a_choice", name=name, value=_short(value), choices=", ".join(among))
+
+    def read(self, value: str, among: Sequence[str]) -> str:
+        """`value` if it is one of `among`, else the default; where that isn't offered, the first that is."""
+        if value in among:
+            return value
+        return self.default if self.default in ("", *among) else among[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(_Field):
+    """From `low` to `high`, both included; a whole number when `step` is one."""
+
+    low: float
+    high: float
+    step: float = 1
+
+    def value(self, text: str) -> float | None:
+        """The number that a text says, wherever it lies; None when it says none."""
+        form = r"\d{1,12}" if isinstance(self.step, int) else r"\d{1,12}(\.\d{1,12})?"
+        return type(self.step)(text) if re.fullmatch(form, text, re.ASCII) else None
+
+    def refusal(self, name: str, value: str, lists: Lists | None = None) -> Refusal | None:
+        number = self.value(value)
+        if number is not None and self.low <= number <= self.high:
+            return None
+        return Refusal("config.not_in_range", name=name, value=_short(value), low=f"{self.low:.10g}", high=f"{self.high:.10g}")
+
+    def read(self, text: str, most: float | None = None) -> Any:
+        """The number of a text, or of the default where it says none, brought into the bounds, of which `most` may lower the upper one;
+        None when there is no default either."""
+        number = self.value(text)
+        number = self.value(self.default) if number is None else number
+        return None if number is None else max(self.low, min(number, self.high if most is None else min(most, self.high)))
+
+
+def _whole(low: int, high: float, default: int | None = None, **more: Any) -> Number:
+    return Number(low=low, high=int(high), default="" if default is None else str(default), **more)
+
+
+def _number(low: float, high: float, step: float, default: float, **more: Any) -> Number:
+    return Number(low=low, high=high, step=step, default=f"{default:g}", **more)
+
+
+def _one_of(*choices: str, default: str | None = None, **more: Any) -> Choice:
+    """The first is the default unless another is; "" for a choice that may be left open."""
+    return Choice(choices=choices, default=choices[0] if default is None else default, **more)
+
+
+def _listed(name: str, default: str = "", **more: Any) -> Choice:
+    return Choice(choices=name, default=default, **more)
+
+
+def _written(pattern: str, example: str, **more: Any) -> Text:
+    return Text(pattern=pattern, example=example, **more)
+
+
+def _several(one: str, between: str) -> str:
+    """The pattern of a list."""
+    return f"{one}({re.escape(between)}{one})*"
+
+
+RUN = r"[\w-]{1,64}"
+HEAD = r"[1-9]\d?\.[1-9]\d?"  # layer and head, counted from 1
+SENTENCE = ("run", "text")
+STAGE = r"(src|tgt|encoder|decoder)(\.\w{1,40}){1,4}|memory|logits|probabilities"
+LAYERS = max(limits(name).high for name in ("encoder_layers", "decoder_layers"))
+
+FIELDS: dict[str, Text | Choice | Number] = {
+    "run": Text(),  # whether there is such a run is for the registry to say
+    "step": _whole(0, limits("steps").high, reset_by=("run",)),  # "": now
+    "text": Text(reset_by=("run",)),  # "": the run's first example
+    "tab": _listed("tabs", "learn"),
+    "part": _one_of("cross", "encoder", "decoder"),
+    "layer": _whole(1, LAYERS, reset_by=("run", "part")),
+    "head": _whole(1, max(limits("n_heads").choices), reset_by=("run", "part")),
+    "q": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part")),  # the row (query) and the column (key) of the pinned cell
+    "k": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part")),
+    "lang": _one_of(*LANGUAGES, default=""),  # "": the browser's
+    "target": _one_of("output", "reference", reset_by=("run",)),  # what the decoder is fed
+    # translate
+    "method": _listed("methods", "greedy"),
+    "beam": _whole(1, 10, 4),
+    "penalty": _number(0.0, 2.0, 0.1, 0.6),
+    "temperature": _number(0.1, 3.0, 0.1, 1.0),
+    "draw": _whole(0, 10**6, 1),  # the seed
+    "top_k": _whole(0, 30, 0),  # 0: all
+    "top_p": _number(0.05, 1.0, 0.05, 1.0),
+    "prefix": Text(reset_by=SENTENCE),
+    "cache": _one_of("on", "off"),
+    # attention, masks, positions, data
+    "view": _one_of("matrix", "lines", "product", "rollout"),
+    "measure": _one_of("aligned", "entropy"),
+    "masks": _written(_several(r"\d{1,3}", ","), "0,2", reset_by=("run",)),  # which examples make the batch
+    "mask": _one_of("memory", "padding", "causal", "target"),
+    "pos": _one_of("heatmap", "waves", "similarity", "shift", "learned"),
+    "shift": _whole(0, 32, 3),
+    "split": _one_of("heldout", "train", "test", "harder"),
+    # teacher forcing and interventions
+    "fix": _written(r"\d{1,6}:\d{1,6}", "2:7", reset_by=SENTENCE),  # step and token
+    "force": Text(reset_by=SENTENCE),
+    "change": _one_of("heads", "row"),
+    "off": _written(_several(f"[edc]{HEAD}", "_"), "c1.3_e2.1", reset_by=("run",)),
+    "squeeze": _one_of(*limits("memory_mode").choices, default="", reset_by=("run",)),
+    "cells": _written(rf"c{HEAD}_q\d{{1,3}}(_k\d{{1,3}}-(0(\.\d{{1,4}})?|1)|_x\d{{1,3}})+", "c2.3_q1_k4-0.5_x6", reset_by=SENTENCE),
+    # map
+    "stage": _written(STAGE, "encoder.0.self_attention.weights"),
+    "row": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "stage")),
+    "col": _whole(0, MAX_CELLS, reset_by=(*SENTENCE, "stage")),
+    "window": _whole(0, MAX_CELLS, reset_by=("stage",)),
+    "hide": _one_of("on", default=""),
+    "digits": _one_of("on", default=""),
+    # labs and lessons
+    "lab": _listed("labs"),
+    "guess": _listed("guesses", reset_by=("lab",), personal=True),
+    "sure": _one_of("50", "75", "95", default="", reset_by=("lab",), personal=True),  # percent
+    "set": _written(_several(r"\w+=[\w.%+~-]*", "&"), "size=3", reset_by=("lab",)),
+    "toss": _whole(1, limits("seed").high, 1, reset_by=("lab",)),
+    "arms": _written(_several(RUN, "."), "reverse.sort", reset_by=("lab",)),
+    "lesson": _listed("lessons"),
+    "notes": _one_of("on", default=""),
+    "predicted": _listed("answers", reset_by=("lesson",), personal=True),
+    "certain": _one_of("50", "75", "95", default="", reset_by=("lesson",), personal=True),
+    "glossary": _listed("terms"),
+    # evaluation, diagnostics, embeddings
+    "compare": _written(_several(RUN, ","), "reverse,sort"),
+    "mapped": _written(RUN, "reverse"),
+    "gauge": _listed("gauges", "gradient"),
+    "route": _whole(0, 99, reset_by=("gauge",)),
+    "what": _listed("vectors", "src"),
+    "token": _whole(0, MAX_CELLS, reset_by=(*SENTENCE, "what")),
+    "by": _one_of("token", "place"),
+}
+
+# What fields and their values were called before. Links may still say so.
+FORMER_NAMES: dict[str, str] = {}
+FORMER_VALUES: dict[str, dict[str, str]] = {}
+
+
+def choices(name: str) -> tuple[str, ...]:
+    """What a field with choices of its own may be, in the order in which they are offered."""
+    return FIELDS[name].choices
+
+
+def check(name: str, value: str, lists: Lists | None = None) -> None:
+    """Raises Refusal for a field there is not, and for what it can't be; "" is always possible."""
+    if name not in FIELDS:
+        raise Refusal("config.unknown", name=_short(name))
+    if value and (refusal := FIELDS[name].refusal(name, value, lists)):
+        raise refusal
+
+
+def read_query(query: Mapping[str, str], lists: Lists) -> tuple[dict[str, str], dict[str, Refusal]]:
+    """The fields that a link sets, by their present names, and why others that it names are ignored."""
+    said = {FORMER_NAMES.get(name, name): query[name] for name in (*FORMER_NAMES, *FIELDS) if query.get(name)}
+    now = {name: FORMER_VALUES.get(name, {}).get(value, value) for name, value in said.items()}
+    ignored = {name: refusal for name, value in now.items() if (refusal := FIELDS[name].refusal(name, value, lists))}
+    return {name: value for name, value in now.items() if name not in ignored}, ignored
+
+
+def declared() -> dict[str, Any]:
+    """What the page's script has to know."""
+    causes = dict.fromkeys(cause for field in FIELDS.values() for cause in field.reset_by)
+    return {
+        "defaults": {name: field.default for name, field in FIELDS.items()},
+        "resets": {cause: [name for name, field in FIELDS.items() if cause in field.reset_by] for cause in causes},
+        "personal": [name for name, field in FIELDS.items() if field.personal],
+        "languages": LANGUAGES,
+        "max_text": MAX_TEXT,
+        "former_names": FORMER_NAMES,
+        "former_values": FORMER_VALUES,
+    }
+
+
+def _short(value: str) -> str:
+    """A foreign value, cut so that it can stand in a sentence."""
+    return value if len(value) <= 40 else value[:39] + "…"

@@ -1,0 +1,62 @@
+"""Housekeeping: what nobody looks at makes room, whether or not anybody is there to ask for it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from playground.runs.admission import Admission
+from playground.runs.disk.store import Store
+from playground.runs.limits import Limits
+from playground.runs.queue.workers import Workers
+
+log = logging.getLogger(__name__)
+TIDY_SECONDS = 10.0  # between two rounds
+
+
+class Housekeeper:
+    """A thread that goes its round now and then, until it is closed."""
+
+    def __init__(self, admission: Admission, workers: Workers, store: Store, limits: Limits) -> None:
+        self._admission, self._workers, self._store, self._limits = admission, workers, store, limits
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._go_round, name="housekeeper", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Returns when the thread is gone."""
+        self._closing.set()
+        self._thread.join()
+
+    def stop_idle(self) -> None:
+        """Stops the runs that wait, paused or queued, and that nobody has looked at for too long; each may be resumed. Runs that train
+        see to it themselves."""
+        with self._admission.lock:  # nobody resumes one meanwhile
+            idle = [run for run in self._admission.all() if run.unseen_seconds > self._limits.idle_seconds]
+            paused, queued = ([run for run in idle if run.status == status] for status in ("paused", "queued"))
+            for run in paused:
+                run.say("stopped", self._limits.nobody_looked(run.step))
+        for run in queued:
+            self._workers.ask(run, "stop", self._limits.nobody_looked(run.step))
+        for run in paused:
+            try:
+                self._store.note(run, "status", "message")
+            except OSError as error:  # after a restart it is paused, and stopped once more
+                log.warning("run %s (%s) was stopped, which could not be written: %s", run.name, run.id, error)
+
+    def free_memory(self) -> None:
+        """Lets go of the replays and weights of runs at rest that nobody has looked at for longest."""
+        loaded = [run for run in self._admission.all() if not run.working and run.loaders and run.parts]
+        size = 0
+        for run in sorted(loaded, key=lambda run: -run.seen_at):
+            size += self._store.size(run)
+            if size > self._limits.bytes_loaded and not run.watched:
+                run.release()
+
+    def _go_round(self) -> None:
+        while not self._closing.wait(TIDY_SECONDS):
+            try:
+                self.stop_idle()
+                self.free_memory()
+            except Exception:
+                log.exception("a round was broken off")

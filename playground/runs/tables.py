@@ -1,0 +1,56 @@
+"""Tables: runs side by side, and any table as CSV. pandas is imported when somebody asks for one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from playground.config import Refusal
+from playground.model.size import parameter_count
+from playground.reading.formats.guard import guarded
+from playground.runs.run import Run
+from playground.variants import variant_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+COLUMNS: dict[str, type | str] = {
+    "name": str, "label": str, "task": str, "status": str, "step": "int64", "steps": "int64", "validation_loss": "float64",
+    "exact_match": "float64", "token_accuracy": "float64", "seconds": "float64", "parameters": "Int64", "created": "datetime64[s, UTC]",
+}  # fmt: skip
+
+
+def runs_table(runs: Iterable[Run]) -> DataFrame:
+    """A row for each run, in their order; columns and types as in COLUMNS. The newest validation counts; what a run hasn't got yet, or
+    what can't be read, is missing."""
+    import pandas
+
+    table = pandas.DataFrame(map(_row, runs), columns=list(COLUMNS))
+    return table.assign(created=pandas.to_datetime(table["created"], unit="s", utc=True)).astype(COLUMNS)
+
+
+def csv_of(table: DataFrame) -> str:
+    """With a header and without row numbers. A label that a spreadsheet would take for a formula is guarded, as exported sentences are."""
+    if "label" in table:
+        _, *labels = guarded(["label"], [[label] for label in table["label"]])
+        table = table.assign(label=[label for (label,) in labels])
+    return table.to_csv(index=False, lineterminator="\n")
+
+
+def _row(run: Run) -> dict[str, Any]:
+    row: dict[str, Any] = {name: getattr(run, name) for name in ("name", "label", "status", "step", "steps", "created")}
+    row |= {"task": run.experiment.data.task, "seconds": round(run.seconds, 1)}
+    try:
+        found = run.history.validations.last() or {}
+        row |= {"validation_loss": found.get("loss")} | {name: found.get(name) for name in ("exact_match", "token_accuracy")}
+        return row | {"parameters": _parameters(run)}
+    except Refusal:  # damaged on the disk
+        return row
+
+
+def _parameters(run: Run) -> int | None:
+    """How many numbers the run's model learns, by formula: nothing of its size is read. None before the run is prepared."""
+    model = run.experiment.model
+    if run.tokenizers is None:
+        return None
+    return parameter_count(model, *(tokenizer.size for tokenizer in run.tokenizers)) + variant_of(model).extra_parameters(model)

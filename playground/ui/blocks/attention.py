@@ -1,0 +1,158 @@
+"""Blocks about attention and decoding: heads small and as lines, decodings under one another, and what an intervention changes."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from playground.ui.blocks.kind import Hue, Shades, Token, kind
+
+# ---- attention ----
+
+
+@kind
+def heads(
+    id: str,
+    label: str,
+    layer: int,
+    head: int,
+    weights: list[list[list[list[float]]]],
+    mask: list[list[int]],
+    colours: Shades,
+    names: list[list[list[str]]] | None = None,
+):
+    """Every head small: `weights` are (L, H, Q, K), `mask` is (Q, K) with 0 where nothing is seen; the chosen `layer` and `head` count
+    from 0. `names`: for each layer and head its name and the number that supports it."""
+
+
+class LineColours(TypedDict):
+    hue: str
+    guide: str
+
+
+@kind
+def lines(
+    id: str,
+    title: str,
+    caption: str,
+    part: Hue,
+    rows: list[str],
+    columns: list[str],
+    weights: list[list[float]],
+    mask: list[list[int]],
+    alignment: list[int | None] | None,
+    row: int | None,
+    column: int | None,
+    width: int,
+    colours: LineColours,
+    words: dict[str, str],
+):
+    """One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `alignment`: for each row the column
+    that is right; `row` and `column` are pinned."""
+
+
+# ---- two decodings side by side ----
+
+
+class LaneRow(TypedDict):
+    name: Literal["fed", "says"]
+    label: str
+    tokens: list[Token]
+
+
+class Lane(TypedDict):
+    name: str
+    verdict: str
+    right: bool | None
+    fixed: int | None
+    rows: list[LaneRow]
+
+
+@kind
+def lanes(id: str, label: str, steps: int, at: int, parted: int | None, parts: str, fixes: str, lanes: list[Lane]):
+    """Decodings of one sentence under one another, a column for each of `steps`. `at` is chosen; at `parted` they part, which `parts` says;
+    `fixes` says that the token of step `fixed` was replaced."""
+
+
+# ---- interventions ----
+
+
+class Switch(TypedDict):
+    id: str
+    name: str
+    weights: list[list[float]] | None
+
+
+class SwitchLayer(TypedDict):
+    label: str
+    all: str
+    heads: list[Switch]
+
+
+class SwitchPart(TypedDict):
+    part: Hue
+    label: str
+    all: str
+    mask: list[list[int]]
+    layers: list[SwitchLayer]
+
+
+@kind
+def switches(id: str, label: str, none: str, is_off: str, parts: list[SwitchPart], off: list[str], colours: Shades):
+    """Every head as a switch; those in `off` are switched off. `all` and `none` name the buttons that switch many."""
+
+
+class Answer(TypedDict):
+    name: Literal["before", "after", "reference"]
+    label: str
+    tokens: list[Token]
+    verdict: str
+    right: bool | None
+
+
+class ComparedLine(Answer, total=False):
+    long: str  # the whole name of the model that wrote it
+
+
+@kind
+def compare(id: str, lines: list[ComparedLine]):
+    """The sentence before and after a change, and the reference."""
+
+
+class Cell(TypedDict):
+    token: str
+    before: float
+    after: float
+    state: Literal["", "masked", "given"]
+    said: str
+    name: str
+
+
+class CellAct(TypedDict):
+    label: str
+    cells: str
+    on: bool
+
+
+class CellSlider(TypedDict):
+    """The cursor's `cells` are `first`, the slider's number, then `rest`."""
+
+    label: str
+    value: float
+    first: str
+    rest: str
+
+
+@kind
+def cells(
+    id: str,
+    title: str,
+    label: list[str],
+    place: dict[str, int],
+    cells: list[Cell],
+    chosen: int | None,
+    hint: str,
+    acts: list[CellAct],
+    slider: CellSlider | None,
+    sum: str,
+):
+    """One row of attention as bars that can be pressed, without a change and with it; `acts` and `slider` change the `chosen` one."""

@@ -1,0 +1,179 @@
+"""Blocks of the map: the drawing itself, and what stands under the open stage and beside the drawing."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from playground.ui.blocks.kind import Block, Hue, Option, Token, kind
+
+
+class Name(TypedDict):
+    text: str
+
+
+class Piece(Name, total=False):
+    """A step of the way to the open stage. One with a `stage` leads there; an `aside` is no place."""
+
+    stage: str
+    aside: bool
+
+
+class Title(TypedDict):
+    text: str
+    hue: Hue
+
+
+class Miniature(TypedDict):
+    """A stage as a small grid of whole numbers, rows of signed bytes in base64: -128 is masked, ±127 the strongest. `blocks`: how many
+    rows and columns of the stage became one of the grid."""
+
+    rows: int
+    columns: int
+    data: str
+    scale: Literal["signed", "probability", "plain"]
+    blocks: list[int]
+
+
+class TileStage(TypedDict):
+    address: str
+    name: str
+    shape: str
+    part: Hue
+    label: str
+    inputs: list[str]
+    square: bool
+    mini: Miniature
+
+
+class Tile(TileStage, total=False):
+    """A stage as a button. It `follows` when the tile before it is one of its inputs."""
+
+    follows: bool
+
+
+class TokensLine(TypedDict):
+    kind: Literal["tokens"]
+    side: str
+    title: Title | None
+    label: str
+    tokens: list[Token]
+
+
+class TilesLine(TypedDict):
+    kind: Literal["tiles"]
+    tiles: list[Tile]
+    title: Title | None
+
+
+class FoldLine(TypedDict):
+    """A layer that is not unfolded: `tile` is what it hands on."""
+
+    kind: Literal["fold"]
+    text: str
+    stage: str
+    hue: Hue
+    tile: Tile
+
+
+class Join(TypedDict):
+    """A line between two tiles: around a sublayer, or from the memory into a cross-attention."""
+
+    kind: Literal["residual", "memory"]
+    start: str
+    end: str
+    hue: Hue
+
+
+class MapColours(TypedDict):
+    signed: list[str]
+    probability: list[str]
+    plain: list[str]
+    masked: str
+    hatch: str
+
+
+@kind
+def map(
+    id: str,
+    label: str,
+    open: str,
+    close: str,
+    here: list[Piece],
+    encoder: list[TokensLine | TilesLine | FoldLine],
+    memory: TilesLine,
+    decoder: list[TokensLine | TilesLine | FoldLine],
+    lines: list[Join],
+    order: list[str],
+    colours: MapColours,
+    words: dict[str, str],
+    blocks: list[Block],
+):
+    """The model as one drawing. `open` is the address of the open stage, whose `blocks` unfold in place, and `close` where closing it
+    leads; `order` has the addresses in the order of computation."""
+
+
+# ---- under the open stage ----
+
+
+class Meaning(TypedDict):
+    text: str
+    title: str
+
+
+class Way(Meaning, total=False):
+    """What a number is called and, where the model computed it, the way there."""
+
+    to: dict[str, str | int]
+
+
+class Term(TypedDict):
+    left: Way
+    left_value: str
+    right: Way | None
+    right_value: str
+    part: str
+
+
+class Lead(TypedDict):
+    label: Way
+    value: str
+
+
+class Calculation(TypedDict):
+    why: str
+    text: str
+    result: str
+
+
+@kind
+def sheet(
+    id: str,
+    title: str,
+    secret: bool,
+    answer: float,
+    asks: bool,
+    equals: str,
+    sign: str,
+    head: list[str],
+    terms: list[Term],
+    leads: list[Lead],
+    steps: list[Calculation],
+    words: dict[str, str],
+):
+    """How one number came to be. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
+    `asks` when there is something to calculate."""
+
+
+class PickColumn(TypedDict):
+    value: int
+    label: str
+
+
+@kind
+def pick(id: str, rows: list[str], columns: list[PickColumn], row: int | None, col: int | None, words: dict[str, str]):
+    """Choosing a cell of the open stage by the names of its row and its column."""
+
+
+@kind
+def worksheet(id: str, kinds: list[Option], value: str, words: dict[str, str]):
+    """The way to the printable sheets of calculations; `value` is the kind of attention that is chosen at first."""

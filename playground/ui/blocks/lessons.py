@@ -1,0 +1,70 @@
+"""Blocks of labs and of the course. What somebody did and guessed is known to their browser only, which fills it in."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from playground.ui.blocks.kind import kind
+
+
+class Card(TypedDict):
+    name: str
+    title: str
+    text: str
+
+
+@kind
+def cards(id: str, title: str, cards: list[Card]):
+    """Labs to choose from."""
+
+
+@kind
+def record(id: str, lab: str, sure: int, right: bool):
+    """Nothing to see: the guess is counted, `sure` is in percent; at 0 it isn't counted."""
+
+
+@kind
+def calibration(id: str):
+    """How often guesses of which somebody was so sure were right."""
+
+
+class LessonCard(TypedDict):
+    name: str
+    title: str
+    text: str
+    minutes: str
+
+
+@kind
+def lessons(id: str, lessons: list[LessonCard]):
+    """The list of lessons."""
+
+
+class LessonStep(TypedDict):
+    """Something to do: `knobs` are set and the cursor moves `to` where it can be done; `sees` is then brought into sight."""
+
+    name: str
+    text: str
+    to: dict[str, str]
+    knobs: dict[str, Any] | None
+    sees: str | None
+
+
+@kind
+def steps(id: str, lesson: str, title: str, steps: list[LessonStep]):
+    """What there is to do in a lesson."""
+
+
+@kind
+def points(id: str, title: str, points: list[str]):
+    """A few sentences, each on its own."""
+
+
+@kind
+def notes(id: str, title: str, rows: list[tuple[str, str]], open: str):
+    """What a teacher may want to know of the lesson `id`: (name, text) each; `open` names the way to it."""
+
+
+@kind
+def forget(id: str):
+    """The button that forgets what the browser knows of the course and of all guesses."""

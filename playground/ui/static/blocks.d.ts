@@ -1,0 +1,656 @@
+// What the server says of every kind of block, made from playground/ui/blocks: `python -m playground.ui.blocks.typedefs`.
+
+export interface Plotly {
+  data: Record<string, any>[];
+  layout: Record<string, any>;
+}
+
+/** A token as the page shows it. */
+export interface Token {
+  text: string;
+  id: number;
+  known: boolean;
+  right?: boolean;
+  p?: number;
+  given?: boolean;
+  mark?: string;
+}
+
+export interface TokenLine {
+  label: string;
+  tokens: Token[];
+  side: string;
+  role?: "asks" | "answers";
+}
+
+/** A value that can be chosen. `hue` colours its button. */
+export interface Option {
+  value: string;
+  label: string;
+  hue?: string;
+}
+
+export interface FileLink {
+  label: string;
+  query: Record<string, string>;
+}
+
+export interface NumberItem {
+  id: string;
+  label: string;
+  help: string;
+}
+
+export interface Probe {
+  src: string[];
+  reference: string[];
+  output: string[];
+  right: boolean[];
+  finished: boolean;
+}
+
+/** How a small picture of attention is coloured: weights from 0 to 1 along `scale`, masked cells hatched. */
+export interface Shades {
+  scale: string[];
+  masked: string;
+  hatch: string;
+}
+
+export interface LineColours {
+  hue: string;
+  guide: string;
+}
+
+export interface LaneRow {
+  name: "fed" | "says";
+  label: string;
+  tokens: Token[];
+}
+
+export interface Lane {
+  name: string;
+  verdict: string;
+  right: boolean | null;
+  fixed: number | null;
+  rows: LaneRow[];
+}
+
+export interface Switch {
+  id: string;
+  name: string;
+  weights: number[][] | null;
+}
+
+export interface SwitchLayer {
+  label: string;
+  all: string;
+  heads: Switch[];
+}
+
+export interface SwitchPart {
+  part: "encoder" | "decoder" | "cross";
+  label: string;
+  all: string;
+  mask: number[][];
+  layers: SwitchLayer[];
+}
+
+export interface ComparedLine {
+  name: "before" | "after" | "reference";
+  label: string;
+  tokens: Token[];
+  verdict: string;
+  right: boolean | null;
+  long?: string;
+}
+
+export interface Cell {
+  token: string;
+  before: number;
+  after: number;
+  state: "" | "masked" | "given";
+  said: string;
+  name: string;
+}
+
+export interface CellAct {
+  label: string;
+  cells: string;
+  on: boolean;
+}
+
+/** The cursor's `cells` are `first`, the slider's number, then `rest`. */
+export interface CellSlider {
+  label: string;
+  value: number;
+  first: string;
+  rest: string;
+}
+
+/** A step of the way to the open stage. One with a `stage` leads there; an `aside` is no place. */
+export interface Piece {
+  text: string;
+  stage?: string;
+  aside?: boolean;
+}
+
+export interface Title {
+  text: string;
+  hue: "encoder" | "decoder" | "cross";
+}
+
+export interface TokensLine {
+  kind: "tokens";
+  side: string;
+  title: Title | null;
+  label: string;
+  tokens: Token[];
+}
+
+/** A stage as a small grid of whole numbers, rows of signed bytes in base64: -128 is masked, ±127 the strongest. `blocks`: how many
+ * rows and columns of the stage became one of the grid. */
+export interface Miniature {
+  rows: number;
+  columns: number;
+  data: string;
+  scale: "signed" | "probability" | "plain";
+  blocks: number[];
+}
+
+/** A stage as a button. It `follows` when the tile before it is one of its inputs. */
+export interface Tile {
+  address: string;
+  name: string;
+  shape: string;
+  part: "encoder" | "decoder" | "cross";
+  label: string;
+  inputs: string[];
+  square: boolean;
+  mini: Miniature;
+  follows?: boolean;
+}
+
+export interface TilesLine {
+  kind: "tiles";
+  tiles: Tile[];
+  title: Title | null;
+}
+
+/** A layer that is not unfolded: `tile` is what it hands on. */
+export interface FoldLine {
+  kind: "fold";
+  text: string;
+  stage: string;
+  hue: "encoder" | "decoder" | "cross";
+  tile: Tile;
+}
+
+/** A line between two tiles: around a sublayer, or from the memory into a cross-attention. */
+export interface Join {
+  kind: "residual" | "memory";
+  start: string;
+  end: string;
+  hue: "encoder" | "decoder" | "cross";
+}
+
+export interface MapColours {
+  signed: string[];
+  probability: string[];
+  plain: string[];
+  masked: string;
+  hatch: string;
+}
+
+/** What a number is called and, where the model computed it, the way there. */
+export interface Way {
+  text: string;
+  title: string;
+  to?: Record<string, string | number>;
+}
+
+export interface Term {
+  left: Way;
+  left_value: string;
+  right: Way | null;
+  right_value: string;
+  part: string;
+}
+
+export interface Lead {
+  label: Way;
+  value: string;
+}
+
+export interface Calculation {
+  why: string;
+  text: string;
+  result: string;
+}
+
+export interface PickColumn {
+  value: number;
+  label: string;
+}
+
+export interface Card {
+  name: string;
+  title: string;
+  text: string;
+}
+
+export interface LessonCard {
+  name: string;
+  title: string;
+  text: string;
+  minutes: string;
+}
+
+/** Something to do: `knobs` are set and the cursor moves `to` where it can be done; `sees` is then brought into sight. */
+export interface LessonStep {
+  name: string;
+  text: string;
+  to: Record<string, string>;
+  knobs: Record<string, any> | null;
+  sees: string | null;
+}
+
+/** A paragraph. Terms of the glossary are explained in it unless `css` says that it is a heading, a formula or an error. */
+export interface TextBlock {
+  kind: "text";
+  id: string;
+  text: string;
+  css: string;
+}
+
+/** `rowheads`: the first cell of a row names it; `folded`: only the title is seen until somebody opens it. */
+export interface TableBlock {
+  kind: "table";
+  id: string;
+  head: string[];
+  rows: ((string | number)[])[];
+  title: string;
+  rowheads: boolean;
+  folded: boolean;
+}
+
+/** A Plotly figure with a caption computed from its data. `live`: its traces are filled from the run's history by the page. */
+export interface FigureBlock {
+  kind: "figure";
+  id: string;
+  figure: Plotly;
+  caption: string;
+  title: string;
+  live: boolean;
+  css: string;
+}
+
+/** Lines of tokens. `pick`: the side on which a click chooses the token. */
+export interface ChipsBlock {
+  kind: "chips";
+  id: string;
+  lines: TokenLine[];
+  pick: string;
+  css: string;
+}
+
+/** The source of a function or class, with its place in the project; the lines `lit`, counted from 1, stand out. */
+export interface CodeBlock {
+  kind: "code";
+  id: string;
+  name: string;
+  source: string;
+  place: string;
+  lit: number[];
+}
+
+/** Blocks side by side; one below the other on a narrow screen, or always when `css` says "column". */
+export interface RowBlock {
+  kind: "row";
+  id: string;
+  blocks: Block[];
+  css: string;
+}
+
+/** The blocks of another panel, asked for once the rest is shown because they take longer; `label` stands there until they come. They
+ * are asked for again when `key` changes, which names all that they depend on. */
+export interface LaterBlock {
+  kind: "later";
+  id: string;
+  panel: string;
+  label: string;
+  key: string;
+}
+
+/** How much of a longer work is done. A panel that is not done says "more", and is asked again as long as somebody looks at it. */
+export interface ProgressBlock {
+  kind: "progress";
+  id: string;
+  done: number;
+  all: number;
+  label: string;
+}
+
+/** One of a few values of a cursor field, which also `resets` others; or of a live `knob` of the run on screen. `off`: as it is. */
+export interface ChoiceBlock {
+  kind: "choice";
+  id: string;
+  field: string;
+  label: string;
+  options: Option[];
+  value: string;
+  resets: Record<string, string | number> | null;
+  knob: string;
+  off: boolean;
+}
+
+/** Any number of values of a cursor field. */
+export interface ManyBlock {
+  kind: "many";
+  id: string;
+  field: string;
+  label: string;
+  options: Option[];
+  value: string[];
+}
+
+/** A number of a cursor field. `first` is added to what is shown: 1 where people count from one and the cursor from zero. */
+export interface SliderBlock {
+  kind: "slider";
+  id: string;
+  field: string;
+  label: string;
+  low: number;
+  high: number;
+  step: number;
+  value: number;
+  first: number;
+}
+
+/** A line of text that a cursor field holds; `hint` stands in it while it is empty. */
+export interface FieldBlock {
+  kind: "field";
+  id: string;
+  field: string;
+  label: string;
+  value: string;
+  hint: string;
+}
+
+/** Draws another sample, points at a `knob`, sends a `command` with `values` to the server, or moves the cursor `to` somewhere. */
+export interface ButtonBlock {
+  kind: "button";
+  id: string;
+  act: "draw" | "knob" | "command" | "move";
+  label: string;
+  knob: string;
+  command: string;
+  values: Record<string, any> | null;
+  to: Record<string, string | number> | null;
+}
+
+/** Files to be had from one of our routes. */
+export interface DownloadsBlock {
+  kind: "downloads";
+  id: string;
+  label: string;
+  path: string;
+  files: FileLink[];
+}
+
+/** The newest numbers of the run; the page knows them by the id of an item. */
+export interface NumbersBlock {
+  kind: "numbers";
+  id: string;
+  items: NumberItem[];
+}
+
+/** The fixed probe sentences and what the model makes of them: at a step of the replay `rows`, else the newest. `joint` stands between
+ * source tokens. */
+export interface ProbesBlock {
+  kind: "probes";
+  id: string;
+  title: string;
+  caption: string;
+  joint: string;
+  rows: Probe[] | null;
+}
+
+/** Every head small: `weights` are (L, H, Q, K), `mask` is (Q, K) with 0 where nothing is seen; the chosen `layer` and `head` count
+ * from 0. `names`: for each layer and head its name and the number that supports it. */
+export interface HeadsBlock {
+  kind: "heads";
+  id: string;
+  label: string;
+  layer: number;
+  head: number;
+  weights: number[][][][];
+  mask: number[][];
+  colours: Shades;
+  names: string[][][] | null;
+}
+
+/** One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `alignment`: for each row the column
+ * that is right; `row` and `column` are pinned. */
+export interface LinesBlock {
+  kind: "lines";
+  id: string;
+  title: string;
+  caption: string;
+  part: "encoder" | "decoder" | "cross";
+  rows: string[];
+  columns: string[];
+  weights: number[][];
+  mask: number[][];
+  alignment: (number | null)[] | null;
+  row: number | null;
+  column: number | null;
+  width: number;
+  colours: LineColours;
+  words: Record<string, string>;
+}
+
+/** Decodings of one sentence under one another, a column for each of `steps`. `at` is chosen; at `parted` they part, which `parts` says;
+ * `fixes` says that the token of step `fixed` was replaced. */
+export interface LanesBlock {
+  kind: "lanes";
+  id: string;
+  label: string;
+  steps: number;
+  at: number;
+  parted: number | null;
+  parts: string;
+  fixes: string;
+  lanes: Lane[];
+}
+
+/** Every head as a switch; those in `off` are switched off. `all` and `none` name the buttons that switch many. */
+export interface SwitchesBlock {
+  kind: "switches";
+  id: string;
+  label: string;
+  none: string;
+  is_off: string;
+  parts: SwitchPart[];
+  off: string[];
+  colours: Shades;
+}
+
+/** The sentence before and after a change, and the reference. */
+export interface CompareBlock {
+  kind: "compare";
+  id: string;
+  lines: ComparedLine[];
+}
+
+/** One row of attention as bars that can be pressed, without a change and with it; `acts` and `slider` change the `chosen` one. */
+export interface CellsBlock {
+  kind: "cells";
+  id: string;
+  title: string;
+  label: string[];
+  place: Record<string, number>;
+  cells: Cell[];
+  chosen: number | null;
+  hint: string;
+  acts: CellAct[];
+  slider: CellSlider | null;
+  sum: string;
+}
+
+/** The model as one drawing. `open` is the address of the open stage, whose `blocks` unfold in place, and `close` where closing it
+ * leads; `order` has the addresses in the order of computation. */
+export interface MapBlock {
+  kind: "map";
+  id: string;
+  label: string;
+  open: string;
+  close: string;
+  here: Piece[];
+  encoder: (TokensLine | TilesLine | FoldLine)[];
+  memory: TilesLine;
+  decoder: (TokensLine | TilesLine | FoldLine)[];
+  lines: Join[];
+  order: string[];
+  colours: MapColours;
+  words: Record<string, string>;
+  blocks: Block[];
+}
+
+/** How one number came to be. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
+ * `asks` when there is something to calculate. */
+export interface SheetBlock {
+  kind: "sheet";
+  id: string;
+  title: string;
+  secret: boolean;
+  answer: number;
+  asks: boolean;
+  equals: string;
+  sign: string;
+  head: string[];
+  terms: Term[];
+  leads: Lead[];
+  steps: Calculation[];
+  words: Record<string, string>;
+}
+
+/** Choosing a cell of the open stage by the names of its row and its column. */
+export interface PickBlock {
+  kind: "pick";
+  id: string;
+  rows: string[];
+  columns: PickColumn[];
+  row: number | null;
+  col: number | null;
+  words: Record<string, string>;
+}
+
+/** The way to the printable sheets of calculations; `value` is the kind of attention that is chosen at first. */
+export interface WorksheetBlock {
+  kind: "worksheet";
+  id: string;
+  kinds: Option[];
+  value: string;
+  words: Record<string, string>;
+}
+
+/** Labs to choose from. */
+export interface CardsBlock {
+  kind: "cards";
+  id: string;
+  title: string;
+  cards: Card[];
+}
+
+/** Nothing to see: the guess is counted, `sure` is in percent; at 0 it isn't counted. */
+export interface RecordBlock {
+  kind: "record";
+  id: string;
+  lab: string;
+  sure: number;
+  right: boolean;
+}
+
+/** How often guesses of which somebody was so sure were right. */
+export interface CalibrationBlock {
+  kind: "calibration";
+  id: string;
+}
+
+/** The list of lessons. */
+export interface LessonsBlock {
+  kind: "lessons";
+  id: string;
+  lessons: LessonCard[];
+}
+
+/** What there is to do in a lesson. */
+export interface StepsBlock {
+  kind: "steps";
+  id: string;
+  lesson: string;
+  title: string;
+  steps: LessonStep[];
+}
+
+/** A few sentences, each on its own. */
+export interface PointsBlock {
+  kind: "points";
+  id: string;
+  title: string;
+  points: string[];
+}
+
+/** What a teacher may want to know of the lesson `id`: (name, text) each; `open` names the way to it. */
+export interface NotesBlock {
+  kind: "notes";
+  id: string;
+  title: string;
+  rows: [string, string][];
+  open: string;
+}
+
+/** The button that forgets what the browser knows of the course and of all guesses. */
+export interface ForgetBlock {
+  kind: "forget";
+  id: string;
+}
+
+export interface Blocks {
+  text: TextBlock;
+  table: TableBlock;
+  figure: FigureBlock;
+  chips: ChipsBlock;
+  code: CodeBlock;
+  row: RowBlock;
+  later: LaterBlock;
+  progress: ProgressBlock;
+  choice: ChoiceBlock;
+  many: ManyBlock;
+  slider: SliderBlock;
+  field: FieldBlock;
+  button: ButtonBlock;
+  downloads: DownloadsBlock;
+  numbers: NumbersBlock;
+  probes: ProbesBlock;
+  heads: HeadsBlock;
+  lines: LinesBlock;
+  lanes: LanesBlock;
+  switches: SwitchesBlock;
+  compare: CompareBlock;
+  cells: CellsBlock;
+  map: MapBlock;
+  sheet: SheetBlock;
+  pick: PickBlock;
+  worksheet: WorksheetBlock;
+  cards: CardsBlock;
+  record: RecordBlock;
+  calibration: CalibrationBlock;
+  lessons: LessonsBlock;
+  steps: StepsBlock;
+  points: PointsBlock;
+  notes: NotesBlock;
+  forget: ForgetBlock;
+}
+
+export type Block = Blocks[keyof Blocks];

@@ -1,0 +1,102 @@
+import io
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pandas
+import pytest
+
+from playground.runs.disk.store import Store, read_kept
+from playground.runs.history import STEPS, VALIDATIONS, History
+from playground.runs.registry import Runs
+from playground.runs.run import Run
+from playground.runs.tables import COLUMNS, csv_of
+from tests.runs.tiny import ME, alone, at_step, done, tiny
+
+
+def test_frames_hold_the_numbers_of_the_history():
+    history = alone(tiny())[0].history
+    for frame, table, names in ((history.frame(), history.steps, STEPS), (history.validation_frame(), history.validations, VALIDATIONS)):
+        assert tuple(frame.columns) == names
+        assert len(frame) == len(table)
+        assert {name: frame[name].tolist() for name in names} == table.rows()
+        assert frame["step"].dtype == np.int64
+        assert frame["loss"].dtype == np.float64
+    assert history.validation_frame()["pairs"].dtype == np.int64
+
+
+def test_an_empty_history_has_frames_of_the_same_kinds():
+    assert History().frame().dtypes.equals(alone(tiny())[0].history.frame().dtypes)
+    assert History().validation_frame().dtypes.equals(alone(tiny())[0].history.validation_frame().dtypes)
+
+
+def test_a_row_half_written_is_left_out():
+    history = History()
+    history.steps.append(1, 0.5, 0.1, 0.2, 10.0)
+    history.steps._columns["step"].append(2.0)
+    assert history.frame()["step"].tolist() == [1]
+
+
+def test_a_curve_comes_back_from_its_csv_to_the_last_bit():
+    history = alone(tiny())[0].history
+    history = History.from_json(history.to_json())
+    history.steps.append(31, math.nan, 0.1, math.inf, 10.0)
+    back = pandas.read_csv(io.StringIO(csv_of(history.frame())), float_precision="round_trip")
+    pandas.testing.assert_frame_equal(back, history.frame(), check_exact=True)
+
+
+def test_runs_stand_side_by_side():
+    run, training = alone(tiny())
+    new = Run("a-new-run-with-an-id-22", "fresh-finch", tiny(task="sort"), label="mine", created=1_700_000_000.7)
+    table = Runs.table(iter([run, new]))
+    assert list(table.columns) == list(COLUMNS)
+    first, second = table.to_dict("records")
+    last = run.history.validations.last()
+    assert (first["name"], first["task"], first["status"], first["step"], first["steps"]) == (run.name, "reverse", "done", 30, 30)
+    assert (first["validation_loss"], first["exact_match"]) == (last["loss"], last["exact_match"])
+    assert first["token_accuracy"] == last["token_accuracy"]
+    assert first["parameters"] == sum(parameter.numel() for parameter in training.model.parameters())
+    assert (second["label"], second["task"], second["status"], second["step"]) == ("mine", "sort", "queued", 0)
+    assert str(second["created"]) == "2023-11-14 22:13:20+00:00"
+    assert all(pandas.isna(second[name]) for name in ("validation_loss", "exact_match", "token_accuracy", "parameters"))
+    assert table.dtypes.equals(Runs.table([]).dtypes)
+
+
+@pytest.mark.parametrize("variant", ["concatenated", "additive", "batch_norm"])
+def test_the_parameters_of_a_variant_are_counted(variant):
+    run, training = alone(tiny(variant=variant, steps=1))
+    assert Runs.table([run])["parameters"][0] == sum(parameter.numel() for parameter in training.model.parameters())
+
+
+def test_a_label_is_no_formula():
+    run = Run("a-new-run-with-an-id-22", "fresh-finch", tiny(), label='=HYPERLINK("http://x", "y")')
+    assert pandas.read_csv(io.StringIO(csv_of(Runs.table([run]))))["label"][0] == "'" + run.label
+
+
+def test_kept_runs_are_read_beside_the_server_that_trains_them(runs):
+    first, second = done(runs.create(tiny(steps=10), ME, label="short")), at_step(runs.create(tiny(steps=100_000), ME), 2)
+    before = sorted((path, path.stat().st_mtime_ns) for path in runs.store.folder.rglob("*") if first.id in str(path))
+    (runs.store.root / ("b" * 22)).mkdir()
+    (runs.store.root / f"{first.id}.new").mkdir()  # as in the middle of a save
+    table = Runs.table(read_kept(runs.store.folder)).set_index("name")
+    assert set(table.index) == {first.name, second.name}
+    assert table.loc[first.name, ["label", "status", "step"]].tolist() == ["short", "done", 10]
+    assert before == sorted((path, path.stat().st_mtime_ns) for path in runs.store.folder.rglob("*") if path.parent.name == first.id
+                            or path.name == first.id)  # fmt: skip
+    assert (runs.store.root / f"{first.id}.new").exists()
+    assert list(read_kept(runs.store.folder / "nowhere")) == []
+
+
+def test_what_is_damaged_has_a_row_without_numbers(tmp_path):
+    store, run = Store(tmp_path), Run("a-new-run-with-an-id-22", "fresh-finch", tiny(), status="done")
+    store.save(run, {"config.json": b"{}", "history.json": b"{}"})
+    (store.path(run) / "history.json").write_bytes(b"{]")
+    run.release()
+    assert pandas.isna(Runs.table([run])["exact_match"][0])
+    store.close()
+
+
+def test_nobody_waits_for_pandas_who_asks_for_no_table():
+    code = "import sys, playground.cli, playground.runs.registry; sys.exit('pandas' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
