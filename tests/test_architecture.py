@@ -1,6 +1,7 @@
 """Who may import whom: the house in one table, read off the source of every file."""
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -130,6 +131,25 @@ def test_only_runs_knows_threads_and_only_ui_knows_gradio():
             assert not found & {"threading", "concurrent", "multiprocessing"}, file
         if part_of(file) != "ui":
             assert "gradio" not in found, file
+
+
+def below(part: str) -> set[str]:
+    """The part and everything of ours that it may have under it."""
+    return {part}.union(*map(below, RULES[part][1]))
+
+
+def test_reading_could_leave_the_house():
+    """Uploads are read in a process of its own, which starts without torch; and the tests of reading run where there is nothing else."""
+    code = "import sys, playground.reading.uploads; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    ours = {name.split(".")[1] for name in loaded if name.startswith("playground.")}
+    assert ours <= below("reading")
+    assert not {"torch", "gradio", "plotly", "sentencepiece", "safetensors"} & set(loaded)
+    for file in (ROOT / "tests" / "reading").rglob("*.py"):
+        for name in names_in(file):
+            parts = name.split(".")
+            assert parts[0] != "tests" or parts[1] in ("reading", "thoroughness"), file  # which knows Hypothesis and nothing of ours
+            assert parts[0] != "playground" or parts[1] in below("reading"), file
 
 
 def test_the_rules_would_catch_a_wrong_import(tmp_path):

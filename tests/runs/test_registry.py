@@ -7,6 +7,7 @@ import pytest
 
 from playground.config import Refusal
 from playground.queries.reader import Reader
+from playground.reading.formats import limits as sizes
 from playground.runs import recording
 from playground.runs.names import owner_of
 from playground.training.loop import Training
@@ -213,6 +214,15 @@ def test_a_fork_of_a_running_run_and_of_own_data(runs):
     assert runs.pairs("upload-7").pairs == PAIRS.pairs
     assert runs.pairs("other") is None
     assert runs.pairs("") is None
+
+
+def test_own_data_that_are_too_large_to_be_kept_leave_no_run(runs, monkeypatch):
+    monkeypatch.setattr(sizes, "JSON_LIMIT", 1000)
+    with pytest.raises(Refusal) as refusal:
+        runs.create(tiny(task="own", own="upload"), ME, pairs=PAIRS)
+    assert refusal.value.key == "data.too_large_to_keep"
+    assert runs.mine(ME) == []
+    assert list(runs.store.root.iterdir()) == []
 
 
 def test_remade_it_is_the_same_run_of_another_owner(runs):
