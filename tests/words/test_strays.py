@@ -13,6 +13,7 @@ from tests.words.strays import in_python, in_script, literals
 ROOT = Path(__file__).parents[2] / "playground"
 PARTS = ("ui", "figures", "lessons", "runs", "queries", "variants")
 FILES = [file for part in PARTS for file in sorted((ROOT / part).rglob("*.py"))] + sorted((ROOT / "ui" / "static").glob("*.js"))
+FILES.remove(ROOT / "ui" / "blocks" / "typedefs.py")  # which writes a file of TypeScript
 
 # What looks like something to be read and is none, by its reason.
 NONE_OF_THEM = {
@@ -25,6 +26,7 @@ NONE_OF_THEM = {
     "a line of Linux's /proc": ("Data", "Size"),
     "kinds of characters in Unicode": ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs"),
     "a key of the keyboard": ("Enter", "Escape"),
+    "names of types": ("Block", "Parameters"),
     "the channel of a question to the server": ("panel \0", "later \0", "sentence", "card"),
 }
 WHOLE = ("default-src 'none'", 'system-ui, -apple-system, "Segoe UI"', "ui-monospace, Menlo")  # begin a policy, fonts
