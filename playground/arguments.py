@@ -11,6 +11,8 @@ from playground.config import FORMER_NAMES, KNOBS, PRESETS, default
 from playground.cursor import FIELDS
 from playground.words import ENGLISH, LANGUAGES, known, say
 
+SAME_LANGUAGE = "lines that follow one another are pairs even if they seem to be in one language"
+
 
 class Parser(argparse.ArgumentParser):
     """argparse, but a mistake is one sentence."""
@@ -36,6 +38,7 @@ def parser() -> argparse.ArgumentParser:
         "--data", nargs="+", type=Path, metavar="FILE", help="own pairs: a file of any format that `read` knows, or two line-aligned files"
     )
     command.add_argument("--swap", action="store_true", help="the second column or file is the source")
+    command.add_argument("--same-language", action="store_true", help=SAME_LANGUAGE)
     command.add_argument("--json", action="store_true", help="one JSON object per validation, and a last one")
     for name in KNOBS:
         help = say(ENGLISH, f"knobs.{name}.help") if known(ENGLISH, f"knobs.{name}.help") else name
@@ -77,6 +80,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--header", choices=("yes", "no"), help="whether the first row names the columns")
     command.add_argument("--encoding", default="", metavar="NAME", help="one for all files, or one for each with a comma between")
     command.add_argument("--undo", action="store_true", help="undo what tools left in the sentences, such as &apos; and @@")
+    command.add_argument("--same-language", action="store_true", help=SAME_LANGUAGE)
     command.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="of the report")
     command.add_argument("--json", action="store_true", help="one JSON object, also about a mistake")
 

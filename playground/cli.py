@@ -45,7 +45,7 @@ def train(options: argparse.Namespace) -> int:
     from playground.runs.queue.warmup import warm_up
     from playground.runs.replay import BYTES
 
-    pairs = _read_pairs(options.data, Choices(swap=options.swap)) if options.data else None
+    pairs = _read_pairs(options.data, Choices(swap=options.swap, same_language=options.same_language)) if options.data else None
     if pairs:
         print("\n".join(report(pairs, ENGLISH)), file=sys.stderr)
     run = train_inline.new_run(_experiment(options), pairs)
@@ -172,7 +172,8 @@ def read(options: argparse.Namespace) -> int:
 
     how = column(options.source), column(options.target), {"yes": True, "no": False}.get(options.header)
     try:
-        pairs = _read_pairs(options.files, Choices(*how, options.encoding, options.undo or None, options.swap))
+        choices = Choices(*how, options.encoding, options.undo or None, options.swap, options.same_language)
+        pairs = _read_pairs(options.files, choices)
     except (Refusal, OSError) as mistake:
         said = mistake.say(options.language) if isinstance(mistake, Refusal) else _unusable(mistake)
         error = json.dumps({"error": {"kind": getattr(mistake, "key", "file"), "sentence": said}}, ensure_ascii=False)

@@ -1,8 +1,10 @@
 """Who may import whom: the house in one table, read off the source of every file."""
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,10 +52,15 @@ RULES = {
 }
 
 
+@cache
+def nodes_of(file: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+
+
 def names_in(file: Path) -> Iterator[str]:
     """The full name of everything that a file imports: modules, and names out of them as `module.name`. Relative ones are resolved."""
     package = file.relative_to(ROOT).with_suffix("").parts
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(file):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -126,6 +133,25 @@ def test_only_runs_knows_threads_and_only_ui_knows_gradio():
             assert "gradio" not in found, file
 
 
+def below(part: str) -> set[str]:
+    """The part and everything of ours that it may have under it."""
+    return {part}.union(*map(below, RULES[part][1]))
+
+
+def test_reading_could_leave_the_house():
+    """Uploads are read in a process of its own, which starts without torch; and the tests of reading run where there is nothing else."""
+    code = "import sys, playground.reading.uploads; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    ours = {name.split(".")[1] for name in loaded if name.startswith("playground.")}
+    assert ours <= below("reading")
+    assert not {"torch", "gradio", "plotly", "sentencepiece", "safetensors"} & set(loaded)
+    for file in (ROOT / "tests" / "reading").rglob("*.py"):
+        for name in names_in(file):
+            parts = name.split(".")
+            assert parts[0] != "tests" or parts[1] in ("reading", "thoroughness"), file  # which knows Hypothesis and nothing of ours
+            assert parts[0] != "playground" or parts[1] in below("reading"), file
+
+
 def test_the_rules_would_catch_a_wrong_import(tmp_path):
     assert ("torch", "") in set(imports(ROOT / "playground" / "model" / "masks.py"))
     assert "torch" not in RULES["ui"][0]
@@ -134,8 +160,7 @@ def test_the_rules_would_catch_a_wrong_import(tmp_path):
 
 def test_no_pickle_and_no_torch_load_anywhere():
     for file in FILES:
-        tree = ast.parse(file.read_text(encoding="utf-8"))
         assert not {top for top, _ in imports(file)} & {"pickle", "cloudpickle", "joblib", "dill", "shelve", "marshal"}, file
-        for node in ast.walk(tree):
+        for node in nodes_of(file):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "torch":
                 assert node.attr not in ("load", "save"), file

@@ -83,3 +83,13 @@ def test_from_any_folder_and_without_torch(file, tmp_path):
     code = start + f"main(['read', {file!r}, '--json']); assert 'torch' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path, check=True)
     assert json.loads(done.stdout)["pairs"] == 2
+
+
+def test_lines_of_one_language_are_read_when_somebody_says_that_they_are_pairs(capsys, tmp_path):
+    file = tmp_path / "poem.txt"
+    verses = "The woods are lovely, dark and deep,\nBut I have promises to keep,\n"
+    file.write_text(f"{verses}\nHe gives his harness bells a shake\nTo ask if there is some mistake.")
+    assert main(["read", str(file), "--json"]) == 2
+    assert said(capsys)["error"]["kind"] == "data.same_language"
+    assert main(["read", str(file), "--json", "--same-language"]) == 0
+    assert said(capsys)["first"] == ["The woods are lovely, dark and deep,", "But I have promises to keep,"]

@@ -61,10 +61,9 @@ def mark_the_others_slow(items: Iterable[pytest.Item]) -> None:
 
 
 def axes(item: pytest.Item) -> list[Hashable]:
-    """The values of a case's arguments, a tuple's one by one. What is no plain value is told by its place in the list."""
-    call = item.callspec
+    """The values of a case's arguments, a tuple's one by one. What is no plain value is told by which object it is."""
     found: list[Hashable] = []
-    for name, value in sorted(call.params.items()):
+    for _, value in sorted(item.callspec.params.items()):
         parts = value if isinstance(value, tuple) else (value,)
-        found += parts if all(isinstance(part, SIMPLE) for part in parts) else [call.indices[name]]
+        found += parts if all(isinstance(part, SIMPLE) for part in parts) else [id(value)]
     return found

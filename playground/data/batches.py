@@ -69,8 +69,8 @@ def split_batch(items: Sequence[Item], parts: int, packed: bool) -> list[Batch]:
     if not packed:
         return [collate(items[part::parts]) for part in range(min(parts, len(items)))]
     rows = _pack(items, ROW_WIDTHS[0])
-    if _fullness(rows) < MIN_FILL:
-        rows = max((rows, *(_pack(items, room) for room in ROW_WIDTHS[1:])), key=_fullness)
+    if _fill(rows) < MIN_FILL:
+        rows = max((rows, *(_pack(items, width) for width in ROW_WIDTHS[1:])), key=_fill)
     return [_collate_packed(rows[part::parts]) for part in range(min(parts, len(rows)))]
 
 
@@ -91,18 +91,19 @@ def batches(items: Sequence[Item], size: int, unit: str, seed: int, start: int =
     return ([items[index] for index in group] for group in islice(groups, start, None))
 
 
-def _fullness(rows: list[list[Item]]) -> float:
+def _fill(rows: list[list[Item]]) -> float:
     """The share of the two rectangles that is no padding."""
     lengths = [[sum(len(side) + 1 for side in sides) for sides in zip(*((i.src_ids, i.tgt_ids) for i in row), strict=True)] for row in rows]
     return sum(map(sum, lengths)) / (len(rows) * sum(map(max, zip(*lengths, strict=True))))
 
 
-def _pack(items: Sequence[Item], room: float) -> list[list[Item]]:
-    """Rows of items: each begins with the longest that is left and takes the longest that still fits, as long as one does."""
+def _pack(items: Sequence[Item], width: float) -> list[list[Item]]:
+    """Rows of items, `width` longest sentences wide: each begins with the longest item that is left and takes the longest that still fits,
+    as long as one does."""
     lengths = [(len(item.src_ids) + 1, len(item.tgt_ids) + 1) for item in items]
     left = sorted(range(len(items)), key=lambda n: max(lengths[n]))
     longer_sides = [max(lengths[n]) for n in left]
-    src_room, tgt_room = (room * max(side) for side in zip(*lengths, strict=True))
+    src_room, tgt_room = (width * max(side) for side in zip(*lengths, strict=True))
     rows: list[list[Item]] = []
     while left:
         row, src, tgt, fits = [], src_room, tgt_room, len(left)

@@ -1,4 +1,4 @@
-"""Drawn: a sequence whose entries are made when somebody first asks for them.
+"""A lazy sequence: one whose entries are made when somebody first asks for them.
 
 A training looks at a third of the sentences it could look at; the others need not be made before it begins, nor ever.
 """
@@ -23,7 +23,7 @@ class LazySequence(Sequence[T]):
 
     def __len__(self) -> int:
         if self._count is None:
-            self._draw(None)
+            self._make(None)
             self._count = len(self._known)
         return self._count
 
@@ -38,7 +38,7 @@ class LazySequence(Sequence[T]):
             raise IndexError(f"no entry {at} of {len(self)}")
         place = at % len(self)
         if place >= len(self._known):
-            self._draw(place + 1)
+            self._make(place + 1)
         return self._known[place]
 
     def __eq__(self, other: object) -> bool:
@@ -46,7 +46,7 @@ class LazySequence(Sequence[T]):
 
     __hash__ = None
 
-    def _draw(self, count: int | None) -> None:
+    def _make(self, count: int | None) -> None:
         """Until so many are known. Raises ValueError when the source has fewer than was said."""
         with self._lock:
             self._known += islice(self._source, None if count is None else max(count - len(self._known), 0))

@@ -22,7 +22,7 @@ from playground.reading.text import is_symbol, normalise
 LARGEST = int(limits("vocab_size").high)  # no vocabulary, of any kind, is larger
 _SPECIAL = len(SPECIAL_TOKENS)
 _CHUNK = 1000  # characters: the longest text SentencePiece sees in one go; it passes over lines of more than 4192 bytes
-_MOST = 4_000_000  # characters SentencePiece learns from at most
+_MAX_CHARACTERS = 4_000_000  # that SentencePiece learns from
 
 
 class Tokenizer:
@@ -175,7 +175,7 @@ def _train_pieces(kind: str, sentences: list[str], vocabulary: int) -> bytes:
     low = int(limits("vocab_size").low)
     if isinstance(vocabulary, bool) or not isinstance(vocabulary, int) or not low <= vocabulary <= LARGEST:
         raise Refusal("config.not_in_range", name="vocab_size", value=str(vocabulary)[:40], low=low, high=LARGEST)
-    texts, room = [], _MOST
+    texts, room = [], _MAX_CHARACTERS
     for text in sentences:
         text = text.replace("▅", " ")  # SentencePiece keeps this one for itself and passes over lines that hold it
         texts += [text[start : start + _CHUNK] for start in range(0, len(text), _CHUNK)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from playground.reading.text import normalise
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run
 from playground.tasks.toy_tasks import TASKS, answers, examples
@@ -14,8 +13,7 @@ def references(run: Run, text: str) -> tuple[str, ...] | None:
     """Every right answer to `text`; None when nobody knows: it is no sentence of the task, or not among one's own."""
     if run.experiment.data.task != "own":
         return tuple(example.tgt for example in answers(run.experiment.data.task, text)) or None
-    found = {pair[1]: None for pair in (run.pairs.pairs if run.pairs else ()) if normalise(pair[0]) == text}
-    return tuple(found) or None
+    return run.pairs.references.get(text) if run.pairs else None
 
 
 def alignment(run: Run, text: str, target: str, tokens: int) -> Alignment | None:

@@ -1,4 +1,4 @@
-"""Choosing: which row names the columns, and which two columns hold the sentences, by their names and by what is in them."""
+"""Column mapping: which row names the columns, and which two columns hold the sentences, by their names and by what is in them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from playground.reading.formats.table import Row, Table
 from playground.reading.header import find_header, lacks_first
 from playground.reading.text import normalise
 
-SHOWN = 200  # characters of a cell that are shown
+MAX_CELL_CHARACTERS = 200  # that are shown
 
 
 class Column(NamedTuple):
@@ -44,7 +44,7 @@ class Plan(NamedTuple):
         return len(self.columns)
 
     def has_extra_cells(self, cells: Sequence[str]) -> bool:
-        """Whether a row has more cells than others: then a separator is astray in it, and which cells to take nobody knows."""
+        """Whether a row has more cells than others: then a separator stands in a sentence, and which cells to take nobody knows."""
         width = row_width(cells) if len(cells) > self.sizes.usual else 0
         return width > self.width or (width > self.sizes.usual and len(cells) > self.sizes.cells)
 
@@ -59,6 +59,7 @@ class Choices:
     encoding: str = ""  # one for all files, or one for each with commas between
     undo: bool | None = None  # traces of tools in the sentences (see formats.escapes); None only tells of them
     swap: bool = False  # source and target change places, whichever they are
+    same_language: bool = False  # lines that follow one another are pairs even where they seem to be in one language
 
 
 def column(text: str | None) -> int | str | None:
@@ -92,7 +93,7 @@ def plan(name: str, table: Table, rows: Sequence[Row], choices: Choices) -> Plan
 
 
 def _sizes(table: Table, rows: Sequence[Row], top: Sequence[str]) -> Widths:
-    """How many cells rows have: at least as many as there are names. Only lines of text have strays, elsewhere every cell is one."""
+    """How many cells rows have: at least as many as there are names. Only lines of text have extra cells, elsewhere every cell is meant."""
     found = measure(rows)
     if table.unit != "line":
         widest = max((width for width in (row_width(row.cells) for row in rows) if width <= COLUMN_LIMIT), default=0)
@@ -172,7 +173,7 @@ def _columns(rows: Sequence[Row], names: Sequence[str]) -> tuple[Column, ...]:
         for row in rows:
             if len(row.cells) > place and row.cells[place].strip():
                 filled += 1
-                if len(samples) < 2 and (text := normalise(row.cells[place][: 2 * SHOWN])[:SHOWN]):
+                if len(samples) < 2 and (text := normalise(row.cells[place][: 2 * MAX_CELL_CHARACTERS])[:MAX_CELL_CHARACTERS]):
                     samples.append(text)
         found.append(Column(name, filled, tuple(samples)))
     return tuple(found)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from playground.config import Refusal
 from playground.reading.charsets import ENCODINGS, GUESSED, canonical
 from playground.reading.encoding_guess import oddness, rank, sample
-from playground.reading.formats.limits import MOST_LINES
+from playground.reading.formats.limits import MAX_LINES
 from playground.reading.text import normalise
 
 _MARKS = (
@@ -174,8 +174,8 @@ def _lines(name: str, data: bytes, codec: str) -> list[str]:
     lines: list[str] = []
     for line in _reader(data, codec):
         lines.append(line.removesuffix("\n"))
-        if len(lines) > 5 * MOST_LINES:  # a list in JSON has several for each item; more are too many for any format
-            raise Refusal("data.too_many_lines", name=name, limit=MOST_LINES)
+        if len(lines) > 5 * MAX_LINES:  # a list in JSON has several for each item; more are too many for any format
+            raise Refusal("data.too_many_lines", name=name, limit=MAX_LINES)
     return lines
 
 

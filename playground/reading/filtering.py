@@ -1,4 +1,4 @@
-"""Sifting: rows of cells become pairs of sentences, or are dropped for one reason each."""
+"""Filtering: rows of cells become pairs of sentences, or are dropped for one reason each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from playground.config import Refusal
-from playground.reading.column_mapping import SHOWN, Plan
+from playground.reading.column_mapping import MAX_CELL_CHARACTERS, Plan
 from playground.reading.encodings import is_damaged
 from playground.reading.formats import escapes
 from playground.reading.formats.limits import PAIR_LIMIT
@@ -18,11 +18,9 @@ REASONS = (
     "header", "blank", "empty_source", "empty_target", "one_column", "extra_columns", "long", "quote", "damaged", "broken", "unpaired",
     "untranslated",
 )  # fmt: skip
-SHOWN_ROWS = 50  # dropped rows that can be looked at, for each reason
-PREVIEW = 8  # rows shown as they were understood
-
-
-_AT_ONCE = 10_000
+MAX_DROPPED_ROWS = 50  # dropped rows that can be looked at, for each reason
+PREVIEW_ROWS = 8  # shown as they were understood
+_CELLS_AT_ONCE = 10_000
 _SIGNS = "&<@▁#"  # one of them is in whatever a tool left
 
 
@@ -33,7 +31,7 @@ class Pair(NamedTuple):
 
 
 class PreviewRow(NamedTuple):
-    """A row as it can be shown: its cells without what is hidden, cut to SHOWN characters; and why it was dropped, "" if it was kept."""
+    """A row as it can be shown: its cells without what is hidden, cut to MAX_CELL_CHARACTERS; and why it was dropped, "" if it wasn't."""
 
     line: int
     cells: tuple[str, ...]
@@ -41,7 +39,7 @@ class PreviewRow(NamedTuple):
 
 
 @dataclass
-class Sifted:
+class FilteredRows:
     kept: list[Pair] = field(default_factory=list)
     dropped: dict[str, list[int]] = field(default_factory=lambda: {reason: [] for reason in REASONS})
     shown: dict[str, list[PreviewRow]] = field(default_factory=lambda: {reason: [] for reason in REASONS})
@@ -59,7 +57,7 @@ class RowFilter:
     undo: Mapping[int, Iterable[str]] = field(default_factory=dict)  # column -> the kinds of `escapes` to be undone in it
 
     def judge(self, row: Row) -> tuple[str, str, str]:
-        """(source, target, "") or (…, …, why it is no pair). More cells than usual are a stray separator: which to take nobody knows."""
+        """(source, target, "") or (…, …, why it is no pair). Of more cells than usual nobody knows which to take."""
         plan, cells = self.plan, row.cells
         if row.line == plan.header and plan.header:
             return "", "", "header"
@@ -85,22 +83,22 @@ class RowFilter:
         return escapes.undo(cell, self.undo[place]) if self.undo.get(place) else cell
 
 
-def sift(name: str, rows: Iterable[Row], sieve: RowFilter, raw: Callable[[Row], str]) -> Sifted:
+def filter_rows(name: str, rows: Iterable[Row], row_filter: RowFilter, raw: Callable[[Row], str]) -> FilteredRows:
     """Every row, kept or dropped. `raw` gives the text of a row that has no cells. Raises Refusal if there are too many pairs."""
-    found = Sifted()
+    found = FilteredRows()
     for row in rows:
-        src, tgt, reason = sieve.judge(row)
+        src, tgt, reason = row_filter.judge(row)
         if reason:
             found.dropped[reason].append(row.line)
         elif len(found.kept) == PAIR_LIMIT:
             raise Refusal("data.too_many_pairs", name=name, limit=PAIR_LIMIT)
         else:
             found.kept.append(Pair(src, tgt, row.line))
-        wanted = reason and len(found.shown[reason]) < SHOWN_ROWS
-        if wanted or len(found.preview) < PREVIEW:
-            cells = map(sieve.undone, range(len(row.cells)), row.cells) if row.cells else [raw(row)]
-            seen = PreviewRow(row.line, tuple(normalise(cell[: 2 * SHOWN])[:SHOWN] for cell in cells), reason)
-            if len(found.preview) < PREVIEW:
+        wanted = reason and len(found.shown[reason]) < MAX_DROPPED_ROWS
+        if wanted or len(found.preview) < PREVIEW_ROWS:
+            cells = map(row_filter.undone, range(len(row.cells)), row.cells) if row.cells else [raw(row)]
+            seen = PreviewRow(row.line, tuple(normalise(cell[: 2 * MAX_CELL_CHARACTERS])[:MAX_CELL_CHARACTERS] for cell in cells), reason)
+            if len(found.preview) < PREVIEW_ROWS:
                 found.preview.append(seen)
             if wanted:
                 found.shown[reason].append(seen)
@@ -119,5 +117,5 @@ def traces(rows: Sequence[Row], plan: Plan) -> dict[int, dict[str, int]]:
 
 def _has_signs(cells: Sequence[str]) -> bool:
     """Quickly, and without a copy of all of them."""
-    parts = ("".join(cells[start : start + _AT_ONCE]) for start in range(0, len(cells), _AT_ONCE))
+    parts = ("".join(cells[start : start + _CELLS_AT_ONCE]) for start in range(0, len(cells), _CELLS_AT_ONCE))
     return any(sign in part for part in parts for sign in _SIGNS)

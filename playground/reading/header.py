@@ -1,4 +1,4 @@
-"""Headings: which row names the columns, if any does."""
+"""Header: which row names the columns, if any does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playground.reading.formats.table import Row, Table
 from playground.reading.text import normalise
 
 _TITLES = 10  # rows with one filled cell that may stand above the names
-_LONGEST = 40  # characters of a name
+_MAX_NAME_CHARACTERS = 40
 _TEXTS = ("language", "source", "target", "unit", "vague")
 _DIGITS = re.compile(r"\d+")
 _ENOUGH = 3  # rows of numbers that tell from chance
@@ -67,7 +67,7 @@ def lacks_first(cells: Sequence[str], below: Sequence[Sequence[str]], fewest: in
 
 def _names_columns(cells: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     filled = [cell for cell in cells if cell]
-    if len(filled) < 2 or max(map(len, filled)) > _LONGEST:
+    if len(filled) < 2 or max(map(len, filled)) > _MAX_NAME_CHARACTERS:
         return False
     others = [row for row in below if list(map(str.strip, row)) != list(cells)]  # a header may come again
     columns = [[row[place].strip() for row in others if len(row) > place and row[place].strip()] for place in range(len(cells))]

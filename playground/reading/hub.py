@@ -21,9 +21,9 @@ from playground.reading.text import normalise
 
 ROWS = 10_000
 _ID = re.compile(r"[A-Za-z0-9_][\w.-]{0,95}/[A-Za-z0-9_][\w.-]{0,95}", re.ASCII)
-_PATIENCE = 5  # seconds to wait for the Hub; the library itself would try for half a minute
+_TIMEOUT_S = 5  # for the Hub to answer; the library itself would try for half a minute
 _NAMED = re.compile(r"'([^']{1,80})'")
-_SHOWN = 12  # names of configurations, splits or columns in a sentence
+_MAX_NAMES = 12  # names of configurations, splits or columns in a sentence
 _AWAY = ("httpx", "huggingface_hub", "requests", "urllib3", "aiohttp", "fsspec")  # whose errors are errors of the network
 _UNKNOWN = {"DatasetNotFoundError", "DataFilesNotFoundError", "EmptyDatasetError", "RepositoryNotFoundError"}
 
@@ -112,7 +112,7 @@ def _paths(record: Any) -> list[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(normalise(str(name))[:60] for name in names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+    return ", ".join(normalise(str(name))[:60] for name in names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
 
 
 def _reachable() -> bool:
@@ -121,7 +121,7 @@ def _reachable() -> bool:
         return True
     address = urlsplit(os.environ.get("HF_ENDPOINT", "https://huggingface.co"))
     with suppress(OSError, ValueError):
-        socket.create_connection((address.hostname or "", address.port or (80 if address.scheme == "http" else 443)), _PATIENCE).close()
+        socket.create_connection((address.hostname or "", address.port or (80 if address.scheme == "http" else 443)), _TIMEOUT_S).close()
         return True
     return False
 

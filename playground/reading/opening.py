@@ -10,7 +10,7 @@ from playground.config import Refusal
 from playground.reading.encodings import Encoding, decode
 from playground.reading.formats import BY_LINE, WHOLE, delimited, first_of
 from playground.reading.formats.guard import restored
-from playground.reading.formats.limits import BYTE_LIMIT, ENDLESS, MOST_LINES
+from playground.reading.formats.limits import BYTE_LIMIT, ENDLESS, MAX_LINES
 from playground.reading.formats.table import Notes, Row, Source, Table
 from playground.reading.text import normalise
 from playground.reading.unpacking import File, unpack
@@ -60,23 +60,33 @@ def find_table(opened: Opened) -> tuple[Table, list[Row]]:
         table = first_of(BY_LINE, opened.sources)
     if table is None:
         raise _refusal(opened)
-    rows = list(islice(table.rows, MOST_LINES + 1))
-    if len(rows) > MOST_LINES:
-        raise Refusal("data.too_many_lines", name=opened.name, limit=MOST_LINES)
+    rows = list(islice(table.rows, MAX_LINES + 1))
+    if len(rows) > MAX_LINES:
+        raise Refusal("data.too_many_lines", name=opened.name, limit=MAX_LINES)
     return table, list(restored(rows)) if table.kind in ("tsv", "csv") else rows
 
 
 def _check_lines(sources: Sequence[Source]) -> None:
     for source in sources:
-        if len(source.lines) > MOST_LINES:
-            raise Refusal("data.too_many_lines", name=source.name, limit=MOST_LINES)
+        if len(source.lines) > MAX_LINES:
+            raise Refusal("data.too_many_lines", name=source.name, limit=MAX_LINES)
         for number, line in enumerate(source.lines, 1):
             if len(line) > ENDLESS:
                 raise Refusal("data.endless_line", name=source.name, line=number, limit=ENDLESS)
 
 
+def lost_side(opened: Opened) -> Refusal | None:
+    """What to say when the one file of an archive doesn't say what belongs together: beside it was another that can't be read."""
+    left_out = next((values for key, values in opened.notes if key == "data.note_left_out"), None)
+    if left_out is None or len(opened.sources) > 1:
+        return None
+    return Refusal("data.lost_side", name=left_out["name"], taken=opened.name, members=left_out["members"])
+
+
 def _refusal(opened: Opened) -> Refusal:
     """Why no reader knew what to do."""
+    if lost := lost_side(opened):
+        return lost
     if any(not source.lines for source in opened.sources) or len(opened.sources) == 2:
         return Refusal("data.not_understood", name=opened.name)
     return delimited.refusal(opened.sources)

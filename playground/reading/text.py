@@ -41,8 +41,8 @@ _SETTLED = re.compile(
     "\u1e00-\u1eff\u2010-\u2027\u2030-\u205e\u3001-\u3020\u3041-\u3096\u30a1-\u30fc\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*"
 )
 
-MOST_MARKS = 30  # on one character (UAX 15, stream-safe text); sorting them takes time by their square
-_CROWD = re.compile(f"[^\\w\\s!-~]{{{MOST_MARKS + 1},}}")
+MAX_MARKS = 30  # on one character (UAX 15, stream-safe text); sorting them takes time by their square
+_CROWD = re.compile(f"[^\\w\\s!-~]{{{MAX_MARKS + 1},}}")
 
 
 def normalise(text: str) -> str:
@@ -57,7 +57,7 @@ def normalise(text: str) -> str:
 
 
 def _composed(text: str) -> str:
-    """NFC, with at most MOST_MARKS marks on a character."""
+    """NFC, with at most MAX_MARKS marks on a character."""
     return _CROWD.sub(_thinned, unicodedata.normalize("NFC", _CROWD.sub(_thinned, text)))
 
 
@@ -66,7 +66,7 @@ def _thinned(crowd: re.Match[str]) -> str:
     kept, marks = [], 0
     for character in crowd[0]:
         marks = marks + 1 if unicodedata.combining(character) else 0
-        if marks <= MOST_MARKS:
+        if marks <= MAX_MARKS:
             kept.append(character)
     return "".join(kept)
 

@@ -34,17 +34,19 @@ _BROKEN = (
     NotImplementedError,
 )  # fmt: skip
 _LITTER = re.compile(r"(?i)(^|.*/)(__MACOSX/.*|\._[^/]*|~\$[^/]*|\.~lock\.[^/]*|\.DS_Store|\.git\w*|Thumbs\.db|desktop\.ini)")
+_ABOUT = "read.?me|licen[cs]es?|copying|copyright|notice|authors|changelog|citation|credits|disclaimer|terms|about|info"
 _PAPER = re.compile(
-    r"(?i)(read.?me|licen[cs]es?|copying|copyright|notice|authors|changelog|citation|credits|disclaimer|terms|about|info)([_-]\w+)?(\.(txt|rst))?"
-    r"|.*[_-](about|licen[cs]e|info|readme)\.txt|.*(meta-?data|dataset_?infos?|data-?package|croissant)[^/]*\.json|.*\.(md|pdf|html?|rtf|bib|ids|scores|url)"
+    rf"(?i)({_ABOUT})([_-]\w+)?(\.(txt|rst))?|.*[_-](about|licen[cs]e|info|readme)\.txt"
+    r"|.*(meta-?data|dataset_?infos?|data-?package|croissant)[^/]*\.json|.*\.(md|pdf|html?|rtf|bib|ids|scores|url)"
 )
+_DOCUMENT = re.compile(rf"(?i)(?!(.*[_-])?({_ABOUT})[_.-]).*\.(md|pdf|html?|rtf)")  # papers that may have been meant as sentences
 _ALIGNED = re.compile(r"(.+)\.([A-Za-z_]{2,})-([A-Za-z_]{2,})\.(\2|\3)")  # OPUS and Moses: stem.de-en.de beside stem.de-en.en
 _CREDIT = 300  # characters of a licence text that are kept
 
 
 class _Member(NamedTuple):
     name: str
-    open: Callable[[], IO[bytes]]
+    open: Callable[[], IO[bytes]] | None  # None for a link and whatever else is no plain file
     locked: bool = False
 
 
@@ -131,9 +133,8 @@ def _members_of_zip(name: str, data: bytes) -> list[_Member]:
         raise Refusal("data.too_many_members", name=name, limit=MEMBER_LIMIT)
     members = []
     for info in infos:
-        mode = stat.S_IFMT(info.external_attr >> 16)
-        if mode in (0, stat.S_IFREG):
-            members.append(_Member(_name_in_zip(info), partial(_open_member, archive, info), bool(info.flag_bits & 1)))
+        plain = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
+        members.append(_Member(_name_in_zip(info), partial(_open_member, archive, info) if plain else None, bool(info.flag_bits & 1)))
     return members
 
 
@@ -163,16 +164,16 @@ def _members_of_tar(name: str, data: bytes) -> list[_Member]:
     for count, info in enumerate(archive, 1):
         if count > MEMBER_LIMIT:
             raise Refusal("data.too_many_members", name=name, limit=MEMBER_LIMIT)
-        if info.isreg():
-            members.append(_Member(info.name, partial(archive.extractfile, info)))
+        if not info.isdir():
+            members.append(_Member(info.name, partial(archive.extractfile, info) if info.isreg() else None))
     return members
 
 
 def _take(name: str, members: Iterable[_Member], left: int) -> tuple[list[File], list]:
     """The one or two files of an archive that hold sentences. Papers (a licence, a readme) are read for the credit only."""
     members = [member for member in members if not _LITTER.fullmatch(member.name.replace("\\", "/"))]
-    papers = [member for member in members if _PAPER.fullmatch(label(member.name))]
-    rest = [member for member in members if member not in papers]
+    papers = [member for member in members if _PAPER.fullmatch(label(member.name)) and member.open]
+    rest = [member for member in members if member not in papers and member.open]
     chosen = _aligned(rest) or rest or papers
     if not chosen:
         raise Refusal("data.empty_archive", name=name)
@@ -180,15 +181,25 @@ def _take(name: str, members: Iterable[_Member], left: int) -> tuple[list[File],
         raise Refusal("data.many_members", name=name, count=len(chosen), members=_named(chosen))
     files, notes = [], [("data.note_unpacked", {"name": name, "members": _named(chosen)})]
     for member in chosen:
-        if member.locked:
-            raise Refusal("data.locked", name=name)
-        files.append(_not_packed(name, label(member.name), _read(name, member.open(), left)))
+        files.append(_unpacked(name, member, left))
         left -= len(files[-1][1])
-    if left_out := [member for member in rest if member not in chosen]:
+    maybe = [member for member in members if member not in papers or _DOCUMENT.fullmatch(label(member.name))]
+    if left_out := [member for member in maybe if member not in chosen]:
         notes.append(("data.note_left_out", {"name": name, "members": _named(left_out)}))
     if credit := "; ".join(filter(None, (_credit(member) for member in papers if not member.locked)))[:_CREDIT]:
         notes.append(("data.note_credit", {"name": name, "text": credit}))
     return files, notes
+
+
+def _unpacked(name: str, member: _Member, left: int) -> File:
+    """A file out of the archive of this name, which may have so many bytes."""
+    inner = label(member.name)
+    if member.locked:
+        raise Refusal("data.locked", name=name)
+    try:
+        return _not_packed(name, inner, _read(name, member.open(), left))
+    except _BROKEN:
+        raise Refusal("data.broken_member", name=name, member=inner) from None
 
 
 def _aligned(members: Sequence[_Member]) -> list[_Member]:

@@ -7,59 +7,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from playground.config import Refusal
-from playground.reading.column_mapping import Choices, Column, Plan, plan
-from playground.reading.encodings import Encoding
-from playground.reading.filtering import REASONS, Pair, PreviewRow, RowFilter, Sifted, sift, traces
+from playground.reading.column_mapping import Choices, Plan, plan
+from playground.reading.filtering import REASONS, FilteredRows, Pair, PreviewRow, RowFilter, filter_rows, traces
 from playground.reading.formats import escapes
 from playground.reading.formats.cells import licence
+from playground.reading.formats.language_id import main_language
 from playground.reading.formats.limits import LINE_LIMIT, SAMPLE
-from playground.reading.formats.table import Notes, Row, Source, Table
+from playground.reading.formats.table import Row, Source, Table
 from playground.reading.hub import from_hub
-from playground.reading.opening import Opened, find_table, open_files
+from playground.reading.opening import Opened, find_table, lost_side, open_files
+from playground.reading.pairs import Pairs, check_size
 from playground.reading.text import normalise
 from playground.reading.unpacking import File
 from playground.words import ENGLISH, say
 
 __all__ = ["REASONS", "Choices", "Pair", "Pairs", "PreviewRow", "as_json", "read_files", "report"]
 
-SHOWN_LINES = 8  # line numbers named in a sentence of the report
-_SHOWN_LANGUAGES = 6
-_LONGEST_CREDIT = 1000  # characters
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """What was understood. `lines` counts rows: lines, but a quoted cell that goes over several makes them one."""
-
-    pairs: tuple[Pair, ...]
-    dropped: dict[str, tuple[int, ...]]  # reason (one of REASONS) -> lines
-    lines: int
-    kind: str  # which reader understood it
-    names: tuple[str, ...]
-    credit: str = ""  # whom the sentences are owed to: the licence in a column, in the format, or beside them in an archive
-    notes: Notes = ()  # what else a person should know: keys and values of sentences
-    unit: str = "line"  # what `Pair.line` and the numbers in `dropped` count: "line", "row" or "item"
-    columns: tuple[Column, ...] = ()
-    chosen: tuple[int, int] = (0, 1)  # the columns of source and target
-    header: bool = False  # whether the first row was taken as names of columns
-    named: bool = False  # whether the format itself names the columns, so that no row does
-    encodings: tuple[Encoding, ...] = ()  # one for each file
-    preview: tuple[PreviewRow, ...] = ()  # the first rows as they were understood
-    dropped_rows: dict[str, tuple[PreviewRow, ...]] = field(default_factory=dict)  # the first of each reason
-    traces: tuple[str, ...] = ()  # what tools left in the sentences (kinds of formats.escapes), undone if `undone`
-    undone: bool = False
-
-    @cached_property
-    def units(self) -> dict[str, tuple[int, int]]:
-        """How many different words, and characters, the sources and the targets have."""
-        sides = ([pair.src for pair in self.pairs], [pair.tgt for pair in self.pairs])
-        words, characters = (len(set(" ".join(side).split())) for side in sides), (len(set().union(*side)) for side in sides)
-        return {"words": tuple(words), "characters": tuple(characters)}
+MAX_LINE_NUMBERS = 8  # in a sentence of the report
+_MAX_LANGUAGE_PAIRS = 6
+_MAX_CREDIT_CHARACTERS = 1000
+_MAX_QUOTED_CHARACTERS = 60  # of a sentence within a sentence of ours
 
 
 def read_files(files: Sequence[File], choices: Choices = Choices(), max_characters: int = LINE_LIMIT) -> Pairs:  # noqa: B008 (it is frozen)
@@ -78,24 +48,39 @@ def read_hub(dataset: str, config: str, split: str, choices: Choices = Choices()
 
 
 def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_characters: int) -> Pairs:
+    if table.by_order:
+        _check_order(opened, rows, choices.same_language)
     how = plan(opened.name, table, rows, choices)
     left = traces(rows, how)
     guessed = any(encoding.guessed for encoding in opened.encodings)
-    sieve = RowFilter(how, bool(table.columns), max_characters, guessed, left if choices.undo else {})
-    sifted = sift(opened.name, rows, sieve, lambda row: _raw(row, opened.sources, table))
-    dropped = {reason: tuple(lines) for reason, lines in sifted.dropped.items() if lines}
-    if not sifted.kept:
+    row_filter = RowFilter(how, bool(table.columns), max_characters, guessed, left if choices.undo else {})
+    filtered = filter_rows(opened.name, rows, row_filter, lambda row: _raw(row, opened.sources, table))
+    dropped = {reason: tuple(lines) for reason, lines in filtered.dropped.items() if lines}
+    if not filtered.kept:
         raise _none_kept(opened.name, len(rows), dropped, table.unit)
     owed = _credit(rows, how)
-    return Pairs(
-        tuple(sifted.kept), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
+    found = Pairs(
+        tuple(filtered.kept), dropped, len(rows), table.kind, tuple(source.name for source in opened.sources),
         credit=owed or normalise(table.credit) or opened.credit,
-        notes=(*opened.notes, *table.notes, *_notes(rows, sifted, how, bool(owed)), *_traces(left, choices.undo)),
+        notes=(*opened.notes, *table.notes, *_notes(rows, filtered, how, bool(owed)), *_traces(left, choices.undo)),
         unit=table.unit, columns=how.columns, chosen=(how.source, how.target), header=how.header > 0,
-        named=bool(table.columns) and table.kind != "two_files", encodings=opened.encodings, preview=tuple(sifted.preview),
-        dropped_rows={reason: tuple(seen) for reason, seen in sifted.shown.items() if seen},
+        named=bool(table.columns) and table.kind != "two_files", encodings=opened.encodings, preview=tuple(filtered.preview),
+        dropped_rows={reason: tuple(seen) for reason, seen in filtered.shown.items() if seen},
         traces=tuple(kind for kind in escapes.KINDS if any(kind in side for side in left.values())), undone=bool(choices.undo),
     )  # fmt: skip
+    check_size(found)
+    return found
+
+
+def _check_order(opened: Opened, rows: Sequence[Row], same_language: bool) -> None:
+    """Raises Refusal where lines that follow one another are hardly pairs: beside them was a file that can't be read, or all of them seem
+    to be in one language and nobody has said that they may."""
+    if lost := lost_side(opened):
+        raise lost
+    sides = list(zip(*(row.cells for row in rows[:SAMPLE] if len(row.cells) == 2 and not row.fault), strict=True))
+    if sides and not same_language and main_language(sides[0]) == main_language(sides[1]) != "":
+        one, two = (normalise(side[0])[:_MAX_QUOTED_CHARACTERS] for side in sides)
+        raise Refusal("data.same_language", name=opened.name, one=one, two=two)
 
 
 def _raw(row: Row, sources: Sequence[Source], table: Table) -> str:
@@ -123,17 +108,17 @@ def _credit(rows: Sequence[Row], how: Plan) -> str:
         if place not in (how.source, how.target):
             cells = [row.cells[place] for row in rows if len(row.cells) > place and row.line != how.header]
             if licence(cells[:SAMPLE]) and (found := licence(cells)):
-                return found if len(found) <= _LONGEST_CREDIT else found[: _LONGEST_CREDIT - 1] + "…"
+                return found if len(found) <= _MAX_CREDIT_CHARACTERS else found[: _MAX_CREDIT_CHARACTERS - 1] + "…"
     return ""
 
 
-def _notes(rows: Sequence[Row], sifted: Sifted, how: Plan, credited: bool) -> Iterator[tuple[str, dict[str, Any]]]:
-    same = [pair.line for pair in sifted.kept if pair.src == pair.tgt]
+def _notes(rows: Sequence[Row], filtered: FilteredRows, how: Plan, credited: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    same = [pair.line for pair in filtered.kept if pair.src == pair.tgt]
     tall = [row.line for row in rows if row.height > 1]
     names = [column.name or str(place) for place, column in enumerate(how.columns, 1)]
     if how.together:
-        found = ", ".join(f"{names[one]}–{names[two]} ({count})" for one, two, count in how.together[:_SHOWN_LANGUAGES])
-        more = ", …" if len(how.together) > _SHOWN_LANGUAGES else ""
+        found = ", ".join(f"{names[one]}–{names[two]} ({count})" for one, two, count in how.together[:_MAX_LANGUAGE_PAIRS])
+        more = ", …" if len(how.together) > _MAX_LANGUAGE_PAIRS else ""
         yield "data.note_languages", {"found": found + more, "source": names[how.source], "target": names[how.target]}
     elif how.width - credited > 2:
         yield "data.note_columns", {"width": how.width, "source": names[how.source], "target": names[how.target]}
@@ -166,7 +151,7 @@ def report(pairs: Pairs, language: str) -> list[str]:
 
 def places(lines: Sequence[int], unit: str, language: str) -> str:
     """Where something is: "line 3", "rows 21, 40", "items 1, 2, 3, …"."""
-    where = ", ".join(map(str, lines[:SHOWN_LINES])) + (", …" if len(lines) > SHOWN_LINES else "")
+    where = ", ".join(map(str, lines[:MAX_LINE_NUMBERS])) + (", …" if len(lines) > MAX_LINE_NUMBERS else "")
     return say(language, f"data.{unit}s" if len(lines) > 1 else f"data.{unit}", where=where)
 
 

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from playground.config import Refusal
+from playground.model.size import admit, training_bytes
+from playground.runs.corpora import sizes
 from playground.runs.limits import Limits
 from playground.runs.names import new_name
 from playground.runs.run import Run
@@ -68,3 +70,10 @@ class Admission:
             raise Refusal("runs.too_many_yours", most=self._limits.runs_each, count=len(mine), more=more, names=names)
         if len(unfinished) + more > self._limits.runs_unfinished:
             raise Refusal("runs.too_many", most=self._limits.runs_unfinished, minutes=self._limits.idle_minutes)
+
+
+def bytes_needed(run: Run, memory: int) -> int:
+    """What its training takes. Raises Refusal when that is more than all the `memory` there is."""
+    size = sizes(run.experiment, run.pairs)
+    admit(run.experiment, *size, memory)
+    return training_bytes(run.experiment, *size)

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import LIVE_KNOBS, Experiment, Refusal, check
-from playground.model.size import admit, training_bytes
 from playground.reading.uploads import Pairs
-from playground.runs.admission import Admission
-from playground.runs.corpora import Corpora, sizes
+from playground.runs.admission import Admission, bytes_needed
+from playground.runs.corpora import Corpora
 from playground.runs.disk.folder import pack_fork
 from playground.runs.disk.store import Store, read_shipped
 from playground.runs.housekeeping import Housekeeper
@@ -176,7 +175,7 @@ class Runs:
 
     def _begin(self, new: list[Run], contents: dict[str, bytes] | None = None) -> list[Run]:
         """Puts new runs on the disk, a fork with the files it starts from, and gives them to the workers: all of them, or none."""
-        needed = {run.id: self._admit(run) for run in new}
+        needed = {run.id: bytes_needed(run, self.limits.memory) for run in new}
         self._housekeeper.stop_idle()
         self._admission.reserve(new)
         try:
@@ -197,19 +196,13 @@ class Runs:
             self._delete(old)
         return new
 
-    def _admit(self, run: Run) -> int:
-        """The bytes its training needs. Raises Refusal when it can never have them."""
-        size = sizes(run.experiment, run.pairs)
-        admit(run.experiment, *size, self.limits.memory)
-        return training_bytes(run.experiment, *size)
-
     def _go_on(self, run: Run, order: str) -> None:
         if self._workers.ask(run, order):  # it was about to pause
             return
         self._workers.wait(run)
         if not (run.resumable or run.working):
             raise Refusal("runs.not_resumable")
-        needed = self._admit(run)
+        needed = bytes_needed(run, self.limits.memory)
         self._workers.settle(run)
         self._housekeeper.stop_idle()
         with self._admission.lock:

@@ -1,6 +1,6 @@
 """Reading uploads beside the page: in a process of its own, ended when it takes too long or too much memory. The page goes on meanwhile.
 
-`read` asks; `python -m playground.runs.reading` answers: one line about what was read, then lines of pairs.
+`read` asks; `python -m playground.runs.upload_process` answers: one line about what was read, then lines of pairs.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ TASKS: dict[str, Task] = {
         german.BEER,
     )
 }
-PATIENCE = 2000  # draws in a row that bring nothing new before a finite split counts as used up
+MAX_FRUITLESS_DRAWS = 2000  # draws in a row that bring nothing new before a finite split counts as used up
 
 
 def split_of(task: str, src: str) -> str | None:
@@ -79,7 +79,7 @@ def _drawn(task: Task, split: str, rng: random.Random) -> Iterator[Example]:
         return
     seen: set[str] = set()
     fruitless = 0
-    while fruitless < PATIENCE:
+    while fruitless < MAX_FRUITLESS_DRAWS:
         example = task.draw(rng, harder)
         if example.src in seen or _split(task.name, example.src) != split:
             fruitless += 1
@@ -98,7 +98,7 @@ def of_length(task: str, length: int, count: int, seed: int) -> tuple[Example, .
     """
     draw, rng = TASKS[task].draw_long, random.Random(f"{task} {length} {seed}")
     found: dict[str, Example] = {}
-    for _ in range(PATIENCE if draw else 0):
+    for _ in range(MAX_FRUITLESS_DRAWS if draw else 0):
         example = draw(rng, length)
         if example is None or len(found) == count:
             break

@@ -119,6 +119,20 @@ def test_bad_upload(visit):
     has_address(page, task="own")
 
     clear(page)
+    upload(page, "poem.txt", b"\n\n".join([b"I have been to the woods\nAnd there was no one but me"] * 6))
+    question = page.locator("#pg-question")
+    expect(question).to_contain_text("poem.txt")
+    expect(page.locator("#pg-reading")).to_have_attribute("data-pairs", "30")
+    page.locator("#pg-same-language").click()
+    expect(page.locator("#pg-reading")).to_have_attribute("data-pairs", "6")
+    expect(question).to_have_count(0)
+    expect(notices).to_have_count(0)
+
+    clear(page)
+    upload(page, "good.csv", "\n".join(",".join(pair) for pair in PAIRS[:30]).encode())
+    expect(page.locator("#pg-reading")).to_have_attribute("data-pairs", "30")
+
+    clear(page)
     page.locator("#pg-paste textarea").fill("only one column\nand another one")
     page.locator("#pg-read").click()
     expect(notices).to_contain_text(words("data.one_column", name="pasted text", line=1))

@@ -14,14 +14,14 @@ from playground.tasks.toy_tasks import TASKS, examples
 
 def test_entries_are_made_when_they_are_asked_for_and_once():
     made = []
-    drawn = LazySequence((made.append(n) or n * n for n in count()), 100)
-    assert (len(drawn), made) == (100, [])
-    assert drawn[3] == 9
+    lazy = LazySequence((made.append(n) or n * n for n in count()), 100)
+    assert (len(lazy), made) == (100, [])
+    assert lazy[3] == 9
     assert made == [0, 1, 2, 3]
-    assert drawn[2:5] == [4, 9, 16]
-    assert drawn[-1] == 99 * 99
+    assert lazy[2:5] == [4, 9, 16]
+    assert lazy[-1] == 99 * 99
     assert made == list(range(100))
-    assert drawn == [n * n for n in range(100)]
+    assert lazy == [n * n for n in range(100)]
     assert len(made) == 100
 
 
@@ -41,11 +41,11 @@ def test_what_is_not_there():
 
 
 def test_many_threads_see_the_same():
-    drawn, seen, start = LazySequence((n for n in count()), 5000), [], threading.Barrier(4)
+    lazy, seen, start = LazySequence((n for n in count()), 5000), [], threading.Barrier(4)
 
     def read():
         start.wait()
-        seen.append(list(drawn))
+        seen.append(list(lazy))
 
     threads = [threading.Thread(target=read) for _ in range(4)]
     for thread in threads:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,78 +11,17 @@ import pytest
 import torch
 
 from playground.choices import BUGS
-from playground.config import KNOBS, PAD, Experiment
+from playground.config import PAD, Experiment
 from playground.lessons import ablations, bugs
-from playground.lessons.controlled import CLOSE, SMALL, ControlledExperiment, Result, best, spread
-from playground.lessons.labs import KINDS, LABS
+from playground.lessons.controlled import CLOSE, ControlledExperiment, Result, best, spread
+from playground.lessons.labs import LABS
 from playground.runs.queue import train_inline
 from playground.training.metrics import build_eval_set
-from playground.variants import build
-from playground.words import LANGUAGES, entries
 from tests.training.corpora import corpus_of, training_of
 from tests.variants.varied import SRC, TGT, beside
 
 BENCHES = [name for name, lab in LABS.items() if isinstance(lab, ControlledExperiment)]
 TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, batch_size=4, validation_size=10, eval_every=2)
-
-UNSCALED, WIDE, UNORDERED, OPEN = {"attention_scale": False}, {"d_model": 64, "n_heads": 1}, {"positions": "none"}, {"residual": False}
-XAVIER, TWO, THREE = {"zero_init": False}, *({"encoder_layers": n, "decoder_layers": n} for n in (2, 3))
-PRE, LATE, AT_ONCE, LEARNED, ROTARY = {"norm": "pre"}, {"warmup": 40}, {"warmup": 0}, {"positions": "learned"}, {"positions": "rotary"}
-
-ASKED = {  # who judges (or the pairs that `which` judges), by what, what is the same for all arms, and in what each differs from SMALL
-    "embedding_scale": (best, "exact", {}, {"with": {}, "without": {"embedding_scale": False}}),
-    "attention_scale": (
-        ("narrow", "wide"), "exact", {},
-        {"narrow_with": {}, "narrow_without": UNSCALED, "wide_with": WIDE, "wide_without": WIDE | UNSCALED},
-    ),
-    "order": (
-        ("reverse", "sort"), "exact", {},
-        {"reverse_with": {}, "reverse_without": UNORDERED, "sort_with": {"task": "sort"}, "sort_without": {"task": "sort"} | UNORDERED},
-    ),
-    "encodings": (
-        ablations.layout, "exact", {},
-        {"interleaved": {}, "concatenated": {"variant": "concatenated"}, "learned": LEARNED, "rotary": ROTARY},
-    ),
-    "beyond": (ablations.farther, "harder", {"task": "sort"}, {"sinusoids": {}, "learned": LEARNED, "rotary": ROTARY}),
-    "warmup": (
-        ("post", "pre"), "exact", {"task": "sort", "optimiser": "adam", "learning_rate": 0.02, "steps": 220} | XAVIER | TWO,
-        {"post_with": LATE, "post_without": AT_ONCE, "pre_with": LATE | PRE, "pre_without": AT_ONCE | PRE},
-    ),
-    "skip": (best, "exact", XAVIER, {"with": {}, "without": OPEN}),
-    "deep": (
-        ("one", "three"), "exact", {"task": "copy", "steps": 200} | XAVIER,
-        {"one_with": {}, "one_without": OPEN, "three_with": THREE, "three_without": THREE | OPEN},
-    ),
-    "w_o": (best, "exact", XAVIER, {"with": {}, "without": {"variant": "identity_output"}}),
-    "heads": (ablations.between, "loss", {}, {arm: {"n_heads": n} for arm, n in (("one", 1), ("two", 2), ("four", 4), ("eight", 8))}),
-    "no_ffn": (best, "exact", {}, {"with": {}, "without": {"variant": "no_feed_forward"}}),
-    "shared": (ablations.lowest, "loss", {}, {name: {"share_embeddings": name} for name in ("none", "output", "all")}),
-    "smoothing": (best, "exact", {}, {"with": {"label_smoothing": 0.1}, "without": {}}),
-    "depth": (ablations.lowest, "loss", {"task": "addition", "steps": 400}, {"one": {}, "two": TWO}),
-    "scores": (
-        best, "exact", {},
-        {"scaled": {}, "dot": UNSCALED} | {name: {"variant": name} for name in ("additive", "bilinear", "cosine")},
-    ),
-    "batch_norm": (ablations.lowest, "loss", {}, {"layer": {}, "batch": {"variant": "batch_norm"}}),
-    "attention_dropout": (
-        best, "exact", {"task": "copy", "dropout": 0.2}, {"with": {}, "without": {"variant": "no_attention_dropout"}},
-    ),
-}  # fmt: skip
-BROKEN = {  # the bug, who judges, and what is the same for both arms
-    "leak_future": ("no_causal_mask", bugs.meters, {}),
-    "leak_source": ("no_source_mask", bugs.neighbours, {}),
-    "leak_memory": ("no_memory_mask", bugs.neighbours, {}),
-    "leak_shift": ("unshifted", bugs.meters, {}),
-    "leak_axis": ("softmax_over_queries", bugs.meters, {"steps": 250}),
-    "leak_norm": ("norm_over_positions", bugs.meters, {}),
-    "leak_view": ("view_for_transpose", bugs.meters, {}),
-    "leak_loss": ("padding_in_loss", bugs.meters, {}),
-    "leak_dropout": ("dropout_always", bugs.meters, {"task": "copy", "dropout": 0.2}),
-    "leak_inverted": ("inverted_mask", bugs.meters, {}),
-    "mystery": (bugs.bug_of(3), bugs._revealed, {"steps": 250, "dropout": 0.05}),
-}
-MEANT = ASKED | {name: (judge, "exact", base, {"right": {}, "broken": {"variant": bug}}) for name, (bug, judge, base) in BROKEN.items()}
-
 
 def made_up(**arms: list[float]) -> dict[str, list[Result]]:
     """Results with these shares of right sentences, one for each seed."""
@@ -93,106 +30,6 @@ def made_up(**arms: list[float]) -> dict[str, list[Result]]:
 
 def measured(**arms: dict[str, float]) -> dict[str, list[Result]]:
     return {arm: [Result(arm, 1, None, {}, numbers)] for arm, numbers in arms.items()}
-
-
-@pytest.mark.parametrize("name", BENCHES)
-def test_its_arms_can_be_trained_side_by_side(name):
-    bench = LABS[name]
-    assert bench.kind in KINDS
-    assert 2 <= len(bench.arms_of(1)) <= 5
-    made = {arm: bench.experiment(arm, 3) for arm in bench.arms_of(3)}
-    assert len({tuple(experiment.flat().items()) for experiment in made.values()}) == len(made)  # no two arms are the same
-    for arm, experiment in made.items():
-        assert experiment.training.seed == 3
-        assert bench.recognise(train_inline.new_run(experiment)) == (arm, 3)
-        changed = {knob for knob, value in experiment.flat().items() if value != (SMALL | dict(bench.base)).get(knob, KNOBS[knob].default)}
-        assert changed <= {*bench.arms_of(3)[arm], "seed"}
-    assert bench.recognise(train_inline.new_run(Experiment())) is None
-
-
-@pytest.mark.parametrize("name", BENCHES)
-def test_it_trains_and_judges_what_its_question_is_about(name):
-    bench, (judge, judged, base, arms) = LABS[name], MEANT[name]
-    assert inspect.getclosurevars(bench.judge).nonlocals.get("pairs", bench.judge) == judge
-    assert bench.judged == judged
-    assert bench.is_mystery == (name == "mystery")
-    assert bench.measures == (("token_accuracy", "exact_match") if bench.kind == "leak" else ("exact_match",))
-    assert list(bench.arms_of(3)) == list(arms)
-    for arm, own in arms.items():
-        assert bench.experiment(arm, 3) == Experiment().with_(**SMALL | base | own, seed=3)
-
-
-def test_what_else_is_measured():
-    more = {name: bench.more for name in BENCHES if (bench := LABS[name]).more}
-    padded = dict.fromkeys(("leak_source", "leak_memory", "mystery"), bugs.padded)
-    assert more == padded | {"leak_dropout": bugs.without_dropout, "beyond": ablations.harder}
-
-
-@pytest.mark.parametrize("name", BENCHES)
-def test_its_words_say_how_long_and_how_large(name):
-    bench = LABS[name]
-    for experiment in (bench.experiment(arm, 1) for arm in bench.arms_of(1)):
-        training = experiment.training
-        steps = {int(number) for number in re.findall(r"(\d+) steps of", bench.say("en", "about"))}
-        assert steps == {training.steps}
-        assert f"{training.steps} steps of {training.batch_size}" in bench.say("en", "about")
-        assert f"{training.steps} " in bench.say("zh", "about")
-        assert f"d_model {experiment.model.d_model}" in bench.say("en", "about")
-
-
-@pytest.mark.parametrize("name", sorted(set(BENCHES) - {"w_o", "no_ffn", "encodings", "beyond", "shared", "depth", "scores", "batch_norm"}))
-def test_arms_that_are_compared_have_as_many_parameters(name):
-    """But where the part in question is made of them. The pairs of a question are compared each with its own twin."""
-    bench, counts = LABS[name], {}
-    for arm in bench.arms_of(1):
-        config = bench.experiment(arm, 1).model
-        counts.setdefault(arm.rpartition("_")[0], set()).add(sum(parameter.numel() for parameter in build(config, 30, 30).parameters()))
-    assert all(len(found) == 1 for found in counts.values())
-
-
-@pytest.mark.parametrize(
-    ("name", "widths"),
-    [
-        ("heads", {"one": 32, "two": 16, "four": 8, "eight": 4}),
-        ("attention_scale", {"narrow_with": 8, "narrow_without": 8, "wide_with": 64, "wide_without": 64}),
-    ],
-)
-def test_how_wide_a_head_is(name, widths):
-    models = {arm: LABS[name].experiment(arm, 1).model for arm in widths}
-    assert {arm: model.d_model // model.n_heads for arm, model in models.items()} == widths
-    assert all(str(width) in LABS[name].say("en", "question") for width in widths.values())
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", BENCHES)
-def test_all_its_sentences_can_be_said(name, language):
-    bench = LABS[name]
-    for key in ("title", "question", "about", *(f"guess_{guess}" for guess in bench.guesses), *(f"name_{arm}" for arm in bench.arms_of(1))):
-        assert bench.say(language, key)
-    kinds = [
-        "exact",
-        "tokens",
-        "loss",
-        "train",
-        *({"padded": bugs.padded, "quiet": bugs.without_dropout, "harder": ablations.harder}.items()),
-    ]
-    kinds = [kind if isinstance(kind, str) else kind[0] for kind in kinds if isinstance(kind, str) or kind[1] is bench.more]
-    numbers = {f"{arm}_{kind}": 12.5 for arm in bench.arms_of(1) for kind in kinds} | {"seeds": 2, "spread": 1.5}
-    for guess in bench.guesses:
-        assert bench.say(language, f"why_{guess}", **numbers)
-    for arm in bench.arms_of(1):
-        for measure in bench.measures if len(bench.measures) > 1 else ():
-            assert bench.say(language, f"name_{arm}_{measure}")
-    for kind in ("arm", "seed", *kinds):
-        assert bench.say(language, f"name_{kind}")
-
-
-@pytest.mark.parametrize("name", BENCHES)
-def test_it_has_no_words_that_nobody_says(name):
-    bench = LABS[name]
-    asked = {"title", "question", "about", *(f"{what}_{guess}" for what in ("guess", "why") for guess in bench.guesses)}
-    asked |= {f"name_{arm}" for arm in bench.arms_of(1)} | {"show_course", "caption_course", "show_ends", "caption_ends"}
-    assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{bench.area}.")} <= asked
 
 
 def test_a_whole_experiment_on_the_command_lines_way():

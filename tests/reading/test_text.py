@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from playground.reading import text
-from playground.reading.text import MOST_MARKS, is_symbol, normalise
+from playground.reading.text import MAX_MARKS, is_symbol, normalise
 from tests.thoroughness import examples_at_night
 
 any_text = st.text(st.characters(codec=None), max_size=30)  # lone surrogates and control characters too
@@ -118,7 +118,7 @@ def test_time_grows_with_the_length(unit):
 
 
 def test_more_marks_than_a_character_can_carry():
-    assert normalise("a" + "\u0316" * 99 + "b") == "a" + "\u0316" * MOST_MARKS + "b"
+    assert normalise("a" + "\u0316" * 99 + "b") == "a" + "\u0316" * MAX_MARKS + "b"
 
 
 @given(any_text)

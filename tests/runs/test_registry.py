@@ -7,6 +7,8 @@ import pytest
 
 from playground.config import Refusal
 from playground.queries.reader import Reader
+from playground.reading.formats import limits as sizes
+from playground.runs import recording
 from playground.runs.names import owner_of
 from playground.training.loop import Training
 from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, at_step, curve, done, limits, same_parameters, same_replay, tiny, wait
@@ -214,6 +216,15 @@ def test_a_fork_of_a_running_run_and_of_own_data(runs):
     assert runs.pairs("") is None
 
 
+def test_own_data_that_are_too_large_to_be_kept_leave_no_run(runs, monkeypatch):
+    monkeypatch.setattr(sizes, "JSON_LIMIT", 1000)
+    with pytest.raises(Refusal) as refusal:
+        runs.create(tiny(task="own", own="upload"), ME, pairs=PAIRS)
+    assert refusal.value.key == "data.too_large_to_keep"
+    assert runs.mine(ME) == []
+    assert list(runs.store.root.iterdir()) == []
+
+
 def test_remade_it_is_the_same_run_of_another_owner(runs):
     source = done(runs.create(tiny(), ME))
     again = done(runs.remake(source.id, YOU))
@@ -226,8 +237,10 @@ def test_remade_it_is_the_same_run_of_another_owner(runs):
     assert again.credit == PAIRS.credit
 
 
-def test_readers_see_parameters_of_one_step_while_it_trains(runs):
+def test_readers_see_parameters_of_one_step_while_it_trains(runs, monkeypatch):
     """Whatever step a snapshot says it is from, its parameters are exactly those the solitary twin had then."""
+    monkeypatch.setattr(recording, "PULSE", 0.0)  # a snapshot after every step
+    monkeypatch.setattr(recording, "LIVE_SHARE", 1e9)
     experiment = tiny(steps=100)
     twins, training = {}, Training(experiment, CORPORA.get(experiment))
     for step in training.steps():

@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from playground.config import Refusal
+from playground.runs import registry
+from playground.runs.run import UNFINISHED, Run
 from tests.runs.tiny import ME, YOU, at_step, done, limits, tiny, wait
 
 
@@ -115,6 +117,28 @@ def test_an_experiment_that_cannot_be_written_leaves_nothing_and_frees_its_place
     assert [done(run).status for run in made] == ["done"] * 3
 
 
+def test_a_run_that_a_full_disk_refuses_leaves_nothing_on_it(runs, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("playground.runs.disk.files._write_new", full)
+    with pytest.raises(Refusal, match="disk"):
+        runs.create(tiny(), ME)
+    assert list(runs.store.root.iterdir()) == []
+
+
+def test_runs_may_come_and_go_while_they_are_counted(runs, monkeypatch):
+    made = [done(runs.create(tiny(steps=1), ME)) for _ in range(3)]
+    there = runs._admission.runs
+
+    def unfinished(run):
+        there.pop(made[0].id, None)  # somebody deletes it at that very moment
+        return run.status in UNFINISHED
+
+    monkeypatch.setattr(Run, "unfinished", property(unfinished))
+    assert done(runs.create(tiny(steps=1), ME)).status == "done"
+
+
 def test_the_limits_hold_when_twenty_come_at_once(serve, aside):
     runs = serve(limits(runs_each=2, runs_unfinished=5))
     start, refused, most = threading.Barrier(20), [], []
@@ -160,7 +184,7 @@ def test_a_run_that_is_deleted_while_it_is_resumed_is_gone(runs, aside, monkeypa
     run = at_step(runs.create(tiny(steps=100_000), ME), 1)
     runs.stop(run.id, ME)
     done(run)
-    gate = Gate(monkeypatch, runs, "_admit")
+    gate = Gate(monkeypatch, registry, "bytes_needed")
     try:
         resumed = aside(runs.resume, run.id, ME)
         assert gate.reached.wait(20)

@@ -17,14 +17,14 @@ def read_anki(sources: Sequence[Source]) -> Table | None:
     """One file that begins with Anki's own lines. Columns of tags, decks and ids are left away; what is said to be HTML becomes text."""
     lines = sources[0].lines if len(sources) == 1 else []
     heads = list(takewhile(lambda line: line.startswith("#"), lines))
-    told = {key.strip(): value.strip("\r\n ") for key, _, value in (line[1:].partition(":") for line in heads)}
-    if "separator" not in told and told.get("html") not in ("true", "false"):
+    directives = {key.strip(): value.strip("\r\n ") for key, _, value in (line[1:].partition(":") for line in heads)}
+    if "separator" not in directives and directives.get("html") not in ("true", "false"):
         return None
-    delimiter = _delimiter(told, lines[len(heads) :])
+    delimiter = _delimiter(directives, lines[len(heads) :])
     rows = even_rows(lines, delimiter, len(heads))
-    about = {int(told[key]) - 1 for key in _ABOUT if told.get(key, "").isdecimal() and len(told[key]) < 4}
-    is_html = told.get("html") == "true"
-    names = next(csv_rows([told["columns"]], delimiter)).cells if "columns" in told else []
+    about = {int(directives[key]) - 1 for key in _ABOUT if directives.get(key, "").isdecimal() and len(directives[key]) < 4}
+    is_html = directives.get("html") == "true"
+    names = next(csv_rows([directives["columns"]], delimiter)).cells if "columns" in directives else []
     return Table(
         "anki",
         [Row(number, [], "header") for number in range(1, len(heads) + 1)]
@@ -33,9 +33,9 @@ def read_anki(sources: Sequence[Source]) -> Table | None:
     )
 
 
-def _delimiter(told: dict[str, str], lines: Sequence[str]) -> str:
-    """The separator by its name or its sign; where none is told, the first that the first note holds."""
-    name = told.get("separator", "").casefold()
+def _delimiter(directives: dict[str, str], lines: Sequence[str]) -> str:
+    """The separator by its name or its sign; where there is none, the first that the first note holds."""
+    name = directives.get("separator", "").casefold()
     if name:
         return _SEPARATORS.get(name, name[0])
     first = next(iter(lines), "")

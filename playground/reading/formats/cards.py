@@ -9,7 +9,7 @@ from playground.reading.formats.items import bounded
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
 from playground.reading.formats.table import Row, Source, Table
 
-_FEWEST = 3  # cards on a line
+_MIN_CARDS = 3  # cards on a line
 _ENTRY = re.compile(r"(\S+) (?:(\S+) )?\[([^\[\]]*)\] /(.+)/\s*", re.DOTALL)
 _COLUMNS = ("simplified", "meaning", "traditional", "pinyin")
 
@@ -22,7 +22,7 @@ def read_cards(sources: Sequence[Source]) -> Table | None:
     sample = [piece for line in lines[:SAMPLE] for piece in _pieces(line)]
     between = "\t" if _are_cut(sample, "\t") else "," if len(lines) == 1 and _are_cut(sample, ",") else ""
     ended = len(lines) > 1 and all(line.endswith(";") for line in lines[:SAMPLE])
-    if not between or not (ended or len(sample) >= _FEWEST * len(lines[:SAMPLE])):
+    if not between or not (ended or len(sample) >= _MIN_CARDS * len(lines[:SAMPLE])):
         return None
     pieces = (piece for line in lines for piece in _pieces(line))
     return Table("cards", [bounded(number, piece.split(between, COLUMN_LIMIT)) for number, piece in enumerate(pieces, 1)], unit="item")

@@ -26,7 +26,7 @@ from playground.reading.formats.languages import NAMES, coded, folded, is_langua
 from playground.reading.formats.limits import COLUMN_LIMIT
 
 _INNER = (".text", ".value", ".content", ".sentence", ".string")  # what a source or target that is an object calls its sentence
-_LONGEST = 40  # characters of a name
+_MAX_NAME_CHARACTERS = 40
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")  # sourceText
 _BRACKETS = re.compile(r"([^()\[\]（）]+?)\s*[(\[（]([^()\[\]（）]+)[)\]）]")
 _BETWEEN = re.compile(r"[\s_\-/.,:;|&+'’]+|(?<=\D)(?=\d)|(?<=\d)(?=\D)")
@@ -57,9 +57,9 @@ def plain(name: str) -> str:
 @lru_cache(maxsize=2000)
 def meaning(name: str) -> Meaning | None:
     """What a name of one word or several says about its column ("English sentence", "text_de", "Wort (Englisch)", "英文翻译"), or None."""
-    text = name[: 2 * _LONGEST].strip()
+    text = name[: 2 * _MAX_NAME_CHARACTERS].strip()
     text = (text.strip("*_") if text[:1] == text[-1:] else text).rstrip(_ENDS)
-    if not text or len(text) > _LONGEST or text.startswith(_BULLETS):
+    if not text or len(text) > _MAX_NAME_CHARACTERS or text.startswith(_BULLETS):
         return None
     if whole := _of_word(text):
         return whole

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from playground.config import Refusal
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
 from playground.reading.formats.records import csv_rows, even_rows, is_filled, measure, row_width, too_long
-from playground.reading.formats.separators import STOPS, WEAK, find_mark
+from playground.reading.formats.separators import STOPS, WEAK, find_separator
 from playground.reading.formats.table import Row, Source, Table
 
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # a first line that only Excel understands
@@ -105,7 +105,7 @@ def read_csv(sources: Sequence[Source]) -> Table | None:
             escaped = [line.replace('\\"', '""') for line in lines]
             other = guess_of(escaped[:SAMPLE])
             lines, guess = (escaped, other) if other > guess else (lines, guess)
-        if not guess.delimiter or ((not guess.tight or guess.share < 0.9) and find_mark(lines, WEAK)):
+        if not guess.delimiter or ((not guess.tight or guess.share < 0.9) and find_separator(lines, WEAK)):
             return None
         delimiter = guess.delimiter
     head = [Row(1, [], "header")] if start else []

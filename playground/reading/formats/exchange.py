@@ -10,12 +10,13 @@ from typing import NamedTuple
 from playground.config import Refusal
 from playground.reading.formats.columns import CREDITS
 from playground.reading.formats.items import CELL_LIMIT, bounded, within
-from playground.reading.formats.limits import COLUMN_LIMIT, MOST_LINES
+from playground.reading.formats.limits import COLUMN_LIMIT, MAX_LINES
 from playground.reading.formats.table import Row, Source, Table
 from playground.reading.formats.xml_events import Events, parse, root
 from playground.reading.text import normalise
 
 _CODES = {"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "sm", "em"}  # what they hold is formatting, not text
+_REGION = re.compile("(?!zh-(tw|hk|mo))[a-z]{2,3}-([a-z]{2}|[0-9]{3})")  # a region where the language has no script of its own
 _BEGUN = ("new", "initial")  # states in which a target may be no more than a copy of the source
 _ASIDE = {"alt-trans", "matches", "glossary", "originalData", "header", "note", "notes", "context-group", "prop-group", "count-group"}
 
@@ -43,21 +44,26 @@ class _Units(Events):
         if known not in self.languages:
             if len(self.names) == COLUMN_LIMIT:
                 raise Refusal("data.too_many_columns", name=self.name, limit=COLUMN_LIMIT)
+            self.languages[known] = len(self.names)
             self.names.append(normalise(language)[:60])
-            self.languages[known] = len(self.languages)
         return self.languages[known]
 
     def add(self, line: int, variants: Sequence[tuple[str, str]], fault: str = "") -> None:
-        if len(self.units) == MOST_LINES or len(self.units) * len(self.names) > CELL_LIMIT:
-            raise Refusal("data.too_many_items", name=self.name, limit=MOST_LINES)
+        if len(self.units) == MAX_LINES or len(self.units) * len(self.names) > CELL_LIMIT:
+            raise Refusal("data.too_many_items", name=self.name, limit=MAX_LINES)
         self.units.append(_Unit(line, tuple((self.place(language), text) for language, text in variants), fault))
 
     def table(self, kind: str, source: str | None) -> Table:
         """The columns are the languages, that of the `source` first. Line numbers, unless several units are on one line."""
         if not self.units:
             raise Refusal("data.no_units", name=self.name)
+        for code, alone in self._called_twice():
+            self.languages[code] = self.languages[alone]
+        places = sorted(set(self.languages.values()))
+        if len(places) == 1:
+            raise Refusal("data.one_language", name=self.name, only=self.names[places[0]])
         first = self._find(source) if source else None
-        order = sorted(range(len(self.names)), key=lambda place: place != first)
+        order = sorted(places, key=lambda place: place != first)
         lines = [unit.line for unit in self.units]
         by_line = all(one < two for one, two in pairwise(lines))
         pair = (0, 1) if first is not None and len(order) == 2 else None
@@ -69,15 +75,27 @@ class _Units(Events):
         known = language.strip().casefold().replace("_", "-")
         if known in self.languages:
             return self.languages[known]
-        kin = [place for name, place in self.languages.items() if name.partition("-")[0] == known.partition("-")[0]]
-        return kin[0] if len(kin) == 1 else None
+        kin = {place for name, place in self.languages.items() if name.partition("-")[0] == known.partition("-")[0]}
+        return kin.pop() if len(kin) == 1 else None
+
+    def _called_twice(self) -> list[tuple[str, str]]:
+        """Languages that are called by two names: ("de-de", "de") where this is the only region of German and no unit has both."""
+        found = []
+        for alone in self.languages:
+            regions = [code for code in self.languages if code.startswith(f"{alone}-")]
+            if len(regions) == 1 and _REGION.fullmatch(regions[0]):
+                both = {self.languages[alone], self.languages[regions[0]]}
+                if not any(both <= {place for place, _ in unit.variants} for unit in self.units):
+                    found.append((regions[0], alone))
+        return found
 
     def _rows(self, order: Sequence[int], by_line: bool) -> Iterator[Row]:
         """A row for each wording: the first of one language goes with the first of another, and so on, the last with all that are left."""
+        columns = list(self.languages.values())  # of each place, in the order of the places
         for number, unit in enumerate(self.units, 1):
             said: dict[int, list[str]] = {}
             for place, text in unit.variants:
-                said.setdefault(place, []).append(text)
+                said.setdefault(columns[place], []).append(text)
             for turn in range(max(map(len, said.values()), default=1)):
                 cells = [said[place][min(turn, len(said[place]) - 1)] if place in said else "" for place in order]
                 yield bounded(unit.line if by_line else number, cells, unit.fault)
@@ -128,8 +146,6 @@ def read_tmx(sources: Sequence[Source]) -> Table | None:
     if len(sources) != 1 or root(sources[0]).casefold() != "tmx":
         return None
     memory = parse(sources[0], _Tmx)
-    if len(memory.names) == 1:
-        raise Refusal("data.one_language", name=memory.name, only=memory.names[0])
     return memory.table("tmx", memory.source)
 
 

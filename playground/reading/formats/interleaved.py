@@ -1,6 +1,6 @@
 """Interleaved text: one file in which a line of the source is followed by the line of the target.
 
-Nothing in such a file says so but its lines: their labels, the blank lines between pairs, the writing or the spelling of two languages
+Nothing in such a file says so but its lines: their labels, the blank lines between pairs, the scripts or the spelling of two languages
 in turn. Without one of these it is not recognised, for a line too many would shift all that follow.
 """
 
@@ -15,7 +15,7 @@ from math import log
 
 from playground.reading.formats.columns import is_language
 from playground.reading.formats.keyed import unquoted
-from playground.reading.formats.language_id import tongue, writing
+from playground.reading.formats.language_id import line_language, line_script
 from playground.reading.formats.limits import SAMPLE
 from playground.reading.formats.names import direction, role
 from playground.reading.formats.records import too_long
@@ -23,13 +23,13 @@ from playground.reading.formats.table import Row, Source, Table
 
 _LABEL = re.compile(r"\s*(?:[-*•] )?(?:([^\W\d_][\w-]{0,14}) ?([:：>\t])|[\[(<]([^\W\d_][\w-]{0,14})[\])>])")
 _RULE = re.compile(r"[-=*_~#\s]*")
-_MOST_LABELS = 6
-_FEWEST = 20  # lines from which two languages can be told
+_MAX_LABELS = 6
+_MIN_LINES = 20  # from which two languages can be told apart
 _RIGHT = 0.8  # of the lines, left out one by one, fall on their own side; in one language less than half
-_MOST = 8.0  # log of the odds that a line's spelling may say
-_SLIP = 10.0  # of the odds that no line is missing or too many
-_KNOWN = 1.0  # of the odds from which on something is known of a line
-_BEGINNING = 100  # characters of a line that say what language it is in
+_MAX_LOG_ODDS = 8.0  # log of the odds that a line's spelling may say
+_SLIP = 10.0  # log of the odds that no line is missing or too many
+_KNOWN = 1.0  # log of the odds from which on something is known of a line
+_MAX_LINE_CHARACTERS = 100  # that say what language it is in
 
 
 def read_labelled(sources: Sequence[Source]) -> Table | None:
@@ -40,7 +40,7 @@ def read_labelled(sources: Sequence[Source]) -> Table | None:
     filled = [line for line in lines[:SAMPLE] if not _RULE.fullmatch(line)]
     counts = Counter(label for label in map(_label, filled) if label)
     labels = [label for label, count in counts.items() if count > 1 and count * 10 >= len(filled)]
-    if not 1 < len(labels) <= _MOST_LABELS or sum(counts[label] for label in labels) * 10 < len(filled) * 9:
+    if not 1 < len(labels) <= _MAX_LABELS or sum(counts[label] for label in labels) * 10 < len(filled) * 9:
         return None
     if _are_cells([line for line in filled if _label(line) in labels], labels):
         return None
@@ -107,15 +107,15 @@ def read_interleaved(sources: Sequence[Source]) -> Table | None:
     lines = sources[0].lines
     blocks = list(_blocks(lines))
     if len(blocks) > 1 and sum(len(block) == 2 for block in blocks) * 10 >= len(blocks) * 9:
-        return Table("interleaved", [_pair(lines, block) if len(block) == 2 else _orphan(lines, block) for block in blocks])
+        return Table("interleaved", [_pair(lines, block) if len(block) == 2 else _orphan(lines, block) for block in blocks], by_order=True)
     filled = [place for block in blocks for place in block]
     if sum(len(block) == 1 for block in blocks) * 10 >= len(blocks) * 9:  # a blank line after every line says nothing
         blocks = [filled]
-    for sides in (partial(_by_kind, _script), partial(_by_kind, _tongue), _by_letters):
+    for sides in (partial(_by_kind, _script), partial(_by_kind, _language), _by_letters):
         languages = dict(zip(filled, sides([lines[place] for place in filled]), strict=False))
         rows = [row for block in blocks for row in _turns(lines, block, languages)] if languages else []
         if rows and sum(not row.fault for row in rows) * 20 >= len(filled) * 9:
-            return Table("interleaved", rows)
+            return Table("interleaved", rows, by_order=sides is _by_letters)
     return None
 
 
@@ -165,18 +165,14 @@ def _by_kind(kind_of: Callable[[str], tuple[str, float]], lines: Sequence[str]) 
     return found if 10 * right >= 9 * said.total() else []
 
 
-def _tongue(line: str) -> tuple[str, float]:
-    return tongue(line), 4.5
+def _language(line: str) -> tuple[str, float]:
+    return line_language(line), 4.5
 
 
 def _script(line: str) -> tuple[str, float]:
-    """The writing most letters of a line are in; any kana make it Japanese. A word of few letters may be a name."""
-    letters = filter(str.isalpha, set(line[:_BEGINNING]))
-    counts = {"LATIN": sum(1 for _ in letters)} if line.isascii() else Counter(map(writing, letters))
-    if "HIRAGANA" in counts or "KATAKANA" in counts:
-        return "JAPANESE", 6.0
-    most, script = max(((count, name) for name, count in counts.items()), default=(0, ""))
-    return (script, min(6.0, 1.5 * most)) if most else ("", 0.0)
+    """The script of a line; that of few letters may be a name's."""
+    script, letters = line_script(line)
+    return script, 6.0 if script == "JAPANESE" else min(6.0, 1.5 * letters)
 
 
 def _by_letters(lines: Sequence[str]) -> list[int]:
@@ -185,7 +181,7 @@ def _by_letters(lines: Sequence[str]) -> list[int]:
     Naive Bayes over groups of three letters, learnt from every second line at the beginning of the file. That there are two languages
     is believed if lines left out of what is learnt mostly fall on their own side; in one language about half of them do.
     """
-    if len(lines) < _FEWEST:
+    if len(lines) < _MIN_LINES:
         return []
     sample = [tuple(dict.fromkeys(_groups(line))) for line in lines[:SAMPLE]]
     sides = [Counter(group for groups in set(sample[parity::2]) for group in groups) for parity in (0, 1)]  # what is repeated counts once
@@ -201,7 +197,7 @@ def _by_letters(lines: Sequence[str]) -> list[int]:
 
 
 def _groups(line: str) -> Iterator[tuple[str, str, str]]:
-    text = f" {line[:_BEGINNING].casefold()} "
+    text = f" {line[:_MAX_LINE_CHARACTERS].casefold()} "
     return zip(text, text[1:], text[2:], strict=False)
 
 
@@ -213,7 +209,7 @@ def _smooth(scores: Sequence[float]) -> list[int]:
     """
     best, came = (0.0, 0.0), []
     for place, score in enumerate(scores):
-        gain = max(-_MOST, min(_MOST, score)) * (-1 if place % 2 else 1)
+        gain = max(-_MAX_LOG_ODDS, min(_MAX_LOG_ODDS, score)) * (-1 if place % 2 else 1)
         came.append((0 if best[0] >= best[1] - _SLIP else 1, 1 if best[1] >= best[0] - _SLIP else 0))
         best = (max(best[0], best[1] - _SLIP) + gain, max(best[1], best[0] - _SLIP) - gain)
     state, turns = int(best[1] > best[0]), []

@@ -8,12 +8,12 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.reading.formats.columns import CREDITS, is_language, look, pair_of, plain, ranks
-from playground.reading.formats.limits import COLUMN_LIMIT, LINE_LIMIT, MOST_LINES, SAMPLE, UNPACKED_LIMIT
+from playground.reading.formats.limits import COLUMN_LIMIT, LINE_LIMIT, MAX_LINES, SAMPLE, UNPACKED_LIMIT
 from playground.reading.formats.table import Notes, Row, Table
-from playground.reading.formats.values import cell_of, flat, records, told_apart
+from playground.reading.formats.values import cell_of, flat, records, texts_by_language
 from playground.reading.text import normalise
 
-CELL_LIMIT = 10 * MOST_LINES  # cells in all rows together
+CELL_LIMIT = 10 * MAX_LINES  # cells in all rows together
 VALUE_LIMIT = CELL_LIMIT // 2  # values in one document that is in memory as a whole
 BROKEN = object()  # stands for an item that can't be read
 _KEPT, _CUT = 1000, "…" * LINE_LIMIT
@@ -43,8 +43,8 @@ class _Collected:
         self.put(number, row)
 
     def put(self, number: int, row: list | str) -> None:
-        if len(self.rows) == MOST_LINES or self.cells > CELL_LIMIT:
-            raise Refusal("data.too_many_items", name=self.name, limit=MOST_LINES)
+        if len(self.rows) == MAX_LINES or self.cells > CELL_LIMIT:
+            raise Refusal("data.too_many_items", name=self.name, limit=MAX_LINES)
         if self.size > UNPACKED_LIMIT:
             raise Refusal("data.unpacked_too_large", name=self.name, limit=UNPACKED_LIMIT // 1024**2)
         self.rows.append((number, row))
@@ -53,8 +53,8 @@ class _Collected:
         if isinstance(value, dict) and not value.get("truncated_cells"):
             for record in records(value):
                 self.add(number, flat(record))
-        elif isinstance(value, list | tuple) and (told := told_apart(value)):
-            self.add(number, flat(told))
+        elif isinstance(value, list | tuple) and (languages := texts_by_language(value)):
+            self.add(number, flat(languages))
         elif isinstance(value, list | tuple):
             self.add(number, ((self._key(place), cell_of(inner)) for place, inner in enumerate(value)))
         elif value is None:
@@ -159,8 +159,8 @@ def within(rows: Iterable[Row], name: str) -> Iterator[Row]:
     size = 0
     for count, row in enumerate(rows, 1):
         size += sum(map(len, row.cells))
-        if count > MOST_LINES:
-            raise Refusal("data.too_many_items", name=name, limit=MOST_LINES)
+        if count > MAX_LINES:
+            raise Refusal("data.too_many_items", name=name, limit=MAX_LINES)
         if size > UNPACKED_LIMIT:
             raise Refusal("data.unpacked_too_large", name=name, limit=UNPACKED_LIMIT // 1024**2)
         yield row

@@ -11,7 +11,7 @@ from playground.reading.formats.columns import is_language
 from playground.reading.formats.items import bounded
 from playground.reading.formats.limits import LINE_LIMIT, SAMPLE
 from playground.reading.formats.names import columns_of, direction_of
-from playground.reading.formats.table import Row, Source, Table, told
+from playground.reading.formats.table import Row, Source, Table, comment_row
 
 _NAMED = (".properties", ".strings", ".yaml", ".yml")
 _REMARK = re.compile(r"\s*(#|//|/\*|\*|!|---\s*$|%YAML)")
@@ -56,7 +56,7 @@ def read_texts(sources: Sequence[Source]) -> Table | None:
 
 
 def _row(number: int, line: str, entry: _Entry | None) -> Row:
-    return bounded(number, [entry.key, entry.text]) if entry else told(number, line)
+    return bounded(number, [entry.key, entry.text]) if entry else comment_row(number, line)
 
 
 def _two(one: Source, two: Source) -> Table:
@@ -144,7 +144,7 @@ def _sentences(lines: Sequence[str]) -> Iterator[Row]:
             begun.setdefault(found[2], number)
             said.setdefault(found[2], {})[found[1]] = found[3] if found[1] in "ST" else found[3].partition("\t")[2]
         else:
-            others.append(told(number, line))
+            others.append(comment_row(number, line))
     kind = next((kind for kind in "TDH" if any(kind in texts for texts in said.values())), "T")
     rows = [bounded(begun[number], [texts.get("S", ""), texts.get(kind, "")]) for number, texts in said.items()]
     yield from sorted([*rows, *others], key=lambda row: row.line)

@@ -1,23 +1,28 @@
-"""Tongues: which writing a letter is of, and which language a short line in Latin letters is in.
+"""Which script a letter or a line is in, and which language lines in Latin, Cyrillic or Arabic letters are in.
 
 The language is told by the smallest words and by letters that few languages have: enough to see that two languages take turns in a file
-of a few lines. It is no judge of a single one.
+of a few lines, or that they don't. It is no judge of a single line.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
+from operator import itemgetter
 
 _WORDS = {
-    "en": "the is are you i he she it we they to of and do does not this that what how my your have has was with where good i'm can no yes",
-    "de": "der die das ist sind ich du er sie es wir nicht und ein eine zu wie was mein dein haben hat war mit wo guten den auf kann ja",
+    "en": "the is are you i he she it we they to of and do does not this that what how my your have has was with where good i'm can no yes "
+    "in a an for on at by from be been were will would could had his her him them their there who when which if or but so as all me",
+    "de": "der die das ist sind ich du er sie es wir nicht und ein eine zu wie was mein dein haben hat war mit wo guten den auf kann ja "
+    "in an so",
     "fr": "le la les est sont je tu il elle nous vous ne pas et un une de du des que qui mon ma ton c'est j'ai avec où bonjour dans à au",
     "es": "el la los las es son yo tú él ella no y un una de del que qué mi tu está con dónde cómo por para muy hola lo se en me buenos",
     "it": "il lo la i gli le è sono io tu lui lei non e un una di del che mi mio tuo ha ho con dove come per molto ciao si in buon questo",
     "pt": "o a os as é são eu tu ele ela não e um uma de do da que meu seu está com onde como por para muito você se em me bom isso ao",
-    "nl": "de het een is zijn ik jij hij zij wij niet en van te dat wat hoe mijn jouw heeft was met waar goede je op dit er ben naar",
+    "nl": "de het een is zijn ik jij hij zij wij niet en van te dat wat hoe mijn jouw heeft was met waar goede je op dit er naar in had",
     "sv": "det den en ett är jag du han hon vi de inte och att som vad hur min din har var med god på i av till för om sig",
     "da": "det den en et er jeg du han hun vi de ikke og at som hvad hvor min din har var med god på i af til for om sig",
     "pl": "to jest są ja ty on ona my nie i w na z się co jak mój twój ma był gdzie dzień do że czy bardzo ten ta po jestem",
@@ -29,46 +34,89 @@ _WORDS = {
     "id": "yang ini itu saya kamu dia kami tidak dan di ke dari apa bagaimana adalah ada dengan mana selamat sangat untuk",
     "vi": "là tôi bạn anh không và của này gì một có được ở đâu rất cho với những các",
     "eo": "la estas mi vi li ŝi ni ne kaj de kio kiel mia via havas kun kie al en tre ĉu bona",
+    "ru": "и в не на я что он она это как с ты мы вы они но да нет у меня мой был где есть по все за из к для так",
+    "uk": "і в не на я що він вона це як з ти ми ви вони але так ні у мене мій був де є по всі за із до для та",
+    "bg": "и в не на аз че той тя това как с ти ние вие те но да е съм са ли мой беше къде по всички за от към към ще се",
+    "sr": "и у не на ја да он она то како са ти ми ви они али је сам су ли мој био где по све за од ка ће се",
+    "ar": "في من على إلى هذا هذه ما لا أن هو هي أنا أنت مع هل كان لم عن أو كل",
+    "fa": "در از به که این را با است آن من تو او ما شما نه هر یک بود برای تا",
     "la": "est sunt ego tu non et in ad cum quid ubi meus tuus sed qui quae hoc esse erat",
 }
 _LETTERS = {
     "de": "ßäöü", "fr": "êèùœîûéàçôëï", "es": "ñ¿¡áéíóú", "pt": "ãõáéíóúâêôàç", "it": "ìòàèéù", "nl": "ëïé", "sv": "åäö", "da": "æøå",
     "pl": "łąęśżźćńó", "cs": "řěůžščáéíýú", "ro": "țșăâî", "hu": "őűáöéíóúü", "fi": "äö", "tr": "ğışçöü", "eo": "ĉĝĵŝŭ",
+    "ru": "ыэъё", "uk": "іїєґ", "bg": "ъ", "sr": "ђјљњћџ", "ar": "ةأإى", "fa": "پچگیک",
     "vi": "ơưđạảấầậắệềếểọốồộớờợủứừựáàéèíìóòúùâêô",
 }  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-_BEGINNING = 100  # characters of a line that are looked at
+_MAX_LINE_CHARACTERS = 100  # that are looked at
 
 
 def _weights() -> dict[str, list[tuple[str, float]]]:
     """Word or letter -> languages, each with the more weight the fewer they are."""
     known: dict[str, list[str]] = {}
     for table, cut in ((_WORDS, str.split), (_LETTERS, list)):
-        for language, signs in table.items():
-            for sign in cut(signs):
-                known.setdefault(sign if table is _WORDS else f"'{sign}", []).append(language)
-    return {sign: [(language, 1 / len(languages)) for language in languages] for sign, languages in known.items()}
+        for language, features in table.items():
+            for feature in cut(features):
+                known.setdefault(feature if table is _WORDS else f"'{feature}", []).append(language)
+    return {feature: [(language, 1 / len(languages)) for language in languages] for feature, languages in known.items()}
 
 
 _WEIGHTS = _weights()
 
 
-def tongue(line: str) -> str:
+_SCRIPTS = {  # that write one language, or hardly any other
+    "CJK": "zh", "JAPANESE": "ja", "HANGUL": "ko", "GREEK": "el", "HEBREW": "he", "THAI": "th", "ARMENIAN": "hy", "GEORGIAN": "ka",
+    "TAMIL": "ta", "TELUGU": "te", "KANNADA": "kn", "MALAYALAM": "ml",
+}  # fmt: skip
+_MIN_EVIDENCE, _MIN_EVIDENCE_PER_LINE = 2.0, 0.15  # what must speak for a language before lines are said to be in it
+_CLEARLY = 1.4  # times as much as for the next language
+
+
+def line_language(line: str) -> str:
     """The code of the language that most speaks for, or "" where none or several do."""
-    text = line[:_BEGINNING].lower().replace("’", "'")
-    signs = set(_WORD.findall(text))
-    if not text.isascii():
-        signs.update(f"'{letter}" for letter in text if not letter.isascii())
-    scores = {"": 0.0}
-    for sign in signs:
-        for language, weight in _WEIGHTS.get(sign, ()):
-            scores[language] = scores.get(language, 0.0) + weight
-    most = max(scores.values())
+    scores = _scores(line)
+    most = max(scores.values(), default=0)
     best = [language for language, score in scores.items() if score == most]
     return best[0] if len(best) == 1 else ""
 
 
+def main_language(lines: Sequence[str]) -> str:
+    """The code of the language that these lines are in together, or "" where that isn't clear."""
+    script, count = max(Counter(line_script(line)[0] for line in lines).items(), key=itemgetter(1), default=("", 0))
+    if 10 * count < 9 * len(lines):
+        return ""
+    if script in _SCRIPTS:
+        return _SCRIPTS[script]
+    scores: Counter[str] = Counter()
+    for line in lines:
+        scores.update(_scores(line))
+    (best, most), (_, second) = [*scores.most_common(2), ("", 0.0), ("", 0.0)][:2]
+    return best if most >= max(_MIN_EVIDENCE, _MIN_EVIDENCE_PER_LINE * len(lines), _CLEARLY * second) else ""
+
+
+def line_script(line: str) -> tuple[str, int]:
+    """The script of most letters at the beginning of a line, and how many different ones are in it; any kana make it Japanese."""
+    letters = filter(str.isalpha, set(line[:_MAX_LINE_CHARACTERS]))
+    counts = {"LATIN": sum(1 for _ in letters)} if line.isascii() else Counter(map(letter_script, letters))
+    if "HIRAGANA" in counts or "KATAKANA" in counts:
+        return "JAPANESE", sum(counts.values())
+    most, script = max(((count, name) for name, count in counts.items()), default=(0, ""))
+    return (script, most) if most else ("", 0)
+
+
 @lru_cache(maxsize=20_000)
-def writing(letter: str) -> str:
-    """The writing of a letter as Unicode names it: "LATIN", "CYRILLIC", "CJK", "HIRAGANA"."""
+def letter_script(letter: str) -> str:
+    """The script of a letter as Unicode names it: "LATIN", "CYRILLIC", "CJK", "HIRAGANA"."""
     return unicodedata.name(letter, "").split(" ")[0].split("-")[0]
+
+
+def _scores(line: str) -> dict[str, float]:
+    """Language -> what speaks for it at the beginning of a line."""
+    text = line[:_MAX_LINE_CHARACTERS].lower().replace("’", "'")
+    features = _WORD.findall(text) + ([] if text.isascii() else [f"'{letter}" for letter in text if not letter.isascii()])
+    scores: dict[str, float] = {}
+    for feature in dict.fromkeys(features):  # each once, and in the same order on every machine: sums of fractions depend on it
+        for language, weight in _WEIGHTS.get(feature, ()):
+            scores[language] = scores.get(language, 0.0) + weight
+    return scores

@@ -151,7 +151,7 @@ _OTHERS = (  # without a code that is usual in files
     "Ladin Friulian Sorbian Silesian Yakut Udmurt Chechen Karelian"
 )
 _SCRIPTED = re.compile(r"([a-z]{2,3})([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|\d{3}))?")  # en, en-US, zh_Hans_CN, eng_Latn, es-419
-_LONGEST = 40
+_MAX_NAME_CHARACTERS = 40
 _INFLECTED = ("er", "es", "en", "e")  # Englischer Satz, phrase anglaise
 
 
@@ -178,7 +178,7 @@ NAMES = _names()
 
 def named(name: str) -> str:
     """The code of the language that has this name, whatever its ending; else ""."""
-    low = folded(name[: 2 * _LONGEST])
+    low = folded(name[: 2 * _MAX_NAME_CHARACTERS])
     roots = (low, *(low.removesuffix(end) for end in _INFLECTED if low.endswith(end) and len(low) > 6), low.removeprefix("ภาษา"))
     return next((NAMES[root] for root in roots if root in NAMES), "")
 

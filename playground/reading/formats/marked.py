@@ -1,4 +1,4 @@
-"""Marked text: one pair on a line, with a sign between the two: a ||| b, a => b, a = b, a - b; or a change of writing: dog 狗."""
+"""Marked text: one pair on a line, with a sign between the two: a ||| b, a => b, a = b, a - b; or a change of script: dog 狗."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from playground.reading.formats.delimited import guess_of
-from playground.reading.formats.language_id import writing
+from playground.reading.formats.language_id import letter_script
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
 from playground.reading.formats.records import too_long
-from playground.reading.formats.separators import STRONG, WEAK, find_mark
+from playground.reading.formats.separators import STRONG, WEAK, find_separator
 from playground.reading.formats.table import Row, Source, Table
 
 BARS = re.compile(r"\|\|\|")
@@ -26,7 +26,7 @@ def read_marked(sources: Sequence[Source]) -> Table | None:
     lines = sources[0].lines
     if _has_bars(lines):
         return Table("bars", _rows(lines, BARS))
-    mark = find_mark(lines, STRONG)
+    mark = find_separator(lines, STRONG)
     return Table("marked", _rows(lines, mark)) if mark and not _is_within_cells(lines[:SAMPLE], mark) else None
 
 
@@ -47,11 +47,11 @@ def _is_within_cells(sample: Sequence[str], mark: re.Pattern[str]) -> bool:
 
 
 def read_loose(sources: Sequence[Source]) -> Table | None:
-    """Signs that sentences are full of: a dash, a colon, a slash, some spaces; or two writings, one after the other."""
+    """Signs that sentences are full of: a dash, a colon, a slash, some spaces; or two scripts, one after the other."""
     if len(sources) != 1:
         return None
     lines = sources[0].lines
-    mark = find_mark(lines, WEAK)
+    mark = find_separator(lines, WEAK)
     if mark:
         return Table("marked", _rows(lines, mark))
     filled = [line for line in lines[:SAMPLE] if line.strip()]
@@ -63,8 +63,8 @@ def read_loose(sources: Sequence[Source]) -> Table | None:
 
 
 def _at_the_change(line: str) -> tuple[list[str], tuple[str, ...]]:
-    """(both parts, both writings) of a line whose words are first all of one writing and then all of another; ([line], ()) of any other."""
-    found = [(word.start(), kind) for word in _WORD.finditer(line) if (kind := _writing(word[0]))]
+    """(both parts, both scripts) of a line whose words are first all in one script and then all in another; ([line], ()) of any other."""
+    found = [(word.start(), kind) for word in _WORD.finditer(line) if (kind := _word_script(word[0]))]
     changes = [place for place in range(1, len(found)) if found[place][1] != found[place - 1][1]]
     if len(changes) != 1 or "" in (found[0][1], found[-1][1]):
         return [line], ()
@@ -72,10 +72,10 @@ def _at_the_change(line: str) -> tuple[list[str], tuple[str, ...]]:
     return [line[:begin], line[begin:]], (found[0][1], found[-1][1])
 
 
-def _writing(word: str) -> str:
-    """The writing of a word's first letter; Chinese characters and kana are one."""
+def _word_script(word: str) -> str:
+    """The script of a word's first letter; Chinese characters and kana are one."""
     letter = next(filter(str.isalpha, word), "")
-    name = writing(letter) if letter else ""
+    name = letter_script(letter) if letter else ""
     return "CJK" if name in ("HIRAGANA", "KATAKANA", "BOPOMOFO") else name
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.reading.formats.items import VALUE_LIMIT, table_of
-from playground.reading.formats.limits import COLUMN_LIMIT, MOST_LINES, UNPACKED_LIMIT
+from playground.reading.formats.limits import COLUMN_LIMIT, MAX_LINES, UNPACKED_LIMIT
 from playground.reading.formats.table import Source, Table
 
 _BATCH = 65_536  # rows
@@ -39,8 +39,8 @@ def _check(metadata: Any, name: str) -> list[str]:
 
     Only what is said of whole groups of rows: what is said of single columns ends the process when it is damaged (pyarrow 26).
     """
-    if metadata.num_rows > MOST_LINES:
-        raise Refusal("data.too_many_items", name=name, limit=MOST_LINES)
+    if metadata.num_rows > MAX_LINES:
+        raise Refusal("data.too_many_items", name=name, limit=MAX_LINES)
     if metadata.num_columns > COLUMN_LIMIT:
         raise Refusal("data.too_many_columns", name=name, limit=COLUMN_LIMIT)
     if sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)) > UNPACKED_LIMIT:

@@ -8,7 +8,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.reading.formats.items import bounded
-from playground.reading.formats.limits import ENDLESS, MOST_LINES, SAMPLE
+from playground.reading.formats.limits import ENDLESS, MAX_LINES, SAMPLE
 from playground.reading.formats.names import columns_of, direction_of
 from playground.reading.formats.table import Row, Source, Table
 from playground.reading.text import normalise
@@ -95,8 +95,8 @@ def _check(source: Source) -> None:
         entries += "msgid " in line[:10]
         if size > ENDLESS:
             raise Refusal("data.endless_text", name=source.name, line=max(begun, 1), limit=ENDLESS)
-        if entries > MOST_LINES:
-            raise Refusal("data.too_many_items", name=source.name, limit=MOST_LINES)
+        if entries > MAX_LINES:
+            raise Refusal("data.too_many_items", name=source.name, limit=MAX_LINES)
 
 
 def _parsed(source: Source) -> Any:

@@ -107,11 +107,11 @@ def measure(rows: Iterable[Row]) -> Widths:
     """
     counts = Counter((len(row.cells), row_width(row.cells)) for row in rows if len(row.cells) > 1 and any(map(str.strip, row.cells)))
     whole, filled = _sums(counts, 0), _sums(counts, 1)
-    cells, width = _most(whole), _most(filled)
+    cells, width = _commonest(whole), _commonest(filled)
     if filled[width] > whole[cells]:  # separators at the end of some rows only
         return Widths(width, width, width, filled[width])
     alike = Counter({width: count for (one, width), count in counts.items() if one == cells})
-    return Widths(cells, _most(alike), max(alike, default=2), whole[cells])
+    return Widths(cells, _commonest(alike), max(alike, default=2), whole[cells])
 
 
 def _sums(counts: Counter[tuple[int, int]], side: int) -> Counter[int]:
@@ -121,7 +121,7 @@ def _sums(counts: Counter[tuple[int, int]], side: int) -> Counter[int]:
     return found
 
 
-def _most(counts: Counter[int]) -> int:
+def _commonest(counts: Counter[int]) -> int:
     return max(counts, key=lambda width: (counts[width], -width), default=2)
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from playground.config import Refusal
-from playground.reading.formats.limits import COLUMN_LIMIT, MOST_LINES
+from playground.reading.formats.limits import COLUMN_LIMIT, MAX_LINES
 from playground.reading.formats.names import columns_of
 from playground.reading.formats.records import too_long
 from playground.reading.formats.table import Row, Source, Table
@@ -48,9 +48,9 @@ def read_segments(sources: Sequence[Source]) -> Table | None:
         return None
     found: list[_Segment] = []
     for file, (source, text) in enumerate(zip(sources, texts, strict=True)):
-        some = list(islice(_segments(file, text), MOST_LINES + 1))
-        if len(some) > MOST_LINES:
-            raise Refusal("data.too_many_lines", name=source.name, limit=MOST_LINES)
+        some = list(islice(_segments(file, text), MAX_LINES + 1))
+        if len(some) > MAX_LINES:
+            raise Refusal("data.too_many_lines", name=source.name, limit=MAX_LINES)
         found += some
     sides = list(dict.fromkeys(segment.side for segment in found))[: COLUMN_LIMIT + 1]
     name = " + ".join(source.name for source in sources)

@@ -1,6 +1,6 @@
-"""Signs: what may stand between the two sides of a pair on one line, and which of them does so in a file.
+"""Separators: what may stand between the two sides of a pair on one line, and which of them does so in a file.
 
-Such a sign may stand in a sentence too. So it must be there exactly once in nine of ten lines, with text on both sides.
+Such a separator may stand in a sentence too. So it must be there exactly once in nine of ten lines, with text on both sides.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WEAK = tuple(re.compile(mark) for mark in (r"\s[-–—]{1,2}\s", r"\s/{1,2}\s",
 _INNER = WEAK[-2:]
 
 
-def find_mark(lines: Sequence[str], marks: Sequence[re.Pattern[str]]) -> re.Pattern[str] | None:
+def find_separator(lines: Sequence[str], marks: Sequence[re.Pattern[str]]) -> re.Pattern[str] | None:
     """The first of `marks` that separates nine of ten lines (and at least two) in two, or None."""
     filled = [line for line in lines[:SAMPLE] if line.strip()]
     return next((mark for mark in marks if _separates(mark, filled)), None)

@@ -12,7 +12,7 @@ from playground.reading.formats.table import Notes
 from playground.reading.formats.values import flat
 from playground.reading.text import normalise
 
-_DEEPEST = 3  # lists are looked for inside so many dictionaries
+_MAX_DEPTH = 3  # lists are looked for inside so many dictionaries
 _SPLITS = ("train", "training", "validation", "valid", "dev", "test", "heldout")
 _USUAL = (  # what the list is called, where there are several
     "data", "rows", "examples", "pairs", "translations", "sentences", "items", "entries", "records", "segments", "words", "cards", "notes",
@@ -52,7 +52,7 @@ def _in_list(values: list, name: str, depth: int) -> Found | None:
     if all(map(_single, values)):
         tabbed = [str(value).split("\t") for value in values if isinstance(value, str) and "\t" in value]
         return Found(tabbed) if values and len(tabbed) == len(values) else None
-    if len(values) == 1 and isinstance(values[0], list) and depth < _DEEPEST and not any(map(_single, values[0])):
+    if len(values) == 1 and isinstance(values[0], list) and depth < _MAX_DEPTH and not any(map(_single, values[0])):
         return find(values[0], name, depth + 1)
     if len(values) == 2 and all(map(_plain_list, values)) and min(map(len, values)) > 2:
         return _columns({"1": values[0], "2": values[1]}, name)._replace(names=())
@@ -121,7 +121,7 @@ def _in_objects(found: dict[str, dict], name: str, depth: int) -> Found | None:
     """Dictionaries in a dictionary: columns by key, items by number, or groups of words."""
     first = next(iter(found.values()))
     if len(found) == 1:
-        return find(first, name, depth + 1) if depth < _DEEPEST else None
+        return find(first, name, depth + 1) if depth < _MAX_DEPTH else None
     if common(found) > 1 and not any(_plain_list(value) for inner in found.values() for value in inner.values()):
         return _joined({key: dict(flat(inner)) for key, inner in found.items()})
     if not all(_single(value) for inner in found.values() for value in inner.values()):
@@ -142,7 +142,7 @@ def _joined(columns: Mapping[str, Mapping[str, Any]]) -> Found:
 
 def _inside(found: dict, name: str, depth: int) -> Found | None:
     """The lists in a dictionary: all of them where they are parts of one, else the one with the likeliest name, or the longest."""
-    lists = {key: find(value, name, depth + 1) for key, value in found.items()} if depth < _DEEPEST else {}
+    lists = {key: find(value, name, depth + 1) for key, value in found.items()} if depth < _MAX_DEPTH else {}
     lists = {key: inner for key, inner in lists.items() if inner and inner.items}
     if not lists:
         return None

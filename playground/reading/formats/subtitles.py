@@ -39,7 +39,7 @@ def read_subtitles(sources: Sequence[Source]) -> Table | None:
     if 10 * sum(len(cue.texts) == 2 for cue in cues[0]) < 9 * len(cues[0]):
         raise Refusal("data.one_side", name=sources[0].name)
     rows = [Row(cue.line, cue.texts, too_long(*cue.texts) if len(cue.texts) == 2 else "unpaired") for cue in cues[0]]
-    return Table("subtitles", rows)
+    return Table("subtitles", rows, by_order=True)
 
 
 def _cues(lines: Sequence[str]) -> Iterator[_Cue]:

@@ -26,7 +26,7 @@ class Row(NamedTuple):
     height: int = 1  # lines it goes over
 
 
-def told(number: int, line: str) -> Row:
+def comment_row(number: int, line: str) -> Row:
     """The row of a line that tells of the file and holds no pair; a blank one stays blank."""
     return Row(number, [], "header") if line.strip() else Row(number, [""])
 
@@ -42,6 +42,7 @@ class Table:
     pair: tuple[int, int] | None = None  # the columns of source and target, when the format says
     credit: str = ""
     notes: Notes = ()
+    by_order: bool = False  # whether nothing says that two lines are a pair but that one follows the other
 
 
 # None: not this format. Raises Refusal, and nothing else, when it is this format but broken.

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from playground.reading.formats.table import Row, Source, Table, told
+from playground.reading.formats.table import Row, Source, Table, comment_row
 from playground.reading.text import normalise
 
 TERMS = re.compile(r"(?i)licen[cs]e|\bCC[ -](BY|0)|creativecommons|attribution|copyright|public domain")
 _REMARK = re.compile(r"#(?![\t,;|])")  # before a separator it is the name of a column: "#,English,German"
 _NUMBER = re.compile(r"^\s*(\d{1,6})[.)][ \u00a0]+(?=\S)")
-_FEWEST = 3  # lines from which numbers are believed to count them
-_LONGEST_CREDIT = 300  # characters
+_MIN_LINES = 3  # from which numbers are believed to count them
+_MAX_CREDIT_CHARACTERS = 300
 
 
 def read_trimmed(read: Callable[[Sequence[Source]], Table | None], sources: Sequence[Source]) -> Table | None:
@@ -30,8 +30,8 @@ def read_trimmed(read: Callable[[Sequence[Source]], Table | None], sources: Sequ
         return table
     rows, notes = (_uncounted(table.rows), [("data.note_numbers", {})]) if counted else (table.rows, [])
     head = sources[0].lines[:remarks]
-    remarked = [told(number, line) for number, line in enumerate(head, 1)]
-    credit = table.credit or "; ".join(normalise(line.lstrip("#! ")) for line in head if TERMS.search(line))[:_LONGEST_CREDIT]
+    remarked = [comment_row(number, line) for number, line in enumerate(head, 1)]
+    credit = table.credit or "; ".join(normalise(line.lstrip("#! ")) for line in head if TERMS.search(line))[:_MAX_CREDIT_CHARACTERS]
     return replace(table, rows=[*remarked, *(row for row in rows if row.line > remarks)], credit=credit, notes=(*table.notes, *notes))
 
 
@@ -57,4 +57,4 @@ def _are_counted(lines: Sequence[str]) -> bool:
         found = _NUMBER.match(line)
         if not found or int(found[1]) != place:
             return False
-    return place >= _FEWEST
+    return place >= _MIN_LINES

@@ -10,8 +10,8 @@ from typing import Any
 
 from playground.reading.formats.columns import is_language, plain
 
-_DEEPEST = 4  # names within names: "data.answers.text"
-_TONGUES = ("lang", "language", "locale", "lang_code", "language_code", "code")  # what says in which language a sentence is
+_MAX_DEPTH = 4  # names within names: "data.answers.text"
+_LANGUAGE_KEYS = ("lang", "language", "locale", "lang_code", "language_code", "code")  # what says in which language a sentence is
 _BESIDE = {"id", "_id", "uuid", "url", "audio", "author", "user", "username", "license", "licence"}  # and is no sentence
 
 
@@ -42,17 +42,17 @@ def flat(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, Any]
     if isinstance(value, dict):
         if value.keys() == {"language", "translation"} and _alike(value["language"], value["translation"]):
             value = _by_language(value["language"], value["translation"])
-        for key, inner in value.items() if depth < _DEEPEST else ():
+        for key, inner in value.items() if depth < _MAX_DEPTH else ():
             label = f"{name}.{key}" if name else str(key)
             if type(inner) is str:
                 yield label, inner
             else:
                 yield from flat(inner, label, depth + 1)
     elif isinstance(value, list | tuple) and value and all(isinstance(inner, dict) for inner in value):
-        if told := told_apart(value):
-            yield from flat(told, name, depth)
+        if languages := texts_by_language(value):
+            yield from flat(languages, name, depth)
             return
-        for key in dict.fromkeys(chain.from_iterable(value)) if depth < _DEEPEST else ():
+        for key in dict.fromkeys(chain.from_iterable(value)) if depth < _MAX_DEPTH else ():
             yield from flat([inner[key] for inner in value if key in inner], f"{name}.{key}" if name else str(key), depth + 1)
     else:
         yield name, cell_of(value)
@@ -74,11 +74,11 @@ def _by_language(languages: Sequence, sentences: Sequence) -> dict[str, Any]:
     return {language: said if len(said) > 1 else said[0] for language, said in found.items()}
 
 
-def told_apart(values: Sequence[Any]) -> dict[str, Any]:
+def texts_by_language(values: Sequence[Any]) -> dict[str, Any]:
     """Sentences that each say their language, by language: [{"lang": "en", "text": "a"}, …]; {} if they are anything else."""
     if not values or not all(isinstance(value, dict) for value in values):
         return {}
-    found = [(value.get(key), _only_text(value, key)) for value in values for key in _TONGUES if key in value]
+    found = [(value.get(key), _only_text(value, key)) for value in values for key in _LANGUAGE_KEYS if key in value]
     languages, texts = zip(*found, strict=True) if found else ((), ())
     if len(found) != len(values) or None in texts or not all(isinstance(one, str) and is_language(one) for one in languages):
         return {}

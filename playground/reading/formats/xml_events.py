@@ -16,8 +16,8 @@ from playground.reading.formats.limits import ENDLESS
 from playground.reading.formats.table import Source
 
 _CHUNK = 1024 * 1024  # bytes; expat looks at a long token anew with every chunk, so they are not small
-_MOST = 3_000_000  # elements: as many as can be read in the time there is
-_DEEPEST = 200  # elements within elements
+_MAX_ELEMENTS = 3_000_000  # as many as can be read in the time there is
+_MAX_DEPTH = 200  # elements within elements
 _ENDLESS = re.compile(f"<[^<]{{{ENDLESS}}}")
 _HEAD = 4096  # bytes in which the first element begins
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.-]{1,40})["']""")
@@ -80,8 +80,8 @@ def _parser_class() -> type:
         def start_element(self, name: str, attributes: dict[str, str]) -> None:
             self.depth += 1
             self.count += 1
-            if self.depth > _DEEPEST or self.count > _MOST:
-                raise Refusal("data.xml_tags", name=self.events.name, line=self.getLineNumber(), deep=_DEEPEST, limit=_MOST)
+            if self.depth > _MAX_DEPTH or self.count > _MAX_ELEMENTS:
+                raise Refusal("data.xml_tags", name=self.events.name, line=self.getLineNumber(), deep=_MAX_DEPTH, limit=_MAX_ELEMENTS)
             self.events.start(name.rpartition(":")[2], attributes)
 
         def end_element(self, name: str) -> None:

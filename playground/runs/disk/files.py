@@ -20,7 +20,6 @@ import torch
 
 from playground.config import Refusal
 
-MAX_JSON_BYTES = 64_000_000  # bytes; histories of 100,000 steps and 200,000 pairs of own data fit
 MAX_HEADER_BYTES = 4_000_000
 TYPES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "U8": 1, "BOOL": 1}
 Shapes = Mapping[str, tuple[str, tuple[int, ...]]]  # name -> (safetensors type, shape)
@@ -59,12 +58,17 @@ def sync_folder(path: Path) -> None:
             os.close(descriptor)
 
 
+def beside(path: Path) -> tuple[Path, Path]:
+    """Where the new folder is written, and where the old one waits until the new one is in its place."""
+    return path.with_name(path.name + ".new"), path.with_name(path.name + ".old")
+
+
 def replace_folder(path: Path, files: Mapping[str, bytes], keep: tuple[str, ...] = (), marker: str = "run.json") -> None:
     """Puts a folder with these files (and the old ones named in `keep`) in the place of `path`, all or nothing.
 
     The new folder is written beside it, `marker` last, then the two change places. `recover` repairs what a crash in between leaves.
     """
-    new, old = path.with_name(path.name + ".new"), path.with_name(path.name + ".old")
+    new, old = beside(path)
     for leftover in (new, old):
         shutil.rmtree(leftover, ignore_errors=True)
     new.mkdir(parents=True)
@@ -84,7 +88,7 @@ def replace_folder(path: Path, files: Mapping[str, bytes], keep: tuple[str, ...]
 
 def recover(path: Path, marker: str = "run.json") -> bool:
     """Brings `path` to one whole state after a crash of `replace_folder`. Returns whether there is anything there."""
-    new, old = path.with_name(path.name + ".new"), path.with_name(path.name + ".old")
+    new, old = beside(path)
     if not path.exists():
         # the old one is out of the way only once the new one is whole
         source = new if old.exists() and (new / marker).exists() else old

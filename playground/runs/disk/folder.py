@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import torch
 
@@ -18,7 +19,8 @@ from playground import words
 from playground.config import LIVE_KNOBS, ModelConfig, Refusal, check, current_name, from_json, to_json
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.model.size import parameter_count
-from playground.reading.uploads import Pairs
+from playground.reading.formats import limits
+from playground.reading.pairs import Pairs, check_size, json_parts
 from playground.runs.disk import files, read_report
 from playground.runs.disk.replay_file import Shape, pack_replay, shapes_of, unpack_replay
 from playground.runs.history import History
@@ -29,7 +31,7 @@ from playground.variants import build, variant_of
 
 FORMAT = 1
 Rest = tuple[str, Refusal | None]  # a status and the sentence that explains it
-MOST = {"json": files.MAX_JSON_BYTES, "safetensors": 1_000_000_000}  # bytes of one file
+MAX_TENSOR_BYTES = 1_000_000_000  # of one file; JSON has limits.JSON_LIMIT
 NAMES = (
     "config.json", "pairs.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors", "history.json", "replay.json",
     "replay.safetensors", "state.safetensors",
@@ -40,6 +42,8 @@ PLAIN = (
     "name", "owner", "label", "secret", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live",
     "checkpoint_step",
 )  # fmt: skip
+
+_PAIRS: WeakValueDictionary[str, Pairs] = WeakValueDictionary()  # digest -> own data that some run has: all runs have the same ones
 
 
 def pack_run(run: Run, parameters: Mapping[str, torch.Tensor]) -> dict[str, bytes]:
@@ -80,7 +84,11 @@ def describe(contents: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
 
 
 def pack_pairs(pairs: Pairs) -> bytes:
-    return files.to_json({"pairs": pairs.pairs} | read_report.to_json(pairs))
+    """pairs.json. Raises Refusal when it would be too large to be read back."""
+    check_size(pairs)
+    data = b"".join(json_parts(pairs))
+    _PAIRS.setdefault(files.digest(data), pairs)
+    return data
 
 
 class Folder:
@@ -163,9 +171,13 @@ class Folder:
     def pairs(self) -> Pairs | None:
         if not self.has("pairs.json"):
             return None
-        said = files.parse_json(self.read("pairs.json"), "pairs.json")
+        data, digest = self.read("pairs.json"), self.entries["pairs.json"]["sha256"]
+        known = _PAIRS.get(digest)
+        if known is not None:
+            return known
+        said = files.parse_json(data, "pairs.json")
         try:
-            return read_report.from_json(said, said["pairs"])
+            return _PAIRS.setdefault(digest, read_report.from_json(said, said["pairs"]))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise Refusal("runs.not_a_run", what="pairs.json") from error
 
@@ -204,7 +216,8 @@ def _entries(said: Any) -> dict[str, dict[str, Any]]:
     """{"bytes", "sha256"} of each file by its present name, with what it is "called" on the disk. Raises ValueError and its like."""
     entries = {FORMER.get(name, name): {"bytes": entry["bytes"], "sha256": entry["sha256"], "called": name} for name, entry in said.items()}
     for name, entry in entries.items():
-        if name not in NAMES or type(entry["bytes"]) is not int or not 0 <= entry["bytes"] <= MOST[name.rpartition(".")[2]]:
+        most = limits.JSON_LIMIT if name.endswith(".json") else MAX_TENSOR_BYTES
+        if name not in NAMES or type(entry["bytes"]) is not int or not 0 <= entry["bytes"] <= most:
             raise ValueError(name)
         if not re.fullmatch(r"[0-9a-f]{64}", entry["sha256"]):
             raise ValueError(name)

@@ -1,21 +1,18 @@
-"""Accounts: how sentences were read (lines dropped and why, columns, encodings), as JSON that is not believed when it comes back."""
+"""How sentences were read (lines dropped and why, columns, encodings), as JSON that is not believed when it comes back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
 from typing import Any
 
 from playground.reading.column_mapping import Column
 from playground.reading.encodings import Encoding
-from playground.reading.uploads import Pair, Pairs, PreviewRow, report
+from playground.reading.filtering import Pair, PreviewRow
+from playground.reading.pairs import Pairs, to_json
+from playground.reading.uploads import report
 from playground.words import LANGUAGES
 
-
-def to_json(pairs: Pairs) -> dict[str, Any]:
-    """All that is known of `pairs` but the pairs themselves."""
-    said = {one.name: getattr(pairs, one.name) for one in fields(pairs) if one.name != "pairs"}
-    return said | {"encodings": [asdict(one) for one in pairs.encodings]}
+__all__ = ["from_json", "to_json"]
 
 
 def from_json(said: Mapping[str, Any], pairs: Sequence[Sequence]) -> Pairs:

@@ -153,9 +153,11 @@ class Store:
                 self._cards[run.id] = card
 
     def delete(self, run: Run) -> None:
+        """The run, and what a save that failed may have left beside it."""
         with run.disk:
             self._cards.pop(run.id, None)
-            shutil.rmtree(self.path(run), ignore_errors=True)
+            for path in (self.path(run), *files.beside(self.path(run))):
+                shutil.rmtree(path, ignore_errors=True)
 
     def size(self, run: Run) -> int:
         """Bytes on disk."""

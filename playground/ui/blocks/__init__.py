@@ -1,4 +1,6 @@
-"""What a panel is made of. Every kind of block is declared here once: kind · general · attention · drawing · lessons · typedefs.
+"""What a panel is made of. Every kind of block is declared here once. Read in this order:
+
+kind · general · attention · drawing · lessons · typedefs (what the type checker of the scripts is told).
 
 Panels call `blocks.<kind>(id, …)`. static/panels.js draws each kind, and static/blocks.d.ts tells the scripts' type checker their fields.
 """

@@ -19,6 +19,7 @@ export function readInputs(values) {
   if (!again) chosen = null;
   again = false;
   waiting()?.remove();
+  place()?.querySelector("#pg-question")?.remove();
   place()?.prepend(h("p", { class: "pg-waiting", role: "status" }, say("reading_now")));
   hold(true);
   return asked(values, { choices: chosen ? JSON.stringify(chosen) : "" });
@@ -36,14 +37,27 @@ function hold(held) {
   if (host) host.inert = held;
 }
 
+/** What has to be confirmed before anything is read: that lines which seem to be in one language are pairs all the same. */
+function ask(sentence) {
+  const asked = chosen;
+  const confirm = () => {
+    chosen = asked;
+    choose({ same_language: true });
+  };
+  place()?.prepend(h("p", { id: "pg-question", class: "pg-warning", role: "alert" }, sentence, " ", h("button", { type: "button", id: "pg-same-language", onclick: confirm }, say("same_language"))));
+}
+
 /** What the server read; an answer without a reading is a refusal, and everything stays as it was. */
 export function takeReading({ answer }) {
   waiting()?.remove();
   if (answer.reading) {
     [shown, good, kept] = [answer.reading, chosen, false];
     setUploaded(answer.own);
-  } else chosen = good;
-  if (shown) drawReading();
+  } else {
+    if (answer.ask) ask(answer.ask);
+    chosen = good;
+  }
+  if (shown && (answer.reading || answer.error)) drawReading();
   else hold(false);
   reply(answer);
 }

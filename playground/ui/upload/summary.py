@@ -7,8 +7,8 @@ from typing import Any
 
 from playground.data.statistics import SideStatistics, Statistics
 from playground.figures import bars, data
-from playground.reading.column_mapping import SHOWN
-from playground.reading.filtering import SHOWN_ROWS
+from playground.reading.column_mapping import MAX_CELL_CHARACTERS
+from playground.reading.filtering import MAX_DROPPED_ROWS
 from playground.reading.uploads import Pairs, places
 from playground.ui import blocks
 from playground.ui.cost_estimate import short
@@ -47,8 +47,8 @@ def elsewhere(pairs: Pairs, left_out: Sequence[int], found: Statistics, most: in
 
 def too_long(pairs: Pairs, left_out: Sequence[int], screen: Screen, place: str) -> list[dict[str, Any]]:
     """The first pairs that are left out because they are too long, as a table that can be opened."""
-    lines = set(left_out[:SHOWN_ROWS])
-    rows = [[str(line), src[:SHOWN], tgt[:SHOWN]] for src, tgt, line in pairs.pairs if line in lines]
+    lines = set(left_out[:MAX_DROPPED_ROWS])
+    rows = [[str(line), src[:MAX_CELL_CHARACTERS], tgt[:MAX_CELL_CHARACTERS]] for src, tgt, line in pairs.pairs if line in lines]
     head = [screen.say(f"page.unit_{pairs.unit}"), screen.say("page.source"), screen.say("page.target")]
     title = screen.say("sentences.left_out_lines", count=len(rows))
     return [blocks.table(f"{place}-left-out", head, rows, title, folded=True)] if rows else []

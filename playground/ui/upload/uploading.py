@@ -14,7 +14,7 @@ import gradio as gr
 from playground.config import USUAL_STEPS, Experiment, Refusal, default
 from playground.reading import writing
 from playground.reading.encodings import ENCODINGS, Encoding
-from playground.reading.filtering import SHOWN_ROWS
+from playground.reading.filtering import MAX_DROPPED_ROWS
 from playground.reading.formats.limits import COLUMN_LIMIT
 from playground.reading.uploads import Choices, Pairs, report
 from playground.runs import upload_process
@@ -57,8 +57,8 @@ def pairs(runs: Runs, experiment: Experiment) -> tuple[Pairs | None, str]:
 
 def read(files: list[str] | None, text: str | None, hub: str | None, chosen: str, language: str) -> dict[str, Any]:
     """Reads what was given and says how it was understood: the id under which it is kept, and all that a person needs to judge and change
-    it. `hub` is "owner/name", perhaps with a configuration and a split behind; `chosen` is JSON: the fields of `Choices` that somebody has
-    set, nothing for none."""
+    it; or, under "ask", what has to be confirmed first. `hub` is "owner/name", perhaps with a configuration and a split behind; `chosen`
+    is JSON: the fields of `Choices` that somebody has set, nothing for none."""
     text, hub = (text or "").strip("\n"), (hub or "").strip()
     there = {"files": files, "text": text.strip(), "hub": hub}
     what = [say(language, f"page.what_{name}") for name, value in there.items() if value]
@@ -66,12 +66,16 @@ def read(files: list[str] | None, text: str | None, hub: str | None, chosen: str
         raise Refusal("page.nothing_to_read")
     if len(what) > 1:
         raise Refusal("page.two_inputs", what=", ".join(what))
-    if hub:
-        found = upload_process.read_hub(*hub.split()[:3], choices=choices(chosen))
-    else:
-        found = upload_process.read(
-            _given(files) if files else [(say(language, "page.pasted"), text.encode("utf-8", "replace"))], choices(chosen)
-        )
+    try:
+        if hub:
+            found = upload_process.read_hub(*hub.split()[:3], choices=choices(chosen))
+        else:
+            given = _given(files) if files else [(say(language, "page.pasted"), text.encode("utf-8", "replace"))]
+            found = upload_process.read(given, choices(chosen))
+    except Refusal as refusal:
+        if refusal.key != "data.same_language":
+            raise
+        return {"ask": refusal.say(language)}
     return {"own": keep(found), "reading": shown(found, language)}
 
 
@@ -96,7 +100,9 @@ def choices(chosen: str) -> Choices:
         raise Refusal("page.not_a_choice") from None
     whole = all(value is None or (type(value) is int and 0 <= value < COLUMN_LIMIT) for value in (made.source, made.target))
     known = set(made.encoding.split(",")) <= {*ENCODINGS, ""} if isinstance(made.encoding, str) else False
-    if not (whole and known and made.header in (None, True, False) and made.undo in (None, True, False) and made.swap in (True, False)):
+    maybe = all(value in (None, True, False) for value in (made.header, made.undo))
+    sure = all(value in (True, False) for value in (made.swap, made.same_language))
+    if not (whole and known and maybe and sure):
         raise Refusal("page.not_a_choice")
     return made
 
@@ -125,7 +131,7 @@ def shown(found: Pairs, language: str) -> dict[str, Any]:
             {
                 "why": say(language, f"data.why_{reason}"),
                 "count": f"{len(lines):,}",
-                "more": len(lines) > SHOWN_ROWS and say(language, "page.first_rows", count=SHOWN_ROWS),
+                "more": len(lines) > MAX_DROPPED_ROWS and say(language, "page.first_rows", count=MAX_DROPPED_ROWS),
                 "rows": [row[:2] for row in found.dropped_rows.get(reason, ())],
             }
             for reason, lines in found.dropped.items()

@@ -71,9 +71,38 @@ def test_the_header_says_which_language_is_the_source(source, columns, pair):
 
 
 def test_several_languages_are_columns_and_what_is_missing_is_empty():
-    table = read(tmx(unit(en="a", de="b", fr="c"), unit(fr="d", en_US="e"), unit(EN="f", de_DE="g")))
-    assert (table.columns, table.pair) == (("en", "de", "fr", "en-US", "de-DE"), None)
+    table = read(tmx(unit(en="a", de="b", fr="c"), unit(fr="d", pt_BR="e"), unit(EN="f", pt_PT="g")))
+    assert (table.columns, table.pair) == (("en", "de", "fr", "pt-BR", "pt-PT"), None)
     assert rows(table) == [(5, ["a", "b", "c", "", ""]), (6, ["", "", "d", "e", ""]), (7, ["f", "", "", "", "g"])]
+
+
+@pytest.mark.parametrize("source", ["en", "en-US", "EN_us"])
+def test_a_language_with_and_without_its_region_is_one(source):
+    table = read(tmx(AB, unit(de_DE="d", en="c"), unit(en_US="e", de_de="f"), unit(EN_us="g", de="h"), source=source))
+    assert (table.columns, table.pair) == (("en", "de"), (0, 1))
+    assert rows(table) == [(5, ["a", "b"]), (6, ["c", "d"]), (7, ["e", "f"]), (8, ["g", "h"])]
+    turned = read(tmx(unit(de_DE="b", en_US="a"), unit(de="d", en="c"), source="de-DE"))
+    assert rows(turned) == [(5, ["b", "a"]), (6, ["d", "c"])]
+    several = '<tu><tuv xml:lang="en"><seg>a</seg></tuv><tuv xml:lang="de"><seg>b</seg></tuv><tuv xml:lang="de"><seg>c</seg></tuv></tu>\n'
+    assert [row.cells for row in read(tmx(several, unit(en="d", de_AT="e"))).rows] == [["a", "b"], ["a", "c"], ["d", "e"]]
+
+
+@pytest.mark.parametrize(
+    ("units", "columns"),
+    [
+        ([unit(en="a", en_US="b"), unit(en="c", de="d")], ("en", "en-US", "de")),  # one unit has both
+        ([unit(en="a", pt="b"), unit(en="c", pt_BR="d"), unit(en="e", pt_PT="f")], ("en", "pt", "pt-BR", "pt-PT")),  # which of two regions?
+        ([unit(en="a", zh="b"), unit(en="c", zh_TW="d")], ("en", "zh", "zh-TW")),  # another writing
+        ([unit(en="a", sr="b"), unit(en="c", sr_Latn="d")], ("en", "sr", "sr-Latn")),
+    ],
+)
+def test_varieties_that_differ_are_languages_of_their_own(units, columns):
+    assert read(tmx(*units)).columns == columns
+
+
+def test_one_language_by_two_names_is_one_language():
+    found = refusal(tmx(unit(en="a"), unit(en_US="b")))
+    assert (found.key, found.values["only"]) == ("data.one_language", "en")
 
 
 def test_several_wordings_give_several_rows():
@@ -283,10 +312,10 @@ def test_a_dtd_may_be_named_and_is_not_fetched(reference, monkeypatch):
 
 
 def test_limits(monkeypatch):
-    monkeypatch.setattr(exchange, "MOST_LINES", 2)
+    monkeypatch.setattr(exchange, "MAX_LINES", 2)
     assert len(read(tmx(AB, CD)).rows) == 2
     assert refusal(tmx(AB, CD, AB)).key == "data.too_many_items"
-    monkeypatch.setattr(xml_events, "_MOST", 10)
+    monkeypatch.setattr(xml_events, "_MAX_ELEMENTS", 10)
     assert refusal(tmx(AB, CD)).key == "data.xml_tags"
 
 

@@ -354,7 +354,7 @@ def test_a_long_text_beside_the_pair_costs_nothing():
 
 
 def test_too_many_items(monkeypatch):
-    monkeypatch.setattr(items, "MOST_LINES", 3)
+    monkeypatch.setattr(items, "MAX_LINES", 3)
     assert len(read([AB] * 3).rows) == 3
     assert refusal([AB] * 4).key == "data.too_many_items"
     assert refusal([["a", ["b"] * 4]]).key == "data.too_many_items"

@@ -119,7 +119,7 @@ def test_refusals(text, key, line):
 
 
 def test_too_many_entries(monkeypatch):
-    monkeypatch.setattr(po, "MOST_LINES", 2)
+    monkeypatch.setattr(po, "MAX_LINES", 2)
     entry = 'msgid "{}"\nmsgstr "b"\n\n'
     assert len(rows(entry.format("a") + entry.format("c"))) == 2
     assert refusal(entry.format("a") + entry.format("c") + entry.format("d")).key == "data.too_many_items"

@@ -69,6 +69,6 @@ def test_what_segments_are_refused_for(monkeypatch):
     assert refused(campaign("srcset", "de", "a")) == "data.one_side"
     other = campaign("refset", "en", "b").replace('seg id="1"', 'seg id="9"')
     assert refused(campaign("srcset", "de", "a"), other) == "data.no_common_segments"
-    monkeypatch.setattr(segments, "MOST_LINES", 3)
+    monkeypatch.setattr(segments, "MAX_LINES", 3)
     assert refused("<seg id=1>\n" * 4) == "data.too_many_lines"
     assert table_of("<tmx><tu><tuv><seg>a</seg></tuv></tu></tmx>") is None

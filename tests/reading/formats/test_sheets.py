@@ -331,7 +331,7 @@ def test_limits_of_parquet(monkeypatch):
     assert refusal(parquet(**{f"c{n}": ["a"] for n in range(65)}), read_parquet).key == "data.too_many_columns"
     once = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 7000, pyarrow.int32()), ["x" * 9000])
     assert refusal(parquet(source=once, target=["b"] * 7000), read_parquet).key == "data.unpacked_too_large"
-    monkeypatch.setattr(module, "MOST_LINES", 2)
+    monkeypatch.setattr(module, "MAX_LINES", 2)
     assert refusal(parquet(source=["a"] * 3, target=["b"] * 3), read_parquet).key == "data.too_many_items"
     monkeypatch.setattr(module, "VALUE_LIMIT", 3)
     assert refusal(parquet(source=["a"], target=[["b"] * 4]), read_parquet).key == "data.too_many_values"
@@ -345,5 +345,5 @@ def test_without_the_library_a_sentence_says_so(monkeypatch):
 
 
 def test_too_many_rows_together(monkeypatch):
-    monkeypatch.setattr(items, "MOST_LINES", 2)
+    monkeypatch.setattr(items, "MAX_LINES", 2)
     assert refusal(GOOD).key == "data.too_many_items"

@@ -2,19 +2,28 @@
 
 import json
 import pickle
+import secrets
 import shutil
+from unittest.mock import patch
 
 import pytest
 import torch
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
 
 from playground.config import ModelConfig, Refusal, limits
 from playground.model.size import parameter_count
+from playground.reading.formats import limits as sizes
+from playground.reading.pairs import json_parts
+from playground.reading.uploads import Pair, Pairs
 from playground.runs.disk import files
 from playground.runs.disk.folder import Folder, describe, pack_run, pack_state, parameter_shapes
-from playground.runs.disk.store import write_run
+from playground.runs.disk.store import first_files, write_run
 from playground.runs.queue import train_inline
+from playground.runs.run import Run
 from playground.training.loop import Training
 from tests.runs.tiny import CORPORA, LIMITS, PAIRS, alone, curve, same_parameters, same_replay, tiny
+from tests.thoroughness import examples_at_night
 
 PARTS = ("history", "replay", "snapshot", "tokenizers", "pairs")
 
@@ -261,3 +270,22 @@ def test_parameter_shapes_are_the_models():
     for config in (ModelConfig(), ModelConfig(share_embeddings="all", norm="pre", bias=False, positions="learned")):
         shapes = parameter_shapes(config, 20, 20)
         assert sum(torch.Size(shape).numel() for shape in shapes.values()) == parameter_count(config, 20, 20)
+
+
+@given(st.lists(st.text(st.sampled_from('ab"\\é狗👍'), min_size=1, max_size=40), min_size=2, max_size=30), st.integers(-40, 40))
+@examples_at_night(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_own_data_are_written_only_if_they_can_be_read_back(tmp_path, texts, room):
+    """Around a limit that is small enough to be met: whatever was written opens again, and what is too large leaves nothing."""
+    path = tmp_path / secrets.token_hex(8)
+    pairs = Pairs(tuple(Pair(text, text[::-1], n) for n, text in enumerate(texts * 40, 1)), {"blank": (0,)}, 1, "tsv", ("a",))
+    run = Run(path.name, "some-name", tiny(task="own", own="upload"), data=pairs)
+    size = sum(map(len, json_parts(pairs)))
+    with patch.object(sizes, "JSON_LIMIT", size + room):
+        if room < 0:
+            with pytest.raises(Refusal) as refusal:
+                write_run(path, run, first_files(run))
+            assert refusal.value.key == "data.too_large_to_keep"
+            assert not path.exists()
+        else:
+            write_run(path, run, first_files(run))
+            assert Folder(path).run.pairs == pairs

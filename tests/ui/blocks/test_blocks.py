@@ -79,7 +79,7 @@ def test_a_block_has_the_fields_of_its_kind_and_nothing_else():
     ],
 )
 def test_a_block_that_is_otherwise_is_found(changed, said):
-    (fault,) = faults(blocks.slider("beam", "beam", "Width", 1, 10, 1, 4) | changed)
+    (fault,) = faults(blocks.slider("beam", "beam", "Width", 4) | changed)
     assert said in fault
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from playground.config import TASK_STEPS, Refusal, default
-from playground.reading.column_mapping import SHOWN
+from playground.reading.column_mapping import MAX_CELL_CHARACTERS
 from playground.runs.forecast import suggested
 from playground.ui.links import read as read_link
 from playground.ui.upload import uploading
@@ -13,6 +13,8 @@ from playground.words import LANGUAGES, say
 from tests.ui.test_actions import MINE, TINY, wait
 
 LINES = "\n".join(f"word{n} again\twort{n} noch" for n in range(60))
+
+POEM = "I have been one\nAnd this is what I had\n\nThe day was not so long\nThat there would be no end"
 
 
 @pytest.fixture
@@ -61,6 +63,24 @@ def test_undone_traces_are_undone_in_what_is_shown(upload):
     assert undone["rows"][0]["cells"] == ("we walked", "x y")
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_lines_of_one_language_are_asked_about_before_they_are_pairs(upload, language):
+    kept = len(uploading.KEPT)
+    asked = upload(POEM, "poem.txt", language=language)
+    assert asked == {"ask": say(language, "data.same_language", name="poem.txt", one="I have been one", two="And this is what I had")}
+    assert len(uploading.KEPT) == kept
+    confirmed = upload(POEM, "poem.txt", chosen='{"same_language": true}', language=language)
+    assert confirmed["reading"]["pairs"] == 2
+    assert confirmed["own"] in uploading.KEPT
+
+
+@pytest.mark.parametrize("chosen", ['{"same_language": null}', '{"same_language": []}', '{"swap": "yes"}', '{"undo": {}}', "[]", "{"])
+def test_choices_that_no_control_makes_are_refused(chosen):
+    with pytest.raises(Refusal) as refused:
+        uploading.choices(chosen)
+    assert refused.value.key == "page.not_a_choice"
+
+
 def test_a_header_is_asked_for_only_where_there_may_be_one(upload):
     assert not upload("en\tde\na\tb\n")["reading"]["named"]
     assert upload('[{"en": "a", "de": "b"}]', "a.json")["reading"]["named"]
@@ -104,7 +124,7 @@ def test_what_was_dropped_is_still_known_when_a_run_has_the_sentences(site, uplo
 def test_pairs_that_are_too_long_are_shown(site, upload):
     own = upload(f"{LINES}\n{'long ' * 65}\tlang")["own"]
     found = {block["id"]: block for block in site.get("preview", own=own).json()["blocks"]}
-    assert found["preview-left-out"]["rows"] == [["61", ("long " * 65)[:SHOWN], "lang"]]
+    assert found["preview-left-out"]["rows"] == [["61", ("long " * 65)[:MAX_CELL_CHARACTERS], "lang"]]
     assert found["preview-left-out"]["folded"]
     assert say("en", "data.line", where=61) in found["preview-facts"]["text"]
 
