@@ -1,6 +1,6 @@
-"""What a panel is made of. Every kind of block is declared here once: kind · general · attention · drawing · lessons · typedefs.
+"""What a panel is made of. Every kind of block is declared here once: kind · general · attention · drawing · lessons.
 
-Panels call `blocks.<kind>(id, …)`. static/panels.js draws each kind, and static/blocks.d.ts tells the scripts' type checker their fields.
+Panels call `blocks.<kind>(id, …)`. static/kinds.js draws each, and static/blocks.d.ts tells the scripts' type checker their fields.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 // From the page to Gradio's listeners: what a visitor does to a run. Every call carries the token that says whose runs may be changed.
+// @ts-check
 
 import { cursor, move, own, setKnobs, token } from "./state.js";
 import { h, icon, notice, say } from "./dom.js";

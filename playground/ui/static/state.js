@@ -1,4 +1,5 @@
 // The cursor: which run, step, sentence, layer, head and token the whole page is looking at. It stands in the address bar, always.
+// @ts-check
 
 const DEFAULTS = {
   run: "", step: "", text: "", tab: "learn", part: "cross", layer: "", head: "", q: "", k: "", lang: "",
