@@ -62,7 +62,9 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         return Response(body, media_type=kind, headers=headers)
 
     async def live(request: Request) -> Response:
-        run_id, since = request.path_params["run"], _number(request.query_params.get("since"))
+        run_id, since = request.path_params["run"], request.query_params.get("since")
+        # a browser whose line was cut asks anew for the address it began with, and says which event it got last
+        since = _number(request.headers.get("Last-Event-ID", since))
         try:
             runs.get(run_id)
         except Refusal as refusal:
@@ -126,7 +128,8 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
 
 
 async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: Pace) -> AsyncIterator[bytes]:
-    """Server-sent events of one run: what changed since the last one, as often as it changes, at most twice a second."""
+    """Server-sent events of one run: what changed since the last one, as often as it changes, at most twice a second. The id of an event is
+    the version it leads to."""
     pace.streams += 1
     try:
         version, quiet = -1, 0.0
@@ -142,7 +145,7 @@ async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: P
                 # a little more of what is in memory is made here in less time than another thread would take to begin
                 little = since and run.working
                 update, since = runs.update(run, since) if little else await run_in_threadpool(runs.update, run, since)
-                yield b"data: " + update + b"\n\n"
+                yield b"id: %d\ndata: %b\n\n" % (since, update)
             else:
                 quiet += LOOK
                 if quiet >= HEARTBEAT:

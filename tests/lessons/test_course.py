@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -21,8 +24,8 @@ from playground.variants import build
 from playground.words import LANGUAGES, entries
 
 ROOT = Path(course.__file__).parents[1]
-SCRIPT = (ROOT / "ui" / "static" / "course.js").read_text(encoding="utf-8")
 CURSOR = {name: field.default for name, field in FIELDS.items()}
+RULES = ROOT.parent / "tests" / "js" / "ask_rules.js"
 STEPS = [(lesson, step) for lesson in LESSONS for step in lesson.steps]
 DONE = {  # a step: what a student does after its button was pressed, one thing after another, and what of all this may not be otherwise
     "attention heads": ([{"layer": "1", "head": "1"}, {"head": "2"}, {"layer": "2"}], {"tab": "whatif"}),
@@ -65,10 +68,6 @@ def words_of(lesson) -> set[str]:
     return {f"course.{lesson.name}.{key}" for key in (*WORDS, *own)}
 
 
-def named_in(script: str, table: str) -> set[str]:
-    return set(re.findall(r"^  (\w+):", script.partition(f"const {table} = {{")[2].partition("\n};")[0], re.MULTILINE))
-
-
 @cache
 def stages() -> tuple[str, ...]:
     """The addresses of all that a model computes."""
@@ -86,28 +85,23 @@ def can_be(name: str, value: str) -> bool:
     return value == "*" or FIELDS[name].refusal(name, value, links.LISTS) is None
 
 
-HOLDS = {  # as the page has it, see static/course.js; a `screen` is the cursor with what else a step may ask for
-    "at": lambda screen, fields: all(matches(screen[name], value) for name, value in fields.items()),
-    "ahead": lambda screen, _: screen["q"] != "" and int(screen["k"] or 0) > int(screen["q"]),
-    "settings": lambda screen, knobs: knobs.items() <= screen["settings"].items(),
-    "mine": lambda screen, _: screen["mine"],
-    "forked": lambda screen, _: screen["forked"],
-    "steps": lambda screen, count: screen["steps"] >= count,
-    "exact": lambda screen, share: screen["exact"] >= share,
-    "live": lambda screen, knob: knob in screen["live"],
-    "sentence": lambda screen, kind: kind in screen["sentence"],
-    "read": lambda screen, _: screen["read"],
-    "sees": lambda screen, selector: selector in screen["sees"],
-}
-
-
-def holds(when: dict, screens: list[dict]) -> bool:
-    """Whether the page sees a step done that asks for `when`, after these screens one after another."""
-    fields, count = when.get("different", ((), 1))
-    rest = {kind: wanted for kind, wanted in when.items() if kind != "different"}
-    good = [screen for screen in screens if all(HOLDS[kind](screen, wanted) for kind, wanted in rest.items())]
-    seen = [tuple(screen[name] for name in fields) for screen in good]
-    return len({values for values in seen if any(values) or not fields}) >= count
+def as_the_page_has_it(screen: dict) -> dict:
+    """One of these screens in the words of static/rules.js."""
+    text = screen["text"] or "a b"
+    knobs = dict.fromkeys(screen["live"], 1)
+    return {
+        "cursor": {name: screen[name] for name in CURSOR} | {"text": text},
+        "card": {
+            "mine": screen["mine"],
+            "parent": {"run": "sort"} if screen["forked"] else None,
+            "settings": screen["settings"] | knobs,
+            "examples": [] if "own" in screen["sentence"] else [[text, ""]],
+        },
+        "run": {"step": screen["steps"], "validations": {"exact_match": [screen["exact"]]}, "live": dict.fromkeys(knobs, 2)},
+        "sentence": {"source": [{"known": "unknown" not in screen["sentence"]}], "correct": "wrong" not in screen["sentence"]},
+        "hasRead": screen["read"],
+        "inSight": list(screen["sees"]),
+    }
 
 
 def screens_of(step, moves) -> list[dict]:
@@ -118,30 +112,52 @@ def screens_of(step, moves) -> list[dict]:
     return screens
 
 
-DOES = pytest.mark.parametrize(
-    ("lesson", "step"), [(lesson, step) for lesson in LESSONS for step in lesson.does], ids=lambda thing: thing.name
-)
+DOES = [(lesson, step) for lesson in LESSONS for step in lesson.does]
+every_step = pytest.mark.parametrize(("lesson", "step"), DOES, ids=lambda thing: thing.name)
 
 
-@DOES
-def test_who_presses_its_button_and_does_what_it_asks_has_done_it(lesson, step):
+@pytest.fixture(scope="module")
+def page_rules() -> dict:
+    """What the page's own rules (static/rules.js) know, and of which cases they say that a step is done: "all" that is asked was done, all
+    "before" the last of it, or all while something is otherwise; {"rules", "sentences", "done": {(lesson, step, case): …}}."""
+    if shutil.which("node") is None:
+        pytest.skip("Node is not installed")
+    cases = {}
+    for lesson, step in DOES:
+        moves, others = DONE[f"{lesson.name} {step.name}"]
+        screens = screens_of(step, moves)
+        cases[lesson.name, step.name, "all"] = step, screens
+        cases[lesson.name, step.name, "before"] = step, screens[:-1]
+        for name, value in others.items():
+            cases[lesson.name, step.name, name] = step, [screen | {name: value} for screen in screens]
+    asked = [{"when": step.when, "screens": list(map(as_the_page_has_it, screens))} for step, screens in cases.values()]
+    said = subprocess.run(["node", str(RULES)], input=json.dumps(asked), capture_output=True, text=True, check=True, timeout=60)
+    answer = json.loads(said.stdout)
+    return answer | {"done": dict(zip(cases, answer["done"], strict=True))}
+
+
+@every_step
+def test_who_presses_its_button_and_does_what_it_asks_has_done_it(lesson, step, page_rules):
     """And not before the last of it."""
-    moves, _ = DONE[f"{lesson.name} {step.name}"]
-    screens = screens_of(step, moves)
-    assert holds(step.when, screens)
-    assert not holds(step.when, screens[:-1])
-    for name, value in ((name, value) for screen in screens for name, value in screen.items() if name in CURSOR and value):
-        assert can_be(name, value), (name, value)
+    assert page_rules["done"][lesson.name, step.name, "all"]
+    assert not page_rules["done"][lesson.name, step.name, "before"]
 
 
-@DOES
-def test_nothing_of_it_may_be_otherwise(lesson, step):
+@every_step
+def test_nothing_of_it_may_be_otherwise(lesson, step, page_rules):
     moves, others = DONE[f"{lesson.name} {step.name}"]
-    screens = screens_of(step, moves)
     for name, value in others.items():
-        assert screens[-1][name] != value
-        assert not holds(step.when, [screen | {name: value} for screen in screens]), name
-        assert name not in CURSOR or not value or can_be(name, value), (name, value)
+        assert screens_of(step, moves)[-1][name] != value
+        assert not page_rules["done"][lesson.name, step.name, name], name
+
+
+@every_step
+def test_what_is_done_can_be_done(lesson, step):
+    """Every value that a field of the cursor has on the way, and where something is otherwise, is one that it can have."""
+    moves, others = DONE[f"{lesson.name} {step.name}"]
+    for screen in (*screens_of(step, moves), others):
+        for name, value in screen.items():
+            assert name not in CURSOR or not value or can_be(name, value), (name, value)
 
 
 def test_twelve_lessons_of_about_ten_minutes_from_attention_to_own_sentences():
@@ -172,9 +188,9 @@ def test_no_question_is_asked_twice():
     assert not {lesson.kept_as for lesson in LESSONS if lesson.question} & set(LABS)
 
 
-def test_the_page_knows_every_condition_and_has_none_that_nobody_asks_for():
-    assert {kind for _, step in STEPS for kind in step.when} - {"different"} == named_in(SCRIPT, "HOLDS") == {"guess", *HOLDS}
-    assert {step.when["sentence"] for _, step in STEPS if "sentence" in step.when} == named_in(SCRIPT, "SENTENCES")
+def test_the_page_knows_every_condition_and_has_none_that_nobody_asks_for(page_rules):
+    assert {kind for _, step in STEPS for kind in step.when} - {"different"} == set(page_rules["rules"])
+    assert {step.when["sentence"] for _, step in STEPS if "sentence" in step.when} == set(page_rules["sentences"])
 
 
 @pytest.mark.parametrize(("lesson", "step"), STEPS, ids=lambda thing: thing.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -219,6 +220,43 @@ def test_a_stream_starts_with_the_whole_run_as_json(site, run, since):
         assert events.headers["content-type"].startswith("text/event-stream")
         first = next(line for line in events.iter_lines() if line.startswith("data: "))
     update = strict(first.removeprefix("data: "))
+    assert (update["id"], update["from"]) == (run.id, 0)
+    assert {len(column) for column in update["rows"].values()} == {len(update["rows"]["step"])}
+
+
+def events_of(site, run, since: str = "0", last: str | None = None) -> Iterator[tuple[str, dict]]:
+    """(id, update) of a stream's events. `last` is what a browser sends whose line was cut: the id of the last event that it got."""
+    headers = {"Last-Event-ID": last} if last is not None else {}
+    with site.http.stream("GET", f"{PREFIX}/live/{run.id}", params={"since": since}, headers=headers) as events:
+        known = ""
+        for line in events.iter_lines():
+            name, _, value = line.partition(": ")
+            known = value if name == "id" else known
+            if name == "data":
+                yield known, strict(value)
+
+
+def test_a_line_that_was_cut_goes_on_where_it_was(site, run):
+    """A browser asks again for the address it began with, and says which event it got last: it gets every later row, and none twice."""
+    begun, _ = next(events_of(site, run))
+    stream = events_of(site, run, since=begun)
+    seen = [next(stream), next(stream)]
+    stream.close()
+    steps = [step for _, update in seen for step in update["rows"]["step"]]
+    for _ in range(3):
+        last, _ = seen[-1]
+        stream = events_of(site, run, since=begun, last=last)
+        seen = [next(stream), next(stream)]
+        stream.close()
+        assert seen[0][1]["from"] > 0
+        steps += [step for _, update in seen for step in update["rows"]["step"]]
+    assert steps == sorted(set(steps))
+    assert len(steps) == steps[-1] - steps[0] + 1
+
+
+@pytest.mark.parametrize("last", ["", "0", "-1", "nan", "9" * 30, "x", "１２", "1, 2"])
+def test_whatever_a_browser_says_it_got_last_it_gets_the_run(site, run, last):
+    _, update = next(events_of(site, run, last=last.encode()))
     assert (update["id"], update["from"]) == (run.id, 0)
     assert {len(column) for column in update["rows"].values()} == {len(update["rows"]["step"])}
 

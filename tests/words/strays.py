@@ -1,4 +1,4 @@
-"""Finds text that people would read in the code itself: in Python by its syntax tree, in the page's scripts by their literals."""
+"""Finds text that people would read in the code itself, by its syntax tree. In the page's scripts ESLint does: tests/js/lint/strays.js."""
 
 from __future__ import annotations
 
@@ -20,11 +20,9 @@ def texts_of(markup: str) -> Iterator[str]:
     yield from re.split(rf"<[^<>]*>|^[^<]*=\"[^\"]*\"[^<>]*>|<[^<>]*$|{HOLE}", markup)
 
 
-# ---- Python --------------------------------------------------------------------------------------------------------------------------
-
 # Calls whose strings nobody reads on the page: a log, another language's code, a name by which something is kept or looked up.
 UNREAD = re.compile(
-    r"^(log\.\w+|warnings\.\w+|re\.\w+|TypeVar|reader\.work|self\.remember|os\.environ\.\w+|\w*Error|KeyError|logging\.\w+)$"
+    r"^(log\.\w+|warnings\.\w+|re\.\w+|TypeVar|ParamSpec|NewType|reader\.work|self\.remember|os\.environ\.\w+|\w*Error|KeyError|logging\.\w+)$"
 )
 UNREAD_ROLES = ("css", "js", "class")
 
@@ -66,66 +64,3 @@ def _unread(node: ast.AST, above: dict) -> bool:
             return True
         node = above[node]
     return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("__all__", *UNREAD_ROLES)
-
-
-# ---- the page's scripts --------------------------------------------------------------------------------------------------------------
-
-# What stands before a literal that is another language: classes, styles, selectors, drawing, and names of attributes and of events.
-CODE = re.compile(
-    r"(?:class\w*|style|cssText|d|viewBox|cache|transform|font\w*|\"?stroke[\w-]*\"?|autocomplete|rel|media|fillStyle)\s*(?:\+?=|:)\s*$"
-    r"|(?:querySelector(?:All)?|closest\??\.?|matches|getElementById|setProperty|createElementNS?|getContext|addEventListener|RegExp|Error|matchMedia|import"
-    r"|classList\.\w+|from|[gs]etAttribute|localStorage\.\w+|sessionStorage\.\w+|hasAttribute)\s*\(?\s*$"
-)
-ROLE = re.compile(r"[\"']?([\w-]+)[\"']?\s*(?:=|:|\?\?=)\s*(?:[^,;{}()]*\?\s*)?$")  # title: …, textContent = …, title: some ? …
-CHILD = re.compile(r"\bh\(\s*$|\}\s*,\s*$")  # h("b", {}, "…")
-BEFORE_REGEX = re.compile(r"(?:^|[(,=:\[!&|?{};+\n]|\breturn|=>)\s*$")
-
-
-def in_script(source: str) -> Iterator[tuple[int, str]]:
-    """The same of JavaScript: strings, and templates whose ${holes} are looked into as well."""
-    for at, text in literals(source):
-        before = source[max(0, at - 120) : at].rpartition("\n")[2] or source[max(0, at - 120) : at]
-        key = re.search(r"[{,]\s*$", before) and re.match(r"([\"'])(?:\\.|(?!\1).)*\1\s*:", source[at:])
-        if CODE.search(before) or key:
-            continue
-        role = ROLE.search(before)
-        shown = bool(role and role[1] in SHOWN) or bool(re.search(r"\}\s*,\s*$", before))
-        if _strays(text, "text" if shown else ""):
-            yield source.count("\n", 0, at) + 1, text
-
-
-def literals(source: str, at: int = 0, inside: bool = False) -> Iterator[tuple[int, str]]:
-    """(place, text) of every literal. `inside` a template's ${hole} it ends with the hole, whose end it returns."""
-    depth = 0
-    while at < len(source):
-        char = source[at]
-        if source.startswith("//", at):
-            at = source.find("\n", at) % (len(source) + 1)
-        elif source.startswith("/*", at):
-            at = source.index("*/", at) + 2
-        elif char == "/" and BEFORE_REGEX.search(source[max(0, at - 40) : at]):
-            at = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\[\n])+/\w*").match(source, at).end()
-        elif char in "\"'":
-            found = re.compile(rf"{char}((?:\\.|[^{char}\\\n])*){char}").match(source, at)
-            yield at, found[1]
-            at = found.end()
-        elif char == "`":
-            at = yield from _template(source, at)
-        else:
-            depth += (char == "{") - (char == "}")
-            at += 1
-            if inside and depth < 0:
-                return at
-    return at
-
-
-def _template(source: str, start: int) -> Iterator[tuple[int, str]]:
-    at, text = start + 1, ""
-    while source[at] != "`":
-        if source.startswith("${", at):
-            at, text = (yield from literals(source, at + 2, inside=True)), text + HOLE
-        else:
-            width = 2 if source[at] == "\\" else 1
-            at, text = at + width, text + source[at : at + width]
-    yield start, text
-    return at + 1

@@ -3,17 +3,15 @@
 Errors that tell a programmer of a wrong call, the server's log and the command line are English, and not on the page.
 """
 
-import re
 from pathlib import Path
 
 import pytest
 
-from tests.words.strays import in_python, in_script, literals
+from tests.words.strays import in_python
 
 ROOT = Path(__file__).parents[2] / "playground"
 PARTS = ("ui", "figures", "lessons", "runs", "queries", "variants")
-FILES = [file for part in PARTS for file in sorted((ROOT / part).rglob("*.py"))] + sorted((ROOT / "ui" / "static").glob("*.js"))
-FILES.remove(ROOT / "ui" / "blocks" / "typedefs.py")  # which writes a file of TypeScript
+FILES = [file for part in PARTS for file in sorted((ROOT / part).rglob("*.py"))]
 
 # What looks like something to be read and is none, by its reason.
 NONE_OF_THEM = {
@@ -25,31 +23,19 @@ NONE_OF_THEM = {
     "part of what torch says when memory is short": ("allocate memory", "out of memory"),
     "a line of Linux's /proc": ("Data", "Size"),
     "kinds of characters in Unicode": ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs"),
-    "a key of the keyboard": ("Enter", "Escape"),
-    "names of types": ("Block", "Parameters"),
-    "the channel of a question to the server": ("panel \0", "later \0", "sentence", "card"),
 }
 WHOLE = ("default-src 'none'", 'system-ui, -apple-system, "Segoe UI"', "ui-monospace, Menlo")  # begin a policy, fonts
 ALLOWED = {text for texts in NONE_OF_THEM.values() for text in texts}
 
 
 def strays(file: Path) -> list[tuple[int, str]]:
-    look = in_python if file.suffix == ".py" else in_script
-    return list(look(file.read_text(encoding="utf-8")))
+    return list(in_python(file.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_no_string_outside_the_language_files(file):
     found = [(line, text) for line, text in strays(file) if text not in ALLOWED and not text.startswith(WHOLE)]
     assert not found, f"{file.relative_to(ROOT)}: put these into words/en and words/zh: {found}"
-
-
-@pytest.mark.parametrize("file", [file for file in FILES if file.suffix == ".js"], ids=lambda file: file.name)
-def test_every_literal_of_a_script_is_seen(file):
-    """Seen from the keys: whatever confused the reader of the scripts would hide some of them from it."""
-    source = file.read_text(encoding="utf-8")
-    keys = {match.end() - 1 for match in re.finditer(r"\bsay\(\"", source)}
-    assert keys <= {at for at, _ in literals(source)}
 
 
 def test_nothing_is_allowed_that_is_not_there():
@@ -93,41 +79,3 @@ def test_a_stray_in_python_is_found(planted):
 )
 def test_what_nobody_reads_is_none_in_python(clean):
     assert not list(in_python(clean))
-
-
-@pytest.mark.parametrize(
-    "planted",
-    [
-        'element.textContent = "Reading the model";',
-        "element.textContent = `${count} tokens`;",
-        'h("p", {}, "loss");',
-        'h("p", {}, h("b", {}, "Loss"));',
-        'h("button", { type: "button", title: "close" }, "×");',
-        'h("button", { "aria-label": open ? "Close it" : say("open") });',
-        "element.title = 'Click to pin';",
-        "notice(`Run ${name} is gone`);",
-        'h("p", {}, `a ${say("b", { c: "Two words" })} d`);',
-        'const text = /[/"]/.test(name) ? "It is one" : "";',
-        'const text = "正在读取";',
-    ],
-)
-def test_a_stray_in_a_script_is_found(planted):
-    assert list(in_script(planted))
-
-
-@pytest.mark.parametrize(
-    "clean",
-    [
-        "// Reads the panel and draws it.\n/* Two words. */",
-        'h("p", { class: "pg-caption pg-label" }, say("about"));',
-        'h("path", { d: "M6 4l10 6-10 6z" });',
-        'element.querySelector("details summary");',
-        'element.className = `pg-block pg-text ${block.class ?? ""}`;',
-        'const found = text.replace(/\\{(\\w+)\\} and "more"/g, "");',
-        'throw new Error("this never happens");',
-        'h("span", { style: `left: ${x}px; color: red` });',
-        'const words = { "two words": 1 };',
-    ],
-)
-def test_what_nobody_reads_is_none_in_a_script(clean):
-    assert not list(in_script(clean))

@@ -1,8 +1,8 @@
 """What a panel is made of. Every kind of block is declared here once. Read in this order:
 
-kind · general · attention · drawing · lessons · typedefs (what the type checker of the scripts is told).
+kind · general · attention · drawing · lessons.
 
-Panels call `blocks.<kind>(id, …)`. static/panels.js draws each kind, and static/blocks.d.ts tells the scripts' type checker their fields.
+Panels call `blocks.<kind>(id, …)`. static/kinds.js draws each, and static/blocks.d.ts tells the scripts' type checker their fields.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 // What a visitor does to a run, and the controls at the left, which are Gradio's. Every command carries the token that says whose runs may
 // be changed.
+// @ts-check
 
 import { cursor, move, own, setKnobs, setOwn } from "./state.js";
 import { h, icon, notice, say, send } from "./dom.js";

@@ -1,4 +1,4 @@
-// What the server says of every kind of block, made from playground/ui/blocks: `python -m playground.ui.blocks.typedefs`.
+// What the server says of every kind of block, made from playground/ui/blocks: `python -m tests.js.typedefs`.
 
 export interface Plotly {
   data: Record<string, any>[];

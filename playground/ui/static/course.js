@@ -1,15 +1,17 @@
 // The course: which lesson somebody is at, and what of it the page has seen them do. Kept in this browser only.
+// @ts-check
 
 import { cursor, lastUploaded, move, onMove } from "./state.js";
-import { h, notice, say } from "./dom.js";
+import { button, h, notice, say } from "./dom.js";
 import { onUpdate, run } from "./live.js";
 import { currentCard } from "./top.js";
 import { isAnswered } from "./labs.js";
+import { holds } from "./rules.js";
 import { keep, kept } from "./storage.js";
 
 const KEY = "playground-course"; // {now: the lesson under way, done: {lesson: [its steps]}}
 const listeners = new Set();
-const seen = new Map(); // step -> the different things that were looked at for it, as long as the page lives
+const seen = new Map(); // step -> the different things that were looked at for it
 let lessons = [];
 let sentence = null; // what the model made of the sentence on screen
 
@@ -46,46 +48,25 @@ export function setCourse(declared) {
 
 // ---- seeing that something was done ------------------------------------------------------------------------------------------------
 
-/** What is fixed about the run on screen, once that and the stream are of the same run. */
-const shown = () => (currentCard()?.id === cursor.run && run.id === cursor.run ? currentCard() : null);
-const matches = (value, wanted) => (wanted === "*" ? value !== "" : wanted.startsWith("*") ? value.endsWith(wanted.slice(1)) : value === wanted);
-
-const SENTENCES = {
-  own: () => cursor.text.trim() !== "" && !currentCard().examples.some(([source]) => source === cursor.text),
-  unknown: () => sentence.source.some((token) => token.known === false),
-  wrong: () => sentence.correct === false,
-};
-
-/** What a step may ask for; see playground/lessons/course.py, where steps are declared. */
-const HOLDS = {
-  guess: isAnswered,
-  at: (fields) => Object.entries(fields).every(([name, value]) => matches(cursor[name], value)),
-  ahead: () => cursor.q !== "" && Number(cursor.k) > Number(cursor.q),
-  settings: (knobs) => shown() && Object.entries(knobs).every(([name, value]) => shown().settings[name] === value),
-  mine: () => shown()?.mine,
-  forked: () => shown()?.parent,
-  steps: (count) => shown() && run.step >= count,
-  exact: (share) => shown() && (run.validations.exact_match ?? []).at(-1) >= share,
-  live: (knob) => shown() && run.live?.[knob] !== undefined && run.live[knob] !== shown().settings[knob],
-  sentence: (kind) => shown() && sentence?.run === cursor.run && sentence.text === cursor.text && SENTENCES[kind](),
-  read: () => lastUploaded() !== "",
-  sees: (selector) => [...document.querySelectorAll(selector)].some(inSight),
-};
-
 /** Whether somebody can see all of an element: nothing is below the window, or behind the stage that sticks to its top. */
 function inSight(element) {
   const { top, bottom, height } = element.getBoundingClientRect(), covered = document.querySelector(".pg-stage")?.getBoundingClientRect().bottom ?? 0;
   return height > 0 && top > Math.max(covered, 0) - 1 && bottom < innerHeight + 1; // a part of a pixel doesn't count
 }
 
-/** Whether a step holds now. Different things are counted only while the rest of it holds. */
-function holds(lesson, { name, when: { different, ...rest } }) {
-  if (!Object.entries(rest).every(([kind, wanted]) => HOLDS[kind](wanted))) return false;
-  if (!different) return true;
-  const [fields, count] = different, key = `${lesson.name} ${name}`, values = fields.map((field) => cursor[field]);
+/** @returns {import("./rules.js").Screen} */
+function screen() {
+  const card = currentCard()?.id === cursor.run && run.id === cursor.run ? currentCard() : null; // both of the run on screen
+  const said = sentence?.run === cursor.run && sentence.text === cursor.text ? sentence : null;
+  const isInSight = (selector) => [...document.querySelectorAll(selector)].some(inSight);
+  return { cursor, card, run, sentence: said, hasRead: lastUploaded() !== "", isAnswered, isInSight };
+}
+
+/** Whether a step of a lesson holds now; the different things that were looked at for it are kept as long as the page lives. */
+function isSeen(lesson, { name, when }) {
+  const key = `${lesson.name} ${name}`;
   if (!seen.has(key)) seen.set(key, new Set());
-  if (values.some(Boolean)) seen.get(key).add(values.join(" "));
-  return seen.get(key).size >= count;
+  return holds(when, screen(), seen.get(key));
 }
 
 /** Looks at what is on screen, and ticks off what has been done. */
@@ -94,7 +75,7 @@ function look() {
   const lesson = lessonUnderWay();
   if (!lesson) return;
   const before = doneOf(lesson.name);
-  const news = lesson.steps.filter((step) => !before.includes(step.name) && holds(lesson, step)).map((step) => step.name);
+  const news = lesson.steps.filter((step) => !before.includes(step.name) && isSeen(lesson, step)).map((step) => step.name);
   if (!news.length) return;
   progressed({ done: { ...progress().done, [lesson.name]: [...before, ...news] } });
   if (cursor.tab === "course") return; // there the list shows it
@@ -115,7 +96,10 @@ document.addEventListener("pg-sentence", ({ detail }) => {
 // ---- the line under the replay, while a lesson is under way and somebody is on another tab -----------------------------------------------
 
 /** Steps as dots: full when done. */
-export const dots = (name) => h("span", { class: "pg-dots", "aria-hidden": "true" }, stepsOf(name).map((step) => h("i", { class: doneOf(name).includes(step.name) ? "done" : "" })));
+export function dots(name) {
+  const done = doneOf(name);
+  return h("span", { class: "pg-dots", "aria-hidden": "true" }, stepsOf(name).map((step) => h("i", { class: done.includes(step.name) ? "done" : "" })));
+}
 
 function drawBar() {
   const host = document.getElementById("pg-lesson-bar"), lesson = lessonUnderWay();
@@ -123,11 +107,11 @@ function drawBar() {
   host.hidden = !lesson || cursor.tab === "course";
   if (host.hidden) return host.replaceChildren();
   const done = doneOf(lesson.name), next = lesson.steps.find((step) => !done.includes(step.name)), following = lessons[numberOf(lesson)];
-  const go = (to, label) => h("button", { type: "button", onclick: () => move({ tab: "course", lesson: to.name, notes: "" }) }, label);
+  const go = (to, label) => button({ onclick: () => move({ tab: "course", lesson: to.name, notes: "" }) }, label);
   host.replaceChildren(
     go(lesson, say("course_lesson", { number: numberOf(lesson) })), dots(lesson.name),
     h("span", { class: "pg-lesson-next" }, next ? next.text : say("course_all_done")),
     next || !following ? "" : go(following, say("course_next", { title: following.title })),
-    h("button", { type: "button", class: "pg-quiet", "aria-label": say("course_leave"), title: say("course_leave"), onclick: () => progressed({ now: "" }) }, "×"),
+    button({ class: "pg-quiet", "aria-label": say("course_leave"), title: say("course_leave"), onclick: () => progressed({ now: "" }) }, "×"),
   );
 }

@@ -1,7 +1,8 @@
 // Two small dialogues that are only ever opened by a click: the link to this view, and the keys.
+// @ts-check
 
 import { address, cursor, move, personal } from "./state.js";
-import { h, notice, routeUrl, say } from "./dom.js";
+import { button, h, notice, routeUrl, say } from "./dom.js";
 import { terms } from "./glossary.js";
 
 let host = ""; // the Space's own address, when there is one
@@ -18,7 +19,7 @@ export function shareLink() {
 
 function open(title, ...content) {
   document.getElementById("pg-dialog")?.remove();
-  const close = h("button", { type: "button", class: "pg-quiet", "aria-label": say("close"), onclick: () => dialog.close() }, "×");
+  const close = button({ class: "pg-quiet", "aria-label": say("close"), onclick: () => dialog.close() }, "×");
   const dialog = h("dialog", { id: "pg-dialog", "aria-label": title }, h("header", {}, h("h2", {}, title), close), ...content);
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
@@ -39,14 +40,19 @@ export function openShare() {
     }
     notice(say("copied"));
   };
-  const picture = link.length <= 1500 ? h("img", { id: "pg-qr", alt: say("share_qr"), src: routeUrl("qr", { text: link }) }) : h("p", {}, say("share_too_long"));
-  open(say("share"), h("p", {}, say("share_help")), h("div", { class: "pg-line" }, field, h("button", { type: "button", id: "pg-copy", onclick: copy }, say("copy"))), picture);
+  const short = link.length <= 1500;
+  const picture = short ? h("img", { id: "pg-qr", alt: say("share_qr"), src: routeUrl("qr", { text: link }) }) : h("p", {}, say("share_too_long"));
+  const line = h("div", { class: "pg-line" }, field, button({ id: "pg-copy", onclick: copy }, say("copy")));
+  open(say("share"), h("p", {}, say("share_help")), line, picture);
   field.select();
 }
 
 export function openHelp() {
   const keys = [["space", "key_play"], ["← →", "key_replay"], ["↑ ↓", "key_token"], ["1–8", "key_head"], ["?", "key_help"]];
-  open(say("help"), h("p", {}, say("help_text")), h("table", {}, keys.map(([key, text]) => h("tr", {}, h("th", {}, h("kbd", {}, key === "space" ? say("key_space") : key)), h("td", {}, say(text))))), h("p", {}, h("button", { type: "button", id: "pg-glossary", onclick: () => move({ glossary: "all" }) }, say("glossary"))));
+  const named = (key) => h("kbd", {}, key === "space" ? say("key_space") : key);
+  const rows = keys.map(([key, text]) => h("tr", {}, h("th", {}, named(key)), h("td", {}, say(text))));
+  const glossary = button({ id: "pg-glossary", onclick: () => move({ glossary: "all" }) }, say("glossary"));
+  open(say("help"), h("p", {}, say("help_text")), h("table", {}, rows), h("p", {}, glossary));
 }
 
 /** All terms, from A to Z; the one that the cursor names comes into sight. */
@@ -66,7 +72,8 @@ export function openRename(label, act) {
     act(field.value);
   };
   field.addEventListener("keydown", (event) => event.key === "Enter" && save());
-  const dialog = open(say("rename"), h("p", {}, say("rename_help")), h("div", { class: "pg-line" }, field, h("button", { type: "button", id: "pg-rename-yes", onclick: save }, say("rename"))));
+  const line = h("div", { class: "pg-line" }, field, button({ id: "pg-rename-yes", onclick: save }, say("rename")));
+  const dialog = open(say("rename"), h("p", {}, say("rename_help")), line);
   field.select();
 }
 
@@ -75,5 +82,6 @@ export function openDelete(title, act) {
     dialog.close();
     act();
   };
-  const dialog = open(say("delete"), h("p", {}, say("delete_help", { title })), h("div", { class: "pg-line" }, h("button", { type: "button", id: "pg-delete-yes", onclick: yes }, say("delete"))));
+  const line = h("div", { class: "pg-line" }, button({ id: "pg-delete-yes", onclick: yes }, say("delete")));
+  const dialog = open(say("delete"), h("p", {}, say("delete_help", { title })), line);
 }

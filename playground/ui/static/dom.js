@@ -1,4 +1,5 @@
 // Small helpers: elements made from text (never from markup), words in the page's language, and reading from the server.
+// @ts-check
 
 import { cursor, languageTag, token } from "./state.js";
 
@@ -14,9 +15,16 @@ export function say(key, values = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
 }
 
-/** An element. Properties that start with "on" are listeners; children are elements or text, and text stays text. */
+/**
+ * An element. Properties that start with "on" are listeners; children are elements or text, and text stays text.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, any>} props
+ * @param {any[]} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 export function h(tag, props = {}, ...children) {
-  const element = document.createElementNS(tag === "svg" || tag === "path" ? "http://www.w3.org/2000/svg" : "http://www.w3.org/1999/xhtml", tag);
+  const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
@@ -30,6 +38,34 @@ export function h(tag, props = {}, ...children) {
   return element;
 }
 
+/** @type {(element: Element) => any[]} the elements in another, whatever they are */
+export const childrenOf = (element) => [...element.children];
+
+/** A button that does nothing but what its listener does. */
+export const button = (props, ...children) => h("button", { type: "button", ...props }, ...children);
+
+/**
+ * An element of a drawing.
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, any>} properties
+ * @param {(Node | string)[]} children
+ */
+export function svg(tag, properties = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(properties)) if (value !== null && value !== undefined) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** Whether an element shows this value already, in this language; else it is about to. */
+export function same(element, value) {
+  const text = JSON.stringify(value) + cursor.lang;
+  if (element.pgText === text) return true;
+  element.pgText = text;
+  return false;
+}
+
 /** One of a few line icons, drawn here so that nothing is fetched. */
 export function icon(name) {
   const paths = {
@@ -38,7 +74,9 @@ export function icon(name) {
     trash: "M5 6h10M8 6V4h4v2M6 6l1 10h6l1-10",
   };
   const filled = ["play", "pause", "stop", "step", "back", "forward"].includes(name);
-  return h("svg", { viewBox: "0 0 20 20", width: "16", height: "16", "aria-hidden": "true", fill: filled ? "currentColor" : "none", stroke: filled ? "none" : "currentColor", "stroke-width": "1.6", "stroke-linecap": "round" }, h("path", { d: paths[name] }));
+  const [fill, stroke] = filled ? ["currentColor", "none"] : ["none", "currentColor"];
+  const pen = { fill, stroke, "stroke-width": "1.6", "stroke-linecap": "round" };
+  return svg("svg", { viewBox: "0 0 20 20", width: "16", height: "16", "aria-hidden": "true", ...pen }, svg("path", { d: paths[name] }));
 }
 
 export const assetUrl = (name) => new URL(name, import.meta.url).href;
@@ -49,15 +87,18 @@ const headers = { "X-Playground-Token": token };
 /** What the server answered; where that is no JSON, a sentence. */
 const told = (answer) => answer.json().catch(() => ({ error: say("server_error", { status: answer.status }) }));
 
-/** Reads JSON from one of our routes. A newer call on the same channel gives up the older one (it then returns null). */
+/**
+ * Reads JSON from one of our routes. A newer call on the same channel gives up the older one (it then returns null).
+ * @returns {Promise<any>}
+ */
 export async function read(path, params = {}, channel = path) {
   running.get(channel)?.abort();
   const control = new AbortController();
   running.set(channel, control);
   try {
     return await told(await fetch(routeUrl(path, { lang: cursor.lang, ...params }), { signal: control.signal, headers }));
-  } catch (error) {
-    return error.name === "AbortError" ? null : { error: say("server_away"), away: true };
+  } catch {
+    return control.signal.aborted ? null : { error: say("server_away"), away: true };
   } finally {
     if (running.get(channel) === control) running.delete(channel);
   }
@@ -85,7 +126,8 @@ export function notice(text, kind = "info") {
   let place = document.getElementById("pg-notices");
   if (!place) document.body.append((place = h("div", { id: "pg-notices", role: "status", "aria-live": "polite" })));
   for (const old of [...place.children]) if (old.dataset.text === text) old.remove();
-  const note = h("div", { class: `pg-notice ${kind}`, dataset: { text } }, h("span", {}, text), h("button", { type: "button", "aria-label": say("close"), onclick: () => note.remove() }, "×"));
+  const close = button({ "aria-label": say("close"), onclick: () => note.remove() }, "×");
+  const note = h("div", { class: `pg-notice ${kind}`, dataset: { text } }, h("span", {}, text), close);
   place.append(note);
   if (kind !== "error") setTimeout(() => note.remove(), 6000);
 }

@@ -1,4 +1,5 @@
 // The glossary: a term in the page's prose says what it means to whoever points at it, moves the focus there or taps it.
+// @ts-check
 
 import { h } from "./dom.js";
 
@@ -8,7 +9,8 @@ export let terms = [];
 
 export function setGlossary(glossary) {
   terms = glossary.terms;
-  meaning = new Map([...glossary.not.map((form) => [form, null]), ...terms.flatMap((term) => term.forms.map((form) => [form, term]))].map(([form, term]) => [form.toLowerCase(), term]));
+  meaning = new Map(glossary.not.map((form) => [form.toLowerCase(), null]));
+  for (const term of terms) for (const form of term.forms) meaning.set(form.toLowerCase(), term);
   const whole = (form) => (/^\w/.test(form) ? "(?<![\\w-])" : "") + form.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + (/\w$/.test(form) ? "(?!\\w|-\\w)" : "");
   pattern = new RegExp([...meaning.keys()].sort((one, other) => other.length - one.length).map(whole).join("|"), "giu");
 }
@@ -35,8 +37,14 @@ export function prose(element, text) {
   if (nodes.length === wanted.length && wanted.every(({ term }, at) => nodes[at].pgTerm === term)) {
     wanted.forEach((piece, at) => nodes[at].textContent === piece.text || ((nodes[at].firstChild ?? nodes[at]).data = piece.text));
   } else {
-    element.replaceChildren(...wanted.map((piece) => (piece.term ? Object.assign(h("span", { class: "pg-term", role: "term", tabindex: "0" }, piece.text), { pgTerm: piece.term }) : document.createTextNode(piece.text))));
+    element.replaceChildren(...wanted.map(({ text: words, term }) => (term ? termElement(words, term) : document.createTextNode(words))));
   }
+}
+
+function termElement(text, term) {
+  const element = h("span", { class: "pg-term", role: "term", tabindex: "0" }, text);
+  element.pgTerm = term;
+  return element;
 }
 
 export function caption(text) {
@@ -82,6 +90,7 @@ function close() {
 }
 
 const termAt = (event) => event.target.closest?.(".pg-term");
+const onTip = (event) => event.composedPath().includes(tip);
 let rested = ""; // where the pointer was last: text that appears under a resting one was not pointed at
 document.addEventListener("pointermove", (event) => {
   const at = `${event.clientX} ${event.clientY}`;
@@ -91,12 +100,12 @@ document.addEventListener("pointermove", (event) => {
 document.addEventListener("pointerover", (event) => {
   if (event.pointerType === "touch") return;
   clearTimeout(leaving);
-  if (!termAt(event) && shown && shown !== document.activeElement && !tip.contains(event.target)) leaving = setTimeout(close, LATE);
+  if (!termAt(event) && shown && shown !== document.activeElement && !onTip(event)) leaving = setTimeout(close, LATE);
 });
 document.addEventListener("focusin", (event) => termAt(event) && open(termAt(event)));
 document.addEventListener("focusout", (event) => termAt(event) && termAt(event) === shown && close());
 document.addEventListener("click", (event) => termAt(event) && open(termAt(event)));
-document.addEventListener("pointerdown", (event) => termAt(event) || (tip.contains(event.target) && event.pointerType !== "touch") || close());
+document.addEventListener("pointerdown", (event) => termAt(event) || (onTip(event) && event.pointerType !== "touch") || close());
 document.addEventListener("keydown", (event) => {
   const again = ["Enter", " "].includes(event.key) && termAt(event);
   if (!again && !(shown && event.key === "Escape")) return;

@@ -1,7 +1,8 @@
 // Labs: cards to choose from, and what somebody guessed, kept in this browser only.
+// @ts-check
 
 import { cursor, move, onMove } from "./state.js";
-import { h, say } from "./dom.js";
+import { button, h, say } from "./dom.js";
 import { forget, keep, kept } from "./storage.js";
 
 const KEY = "playground-guesses"; // lab -> [percent sure, right or not], of the first guess
@@ -17,7 +18,11 @@ onMove((names) => {
   if (["guess", "predicted"].some((name) => names.has(name) && cursor[name])) here = true;
 });
 
-/** Only the first guess of a lab counts: whoever has seen the answer guesses no more. `sure` is 0 where nothing is to be counted. */
+/**
+ * Only the first guess of a lab counts: whoever has seen the answer guesses no more. `sure` is 0 where nothing is to be counted.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").RecordBlock} block
+ */
 export function record(element, block) {
   element.hidden = true;
   if (!here || isAnswered(block.lab)) return;
@@ -41,10 +46,20 @@ document.addEventListener("pg-reply", ({ detail }) => {
   move({ lab: detail.lab, arms: all });
 });
 
+/**
+ * Labs to choose from, with what was guessed of each.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").CardsBlock} block
+ */
 export function drawCards(element, block) {
   const known = guesses(), arms = kept(ARMS);
-  const card = (one) => h("button", { type: "button", class: "pg-card", dataset: { lab: one.name }, onclick: () => move({ tab: "labs", lab: one.name, arms: arms[one.name] ?? "" }) },
-    h("b", {}, one.title), h("span", {}, one.text), one.name in known ? h("small", {}, say(known[one.name][1] ? "guess_was_right" : "guess_was_wrong", { percent: known[one.name][0] })) : null);
+  const guessed = (name) => {
+    const [percent, right] = known[name];
+    return h("small", {}, say(right ? "guess_was_right" : "guess_was_wrong", { percent }));
+  };
+  const card = ({ name, title, text }) =>
+    button({ class: "pg-card", dataset: { lab: name }, onclick: () => move({ tab: "labs", lab: name, arms: arms[name] ?? "" }) },
+      h("b", {}, title), h("span", {}, text), name in known ? guessed(name) : null);
   element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), h("div", { class: "pg-cards" }, block.cards.map(card)));
 }
 
@@ -52,7 +67,8 @@ export function drawCards(element, block) {
 export function drawCalibration(element) {
   const bySure = new Map();
   for (const [sure, right] of Object.values(guesses())) bySure.set(sure, [...(bySure.get(sure) ?? []), right]);
-  const said = [...bySure].sort(([one], [other]) => one - other).map(([percent, found]) => say("calibration", { percent, right: found.filter(Boolean).length, count: found.length }));
+  const sentence = ([percent, found]) => say("calibration", { percent, right: found.filter(Boolean).length, count: found.length });
+  const said = [...bySure].sort(([one], [other]) => one - other).map(sentence);
   element.hidden = !said.length;
   element.className = "pg-block pg-text pg-caption";
   element.textContent = said.join(" ");

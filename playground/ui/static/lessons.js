@@ -1,7 +1,8 @@
 // The tab of the course: the list of lessons, what there is to do in one, and what teachers read.
+// @ts-check
 
 import { cursor, letGo, move } from "./state.js";
-import { h, say } from "./dom.js";
+import { button, h, say } from "./dom.js";
 import { setControls } from "./actions.js";
 import { dots, doneOf, forgetCourse, isDone, onCourse, stepsOf, upNext } from "./course.js";
 import { forgetGuesses } from "./labs.js";
@@ -11,24 +12,38 @@ onCourse(() => {
   for (const element of document.querySelectorAll(".pg-lessons, .pg-steps")) if (element.pgBlock) DRAW[element.pgBlock.kind](element, element.pgBlock);
 });
 
-/** Every lesson with what is done of it; the one to go on with stands out. */
+/**
+ * Every lesson with what is done of it; the one to go on with stands out.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").LessonsBlock} block
+ */
 export function drawLessons(element, block) {
   element.pgBlock = block;
   const next = upNext()?.name, begun = block.lessons.some(({ name }) => doneOf(name).length);
   const state = (name) => (isDone(name) ? say("course_done") : name === next ? say(begun ? "course_go_on" : "course_begin") : "");
-  const row = ({ name, title, text, minutes }, at) => h("li", {}, h("button", { type: "button", class: `pg-lesson${name === next ? " next" : ""}`, dataset: { lesson: name }, "aria-description": say("course_progress", { done: doneOf(name).length, steps: stepsOf(name).length }), onclick: () => move({ lesson: name }) },
-    h("span", { class: "pg-lesson-number" }, String(at + 1)), h("b", {}, title), h("span", { class: "pg-lesson-text" }, text), h("span", { class: "pg-lesson-state" }, h("small", {}, [state(name), minutes].filter(Boolean).join(" · ")), dots(name))));
+  const row = ({ name, title, text, minutes }, at) => {
+    const progress = say("course_progress", { done: doneOf(name).length, steps: stepsOf(name).length });
+    const open = { class: `pg-lesson${name === next ? " next" : ""}`, dataset: { lesson: name }, onclick: () => move({ lesson: name }) };
+    return h("li", {}, button({ ...open, "aria-description": progress },
+      h("span", { class: "pg-lesson-number" }, String(at + 1)), h("b", {}, title), h("span", { class: "pg-lesson-text" }, text),
+      h("span", { class: "pg-lesson-state" }, h("small", {}, [state(name), minutes].filter(Boolean).join(" · ")), dots(name))));
+  };
   element.replaceChildren(h("ol", {}, block.lessons.map(row)));
 }
 
-/** What there is to do, ticked off as the page sees it done, with the way to where it can be done. */
+/**
+ * What there is to do, ticked off as the page sees it done, with the way to where it can be done.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").StepsBlock} block
+ */
 export function drawSteps(element, block) {
   element.pgBlock = block;
   const done = doneOf(block.lesson);
   const step = ({ name, text, to, knobs, sees }) => {
-    const way = (act, label) => h("button", { type: "button", onclick: act }, say(label));
-    return h("li", { class: done.includes(name) ? "done" : "", dataset: { step: name } },
-      h("span", { class: "pg-tick", role: "img", "aria-label": say(done.includes(name) ? "course_done" : "course_open") }, done.includes(name) ? "✓" : ""), h("span", { class: "pg-step-text" }, text),
+    const way = (act, label) => button({ onclick: act }, say(label)), ticked = done.includes(name);
+    return h("li", { class: ticked ? "done" : "", dataset: { step: name } },
+      h("span", { class: "pg-tick", role: "img", "aria-label": say(ticked ? "course_done" : "course_open") }, ticked ? "✓" : ""),
+      h("span", { class: "pg-step-text" }, text),
       knobs ? way(() => setControls(knobs), "course_set") : null,
       Object.keys(to).length ? way(() => (move(to.run ? { ...letGo("run"), ...to } : to), sees && bring(sees)), "course_go") : null);
   };
@@ -45,7 +60,11 @@ function bring(selector, tries = 20) {
 
 const DRAW = { lessons: drawLessons, steps: drawSteps };
 
-/** A few sentences, each on its own. */
+/**
+ * A few sentences, each on its own.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").PointsBlock} block
+ */
 export function drawPoints(element, block) {
   const point = (text) => {
     const item = h("li", {});
@@ -55,22 +74,32 @@ export function drawPoints(element, block) {
   element.replaceChildren(h("h3", {}, block.title), h("ul", {}, block.points.map(point)));
 }
 
-/** What a teacher may want to know of one lesson. */
+/**
+ * What a teacher may want to know of one lesson.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").NotesBlock} block
+ */
 export function drawNotes(element, block) {
   const rows = block.rows.flatMap(([label, text]) => [h("dt", {}, label), h("dd", {}, text)]);
-  element.replaceChildren(h("h3", {}, block.title), h("dl", {}, rows), h("button", { type: "button", class: "pg-quiet", onclick: () => move({ notes: "", lesson: block.id }) }, block.open));
+  const open = button({ class: "pg-quiet", onclick: () => move({ notes: "", lesson: block.id }) }, block.open);
+  element.replaceChildren(h("h3", {}, block.title), h("dl", {}, rows), open);
 }
 
 /** Forgets what this browser keeps of the course and of all guesses, when asked twice. */
 export function drawForget(element) {
   if (element.firstChild?.dataset.lang === cursor.lang) return;
-  const button = h("button", { type: "button", dataset: { lang: cursor.lang }, onclick: () => {
-    if (button.dataset.asked) {
+  const ask = (asked) => {
+    forgets.dataset.asked = asked ? "yes" : "";
+    forgets.textContent = say(asked ? "course_forget_sure" : "course_forget");
+  };
+  const press = () => {
+    const sure = Boolean(forgets.dataset.asked);
+    if (sure) {
       forgetGuesses();
       forgetCourse();
     }
-    button.dataset.asked = button.dataset.asked ? "" : "yes";
-    button.textContent = say(button.dataset.asked ? "course_forget_sure" : "course_forget");
-  }, onblur: () => ((button.dataset.asked = ""), (button.textContent = say("course_forget"))) }, say("course_forget"));
-  element.replaceChildren(button);
+    ask(!sure);
+  };
+  const forgets = button({ dataset: { lang: cursor.lang }, onclick: press, onblur: () => ask(false) }, say("course_forget"));
+  element.replaceChildren(forgets);
 }

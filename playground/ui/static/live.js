@@ -1,4 +1,5 @@
 // The stream of one run: its history grows here as it trains, and everyone who asked is told.
+// @ts-check
 
 import { cursor, onMove } from "./state.js";
 import { routeUrl } from "./dom.js";
@@ -7,7 +8,10 @@ const OVER = new Set(["done", "stopped", "failed", "diverged", "interrupted"]);
 const listeners = new Set();
 let source = null;
 
-/** What is known of the run that is being looked at: the newest values and the whole history so far. */
+/**
+ * What is known of the run that is being looked at: the newest values and the whole history so far.
+ * @type {import("./page").Run}
+ */
 export const run = { id: "", ...nothing() };
 
 function nothing() {

@@ -1,4 +1,5 @@
 // Starts the page: reads the words and the runs, draws what is always there, then the open tab; and lends Gradio's listeners a hand.
+// @ts-check
 
 import { cursor, dropFromCursor, languageTag, move, onMove } from "./state.js";
 import { read, notice, say, setWords } from "./dom.js";

@@ -1,4 +1,5 @@
 // Figures on the page: drawn by one Plotly, kept when they change, and telling which cell is under the pointer.
+// @ts-check
 
 import { assetUrl, h, minus, say } from "./dom.js";
 import { cursor, move } from "./state.js";
@@ -94,11 +95,12 @@ async function put(place, figure) {
 function wire(place) {
   place.dataset.wired = "yes";
   const cell = (event) => {
-    const point = event.points?.[0];
-    const meta = point?.fullData?.meta ?? point?.data?.meta ?? {};
+    const here = event.points?.[0];
+    const meta = here?.fullData?.meta ?? here?.data?.meta ?? {};
     const about = place.layout?.meta ?? {};
-    const at = (place) => about.at?.[place] ?? place; // the columns may be a window of more
-    return about.cells || meta.cells ? { q: Math.round(point.y), k: at(Math.round(point.x)), part: about.kind ?? meta.kind, sides: about.sides, fields: about.fields ?? ["q", "k"] } : null;
+    if (!about.cells && !meta.cells) return null;
+    const column = Math.round(here.x), k = about.at?.[column] ?? column; // the columns may be a window of more
+    return { q: Math.round(here.y), k, part: about.kind ?? meta.kind, sides: about.sides, fields: about.fields ?? ["q", "k"] };
   };
   place.on("plotly_hover", (event) => point(cell(event)));
   place.on("plotly_unhover", () => point(null));
@@ -132,31 +134,12 @@ export function highlight() {
   // a row alone may be chosen: then nothing answers
   const [asks, answers] = here.sides ?? [here.part === "encoder" ? "src" : "tgt", here.part === "decoder" ? "fed" : "src"];
   const light = (token, role) => {
-    for (const chip of document.querySelectorAll(`[data-token="${token}"]`)) if ((chip.closest("[data-role]")?.dataset.role ?? role) === role) chip.classList.add(role);
+    for (const chip of document.querySelectorAll(`[data-token="${token}"]`)) {
+      if ((chip.closest("[data-role]")?.dataset.role ?? role) === role) chip.classList.add(role);
+    }
   };
   light(`${asks}-${here.q}`, "asks");
   light(`${answers}-${here.k}`, "answers");
-}
-
-/** A small picture of one head: the same values and the same colours as the large one. Masked cells are hatched. */
-export function thumbnail(canvas, values, mask, colours) {
-  const rows = values.length, columns = values[0]?.length ?? 0;
-  const size = Math.max(2, Math.min(12, Math.floor(96 / Math.max(rows, columns, 1))));
-  canvas.width = columns * size;
-  canvas.height = rows * size;
-  const pen = canvas.getContext("2d");
-  for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column++) {
-      const seen = !mask || mask[row]?.[column] !== 0;
-      pen.fillStyle = seen ? colours.scale[Math.round(values[row][column] * (colours.scale.length - 1))] : colours.masked;
-      pen.fillRect(column * size, row * size, size, size);
-      if (seen) continue;
-      pen.strokeStyle = colours.hatch;
-      pen.beginPath();
-      pen.moveTo(column * size, (row + 1) * size);
-      pen.lineTo((column + 1) * size, row * size);
-      pen.stroke();
-    }
 }
 
 const table = (...rows) => h("table", { oncopy: copied }, ...rows);
@@ -169,22 +152,31 @@ function copied(event) {
 
 /** The numbers of a figure as a table, for a screen reader or for anyone who wants to copy them. */
 export function asTable(figure) {
-  const axis = figure.layout ?? {};
-  const label = (ax, value) => {
-    const at = ax?.tickvals?.indexOf(value) ?? -1;
-    return at >= 0 ? ax.ticktext[at] : String(value);
-  };
-  const given = axis.meta?.table; // {head, rows}, from figures whose coordinates mean nothing to a reader
-  if (given) return table(h("tr", {}, given.head.map((text) => h("th", { scope: "col" }, text))), given.rows.map((row) => h("tr", {}, row.map((value) => h("td", {}, String(value))))));
-  const decode = (text) => new DOMParser().parseFromString(String(text), "text/html").documentElement.textContent;
+  const layout = figure.layout ?? {}, given = layout.meta?.table; // {head, rows}, where coordinates mean nothing to a reader
+  if (given) return table(row(given.head.map(heading)), given.rows.map((cells) => row(cells.map((text) => h("td", {}, String(text))))));
   const heat = figure.data.find((trace) => trace.type === "heatmap");
-  if (heat) {
-    const { rows = [], columns: names = [] } = axis.meta ?? {}; // every token, also those whose tick label found no room
-    const columns = heat.z[0]?.map((_, at) => names[at] ?? decode(label(axis.xaxis, at))) ?? [];
-    const head = h("tr", {}, h("th", {}), columns.map((text) => h("th", { scope: "col" }, text)));
-    return table(head, heat.z.map((row, at) => h("tr", {}, h("th", { scope: "row" }, rows[at] ?? decode(label(axis.yaxis, at))), row.map((value, column) => h("td", {}, value === null ? (axis.meta?.none ?? (String(axis.meta?.secret) === `${at},${column}` ? "?" : say("masked"))) : minus(value.toFixed(3)))))));
-  }
-  const rows = figure.data.filter((trace) => trace.x?.length).flatMap((trace) => Array.from(trace.x, (x, at) => [trace.name ?? "", x, trace.y?.[at]]));
-  const some = rows.length > 400 ? rows.filter((_, at) => at % Math.ceil(rows.length / 400) === 0) : rows;
-  return table(some.map((row) => h("tr", {}, row.map((value) => h("td", {}, typeof value === "number" ? minus(String(+value.toPrecision(5))) : decode(value ?? ""))))));
+  if (heat) return heatTable(heat.z, layout);
+  const points = figure.data.filter((trace) => trace.x?.length).flatMap((trace) => Array.from(trace.x, (x, at) => [trace.name ?? "", x, trace.y?.[at]]));
+  const some = points.length > 400 ? points.filter((_, at) => at % Math.ceil(points.length / 400) === 0) : points;
+  const written = (value) => (typeof value === "number" ? minus(String(Number(value.toPrecision(5)))) : decode(value ?? ""));
+  return table(some.map((values) => row(values.map((value) => h("td", {}, written(value))))));
+}
+
+const row = (cells) => h("tr", {}, cells);
+const heading = (text) => h("th", { scope: "col" }, text);
+const decode = (text) => new DOMParser().parseFromString(String(text), "text/html").documentElement.textContent;
+
+/** Cells with the names of their rows and columns. */
+function heatTable(z, layout) {
+  const label = (axis, value) => {
+    const at = axis?.tickvals?.indexOf(value) ?? -1;
+    return decode(at >= 0 ? axis.ticktext[at] : value);
+  };
+  const { rows = [], columns = [], none, secret } = layout.meta ?? {}; // every token, also those whose tick label found no room
+  const names = z[0]?.map((_, at) => columns[at] ?? label(layout.xaxis, at)) ?? [];
+  const hidden = (at, column) => none ?? (String(secret) === `${at},${column}` ? "?" : say("masked"));
+  const written = (value, at, column) => (value === null ? hidden(at, column) : minus(value.toFixed(3)));
+  const line = (values, at) =>
+    row([h("th", { scope: "row" }, rows[at] ?? label(layout.yaxis, at)), ...values.map((value, column) => h("td", {}, written(value, at, column)))]);
+  return table(row([h("th", {}), ...names.map(heading)]), z.map(line));
 }

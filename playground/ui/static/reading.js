@@ -1,9 +1,10 @@
 // What an upload was understood as: the report, the first rows, the controls to have it understood otherwise, and what would be learnt.
+// @ts-check
 
 import { isDark, lastUploaded, setUploaded } from "./state.js";
-import { debounce, h, read, say } from "./dom.js";
+import { button, debounce, h, read, say } from "./dom.js";
 import { asked, reply } from "./actions.js";
-import { render } from "./panels.js";
+import { refused, render } from "./kinds.js";
 
 const SHOWN = 8; // columns of the preview; the chosen ones are always among them
 const place = () => document.getElementById("pg-reading");
@@ -89,42 +90,60 @@ function drawReading() {
 }
 
 function select(id, label, options, value, act) {
-  const list = h("select", { id, onchange: (event) => act(event.target.value) }, options.map(([key, text]) => h("option", { value: key, selected: String(key) === String(value) }, text)));
+  const option = ([key, text]) => h("option", { value: key, selected: String(key) === String(value) }, text);
+  const list = h("select", { id, onchange: (event) => act(event.target.value) }, options.map(option));
   return h("label", { class: "pg-field" }, h("span", {}, label), list);
 }
 
 function controls() {
   const columns = shown.columns.map((name, at) => [at, name]), [source, target] = shown.chosen;
-  const take = (side, other) => (value) => choose({ swap: false, source, target, [side]: Number(value), ...(Number(value) === shown.chosen[other] ? { [["source", "target"][other]]: shown.chosen[1 - other] } : {}) });
-  const encodings = shown.encodings.map((one, at) => {
-    const found = chosen?.encoding ? [["", say("encoding_auto")]] : [];
-    const options = found.concat(one.options).map(([name, label]) => [name, name === one.name && one.guessed ? say("guessed", { name: label }) : label]);
-    const act = (value) => choose({ encoding: shown.encodings.map((other, place) => (place === at ? value : other.name)).join(",") });
-    const label = shown.encodings.length > 1 ? say("encoding_of", { name: one.file }) : say("encoding");
-    return h("span", {}, select(`pg-encoding-${at}`, label, options, one.name, act), one.guessed ? h("small", { class: "pg-caption", dir: "auto" }, one.samples.join(" · ")) : null);
-  });
+  const take = (side, value) => { // whichever column the other side had, it takes this one's when both would be the same
+    const pair = { source, target, [side]: Number(value) }, other = side === "source" ? "target" : "source";
+    if (pair.source === pair.target) pair[other] = side === "source" ? source : target;
+    choose({ swap: false, ...pair });
+  };
+  const yesOrNo = [["yes", say("yes")], ["no", say("no")]];
+  const header = () =>
+    select("pg-header", say("header"), yesOrNo, shown.header ? "yes" : "no", (value) => choose({ source, target, swap: false, header: value === "yes" }));
+  const undo = () => {
+    const box = h("input", { type: "checkbox", id: "pg-undo", checked: shown.undone, onchange: (event) => choose({ undo: event.target.checked }) });
+    return h("label", { class: "pg-field" }, box, h("span", {}, say("undo", { traces: shown.traces.join(", ") })));
+  };
   return h("div", { class: "pg-choices" },
-    select("pg-source", say("source"), columns, source, take("source", 1)),
-    h("button", { type: "button", id: "pg-swap", onclick: () => choose({ swap: false, source: target, target: source }) }, say("own_swap")),
-    select("pg-target", say("target"), columns, target, take("target", 0)),
-    shown.named ? null : select("pg-header", say("header"), [["yes", say("yes")], ["no", say("no")]], shown.header ? "yes" : "no", (value) => choose({ source, target, swap: false, header: value === "yes" })),
-    shown.traces.length ? h("label", { class: "pg-field" }, h("input", { type: "checkbox", id: "pg-undo", checked: shown.undone, onchange: (event) => choose({ undo: event.target.checked }) }), h("span", {}, say("undo", { traces: shown.traces.join(", ") }))) : null,
-    encodings,
+    select("pg-source", say("source"), columns, source, (value) => take("source", value)),
+    button({ id: "pg-swap", onclick: () => choose({ swap: false, source: target, target: source }) }, say("own_swap")),
+    select("pg-target", say("target"), columns, target, (value) => take("target", value)),
+    shown.named ? null : header(),
+    shown.traces.length ? undo() : null,
+    shown.encodings.map(encoding),
   );
+}
+
+/** What a file is written in, to be chosen otherwise; where that was guessed, with words that could tell. */
+function encoding(one, at) {
+  const found = chosen?.encoding ? [["", say("encoding_auto")]] : [];
+  const options = found.concat(one.options).map(([name, label]) => [name, name === one.name && one.guessed ? say("guessed", { name: label }) : label]);
+  const act = (value) => choose({ encoding: shown.encodings.map((other, number) => (number === at ? value : other.name)).join(",") });
+  const label = shown.encodings.length > 1 ? say("encoding_of", { name: one.file }) : say("encoding");
+  const list = select(`pg-encoding-${at}`, label, options, one.name, act);
+  return h("span", {}, list, one.guessed ? h("small", { class: "pg-caption", dir: "auto" }, one.samples.join(" · ")) : null);
 }
 
 function preview() {
   const [source, target] = shown.chosen;
   const places = [...new Set([source, target, ...shown.columns.keys()])].slice(0, SHOWN).sort((one, other) => one - other);
   const side = (at) => (at === source ? "source" : at === target ? "target" : "");
-  const head = places.map((at) => h("th", { scope: "col", dataset: { side: side(at) } }, side(at) ? h("b", {}, say(side(at))) : null, " ", shown.columns[at]));
-  const rows = shown.rows.map((row) => h("tr", { class: row.why ? "dropped" : "", title: row.why }, h("td", { class: "number" }, String(row.line)), places.map((at) => h("td", { dir: "auto", dataset: { side: side(at) } }, row.cells[at] ?? ""))));
-  return h("div", { class: "pg-scroll" }, h("table", { class: "pg-rows" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, shown.unit), head)), h("tbody", {}, rows)));
+  const named = (at) => h("th", { scope: "col", dataset: { side: side(at) } }, side(at) ? h("b", {}, say(side(at))) : null, " ", shown.columns[at]);
+  const head = h("thead", {}, h("tr", {}, h("th", { scope: "col" }, shown.unit), places.map(named)));
+  const cell = (row) => (at) => h("td", { dir: "auto", dataset: { side: side(at) } }, row.cells[at] ?? "");
+  const line = (row) => h("tr", { class: row.why ? "dropped" : "", title: row.why }, h("td", { class: "number" }, String(row.line)), places.map(cell(row)));
+  return h("div", { class: "pg-scroll" }, h("table", { class: "pg-rows" }, head, h("tbody", {}, shown.rows.map(line))));
 }
 
 function dropped(one) {
   const rows = one.rows.map(([line, cells]) => h("tr", {}, h("td", { class: "number" }, String(line)), h("td", { dir: "auto" }, cells.join(" ⇥ "))));
-  return h("details", { class: "pg-dropped" }, h("summary", {}, say("dropped", { count: one.count, why: one.why }), one.more ? ` ${one.more}` : ""), h("div", { class: "pg-scroll" }, h("table", {}, h("tbody", {}, rows))));
+  const summary = h("summary", {}, say("dropped", { count: one.count, why: one.why }), one.more ? ` ${one.more}` : "");
+  return h("details", { class: "pg-dropped" }, summary, h("div", { class: "pg-scroll" }, h("table", {}, h("tbody", {}, rows))));
 }
 
 /** How these sentences would be split and cut with the settings at the left; asked again when those change. */
@@ -135,7 +154,7 @@ export const refreshPreview = debounce(async () => {
   const query = { ...Object.fromEntries(new URLSearchParams(location.search)), own, dark: isDark() ? "1" : "", width: String(host.clientWidth || 700) };
   const answer = await read("preview", query);
   if (!answer) return;
-  await render(host, answer.error ? [{ kind: "text", id: "error", css: "pg-error", text: answer.error }] : answer.blocks);
+  await render(host, answer.error ? refused(answer.error) : answer.blocks);
   host.setAttribute("aria-busy", "false");
   if (own === lastUploaded() && !waiting()) hold(false);
 }, 150);

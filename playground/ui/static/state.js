@@ -1,4 +1,5 @@
 // The cursor: which run, step, sentence, layer, head and token the whole page is looking at. It stands in the address bar, always.
+// @ts-check
 
 const declared = JSON.parse(document.getElementById("pg-cursor").textContent); // see playground/cursor.py
 const defaults = declared.defaults;

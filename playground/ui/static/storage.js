@@ -1,5 +1,6 @@
 // What this browser keeps under a name: an object each. Where storage is closed to us (a frame with strict settings) it lasts as long as
 // the page.
+// @ts-check
 
 const memory = new Map();
 

@@ -1,4 +1,5 @@
 // What is always there: the run and its state, the sentence and what becomes of it, and the replay.
+// @ts-check
 
 import { LANGUAGES, cursor, maxText, move, onMove } from "./state.js";
 import { count, debounce, duration, h, icon, percent, read, say } from "./dom.js";

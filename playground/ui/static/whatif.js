@@ -1,16 +1,21 @@
 // What if: every head as a switch, two sentences with their differences, and one look of cross-attention to be changed by hand.
+// @ts-check
 
-import { h } from "./dom.js";
+import { button, childrenOf, h } from "./dom.js";
 import { cursor, move } from "./state.js";
-import { thumbnail } from "./picture.js";
+import { thumbnail } from "./thumbnails.js";
 import { chips } from "./top.js";
 
-/** Heads by part and layer. A switch that is pressed is off. The buttons stay while only what is off changes, and so does the focus. */
+/**
+ * Heads by part and layer. A switch that is pressed is off. The buttons stay while only what is off changes, and so does the focus.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").SwitchesBlock} block
+ */
 export function drawSwitches(element, block) {
   const { off, ...fixed } = block, text = JSON.stringify(fixed);
   if (element.pgFixed !== text) {
     element.pgFixed = text;
-    const buttons = () => [...element.querySelectorAll("button")], held = buttons().indexOf(document.activeElement);
+    const buttons = () => [...element.querySelectorAll("button")], held = buttons().findIndex((one) => one === document.activeElement);
     buildSwitches(element, block);
     buttons()[held]?.focus({ preventScroll: true });
   }
@@ -27,33 +32,45 @@ function buildSwitches(element, block) {
     paintSwitches(element, block, off); // at once; the server's answer follows
     move({ off: known.filter((id) => off.has(id)).join("_") });
   };
-  const group = (label, title, chosen) => h("button", { type: "button", class: "pg-switch-all", title, "aria-label": title, dataset: { ids: chosen.join(" ") }, onclick: () => toggle(chosen) }, label);
+  const group = (label, title, chosen) =>
+    button({ class: "pg-switch-all", title, "aria-label": title, dataset: { ids: chosen.join(" ") }, onclick: () => toggle(chosen) }, label);
   const one = (part, head, at) => {
     const canvas = h("canvas", { "aria-hidden": "true" });
     if (head.weights) thumbnail(canvas, head.weights, part.mask, block.colours);
-    return h("button", { type: "button", class: "pg-switch", title: head.name, "aria-label": head.name, dataset: { ids: head.id }, onclick: () => toggle([head.id]) }, canvas, h("span", {}, String(at + 1)), h("b", { class: "pg-switch-state" }));
+    const about = { class: "pg-switch", title: head.name, "aria-label": head.name, dataset: { ids: head.id } };
+    return button({ ...about, onclick: () => toggle([head.id]) }, canvas, h("span", {}, String(at + 1)), h("b", { class: "pg-switch-state" }));
+  };
+  const row = (part) => (layer) => h("div", { class: "pg-switch-layer" },
+    group(layer.label, layer.all, layer.heads.map((head) => head.id)),
+    h("div", { class: "pg-switch-heads" }, layer.heads.map((head, at) => one(part, head, at))));
+  const clear = () => {
+    paintSwitches(element, block, new Set());
+    move({ off: "" });
   };
   element.setAttribute("role", "group");
   element.setAttribute("aria-labelledby", "pg-switches-label");
   element.replaceChildren(
     h("p", { class: "pg-label", id: "pg-switches-label" }, block.label),
-    ...block.parts.map((part) => h("div", { class: `pg-switch-part hue-${part.part}` }, group(part.label, part.all, ids(part)),
-      part.layers.map((layer) => h("div", { class: "pg-switch-layer" }, group(layer.label, layer.all, layer.heads.map((head) => head.id)), h("div", { class: "pg-switch-heads" }, layer.heads.map((head, at) => one(part, head, at))))))),
-    h("button", { type: "button", class: "pg-switch-none", onclick: () => { paintSwitches(element, block, new Set()); move({ off: "" }); } }, block.none),
+    ...block.parts.map((part) => h("div", { class: `pg-switch-part hue-${part.part}` }, group(part.label, part.all, ids(part)), part.layers.map(row(part)))),
+    button({ class: "pg-switch-none", onclick: clear }, block.none),
   );
 }
 
 function paintSwitches(element, block, off) {
-  for (const button of element.querySelectorAll("[data-ids]")) {
-    const ids = button.dataset.ids.split(" "), silent = ids.filter((id) => off.has(id)).length;
-    button.setAttribute("aria-pressed", silent === ids.length ? "true" : silent ? "mixed" : "false");
-    const state = button.querySelector(".pg-switch-state");
+  for (const pressed of element.querySelectorAll("[data-ids]")) {
+    const ids = pressed.dataset.ids.split(" "), silent = ids.filter((id) => off.has(id)).length;
+    pressed.setAttribute("aria-pressed", silent === ids.length ? "true" : silent ? "mixed" : "false");
+    const state = pressed.querySelector(".pg-switch-state");
     if (state) state.textContent = silent ? block.is_off : "";
   }
   element.querySelector(".pg-switch-none").setAttribute("aria-disabled", String(!off.size)); // not disabled: that would take the focus away
 }
 
-/** Sentences under one another, each with the name of the model that wrote it. A click on a token chooses its step. */
+/**
+ * Sentences under one another, each with the name of the model that wrote it. A click on a token chooses its step.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").CompareBlock} block
+ */
 export function drawCompare(element, block) {
   element.replaceChildren(...block.lines.map((line) => {
     const shown = chips(line.tokens, line.name === "reference" ? "" : "tgt");
@@ -64,15 +81,20 @@ export function drawCompare(element, block) {
       chip.addEventListener("click", () => move({ q: at }));
     });
     const verdict = line.verdict ? h("span", { class: `pg-verdict ${line.right === null ? "" : line.right ? "right" : "wrong"}` }, line.verdict) : "";
-    return h("div", { class: `pg-compare-line ${line.name}` }, h("span", { class: "pg-compare-name", title: line.long }, line.label), h("span", { class: "pg-tokens" }, shown), verdict);
+    const name = h("span", { class: "pg-compare-name", title: line.long }, line.label);
+    return h("div", { class: `pg-compare-line ${line.name}` }, name, h("span", { class: "pg-tokens" }, shown), verdict);
   }));
 }
 
-/** One row of attention as bars that can be pressed: without the change an outline, with it filled. Below, what can be done to the chosen. */
+/**
+ * One row of attention as bars that can be pressed: without the change an outline, with it filled. Below, what can be done to the chosen.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").CellsBlock} block
+ */
 export function drawCells(element, block) {
   if (!element.firstChild) element.append(h("h3", {}), h("p", { class: "pg-cells-legend" }), h("div", { class: "pg-cell-row", role: "group" }), h("div", {}));
-  const [title, legend, bars, below] = element.children, { scrollLeft } = bars;
-  const held = bars.contains(document.activeElement) ? document.activeElement.dataset.column : null;
+  const [title, legend, bars, below] = childrenOf(element), { scrollLeft } = bars;
+  const held = bars.contains(document.activeElement) ? document.activeElement.closest("button").dataset.column : null;
   element.pgCells = block; // what a button does when it is pressed, whenever it was made
   title.textContent = block.title;
   bars.setAttribute("aria-label", block.title);
@@ -90,32 +112,43 @@ export function drawCells(element, block) {
 
 function barOf(block, cell, column) {
   const mark = { given: "◆", masked: "✕" }, name = `${cell.name} ${cell.said}`.trim();
-  return h("button", { type: "button", class: `pg-cell-bar ${cell.state}`, "aria-pressed": String(column === block.chosen), "aria-label": name, title: name, dataset: { column, weight: cell.after.toFixed(4) }, onclick: () => move({ ...block.place, k: column }) },
-    h("span", { class: "pg-cell-number" }, cell.after === 0 ? "0" : cell.after < 0.005 ? "<.01" : cell.after < 1 && cell.after >= 0.995 ? ">.99" : cell.after.toFixed(2)),
-    h("span", { class: "pg-cell-room" }, h("i", { class: "without", style: `height: ${100 * cell.before}%` }), h("i", { class: "with", style: `height: ${100 * cell.after}%` })),
+  const bar = (side, share) => h("i", { class: side, style: `height: ${100 * share}%` });
+  const about = { class: `pg-cell-bar ${cell.state}`, "aria-pressed": String(column === block.chosen), "aria-label": name, title: name };
+  const press = () => move({ ...block.place, k: column });
+  return button({ ...about, dataset: { column, weight: cell.after.toFixed(4) }, onclick: press },
+    h("span", { class: "pg-cell-number" }, short(cell.after)),
+    h("span", { class: "pg-cell-room" }, bar("without", cell.before), bar("with", cell.after)),
     h("span", { class: "pg-cell-token" }, cell.token), h("span", { class: "pg-cell-state" }, mark[cell.state] ?? ""));
+}
+
+/** A weight in two digits, which says 0 or 1 only of what is. */
+function short(weight) {
+  if (weight === 0) return "0";
+  return weight < 0.005 ? "<.01" : weight >= 0.995 && weight < 1 ? ">.99" : weight.toFixed(2);
 }
 
 function actsOf(element) {
   const { acts, cells, chosen, slider } = element.pgCells, { token } = cells[chosen];
   let waiting = 0; // to move the slider once it rests, unless a button comes first
-  const change = (cells) => {
+  const change = (edit) => {
     clearTimeout(waiting);
-    move({ ...element.pgCells.place, cells });
+    move({ ...element.pgCells.place, cells: edit });
   };
   const slide = ({ target }) => {
     target.nextElementSibling.textContent = Number(target.value).toFixed(2);
     clearTimeout(waiting);
     waiting = setTimeout(() => change(`${element.pgCells.slider.first}${target.value}${element.pgCells.slider.rest}`), 120);
   };
+  const act = ({ label }, at) => button({ onclick: () => change(element.pgCells.acts[at].cells) }, label);
   return h("div", { class: "pg-cell-acts" },
     h("b", {}, token),
-    h("div", { class: "pg-segments", role: "group", "aria-label": token }, acts.map((act, at) => h("button", { type: "button", onclick: () => change(element.pgCells.acts[at].cells) }, act.label))),
-    h("label", {}, h("span", { class: "pg-label" }, slider.label), h("input", { type: "range", min: "0", max: "1", step: "0.01", oninput: slide }), h("output", {})));
+    h("div", { class: "pg-segments", role: "group", "aria-label": token }, acts.map(act)),
+    h("label", {}, h("span", { class: "pg-label" }, slider.label),
+      h("input", { type: "range", min: "0", max: "1", step: "0.01", oninput: slide }), h("output", {})));
 }
 
 function paintActs(below, block) {
-  below.querySelectorAll("button").forEach((button, at) => button.setAttribute("aria-pressed", String(block.acts[at].on)));
+  below.querySelectorAll("button").forEach((act, at) => act.setAttribute("aria-pressed", String(block.acts[at].on)));
   const input = below.querySelector("input");
   if (document.activeElement === input) return; // it is being moved, and says where it is
   input.value = String(block.slider.value);

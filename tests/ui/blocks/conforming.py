@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from playground.ui.blocks import KINDS, Block
-from playground.ui.blocks.typedefs import fields_of
+from tests.js.typedefs import fields_of
 
 PLAIN = {str: str, bool: bool, int: int, float: (int, float), type(None): type(None)}
 

@@ -11,7 +11,7 @@ from playground.lessons.course import LESSONS
 from playground.lessons.labs import LABS
 from playground.ui import blocks
 from playground.ui.blocks import KINDS
-from playground.ui.blocks.typedefs import FILE, fields_of, typescript
+from tests.js.typedefs import FILE, fields_of, typescript
 from tests.ui.blocks.conforming import faults
 
 UI = Path(blocks.__file__).parents[1]
@@ -98,11 +98,11 @@ def test_panels_say_what_is_declared(site, name):
 
 
 def test_the_scripts_type_checker_is_told_the_same():
-    assert FILE.read_text(encoding="utf-8") == typescript(), "run: python -m playground.ui.blocks.typedefs"
+    assert FILE.read_text(encoding="utf-8") == typescript(), "run: python -m tests.js.typedefs"
 
 
 def test_the_page_draws_exactly_these_kinds():
     """By their names; that each is drawn from the fields it has is for the type checker to see (tests/js)."""
-    script = (UI / "static" / "panels.js").read_text(encoding="utf-8")
-    table = script.partition("const KINDS = {")[2].partition("\n};")[0]
-    assert set(re.findall(r"^  (?:async )?(\w+)[(:]", table, re.MULTILINE)) == set(KINDS)
+    script = (UI / "static" / "kinds.js").read_text(encoding="utf-8")
+    table = script.partition("export const KINDS = {")[2].partition("\n};")[0]
+    assert sorted(re.findall(r"^  (?:async )?(\w+)[(:,]", table, re.MULTILINE)) == sorted(KINDS)

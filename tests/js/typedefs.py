@@ -1,4 +1,4 @@
-"""The kinds of blocks for the type checker of the page's scripts: `python -m playground.ui.blocks.typedefs` renews static/blocks.d.ts."""
+"""The kinds of blocks for the type checker of the page's scripts: `python -m tests.js.typedefs` renews static/blocks.d.ts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from inspect import cleandoc, getdoc
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from playground.ui import blocks
 from playground.ui.blocks import KINDS, Block
 
-FILE = Path(__file__).parents[1] / "static" / "blocks.d.ts"
+FILE = Path(blocks.__file__).parents[1] / "static" / "blocks.d.ts"
 BEGINNING = """\
-// What the server says of every kind of block, made from playground/ui/blocks: `python -m playground.ui.blocks.typedefs`.
+// What the server says of every kind of block, made from playground/ui/blocks: `python -m tests.js.typedefs`.
 """
 SIMPLE = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null", Any: "any", Block: "Block"}
 

@@ -1,0 +1,226 @@
+// Blocks to elements, reused when they change: how each kind is drawn. What the fields of a kind mean is said in playground/ui/blocks.
+// @ts-check
+
+import { cursor, move } from "./state.js";
+import { button, childrenOf, h, notice, read, routeUrl, same, say } from "./dom.js";
+import { asTable, draw } from "./picture.js";
+import { isActive, run } from "./live.js";
+import { chips } from "./top.js";
+import { fillCurve } from "./curves.js";
+import { fillNumbers, fillProbes } from "./learning.js";
+import { drawButton, drawChoice, drawField, drawMany, drawSlider } from "./controls.js";
+import { drawLines } from "./lines.js";
+import { drawCalibration, drawCards, record } from "./labs.js";
+import { drawForget, drawLessons, drawNotes, drawPoints, drawSteps } from "./lessons.js";
+import { drawLanes } from "./lanes.js";
+import { prose } from "./glossary.js";
+import { drawCells, drawCompare, drawSwitches } from "./whatif.js";
+import { drawMap } from "./map.js";
+import { drawPick, drawSheet, drawWorksheet } from "./sheet.js";
+import { thumbnail } from "./thumbnails.js";
+
+const PLAIN = /pg-heading|pg-error|map-formula/; // text that is no prose
+
+/**
+ * What a block may have to know of the panel it stands in: the parameters that were asked with, and how to show a look at others.
+ * @typedef {{ query: Record<string, string>, preview: (changes: Record<string, any> | null) => void }} Panel
+ */
+
+/**
+ * Makes `host` hold exactly these blocks, in this order. A block with a known id changes in place.
+ * @param {Element} host
+ * @param {import("./blocks").Block[]} blocks
+ * @param {Panel} [panel]
+ */
+export async function render(host, blocks, panel = { query: {}, preview: () => {} }) {
+  const old = new Map(childrenOf(host).map((child) => [child.dataset.block, child]));
+  const elements = blocks.map((block) => {
+    const found = old.get(`${block.kind} ${block.id}`), css = "css" in block ? block.css : "";
+    return found ?? h("div", { class: `pg-block pg-${block.kind} ${css}`, dataset: { block: `${block.kind} ${block.id}` } });
+  });
+  for (const child of childrenOf(host)) if (!elements.includes(child)) child.remove();
+  elements.forEach((element, at) => { // what stays isn't moved: that would take its focus
+    if (host.children[at] !== element) host.insertBefore(element, host.children[at] ?? null);
+  });
+  await Promise.all(blocks.map((block, at) => KINDS[block.kind](elements[at], /** @type {any} */ (block), panel)));
+}
+
+/** The one block of an answer that is a refusal. */
+export const refused = (error) => [{ kind: "text", id: "error", css: "pg-error", text: error }];
+
+/** Draws a block where it is another one than the element shows. */
+const changed = (drawBlock) => (element, block) => void (same(element, block) || drawBlock(element, block));
+
+/** @type {{ [Kind in keyof import("./blocks").Blocks]: (element: HTMLElement, block: import("./blocks").Blocks[Kind], panel: Panel) => unknown }} */
+export const KINDS = {
+  row: (element, block, panel) => render(element, block.blocks, panel),
+
+  async figure(element, block) {
+    if (!element.firstChild) element.append(...partsOfFigure(element, block.id));
+    const [title, plot, caption, table] = childrenOf(element);
+    const label = () => {
+      title.textContent = block.title;
+      title.hidden = !block.title;
+      prose(caption, block.caption);
+      table.firstChild.textContent = say("as_table");
+      plot.setAttribute("aria-label", `${block.title} ${block.caption}`);
+    };
+    element.pgBlock = block;
+    if (!plot.dataset.points) label(); // later the words change with the picture, so that no picture stands under another one's title
+    const figure = block.live ? fillCurve(block.figure, run, cursor.step) : block.figure;
+    if (!block.live) figure.layout.uirevision = `${cursor.run} ${cursor.text}`; // another sentence lets go of a zoom, nothing else does
+    element.pgFigure = figure;
+    element.pgSkeleton = block.live ? block.figure : null;
+    plot.style.minHeight = `${figure.layout.height ?? 240}px`;
+    if (!same(plot, figure)) plot.pgDrawn = draw(plot, figure, isActive());
+    await plot.pgDrawn;
+    if (element.pgBlock !== block) return;
+    label();
+    if (table.open) table.lastChild.replaceChildren(asTable(element.pgFigure));
+  },
+
+  heads(element, block, panel) {
+    if (same(element, block)) return;
+    const row = (heads, layer) => {
+      const style = `grid-template-columns: repeat(${Math.min(heads.length, 4)}, minmax(0, 1fr))`;
+      const small = heads.map((weights, head) => smallHead(block, weights, layer, head, panel));
+      return h("div", { class: "pg-layer" },
+        h("span", { class: "pg-layer-name" }, say("layer", { layer: layer + 1 })), h("div", { class: "pg-thumbs", style }, small));
+    };
+    element.replaceChildren(h("p", { class: "pg-label" }, block.label), h("div", { class: "pg-layers" }, block.weights.map(row)));
+  },
+
+  chips(element, block) {
+    if (same(element, block)) return;
+    const tokens = (line) => h("span", { class: "pg-tokens", dataset: line.role ? { role: line.role } : {} }, chips(line.tokens, line.side));
+    const row = (line) => h("div", { class: "pg-chipline" }, h("span", { class: "pg-label" }, line.label), tokens(line));
+    element.replaceChildren(...block.lines.map(row));
+    if (!block.pick) return;
+    element.querySelectorAll(`[data-token^="${block.pick}-"]`).forEach((chip, at) => {
+      chip.classList.add("pick");
+      chip.onclick = () => move({ q: at });
+    });
+  },
+
+  downloads(element, block) {
+    if (same(element, block)) return;
+    const href = (file) => routeUrl(block.path, { lang: cursor.lang, ...file.query });
+    const link = (file) => [" ", h("a", { href: href(file), download: "", onclick: fetched }, file.label)];
+    element.replaceChildren(h("span", { class: "pg-label" }, block.label), ...block.files.flatMap(link));
+  },
+
+  text(element, block) {
+    element.className = `pg-block pg-text ${block.css}`;
+    if (PLAIN.test(block.css)) element.textContent = block.text;
+    else prose(element, block.text);
+  },
+
+  table(element, block) {
+    if (same(element, block)) return;
+    const isName = (at) => at === 0 && block.rowheads;
+    const cell = (value, at) => h(isName(at) ? "th" : "td", { class: typeof value === "number" ? "number" : undefined }, String(value));
+    const head = h("thead", {}, h("tr", {}, block.head.map((text) => h("th", { scope: "col" }, text))));
+    const body = h("tbody", {}, block.rows.map((row) => h("tr", {}, row.map(cell))));
+    const table = h("div", { class: "pg-scroll" }, h("table", {}, head, body)), open = element.querySelector("details")?.open;
+    if (block.folded) element.replaceChildren(h("details", { open }, h("summary", {}, block.title), table));
+    else element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), table);
+  },
+
+  code(element, block) {
+    if (same(element, block)) return;
+    const open = element.querySelector("details")?.open ?? block.lit.length > 0; // lines that stand out are to be seen
+    const line = (text, at) => [at ? "\n" : "", block.lit.includes(at + 1) ? h("mark", {}, text) : text];
+    const name = h("summary", {}, say("code_of", { name: block.name }), h("span", { class: "pg-place" }, block.place));
+    const source = h("code", {}, block.source.trimEnd().split("\n").flatMap(line));
+    element.replaceChildren(h("details", { open }, name, h("pre", {}, source)));
+  },
+
+  choice: drawChoice,
+  many: drawMany,
+  slider: drawSlider,
+  field: drawField,
+  button: drawButton,
+
+  progress: changed((element, { label, done, all }) => {
+    element.replaceChildren(h("label", {}, h("span", { class: "pg-label" }, label), h("progress", { max: all, value: done })));
+  }),
+
+  later(element, block, panel) {
+    if (element.dataset.asked !== block.key && !(isActive() && element.ariaBusy === "true")) fetchLater(element, block, panel);
+  },
+
+  lines: changed(drawLines),
+  map: (element, block, panel) => drawMap(element, block, (host, blocks) => render(host, blocks, panel)),
+  sheet: changed(drawSheet),
+  pick: changed(drawPick),
+  worksheet: changed(drawWorksheet),
+  lanes: changed(drawLanes),
+  switches: drawSwitches,
+  compare: changed(drawCompare),
+  cells: changed(drawCells),
+  cards: drawCards,
+  record,
+  calibration: drawCalibration,
+  lessons: drawLessons,
+  steps: drawSteps,
+  points: changed(drawPoints),
+  notes: changed(drawNotes),
+  forget: drawForget,
+  numbers: fillNumbers,
+  probes: fillProbes,
+};
+
+/** Title, plot, caption and, folded away, the numbers as a table. */
+function partsOfFigure(element, id) {
+  const numbers = h("div", {});
+  // filled before it opens, so that nobody sees it empty, and emptied when it is closed, so that nobody sees an old one
+  const fill = () => numbers.replaceChildren(asTable(element.pgFigure));
+  const table = h("details", { class: "pg-table" }, h("summary", { onclick: () => table.open || fill() }, say("as_table")), numbers);
+  table.addEventListener("toggle", () => (table.open ? numbers.firstChild || fill() : numbers.replaceChildren()));
+  return [h("h3", {}), h("div", { class: "pg-plot", id: `pg-figure-${id}`, role: "img" }), h("p", { class: "pg-caption" }), table];
+}
+
+/** One head as a button; pointing at it shows it large. */
+function smallHead(block, weights, layer, head, panel) {
+  const canvas = h("canvas", {});
+  thumbnail(canvas, weights, block.mask, block.colours);
+  const [name, number] = block.names?.[layer]?.[head] ?? ["", ""];
+  const place = say("layer_head", { layer: layer + 1, head: head + 1 }), here = { layer: layer + 1, head: head + 1 };
+  const words = { "aria-label": place, "aria-description": `${name} ${number}`, title: `${place} · ${name} ${number}` };
+  const leave = () => panel.preview(null);
+  const acts = { onclick: () => move(here), onmouseenter: () => panel.preview(here), onmouseleave: leave, onfocus: leave };
+  const chosen = String(layer === block.layer && head === block.head);
+  return button({ class: "pg-thumb", "aria-pressed": chosen, dataset: { layer, head }, ...words, ...acts },
+    canvas, h("span", {}, String(head + 1)), h("small", {}, h("span", {}, name), " ", h("b", {}, number)));
+}
+
+/** A file that can't be made is told of, not saved. */
+async function fetched(event) {
+  event.preventDefault();
+  const answer = await fetch(event.currentTarget.href);
+  if (answer.headers.get("Content-Type")?.startsWith("application/json")) return notice((await answer.json()).error, "error");
+  const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? "sentences";
+  const address = URL.createObjectURL(await answer.blob());
+  h("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60000);
+}
+
+/** What takes longer than the rest of its panel: asked when the rest is shown, and again when its key is another one. While a run trains
+ * that is at every look: then one question is answered before the next is asked, and nothing fades. */
+async function fetchLater(element, block, panel) {
+  const { query } = panel; // the cursor may have moved on, and what comes belongs to what is shown
+  element.dataset.asked = block.key;
+  element.setAttribute("aria-busy", "true");
+  element.classList.toggle("stale", !isActive());
+  if (!element.childElementCount) element.replaceChildren(h("p", { class: "pg-waiting" }, block.label));
+  for (let more = true; more; ) {
+    const answer = await read(`panel/${block.panel}`, query, `later ${block.id}`);
+    if (!answer || element.dataset.asked !== block.key) return; // a newer question is on its way
+    await render(element, answer.error ? refused(answer.error) : answer.blocks, panel);
+    if (element.dataset.asked !== block.key) return;
+    element.classList.remove("stale");
+    more = answer.more && element.offsetParent; // whoever left the tab has stopped it; who comes back asks on
+    if (answer.error || (answer.more && !more)) element.dataset.asked = "";
+  }
+  element.setAttribute("aria-busy", "false");
+}

@@ -1,0 +1,54 @@
+// When a step of a lesson counts as done. What a step may ask for is declared, and explained, in playground/lessons/course.py.
+// @ts-check
+
+/**
+ * What the page has on screen when somebody looks whether a step holds.
+ * @typedef {object} Screen
+ * @property {Record<string, string>} cursor
+ * @property {import("./page").Card | null} card what is fixed about the run, once that and the stream are of the run on screen
+ * @property {import("./page").Run} run
+ * @property {import("./page").Sentence | null} sentence what the model made of the sentence on screen, once it has
+ * @property {boolean} hasRead whether sentences of the visitor's own were read
+ * @property {(name: string) => boolean} isAnswered whether the question of a lab or a lesson was
+ * @property {(selector: string) => boolean} isInSight
+ */
+
+const matches = (value, wanted) => (wanted === "*" ? value !== "" : wanted.startsWith("*") ? value.endsWith(wanted.slice(1)) : value === wanted);
+
+/** @type {Record<string, (screen: Screen) => boolean>} */
+export const SENTENCES = {
+  own: ({ cursor, card }) => cursor.text.trim() !== "" && !card.examples.some(([source]) => source === cursor.text),
+  unknown: ({ sentence }) => sentence.source.some((token) => token.known === false),
+  wrong: ({ sentence }) => sentence.correct === false,
+};
+
+/** @type {Record<string, (wanted: any, screen: Screen) => boolean>} */
+export const RULES = {
+  guess: (name, { isAnswered }) => isAnswered(name),
+  at: (fields, { cursor }) => Object.entries(fields).every(([name, value]) => matches(cursor[name], value)),
+  ahead: (_, { cursor }) => cursor.q !== "" && Number(cursor.k) > Number(cursor.q),
+  settings: (knobs, { card }) => card !== null && Object.entries(knobs).every(([name, value]) => card.settings[name] === value),
+  mine: (_, { card }) => card !== null && card.mine,
+  forked: (_, { card }) => card !== null && Boolean(card.parent),
+  steps: (count, { card, run }) => card !== null && run.step >= count,
+  exact: (share, { card, run }) => card !== null && (run.validations.exact_match ?? []).at(-1) >= share,
+  live: (knob, { card, run }) => card !== null && run.live?.[knob] !== undefined && run.live[knob] !== card.settings[knob],
+  sentence: (kind, screen) => screen.card !== null && screen.sentence !== null && SENTENCES[kind](screen),
+  read: (_, { hasRead }) => hasRead,
+  sees: (selector, { isInSight }) => isInSight(selector),
+};
+
+/**
+ * Whether a step that asks for `when` is done now. It may ask for so many `different` values of some fields, one after another, each while
+ * all the rest holds: `seen` has those of before, and takes those of now.
+ * @param {Record<string, any>} when
+ * @param {Screen} screen
+ * @param {Set<string>} seen
+ */
+export function holds({ different, ...rest }, screen, seen) {
+  if (!Object.entries(rest).every(([kind, wanted]) => RULES[kind](wanted, screen))) return false;
+  if (!different) return true;
+  const [fields, count] = different, values = fields.map((field) => screen.cursor[field]);
+  if (values.some(Boolean)) seen.add(values.join(" "));
+  return seen.size >= count;
+}

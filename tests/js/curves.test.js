@@ -1,0 +1,44 @@
+// Curves: each trace takes the columns of the history that it names, and the first shape stands at the replay's step.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fillCurve } from "../../playground/ui/static/curves.js";
+
+const trace = (x, y) => ({ type: "scatter", x: [], y: [], meta: { x, y } });
+const skeleton = () => ({
+  data: [trace("step", "loss"), trace("validation_step", "validation_loss"), trace("validation_step", "exact_match")],
+  layout: { height: 200, shapes: [{ type: "line" }, { type: "rect", x0: 3 }] },
+});
+const run = {
+  id: "abba", version: 7, rows: { step: [1, 2, 3], loss: [3, 2, 1] }, validations: { step: [2], loss: [2.5], exact_match: [0.25] },
+};
+
+test("training and validation have columns of their own", () => {
+  const { data } = fillCurve(skeleton(), run, "");
+  assert.deepEqual(data.map(({ x, y }) => [x, y]), [[[1, 2, 3], [3, 2, 1]], [[2], [2.5]], [[2], [0.25]]]);
+});
+
+test("what the history doesn't have is empty, not missing", () => {
+  const { data } = fillCurve(skeleton(), { ...run, rows: {}, validations: {} }, "");
+  assert.deepEqual(data.map(({ x, y }) => [x, y]), [[[], []], [[], []], [[], []]]);
+});
+
+test("the first shape marks the step of the replay, and hides while the newest is shown", () => {
+  const at = (step) => fillCurve(skeleton(), run, step).layout.shapes;
+  assert.deepEqual(at("2"), [{ type: "line", visible: true, x0: 2, x1: 2 }, { type: "rect", x0: 3 }]);
+  assert.equal(at("")[0].visible, false);
+  assert.equal(at("0")[0].visible, true); // before the first step is a place as well
+  assert.deepEqual(fillCurve({ data: [], layout: {} }, run, "2").layout.shapes, []);
+});
+
+test("a new version draws anew, and a zoom stays as long as the run", () => {
+  const { layout } = fillCurve(skeleton(), run, "");
+  assert.deepEqual([layout.datarevision, layout.uirevision, layout.height], [7, "abba", 200]);
+});
+
+test("the skeleton stays empty, to be filled again", () => {
+  const empty = skeleton();
+  fillCurve(empty, run, "2");
+  assert.deepEqual(empty, skeleton());
+});

@@ -1,0 +1,168 @@
+// A page small enough to read, for scripts that look around when they are imported: elements that hold one another, and events that rise.
+//
+// How to test a script of playground/ui/static, in a file tests/js/<script>.test.js of its own (each runs in a process of its own):
+//   - what only computes (rules.js, curves.js) is imported and called with plain values; nothing of this file is needed;
+//   - what draws or listens: openPage("?tab=map") first, then `const { drawLines } = await import("../../playground/ui/static/lines.js")`.
+//     Static imports would run before the page is there.
+// What a script needs and this page lacks is added here, no larger than it is needed.
+
+class TextNode {
+  constructor(text) {
+    this.data = text;
+  }
+
+  get textContent() {
+    return this.data;
+  }
+}
+
+/** Listeners, and events that rise to the parents. */
+class Listening {
+  listeners = {};
+
+  addEventListener(type, listener) {
+    (this.listeners[type] ??= []).push(listener);
+  }
+
+  dispatchEvent(event) {
+    if (!event.target) Object.defineProperty(event, "target", { value: this });
+    for (const listener of this.listeners[event.type] ?? []) listener(event);
+    if (event.bubbles) this.parentElement?.dispatchEvent(event);
+    return true;
+  }
+}
+
+const camel = (name) => name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase());
+
+class Element extends Listening {
+  childNodes = [];
+  attributes = {};
+  dataset = {};
+  style = {};
+  hidden = false;
+  parentElement = null;
+
+  constructor(tag) {
+    super();
+    this.tag = tag;
+  }
+
+  setAttribute(name, value) {
+    this.attributes[name] = String(value);
+    if (name.startsWith("data-")) this.dataset[camel(name.slice(5))] = String(value);
+  }
+
+  getAttribute(name) {
+    return this.attributes[name] ?? null;
+  }
+
+  get classList() {
+    const names = new Set((this.attributes.class ?? "").split(" ").filter(Boolean));
+    const write = (change) => {
+      change();
+      this.attributes.class = [...names].join(" ");
+    };
+    return {
+      contains: (name) => names.has(name),
+      add: (...more) => write(() => more.forEach((name) => names.add(name))),
+      remove: (...less) => write(() => less.forEach((name) => names.delete(name))),
+      toggle: (name, on = !names.has(name)) => write(() => (on ? names.add(name) : names.delete(name))),
+    };
+  }
+
+  get children() {
+    return this.childNodes.filter((node) => node instanceof Element);
+  }
+
+  get firstChild() {
+    return this.childNodes[0] ?? null;
+  }
+
+  get textContent() {
+    return this.childNodes.map((node) => node.textContent).join("");
+  }
+
+  set textContent(text) {
+    this.replaceChildren(text);
+  }
+
+  append(...nodes) {
+    for (const node of nodes) {
+      const child = typeof node === "object" ? node : new TextNode(String(node));
+      child.remove?.();
+      child.parentElement = this;
+      this.childNodes.push(child);
+    }
+  }
+
+  replaceChildren(...nodes) {
+    for (const child of this.children) child.parentElement = null;
+    this.childNodes = [];
+    this.append(...nodes);
+  }
+
+  remove() {
+    if (this.parentElement) this.parentElement.childNodes = this.parentElement.childNodes.filter((node) => node !== this);
+    this.parentElement = null;
+  }
+
+  /** Of selectors only `tag`, `.class`, `#id` and `[data-name]`, together: "rect.hit". */
+  matches(selector) {
+    return [...selector.matchAll(/([.#]?)([\w-]+)|\[data-([\w-]+)\]/g)].every(([, sign, name, data]) => {
+      if (data) return camel(data) in this.dataset;
+      return sign === "." ? this.classList.contains(name) : sign === "#" ? this.attributes.id === name : this.tag === name;
+    });
+  }
+
+  querySelectorAll(selector) {
+    return this.children.flatMap((child) => [...(child.matches(selector) ? [child] : []), ...child.querySelectorAll(selector)]);
+  }
+
+  querySelector(selector) {
+    return this.querySelectorAll(selector)[0] ?? null;
+  }
+
+  closest(selector) {
+    return this.matches(selector) ? this : (this.parentElement?.closest(selector) ?? null);
+  }
+
+  /** A canvas's pen, by which every letter is 8 pixels wide. */
+  getContext() {
+    return { measureText: (text) => ({ width: 8 * text.length }) };
+  }
+}
+
+class Store extends Map {
+  getItem = (name) => this.get(name) ?? null;
+  setItem = (name, value) => this.set(name, String(value));
+  removeItem = (name) => this.delete(name);
+}
+
+/** An empty page at this address, in place of a browser's. Returns its document. */
+export function openPage(query = "") {
+  const root = new Element("html"), body = new Element("body"), page = new Listening();
+  root.append(body);
+  root.parentElement = page;
+  const document = Object.assign(page, {
+    documentElement: root, body, hidden: false, activeElement: body,
+    createElement: (tag) => new Element(tag),
+    createElementNS: (_, tag) => new Element(tag),
+    createTextNode: (text) => new TextNode(text),
+    getElementById: (id) => root.querySelector(`#${id}`),
+    querySelector: (selector) => root.querySelector(selector),
+    querySelectorAll: (selector) => root.querySelectorAll(selector),
+  });
+  const location = { search: query, pathname: "/", href: `http://page/${query}` };
+  const history = { state: null, replaceState: (_, __, address) => (location.search = new URL(address, "http://page").search) };
+  const nothing = class {
+    observe() {}
+    disconnect() {}
+  };
+  const others = {
+    document, location, history, localStorage: new Store(), sessionStorage: new Store(), MutationObserver: nothing, ResizeObserver: nothing,
+    navigator: { language: "en" }, getComputedStyle: () => ({ getPropertyValue: () => "" }),
+    addEventListener: (...listening) => page.addEventListener(...listening),
+  };
+  for (const [name, value] of Object.entries(others)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  return document;
+}
