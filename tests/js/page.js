@@ -138,10 +138,20 @@ class Store extends Map {
   removeItem = (name) => this.delete(name);
 }
 
+/** What the head of the page says of the cursor: a few fields, declared as playground/cursor.py declares them. */
+const LANGUAGES = JSON.stringify({ en: { name: "English", html: "en", browser: ["en"] } });
+const CURSOR = {
+  defaults: { run: "", step: "", text: "", tab: "learn", part: "cross", layer: "", head: "", q: "", k: "", lang: "" },
+  resets: { run: ["step", "text", "layer", "head", "q", "k"], text: ["q", "k"], part: ["layer", "head", "q", "k"] },
+  personal: [], max_text: 2000, former_names: {}, former_values: {},
+};
+
 /** An empty page at this address, in place of a browser's. Returns its document. */
 export function openPage(query = "") {
-  const root = new Element("html"), body = new Element("body"), page = new Listening();
-  root.append(body);
+  const root = new Element("html"), body = new Element("body"), page = new Listening(), said = new Element("script");
+  said.setAttribute("id", "pg-cursor");
+  said.append(JSON.stringify(CURSOR));
+  root.append(said, body);
   root.parentElement = page;
   const document = Object.assign(page, {
     documentElement: root, body, hidden: false, activeElement: body,
@@ -149,7 +159,7 @@ export function openPage(query = "") {
     createElementNS: (_, tag) => new Element(tag),
     createTextNode: (text) => new TextNode(text),
     getElementById: (id) => root.querySelector(`#${id}`),
-    querySelector: (selector) => root.querySelector(selector),
+    querySelector: (selector) => (selector === "meta[name=pg-languages]" ? { content: LANGUAGES } : root.querySelector(selector)),
     querySelectorAll: (selector) => root.querySelectorAll(selector),
   });
   const location = { search: query, pathname: "/", href: `http://page/${query}` };
@@ -160,7 +170,7 @@ export function openPage(query = "") {
   };
   const others = {
     document, location, history, localStorage: new Store(), sessionStorage: new Store(), MutationObserver: nothing, ResizeObserver: nothing,
-    navigator: { language: "en" }, getComputedStyle: () => ({ getPropertyValue: () => "" }),
+    navigator: { languages: ["en"] }, getComputedStyle: () => ({ getPropertyValue: () => "" }),
     addEventListener: (...listening) => page.addEventListener(...listening),
   };
   for (const [name, value] of Object.entries(others)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
