@@ -30,16 +30,21 @@ def test_a_run_that_diverges_says_so_and_keeps_the_last_good_step(runs, monkeypa
     assert done(other).status == "done"
 
 
-def test_nan_in_the_numbers_themselves(runs):
+def test_nan_in_the_numbers_themselves(runs, monkeypatch):
     run = done(
         runs.create(tiny(learning_rate=1.0, optimiser="adam", norm="pre", residual=False, max_grad_norm=0.0, attention_scale=False), ME)
     )
     assert run.status in ("done", "diverged")
-    poisoned = runs.create(tiny(steps=100), ME)
-    at_step(poisoned, 3)
-    job = runs._workers._jobs[poisoned.id]
-    with torch.no_grad():
-        next(job._recording.training.model.parameters()).fill_(float("nan"))
+    real = Training._update
+
+    def update(self, batch):
+        if self.experiment.training.seed == 666 and self.step == 4:
+            with torch.no_grad():
+                next(self.model.parameters()).fill_(float("nan"))
+        return real(self, batch)
+
+    monkeypatch.setattr(Training, "_update", update)
+    poisoned = runs.create(tiny(steps=100, seed=666), ME)
     assert done(poisoned).status == "diverged"
     assert all(bool(tensor.isfinite().all()) for tensor in poisoned.snapshot.parameters.values())
     assert all(np.isfinite(c.top_probabilities).all() for frame in poisoned.replay.frames for c in frame.completions)
