@@ -138,10 +138,22 @@ class Store extends Map {
   removeItem = (name) => this.delete(name);
 }
 
+/** What the head of the page says: a few fields of the cursor, declared as playground/cursor.py declares them, and two languages. */
+export const KNOWN = {
+  cursor: {
+    defaults: { run: "", step: "", text: "", tab: "learn", part: "cross", layer: "", head: "", q: "", k: "", lang: "", lab: "", guess: "" },
+    resets: { run: ["step", "text", "layer", "head", "q", "k"], text: ["q", "k"], part: ["layer", "head", "q", "k"], lab: ["guess"] },
+    personal: ["guess"], max_text: 2000, former_names: {}, former_values: {},
+  },
+  languages: { en: { name: "English", html: "en", browser: ["en"] }, zh: { name: "中文", html: "zh-CN", browser: ["zh"] } },
+};
+
 /** An empty page at this address, in place of a browser's. Returns its document. */
-export function openPage(query = "") {
-  const root = new Element("html"), body = new Element("body"), page = new Listening();
-  root.append(body);
+export function openPage(query = "", known = KNOWN) {
+  const root = new Element("html"), body = new Element("body"), page = new Listening(), said = new Element("script");
+  said.setAttribute("id", "pg-known");
+  said.append(JSON.stringify(known));
+  root.append(said, body);
   root.parentElement = page;
   const document = Object.assign(page, {
     documentElement: root, body, hidden: false, activeElement: body,
@@ -160,7 +172,7 @@ export function openPage(query = "") {
   };
   const others = {
     document, location, history, localStorage: new Store(), sessionStorage: new Store(), MutationObserver: nothing, ResizeObserver: nothing,
-    navigator: { language: "en" }, getComputedStyle: () => ({ getPropertyValue: () => "" }),
+    navigator: { languages: ["en"] }, getComputedStyle: () => ({ getPropertyValue: () => "" }),
     addEventListener: (...listening) => page.addEventListener(...listening),
   };
   for (const [name, value] of Object.entries(others)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
