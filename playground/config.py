@@ -76,13 +76,13 @@ class DataConfig:
 class TrainingConfig:
     """How the model learns (section 5 of the paper, and what has been learnt since)."""
 
-    steps: int = _knob(90, low=1, high=100_000, step=1, typed=True, first=True)
+    steps: int = _knob(85, low=1, high=100_000, step=1, typed=True, first=True)
     minutes: float = _knob(0.0, low=0.0, high=240.0, step=0.5, typed=True)  # 0: no limit; the schedule follows steps
-    batch_size: int = _knob(80, low=1, high=16_384, step=1, typed=True, first=True)
+    batch_size: int = _knob(96, low=1, high=16_384, step=1, typed=True, first=True)
     batch_unit: str = _knob("sentences", choices=("sentences", "tokens"))
     packing: bool = _knob(True, choices=(True, False))
     optimiser: str = _knob("muon", choices=tuple(OPTIMISERS), first=True)
-    learning_rate: float = _knob(0.05, low=1e-5, high=1.0, step=1e-5, live=True, typed=True, first=True)
+    learning_rate: float = _knob(0.04, low=1e-5, high=1.0, step=1e-5, live=True, typed=True, first=True)
     schedule: str = _knob("linear", choices=("paper", "linear", "constant"))
     warmup: int = _knob(5, low=0, high=10_000, step=1, typed=True)
     beta1: float = _knob(0.9, low=0.0, high=0.99, step=0.01)
@@ -217,7 +217,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     ),
     # everything that helps
     "fast": dict(
-        bias=False, d_ff=128, zero_init=True, optimiser="muon", schedule="linear", learning_rate=0.05, steps=105,
+        bias=False, d_ff=128, zero_init=True, optimiser="muon", schedule="linear", learning_rate=0.04, steps=90,
     ),
     # the paper's own size on the one sentence so many tutorials start with
     "paper_size": dict(

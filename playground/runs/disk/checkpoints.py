@@ -18,10 +18,13 @@ ALTOGETHER = 8_000_000  # bytes of all of them
 REPLAY_BYTES = {"reverse": 3_400_000}  # the page opens with this one
 OTHERS_BYTES = 1_180_000
 ATTENTION = 1.0  # pictures of attention come before parameters here
-SMALL = {"d_model": 32, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1, "steps": 400, "learning_rate": 0.02}
+SHORT = {"steps": 90, "learning_rate": 0.05, "batch_size": 80}
+SMALL = {
+    "d_model": 32, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1, "steps": 400, "learning_rate": 0.02, "batch_size": 80,
+}  # fmt: skip
 
 CHECKPOINTS = {
-    "reverse": {"task": "reverse", "seed": 1},
+    "reverse": {"task": "reverse", "seed": 1, **SHORT},
     "sort": {"task": "sort", "seed": 1, **SMALL},
     "numbers_de": {"task": "numbers_de", "seed": 1, **SMALL},
     "numbers_zh": {"task": "numbers_zh", "seed": 1, **SMALL},
