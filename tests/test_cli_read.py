@@ -24,6 +24,7 @@ def said(capsys) -> dict:
     return json.loads(line)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("options", "first"),
     [
@@ -50,6 +51,7 @@ def test_the_report_in_both_languages(capsys, file):
     assert capsys.readouterr().out.startswith("读取 4 行")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("options", "kind"),
     [

@@ -42,7 +42,7 @@ def first_row(page: Page) -> Locator:
 
 
 def test_upload_and_train(visit):
-    """A file is read, shown as understood and trained on; then pasted lines are, the other way round."""
+    """A file is read, shown as understood and trained on."""
     page = visit(link(OWN))
     tab(page, "Data")
     upload(page, "numbers.tsv", "\n".join(LINES).encode())
@@ -71,6 +71,15 @@ def test_upload_and_train(visit):
     assert lines[0] in dict(PAIRS)
     assert all(pair in PAIRS for pair in zip(lines[1::2], lines[2::2], strict=True))
 
+
+@pytest.mark.slow
+def test_paste_and_train_the_other_way_round(visit):
+    """Pasted lines take the place of a file that was chosen before."""
+    page = visit(link(OWN))
+    tab(page, "Data")
+    upload(page, "numbers.tsv", "\n".join(LINES).encode())
+    reading = page.locator("#pg-reading")
+    expect(reading).to_have_attribute("data-pairs", "100")
     clear(page)
     page.locator("#pg-paste textarea").fill("\n".join("\t".join(pair) for pair in PAIRS[:50]))
     page.locator("#pg-read").click()
@@ -79,8 +88,9 @@ def test_upload_and_train(visit):
     expect(reading.locator("th[data-side=source]")).to_contain_text("Column 1", ignore_case=True)
     page.locator("#pg-swap").click()
     expect(reading.locator("th[data-side=source]")).to_contain_text("Column 2", ignore_case=True)
+    before = address(page)["run"]
     page.locator("#pg-train-own").click()
-    new_run(page, first)
+    new_run(page, before)
     has_status(page, "done")
     has_address(page, task="own")
     expect(page.locator("#pg-sentence")).to_have_value(re.compile(rf"^({'|'.join(WORTE)}) "))

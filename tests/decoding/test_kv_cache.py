@@ -58,7 +58,7 @@ def counted(work) -> int:
     return counter.get_total_flops() // 2
 
 
-@pytest.mark.sample
+@pytest.mark.sample(1)
 @pytest.mark.trust
 @pytest.mark.parametrize("fast", [True, False])
 @pytest.mark.parametrize("knobs", [{}, {"positions": "both", "norm": "pre", "encoder_layers": 1, "d_ff": 40, "bias": False}])

@@ -95,7 +95,7 @@ CHOICES = {
 }
 
 
-@pytest.mark.sample
+@pytest.mark.sample(2)
 @pytest.mark.trust
 @pytest.mark.parametrize("norm", CHOICES["norm"])
 @pytest.mark.parametrize("positions", CHOICES["positions"])

@@ -87,7 +87,7 @@ def test_arms_that_are_compared_differ_in_one_thing(name):
             assert len({LAYERS.get(knob, knob) for knob in changed}) == 1, changed
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(6)
 @EVERY
 def test_what_they_differ_in_makes_a_difference(name):
     """Dropout that is left on, for one, is no bug where nothing is dropped."""
@@ -119,7 +119,7 @@ def test_the_code_of_what_was_changed_is_shown(name):
 @pytest.mark.parametrize("name", TOLD_APART)
 def test_its_guesses_are_what_its_judge_can_say(name):
     dice = np.random.default_rng(1)
-    assert {judged(name, drawn(name, dice)) for _ in range(300)} == set(LABS[name].guesses)
+    assert {judged(name, drawn(name, dice)) for _ in range(150)} == set(LABS[name].guesses)
 
 
 @pytest.mark.parametrize("name", [name for name in TOLD_APART if LABS[name].kind == "bench"])

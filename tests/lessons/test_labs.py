@@ -48,6 +48,7 @@ def test_it_answers_one_of_its_guesses_with_plain_numbers(name, seed):
         assert json.loads(json.dumps(dict(outcome.numbers), allow_nan=False)) == dict(outcome.numbers)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", TENSORS)
 def test_the_same_seed_gives_the_same(name):
     first, second = get(name).outcome(7), get(name).outcome(7)
@@ -114,6 +115,7 @@ def test_it_has_no_words_that_nobody_says(name):
     assert there <= asked
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", TENSORS)
 def test_it_is_there_at_once(name):
     """Nobody waits for a tensor on the bench; far above what it takes, so that a busy machine does not matter."""

@@ -50,6 +50,7 @@ def kept_bytes(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: 
     return 4 * held + sum(kept.values())
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "knobs",
     [

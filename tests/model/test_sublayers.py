@@ -23,6 +23,7 @@ def counted(model: Transformer, s: int, t: int) -> dict[str, int]:
     return {route: by_module.get(route, 0) for route in sublayers(model.config)} | {"all": counter.get_total_flops()}
 
 
+@pytest.mark.sample(10)
 @pytest.mark.trust
 @pytest.mark.parametrize("options", [
     *({name: choice} for name in ("positions", "norm", "activation", "share_embeddings", "memory_mode") for choice in limits(name).choices),

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 DECLARATION = """
@@ -51,6 +53,7 @@ print(json.dumps({{
 """
 
 
+@pytest.mark.slow
 def test_a_task_that_is_declared_is_found_everywhere():
     done = subprocess.run([sys.executable, "-c", DECLARATION + ASKED], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

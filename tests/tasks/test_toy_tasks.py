@@ -71,6 +71,7 @@ def test_no_source_is_in_two_splits_for_any_seed(name):
         assert {split_of(name, source) for source in sorted(sources)[:200]} == {split}
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", LEARNT)
 def test_a_tenth_of_what_is_not_harder_is_held_out(name):
     rng = random.Random(3)
@@ -78,6 +79,7 @@ def test_a_tenth_of_what_is_not_harder_is_held_out(name):
     assert 0.06 < sum(split_of(name, source) == "heldout" for source in sources) / len(sources) < 0.14
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", TASKS)
 def test_every_example_is_among_the_answers_to_its_source(name):
     for split in SPLITS:
@@ -86,6 +88,7 @@ def test_every_example_is_among_the_answers_to_its_source(name):
             assert example.tgt in references(name, example.src)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", TASKS)
 def test_only_one_to_many_has_two_right_answers(name):
     for split in SPLITS:
@@ -93,6 +96,7 @@ def test_only_one_to_many_has_two_right_answers(name):
             assert len(references(name, example.src)) == (2 if name == "one_to_many" else 1)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", TASKS)
 def test_the_alignment_has_a_place_in_the_source_for_each_unit_of_the_target(name):
     task = TASKS[name]
@@ -104,6 +108,7 @@ def test_the_alignment_has_a_place_in_the_source_for_each_unit_of_the_target(nam
             assert any(place is not None for place in example.alignment)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", TASKS)
 def test_units_are_separated_by_single_blanks(name):
     for split in SPLITS:
@@ -125,6 +130,7 @@ def test_training_shows_every_unit_that_the_other_splits_use(name):
             assert set(units(example.tgt, task.tgt_unit)) <= tgt_seen
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", TASKS)
 def test_every_example_fits_the_default_length(name):
     task, room = TASKS[name], config.default("max_tokens") - 2  # BOS and EOS

@@ -100,6 +100,7 @@ def by_hand(training: Training) -> dict[str, float]:
     return found
 
 
+@pytest.mark.sample(4)
 @pytest.mark.trust
 @pytest.mark.parametrize("packing", [True, False])
 @pytest.mark.parametrize("knobs", [knobs for knobs in OPTIONS if "dropout" not in knobs])

@@ -37,6 +37,7 @@ def gradients(model: Transformer, parts: list) -> tuple[torch.Tensor, list[torch
     return sum(losses).detach(), list(found)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.trust
 @pytest.mark.parametrize("knobs", VARIATIONS, ids=str)
 def test_a_pair_gets_the_same_logits_in_a_packed_row_as_in_its_own(knobs):
@@ -51,7 +52,7 @@ def test_a_pair_gets_the_same_logits_in_a_packed_row_as_in_its_own(knobs):
         torch.testing.assert_close(parallel_map[row][packed.tgt_segment_ids[row] == n], alone, rtol=1e-4, atol=2e-5)
 
 
-@pytest.mark.sample
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("knobs", VARIATIONS, ids=str)
 @pytest.mark.parametrize(("parts", "packed"), [(1, True), (2, True), (4, False)])
 def test_loss_and_gradient_are_those_of_the_padded_batch(knobs, parts, packed):

@@ -149,6 +149,7 @@ def test_pairs_that_share_a_row_stay_apart(variant):
         )
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("variant", [*STEADY, *UNSTEADY])
 def test_steady_is_what_does_not_change_while_the_sentence_grows(variant, norm):
@@ -184,6 +185,7 @@ def test_without_the_scale_it_is_as_if_all_queries_were_longer(variant):
         assert not torch.allclose(one, other)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("packing", [True, False])
 @pytest.mark.parametrize("variant", ["batch_norm", "padding_in_loss"])
 def test_what_sums_over_a_batch_is_the_same_however_many_threads_there_are(variant, packing):
@@ -202,6 +204,7 @@ def test_teacher_forcing_tells_what_is_written_by_who_is_steady_and_is_asked_for
     assert greedy == (variant in STEADY and variant != "unshifted")
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("variant", [*STEADY, *UNSTEADY])
 def test_greedy_decoding_is_a_naive_loop_over_the_whole_model(variant):
     model = talkative(variant, positions="both")

@@ -85,6 +85,7 @@ def test_killed_the_run_is_what_it_would_have_been(serve, tmp_path, again):
     assert same_replay(run, twin)
 
 
+@pytest.mark.slow
 def test_a_server_that_ends_by_itself_leaves_in_order(tmp_path):
     """The interpreter's exit closes the runs: no abort by a thread that still trains, and the run is saved."""
     code = """

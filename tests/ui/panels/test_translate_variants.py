@@ -47,7 +47,7 @@ def open_every_panel(site, run: Run) -> None:
             assert "error" not in panel, f"{name}: {panel}"
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "knobs",
     [

@@ -38,7 +38,7 @@ def test_nothing_is_given_away_before_a_guess(site, name):
             assert [option["value"] for option in found["guess"]["options"]] == list(LABS[name].guesses)
 
 
-@pytest.mark.sample
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", TENSORS)
 def test_a_guess_is_compared_with_what_came_out(site, name, language):
