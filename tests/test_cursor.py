@@ -137,6 +137,12 @@ def test_the_script_has_no_defaults_of_its_own():
         assert len(emptied & FIELDS.keys()) <= 3, f"{file.name} lists fields of the cursor with their defaults"
 
 
+def test_what_the_script_is_told_is_what_its_own_tests_tell_it():
+    page = (Path(__file__).parent / "js" / "page.js").read_text(encoding="utf-8")
+    made_up = page.partition("cursor: {")[2].partition("languages:")[0]
+    assert all(f"{name}: " in made_up for name in cursor.declared())
+
+
 # ---- what was called otherwise before --------------------------------------------------------------------------------------------------
 
 

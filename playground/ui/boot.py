@@ -10,6 +10,7 @@ from playground.config import KNOBS, LIVE_KNOBS, Experiment, default, limits
 from playground.figures import theme
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
+from playground.runs.run import FINISHED, RESUMABLE, WORKING
 from playground.ui import links
 from playground.ui.controls import CONTROLLED, label, shown_value
 from playground.ui.panels.lessons import course
@@ -36,6 +37,7 @@ def boot(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
         "colours": {name: theme.colors(False)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")}
         | {f"dark-{name}": theme.colors(True)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")},
         "first": runs.shipped()[0].id if runs.shipped() else "",
+        "statuses": {"working": WORKING, "resumable": RESUMABLE, "over": FINISHED},
         "ignored": list(ignored),
         "notice": links.sentence(ignored, chosen),
         "host": os.environ.get("SPACE_HOST", ""),

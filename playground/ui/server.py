@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-from html import escape
 from typing import Any
 
 # Set before Gradio is imported: it would otherwise report home, and keep a long log of events that it copies after each one.
@@ -111,19 +109,19 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
 
 
 def head() -> str:
-    """The tags that load the page's own style and script, and before it what it has to know of the cursor. Relative addresses: they hold
-    behind a proxy and inside a Space's frame."""
+    """The tags that load the page's own style and script, and before it what the script must know before it can ask for anything.
+    Relative addresses: they hold behind a proxy and inside a Space's frame."""
+    known = orjson.dumps({"cursor": declared(), "languages": languages()}).decode().replace("<", r"\u003c")
     return (
         f'<link rel="stylesheet" href="{asset_path("style.css")}">'
-        f'<script type="application/json" id="pg-cursor">{orjson.dumps(declared()).decode()}</script>'
+        f'<script type="application/json" id="pg-known">{known}</script>'
         f'<script type="module" src="{asset_path("main.js")}"></script>'
         '<meta name="referrer" content="same-origin">'
-        f'<meta name="pg-languages" content="{escape(json.dumps(languages(), ensure_ascii=False))}">'
     )
 
 
 def languages() -> dict[str, dict[str, Any]]:
-    """What the page's script must know of each language before it can ask for anything."""
+    """The page's languages by their codes: their own names, the tags of their text, and the tags by which browsers ask for them."""
     return {
         code: {"name": say(code, "language.name"), "html": say(code, "language.html"), "browser": browser_tags(code)} for code in LANGUAGES
     }

@@ -7,7 +7,7 @@ import { openPage } from "./page.js";
 
 const document = openPage("?lang=en");
 const { drawLines } = await import("../../playground/ui/static/lines.js");
-const { cursor, move } = await import("../../playground/ui/static/state.js");
+const { cursor, move } = await import("../../playground/ui/static/store.js");
 
 const block = {
   kind: "lines", id: "lines", title: "Head 1", caption: "It attends.", part: "cross", rows: ["<bos>→a", "a→b"], columns: ["b", "a", "<eos>"],

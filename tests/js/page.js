@@ -138,19 +138,21 @@ class Store extends Map {
   removeItem = (name) => this.delete(name);
 }
 
-/** What the head of the page says of the cursor: a few fields, declared as playground/cursor.py declares them. */
-const LANGUAGES = JSON.stringify({ en: { name: "English", html: "en", browser: ["en"] } });
-const CURSOR = {
-  defaults: { run: "", step: "", text: "", tab: "learn", part: "cross", layer: "", head: "", q: "", k: "", lang: "" },
-  resets: { run: ["step", "text", "layer", "head", "q", "k"], text: ["q", "k"], part: ["layer", "head", "q", "k"] },
-  personal: [], max_text: 2000, former_names: {}, former_values: {},
+/** What the head of the page says: a few fields of the cursor, declared as playground/cursor.py declares them, and two languages. */
+export const KNOWN = {
+  cursor: {
+    defaults: { run: "", step: "", text: "", tab: "learn", part: "cross", layer: "", head: "", q: "", k: "", lang: "", lab: "", guess: "" },
+    resets: { run: ["step", "text", "layer", "head", "q", "k"], text: ["q", "k"], part: ["layer", "head", "q", "k"], lab: ["guess"] },
+    personal: ["guess"], max_text: 2000, former_names: {}, former_values: {},
+  },
+  languages: { en: { name: "English", html: "en", browser: ["en"] }, zh: { name: "中文", html: "zh-CN", browser: ["zh"] } },
 };
 
 /** An empty page at this address, in place of a browser's. Returns its document. */
-export function openPage(query = "") {
+export function openPage(query = "", known = KNOWN) {
   const root = new Element("html"), body = new Element("body"), page = new Listening(), said = new Element("script");
-  said.setAttribute("id", "pg-cursor");
-  said.append(JSON.stringify(CURSOR));
+  said.setAttribute("id", "pg-known");
+  said.append(JSON.stringify(known));
   root.append(said, body);
   root.parentElement = page;
   const document = Object.assign(page, {
@@ -159,7 +161,7 @@ export function openPage(query = "") {
     createElementNS: (_, tag) => new Element(tag),
     createTextNode: (text) => new TextNode(text),
     getElementById: (id) => root.querySelector(`#${id}`),
-    querySelector: (selector) => (selector === "meta[name=pg-languages]" ? { content: LANGUAGES } : root.querySelector(selector)),
+    querySelector: (selector) => root.querySelector(selector),
     querySelectorAll: (selector) => root.querySelectorAll(selector),
   });
   const location = { search: query, pathname: "/", href: `http://page/${query}` };

@@ -2,18 +2,9 @@
 // be changed.
 // @ts-check
 
-import { cursor, move, own, setKnobs, setOwn } from "./state.js";
-import { h, icon, notice, say, send } from "./dom.js";
-import { follow, isActive, onUpdate, run } from "./live.js";
-
-let boot = null;
-let knobs = null; // the values at the left by their names, as Gradio last said them
-let hasArrived = false; // until the page has taken over the link's settings, what the controls say is not yet the visitor's choice
-
-export function setBoot(answer) {
-  boot = answer;
-  if (knobs) knobsChanged(knobs);
-}
+import { asText, change, cursor, move, page, subscribe } from "./store.js";
+import { button, h, icon, notice, say, send } from "./dom.js";
+import { follow, isActive, isResumable } from "./live.js";
 
 const busy = new Set(); // actions that are on their way: a second press of the same button means nothing
 
@@ -27,13 +18,13 @@ export async function command(action, values = {}) {
 }
 
 /** Trains with these settings. */
-export const train = (knobs) => void command("train", { knobs: { ...knobs, own: knobs.task === "own" ? own : "" } });
+export const train = (knobs) => void command("train", { knobs: { ...knobs, own: knobs.task === "own" ? page.own : "" } });
 
 let moved = null; // the newest live knobs, and what they were moved to, that are not on their way yet
 
 /** A live knob at the left was moved: while one change is on its way, of the next ones only the newest counts. */
 export async function control({ knob, value }) {
-  if (!mine) return;
+  if (!page.card?.mine) return;
   if (moved) return void moved.set(knob, value);
   moved = new Map([[knob, value]]);
   while (moved.size) {
@@ -50,43 +41,23 @@ export function reply(answer) {
   if (answer.error) notice(answer.error, "error");
   if (answer.knob) pointAt(answer.knob);
   if (answer.run) {
-    const tab = answer.tab && document.getElementById(`pg-tab-${answer.tab}-button`);
-    if (tab && answer.tab !== cursor.tab) tab.click();
     move({ run: answer.run, ...(answer.tab ? { tab: answer.tab } : {}) });
     foldSidebar();
   } else if (answer.again) follow(cursor.run);
-  document.dispatchEvent(new CustomEvent("pg-reply", { detail: answer }));
-  drawDifference();
+  change({ reply: answer });
 }
 
 /** Scrolls to a control and flashes it: the one that a sentence is about. */
 export function pointAt(name) {
   const control = document.getElementById(`knob-${name}`);
   if (!control) return;
-  for (let fold = control.closest(".pg-more"); fold; fold = fold.parentElement?.closest(".pg-more")) if (!fold.querySelector(".label-wrap")?.classList.contains("open")) fold.querySelector(".label-wrap")?.click();
+  for (let fold = control.closest(".pg-more"); fold; fold = fold.parentElement?.closest(".pg-more")) {
+    const label = fold.querySelector(".label-wrap");
+    if (!label?.classList.contains("open")) label?.click();
+  }
   control.scrollIntoView({ block: "center", behavior: "smooth" });
   flash(control);
 }
-
-let gradio = null; // what Gradio can be asked for: relabel, settings
-export const meet = (asks) => void (gradio = asks);
-export const relabel = () => gradio?.relabel();
-
-let wanted = {}; // what the controls are to hold; all others hold their defaults
-
-/** Sets the controls, shows what was set, and points at Train. */
-export function setControls(values) {
-  wanted = values;
-  gradio?.settings();
-  unfold();
-  for (const name of Object.keys(values)) pointAt(name);
-  flash(document.getElementById("pg-train"));
-}
-
-export const settings = () => ({ ...boot.defaults, ...wanted });
-
-/** What the listener is told who asks, and about which sentences. */
-export const asked = (values, more = {}) => ({ ...values, asked: { language: cursor.lang, own, ...more } });
 
 function flash(element) {
   element?.classList.add("pg-flash");
@@ -112,37 +83,47 @@ function unfold() {
   document.querySelector("#pg-sidebar:not(.open) .toggle-button")?.click();
 }
 
-// ---- the knobs ----------------------------------------------------------------------------------------------------------------
+// ---- Gradio and we (see ui/bridge.py) ------------------------------------------------------------------------------------------------
 
-const asText = (value) => (value === true ? "on" : value === false ? "off" : typeof value === "number" ? String(+value.toPrecision(10)) : String(value ?? ""));
+let gradio = null; // what it can be asked for: relabel, settings
+export const meet = (asks) => void (gradio = asks);
+export const relabel = () => gradio?.relabel();
 
-/** Gradio says what the controls hold; the address takes those that differ from their defaults. */
-export function knobsChanged(values) {
-  knobs = values;
-  if (!hasArrived || !boot) return;
-  const chosen = boot.knobs.filter((name) => knobs[name] !== null && asText(knobs[name]) !== asText(boot.defaults[name]));
-  setKnobs(chosen.map((name) => [name, asText(knobs[name])]));
-  drawDifference();
+/** Sets the controls, shows what was set, and points at Train. */
+export function setControls(values) {
+  change({ wanted: values });
+  gradio?.settings();
+  unfold();
+  for (const name of Object.keys(values)) pointAt(name);
+  flash(document.getElementById("pg-train"));
 }
+
+export const settings = () => ({ ...page.boot.defaults, ...page.wanted });
+
+/** What a listener is told: who asks, and about which sentences. */
+export const asked = (values, more = {}) => ({ ...values, asked: { language: cursor.lang, own: page.own, ...more } });
 
 /** The link's settings are in the controls, and so are the sentences that it is about. */
-export function arrived({ asked, ...values }) {
-  hasArrived = true;
+export function arrived({ asked, ...knobs }) {
   document.body.dataset.knobs = "ready";
-  setOwn(asked.own);
-  knobsChanged(values);
+  change({ knobs, own: asked.own });
 }
 
+/** Gradio says what the controls hold. Until the page has taken over the link's settings that is not yet the visitor's choice. */
+export const knobsChanged = (knobs) => void (page.knobs && change({ knobs }));
+
 /** Gradio tells which tab is open. The first one opens by itself while the page is being set up; then the link knows better. */
-export const tabOpened = ({ tab }) => void ((hasArrived || tab !== "learn") && move({ tab }));
+export const tabOpened = ({ tab }) => void ((page.knobs || tab !== "learn") && move({ tab }));
+
 /** Brings the tab of the cursor to the front when it was something else than a click on it that chose it. */
 export function openTab() {
-  const button = document.getElementById(`pg-tab-${cursor.tab}-button`);
-  if (!button || button.getAttribute("aria-selected") === "true") return;
-  button.click();
-  button.scrollIntoView({ block: "nearest", inline: "nearest" }); // in a narrow window the tabs scroll sideways
+  const handle = document.getElementById(`pg-tab-${cursor.tab}-button`);
+  if (!handle || handle.getAttribute("aria-selected") === "true") return;
+  handle.click();
+  handle.scrollIntoView({ block: "nearest", inline: "nearest" }); // in a narrow window the tabs scroll sideways
   scrollTo({ top: 0 });
 }
+
 /** Another page within a tab begins at its beginning, wherever the one before was left. */
 export function fromTheTop() {
   const tabs = document.getElementById("pg-tabs"), stage = document.querySelector(".pg-stage");
@@ -150,52 +131,43 @@ export function fromTheTop() {
   if (scrollY > top) scrollTo({ top });
 }
 
-let had = null; // the settings of the run on screen
-export function setRunSettings(flat) {
-  had = flat;
-  drawDifference();
-}
-
-/** Under Train: what would be different from the run on screen. Changing a control never opens a dialogue; it says here what it means. */
-function drawDifference() {
-  const place = document.getElementById("pg-difference");
-  if (!place || !boot || !had || !knobs) return;
-  const changed = boot.knobs.filter((name) => knobs[name] !== null && !boot.live.includes(name) && asText(knobs[name]) !== asText(had[name]));
-  const text = changed.slice(0, 3).map((name) => `${boot.labels[name]} ${show(name, had[name])} → ${show(name, knobs[name])}`).join(", ");
-  const more = changed.length > 3 ? ` +${changed.length - 3}` : "";
-  const others = knobs.task === "own" && had.task === "own" && own && own !== had.own ? say("other_sentences") : "";
-  place.textContent = changed.length || others ? say("difference", { changes: [others, text + more].filter(Boolean).join(", ") }) : say("difference_none");
-}
-
-const show = (name, value) => boot.choices[name]?.[asText(value)] ?? asText(value);
-
-// ---- pause, resume, step, stop -----------------------------------------------------------------------------------------------------
+// ---- under Train: what it would change, and pause, resume, step, stop ------------------------------------------------------------------
 
 export function drawRunButtons(host) {
-  const button = (action, picture, act) => h("button", { type: "button", id: `pg-${action}`, onclick: act }, icon(picture), h("span", {}, say(action)));
-  const pauseOrResume = () => command(["paused", "stopped", "interrupted"].includes(run.status) ? "resume" : "pause");
-  host.replaceChildren(h("div", { class: "pg-buttons" }, button("pause", "pause", pauseOrResume), button("step", "step", () => command("step")), button("stop", "stop", () => command("stop"))), h("p", { id: "pg-difference" }));
+  const one = (action, act) => button({ id: `pg-${action}`, onclick: act }, icon(action), h("span", {}, say(action)));
+  const pauseOrResume = () => command(isResumable() ? "resume" : "pause");
+  const buttons = [one("pause", pauseOrResume), one("step", () => command("step")), one("stop", () => command("stop"))];
+  host.replaceChildren(h("div", { class: "pg-buttons" }, buttons), h("p", { id: "pg-difference" }));
   fillRunButtons();
   drawDifference();
 }
-
-export let mine = false;
-export const setMine = (value) => {
-  mine = value;
-  fillRunButtons();
-};
 
 function fillRunButtons() {
   const pause = document.getElementById("pg-pause");
   if (!pause) return;
-  const resumable = ["paused", "stopped", "interrupted"].includes(run.status);
+  const mine = Boolean(page.card?.mine), resumable = isResumable(), paused = page.live.status === "paused";
   const key = resumable ? "resume" : "pause";
   if (pause.dataset.key !== key) {
     pause.dataset.key = key;
     pause.replaceChildren(icon(resumable ? "play" : "pause"), h("span", {}, say(key)));
   }
   pause.disabled = !mine || !(resumable || isActive());
-  document.getElementById("pg-step").disabled = !mine || run.status !== "paused";
-  document.getElementById("pg-stop").disabled = !mine || !(isActive() || run.status === "paused");
+  document.getElementById("pg-step").disabled = !mine || !paused;
+  document.getElementById("pg-stop").disabled = !mine || !(isActive() || paused);
 }
-onUpdate(fillRunButtons);
+subscribe(["live", "card"], fillRunButtons);
+
+/** What would be different from the run on screen. Changing a control never opens a dialogue; it says here what it means. */
+function drawDifference() {
+  const place = document.getElementById("pg-difference"), { boot, card, knobs, own } = page;
+  if (!place || !boot || !card || !knobs) return;
+  const had = card.settings;
+  const changed = boot.knobs.filter((name) => knobs[name] !== null && !boot.live.includes(name) && asText(knobs[name]) !== asText(had[name]));
+  const show = (name, value) => boot.choices[name]?.[asText(value)] ?? asText(value);
+  const one = (name) => `${boot.labels[name]} ${show(name, had[name])} → ${show(name, knobs[name])}`;
+  const text = changed.slice(0, 3).map(one).join(", ") + (changed.length > 3 ? ` +${changed.length - 3}` : "");
+  const others = knobs.task === "own" && had.task === "own" && own && own !== had.own ? say("other_sentences") : "";
+  const changes = [others, text].filter(Boolean).join(", ");
+  place.textContent = changes ? say("difference", { changes }) : say("difference_none");
+}
+subscribe(["boot", "knobs", "card", "own"], drawDifference);

@@ -1,7 +1,7 @@
 // The controls among the blocks: whoever uses one moves the cursor, or does something to the run on screen.
 // @ts-check
 
-import { cursor, maxText, move } from "./state.js";
+import { cursor, maxText, move } from "./store.js";
 import { button, debounce, h, same } from "./dom.js";
 import { command, pointAt } from "./actions.js";
 

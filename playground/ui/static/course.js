@@ -1,50 +1,37 @@
 // The course: which lesson somebody is at, and what of it the page has seen them do. Kept in this browser only.
 // @ts-check
 
-import { cursor, lastUploaded, move, onMove } from "./state.js";
+import { FIELDS, change, cursor, move, page, subscribe } from "./store.js";
 import { button, h, notice, say } from "./dom.js";
-import { onUpdate, run } from "./live.js";
-import { currentCard } from "./top.js";
 import { isAnswered } from "./labs.js";
 import { holds } from "./rules.js";
 import { keep, kept } from "./storage.js";
 
 const KEY = "playground-course"; // {now: the lesson under way, done: {lesson: [its steps]}}
-const listeners = new Set();
 const seen = new Map(); // step -> the different things that were looked at for it
-let lessons = [];
-let sentence = null; // what the model made of the sentence on screen
-
-export const onCourse = (listener) => listeners.add(listener);
+const lessons = () => page.boot?.course ?? [];
 
 const progress = () => ({ now: "", done: {}, ...kept(KEY) });
 
 function progressed(changes) {
   keep(KEY, changes);
-  drawBar();
-  for (const listener of listeners) listener();
+  change({ progress: progress() });
 }
 
 export const forgetCourse = () => (seen.clear(), progressed({ now: "", done: {} }));
-export const lessonUnderWay = () => lessons.find((lesson) => lesson.name === progress().now);
-export const numberOf = (lesson) => lessons.indexOf(lesson) + 1;
+export const lessonUnderWay = () => lessons().find((lesson) => lesson.name === progress().now);
+export const numberOf = (lesson) => lessons().indexOf(lesson) + 1;
 
 /** Names of the steps of a lesson that are done. */
 export function doneOf(name) {
-  const known = lessons.find((lesson) => lesson.name === name)?.steps.map((step) => step.name) ?? [];
+  const known = lessons().find((lesson) => lesson.name === name)?.steps.map((step) => step.name) ?? [];
   return known.filter((step) => progress().done[name]?.includes(step));
 }
 
-export const stepsOf = (name) => lessons.find((lesson) => lesson.name === name)?.steps ?? [];
+export const stepsOf = (name) => lessons().find((lesson) => lesson.name === name)?.steps ?? [];
 export const isDone = (name) => doneOf(name).length === stepsOf(name).length;
 /** Where to go on: the lesson under way, else the first that isn't done. */
-export const upNext = () => (lessonUnderWay() && !isDone(progress().now) ? lessonUnderWay() : lessons.find((lesson) => !isDone(lesson.name)));
-
-export function setCourse(declared) {
-  lessons = declared;
-  look();
-  drawBar();
-}
+export const upNext = () => (lessonUnderWay() && !isDone(progress().now) ? lessonUnderWay() : lessons().find((lesson) => !isDone(lesson.name)));
 
 // ---- seeing that something was done ------------------------------------------------------------------------------------------------
 
@@ -56,10 +43,10 @@ function inSight(element) {
 
 /** @returns {import("./rules.js").Screen} */
 function screen() {
-  const card = currentCard()?.id === cursor.run && run.id === cursor.run ? currentCard() : null; // both of the run on screen
+  const { card, live: run, sentence, uploaded } = page, here = card?.id === cursor.run && run.id === cursor.run;
   const said = sentence?.run === cursor.run && sentence.text === cursor.text ? sentence : null;
   const isInSight = (selector) => [...document.querySelectorAll(selector)].some(inSight);
-  return { cursor, card, run, sentence: said, hasRead: lastUploaded() !== "", isAnswered, isInSight };
+  return { cursor, card: here ? card : null, run, sentence: said, hasRead: uploaded !== "", isAnswered, isInSight };
 }
 
 /** Whether a step of a lesson holds now; the different things that were looked at for it are kept as long as the page lives. */
@@ -83,15 +70,8 @@ function look() {
   notice(say(isDone(lesson.name) ? "course_lesson_done" : "course_step_done", said));
 }
 
-onMove(() => (look(), drawBar()));
-onUpdate(look);
+subscribe([...FIELDS, "boot", "card", "live", "sentence", "guessed", "uploaded"], look);
 setInterval(() => document.hidden || look(), 1000); // what is in sight changes by scrolling, and when a panel is drawn
-document.addEventListener("pg-guess", look);
-document.addEventListener("pg-reply", () => setTimeout(look)); // once everybody has taken the answer
-document.addEventListener("pg-sentence", ({ detail }) => {
-  sentence = detail;
-  look();
-});
 
 // ---- the line under the replay, while a lesson is under way and somebody is on another tab -----------------------------------------------
 
@@ -101,12 +81,14 @@ export function dots(name) {
   return h("span", { class: "pg-dots", "aria-hidden": "true" }, stepsOf(name).map((step) => h("i", { class: done.includes(step.name) ? "done" : "" })));
 }
 
+subscribe(["boot", "card", "progress", "tab"], drawBar);
+
 function drawBar() {
   const host = document.getElementById("pg-lesson-bar"), lesson = lessonUnderWay();
   if (!host) return;
   host.hidden = !lesson || cursor.tab === "course";
   if (host.hidden) return host.replaceChildren();
-  const done = doneOf(lesson.name), next = lesson.steps.find((step) => !done.includes(step.name)), following = lessons[numberOf(lesson)];
+  const done = doneOf(lesson.name), next = lesson.steps.find((step) => !done.includes(step.name)), following = lessons()[numberOf(lesson)];
   const go = (to, label) => button({ onclick: () => move({ tab: "course", lesson: to.name, notes: "" }) }, label);
   host.replaceChildren(
     go(lesson, say("course_lesson", { number: numberOf(lesson) })), dots(lesson.name),

@@ -1,18 +1,15 @@
 // Two small dialogues that are only ever opened by a click: the link to this view, and the keys.
 // @ts-check
 
-import { address, cursor, move, personal } from "./state.js";
+import { address, cursor, move, page, personal } from "./store.js";
 import { button, h, notice, routeUrl, say } from "./dom.js";
 import { terms } from "./glossary.js";
-
-let host = ""; // the Space's own address, when there is one
-
-export const setHost = (value) => (host = value);
 
 /** The address to give away. Inside a Space's frame the page's own address is not the one people see. */
 export function shareLink() {
   const query = address();
   for (const name of personal) query.delete(name); // whoever follows a link guesses anew
+  const { host } = page.boot; // the Space's own address, when there is one
   const base = host ? `https://${host}/` : location.origin + location.pathname;
   return base + (query.size ? `?${query}` : "");
 }

@@ -1,16 +1,14 @@
 // Small helpers: elements made from text (never from markup), words in the page's language, and reading from the server.
 // @ts-check
 
-import { cursor, languageTag, token } from "./state.js";
+import { cursor, languageTag, page } from "./store.js";
+import { token } from "./storage.js";
 
 const BASE = new URL("../..", import.meta.url).href; // …/gradio_api/playground/, where this file is asset/<version>/dom.js
-let words = {};
-
-export const setWords = (table) => (words = table);
 
 /** The sentence `page.<key>` in the page's language, its {placeholders} filled in. */
 export function say(key, values = {}) {
-  const text = words[key];
+  const text = page.boot?.words[key];
   if (text === undefined) return key;
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
 }
@@ -107,11 +105,14 @@ export async function read(path, params = {}, channel = path) {
 /** Sends JSON to the one route that changes something, and resolves with its answer. */
 export async function send(message) {
   try {
-    return await told(await fetch(routeUrl("command", { lang: cursor.lang }), { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(message) }));
+    const post = { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(message) };
+    return await told(await fetch(routeUrl("command", { lang: cursor.lang }), post));
   } catch {
     return { error: say("server_away"), away: true };
   }
 }
+
+export const isDark = () => document.body.classList.contains("dark");
 
 export function debounce(action, milliseconds) {
   let timer = 0;

@@ -1,19 +1,21 @@
 // The glossary: a term in the page's prose says what it means to whoever points at it, moves the focus there or taps it.
 // @ts-check
 
+import { page, subscribe } from "./store.js";
 import { h } from "./dom.js";
 
 let meaning = new Map(); // form, in small letters -> its term; null for a phrase in which the word means something else
 let pattern = null; // finds every form, the longest first
 export let terms = [];
 
-export function setGlossary(glossary) {
+subscribe(["boot"], () => {
+  const { glossary } = page.boot;
   terms = glossary.terms;
   meaning = new Map(glossary.not.map((form) => [form.toLowerCase(), null]));
   for (const term of terms) for (const form of term.forms) meaning.set(form.toLowerCase(), term);
   const whole = (form) => (/^\w/.test(form) ? "(?<![\\w-])" : "") + form.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + (/\w$/.test(form) ? "(?!\\w|-\\w)" : "");
   pattern = new RegExp([...meaning.keys()].sort((one, other) => other.length - one.length).map(whole).join("|"), "giu");
-}
+});
 
 /** Prose in pieces: text, a term, text, a term … text; only the first place of a term is one. */
 function pieces(text) {

@@ -1,10 +1,10 @@
 // Blocks to elements, reused when they change: how each kind is drawn. What the fields of a kind mean is said in playground/ui/blocks.
 // @ts-check
 
-import { cursor, move } from "./state.js";
+import { cursor, move, page } from "./store.js";
 import { button, childrenOf, h, notice, read, routeUrl, same, say } from "./dom.js";
 import { asTable, draw } from "./picture.js";
-import { isActive, run } from "./live.js";
+import { isActive } from "./live.js";
 import { chips } from "./top.js";
 import { fillCurve } from "./curves.js";
 import { fillNumbers, fillProbes } from "./learning.js";
@@ -67,7 +67,7 @@ export const KINDS = {
     };
     element.pgBlock = block;
     if (!plot.dataset.points) label(); // later the words change with the picture, so that no picture stands under another one's title
-    const figure = block.live ? fillCurve(block.figure, run, cursor.step) : block.figure;
+    const figure = block.live ? fillCurve(block.figure, page.live, cursor.step) : block.figure;
     if (!block.live) figure.layout.uirevision = `${cursor.run} ${cursor.text}`; // another sentence lets go of a zoom, nothing else does
     element.pgFigure = figure;
     element.pgSkeleton = block.live ? block.figure : null;

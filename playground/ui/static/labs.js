@@ -1,7 +1,7 @@
 // Labs: cards to choose from, and what somebody guessed, kept in this browser only.
 // @ts-check
 
-import { cursor, move, onMove } from "./state.js";
+import { change, cursor, move, page, subscribe } from "./store.js";
 import { button, h, say } from "./dom.js";
 import { forget, keep, kept } from "./storage.js";
 
@@ -9,11 +9,11 @@ const KEY = "playground-guesses"; // lab -> [percent sure, right or not], of the
 /** What was guessed so far. */
 export const guesses = () => kept(KEY);
 
-const answered = new Set(); // labs and lessons whose answer came after a guess made on this page, or after "I don't know"
-export const isAnswered = (name) => name in guesses() || answered.has(name);
+/** Whether the answer of a lab or a lesson came after a guess made on this page, or after "I don't know". */
+export const isAnswered = (name) => name in guesses() || name in page.guessed;
 
 let here = false; // not by the link that was followed
-onMove((names) => {
+subscribe(["lab", "lesson", "guess", "predicted"], (names) => {
   if (["lab", "lesson"].some((name) => names.has(name))) here = false;
   if (["guess", "predicted"].some((name) => names.has(name) && cursor[name])) here = true;
 });
@@ -26,24 +26,24 @@ onMove((names) => {
 export function record(element, block) {
   element.hidden = true;
   if (!here || isAnswered(block.lab)) return;
-  answered.add(block.lab);
   if (block.sure) keep(KEY, { [block.lab]: [block.sure, block.right] });
-  document.dispatchEvent(new CustomEvent("pg-guess"));
+  change({ guessed: { ...page.guessed, [block.lab]: true } });
 }
 
 export function forgetGuesses() {
   forget(KEY);
-  answered.clear();
+  change({ guessed: {} });
   for (const element of document.querySelectorAll('[data-block^="calibration"]')) drawCalibration(element);
 }
 
 const ARMS = "playground-arms"; // lab -> the runs of its experiment, so that whoever comes back finds them
 
-document.addEventListener("pg-reply", ({ detail }) => {
-  if (!detail.arms) return;
-  const all = [cursor.lab === detail.lab ? cursor.arms : "", ...detail.arms].filter(Boolean).join(".");
-  keep(ARMS, { [detail.lab]: all });
-  move({ lab: detail.lab, arms: all });
+subscribe(["reply"], () => {
+  const { lab, arms } = page.reply;
+  if (!arms) return;
+  const all = [cursor.lab === lab ? cursor.arms : "", ...arms].filter(Boolean).join(".");
+  keep(ARMS, { [lab]: all });
+  move({ lab, arms: all });
 });
 
 /**

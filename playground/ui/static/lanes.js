@@ -2,7 +2,7 @@
 // @ts-check
 
 import { button, h } from "./dom.js";
-import { move } from "./state.js";
+import { move } from "./store.js";
 import { chips } from "./top.js";
 
 /**

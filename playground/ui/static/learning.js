@@ -1,9 +1,8 @@
 // What grows while a run learns, beside its curves: the newest numbers, and the completions of the probe sentences.
 // @ts-check
 
-import { cursor } from "./state.js";
+import { cursor, page } from "./store.js";
 import { count, duration, h, percent, say } from "./dom.js";
-import { run } from "./live.js";
 import { caption } from "./glossary.js";
 
 /**
@@ -15,6 +14,7 @@ export function fillNumbers(element, block = element.pgNumbers) {
   if (!block) return;
   element.pgNumbers = block;
   const upTo = cursor.step === "" ? Infinity : Number(cursor.step); // the replay's step, or now
+  const run = page.live;
   const last = (column, table = "rows") => run[table]?.[column]?.[(run[table].step?.findLastIndex((step) => step <= upTo) ?? -1)];
   const shown = (value, shape) => (value === undefined || value === null ? "–" : shape(value));
   const values = {
@@ -41,7 +41,7 @@ export function fillNumbers(element, block = element.pgNumbers) {
 export function fillProbes(element, block = element.pgProbes) {
   if (!block) return;
   element.pgProbes = block;
-  const probes = block.rows ?? run.probes;
+  const probes = block.rows ?? page.live.probes;
   const text = JSON.stringify([probes, block.caption, block.joint, cursor.lang]);
   if (element.pgText === text) return;
   element.pgText = text;

@@ -1,14 +1,14 @@
 // The tab of the course: the list of lessons, what there is to do in one, and what teachers read.
 // @ts-check
 
-import { cursor, letGo, move } from "./state.js";
+import { cursor, letGo, move, subscribe } from "./store.js";
 import { button, h, say } from "./dom.js";
 import { setControls } from "./actions.js";
-import { dots, doneOf, forgetCourse, isDone, onCourse, stepsOf, upNext } from "./course.js";
+import { dots, doneOf, forgetCourse, isDone, stepsOf, upNext } from "./course.js";
 import { forgetGuesses } from "./labs.js";
 import { prose } from "./glossary.js";
 
-onCourse(() => {
+subscribe(["progress"], () => {
   for (const element of document.querySelectorAll(".pg-lessons, .pg-steps")) if (element.pgBlock) DRAW[element.pgBlock.kind](element, element.pgBlock);
 });
 

@@ -3,7 +3,7 @@
 
 import { h, say, svg } from "./dom.js";
 import { caption } from "./glossary.js";
-import { cursor, move } from "./state.js";
+import { cursor, move } from "./store.js";
 import { asTable, point } from "./picture.js";
 
 const TALL = 560, WIDE = 640; // px

@@ -1,64 +1,56 @@
-// The stream of one run: its history grows here as it trains, and everyone who asked is told.
+// The stream of one run: what it says is put to what is known, and whoever asked is told.
 // @ts-check
 
-import { cursor, onMove } from "./state.js";
+import { change, nothing, page } from "./store.js";
 import { routeUrl } from "./dom.js";
 
-const OVER = new Set(["done", "stopped", "failed", "diverged", "interrupted"]);
-const listeners = new Set();
-let source = null;
-
 /**
- * What is known of the run that is being looked at: the newest values and the whole history so far.
- * @type {import("./page").Run}
+ * What is known once an update has come. Of its rows only those count that are not there yet: after a cut line some may come again.
+ * @param {import("./page").Run} run
+ * @param {Record<string, any>} update
+ * @returns {import("./page").Run}
  */
-export const run = { id: "", ...nothing() };
-
-function nothing() {
-  return { version: 0, status: "", step: 0, steps: 0, seconds: 0, eta: null, place: 0, message: null, rows: {}, validations: {}, probes: [], replay: [], parameter_steps: [] };
+export function taken(run, { from, rows = {}, ...rest }) {
+  if (from === 0) return { ...run, ...rest, rows };
+  const last = run.rows.step?.at(-1) ?? -Infinity;
+  const first = (rows.step ?? []).findIndex((step) => step > last);
+  const grown = Object.entries(rows).map(([name, values]) => [name, [...(run.rows[name] ?? []), ...(first < 0 ? [] : values.slice(first))]]);
+  return { ...run, ...rest, rows: { ...run.rows, ...Object.fromEntries(grown) } };
 }
 
-export const onUpdate = (listener) => listeners.add(listener);
-export const isActive = () => ["queued", "preparing", "training"].includes(run.status);
+const is = (kind) => page.boot?.statuses[kind].includes(page.live.status) ?? false;
+export const isActive = () => is("working");
+export const isResumable = () => is("resumable");
 
+let source = null;
+
+/** Listens to a run, if it isn't being listened to: of one that has ended nothing more came, until it was resumed. */
 export function follow(id) {
-  if (run.id !== id) Object.assign(run, nothing(), { id });
+  if (page.live.id === id && source && source.readyState !== EventSource.CLOSED) return;
+  if (page.live.id !== id) change({ live: nothing(id) });
   connect();
 }
 
 function connect() {
   source?.close();
   source = null;
-  if (!run.id || document.hidden) return;
-  const mine = (source = new EventSource(routeUrl(`live/${encodeURIComponent(run.id)}`, { since: run.version })));
+  const { id, version } = page.live;
+  if (!id || document.hidden) return;
+  const mine = (source = new EventSource(routeUrl(`live/${encodeURIComponent(id)}`, { since: version })));
   mine.onmessage = (event) => {
     if (mine !== source) return;
-    take(JSON.parse(event.data));
-    if (OVER.has(run.status)) mine.close(); // nothing more comes unless it is resumed, which connects again
+    change({ live: taken(page.live, JSON.parse(event.data)) });
+    if (is("over")) mine.close();
   };
   mine.addEventListener("gone", () => {
     mine.close();
-    run.status = "gone";
-    tell();
+    change({ live: { ...page.live, status: "gone" } });
   });
-}
-
-function take(update) {
-  if (update.from === 0) run.rows = {};
-  for (const [name, values] of Object.entries(update.rows ?? {})) run.rows[name] = (run.rows[name] ?? []).concat(values);
-  const { rows, from, id, ...rest } = update;
-  Object.assign(run, rest);
-  tell();
-}
-
-function tell() {
-  for (const listener of listeners) listener(run);
 }
 
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) {
     source?.close();
     source = null;
-  } else if (run.id && !OVER.has(run.status)) connect();
+  } else if (page.live.id && !is("over")) connect();
 });
-onMove((changed) => changed.has("run") && cursor.run && follow(cursor.run));

@@ -1,7 +1,7 @@
 // The map: the model as one drawing. Encoder left, decoder right, each stage a small picture on a button; the open one unfolds in place.
 // @ts-check
 
-import { cursor, move } from "./state.js";
+import { cursor, move } from "./store.js";
 import { button, childrenOf, h, svg } from "./dom.js";
 import { chips } from "./top.js";
 import { drawArrows, pointBack } from "./arrows.js";

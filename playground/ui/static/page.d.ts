@@ -49,6 +49,55 @@ export interface Sentence {
   references: string[];
 }
 
+/** What the server says once. */
+export interface Boot {
+  words: Record<string, string>;
+  glossary: { terms: Term[]; not: string[] };
+  course: { name: string; title: string; steps: { name: string; text: string; when: Record<string, any> }[] }[];
+  knobs: string[]; // those that have a control
+  defaults: Knobs;
+  live: string[];
+  labels: Record<string, string>;
+  choices: Record<string, Record<string, string>>;
+  colours: Record<string, string>;
+  first: string; // the run to begin with
+  statuses: Record<"working" | "resumable" | "over", string[]>;
+  ignored: string[]; // of the link
+  notice: string;
+  host: string; // the Space's own address, when there is one
+}
+
+export type Knobs = Record<string, string | number | boolean>;
+
+/** What an answer to a command may say: which run to open in which tab, or to look at this one again; the runs of an experiment. */
+export interface Reply {
+  run?: string;
+  tab?: string;
+  again?: boolean;
+  lab?: string;
+  arms?: string[];
+  notice?: string;
+  error?: string;
+  knob?: string | null;
+}
+
+/** What the page knows beside the cursor, see store.js. */
+export interface Page {
+  boot: Boot | null;
+  knobs: Knobs | null; // what the controls at the left hold; null until the link's settings are in them
+  wanted: Knobs; // what they were last asked to hold; all others hold their defaults
+  card: Card | null;
+  live: Run; // what the stream has said so far
+  sentence: Sentence | null;
+  panels: Record<string, any>; // tab -> what the server last said of it
+  reply: Reply | null; // the newest one
+  playing: any; // the timer of the replay; 0 while it rests
+  own: string; // the sentences that task "own" means: those that were uploaded last, or those that the link is about
+  uploaded: string; // the sentences that were uploaded last
+  guessed: Record<string, boolean>; // labs and lessons whose answer came after a guess made on this page
+  progress: { now: string; done: Record<string, string[]> } | null; // in the course
+}
+
 /** A term of the glossary. */
 export interface Term {
   id: string;
@@ -111,16 +160,7 @@ declare global {
     closest?(selector: string): HTMLElement | null;
   }
 
-  interface DocumentEventMap {
-    "pg-reply": CustomEvent<any>;
-    "pg-sentence": CustomEvent<Sentence>;
-    "pg-step": CustomEvent<number>;
-    "pg-guess": CustomEvent;
-  }
-
   interface Window {
     Plotly?: any;
-    playground: Record<string, Function>;
-    playgroundArrived(calls: Record<string, Function>): void;
   }
 }

@@ -1,19 +1,18 @@
 // One panel a tab: the server says in blocks what stands in it, and it is asked again when what it depends on changes.
 // @ts-check
 
-import { cursor, isDark, move, onMove } from "./state.js";
-import { debounce, h, read, say } from "./dom.js";
+import { FIELDS, change, cursor, page, subscribe } from "./store.js";
+import { debounce, h, isDark, read, say } from "./dom.js";
 import { draw, highlight } from "./picture.js";
-import { isActive, onUpdate, run } from "./live.js";
-import { currentCard, sentenceText, refreshSentence } from "./top.js";
+import { isActive } from "./live.js";
+import { refreshSentence, sentenceText } from "./top.js";
 import { fillCurve } from "./curves.js";
 import { fillNumbers, fillProbes } from "./learning.js";
 import { refused, render } from "./kinds.js";
 
 const LEFT_OUT = new Set(["lang", "tab", "glossary"]);
-const shown = new Map(); // panel name -> what the server last said
 const answers = new Map(); // parameters -> answer, while nothing trains: looking back and forth costs nothing
-let refreshEvery = 1000, lastRefresh = 0, late = 0;
+let lastRefresh = 0, late = 0;
 let latest = 0, settled = 0; // the number of the newest refresh, and of the newest that is over
 let released = Promise.resolve(); // nothing changes under a finger: a button replaced between press and release would lose the click
 
@@ -32,7 +31,7 @@ function parameters(changes = {}) {
 export async function refresh(changes = {}) {
   const name = cursor.tab, host = hostOf(name);
   if (!host || !cursor.run) return;
-  if (currentCard() && currentCard().id !== cursor.run) return; // another run is being opened: its first sentence isn't known yet
+  if (page.card && page.card.id !== cursor.run) return; // another run is being opened: its first sentence isn't known yet
   const number = ++latest;
   lastRefresh = performance.now();
   host.setAttribute("aria-busy", "true");
@@ -56,8 +55,7 @@ async function show(name, host, changes, isLatest) {
     answers.set(key, answer);
     if (answers.size > 60) answers.delete(answers.keys().next().value);
   }
-  refreshEvery = answer.refresh_ms ?? refreshEvery;
-  shown.set(name, answer);
+  change({ panels: { ...page.panels, [name]: answer } });
   await render(host, answer.error ? refused(answer.error) : answer.blocks, { query, preview });
   if (!isLatest()) return;
   Object.assign(host.dataset, { run: query.run, step: String(answer.step ?? "") });
@@ -74,23 +72,25 @@ const preview = debounce((changes) => refresh(changes ?? {}), 70);
 
 // ---- what makes them change -------------------------------------------------------------------------------------------------------
 
-onMove((changed) => {
+subscribe(FIELDS, (changed) => {
   if (["lang", "run", "tab"].some((name) => changed.has(name))) return; // main.js sees to it
-  const uses = shown.get(cursor.tab)?.uses;
+  const uses = page.panels[cursor.tab]?.uses;
   if (!uses || uses.some((name) => changed.has(name))) refresh();
 });
 
-onUpdate(() => {
+subscribe(["live"], () => {
+  if (!page.live.status) return; // nothing is known yet: what stands there stays
   for (const element of document.querySelectorAll(".pg-figure")) {
     if (!element.pgSkeleton || !element.offsetParent) continue;
-    element.pgFigure = fillCurve(element.pgSkeleton, run, cursor.step);
+    element.pgFigure = fillCurve(element.pgSkeleton, page.live, cursor.step);
     draw(element.querySelector(".pg-plot"), element.pgFigure, isActive()); // the end is drawn at once
     element.querySelector(".pg-plot").pgText = null;
   }
   document.querySelectorAll(".pg-numbers").forEach((element) => fillNumbers(element));
   document.querySelectorAll(".pg-probes").forEach((element) => fillProbes(element));
-  if (cursor.step !== "" || !run.status) return;
+  if (cursor.step !== "") return;
   clearTimeout(late);
+  const refreshEvery = page.panels[cursor.tab]?.refresh_ms ?? 1000;
   const wait = latest === settled ? lastRefresh + refreshEvery - performance.now() : refreshEvery;
   const both = () => {
     if (latest !== settled) return void (late = setTimeout(both, 100)); // a slow answer would be given up for the next one, again and again
@@ -109,5 +109,3 @@ addEventListener("pointerdown", (event) => {
     setTimeout(release, 1000); // a press that ends elsewhere, in a menu of the browser for one, is never told
   });
 }, true);
-
-document.addEventListener("pg-step", (event) => move({ step: event.detail }));

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { assetUrl, h, minus, say } from "./dom.js";
-import { cursor, move } from "./state.js";
+import { cursor, move } from "./store.js";
 
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset", scrollZoom: false, typesetMath: false, showTips: false };
 let loading = null;
@@ -114,7 +114,7 @@ function wire(place) {
     const field = event.points?.[0]?.fullData?.meta?.field; // of the cursor: a click on a point chooses it
     if (field) return move({ [field]: event.points[0].customdata });
     const step = event.points?.[0]?.data?.meta?.x === "step" ? event.points[0].x : null;
-    if (step !== null) place.dispatchEvent(new CustomEvent("pg-step", { bubbles: true, detail: step }));
+    if (step !== null) move({ step });
   });
 }
 

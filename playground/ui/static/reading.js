@@ -1,8 +1,9 @@
 // What an upload was understood as: the report, the first rows, the controls to have it understood otherwise, and what would be learnt.
 // @ts-check
 
-import { isDark, lastUploaded, setUploaded } from "./state.js";
-import { button, debounce, h, read, say } from "./dom.js";
+import { change, page, subscribe } from "./store.js";
+import { button, debounce, h, isDark, read, say } from "./dom.js";
+import { keepUpload } from "./storage.js";
 import { asked, reply } from "./actions.js";
 import { refused, render } from "./kinds.js";
 
@@ -45,7 +46,13 @@ function ask(sentence) {
     chosen = asked;
     choose({ same_language: true });
   };
-  place()?.prepend(h("p", { id: "pg-question", class: "pg-warning", role: "alert" }, sentence, " ", h("button", { type: "button", id: "pg-same-language", onclick: confirm }, say("same_language"))));
+  const yes = button({ id: "pg-same-language", onclick: confirm }, say("same_language"));
+  place()?.prepend(h("p", { id: "pg-question", class: "pg-warning", role: "alert" }, sentence, " ", yes));
+}
+
+function remember(id) {
+  keepUpload(id);
+  change({ uploaded: id, own: id });
 }
 
 /** What the server read; an answer without a reading is a refusal, and everything stays as it was. */
@@ -53,7 +60,7 @@ export function takeReading({ answer }) {
   waiting()?.remove();
   if (answer.reading) {
     [shown, good, kept] = [answer.reading, chosen, false];
-    setUploaded(answer.own);
+    remember(answer.own);
   } else {
     if (answer.ask) ask(answer.ask);
     chosen = good;
@@ -65,12 +72,12 @@ export function takeReading({ answer }) {
 
 /** The same reading again: in another language, or after a reload. */
 export async function redrawReading() {
-  const id = lastUploaded();
+  const id = page.uploaded;
   const answer = id && (await read("reading", { own: id }));
   if (!answer || !answer.reading) return;
   kept ||= !shown;
   shown = answer.reading;
-  setUploaded(id);
+  remember(id);
   drawReading();
 }
 
@@ -148,7 +155,7 @@ function dropped(one) {
 
 /** How these sentences would be split and cut with the settings at the left; asked again when those change. */
 export const refreshPreview = debounce(async () => {
-  const host = document.getElementById("pg-preview"), own = lastUploaded();
+  const host = document.getElementById("pg-preview"), own = page.uploaded;
   if (!host || !shown) return;
   host.setAttribute("aria-busy", "true");
   const query = { ...Object.fromEntries(new URLSearchParams(location.search)), own, dark: isDark() ? "1" : "", width: String(host.clientWidth || 700) };
@@ -156,5 +163,6 @@ export const refreshPreview = debounce(async () => {
   if (!answer) return;
   await render(host, answer.error ? refused(answer.error) : answer.blocks);
   host.setAttribute("aria-busy", "false");
-  if (own === lastUploaded() && !waiting()) hold(false);
+  if (own === page.uploaded && !waiting()) hold(false);
 }, 150);
+subscribe(["knobs"], refreshPreview);

@@ -1,7 +1,7 @@
 // A calculation sheet: how one number came to be, with its terms as ways back through the model; or as a question.
 // @ts-check
 
-import { cursor, move } from "./state.js";
+import { cursor, move } from "./store.js";
 import { button, h, minus, routeUrl } from "./dom.js";
 import { caption } from "./glossary.js";
 

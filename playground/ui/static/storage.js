@@ -30,3 +30,32 @@ export function forget(name) {
     // nothing was kept
   }
 }
+
+/** The visitor's secret: it says which runs may be changed from this browser. The server keeps only its hash. */
+export const token = (() => {
+  const made = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  try {
+    const kept = localStorage.getItem("playground-token") || made();
+    localStorage.setItem("playground-token", kept);
+    return kept;
+  } catch {
+    return made();
+  }
+})();
+
+/** The id of the sentences that were uploaded last, as long as this browser tab lives: a reload keeps them. */
+export function lastUpload() {
+  try {
+    return sessionStorage.getItem("playground-own") ?? "";
+  } catch {
+    return "";
+  }
+}
+
+export function keepUpload(id) {
+  try {
+    sessionStorage.setItem("playground-own", id);
+  } catch {
+    // a reload forgets
+  }
+}

@@ -1,118 +1,143 @@
 // What is always there: the run and its state, the sentence and what becomes of it, and the replay.
 // @ts-check
 
-import { LANGUAGES, cursor, maxText, move, onMove } from "./state.js";
-import { count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
+import { LANGUAGES, change, cursor, maxText, move, page, subscribe } from "./store.js";
+import { button, count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
 import { highlight, point } from "./picture.js";
-import { isActive, onUpdate, run } from "./live.js";
 import { command } from "./actions.js";
 import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
-
-let card = null; // what is fixed about the run on screen: name, settings, examples, whose it is
-let playing = 0;
-export const currentCard = () => card;
 
 // ---- header -------------------------------------------------------------------------------------------------------------------
 
 export function drawHeader(host, runs) {
-  const select = h("select", { id: "pg-run", "aria-label": say("run_choose"), onchange: (event) => move({ run: event.target.value }) });
-  const group = (label, list) => list.length && select.append(h("optgroup", { label }, list.map((item) => h("option", { value: item.id }, item.title))));
-  group(say("runs_mine"), runs.mine);
-  group(say("runs_shipped"), runs.shipped);
-  if (cursor.run && ![...runs.mine, ...runs.shipped].some((item) => item.id === cursor.run)) group(say("runs_other"), [{ id: cursor.run, title: card?.title ?? say("run_other") }]);
-  select.value = cursor.run;
+  const title = h("div", { class: "pg-title" },
+    h("h1", {}, say("title")),
+    button({ class: "pg-quiet", id: "pg-invite", onclick: () => move({ tab: "course", lesson: "", notes: "" }) }, say("course_invite")),
+    h("p", {}, say("tagline")));
+  const status = ["pg-status", "pg-facts"].map((id) => h("span", { id, class: "pg-status" }));
+  const run = h("div", { class: "pg-run" }, h("label", { for: "pg-run" }, say("run")), choiceOfRuns(runs), status, h("span", { id: "pg-own-run" }));
   const others = Object.entries(LANGUAGES).filter(([code]) => code !== cursor.lang);
-  const language = h("span", { id: "pg-language" }, others.map(([code, { name, html }]) => h("button", { type: "button", class: "pg-quiet", lang: html, onclick: () => move({ lang: code }) }, name)));
-  host.replaceChildren(
-    h("div", { class: "pg-title" }, h("h1", {}, say("title")), h("button", { type: "button", class: "pg-quiet", id: "pg-invite", onclick: () => move({ tab: "course", lesson: "", notes: "" }) }, say("course_invite")), h("p", {}, say("tagline"))),
-    h("div", { class: "pg-run" }, h("label", { for: "pg-run" }, say("run")), select, h("span", { id: "pg-status", class: "pg-status" }), h("span", { id: "pg-facts", class: "pg-status" }), h("span", { id: "pg-own-run" })),
-    h("div", { class: "pg-tools" }, language, h("button", { type: "button", id: "pg-share", onclick: () => openShare() }, icon("link"), say("share")), h("button", { type: "button", class: "pg-quiet", id: "pg-help", "aria-label": say("help"), onclick: openHelp }, "?")),
-  );
+  const language = ([code, { name, html }]) => button({ class: "pg-quiet", lang: html, onclick: () => move({ lang: code }) }, name);
+  const tools = h("div", { class: "pg-tools" },
+    h("span", { id: "pg-language" }, others.map(language)),
+    button({ id: "pg-share", onclick: () => openShare() }, icon("link"), say("share")),
+    button({ class: "pg-quiet", id: "pg-help", "aria-label": say("help"), onclick: openHelp }, "?"));
+  host.replaceChildren(title, run, tools);
   drawStatus();
 }
 
+/** The visitor's runs, those that came with the app, and the one on screen if it is somebody else's. */
+function choiceOfRuns({ mine, shipped }) {
+  const select = h("select", { id: "pg-run", "aria-label": say("run_choose"), onchange: (event) => move({ run: event.target.value }) });
+  const option = ({ id, title }) => h("option", { value: id }, title);
+  const group = (label, list) => list.length && select.append(h("optgroup", { label }, list.map(option)));
+  group(say("runs_mine"), mine);
+  group(say("runs_shipped"), shipped);
+  const known = [...mine, ...shipped].some(({ id }) => id === cursor.run);
+  if (cursor.run && !known) group(say("runs_other"), [{ id: cursor.run, title: page.card?.title ?? say("run_other") }]);
+  select.value = cursor.run;
+  return select;
+}
+
 function drawStatus() {
-  const place = document.getElementById("pg-status");
+  const place = document.getElementById("pg-status"), run = page.live;
   if (!place) return;
   const last = (run.validations.exact_match ?? []).at(-1);
-  const told = { step: count(run.step ?? 0), steps: count(run.steps ?? 0), left: duration(run.eta), place: run.place, percent: last === undefined ? "–" : percent(last) };
-  Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step ?? 0 });
+  const right = last === undefined ? "–" : percent(last);
+  const told = { step: count(run.step), steps: count(run.steps), left: duration(run.eta), place: run.place, percent: right };
+  Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });
   place.textContent = run.status ? say(`status_${run.status}`, told) : "";
   drawFacts();
-  const note = document.getElementById("pg-run-note");
-  if (note) {
-    const lines = [];
-    if (run.message) lines.push(run.message[cursor.lang] ?? run.message.en);
-    if (card && !card.mine) lines.push(say(card.shipped ? "note_shipped" : "note_readonly"));
-    if (run.status === "gone") lines.push(say("note_gone"));
-    const acts = card && !card.mine && run.status !== "gone" ? [h("button", { type: "button", id: "pg-mine", onclick: () => command("remake") }, say("make_mine"))] : [];
-    const text = JSON.stringify([lines, acts.length, cursor.lang]);
-    if (note.dataset.text === text) return; // its button stays where it is while somebody presses it
-    note.dataset.text = text;
-    note.replaceChildren(...lines.map((line) => h("span", {}, line)), ...acts);
-    note.hidden = !lines.length;
-  }
+  drawNote();
 }
 
 /** What a run is, in one line: what makes it different, and what it was trained on; and for its owner, a way to name or delete it. */
 function drawFacts() {
-  const facts = document.getElementById("pg-facts"), own = document.getElementById("pg-own-run");
+  const facts = document.getElementById("pg-facts"), own = document.getElementById("pg-own-run"), { card, live: run } = page;
   if (!facts || !card) return;
   const where = run.device ? say("trained_on", { device: run.device, threads: run.threads, precision: card.precision }) : "";
   const text = [card.line, where].filter(Boolean).join(" · ");
   if (facts.textContent !== text) facts.textContent = text;
-  if (own.dataset.mine === String(card.mine) + card.id + cursor.lang) return;
-  own.dataset.mine = String(card.mine) + card.id + cursor.lang;
-  own.replaceChildren(...(card.mine ? [
-    h("button", { type: "button", class: "pg-quiet", id: "pg-rename", onclick: () => openRename(card.label, (label) => command("rename", { label })) }, say("rename")),
-    h("button", { type: "button", class: "pg-quiet", id: "pg-delete", onclick: () => openDelete(card.title, () => command("delete")) }, say("delete")),
-  ] : []));
+  const key = `${card.mine} ${card.id} ${card.label} ${cursor.lang}`;
+  if (own.dataset.key === key) return; // its buttons stay where they are while somebody presses one
+  own.dataset.key = key;
+  const rename = () => openRename(card.label, (label) => command("rename", { label }));
+  const remove = () => openDelete(card.title, () => command("delete"));
+  const buttons = [["rename", rename], ["delete", remove]];
+  own.replaceChildren(...(card.mine ? buttons.map(([name, act]) => button({ class: "pg-quiet", id: `pg-${name}`, onclick: act }, say(name))) : []));
+}
+
+/** Why the run can't be changed by whoever looks, and what they can do; and what went wrong with it. */
+function drawNote() {
+  const note = document.getElementById("pg-run-note"), { card, live: run } = page;
+  if (!note) return;
+  const gone = run.status === "gone", foreign = card && !card.mine;
+  const lines = [
+    run.message && (run.message[cursor.lang] ?? run.message.en), foreign && say(card.shipped ? "note_shipped" : "note_readonly"),
+    gone && say("note_gone"),
+  ].filter(Boolean);
+  const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => command("remake") }, say("make_mine"))] : [];
+  const text = JSON.stringify([lines, acts.length, cursor.lang]);
+  if (note.dataset.text === text) return; // its button stays where it is while somebody presses it
+  note.dataset.text = text;
+  note.replaceChildren(...lines.map((line) => h("span", {}, line)), ...acts);
+  note.hidden = !lines.length;
 }
 
 // ---- sentence -----------------------------------------------------------------------------------------------------------------
 
 export function drawSentence(host) {
-  const input = h("input", { id: "pg-sentence", type: "text", autocomplete: "off", spellcheck: "false", maxlength: String(maxText), "aria-label": say("sentence"), placeholder: say("sentence_hint") });
+  const about = { type: "text", autocomplete: "off", spellcheck: "false", maxlength: String(maxText) };
+  const input = h("input", { id: "pg-sentence", ...about, "aria-label": say("sentence"), placeholder: say("sentence_hint") });
   input.addEventListener("input", debounce(() => move({ text: input.value }), 220));
-  const examples = h("select", { id: "pg-examples", "aria-label": say("examples"), onchange: (event) => event.target.value && move({ text: event.target.value }) });
+  const choose = (event) => event.target.value && move({ text: event.target.value });
+  const examples = h("select", { id: "pg-examples", "aria-label": say("examples"), onchange: choose });
   host.replaceChildren(
     h("div", { class: "pg-line" }, h("label", { for: "pg-sentence" }, say("sentence")), input, examples),
     h("div", { id: "pg-result", class: "pg-result", "aria-live": "polite" }),
     h("div", { id: "pg-run-note", class: "pg-run-note", hidden: true }),
   );
   fillSentence();
+  drawNote();
 }
 
 function fillSentence() {
-  const input = document.getElementById("pg-sentence"), examples = document.getElementById("pg-examples");
+  const input = document.getElementById("pg-sentence"), examples = document.getElementById("pg-examples"), { card } = page;
   if (!input || !card) return;
-  if (document.activeElement !== input) input.value = cursor.text || card.examples[0]?.[0] || "";
-  examples.replaceChildren(h("option", { value: "" }, say("examples")), ...card.examples.map(([source]) => h("option", { value: source }, source)));
+  if (document.activeElement !== input) input.value = sentenceText();
+  const options = card.examples.map(([source]) => h("option", { value: source }, source));
+  examples.replaceChildren(h("option", { value: "" }, say("examples")), ...options);
   examples.value = card.examples.some(([source]) => source === cursor.text) ? cursor.text : "";
 }
 
-export const sentenceText = () => cursor.text || card?.examples[0]?.[0] || "";
+export const sentenceText = () => cursor.text || page.card?.examples[0]?.[0] || "";
 
 /** Tokens as chips. Wrong ones are underlined with a wave and marked ✗, so that colour is never the only sign. */
 export function chips(tokens, side) {
-  return tokens.map((token, at) =>
-    h("span", { class: `pg-chip${token.known === false ? " unknown" : ""}${token.right === false ? " wrong" : ""}${token.right === true ? " right" : ""}${token.given ? " given" : ""}`, tabindex: "-1",
-      dataset: { id: token.id, ...(side ? { token: `${side}-${at}` } : {}) }, title: token.known === false ? say("unknown_token") : say(token.p === undefined ? "token_id" : "token_id_p", { id: token.id, p: token.p?.toFixed(3) }) }, token.text),
-  );
+  const chip = (token, at) => {
+    const marks = { unknown: token.known === false, wrong: token.right === false, right: token.right === true, given: token.given };
+    const names = Object.keys(marks).filter((name) => marks[name]);
+    const words = token.p === undefined ? say("token_id", { id: token.id }) : say("token_id_p", { id: token.id, p: token.p.toFixed(3) });
+    const dataset = { id: token.id, ...(side ? { token: `${side}-${at}` } : {}) };
+    const title = marks.unknown ? say("unknown_token") : words;
+    return h("span", { class: ["pg-chip", ...names].join(" "), tabindex: "-1", dataset, title }, token.text);
+  };
+  return tokens.map(chip);
 }
 
-async function refreshSentence() {
-  if (card?.id !== cursor.run) return;
+export async function refreshSentence() {
+  if (page.card?.id !== cursor.run) return;
   const place = document.getElementById("pg-result"), asked = { run: cursor.run, text: cursor.text };
   const answer = await read("panel/sentence", { run: cursor.run, step: cursor.step, text: sentenceText() }, "sentence");
   if (!answer || !place) return;
   if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
-  document.dispatchEvent(new CustomEvent("pg-sentence", { detail: { ...answer, ...asked } }));
-  const verdict = answer.correct === null ? null : h("span", { class: `pg-verdict ${answer.correct ? "right" : "wrong"}` }, answer.correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`);
+  change({ sentence: { ...answer, ...asked } });
+  const { correct } = answer, verdict = correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`;
   place.replaceChildren(
     h("span", { class: "pg-tokens" }, chips(answer.source, "src")), h("span", { class: "pg-arrow", "aria-hidden": "true" }, "→"),
-    h("span", { class: "pg-tokens out" }, chips(answer.output, "tgt")), verdict ?? "",
-    answer.correct === false ? h("span", { class: "pg-reference" }, say("should_be", { text: answer.references.join(" / ") })) : "",
+    h("span", { class: "pg-tokens out" }, chips(answer.output, "tgt")),
+    correct === null ? "" : h("span", { class: `pg-verdict ${correct ? "right" : "wrong"}` }, verdict),
+    correct === false ? h("span", { class: "pg-reference" }, say("should_be", { text: answer.references.join(" / ") })) : "",
     answer.note ? h("span", { class: "pg-note" }, answer.note) : "",
   );
   highlight();
@@ -121,55 +146,54 @@ async function refreshSentence() {
 // ---- replay ---------------------------------------------------------------------------------------------------------------------
 
 export function drawReplay(host) {
+  const one = (name, act) => button({ id: `pg-replay-${name}`, "aria-label": say(`replay_${name}`), onclick: act }, icon(name));
+  const slide = (event) => seek(Number(event.target.value));
+  const slider = h("input", { type: "range", id: "pg-replay", min: "0", max: "0", value: "0", step: "1", "aria-label": say("replay"), oninput: slide });
+  const fork = () => command("fork", { step: cursor.step === "" ? page.live.step : Number(cursor.step) });
   host.replaceChildren(
-    h("button", { type: "button", id: "pg-replay-back", "aria-label": say("replay_back"), onclick: () => turn(-1) }, icon("back")),
-    h("button", { type: "button", id: "pg-replay-play", "aria-label": say("replay_play"), onclick: play }, icon("play")),
-    h("button", { type: "button", id: "pg-replay-forward", "aria-label": say("replay_forward"), onclick: () => turn(1) }, icon("forward")),
-    h("input", { type: "range", id: "pg-replay", min: "0", max: "0", value: "0", step: "1", "aria-label": say("replay"), oninput: (event) => seek(Number(event.target.value)) }),
-    h("output", { id: "pg-replay-step", for: "pg-replay" }),
-    h("button", { type: "button", id: "pg-replay-now", onclick: () => move({ step: "" }) }, say("replay_now")),
-    h("button", { type: "button", id: "pg-fork", title: say("fork_help"), onclick: () => command("fork", { step: cursor.step === "" ? run.step : Number(cursor.step) }) }, icon("fork"), h("span", {}, say("fork"))),
+    one("back", () => turn(-1)), one("play", play), one("forward", () => turn(1)), slider, h("output", { id: "pg-replay-step", for: "pg-replay" }),
+    button({ id: "pg-replay-now", onclick: () => move({ step: "" }) }, say("replay_now")),
+    button({ id: "pg-fork", title: say("fork_help"), onclick: fork }, icon("fork"), h("span", {}, say("fork"))),
   );
   fillReplay();
+  drawPlay();
 }
 
 /** The stops of the scrubber: every step of which the replay has a picture, then "now". */
-const stops = () => run.replay;
+const stops = () => page.live.replay;
 
 function at() {
   const steps = stops();
   if (cursor.step === "") return steps.length;
-  const wanted = Number(cursor.step);
-  let best = 0;
-  for (let i = 0; i < steps.length; i++) if (Math.abs(steps[i] - wanted) < Math.abs(steps[best] - wanted)) best = i;
-  return best;
+  const far = (step) => Math.abs(step - Number(cursor.step));
+  return steps.reduce((best, step, place) => (far(step) < far(steps[best]) ? place : best), 0);
 }
 
 const seek = (index) => move({ step: index >= stops().length ? "" : stops()[index] });
 export const turn = (by) => seek(Math.max(0, Math.min(stops().length, at() + by)));
 
 export function play() {
-  const button = document.getElementById("pg-replay-play");
-  if (playing) {
-    clearInterval(playing);
-    playing = 0;
-  } else {
-    if (at() >= stops().length) seek(0);
-    playing = setInterval(() => (at() >= stops().length ? play() : turn(1)), 450);
-  }
+  clearInterval(page.playing);
+  if (page.playing) return change({ playing: 0 });
+  if (at() >= stops().length) seek(0);
+  change({ playing: setInterval(() => (at() >= stops().length ? play() : turn(1)), 450) });
+}
+
+function drawPlay() {
+  const button = document.getElementById("pg-replay-play"), { playing } = page;
   button?.replaceChildren(icon(playing ? "pause" : "play"));
   button?.setAttribute("aria-label", say(playing ? "replay_pause" : "replay_play"));
 }
 
 function fillReplay() {
-  const bar = document.getElementById("pg-replay");
+  const bar = document.getElementById("pg-replay"), run = page.live;
   if (!bar) return;
   bar.max = String(stops().length);
   bar.value = String(at());
   bar.disabled = !stops().length;
   bar.dataset.frames = String(stops().length);
   const shown = cursor.step === "" ? run.step : stops()[at()] ?? 0;
-  const text = say("replay_step", { step: count(shown), steps: count(run.steps || run.step || 0) });
+  const text = say("replay_step", { step: count(shown), steps: count(run.steps || run.step) });
   document.getElementById("pg-replay-step").textContent = text;
   bar.setAttribute("aria-valuetext", text);
   document.getElementById("pg-replay-now").disabled = cursor.step === "";
@@ -180,27 +204,17 @@ function fillReplay() {
 /** Reads what is fixed about the run on screen. Resolves when the page knows it. */
 export async function readCard() {
   const answer = await read(`run/${encodeURIComponent(cursor.run)}`, {}, "card");
-  if (!answer) return null;
-  card = answer.error ? null : answer;
-  if (card) fillSentence();
-  drawStatus();
+  if (answer) change({ card: answer.error ? null : answer });
   return answer;
 }
 
-export function wireTop() {
-  onUpdate(() => {
-    drawStatus();
-    fillReplay();
-  });
-  onMove((changed) => {
-    if (["run", "text", "tab", "part", "q", "k"].some((name) => changed.has(name))) point(null);
-    if (changed.has("run")) return; // main.js opens it; until then the sentences known here are those of the run before
-    if (["text", "step"].some((name) => changed.has(name))) {
-      fillSentence();
-      fillReplay();
-      refreshSentence();
-    }
-  });
-}
-
-export { isActive, refreshSentence };
+subscribe(["card"], fillSentence);
+subscribe(["live", "card"], drawStatus);
+subscribe(["live", "step"], fillReplay);
+subscribe(["playing"], drawPlay);
+subscribe(["run", "text", "tab", "part", "q", "k"], () => point(null));
+subscribe(["text", "step"], (changed) => {
+  if (changed.has("run")) return; // main.js opens it; until then the sentences known here are those of the run before
+  fillSentence();
+  refreshSentence();
+});

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { button, childrenOf, h } from "./dom.js";
-import { cursor, move } from "./state.js";
+import { cursor, move } from "./store.js";
 import { thumbnail } from "./thumbnails.js";
 import { chips } from "./top.js";
 

@@ -1,0 +1,138 @@
+// What more than one script knows, in one place: `cursor` is where the page looks, `page` is everything else. Only `move` and `change`
+// change them, and whoever subscribed to a field is told.
+// @ts-check
+
+import { lastUpload } from "./storage.js";
+
+const known = JSON.parse(document.getElementById("pg-known").textContent);
+const { defaults, resets, former_names: formerNames, former_values: formerValues } = known.cursor; // see playground/cursor.py
+export const { personal, max_text: maxText } = known.cursor;
+
+/** The page's languages, English first: {code: {name, html, browser: the tags by which browsers ask for it}}. */
+export const LANGUAGES = known.languages;
+
+const start = renamed(new URLSearchParams(location.search));
+
+/** The fields of the cursor, each a text; "" is: not chosen. They stand in the address bar, always. */
+export const cursor = Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, start.get(name) || value]));
+if (!cursor.lang) cursor.lang = browserLanguage();
+
+/**
+ * What else is known. Every value is replaced whole.
+ * @type {import("./page").Page}
+ */
+export const page = {
+  boot: null,
+  knobs: null,
+  wanted: {},
+  card: null,
+  live: nothing(""),
+  sentence: null,
+  panels: {},
+  reply: null,
+  playing: 0,
+  own: "",
+  uploaded: lastUpload(),
+  guessed: {},
+  progress: null,
+};
+
+/**
+ * What is known of a run before its stream has said anything.
+ * @returns {import("./page").Run}
+ */
+export function nothing(id) {
+  const known = { rows: {}, validations: {}, probes: [], replay: [], parameter_steps: [] };
+  return { id, version: 0, status: "", step: 0, steps: 0, seconds: 0, eta: null, place: 0, message: null, ...known };
+}
+
+const listeners = []; // [fields, listener]
+
+/** Has `listener` called with the set of all names that a change is of, when one of `fields` is among them. */
+export const subscribe = (fields, listener) => void listeners.push([fields, listener]);
+/** Every field of the cursor, for those who want to hear of each. */
+export const FIELDS = Object.keys(defaults);
+
+function tell(names) {
+  for (const [fields, listener] of listeners) if (fields.some((name) => names.has(name))) listener(names);
+}
+
+/** Changes what the page knows. */
+export function change(values) {
+  const names = new Set(Object.keys(values).filter((name) => isIn(page, name) && page[name] !== values[name]));
+  for (const name of names) page[name] = values[name];
+  if (names.has("knobs") || names.has("boot")) writeAddress();
+  tell(names);
+}
+
+/** Changes where the page looks. What belonged to the old run, sentence, stage … is let go of. */
+export function move(fields) {
+  const differing = (fields) => Object.keys(fields).filter((name) => isIn(cursor, name) && cursor[name] !== String(fields[name] ?? ""));
+  const now = { ...Object.assign({}, ...differing(fields).map(letGo)), ...fields };
+  const names = new Set(differing(now));
+  if (!names.size) return;
+  for (const name of names) cursor[name] = String(now[name] ?? "");
+  writeAddress();
+  tell(names);
+}
+
+function isIn(where, name) {
+  if (!(name in where)) throw new Error(`there is no field ${name}`);
+  return true;
+}
+
+/** Every field that a change of `cause` lets go of, as it is then. */
+export const letGo = (cause) => Object.fromEntries((resets[cause] ?? []).map((name) => [name, defaults[name]]));
+
+/** Before anybody looks: lets go of what the link says and can't be used, and looks at some run. */
+export function settle(ignored, run) {
+  for (const name of ignored) if (name in defaults) cursor[name] = name === "lang" ? browserLanguage() : defaults[name];
+  cursor.run ||= run;
+}
+
+// ---- the address ---------------------------------------------------------------------------------------------------------------------
+
+/** A query with fields and values as they are called today. */
+function renamed(query) {
+  const now = new URLSearchParams();
+  for (const [said, value] of query) {
+    const name = formerNames[said] ?? said;
+    if (name === said || !query.has(name)) now.set(name, formerValues[name]?.[value] ?? value);
+  }
+  return now;
+}
+
+function browserLanguage() {
+  const asks = (tag) => (code) => LANGUAGES[code].browser.some((known) => `${tag.toLowerCase()}-`.startsWith(`${known}-`));
+  const spoken = (tag) => Object.keys(LANGUAGES).find(asks(tag));
+  return navigator.languages.map(spoken).find(Boolean) ?? "en";
+}
+export const languageTag = () => LANGUAGES[cursor.lang]?.html ?? "en";
+
+/** A knob's value as it stands in an address. */
+export function asText(value) {
+  if (typeof value === "boolean") return value ? "on" : "off";
+  return typeof value === "number" ? String(+value.toPrecision(10)) : String(value ?? "");
+}
+
+/** The settings at the left that differ from their defaults; until those are known, what the link says and the cursor doesn't. */
+function settings() {
+  const { boot, knobs } = page;
+  if (!boot || !knobs) return [...start].filter(([name]) => !(name in defaults) && !name.startsWith("__"));
+  const differing = (name) => knobs[name] !== null && asText(knobs[name]) !== asText(boot.defaults[name]);
+  return boot.knobs.filter(differing).map((name) => [name, asText(knobs[name])]);
+}
+
+/** What a link to this view carries: settings that differ from their defaults, then the cursor where it differs from its own. */
+export function address() {
+  const query = new URLSearchParams(settings());
+  for (const name of FIELDS) if (cursor[name] !== defaults[name] && !(name === "lang" && cursor.lang === "en")) query.set(name, cursor[name]);
+  if (cursor.lang === "en" && start.get("lang") === "en") query.set("lang", "en");
+  return query;
+}
+
+function writeAddress() {
+  const query = address();
+  for (const [name, value] of start) if (name.startsWith("__")) query.set(name, value); // Gradio's own, such as __theme
+  history.replaceState(history.state, "", location.pathname + (query.size ? `?${query}` : ""));
+}

@@ -1,0 +1,130 @@
+// The live stream: rows are put after those that are there, however often a line is cut; and a run is listened to once.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { openPage } from "./page.js";
+
+const document = openPage("?lang=en");
+const streams = [];
+globalThis.EventSource = class {
+  static CLOSED = 2;
+  readyState = 1;
+  listeners = {};
+
+  constructor(url) {
+    this.url = new URL(url);
+    streams.push(this);
+  }
+
+  addEventListener(type, listener) {
+    this.listeners[type] = listener;
+  }
+
+  close() {
+    this.readyState = 2;
+  }
+
+  say(update) {
+    this.onmessage({ data: JSON.stringify(update) });
+  }
+};
+const { change, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
+const { follow, isActive, isResumable, taken } = await import("../../playground/ui/static/live.js");
+change({ boot: { words: {}, knobs: [], statuses: { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] } } });
+
+const rows = (...steps) => ({ step: steps, loss: steps.map((step) => 10 - step) });
+const all = (update, run = nothing("a")) => taken(run, { id: "a", ...update });
+
+test("the first update is the whole run", () => {
+  const run = all({ version: 4, from: 0, status: "training", step: 2, rows: rows(1, 2) });
+  assert.deepEqual([run.version, run.status, run.rows], [4, "training", rows(1, 2)]);
+});
+
+test("later ones grow it", () => {
+  const first = all({ version: 4, from: 0, rows: rows(1, 2) });
+  const run = all({ version: 6, from: 2, rows: rows(3, 4, 5) }, first);
+  assert.deepEqual(run.rows, rows(1, 2, 3, 4, 5));
+  assert.deepEqual(first.rows, rows(1, 2)); // nothing is changed under anybody's hands
+});
+
+test("rows that come again are not there twice", () => {
+  const run = all({ from: 0, rows: rows(1, 2, 3, 4) });
+  assert.deepEqual(all({ from: 2, rows: rows(3, 4, 5) }, run).rows, rows(1, 2, 3, 4, 5));
+  assert.deepEqual(all({ from: 1, rows: rows(2, 3) }, run).rows, rows(1, 2, 3, 4));
+  assert.deepEqual(all({ from: 4, rows: rows() }, run).rows, rows(1, 2, 3, 4));
+  assert.deepEqual(all({ from: 4 }, run).rows, rows(1, 2, 3, 4));
+});
+
+test("however a stream is cut and asked again, the curve is the one that was sent", () => {
+  let seed = 7;
+  const draw = (below) => (seed = (seed * 16807) % 2147483647) % below;
+  for (let go = 0; go < 200; go++) {
+    let run = all({ from: 0, rows: rows(1) });
+    for (let last = 1; last < 40; ) {
+      const from = draw(last) || 1, to = Math.min(40, Math.max(last, from) + draw(4)); // it may begin anywhere that is there already
+      run = all({ from, rows: rows(...Array.from({ length: to - from }, (_, at) => from + at + 1)) }, run);
+      last = Math.max(last, to);
+      assert.deepEqual(run.rows, rows(...Array.from({ length: last }, (_, at) => at + 1)));
+    }
+  }
+});
+
+test("a run that begins anew replaces what was there", () => {
+  const run = all({ from: 0, rows: rows(1, 2, 3) });
+  assert.deepEqual(all({ from: 0, rows: rows(1) }, run).rows, rows(1));
+});
+
+test("what an update doesn't say stays, and of its frame nothing is kept", () => {
+  const run = all({ from: 1, step: 3 }, all({ from: 0, rows: rows(1), eta: 5, device: "cpu" }));
+  assert.deepEqual([run.step, run.eta, run.device, "from" in run], [3, 5, "cpu", false]);
+});
+
+test("statuses are what the server says they are", () => {
+  change({ live: { ...nothing("a"), status: "training" } });
+  assert.deepEqual([isActive(), isResumable()], [true, false]);
+  change({ live: { ...nothing("a"), status: "stopped" } });
+  assert.deepEqual([isActive(), isResumable()], [false, true]);
+});
+
+test("a run is listened to once, and again when it was resumed", () => {
+  const told = [];
+  subscribe(["live"], () => told.push([page.live.id, page.live.status]));
+  follow("b");
+  follow("b");
+  assert.equal(streams.length, 1);
+  assert.equal(streams[0].url.searchParams.get("since"), "0");
+  streams[0].say({ id: "b", version: 3, from: 0, status: "training", rows: rows(1) });
+  follow("b");
+  assert.equal(streams.length, 1);
+  streams[0].say({ id: "b", version: 8, from: 1, status: "stopped", rows: rows(2) });
+  assert.equal(streams[0].readyState, 2); // nothing more comes
+  follow("b");
+  assert.equal(streams.length, 2);
+  assert.equal(streams[1].url.searchParams.get("since"), "8");
+  assert.deepEqual(page.live.rows, rows(1, 2));
+  assert.deepEqual(told, [["b", ""], ["b", "training"], ["b", "stopped"]]);
+});
+
+test("another run is another stream, and the old one says nothing more", () => {
+  follow("c");
+  const [old, now] = streams.slice(-2);
+  assert.equal(old.readyState, 2);
+  old.say({ id: "b", version: 9, from: 0, status: "training", rows: rows(7) });
+  assert.deepEqual([page.live.id, page.live.rows], ["c", {}]);
+  now.listeners.gone();
+  assert.equal(page.live.status, "gone");
+});
+
+test("while nobody looks nothing is asked for", () => {
+  follow("d");
+  const before = streams.length;
+  document.hidden = true;
+  document.dispatchEvent(new Event("visibilitychange"));
+  assert.equal(streams.at(-1).readyState, 2);
+  streams.at(-1).say({ id: "d", version: 2, from: 0, status: "training", rows: rows(1) });
+  assert.deepEqual(page.live.rows, {});
+  document.hidden = false;
+  document.dispatchEvent(new Event("visibilitychange"));
+  assert.equal(streams.length, before + 1);
+});
