@@ -43,7 +43,7 @@ def train(options: argparse.Namespace) -> int:
     from playground.runs.disk.store import write_run
     from playground.runs.queue import train_inline
     from playground.runs.queue.warmup import warm_up
-    from playground.runs.replay import BYTES
+    from playground.runs.replay import BUDGET_BYTES
 
     pairs = _read_pairs(options.data, Choices(swap=options.swap, same_language=options.same_language)) if options.data else None
     if pairs:
@@ -53,7 +53,7 @@ def train(options: argparse.Namespace) -> int:
         _check_free(options.out)
     warm_up()
     started, seen = time.perf_counter(), 0
-    replay = BYTES if options.replay_bytes is None else max(options.replay_bytes, 0)
+    replay = BUDGET_BYTES if options.replay_bytes is None else max(options.replay_bytes, 0)
     for _ in train_inline.train(run, Corpora(), replay):
         seen = _tell(run, seen, started, options.json)
     seconds = time.perf_counter() - started

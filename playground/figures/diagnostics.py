@@ -1,4 +1,4 @@
-"""Gauges of a model's health: one dot for each of its parts, the same over training, what reaches the encoder, and how even heads are."""
+"""Diagnostics of a model: one dot for each of its parts, the same over training, what reaches the encoder, and how even heads are."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ def lines(
     width: int = 720,
     dark: bool = False,
 ) -> dict:
-    """One line for each entry of `values`, called by its key, over `x` whose axis is called `title`. Raises ValueError for more than MOST
-    lines, or when a line has not as many values as `x`."""
+    """One line for each entry of `values`, called by its key, over `x` whose axis is called `title`. Raises ValueError for more than
+    MAX_LINES lines, or when a line has not as many values as `x`."""
     if not 1 <= len(values) <= MAX_LINES:
         raise ValueError(f"{len(values)} lines can't be told apart")
     if any(len(line) != len(x) for line in values.values()):

@@ -19,7 +19,7 @@ MIN_MASS = 0.3  # …with at least this mean weight…
 ABOVE_CHANCE = 1.5  # …and this many times what evenly spread weight would put there (0.9 is always enough)
 EVEN = 0.85  # entropy, as a share of the largest possible, from which weight counts as spread evenly
 HALF = 0.5  # mean weight that is enough, whatever the share, where the place was known before anybody looked
-FEWEST_ROWS = 3  # rows with a choice, below which nothing can be said
+MIN_ROWS = 3  # rows with a choice, below which nothing can be said
 
 
 class Score(NamedTuple):
@@ -32,12 +32,12 @@ class Score(NamedTuple):
 
     @property
     def mostly(self) -> bool:
-        return self.rows >= FEWEST_ROWS and self.mass >= HALF
+        return self.rows >= MIN_ROWS and self.mass >= HALF
 
     @property
     def holds(self) -> bool:
         enough = max(MIN_MASS, min(ABOVE_CHANCE * self.chance, 0.9))
-        return self.rows >= FEWEST_ROWS and self.share >= MIN_SHARE and self.mass >= enough
+        return self.rows >= MIN_ROWS and self.share >= MIN_SHARE and self.mass >= enough
 
 
 # ---- places: (Q, K) booleans ----
@@ -153,7 +153,7 @@ def facts(
     w, allowed = np.asarray(weights, dtype=np.float64), _allowed(weights, mask)
     choices = allowed.sum(axis=1)
     free = choices >= 2
-    if free.sum() < FEWEST_ROWS:
+    if free.sum() < MIN_ROWS:
         return Fact("figures.too_short", {})
     named = places(kind, w.shape, mask=mask, alignment=alignment, rows=rows, columns=columns)
     scores = {name: score(w, place, mask) for name, place in named.items()}

@@ -15,7 +15,7 @@ import torch
 
 from playground.config import BOS, EOS
 from playground.inspection import attention
-from playground.inspection.attention import ABOVE_CHANCE, EVEN, FEWEST_ROWS, HALF
+from playground.inspection.attention import ABOVE_CHANCE, EVEN, HALF, MIN_ROWS
 from playground.inspection.fact import Fact, percent
 from playground.model.padding import padded
 from playground.model.transformer import Transformer
@@ -111,7 +111,7 @@ def score(samples: Sequence[Sample], kind: str) -> HeadScores:
         found = [AttentionPattern(name, float(mass[name][layer, head]) / n, chance[name] / n, n) for name, n in count.items() if n]
         of = {place.name: place.mass for place in found}
         # what a head does with a few of its tokens is no name for it
-        common = [place for place in found if place.rows >= max(COVER * free, FEWEST_ROWS)]
+        common = [place for place in found if place.rows >= max(COVER * free, MIN_ROWS)]
         name, number = _name(common, float(evenness[layer, head]) / max(free, 1), free)
         others = [place for place in common if place.name != name and place.mass > place.chance]
         second = max(others, key=lambda place: place.mass - place.chance, default=None)
@@ -128,7 +128,7 @@ def _name(places: Sequence[AttentionPattern], evenness: float, rows: int) -> tup
         best = max(place.mass for place in good)
         place = next(place for place in good if place.mass >= best - CLOSE)
         return place.name, place.mass
-    return ("even", evenness) if evenness >= EVEN and rows >= FEWEST_ROWS else ("unclear", None)
+    return ("even", evenness) if evenness >= EVEN and rows >= MIN_ROWS else ("unclear", None)
 
 
 def _places(sample: Sample, kind: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from playground.config import Experiment
 from playground.data.corpus import Corpus
-from playground.lessons.lab import Lab, Lines, Outcome, Table
+from playground.lessons.lab import Lab, Lines, Outcome, TextTable
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
 from playground.runs.model_cache import ModelCache
@@ -148,7 +148,7 @@ class ControlledExperiment(Lab):
                 numbers[f"{arm}_{name}"] = round(mean(found, name) * (1 if name in NATS else 100), 4)
         return Outcome(self.judge(arms), numbers, self.exhibits(results))
 
-    def exhibits(self, results: Sequence[Sequence[Result]]) -> tuple[Lines, Table]:
+    def exhibits(self, results: Sequence[Sequence[Result]]) -> tuple[Lines, TextTable]:
         """What is to be seen of the arms, also while they train."""
         return self.course(results), self.ends(results)
 
@@ -164,7 +164,7 @@ class ControlledExperiment(Lab):
         }
         return Lines("course", x, lines, said={"step": int(x[-1]), "seeds": len(results[0])})
 
-    def ends(self, results: Sequence[Sequence[Result]]) -> Table:
+    def ends(self, results: Sequence[Sequence[Result]]) -> TextTable:
         """How every arm ended, one row for each arm and seed."""
         names = tuple(dict.fromkeys(name for found in results for result in found for name in result.numbers))
         rows = [
@@ -172,7 +172,7 @@ class ControlledExperiment(Lab):
             for found in results
             for result in found
         ]
-        return Table("ends", ("arm", "seed", *names), tuple(rows), {"count": results[0][0].run.experiment.data.validation_size})
+        return TextTable("ends", ("arm", "seed", *names), tuple(rows), {"count": results[0][0].run.experiment.data.validation_size})
 
 
 def _shown(name: str, value: float | None) -> str:

@@ -67,7 +67,7 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """What is told apart by words: (R, C) of text under a name for every column. A cell that is a word of the lab's is said as one."""
 
     name: str
@@ -82,7 +82,7 @@ class Outcome:
 
     answer: str  # the guess that these numbers bear out
     numbers: Mapping[str, Value]
-    exhibits: tuple[Grid | Lines | Table, ...] = ()
+    exhibits: tuple[Grid | Lines | TextTable, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The health of a run at one step: as training told it, or worked out anew from the parameters of a run that was trained untold."""
+"""The diagnostics of a run at one step: as training told them, or worked out anew from the parameters of a run that was trained without."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from playground.runs.run import Run
 from playground.training.diagnostics import StepDiagnostics
 from playground.training.loss import cross_entropy
 
-MAX_SENTENCES, MIN_SENTENCES = 64, 8  # held-out sentences that are read when the health is worked out anew
+MAX_SENTENCES, MIN_SENTENCES = 64, 8  # held-out sentences that are read when they are worked out anew
 PASSES = 3 * len(limits("memory_mode").choices)  # a backward pass costs two forward passes, and every kind of memory has its own
 
 
@@ -47,7 +47,7 @@ class Costs:
 
 def diagnostics(reader: Reader, run: Run, step: int | None) -> Diagnostics:
     """At `step`, or the newest (None). Raises Refusal when the run has nothing to show yet."""
-    table = run.history.health
+    table = run.history.diagnostics
     if table:
         rows = bisect_right(table.column("step"), step) if step is not None else len(table)
         if rows:
@@ -68,7 +68,7 @@ def recompute(reader: Reader, run: Run, step: int | None) -> dict[str, Diagnosti
         batch = collate(items[: affordable(run, PASSES * tokens, MAX_SENTENCES, MIN_SENTENCES)])
         return {memory: Diagnostics(actual, examine(model, batch, memory), len(batch.src)) for memory in limits("memory_mode").choices}
 
-    return reader.work(run, step, ("health",), work)
+    return reader.work(run, step, ("diagnostics",), work)
 
 
 def examine(model: Transformer, batch: Batch, memory: str) -> dict[str, float]:

@@ -20,7 +20,7 @@ from playground.tasks.toy_tasks import TASKS, of_length, units
 from playground.training.metrics import build_eval_set
 
 REACH = 3  # times the longest source of training
-EACH, FEWEST = 20, 2  # sentences of one length
+EACH, MIN_SENTENCES = 20, 2  # sentences of one length
 MAX_SENTENCES = 800  # sentences of a task that can't make them to measure
 SEED = 1  # of the sentences made here: the same for every run
 
@@ -79,7 +79,7 @@ def _made(run: Run, corpus: Corpus) -> list[Item]:
     if task is None or task.draw_long is None:
         return []
     longest = min(REACH * max(len(units(item.src, task.src_unit)) for item in corpus.train), MAX_POSITIONS - 1)
-    each = affordable(run, longest, EACH * longest, FEWEST * longest) // longest  # both sides of a mean length together
+    each = affordable(run, longest, EACH * longest, MIN_SENTENCES * longest) // longest  # both sides of a mean length together
     found = [example for length in range(1, longest + 1) for example in of_length(task.name, length, each, SEED)]
     src, tgt = corpus.src_tokenizer, corpus.tgt_tokenizer
     return [Item(src=e.src, tgt=e.tgt, src_ids=tuple(src.encode(e.src)), tgt_ids=tuple(tgt.encode(e.tgt))) for e in found]

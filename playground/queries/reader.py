@@ -19,7 +19,7 @@ from playground.runs.lru import LRU
 from playground.runs.model_cache import ModelCache
 from playground.runs.queue.parallel import ReaderThreads
 from playground.runs.registry import Runs
-from playground.runs.replay import TOP, Completion
+from playground.runs.replay import TOP_TOKENS, Completion
 from playground.runs.run import Run
 from playground.runs.tokens import tokens_correct
 
@@ -185,7 +185,7 @@ def most_written(source: float) -> int:
 
 def traced_parts(found: Trace) -> tuple:
     """(stacks, the likeliest tokens, probabilities of the written ones) of a trace."""
-    top = np.argsort(-found.probabilities, axis=-1, kind="stable")[:, :TOP]
+    top = np.argsort(-found.probabilities, axis=-1, kind="stable")[:, :TOP_TOKENS]
     chosen = found.probabilities[np.arange(len(found.tgt_ids)), list(found.tgt_ids)]
     stacks = (found.encoder, found.decoder, found.cross)
     return stacks, (top, np.take_along_axis(found.probabilities, top, axis=-1)), tuple(chosen.tolist())

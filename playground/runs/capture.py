@@ -13,7 +13,7 @@ from playground.config import BOS, EOS
 from playground.model.masks import padding_mask
 from playground.model.padding import padded
 from playground.model.transformer import Output, Transformer
-from playground.runs.replay import TOP, Completion
+from playground.runs.replay import TOP_TOKENS, Completion
 
 Weights = tuple[torch.Tensor, ...]  # of each layer
 
@@ -98,7 +98,7 @@ def _completions(
     output: Output, ids: list[list[int]], sources: Sequence[int], limits: Sequence[int], attention: Sequence[bool]
 ) -> tuple[Completion, ...]:
     """Cuts the rectangle (B, ...) into one completion a row. `output.logits` holds probabilities here."""
-    top = output.logits.topk(min(TOP, output.logits.shape[-1]), dim=-1)
+    top = output.logits.topk(min(TOP_TOKENS, output.logits.shape[-1]), dim=-1)
     top_ids, top_probabilities = top.indices.int().cpu().numpy(), top.values.half().cpu().numpy()
     chosen = output.logits.max(dim=-1).values.half().cpu().numpy()
     stacks = [torch.stack(weights, dim=1).nan_to_num().half().cpu().numpy() for weights in output[1:]] if any(attention) else []

@@ -1,4 +1,4 @@
-"""The curve of a run: one row per step, one per validation, one per examined step, one per change of a live knob.
+"""The curve of a run: one row per step, one per validation, one per step with diagnostics, one per change of a live knob.
 
 The worker that trains is the only writer and only ever appends; anyone may read at any time without a lock.
 """
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 STEPS = ("step", "loss", "learning_rate", "grad_norm", "tokens_per_second")
 VALIDATIONS = ("step", "loss", "token_accuracy", "exact_match", "pairs")
 COUNTS = ("step", "pairs")  # columns of whole numbers
-MOST_ROWS = int(KNOBS["steps"].metadata["knob"].high)
-MOST_CHECKUPS, MOST_NUMBERS = 256, 1024  # rows of health, and numbers in one: a model of 6 + 6 layers and 8 heads has about 350
+MAX_ROWS = int(KNOBS["steps"].metadata["knob"].high)
+MAX_DIAGNOSTICS, MAX_NUMBERS = 256, 1024  # rows of diagnostics, and numbers in one: a model of 6 + 6 layers and 8 heads has about 350
 ADDRESS = re.compile(r"step|[a-z_0-9.]{1,40}/[a-z_0-9.]{1,40}")
-DIGITS = 4  # that are kept of a number of health
+DIGITS = 4  # that are kept of a number of the diagnostics
 
 
-class Table:
+class Columns:
     """Columns of float64 that only grow. A row is there for readers once its last column is written."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
@@ -74,13 +74,13 @@ class Probe:
 
 
 class History:
-    """`steps` (one row per training step), `validations`, `health` (one row per examined step; None before the first), `events` (step,
+    """`steps` (one row per training step), `validations`, `diagnostics` (a row for some steps; None before the first), `events` (step,
     knob, value) for every live change, and the newest `probes`."""
 
     def __init__(self) -> None:
-        self.steps = Table(STEPS)
-        self.validations = Table(VALIDATIONS)
-        self.health: Table | None = None
+        self.steps = Columns(STEPS)
+        self.validations = Columns(VALIDATIONS)
+        self.diagnostics: Columns | None = None
         self.events: list[tuple[int, str, Any]] = []
         self.probes: tuple[Probe, ...] = ()
 
@@ -92,16 +92,16 @@ class History:
         """The validations, a row each: step, loss, token_accuracy, exact_match, pairs (how many sentences were asked)."""
         return self.validations.frame()
 
-    def examined(self, step: int, numbers: Mapping[str, float]) -> None:
-        """A row of health (training/diagnostics.py). A run that goes on with other numbers than before keeps the new ones only."""
+    def add_diagnostics(self, step: int, numbers: Mapping[str, float]) -> None:
+        """A row of training/diagnostics.py. A run that goes on with other numbers than before keeps the new ones only."""
         names = ("step", *numbers)
-        if self.health is None or self.health.names != names:
-            self.health = Table(names)
-        self.health.append(step, *(float(f"{number:.{DIGITS}g}") for number in numbers.values()))
+        if self.diagnostics is None or self.diagnostics.names != names:
+            self.diagnostics = Columns(names)
+        self.diagnostics.append(step, *(float(f"{number:.{DIGITS}g}") for number in numbers.values()))
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain lists; what is not finite becomes null, since JSON has no word for it."""
-        tables = {"steps": self.steps, "validations": self.validations} | ({"health": self.health} if self.health else {})
+        tables = {"steps": self.steps, "validations": self.validations} | ({"diagnostics": self.diagnostics} if self.diagnostics else {})
         data: dict[str, Any] = {t: {n: _plain(c) for n, c in table.rows().items()} for t, table in tables.items()}
         return data | {"events": [list(event) for event in self.events], "probes": [asdict(probe) for probe in self.probes]}
 
@@ -110,14 +110,15 @@ class History:
         """Reads what `to_json` wrote, bit for bit. Raises Refusal("runs.not_a_run") for anything else."""
         history = cls()
         try:
-            _fill(history.steps, data["steps"], 2 * MOST_ROWS)
-            _fill(history.validations, data["validations"], 2 * MOST_ROWS)
-            if "health" in data:  # an older run has none
-                names = tuple(data["health"])
-                if len(names) > MOST_NUMBERS or names[0] != "step" or not all(map(ADDRESS.fullmatch, names)):
+            _fill(history.steps, data["steps"], 2 * MAX_ROWS)
+            _fill(history.validations, data["validations"], 2 * MAX_ROWS)
+            diagnostics = data.get("diagnostics", data.get("health"))  # its former name; the oldest runs have none
+            if diagnostics is not None:
+                names = tuple(diagnostics)
+                if len(names) > MAX_NUMBERS or names[0] != "step" or not all(map(ADDRESS.fullmatch, names)):
                     raise ValueError
-                history.health = Table(names)
-                _fill(history.health, data["health"], MOST_CHECKUPS)
+                history.diagnostics = Columns(names)
+                _fill(history.diagnostics, diagnostics, MAX_DIAGNOSTICS)
             for step, said, value in data["events"]:
                 knob = current_name(said)
                 if knob not in LIVE_KNOBS:
@@ -129,7 +130,7 @@ class History:
         return history
 
 
-def _fill(table: Table, columns: Mapping[str, list[float | None]], most: int) -> None:
+def _fill(table: Columns, columns: Mapping[str, list[float | None]], most: int) -> None:
     """Appends the rows of a file. Raises ValueError and its like when they are not of this table, or more than `most`."""
     if set(columns) != set(table.names) or max(map(len, columns.values())) > most:
         raise ValueError

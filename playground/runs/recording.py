@@ -17,13 +17,13 @@ from playground.data.corpus import Item
 from playground.inspection.copies import trainable_copy
 from playground.model.transformer import Transformer
 from playground.runs.capture import complete
-from playground.runs.history import MOST_CHECKUPS, Probe
-from playground.runs.replay import ATTENTION, BYTES, HEADER_BYTES, Completion, Parameters, ReplayPlan, plan, spread
+from playground.runs.history import MAX_DIAGNOSTICS, Probe
+from playground.runs.replay import ATTENTION, BUDGET_BYTES, HEADER_BYTES, Completion, Parameters, ReplayPlan, plan, spread
 from playground.runs.run import Run, Snapshot
 from playground.runs.tokens import shown, tokens_correct
 from playground.training.loop import Live, Training
 
-CHECKUPS, FRAMES = 64, 20  # the most validations, and pictures of the replay, whose step is examined
+DIAGNOSED_VALIDATIONS, DIAGNOSED_FRAMES = 64, 20  # the most validations, and pictures of the replay, whose step comes with diagnostics
 PULSE = 0.4  # seconds between two pictures of a run that somebody watches, or more:
 LIVE_SHARE = 0.03  # of the time at most is for those that are not the replay's
 BRIEF, HALF = 100, 0.5  # sentences of a first, short validation, and the share of them that must be right for a whole one
@@ -33,7 +33,7 @@ EXTRA_TOKENS = 4  # tokens a probe's output may be longer than its reference
 class Recording:
     """One run and its training. `steps()` is a generator: pause is not asking."""
 
-    def __init__(self, run: Run, training: Training, replay_bytes: int = BYTES, attention: float = ATTENTION) -> None:
+    def __init__(self, run: Run, training: Training, replay_bytes: int = BUDGET_BYTES, attention: float = ATTENTION) -> None:
         """`attention` is the most of the replay's budget that pictures of attention take."""
         corpus, self.clock = training.corpus, time.perf_counter
         self.run, self.corpus, self.training = run, corpus, training
@@ -49,7 +49,7 @@ class Recording:
         replay = run.replay
         if not replay.plan.steps:
             replay.plan = self._plan(attention)
-        training.examined = (
+        training.diagnostic_steps = (
             diagnostic_steps(run, replay.plan) if run.experiment.model.variant == "none" else frozenset()
         )  # see training/diagnostics.py
         if training.step < run.steps:
@@ -73,8 +73,8 @@ class Recording:
             before, self._captured = self.clock(), False
             step = next(steps)
             after = self.clock()
-            if step.health:
-                run.history.examined(step.step, step.health)
+            if step.diagnostics:
+                run.history.add_diagnostics(step.step, step.diagnostics)
             run.history.steps.append(step.step, step.loss, step.learning_rate, step.grad_norm, step.tokens / max(after - before, 1e-9))
             run.step = step.step
             self._look_around()
@@ -113,8 +113,8 @@ class Recording:
         for knob, value in asdict(training.live).items():
             if getattr(wanted, knob) != value:
                 self.run.history.events.append((self.run.step, knob, getattr(wanted, knob)))
-                if knob == "memory_mode" and training.examined and len(self.run.history.health or ()) < MOST_CHECKUPS // 2:
-                    training.examined |= {self.run.step + 1}  # what it does is to be seen at once
+                if knob == "memory_mode" and training.diagnostic_steps and len(self.run.history.diagnostics or ()) < MAX_DIAGNOSTICS // 2:
+                    training.diagnostic_steps |= {self.run.step + 1}  # what it does is to be seen at once
         training.live = wanted
 
     def validate(self, whole: bool = False) -> None:
@@ -191,8 +191,8 @@ def diagnostic_steps(run: Run, plan: ReplayPlan) -> frozenset[int]:
     """The steps whose diagnostics are kept: the first, some of the replay's, which are dense at the beginning, and those of the
     validations, or of every so many where there are a great many."""
     every = run.experiment.training.eval_every
-    every *= -(-run.steps // (every * CHECKUPS))
-    return frozenset({1, *spread(plan.steps, FRAMES), *range(every, run.steps + 1, every)})
+    every *= -(-run.steps // (every * DIAGNOSED_VALIDATIONS))
+    return frozenset({1, *spread(plan.steps, DIAGNOSED_FRAMES), *range(every, run.steps + 1, every)})
 
 
 def copy_parameters(model: Transformer) -> dict[str, torch.Tensor]:

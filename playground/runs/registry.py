@@ -152,7 +152,7 @@ class Runs:
 
         {"version", "from": row of the history where this increment begins (0: replace what you have), "rows": {column: [...]},
          "validations": {column: [...]} and "events": [[step, knob, value]] (all of them),
-         "id", "name", "label", "status", "resumable", "message": {"en", "zh"} | null, "step", "steps", "seconds", "eta", "place",
+         "id", "name", "label", "status", "resumable", "message": {language: sentence} | null, "step", "steps", "seconds", "eta", "place",
          "live": {knob: value}, "checkpoint_step", "threads", "device", "replay": [steps], "parameter_steps": [steps],
          "probes": [{"src", "reference", "output", "right", "finished"}]}
         """

@@ -13,19 +13,19 @@ from playground.config import ModelConfig
 
 Parameters = Mapping[str, torch.Tensor]
 
-FRAMES, FEWEST = 48, 24  # pictures of a long run, and of a short one
+MAX_FRAMES, MIN_FRAMES = 48, 24  # pictures of a long run, and of a short one
 EVERY = 5  # steps of a run in between for each picture: so that a replay takes about the same share of a training, long or short
-BYTES = 24_000_000  # the default budget for the two files of a replay
+BUDGET_BYTES = 24_000_000  # the default budget for the two files of a replay
 ATTENTION = 0.5  # the most of the budget that attention takes; parameters get what is left
-TOP = 5  # likeliest tokens kept for every token written
-TOKEN_BYTES = 4 + 2 + TOP * (4 + 2) + 8  # id, probability, the likeliest ones, and a share of replay.json
+TOP_TOKENS = 5  # likeliest tokens kept for every token written
+TOKEN_BYTES = 4 + 2 + TOP_TOKENS * (4 + 2) + 8  # id, probability, the likeliest ones, and a share of replay.json
 HEADER_BYTES = 160  # for the name, type, shape and place of one tensor in a safetensors file
 
 
 def replay_steps(total: int) -> tuple[int, ...]:
-    """The steps to picture: FEWEST to FRAMES distinct ones, log-spaced, 0 and `total` among them; all of them when there are no more."""
+    """The steps to picture: MIN_FRAMES to MAX_FRAMES distinct ones, log-spaced, from 0 to `total`; all when there are no more."""
     steps, points = {0, total}, 2
-    while len(steps) < min(max(total // EVERY, FEWEST), FRAMES, total + 1):
+    while len(steps) < min(max(total // EVERY, MIN_FRAMES), MAX_FRAMES, total + 1):
         points += 1
         steps = {0, total, *(round((total + 1) ** (i / (points - 1)) - 1) for i in range(points))}
     return tuple(sorted(steps))
@@ -55,8 +55,8 @@ class Completion:
 
     ids: tuple[int, ...]
     probabilities: np.ndarray  # (T,) float16, of the written tokens
-    top_ids: np.ndarray  # (T, TOP) int32, likeliest first; fewer columns when the vocabulary is smaller
-    top_probabilities: np.ndarray  # (T, TOP) float16
+    top_ids: np.ndarray  # (T, TOP_TOKENS) int32, likeliest first; fewer columns when the vocabulary is smaller
+    top_probabilities: np.ndarray  # (T, TOP_TOKENS) float16
     encoder: np.ndarray | None = None  # (L, H, S, S)
     decoder: np.ndarray | None = None  # (L, H, T, T)
     cross: np.ndarray | None = None  # (L, H, T, S)
@@ -83,7 +83,7 @@ class ReplayPlan:
 
 def plan(
     total: int, config: ModelConfig, parameter_bytes: int, probes: Sequence[tuple[str, str]], lengths: Sequence[tuple[int, int]],
-    budget: int = BYTES, share: float = ATTENTION,
+    budget: int = BUDGET_BYTES, share: float = ATTENTION,
 ) -> ReplayPlan:  # fmt: skip
     """Shares the budget out: tokens of every frame first; attention, shortest probe first, up to its share; parameters get the rest.
 

@@ -32,14 +32,14 @@ Live = make_dataclass("Live", [(name, KNOBS[name].type) for name in LIVE_KNOBS],
 @dataclass(frozen=True)
 class TrainingStep:
     """One update: its number from 1, the loss of its batch in nats, the learning rate, the gradient's length before clipping, the
-    batch's source and target tokens without padding, and what an examined step showed (training/diagnostics.py)."""
+    batch's source and target tokens without padding, and the diagnostics of a step that comes with some (training/diagnostics.py)."""
 
     step: int
     loss: float
     learning_rate: float
     grad_norm: float
     tokens: int
-    health: Mapping[str, float] | None = None
+    diagnostics: Mapping[str, float] | None = None
 
 
 class Diverged(Exception):
@@ -76,7 +76,7 @@ class Training:
         config = experiment.training
         self.experiment, self.corpus, self.device, self.precision = experiment, corpus, torch.device(device), precision
         self.step = 0
-        self.examined: Set[int] = frozenset()  # the numbers of the steps whose health is to be told
+        self.diagnostic_steps: Set[int] = frozenset()  # the numbers of the steps that come with diagnostics
         generator = torch.Generator(self.device).manual_seed(config.seed)
         self.model = build(experiment.model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, generator).eval()
         self.variant = variant_of(experiment.model)
@@ -165,7 +165,7 @@ class Training:
         micro_batches = [MicroBatch(n, self.replicas[n], batch.to(self.device), tokens[n] / sum(tokens)) for n, batch in enumerate(batches)]
         for micro_batch in micro_batches:
             micro_batch.replica.generator.manual_seed((config.seed * 1_000_003 + number) * len(self.replicas) + micro_batch.number)
-        step_diagnostics = StepDiagnostics(micro_batches[0].replica, self.optimiser.names) if number in self.examined else None
+        step_diagnostics = StepDiagnostics(micro_batches[0].replica, self.optimiser.names) if number in self.diagnostic_steps else None
         if self.captured_steps and not step_diagnostics:
             self._rate.fill_(rate)
             constants = tuple(value for name, value in asdict(self.live).items() if name != "learning_rate")
@@ -182,8 +182,8 @@ class Training:
             self._restore()
             raise Diverged(number)
         self.step = number
-        health = step_diagnostics.row(lengths, self._last_good) if step_diagnostics else None
-        return TrainingStep(number, loss, rate, grad_norm, sources + sum(tokens), health)
+        diagnostics = step_diagnostics.row(lengths, self._last_good) if step_diagnostics else None
+        return TrainingStep(number, loss, rate, grad_norm, sources + sum(tokens), diagnostics)
 
     def _gradient(self, micro_batches: list[MicroBatch], step_diagnostics: StepDiagnostics | None = None) -> tuple[Tensor, list[Tensor]]:
         """The loss of the whole batch, and its gradient for every parameter."""

@@ -12,7 +12,7 @@ from playground.data.corpus import Corpus, Item
 from playground.model.size import moved_by
 from playground.model.sublayers import flops, hidden_matrices
 
-BATCHES, MOST = 4, 512  # batches that are looked at, and pairs of each: what holds for so many holds for more
+BATCHES, MAX_PAIRS = 4, 512  # batches that are looked at, and pairs of each: what holds for so many holds for more
 BACKWARD = 2  # a backward pass takes two products for each of the forward pass
 
 
@@ -33,7 +33,7 @@ class Work:
 def step_work(experiment: Experiment, corpus: Corpus, sizes: tuple[int, int] | None = None) -> Work:
     """What a step of this experiment computes; the corpus may be a small one of the same kind, with vocabularies of other `sizes`."""
     config, (src_vocab, vocab) = experiment.training, sizes or (corpus.src_tokenizer.size, corpus.tgt_tokenizer.size)
-    size = min(config.batch_size, MOST) if config.batch_unit == "sentences" else min(config.batch_size, MOST * 2 * corpus.longest)
+    size = min(config.batch_size, MAX_PAIRS) if config.batch_unit == "sentences" else min(config.batch_size, MAX_PAIRS * 2 * corpus.longest)
     scale = config.batch_size / size
     parts = 1 if experiment.model.alteration.needs_whole_batch else config.threads
     operations = tokens = cells = 0.0

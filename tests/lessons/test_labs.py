@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from playground.config import Refusal
-from playground.lessons.lab import Grid, Lines, Table
+from playground.lessons.lab import Grid, Lines, TextTable
 from playground.lessons.labs import LABS, get
 from playground.words import LANGUAGES, entries, known
 
@@ -35,7 +35,7 @@ def labels(exhibit):
     """Everything in it that may be a word."""
     if isinstance(exhibit, Lines):
         return exhibit.lines
-    cells = (cell for row in exhibit.rows for cell in row) if isinstance(exhibit, Table) else exhibit.rows
+    cells = (cell for row in exhibit.rows for cell in row) if isinstance(exhibit, TextTable) else exhibit.rows
     return (*cells, *exhibit.columns)
 
 
@@ -56,7 +56,7 @@ def test_the_same_seed_gives_the_same(name):
     for one, other in zip(first.exhibits, second.exhibits, strict=True):
         if isinstance(one, Grid):
             np.testing.assert_array_equal(one.values, other.values)
-        elif isinstance(one, Table):
+        elif isinstance(one, TextTable):
             assert one.rows == other.rows
         else:
             assert all(np.array_equal(one.lines[name], other.lines[name]) for name in one.lines)
@@ -70,7 +70,7 @@ def test_exhibits_fit_their_names(name):
             if isinstance(exhibit, Lines):
                 assert all(len(line) == len(exhibit.x) and np.isfinite(line).all() for line in exhibit.lines.values())
                 continue
-            if isinstance(exhibit, Table):
+            if isinstance(exhibit, TextTable):
                 assert exhibit.rows
                 assert all(len(row) == len(exhibit.columns) and all(isinstance(cell, str) for cell in row) for row in exhibit.rows)
                 continue
@@ -97,7 +97,7 @@ def test_all_its_sentences_can_be_said(name, language):
             if isinstance(exhibit, Lines):
                 assert lab.say(language, f"axis_{exhibit.name}")
                 assert all(known(language, f"{lab.area}.name_{line}") for line in exhibit.lines)
-            if isinstance(exhibit, Table):
+            if isinstance(exhibit, TextTable):
                 assert all(known(language, f"{lab.area}.name_{column}") for column in exhibit.columns)
 
 

@@ -26,14 +26,14 @@ def untold(run):
 
 
 def test_what_training_said_last_is_shown_at_every_step_of_the_replay(reader, run):
-    steps = run.history.health.column("step")
+    steps = run.history.diagnostics.column("step")
     assert {1, 10, 20, 30} <= set(steps)  # the replay's beginning and end, and the validations
     for step in set(run.replay.steps) - {0}:
         assert diagnostics.diagnostics(reader, run, step).step == max(told for told in steps if told <= step)
     for at, step in enumerate(steps):
         found = diagnostics.diagnostics(reader, run, int(step))
         assert (found.step, found.sentences) == (step, None)
-        assert {"step": step} | found.numbers == {name: column[at] for name, column in run.history.health.rows().items()}
+        assert {"step": step} | found.numbers == {name: column[at] for name, column in run.history.diagnostics.rows().items()}
     assert diagnostics.diagnostics(reader, run, None).step == 30
     assert diagnostics.diagnostics(reader, run, 10**6).step == 30
 
@@ -42,7 +42,7 @@ def test_before_the_first_step_it_is_worked_out(reader, run):
     found = diagnostics.diagnostics(reader, run, 0)
     assert (found.step, found.sentences) == (0, 10)
     assert not any(name.endswith("/update") for name in found.numbers)
-    told = {name for name in run.history.health.names if not name.endswith("/update")} - {"step"}
+    told = {name for name in run.history.diagnostics.names if not name.endswith("/update")} - {"step"}
     assert told | {"loss"} == found.numbers.keys()
 
 

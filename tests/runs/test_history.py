@@ -13,8 +13,8 @@ def history(rows=3):
         found.steps.append(step, 1 / step, 0.1, math.nan if step == 2 else 0.5, 1000 / 3)
     found.validations.append(rows, 0.1 + 0.2, 0.5, 0.25, 10)
     found.events += [(2, "max_grad_norm", 0.7), (2, "memory_mode", "cut")]
-    found.examined(1, {"memory/gradient": 0.123456, "encoder.0.feed_forward/dead": 1 / 3})
-    found.examined(rows, {"memory/gradient": 0.0, "encoder.0.feed_forward/dead": math.nan})
+    found.add_diagnostics(1, {"memory/gradient": 0.123456, "encoder.0.feed_forward/dead": 1 / 3})
+    found.add_diagnostics(rows, {"memory/gradient": 0.0, "encoder.0.feed_forward/dead": math.nan})
     found.probes = (Probe(("a",), ("b",), ("b", "<eos>"), (True, False), True),)
     return found
 
@@ -35,9 +35,15 @@ def test_it_comes_back_from_json_bit_for_bit():
     for name in found.steps.names:
         assert str(back.steps.column(name)) == str(found.steps.column(name))  # str: nan is nan
     assert back.validations.rows() == found.validations.rows()
-    assert str(back.health.rows()) == str(found.health.rows())
+    assert str(back.diagnostics.rows()) == str(found.diagnostics.rows())
     assert back.events == found.events
     assert back.probes == found.probes
+
+
+def test_diagnostics_are_read_under_their_former_name():
+    data = history().to_json()
+    data["health"] = data.pop("diagnostics")
+    assert str(History.from_json(data).diagnostics.rows()) == str(history().diagnostics.rows())
 
 
 @pytest.mark.parametrize(
@@ -52,12 +58,12 @@ def test_it_comes_back_from_json_bit_for_bit():
         lambda data: data["events"].append([1]),
         lambda data: data["events"].append([1, "memory_mode", "half"]),
         lambda data: data["events"].append([1, "max_grad_norm", "cut"]),
-        lambda data: data["health"].update({"<b>": [1.0, 2.0]}),
-        lambda data: data["health"].pop("step"),
-        lambda data: data["health"]["memory/gradient"].append(1.0),
-        lambda data: data.update(health={}),
-        lambda data: data.update(health={"step": list(range(300))}),
-        lambda data: data.update(health={"step": [1]} | {f"a/{n}": [0.0] for n in range(2000)}),
+        lambda data: data["diagnostics"].update({"<b>": [1.0, 2.0]}),
+        lambda data: data["diagnostics"].pop("step"),
+        lambda data: data["diagnostics"]["memory/gradient"].append(1.0),
+        lambda data: data.update(diagnostics={}),
+        lambda data: data.update(diagnostics={"step": list(range(300))}),
+        lambda data: data.update(diagnostics={"step": [1]} | {f"a/{n}": [0.0] for n in range(2000)}),
         lambda data: data["probes"][0].update(right=[True]),
         lambda data: data.pop("probes"),
         lambda data: data["steps"].update({name: [0.0] * 300_000 for name in data["steps"]}),
@@ -72,13 +78,13 @@ def test_anything_else_is_refused(spoil):
 
 def test_health_is_kept_with_four_digits_and_starts_anew_with_other_numbers():
     found = history()
-    assert found.health.rows() == {
+    assert found.diagnostics.rows() == {
         "step": [1, 3], "memory/gradient": [0.1235, 0.0],
         "encoder.0.feed_forward/dead": [0.3333, pytest.approx(math.nan, nan_ok=True)],
     }  # fmt: skip
-    found.examined(4, {"memory/gradient": 2.0})
-    assert found.health.rows() == {"step": [4], "memory/gradient": [2.0]}
-    assert "health" not in History().to_json()
+    found.add_diagnostics(4, {"memory/gradient": 2.0})
+    assert found.diagnostics.rows() == {"step": [4], "memory/gradient": [2.0]}
+    assert "diagnostics" not in History().to_json()
 
 
 def test_a_decimated_curve_keeps_ends_and_extremes():

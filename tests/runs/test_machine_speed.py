@@ -55,7 +55,7 @@ def test_rates_are_measured_and_remembered():
 def test_bfloat16_learns_and_its_parameters_stay_float32(knobs):
     rough, fine = (training_of(task="copy", steps=60, d_model=32, batch_size=32, **knobs) for _ in range(2))
     rough.precision = "bfloat16"
-    rough.examined = frozenset({5})
+    rough.diagnostic_steps = frozenset({5})
     losses = [[step.loss for step in training.steps()] for training in (rough, fine)]
     assert losses[0] != losses[1]
     assert losses[0] == pytest.approx(losses[1], rel=0.1)

@@ -152,9 +152,9 @@ def test_a_look_at_a_step_goes_the_way_the_memory_went_then(runs):
     assert reader.model_at(run, None)[0].config.memory_mode == "cut"
     assert runs.fork(run.id, None, YOU).experiment.model.memory_mode == "cut"
     assert runs.fork(run.id, 0, YOU).experiment == run.experiment
-    health = run.history.health.rows()
-    assert cut + 1 in health["step"]  # what it does is seen at once
-    assert all((gradient == 0) == (step > cut) for step, gradient in zip(health["step"], health["encoder/gradient"], strict=True))
+    found = run.history.diagnostics.rows()
+    assert cut + 1 in found["step"]  # what it does is seen at once
+    assert all((gradient == 0) == (step > cut) for step, gradient in zip(found["step"], found["encoder/gradient"], strict=True))
     reader.close()
 
 
@@ -169,7 +169,7 @@ def test_the_memory_stays_cut_over_a_restart(serve):
     again = serve().get(run.id)
     assert again.live["memory_mode"] == "cut"
     assert again.history.events == run.history.events
-    assert again.history.health.rows() == run.history.health.rows()
+    assert again.history.diagnostics.rows() == run.history.diagnostics.rows()
 
 
 def test_a_fork_starts_from_the_kept_parameters(runs):

@@ -103,7 +103,7 @@ def test_the_memory_can_change_while_it_trains(variant):
     run, _ = recorded(variant=variant, memory=((1, "mean"), (2, "cut")), steps=4)
     assert run.step == 4
     assert [value for _, knob, value in run.history.events if knob == "memory_mode"] == ["mean", "cut"]
-    assert (run.history.health is None) == (variant != "none")
+    assert (run.history.diagnostics is None) == (variant != "none")
 
 
 @pytest.mark.sample(2)

@@ -50,10 +50,10 @@ def replayed(**knobs) -> tuple[Training, Recorder]:
 def test_a_replayed_training_is_the_training(knobs):
     knobs = {"dropout": 0.0, "steps": 40, "label_smoothing": 0.1} | knobs
     plain, (training, recorder) = training_of(threads=1, **knobs), replayed(**knobs)
-    training.examined = {5, 17}  # steps that are looked at are computed call by call
+    training.diagnostic_steps = {5, 17}  # steps that are looked at are computed call by call
     steps = list(training.steps())
     assert recorder.replayed > 20
-    assert [bool(step.health) for step in steps] == [step.step in training.examined for step in steps]
+    assert [bool(step.diagnostics) for step in steps] == [step.step in training.diagnostic_steps for step in steps]
     for one, other in zip(plain.steps(), steps, strict=True):
         assert other.loss == pytest.approx(one.loss, rel=2e-3, abs=1e-4)
         assert (other.step, other.learning_rate, other.tokens) == (one.step, one.learning_rate, one.tokens)

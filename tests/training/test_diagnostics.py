@@ -25,9 +25,9 @@ OPTIONS = [
 
 def examined(count: int = 1, **knobs) -> list[dict[str, float]]:
     training = training_of(**knobs)
-    training.examined = frozenset(range(count + 1))
+    training.diagnostic_steps = frozenset(range(count + 1))
     steps = training.steps()
-    return [next(steps).health for _ in range(count)]
+    return [next(steps).diagnostics for _ in range(count)]
 
 
 @pytest.mark.sample(3)
@@ -35,11 +35,11 @@ def examined(count: int = 1, **knobs) -> list[dict[str, float]]:
 @pytest.mark.parametrize("knobs", OPTIONS)
 def test_training_is_the_same_bit_for_bit(knobs):
     plain, watched = training_of(**knobs), training_of(**knobs)
-    watched.examined = frozenset(range(0, 100, 2))
+    watched.diagnostic_steps = frozenset(range(0, 100, 2))
     for one, other in zip(plain.steps(), watched.steps(), strict=True):
         assert (one.step, one.loss, one.grad_norm) == (other.step, other.loss, other.grad_norm)
-        assert (other.health is not None) == (other.step % 2 == 0)
-        assert one.health is None
+        assert (other.diagnostics is not None) == (other.step % 2 == 0)
+        assert one.diagnostics is None
     for one, other in zip(plain.model.parameters(), watched.model.parameters(), strict=True):
         assert torch.equal(one, other)
     assert not any(module._forward_hooks for module in watched.model.modules())
@@ -113,20 +113,20 @@ def test_every_number_is_what_one_computes_by_hand(knobs, packing):
 
 def test_lengths_add_up_and_the_update_is_the_step_that_was_taken():
     training = training_of()
-    training.examined = frozenset({1})
+    training.diagnostic_steps = frozenset({1})
     before = {name: parameter.detach().clone() for name, parameter in training.model.named_parameters()}
     step = next(training.steps())
     own = [name for name in before if sublayer_of(name) == "decoder.0.cross_attention"]
     after = dict(training.model.named_parameters())
     weight = math.hypot(*(before[name].norm().item() for name in own))
     moved = math.hypot(*((after[name] - before[name]).norm().item() for name in own))
-    assert step.health["decoder.0.cross_attention/weight"] == pytest.approx(weight, rel=1e-5)
-    assert step.health["decoder.0.cross_attention/update"] == pytest.approx(moved / weight, rel=1e-5)
-    lengths = [step.health[f"{route}/gradient"] for route in sublayers(training.model.config)]
+    assert step.diagnostics["decoder.0.cross_attention/weight"] == pytest.approx(weight, rel=1e-5)
+    assert step.diagnostics["decoder.0.cross_attention/update"] == pytest.approx(moved / weight, rel=1e-5)
+    lengths = [step.diagnostics[f"{route}/gradient"] for route in sublayers(training.model.config)]
     assert math.hypot(*lengths) == pytest.approx(step.grad_norm, rel=1e-5)
     for stack in ("encoder", "decoder"):
-        lengths = [step.health[f"{route}/gradient"] for route in sublayers(training.model.config) if route.startswith(stack)]
-        assert step.health[f"{stack}/gradient"] == pytest.approx(math.hypot(*lengths), rel=1e-5)
+        lengths = [step.diagnostics[f"{route}/gradient"] for route in sublayers(training.model.config) if route.startswith(stack)]
+        assert step.diagnostics[f"{stack}/gradient"] == pytest.approx(math.hypot(*lengths), rel=1e-5)
 
 
 @pytest.mark.trust
@@ -148,8 +148,8 @@ def test_a_unit_that_is_pushed_down_is_dead():
     training = training_of()
     with torch.no_grad():
         training.model.encoder[0].feed_forward.W_1.bias[:6] = -1000.0
-    training.examined = frozenset({1})
-    assert next(training.steps()).health["encoder.0.feed_forward/dead"] == pytest.approx(6 / 24)
+    training.diagnostic_steps = frozenset({1})
+    assert next(training.steps()).diagnostics["encoder.0.feed_forward/dead"] == pytest.approx(6 / 24)
 
 
 def test_evenness_by_hand():
@@ -163,10 +163,10 @@ def test_evenness_by_hand():
 
 def test_the_memory_can_be_cut_in_the_middle_of_a_run():
     training = training_of()
-    training.examined = frozenset(range(100))
+    training.diagnostic_steps = frozenset(range(100))
     steps = training.steps()
-    assert next(steps).health["encoder/gradient"] > 0
+    assert next(steps).diagnostics["encoder/gradient"] > 0
     training.live = replace(training.live, memory_mode="cut")
-    assert next(steps).health["encoder/gradient"] == 0.0
+    assert next(steps).diagnostics["encoder/gradient"] == 0.0
     assert training.model.config.memory_mode == "cut"
     assert training.experiment.model.memory_mode == "whole"

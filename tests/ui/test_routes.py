@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from playground.cursor import FIELDS
+from playground.cursor import FIELDS, choices
 from playground.ui import assets, routes
 from playground.ui.panels import PANELS, TABS
 from playground.words import LANGUAGES
@@ -97,6 +97,14 @@ def test_a_panel_depends_on_the_fields_it_says_and_no_others(site, name, chosen)
     assert uses <= FIELDS.keys()
     others = {field: value for field, value in ELSEWHERE.items() if field not in uses and field not in chosen}
     assert seen(**chosen, **others)[0] == blocks
+
+
+@pytest.mark.parametrize("run", SHIPPED)
+def test_a_link_may_choose_a_split_that_the_run_has_not(site, run):
+    """A run changes under a link that somebody edits: the choice is among what is there."""
+    for split in choices("split"):
+        chosen = next(block for block in blocks_of(site.panel("data", run=run, split=split)["blocks"]) if block["id"] == "split")
+        assert chosen["value"] in {option["value"] for option in chosen["options"]}
 
 
 def test_the_sentence_and_its_verdict(site):

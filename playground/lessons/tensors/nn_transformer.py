@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, ModelConfig
-from playground.lessons.lab import Grid, Lab, Outcome, Table
+from playground.lessons.lab import Grid, Lab, Outcome, TextTable
 from playground.lessons.nn_transformer import (
     KNOBS,
     arguments,
@@ -116,7 +116,7 @@ def asked_weights(encoder: nn.TransformerEncoder, x: Tensor, hidden: Tensor) -> 
     return encoder.layers[0].self_attn(x, x, x, key_padding_mask=hidden, need_weights=True, average_attn_weights=False)[1]
 
 
-def fast_path(ours: Transformer) -> tuple[Table, Grid]:
+def fast_path(ours: Transformer) -> tuple[TextTable, Grid]:
     """Three ways through the same encoder: ours, theirs step by step, and theirs without gradient."""
     theirs, hidden, x = as_nn_transformer(ours)[0].encoder, ~padding_mask(SRC)[:, 0, 0], embedded(ours)[0].detach()
     _, weights = encoded(ours)
@@ -142,7 +142,7 @@ def fast_path(ours: Transformer) -> tuple[Table, Grid]:
     )
     lengths = memories[:, 1].norm(dim=-1).numpy()
     return (
-        Table("fast", ("seen", *ways), rows, said=said),
+        TextTable("fast", ("seen", *ways), rows, said=said),
         Grid("memory", lengths, tuple(ways), tuple(WORDS[token] for token in SRC[1]), said=said),
     )
 
@@ -152,20 +152,20 @@ def told(value: Any) -> str:
     return getattr(value, "__name__", str(value))
 
 
-def argument_table(said: Mapping[str, Any]) -> Table:
+def argument_table(said: Mapping[str, Any]) -> TextTable:
     """Every argument of nn.Transformer: which of our knobs it is, its value here, and torch's own default."""
     defaults = inspect.signature(nn.Transformer).parameters
     rows = [(name, KNOBS[name], told(value), told(defaults[name].default)) for name, value in arguments(CONFIG).items()]
-    return Table("arguments", ("argument", "knob", "here", "default"), tuple(rows), said=said)
+    return TextTable("arguments", ("argument", "knob", "here", "default"), tuple(rows), said=said)
 
 
-def parameter_table(ours: Transformer, said: Mapping[str, Any]) -> Table:
+def parameter_table(ours: Transformer, said: Mapping[str, Any]) -> TextTable:
     """The matrices of the first encoder layer: their names in ours, in theirs, and the shape there."""
     layer, (theirs, _) = ours.encoder[0], as_nn_transformer(ours)
     names = {id(matrix): name for module in (layer, theirs.encoder.layers[0]) for name, matrix in module.named_parameters()}
     pairs = [pair for pair in layer_pairs(layer, theirs.encoder.layers[0]) if pair[1].ndim == 2]
     rows = [(" + ".join(names[id(part)] for part in mine), names[id(their)], TIMES.join(map(str, their.shape))) for mine, their in pairs]
-    return Table("parameters", ("ours", "theirs", "shape"), tuple(rows), said=said)
+    return TextTable("parameters", ("ours", "theirs", "shape"), tuple(rows), said=said)
 
 
 def run(seed: int) -> Outcome:
@@ -187,7 +187,7 @@ def run(seed: int) -> Outcome:
             parameter_table(ours, said),
             Grid("logits", logits[0], rows, WORDS, said=said),
             Grid("their_logits", logits[1], rows, WORDS, said=said),
-            Table("slips", ("slip", "apart"), tuple((f"slip_{name}", f"{cost:.2g}") for name, cost in costs.items()), said=said),
+            TextTable("slips", ("slip", "apart"), tuple((f"slip_{name}", f"{cost:.2g}") for name, cost in costs.items()), said=said),
             *fast_path(ours),
         ),
     )

@@ -10,7 +10,7 @@ import torch
 
 from playground.config import MAX_POSITIONS, ModelConfig, Refusal
 from playground.runs.disk.files import parse_json, read_safetensors, to_json, to_safetensors
-from playground.runs.replay import FRAMES, TOP, Completion, Frame, Replay, ReplayPlan
+from playground.runs.replay import MAX_FRAMES, TOP_TOKENS, Completion, Frame, Replay, ReplayPlan
 
 STACKS = ("encoder", "decoder", "cross")
 Shape = tuple[int, ...]
@@ -43,7 +43,7 @@ def unpack_replay(said: bytes, numbers: bytes, model: ModelConfig, vocabulary: i
         replay, frames = _read_plan(parse_json(said, "replay.json"), vocabulary)
     except (KeyError, TypeError, ValueError) as error:
         raise Refusal("runs.not_a_run", what="replay.json") from error
-    expected = _expected(replay, frames, model, min(TOP, vocabulary), parameters)
+    expected = _expected(replay, frames, model, min(TOP_TOKENS, vocabulary), parameters)
     tensors = read_safetensors(numbers, expected, "replay.safetensors")
     arrays = {name: tensor.numpy() for name, tensor in tensors.items() if not name.startswith("parameters.")}
     replay.frames = tuple(_frames(replay.plan, frames, model, arrays))
@@ -67,7 +67,7 @@ def _read_plan(said: Any, vocabulary: int) -> tuple[Replay, list[tuple[int, list
     n = len(plan.probes)
     ordered = all(sorted(set(steps)) == list(steps) for steps in (plan.steps, kept, [step for step, _ in frames]))
     fitting = all(len(p) == n and all(0 < len(ids) <= most for ids, (_, most) in zip(p, plan.lengths, strict=True)) for _, p in frames)
-    if not (ordered and fitting and n == len(plan.lengths) == len(plan.attention) and n <= 16 and len(frames) <= FRAMES + 1):
+    if not (ordered and fitting and n == len(plan.lengths) == len(plan.attention) and n <= 16 and len(frames) <= MAX_FRAMES + 1):
         raise ValueError
     if not set(kept) <= set(plan.parameter_steps):
         raise ValueError

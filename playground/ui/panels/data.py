@@ -14,10 +14,10 @@ SHOWN_SENTENCES = 4
 
 
 def panel(view: View) -> dict:
-    task, split = view.run.experiment.data.task, view.choice("split")
-    sizes = view.reader.sizes(view.run)
-    pairs = view.reader.examples(view.run, split, SHOWN_SENTENCES)
+    task, sizes = view.run.experiment.data.task, view.reader.sizes(view.run)
     there = [name for name in choices("split") if sizes[name]]
+    split = view.choice("split", there)
+    pairs = view.reader.examples(view.run, split, SHOWN_SENTENCES)
     splits = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in there]
     here = view.reader.pieces(view.run, view.text)
     lines = [{"label": view.say("page.this_sentence"), "tokens": tokens(here), "side": ""}]

@@ -56,7 +56,7 @@ def _memory(view: View, found: Diagnostics) -> list[dict]:
     numbers, memory = found.numbers, view.run.memory_at(found.step)
     reaching = facts.reaching(memory, *(numbers[f"{name}/gradient"] for name in REACHING))
     said = [_say(view, reaching), *_changed(view)]
-    table = view.run.history.health
+    table = view.run.history.diagnostics
     if table:
         steps = [int(step) for step in table.column("step")]
         picture = view.draw(
@@ -171,7 +171,7 @@ def _now(view: View, found: Diagnostics, gauge: str, series: Mapping[str, np.nda
 
 def _course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> dict | None:
     """The same over training, as far as it was told; of an attention the mean over its heads."""
-    table = view.run.history.health
+    table = view.run.history.diagnostics
     if not table:
         return None
     steps = [int(step) for step in table.column("step")]

@@ -231,11 +231,11 @@ def test_a_run_older_than_a_live_knob_has_it_as_its_experiment_says(folder):
     assert Folder(folder).run.live["memory_mode"] == "whole"
 
 
-def test_a_run_without_health_is_whole(folder):
+def test_a_run_without_diagnostics_is_whole(folder):
     data = json.loads((folder / "history.json").read_bytes())
-    del data["health"]
+    del data["diagnostics"]
     rewrite(folder, "history.json", json.dumps(data).encode())
-    assert Folder(folder).run.history.health is None
+    assert Folder(folder).run.history.diagnostics is None
 
 
 def test_a_card_that_is_no_mapping_is_refused(folder):

@@ -51,7 +51,7 @@ def test_a_shipped_run_has_every_gauge_and_its_curves(site, language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_run_of_before_has_every_gauge_but_updates_and_says_why_no_curves(site, language, monkeypatch):
-    monkeypatch.setattr(site.runs.get("reverse").history, "health", None)
+    monkeypatch.setattr(site.runs.get("reverse").history, "diagnostics", None)
     gauges = {}
     for gauge in QUANTITIES:
         panel = site.panel("health", run="reverse", gauge=gauge, lang=language)
@@ -87,7 +87,7 @@ def test_formula_and_count_stand_side_by_side_and_agree(site):
 
 
 def test_a_run_that_was_told_has_its_curves_and_updates(site, run):
-    table = run.history.health
+    table = run.history.diagnostics
     steps = table.column("step")
     for gauge, quantity in QUANTITIES.items():
         panel = site.panel("health", run=run.id, gauge=gauge, route="1")
@@ -123,7 +123,7 @@ def test_only_the_owner_of_a_run_that_can_go_on_may_turn_the_knob(site, run):
     assert knob(run.id, THEIRS) == knob("reverse", MINE) == (True, say("en", "health.knob_not_yours"))
     mine = site.train(MINE, TINY | {"steps": 100_000})
     end = time.monotonic() + 60
-    while not mine.history.health:
+    while not mine.history.diagnostics:
         assert time.monotonic() < end, mine.message
         time.sleep(0.02)
     assert knob(mine.id, MINE) == (False, say("en", "health.knob_open"))

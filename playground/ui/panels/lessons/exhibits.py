@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from playground.figures import graph, tensor
 from playground.figures.tokens import Name
-from playground.lessons.lab import Grid, Lab, Lines, Table
+from playground.lessons.lab import Grid, Lab, Lines, TextTable
 from playground.ui import blocks
 from playground.ui.view import View
 from playground.words import printed
 
-Exhibit = Grid | Lines | Table
+Exhibit = Grid | Lines | TextTable
 BESIDE = 6  # columns of a table that find room beside another exhibit
 
 
@@ -23,7 +23,7 @@ def exhibits(view: View, lab: Lab, shown: Sequence[Exhibit]) -> list[dict]:
 def _exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int) -> dict:
     title = lab.say(view.language, f"show_{exhibit.name}")
     caption = lab.say(view.language, f"caption_{exhibit.name}", **exhibit.said)
-    if isinstance(exhibit, Table):
+    if isinstance(exhibit, TextTable):
         rows = [[label(view, lab, cell) for cell in row] for row in exhibit.rows]
         table = blocks.table(f"{exhibit.name}-table", [label(view, lab, name) for name in exhibit.columns], rows, title)
         css = "column wide" if len(exhibit.columns) > BESIDE else "column"

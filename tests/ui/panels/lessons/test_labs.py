@@ -7,7 +7,7 @@ import json
 import pytest
 
 from playground.figures.tensor import CELLS
-from playground.lessons.lab import Table
+from playground.lessons.lab import TextTable
 from playground.lessons.labs import KINDS, LABS
 from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
 from playground.words import LANGUAGES
@@ -55,7 +55,7 @@ def test_a_guess_is_compared_with_what_came_out(site, name, language):
     exhibits = found["exhibits"]["blocks"]
     assert [exhibit["id"] for exhibit in exhibits] == [exhibit.name for exhibit in outcome.exhibits]
     for exhibit, made in zip(exhibits, outcome.exhibits, strict=True):
-        if isinstance(made, Table):
+        if isinstance(made, TextTable):
             table, caption = exhibit["blocks"]
             assert table["title"] and caption["text"] and len(table["rows"]) == len(made.rows)  # noqa: PT018
         else:
