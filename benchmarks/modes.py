@@ -31,7 +31,7 @@ CLOCK = """async (target) => {
   document.getElementById("pg-train").addEventListener("click", () => {
     window.benchmark.clicked = performance.now();
     const look = setInterval(() => {
-      const number = document.querySelector('#pg-panel-learn [data-number="exact"] b')?.textContent;
+      const number = document.querySelector('#pg-panel-training [data-number="exact"] b')?.textContent;
       if (run.id === before || !reached(run.validations.exact_match?.at(-1)) || !reached(parseFloat(number) / 100)) return;
       window.benchmark.shown = performance.now();
       clearInterval(look);

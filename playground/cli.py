@@ -13,6 +13,7 @@ from typing import Any
 
 from playground.arguments import parser
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, check, preset
+from playground.cursor import current_value
 from playground.words import ENGLISH
 
 CLOCK = "seconds: from Train to the end, with data, model, steps, validations and replay; torch was warmed up before"
@@ -227,7 +228,7 @@ def lab(options: argparse.Namespace) -> int:
         found = [{"name": name, "kind": one.kind, "title": one.say(options.language, "title")} for name, one in LABS.items()]
         print(json.dumps(found, ensure_ascii=False) if options.json else "\n".join(f"{one['name']:<14} {one['title']}" for one in found))
         return 0
-    one = get(options.name)
+    one = get(current_value("lab", options.name))
     outcome = one.outcome(options.seed, **dict(setting.partition("=")[::2] for setting in options.set))
     verdict = one.say(options.language, f"why_{outcome.answer}", **outcome.numbers)
     if options.json:

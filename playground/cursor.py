@@ -131,7 +131,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "run": Text(),  # whether there is such a run is for the registry to say
     "step": _whole(0, limits("steps").high, reset_by=("run",)),  # "": now
     "text": Text(reset_by=("run",)),  # "": the run's first example
-    "tab": _listed("tabs", "learn"),
+    "tab": _listed("tabs", "training"),
     "part": _one_of("cross", "encoder", "decoder"),
     "layer": _whole(1, LAYERS, reset_by=("run", "part")),
     "head": _whole(1, max(limits("n_heads").choices), reset_by=("run", "part")),
@@ -188,14 +188,25 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "mapped": _written(RUN, "reverse"),
     "gauge": _listed("gauges", "gradient"),
     "route": _whole(0, 99, reset_by=("gauge",)),
-    "what": _listed("vectors", "src"),
+    "what": _listed("embeddings", "src"),
     "token": _whole(0, MAX_CELLS, reset_by=(*SENTENCE, "what")),
     "by": _one_of("token", "place"),
 }
 
 # What fields and their values were called before. Links may still say so.
 FORMER_NAMES: dict[str, str] = {}
-FORMER_VALUES: dict[str, dict[str, str]] = {}
+FORMER_VALUES: dict[str, dict[str, str]] = {
+    "tab": {
+        "learn": "training", "lives": "teacher_forcing", "whatif": "interventions", "vectors": "embeddings", "health": "diagnostics",
+        "evaluate": "evaluation",
+    },
+    "lab": {
+        "leak_future": "bug_future", "leak_source": "bug_source", "leak_memory": "bug_memory", "leak_shift": "bug_shift",
+        "leak_axis": "bug_axis", "leak_norm": "bug_norm", "leak_view": "bug_view", "leak_loss": "bug_loss", "leak_dropout": "bug_dropout",
+        "leak_inverted": "bug_inverted", "twin": "nn_transformer",
+    },
+    "lesson": {"lives": "teacher_forcing"},
+}  # fmt: skip
 
 
 def choices(name: str) -> tuple[str, ...]:
@@ -211,10 +222,15 @@ def check(name: str, value: str, lists: Lists | None = None) -> None:
         raise refusal
 
 
+def current_value(name: str, value: str) -> str:
+    """The present name of what a field may be."""
+    return FORMER_VALUES.get(name, {}).get(value, value)
+
+
 def read_query(query: Mapping[str, str], lists: Lists) -> tuple[dict[str, str], dict[str, Refusal]]:
     """The fields that a link sets, by their present names, and why others that it names are ignored."""
     said = {FORMER_NAMES.get(name, name): query[name] for name in (*FORMER_NAMES, *FIELDS) if query.get(name)}
-    now = {name: FORMER_VALUES.get(name, {}).get(value, value) for name, value in said.items()}
+    now = {name: current_value(name, value) for name, value in said.items()}
     ignored = {name: refusal for name, value in now.items() if (refusal := FIELDS[name].refusal(name, value, lists))}
     return {name: value for name, value in now.items() if name not in ignored}, ignored
 

@@ -47,7 +47,7 @@ RULES = {
     ),
     "readme": (set(), {"words", "config"}),
     "arguments": (set(), {"words", "config", "cursor"}),
-    "cli": (set(), {"words", "arguments", "config", "reading", "runs", "queries", "lessons", "ui"}),
+    "cli": (set(), {"words", "arguments", "config", "cursor", "reading", "runs", "queries", "lessons", "ui"}),
     "__main__": (set(), {"cli"}),
 }
 

@@ -16,7 +16,7 @@ from playground.runs.run import WATCHED_SECONDS
 
 QUIET = WATCHED_SECONDS + 0.5
 SETTLE = 0.1  # of a window, before it counts
-ASKED = ("learn", "sentence")  # panels that a page with the first tab open asks for, again and again while a run trains
+ASKED = ("training", "sentence")  # panels that a page with the first tab open asks for, again and again while a run trains
 
 
 def run(options: argparse.Namespace, server: Server) -> dict:

@@ -30,39 +30,39 @@ def dead(shares: Mapping[str, float], units: int) -> Fact:
     counts = {name: round(share * units) for name, share in shares.items()}
     total, worst = sum(counts.values()), max(counts, key=counts.get)
     said = {"count": total, "all": f"{units * len(shares):,}"}
-    return Fact("health.dead_none", said) if not total else Fact("health.dead", said | {"most": worst, "there": counts[worst]})
+    return Fact("diagnostics.dead_none", said) if not total else Fact("diagnostics.dead", said | {"most": worst, "there": counts[worst]})
 
 
 def spread(entropies: Mapping[str, Sequence[float]]) -> Fact:
     """The sharpest and the most even head, from each attention's entropies of its heads (shares of the largest possible)."""
     heads = {(name, head): value for name, row in entropies.items() for head, value in enumerate(row) if value == value}
     if not heads:
-        return Fact("health.entropy_none", {})
+        return Fact("diagnostics.entropy_none", {})
     (sharp, sharp_head), (even, even_head) = min(heads, key=heads.get), max(heads, key=heads.get)
     said = {"most": even, "head": even_head + 1, "largest": heads[even, even_head]}
-    return Fact("health.entropy", said | {"least": sharp, "sharp_head": sharp_head + 1, "smallest": heads[sharp, sharp_head]})
+    return Fact("diagnostics.entropy", said | {"least": sharp, "sharp_head": sharp_head + 1, "smallest": heads[sharp, sharp_head]})
 
 
 def course(steps: Sequence[int], values: Sequence[float]) -> Fact:
     """How one curve went: its ends, and its highest point where that is neither of them, else its lowest."""
     good = [(step, value) for step, value in zip(steps, values, strict=True) if np.isfinite(value)]
     if not good:
-        return Fact("health.course_none", {})
+        return Fact("diagnostics.course_none", {})
     (first, began), (last, ended) = good[0], good[-1]
     peak, highest = max(good, key=lambda point: point[1])
     said = {"first": f"{first:,}", "began": began, "last": f"{last:,}", "ended": ended}
     if highest > STEADY_RATIO * max(began, ended):
-        return Fact("health.course_peak", said | {"peak": f"{peak:,}", "highest": highest})
+        return Fact("diagnostics.course_peak", said | {"peak": f"{peak:,}", "highest": highest})
     dip, lowest = min(good, key=lambda point: point[1])
     if STEADY_RATIO * lowest < min(began, ended):
-        return Fact("health.course_dip", said | {"dip": f"{dip:,}", "lowest": lowest})
-    return Fact("health.course", said)
+        return Fact("diagnostics.course_dip", said | {"dip": f"{dip:,}", "lowest": lowest})
+    return Fact("diagnostics.course", said)
 
 
 def reaching(memory: str, arriving: float, encoder: float, decoder: float) -> Fact:
     """What comes of the decoder's gradient on the encoder's side of the memory."""
     said = {"arriving": short(arriving, 3), "encoder": short(encoder, 3), "decoder": short(decoder, 3)}
-    return Fact(f"health.reaching_{memory}", said)
+    return Fact(f"diagnostics.reaching_{memory}", said)
 
 
 def cost(parameters: Mapping[str, int], flops: Mapping[str, int]) -> Fact:
@@ -73,4 +73,4 @@ def cost(parameters: Mapping[str, int], flops: Mapping[str, int]) -> Fact:
     dearest = max(flops, key=flops.get)
     parts = {"attention": attention, "decoder": decoder, "share": flops[dearest]}
     shares = {name: f"{100 * count / total:.0f}" for name, count in parts.items()}
-    return Fact("health.cost", {"parameters": f"{sum(parameters.values()):,}", "flops": f"{total:,}", "most": dearest} | shares)
+    return Fact("diagnostics.cost", {"parameters": f"{sum(parameters.values()):,}", "flops": f"{total:,}", "most": dearest} | shares)

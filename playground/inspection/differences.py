@@ -21,44 +21,46 @@ def marks(before: Sequence[int], after: Sequence[int]) -> tuple[list[bool], list
 
 
 def written(before: Sequence[int], after: Sequence[int]) -> Fact:
-    """"whatif.same", or "whatif.different" with {gone} and {new} tokens of {tokens} and {other}, and the first {step} that differs."""
+    """ "interventions.same", or "interventions.different" with {gone} and {new} tokens of {tokens} and {other}, and the
+    first {step} that differs."""
     if tuple(before) == tuple(after):
-        return Fact("whatif.same", {})
+        return Fact("interventions.same", {})
     gone, new = marks(before, after)
     step = next((at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), min(len(before), len(after)))
     values = {"gone": sum(gone), "tokens": len(before), "new": sum(new), "other": len(after), "step": step + 1}
-    return Fact("whatif.different", values)
+    return Fact("interventions.different", values)
 
 
 def moved(before: Sequence[float], after: Sequence[float], names: Sequence[str]) -> Fact:
-    """Of the token whose probability moved most: "whatif.fell" or "whatif.rose" with {token}, {step} and the probabilities {before} and
-    {after}; "whatif.unmoved" when none did."""
+    """Of the token whose probability moved most: "interventions.fell" or "interventions.rose" with {token}, {step} and the
+    probabilities {before} and {after}; "interventions.unmoved" when none did."""
     difference = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
     at = int(np.abs(difference).argmax())
     if abs(difference[at]) < MOVED:
-        return Fact("whatif.unmoved", {})
+        return Fact("interventions.unmoved", {})
     values = {"token": names[at], "step": at + 1, "before": float(before[at]), "after": float(after[at])}
-    return Fact("whatif.fell" if difference[at] < 0 else "whatif.rose", values)
+    return Fact("interventions.fell" if difference[at] < 0 else "interventions.rose", values)
 
 
 def importance(lost: Mapping[object, float], whole: float) -> list[Fact]:
     """What single heads are worth: `lost` says for each how many points of exact match go with it, of the `whole` (both 0 to 100).
 
-    "whatif.costs_most" with {head} (as it came) and {points}; "whatif.costs_nothing" with {count} of {heads}, or "whatif.all_cost"; and
-    "whatif.better_without" with {count}. "whatif.nothing_to_lose" alone, when no sentence is right; "whatif.none_costs" when none costs.
+    "interventions.costs_most" with {head} (as it came) and {points}; "interventions.costs_nothing" with {count} of {heads}, or
+    "interventions.all_cost"; and "interventions.better_without" with {count}. "interventions.nothing_to_lose" alone, when no sentence is
+    right; "interventions.none_costs" when none costs.
     """
     if whole <= 0:
-        return [Fact("whatif.nothing_to_lose", {})]
+        return [Fact("interventions.nothing_to_lose", {})]
     worst = max(lost, key=lambda head: lost[head])
     free, better = sum(points == 0 for points in lost.values()), sum(points < 0 for points in lost.values())
-    found = [Fact("whatif.costs_most", {"head": worst, "points": points_of(lost[worst])})] if lost[worst] > 0 else []
+    found = [Fact("interventions.costs_most", {"head": worst, "points": points_of(lost[worst])})] if lost[worst] > 0 else []
     if lost[worst] <= 0:
-        found.append(Fact("whatif.none_costs", {}))
+        found.append(Fact("interventions.none_costs", {}))
     elif free:
-        found.append(Fact("whatif.costs_nothing", {"count": free, "heads": len(lost)}))
+        found.append(Fact("interventions.costs_nothing", {"count": free, "heads": len(lost)}))
     elif not better:
-        found.append(Fact("whatif.all_cost", {}))
-    return [*found, *([Fact("whatif.better_without", {"count": better})] if better else [])]
+        found.append(Fact("interventions.all_cost", {}))
+    return [*found, *([Fact("interventions.better_without", {"count": better})] if better else [])]
 
 
 def points_of(points: float) -> str:

@@ -43,26 +43,26 @@ def exact_facts(found: Reach, trained: tuple[int, int]) -> list[Fact]:
     """How many sentences are right at the lengths of training, `trained` (shortest, longest); at the next one beyond; and from where on
     none is. With shorter ones than training had, how many of those; and which lengths in between have no sentence."""
     low, high = trained
-    facts = [Fact("evaluate.lengths_trained", {"percent": _mean(found, low, high), "low": low, "high": high})]
+    facts = [Fact("evaluation.lengths_trained", {"percent": _mean(found, low, high), "low": low, "high": high})]
     tried = np.flatnonzero(found.counts) + 1
     missing = sorted({*range(int(tried[0]), int(tried[-1]))} - {*tried.tolist()})
     if missing:
         lengths = ", ".join(map(str, missing[:NAMED])) + (" …" if len(missing) > NAMED else "")
-        facts.append(Fact("evaluate.lengths_missing", {"lengths": lengths}))
+        facts.append(Fact("evaluation.lengths_missing", {"lengths": lengths}))
     if low > 1 and found.counts[: low - 1].any():
-        facts.append(Fact("evaluate.lengths_shorter", {"percent": _mean(found, 1, low - 1), "low": low}))
+        facts.append(Fact("evaluation.lengths_shorter", {"percent": _mean(found, 1, low - 1), "low": low}))
     beyond = np.flatnonzero(found.counts[high:]) + high + 1  # lengths there are sentences of
     if not len(beyond):
-        return [*facts, Fact("evaluate.lengths_end", {"high": high})]
+        return [*facts, Fact("evaluation.lengths_end", {"high": high})]
     values = {"length": int(beyond[0]), "percent": percent(found.exact[beyond[0] - 1])}
     if len(beyond) == 1:
-        return [*facts, Fact("evaluate.lengths_next", values)]
+        return [*facts, Fact("evaluation.lengths_next", values)]
     alive = [int(length) for length in beyond if found.exact[length - 1] > 0]
     if alive[-1:] == [int(beyond[-1])]:
-        return [*facts, Fact("evaluate.lengths_alive", values | {"last": alive[-1], "left": percent(found.exact[alive[-1] - 1])})]
+        return [*facts, Fact("evaluation.lengths_alive", values | {"last": alive[-1], "left": percent(found.exact[alive[-1] - 1])})]
     if not alive:
-        return [*facts, Fact("evaluate.lengths_none", values)]
-    return [*facts, Fact("evaluate.lengths_beyond", values | {"zero": int(next(length for length in beyond if length > alive[-1]))})]
+        return [*facts, Fact("evaluation.lengths_none", values)]
+    return [*facts, Fact("evaluation.lengths_beyond", values | {"zero": int(next(length for length in beyond if length > alive[-1]))})]
 
 
 def line_fact(found: Reach, trained: tuple[int, int]) -> Fact:
@@ -71,8 +71,8 @@ def line_fact(found: Reach, trained: tuple[int, int]) -> Fact:
     values = {"percent": _mean(found, low, high), "low": low, "high": high}
     beyond = np.flatnonzero(found.counts[high:]) + high + 1
     if not len(beyond):
-        return Fact("evaluate.line_end", values)
-    return Fact("evaluate.line", values | {"length": int(beyond[0]), "next": percent(found.exact[beyond[0] - 1])})
+        return Fact("evaluation.line_end", values)
+    return Fact("evaluation.line", values | {"length": int(beyond[0]), "next": percent(found.exact[beyond[0] - 1])})
 
 
 def token_facts(found: Reach, trained: tuple[int, int]) -> list[Fact]:
@@ -80,16 +80,16 @@ def token_facts(found: Reach, trained: tuple[int, int]) -> list[Fact]:
     that training had not."""
     low, high = trained
     inside, beyond = _tokens(found, low, high), _tokens(found, high + 1, len(found.counts))
-    facts = [Fact("evaluate.tokens_trained", {"percent": percent(inside), "low": low, "high": high})]
+    facts = [Fact("evaluation.tokens_trained", {"percent": percent(inside), "low": low, "high": high})]
     lengths = np.flatnonzero(found.counts[high:]) + high + 1
     if not len(lengths):
         return facts
-    facts = [Fact("evaluate.tokens_beyond", {"percent": percent(inside), "beyond": percent(beyond), "low": low, "high": high})]
+    facts = [Fact("evaluation.tokens_beyond", {"percent": percent(inside), "beyond": percent(beyond), "low": low, "high": high})]
     first = int(lengths[0])
     column = found.tokens[: first + 1, first - 1]
     if column.min() < 1:
         place = int(column.argmin()) + 1
-        facts.append(Fact("evaluate.tokens_hardest", {"length": first, "place": place, "percent": percent(column.min())}))
+        facts.append(Fact("evaluation.tokens_hardest", {"length": first, "place": place, "percent": percent(column.min())}))
     return facts
 
 

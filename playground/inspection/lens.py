@@ -45,10 +45,11 @@ def decided(said: np.ndarray) -> np.ndarray:
 
 
 def facts(said: np.ndarray) -> Fact:
-    """Where the answer is found: "lives.lens_layer" with the {layer} at which most steps are decided, {steps} of {all}, and the
-    {percent} that the embeddings would already have had right; "lives.lens_embedding" when most are decided before the first layer."""
+    """Where the answer is found: "teacher_forcing.lens_layer" with the {layer} at which most steps are decided, {steps} of {all}, and the
+    {percent} that the embeddings would already have had right; "teacher_forcing.lens_embedding" when most are decided before the first
+    layer."""
     rows = decided(said)
     counts = np.bincount(rows, minlength=len(said))
     most = int(counts.argmax())
     values = {"layer": most, "steps": int(counts[most]), "all": len(rows), "early": int(counts[0])}
-    return Fact("lives.lens_layer" if most else "lives.lens_embedding", values)
+    return Fact("teacher_forcing.lens_layer" if most else "teacher_forcing.lens_embedding", values)

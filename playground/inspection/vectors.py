@@ -84,7 +84,7 @@ def share_fact(points: np.ndarray, axes: np.ndarray) -> Fact:
     """How much of what there is to see the two axes show."""
     first, second = shares(points, axes).tolist()
     values = {"percent": percent(first + second), "first": percent(first), "second": percent(second), "dims": np.shape(points)[1]}
-    return Fact("vectors.shares", values)
+    return Fact("embeddings.shares", values)
 
 
 def pair_fact(points: np.ndarray, names: Sequence[str]) -> Fact | None:
@@ -96,7 +96,7 @@ def pair_fact(points: np.ndarray, names: Sequence[str]) -> Fact | None:
     near, far = int(found[upper].argmax()), int(found[upper].argmin())
     near, far = [(int(upper[0][place]), int(upper[1][place])) for place in (near, far)]
     values = {"one": names[near[0]], "other": names[near[1]], "cosine": _two_digits(found[near])}
-    return Fact("vectors.pair", values | {"this": names[far[0]], "that": names[far[1]], "least": _two_digits(found[far])})
+    return Fact("embeddings.pair", values | {"this": names[far[0]], "that": names[far[1]], "least": _two_digits(found[far])})
 
 
 def kinship_fact(points: np.ndarray, ids: Sequence[int], places: Sequence[int]) -> Fact | None:
@@ -107,16 +107,16 @@ def kinship_fact(points: np.ndarray, ids: Sequence[int], places: Sequence[int]) 
     kinds = {"token": token & ~place, "place": ~token & place, "neither": ~token & ~place}
     if not all(kind.any() for kind in kinds.values()):
         return None
-    return Fact("vectors.kinship", {name: _two_digits(found[kind].mean()) for name, kind in kinds.items()})
+    return Fact("embeddings.kinship", {name: _two_digits(found[kind].mean()) for name, kind in kinds.items()})
 
 
 def spread_fact(matrix: np.ndarray) -> Fact:
     """How alike the vectors are whose cosines (N, N) these are: how many pairs point much the same way, how many the opposite way."""
     pairs = matrix[np.triu_indices(len(matrix), 1)]
     if not pairs.size:
-        return Fact("vectors.single", {})
+        return Fact("embeddings.single", {})
     above, below = int((pairs > MUCH).sum()), int((pairs < -MUCH).sum())
-    return Fact("vectors.spread", {"pairs": pairs.size, "above": above, "below": below, "much": MUCH, "mean": _two_digits(pairs.mean())})
+    return Fact("embeddings.spread", {"pairs": pairs.size, "above": above, "below": below, "much": MUCH, "mean": _two_digits(pairs.mean())})
 
 
 def _two_digits(value: float) -> str:

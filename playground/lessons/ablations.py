@@ -75,8 +75,8 @@ def harder(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
 def ask(
     name: str, arms: Mapping[str, Mapping[str, Any]], *code: Callable, guesses: tuple[str, ...] = (), **more: Any
 ) -> ControlledExperiment:
-    """A bench whose guesses are its arms and "same", unless others are given."""
-    return ControlledExperiment(name, "bench", guesses or (*arms, "same"), code=code, arms=arms, **more)
+    """An experiment whose guesses are its arms and "same", unless others are given."""
+    return ControlledExperiment(name, "ablation", guesses or (*arms, "same"), code=code, arms=arms, **more)
 
 
 def pair(name: str, knob: str, value: Any, *code: Callable, **more: Any) -> ControlledExperiment:
@@ -91,7 +91,7 @@ WIDE = {"d_model": 64, "n_heads": 1}
 LATE = {"warmup": 40}
 SORT, NO_SCALE, OPEN = {"task": "sort"}, {"attention_scale": False}, {"residual": False}
 
-QUESTIONS = (
+ABLATIONS = (
     pair("embedding_scale", "embedding_scale", False, Transformer.embed, next=("attention_scale", "vocabulary")),
     ask(
         "attention_scale",
@@ -184,7 +184,7 @@ QUESTIONS = (
         judged="loss",
         next=("vocabulary", "embedding_scale"),
     ),
-    pair("smoothing", "label_smoothing", 0.0, cross_entropy, base={"label_smoothing": 0.1}, next=("loss", "leak_loss")),
+    pair("smoothing", "label_smoothing", 0.0, cross_entropy, base={"label_smoothing": 0.1}, next=("loss", "bug_loss")),
     ask(
         "depth",
         {"one": {}, "two": TWO_LAYERS},
@@ -215,7 +215,7 @@ QUESTIONS = (
         alternatives.BatchNorm,
         judge=lowest,
         judged="loss",
-        next=("norms", "leak_norm"),
+        next=("norms", "bug_norm"),
     ),
     pair(
         "attention_dropout",
@@ -223,6 +223,6 @@ QUESTIONS = (
         "no_attention_dropout",
         alternatives.no_attention_dropout,
         base={"task": "copy", "dropout": 0.2},
-        next=("leak_dropout", "smoothing"),
+        next=("bug_dropout", "smoothing"),
     ),
 )

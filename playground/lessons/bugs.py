@@ -1,4 +1,4 @@
-"""The leak lab: a museum of bugs that people really make, each trained beside the right model, under two meters.
+"""The bug lab: a museum of bugs that people really make, each trained beside the right model, under two meters.
 
 The first counts tokens that are right when the model is given the right ones before them, the second sentences that it writes by itself.
 """
@@ -62,10 +62,10 @@ def without_dropout(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
     return {"quiet": validate(silent, build_eval_set(corpus, corpus.heldout)).exact_match}
 
 
-def leak(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = meters, **more: Any) -> ControlledExperiment:
+def bug_lab(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = meters, **more: Any) -> ControlledExperiment:
     guesses = ("fine", "padding", "broken") if judge is neighbours else METERS
     arms = {"right": {}, "broken": {"variant": bug}}
-    return ControlledExperiment(name, "leak", guesses, code=code, arms=arms, judge=judge, measures=BOTH, **more)
+    return ControlledExperiment(name, "bug", guesses, code=code, arms=arms, judge=judge, measures=BOTH, **more)
 
 
 class Mystery(ControlledExperiment):
@@ -90,25 +90,27 @@ def _revealed(results: Results) -> str:
 DROPS = dict(task="copy", dropout=0.2)
 HIDDEN = dict(dropout=0.05, steps=250)  # of every mystery alike: dropout left on would be found in the settings otherwise
 
-LEAKS = (
-    leak("leak_future", "no_causal_mask", bugs.LooksAhead, bugs.no_causal_mask, next=("leak_shift", "masks")),
-    leak("leak_source", "no_source_mask", bugs.Unmasked, bugs.no_source_mask, judge=neighbours, more=padded, next=("leak_memory", "masks")),
-    leak(
-        "leak_memory",
+BUG_LABS = (
+    bug_lab("bug_future", "no_causal_mask", bugs.LooksAhead, bugs.no_causal_mask, next=("bug_shift", "masks")),
+    bug_lab(
+        "bug_source", "no_source_mask", bugs.Unmasked, bugs.no_source_mask, judge=neighbours, more=padded, next=("bug_memory", "masks")
+    ),
+    bug_lab(
+        "bug_memory",
         "no_memory_mask",
         bugs.Unmasked,
         bugs.no_memory_mask,
         judge=neighbours,
         more=padded,
-        next=("leak_source", "leak_inverted"),
+        next=("bug_source", "bug_inverted"),
     ),
-    leak("leak_shift", "unshifted", bugs.unshifted, next=("leak_future", "leak_loss")),
-    leak("leak_axis", "softmax_over_queries", bugs.over_queries, base={"steps": 250}, next=("softmax", "leak_norm")),
-    leak("leak_norm", "norm_over_positions", bugs.OverPositions, next=("norms", "batch_norm")),
-    leak("leak_view", "view_for_transpose", bugs.Viewed, next=("shapes", "heads")),
-    leak("leak_loss", "padding_in_loss", bugs.with_padding, next=("loss", "leak_dropout")),
-    leak(
-        "leak_dropout",
+    bug_lab("bug_shift", "unshifted", bugs.unshifted, next=("bug_future", "bug_loss")),
+    bug_lab("bug_axis", "softmax_over_queries", bugs.over_queries, base={"steps": 250}, next=("softmax", "bug_norm")),
+    bug_lab("bug_norm", "norm_over_positions", bugs.OverPositions, next=("norms", "batch_norm")),
+    bug_lab("bug_view", "view_for_transpose", bugs.Viewed, next=("shapes", "heads")),
+    bug_lab("bug_loss", "padding_in_loss", bugs.with_padding, next=("loss", "bug_dropout")),
+    bug_lab(
+        "bug_dropout",
         "dropout_always",
         bugs.Always,
         bugs.dropout_always,
@@ -116,16 +118,16 @@ LEAKS = (
         more=without_dropout,
         next=("attention_dropout", "mystery"),
     ),
-    leak("leak_inverted", "inverted_mask", bugs.inverted, bugs.inverted_mask, next=("masks", "mystery")),
+    bug_lab("bug_inverted", "inverted_mask", bugs.inverted, bugs.inverted_mask, next=("masks", "mystery")),
     Mystery(
         "mystery",
-        "leak",
+        "bug",
         BUGS,
         base=HIDDEN,
         judge=_revealed,
         measures=BOTH,
         more=padded,
         is_mystery=True,
-        next=("leak_future", "leak_source"),
+        next=("bug_future", "bug_source"),
     ),
 )

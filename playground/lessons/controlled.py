@@ -1,7 +1,7 @@
-"""Benches: a question that only training answers. Arms that differ in one thing, with the same seed, data and steps, each a run like any
-other; and a verdict computed from what became of them.
+"""Controlled experiments: a question that only training answers. Arms that differ in one thing, with the same seed, data and steps, each a
+run like any other; and a verdict computed from what became of them.
 
-A bench says no sentence itself: like every lab (see lab.py), it has words of its own, and `name_<arm>` for each arm.
+An experiment says no sentence itself: like every lab (see lab.py), it has words of its own, and `name_<arm>` for each arm.
 """
 
 from __future__ import annotations
@@ -91,11 +91,11 @@ class ControlledExperiment(Lab):
     is_mystery: bool = False  # its seed is the question itself: seeds can't be put together, and one looks before one guesses
 
     def say(self, language: str, key: str, **values: Any) -> str:
-        """Its own words, or those that all benches have."""
-        return say(language, f"{self.area if known(language, f'{self.area}.{key}') else 'bench'}.{key}", **values)
+        """Its own words, or those that all experiments have."""
+        return say(language, f"{self.area if known(language, f'{self.area}.{key}') else 'experiment'}.{key}", **values)
 
     def knows(self, language: str, key: str) -> bool:
-        return known(language, f"{self.area}.{key}") or known(language, f"bench.{key}")
+        return known(language, f"{self.area}.{key}") or known(language, f"experiment.{key}")
 
     def experiment(self, arm: str, seed: int) -> Experiment:
         return Experiment().with_(**{**SMALL, **self.base, **self.arms_of(seed)[arm], "seed": seed})
@@ -105,7 +105,7 @@ class ControlledExperiment(Lab):
         return self.arms
 
     def recognise(self, run: Run) -> tuple[str, int] | None:
-        """(arm, seed) of a run of this bench; None for any other."""
+        """(arm, seed) of a run of this experiment; None for any other."""
         seed = run.experiment.training.seed
         return next(((arm, seed) for arm in self.arms_of(seed) if self.experiment(arm, seed) == run.experiment), None)
 
@@ -121,7 +121,7 @@ class ControlledExperiment(Lab):
         return Result(arm, seed, run, curve, numbers | measured)
 
     def measured(self, run: Run, corpora: Corpora, models: ModelCache) -> Mapping[str, float]:
-        """What else this bench measures of a run that has ended."""
+        """What else this experiment measures of a run that has ended."""
         return self.more(models.get(run, None).model, corpora.get(run.experiment, run.pairs)) if self.more else {}
 
     def train(self, seed: int) -> Iterator[Result]:

@@ -126,7 +126,9 @@ LESSONS = (
         "heads",
         (
             Step("parts", {"at": {"tab": "attention"}, "different": (("part",), 3)}, {**ATTENTION, "run": "german_english"}),
-            Step("off", {"at": {"tab": "whatif"}, "different": (("off",), 3)}, {"tab": "whatif", "change": "heads", "off": ""}),
+            Step(
+                "off", {"at": {"tab": "interventions"}, "different": (("off",), 3)}, {"tab": "interventions", "change": "heads", "off": ""}
+            ),
         ),
     ),
     Lesson(
@@ -159,7 +161,7 @@ LESSONS = (
                 {"at": {"tab": "map", "stage": "*.residual", "row": "*", "col": "*"}},
                 {"tab": "map", "stage": "encoder.0.feed_forward.residual", "row": "", "col": ""},
             ),
-            Step("gauges", {"at": {"tab": "health"}, "different": (("gauge",), 3)}, {"tab": "health"}),
+            Step("gauges", {"at": {"tab": "diagnostics"}, "different": (("gauge",), 3)}, {"tab": "diagnostics"}),
         ),
     ),
     Lesson(
@@ -167,16 +169,20 @@ LESSONS = (
         run_questions.TOKENS_FIRST,
         (
             Step("train", {"mine": True, "exact": 0.9}, knobs={}),
-            Step("replay", {"at": {"tab": "learn"}, "different": (("step",), 5)}, {"tab": "learn", "step": "0"}),
+            Step("replay", {"at": {"tab": "training"}, "different": (("step",), 5)}, {"tab": "training", "step": "0"}),
         ),
         (1, 7, 3),
     ),
     Lesson(
-        "lives",
-        "leak_future",
+        "teacher_forcing",
+        "bug_future",
         (
-            Step("wrong", {"at": {"tab": "lives", "step": ""}, "sentence": "wrong"}, {"tab": "lives", "run": "numbers_de"}),
-            Step("fix", {"at": {"tab": "lives", "fix": "*"}, "sees": ".pg-lanes .fixed.right"}, {"tab": "lives"}),
+            Step(
+                "wrong",
+                {"at": {"tab": "teacher_forcing", "step": ""}, "sentence": "wrong"},
+                {"tab": "teacher_forcing", "run": "numbers_de"},
+            ),
+            Step("fix", {"at": {"tab": "teacher_forcing", "fix": "*"}, "sees": ".pg-lanes .fixed.right"}, {"tab": "teacher_forcing"}),
         ),
         (3, 6, 3),
     ),
@@ -185,7 +191,7 @@ LESSONS = (
         "warmup",
         (
             Step("rate", {"mine": True, "live": "learning_rate"}, knobs={"steps": 600}),
-            Step("fork", {"mine": True, "forked": True}, {"tab": "learn"}),
+            Step("fork", {"mine": True, "forked": True}, {"tab": "training"}),
         ),
         (2, 8, 2),
     ),

@@ -108,7 +108,7 @@ class Lab:
         return known(language, f"{self.area}.{key}")
 
     def arms_of(self, seed: int) -> Mapping[str, Mapping[str, Any]]:
-        """What is trained, by name, with the knobs in which each differs: nothing, unless it is a bench."""
+        """What is trained, by name, with the knobs in which each differs: nothing, unless it is an experiment."""
         return {}
 
     def settings(self, asked: Mapping[str, Any]) -> dict[str, Value]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from playground.config import Refusal
-from playground.lessons.ablations import QUESTIONS
-from playground.lessons.bugs import LEAKS
+from playground.lessons.ablations import ABLATIONS
+from playground.lessons.bugs import BUG_LABS
 from playground.lessons.lab import Lab
 from playground.lessons.tensors import (
     feedforward,
@@ -20,10 +20,10 @@ from playground.lessons.tensors import (
     vocabulary,
 )
 
-KINDS = ("leak", "bench", "tensors")
+KINDS = ("bug", "ablation", "worked_example")
 TENSORS = (softmax, masks, positions, shapes, products, vocabulary, feedforward, norms, residuals, loss, nn_transformer)
 
-LABS: dict[str, Lab] = {lab.name: lab for lab in (*LEAKS, *QUESTIONS, *(module.LAB for module in TENSORS))}
+LABS: dict[str, Lab] = {lab.name: lab for lab in (*BUG_LABS, *ABLATIONS, *(module.LAB for module in TENSORS))}
 
 
 def get(name: str) -> Lab:

@@ -104,7 +104,7 @@ def scores(reader: Reader, corpora: Corpora, run: Run, step: int | None, split: 
     corpus = corpora.get(run.experiment, run.pairs)
     items = getattr(corpus, split)
     if not items:
-        raise Refusal("evaluate.no_sentences", split=split)
+        raise Refusal("evaluation.no_sentences", split=split)
     length = sum(len(item.src_ids) for item in items) / len(items)
     asked = items[
         : min(affordable(run, length + most_written(length), MAX_SENTENCES, MIN_SENTENCES), SLICE // 2 if run.working else MAX_SENTENCES)

@@ -114,7 +114,7 @@ def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> 
     Raises Refusal while the run trains and no step is chosen: the parameters would change from head to head.
     """
     if run.working and step is None:
-        raise Refusal("whatif.while_training")
+        raise Refusal("interventions.while_training")
     end, every, more = time.monotonic() + BUDGET_S, heads(run.experiment.model), False
 
     def ask(*silent: HeadId) -> list[Validation]:

@@ -63,7 +63,7 @@ def compare(reader: Reader, run: Run, step: int | None, text: str, reference: st
             _recovered(corrected, wanted, len(fixed)),
         )  # fmt: skip
 
-    return reader.work(run, step, (text, right, fix, "lives"), work)
+    return reader.work(run, step, (text, right, fix, "teacher_forcing"), work)
 
 
 def lens_of(reader: Reader, run: Run, step: int | None, text: str, written: Sequence[int]) -> np.ndarray:

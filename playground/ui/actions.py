@@ -69,7 +69,7 @@ def train(runs: Runs, command: Command) -> dict:
     experiment = Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
     pairs, credit = uploading.pairs(runs, experiment)
     run = runs.create(experiment, command.token, pairs=pairs, credit=credit)
-    return {"run": run.id, "tab": "learn", "notice": say(command.language, "page.started", name=run.name)}
+    return {"run": run.id, "tab": "training", "notice": say(command.language, "page.started", name=run.name)}
 
 
 def delete(runs: Runs, command: Command) -> dict:
@@ -104,29 +104,29 @@ def fork(runs: Runs, command: Command) -> dict:
     at = command.values.get("step")
     run = runs.fork(command.run, check("steps", at) if at else 0, command.token)
     said = say(command.language, "page.forked", name=run.name, step=(run.parent or ("", 0))[1])
-    return {"run": run.id, "tab": "learn", "notice": said}
+    return {"run": run.id, "tab": "training", "notice": said}
 
 
 def remake(runs: Runs, command: Command) -> dict:
     """The same experiment as a run of the visitor's own; with "stay" the open tab stays open."""
     run = runs.remake(command.run, command.token)
-    tab = {} if command.values.get("stay") else {"tab": "learn"}
+    tab = {} if command.values.get("stay") else {"tab": "training"}
     return {"run": run.id, "notice": say(command.language, "page.started", name=run.name)} | tab
 
 
 def experiment(runs: Runs, command: Command) -> dict:
-    """The arms of a bench, each a run of the visitor's own. Those that the visitor has already are not trained again: with the same seed
+    """The arms of a lab, each a run of the visitor's own. Those that the visitor has already are not trained again: with the same seed
     they would come out the same."""
-    bench, seed = get(command.text("lab")), check("seed", command.values.get("seed"))
-    if not isinstance(bench, ControlledExperiment):
+    lab, seed = get(command.text("lab")), check("seed", command.values.get("seed"))
+    if not isinstance(lab, ControlledExperiment):
         raise Refusal("page.not_a_command")
     mine = [run for run in runs.mine(command.token) if run.unfinished or run.status == "done"]
-    have = {place[0]: run for run in mine if (place := bench.recognise(run)) and place[1] == seed and untouched(run)}
-    new = [arm for arm in bench.arms_of(seed) if arm not in have]
-    labels = [bench.label(command.language, arm, seed) for arm in new]
-    made = runs.create_all([bench.experiment(arm, seed) for arm in new], command.token, labels, secret=bench.is_mystery)
+    have = {place[0]: run for run in mine if (place := lab.recognise(run)) and place[1] == seed and untouched(run)}
+    new = [arm for arm in lab.arms_of(seed) if arm not in have]
+    labels = [lab.label(command.language, arm, seed) for arm in new]
+    made = runs.create_all([lab.experiment(arm, seed) for arm in new], command.token, labels, secret=lab.is_mystery)
     have |= zip(new, made, strict=True)
-    return {"lab": bench.name, "arms": [have[arm].id for arm in bench.arms_of(seed)]}
+    return {"lab": lab.name, "arms": [have[arm].id for arm in lab.arms_of(seed)]}
 
 
 def _again(method: Callable[[Runs, str, str], None]) -> Action:

@@ -27,7 +27,7 @@ def _guesses(questions: Iterable[Lab | Question]) -> tuple[str, ...]:
 LISTS: cursor.Lists = {
     "tabs": TABS,
     "methods": METHODS,
-    "vectors": (*TABLES, *STATES),
+    "embeddings": (*TABLES, *STATES),
     "gauges": tuple(diagnostics.QUANTITIES),
     "labs": tuple(LABS),
     "guesses": _guesses(LABS.values()),

@@ -95,7 +95,7 @@ def test_a_run_of_ones_own_counts_and_the_replay_is_watched(visit):
         page.locator("#pg-replay-forward").click()
     done_in_bar(page, 3)
     page.locator("#pg-lesson-bar").get_by_role("button", name=words("page.course_next", title=say("en", "course.lives.title"))).click()
-    has_address(page, tab="course", lesson="lives")
+    has_address(page, tab="course", lesson="teacher_forcing")
 
 
 @pytest.mark.slow

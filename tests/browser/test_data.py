@@ -62,7 +62,7 @@ def test_upload_and_train(visit):
     page.locator("#pg-train-own").click()
     first = new_run(page, before)
     has_status(page, "done")
-    expect(page.locator("#pg-tab-learn-button")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#pg-tab-training-button")).to_have_attribute("aria-selected", "true")
     data = tab(page, "Data")
     expect(data).to_have_attribute("data-run", first)
     drawn(data)

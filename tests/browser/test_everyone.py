@@ -40,7 +40,15 @@ def test_chinese(visit):
     """A Chinese browser is met in Chinese, controls and captions and sentences of errors; one click says it all in English."""
     page = visit(locale="zh-CN")
     expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
-    for place in ("#pg-train", "#pg-status", "#pg-run-note", "#pg-replay-now", "#knob-d_model", "#pg-tab-learn-button", "#pg-difference"):
+    for place in (
+        "#pg-train",
+        "#pg-status",
+        "#pg-run-note",
+        "#pg-replay-now",
+        "#knob-d_model",
+        "#pg-tab-training-button",
+        "#pg-difference",
+    ):
         expect(page.locator(place)).to_have_text(HAN)
     figure = page.locator("[data-block='figure learn-cross']")
     expect(figure.locator(".pg-caption")).to_have_text(HAN)
@@ -52,7 +60,7 @@ def test_chinese(visit):
     page.locator("#pg-language").click()
     expect(page.locator("#pg-train")).to_have_text("Train a new model")
     expect(page.locator("html")).to_have_attribute("lang", "en")
-    expect(page.locator("#pg-tab-learn-button")).to_have_text("Learn")
+    expect(page.locator("#pg-tab-training-button")).to_have_text("Learn")
     for place in ("#pg-status", "#pg-run-note", "#pg-replay-now", "#knob-d_model", "#pg-difference", "[data-block='figure learn-cross']"):
         expect(page.locator(place)).not_to_have_text(HAN)
     page.locator("#pg-language").click()
@@ -158,7 +166,7 @@ def test_the_sentence_stays_in_sight(visit):
     page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
     train(page)
     has_status(page, "training")
-    curve, panel = figure(page, "loss"), page.locator("#pg-panel-learn")
+    curve, panel = figure(page, "loss"), page.locator("#pg-panel-training")
 
     def steps_in_sight() -> list[float]:
         return curve.evaluate("plot => plot._fullLayout.xaxis.range")

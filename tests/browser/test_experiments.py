@@ -30,7 +30,7 @@ def trained(labs):
 @pytest.mark.slow
 def test_a_leak_is_trained_seen_and_opened(visit):
     page = visit(link({"tab": "labs"}))
-    page.locator(".pg-card[data-lab=leak_shift]").click()
+    page.locator(".pg-card[data-lab=bug_shift]").click()
     labs = guess(page, "lies")
     expect(labs.locator(".pg-plot")).to_have_count(0)
     trained(labs)
@@ -40,7 +40,7 @@ def test_a_leak_is_trained_seen_and_opened(visit):
     expect(rows.nth(1)).to_contain_text("100.0")  # tokens
     expect(rows.nth(1).locator("td").nth(2)).to_have_text("0.0 %")  # sentences
     arms = address(page)["arms"].split(".")
-    labs.get_by_role("button", name=words("lessons.look", arm=LABS["leak_shift"].say("en", "name_broken"))).click()
+    labs.get_by_role("button", name=words("lessons.look", arm=LABS["bug_shift"].say("en", "name_broken"))).click()
     has_address(page, run=arms[1], tab=None)
     expect(page.locator("#pg-status")).to_have_attribute("data-run", arms[1])
     tab(page, "Map")

@@ -13,8 +13,8 @@ from tests.browser.steps import SMALL, STEPS, drawn, drawn_from, eventually, fig
 @pytest.mark.slow
 def test_the_memory_is_cut_and_the_encoder_gets_nothing(visit):
     """A shipped run tells what it can; then a run of one's own is cut off live, and its curve falls to 0."""
-    page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}, run="reverse", tab="health"))
-    panel = page.locator("#pg-panel-health")
+    page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}, run="reverse", tab="diagnostics"))
+    panel = page.locator("#pg-panel-diagnostics")
     drawn(panel)
     expect(panel.locator("[data-block='text no-curves']")).to_have_count(0)
     figure(page, "reaching")
@@ -33,7 +33,7 @@ def test_the_memory_is_cut_and_the_encoder_gets_nothing(visit):
     expect(panel.locator("[data-block='figure reaching'] .pg-caption")).to_contain_text("After step")
     eventually(page, lambda: drawn_from(page, "reaching")["customdata"][-1], lambda last: last == "0")
     expect(panel.locator("[data-block='figure reaching'] .pg-caption")).to_contain_text(re.compile("exactly 0 arrives"))
-    expect(panel.locator("[data-block='choice live'] [aria-pressed='true']")).to_have_text(words("health.memory_cut"))
+    expect(panel.locator("[data-block='choice live'] [aria-pressed='true']")).to_have_text(words("diagnostics.memory_cut"))
 
     page.locator("#pg-stop").click()
     has_status(page, "stopped")

@@ -12,13 +12,13 @@ LONG = "abcdefghijklmnopqrst"  # longer than any word in training
 
 @pytest.mark.slow
 def test_two_lives_and_one_correction(visit):
-    page = visit(link(text=LONG, tab="lives"))
-    panel = page.locator("#pg-panel-lives")
+    page = visit(link(text=LONG, tab="teacher_forcing"))
+    panel = page.locator("#pg-panel-teacher_forcing")
     drawn(panel)
     lanes = panel.locator(".pg-lane")
     expect(lanes).to_have_count(2)
     expect(panel.locator("[data-block='text caption']")).to_contain_text("They part at step 1")
-    expect(panel.locator(".pg-parts td.parted")).to_have_text(words("lives.parts_here"))
+    expect(panel.locator(".pg-parts td.parted")).to_have_text(words("teacher_forcing.parts_here"))
     free = panel.locator("tbody").nth(1)
     wrote = free.locator("tr.says .pg-chip")
     expect(wrote.first).to_have_class("pg-chip wrong")
@@ -26,7 +26,7 @@ def test_two_lives_and_one_correction(visit):
 
     panel.locator("[data-block='choice fix'] button", has_text=LONG[-1]).last.click()
     expect(lanes).to_have_count(3)
-    expect(lanes.nth(2)).to_contain_text(words("lives.corrected"))
+    expect(lanes.nth(2)).to_contain_text(words("teacher_forcing.corrected"))
     expect(panel.locator("tbody").nth(2).locator("tr.says .pg-chip.fixed")).to_have_text(LONG[-1])
     expect(wrote).to_have_text(before)  # what it wrote by itself stays as it was
     assert "fix=0%3A" in page.evaluate("location.search")
@@ -38,4 +38,4 @@ def test_two_lives_and_one_correction(visit):
     expect(lens.locator(".annotation-text").first).to_be_visible()
     expect(panel.locator("[data-block='figure lens'] .pg-caption")).to_contain_text("layer")
     again = visit(page.evaluate("location.search"))
-    expect(again.locator("#pg-panel-lives .pg-lane")).to_have_count(3)
+    expect(again.locator("#pg-panel-teacher_forcing .pg-lane")).to_have_count(3)

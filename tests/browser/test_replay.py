@@ -38,7 +38,7 @@ def test_scrub_the_replay(visit):
 
     replay.fill("0")
     has_address(page, step="0")
-    learn = page.locator("#pg-panel-learn")
+    learn = page.locator("#pg-panel-training")
     expect(learn).to_have_attribute("data-step", "0")
     expect(page.locator("#pg-result .pg-verdict.wrong")).to_be_visible()
     expect(output(page)).not_to_have_text(RIGHT)

@@ -15,8 +15,8 @@ DRAWN = re.compile("[1-9]")
 
 @pytest.mark.slow
 def test_scores_then_vectors(visit):
-    page = visit(link(run="sort", tab="evaluate"))
-    panel = page.locator("#pg-panel-evaluate")
+    page = visit(link(run="sort", tab="evaluation"))
+    panel = page.locator("#pg-panel-evaluation")
     drawn(panel)
     rows = panel.locator("[data-block='table scores'] tbody tr")
     expect(rows).to_have_count(5)
@@ -62,16 +62,16 @@ def test_scores_then_vectors(visit):
 
 @pytest.mark.slow
 def test_a_long_exam_shows_how_far_it_is_and_stops_when_the_tab_is_left(visit):
-    half = [{"kind": "progress", "id": "progress", "done": 50, "all": 100, "label": words("evaluate.trying", tried=50, asked=100)}]
+    half = [{"kind": "progress", "id": "progress", "done": 50, "all": 100, "label": words("evaluation.trying", tried=50, asked=100)}]
     endless = json.dumps({"step": 1, "uses": [], "more": True, "blocks": half})
 
     def answer(route: Route) -> None:
         route.fulfill(status=200, content_type="application/json", body=endless)
 
-    page = visit(link(run="sort", tab="evaluate"), route=("**/panel/reach*", answer))
-    bar = page.locator("#pg-panel-evaluate .pg-progress progress")
+    page = visit(link(run="sort", tab="evaluation"), route=("**/panel/reach*", answer))
+    bar = page.locator("#pg-panel-evaluation .pg-progress progress")
     expect(bar).to_have_attribute("value", "50")
-    expect(page.locator("#pg-panel-evaluate .pg-progress")).to_have_text("50 of 100 sentences tried …")
+    expect(page.locator("#pg-panel-evaluation .pg-progress")).to_have_text("50 of 100 sentences tried …")
     later = page.locator("[data-block='later reach']")
     expect(later).to_have_attribute("aria-busy", "true")
     tab(page, "Learn")

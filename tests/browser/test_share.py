@@ -162,6 +162,6 @@ def test_bad_link(visit):
         expect(notices).to_contain_text(words("runs.unknown") if name == "run" else f"“{name}” can't be “{value}”")
     expect(source(page)).to_have_text([*good["text"]])
     expect(page.locator("#pg-sentence")).to_have_value(good["text"])
-    expect(page.locator("#pg-tab-learn-button")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#pg-tab-training-button")).to_have_attribute("aria-selected", "true")
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
     has_address(page, **dict.fromkeys(bad) | {"n_heads": "2", "text": good["text"], "run": "reverse"})

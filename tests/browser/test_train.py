@@ -36,7 +36,7 @@ def test_first_look(page: Page):
     cross = figure(page, "learn-cross")
     expect(cross.locator(".xtick text")).to_have_text([*sentence, "<eos>"])
     expect(cross.locator(".ytick text")).to_have_text([*sentence[::-1], "<eos>"])
-    drawn(page.locator("#pg-panel-learn"))
+    drawn(page.locator("#pg-panel-training"))
     cells = drawn_from(page, "learn-cross")["z"]
     assert len(cells) == len(cells[0]) == len(sentence) + 1
     assert all(abs(sum(row) - 1) < 0.02 for row in cells)
@@ -69,7 +69,7 @@ def test_train_and_watch(visit):
     run = train(page)
     has_address(page, run=run, tab=None)
     has_status(page, "done")
-    expect(page.locator("#pg-panel-learn")).to_have_attribute("data-run", run)
+    expect(page.locator("#pg-panel-training")).to_have_attribute("data-run", run)
     expect(page.locator("#pg-status")).to_contain_text("100.0 % right")
 
     probes = page.locator(".pg-probes tr")

@@ -8,32 +8,32 @@ from playground.inspection import diagnostics
 
 
 def test_largest_and_smallest():
-    key, said = diagnostics.extremes({"a": 0.5, "b": 2.0, "c": 0.1}, "health.gradient")
-    assert key == "health.gradient"
+    key, said = diagnostics.extremes({"a": 0.5, "b": 2.0, "c": 0.1}, "diagnostics.gradient")
+    assert key == "diagnostics.gradient"
     assert (said["most"], said["largest"], said["least"], said["smallest"], said["times"]) == ("b", 2.0, "c", 0.1, "20")
 
 
 def test_what_is_exactly_0_is_said_apart():
-    key, said = diagnostics.extremes({"a": 0.0, "b": 2.0, "c": 0.0}, "health.gradient")
-    assert key == "health.gradient_zero"
+    key, said = diagnostics.extremes({"a": 0.0, "b": 2.0, "c": 0.0}, "diagnostics.gradient")
+    assert key == "diagnostics.gradient_zero"
     assert (said["zeros"], said["most"], said["least"]) == (2, "b", "b")
-    assert diagnostics.extremes({"a": 0.0}, "health.update").key == "health.update_none"
+    assert diagnostics.extremes({"a": 0.0}, "diagnostics.update").key == "diagnostics.update_none"
 
 
 def test_dead_units_are_counted():
     key, said = diagnostics.dead({"a": 0.25, "b": 0.5}, units=8)
-    assert key == "health.dead"
+    assert key == "diagnostics.dead"
     assert (said["count"], said["all"], said["most"], said["there"]) == (6, "16", "b", 4)
     assert diagnostics.dead({"a": 0.0}, units=1024).values["all"] == "1,024"
-    assert diagnostics.dead({"a": 0.0}, units=8).key == "health.dead_none"
+    assert diagnostics.dead({"a": 0.0}, units=8).key == "diagnostics.dead_none"
 
 
 def test_the_sharpest_and_the_most_even_head():
     key, said = diagnostics.spread({"a": [0.5, 0.2], "b": [0.9, math.nan]})
-    assert key == "health.entropy"
+    assert key == "diagnostics.entropy"
     assert (said["least"], said["sharp_head"], said["smallest"]) == ("a", 2, 0.2)
     assert (said["most"], said["head"], said["largest"]) == ("b", 1, 0.9)
-    assert diagnostics.spread({"a": [math.nan]}).key == "health.entropy_none"
+    assert diagnostics.spread({"a": [math.nan]}).key == "diagnostics.entropy_none"
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_the_sharpest_and_the_most_even_head():
 )
 def test_the_course_of_a_curve(values, key, more):
     fact = diagnostics.course([10, 1500, 2000], values)
-    assert fact.key == f"health.{key}"
+    assert fact.key == f"diagnostics.{key}"
     assert fact.values.items() >= more.items()
 
 

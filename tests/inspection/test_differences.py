@@ -34,19 +34,19 @@ def test_what_is_not_marked_is_the_same_on_both_sides(before, after):
 
 
 def test_what_was_written():
-    assert differences.written([4, 5, 2], (4, 5, 2)) == ("whatif.same", {})
+    assert differences.written([4, 5, 2], (4, 5, 2)) == ("interventions.same", {})
     key, values = differences.written([4, 5, 6, 2], [4, 6, 2])
-    assert (key, values) == ("whatif.different", {"gone": 1, "tokens": 4, "new": 0, "other": 3, "step": 2})
+    assert (key, values) == ("interventions.different", {"gone": 1, "tokens": 4, "new": 0, "other": 3, "step": 2})
     assert differences.written([4, 5], [4, 5, 6]).values["step"] == 3
 
 
 def test_the_probability_that_moved_most():
     names = ["a", "b", "c"]
     assert differences.moved([0.9, 0.8, 0.5], [0.85, 0.1, 0.7], names) == (
-        "whatif.fell", {"token": "b", "step": 2, "before": 0.8, "after": 0.1},
+        "interventions.fell", {"token": "b", "step": 2, "before": 0.8, "after": 0.1},
     )  # fmt: skip
-    assert differences.moved([0.1, 0.2, 0.3], [0.1, 0.2, 0.9], names).key == "whatif.rose"
-    assert differences.moved([0.1, 0.2, 0.3], [0.104, 0.2, 0.3], names) == ("whatif.unmoved", {})
+    assert differences.moved([0.1, 0.2, 0.3], [0.1, 0.2, 0.9], names).key == "interventions.rose"
+    assert differences.moved([0.1, 0.2, 0.3], [0.104, 0.2, 0.3], names) == ("interventions.unmoved", {})
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_probability_that_moved_most():
 )
 def test_what_heads_are_worth(lost, whole, keys):
     facts = differences.importance(lost, whole)
-    assert [fact.key for fact in facts] == [f"whatif.{key}" for key in keys]
+    assert [fact.key for fact in facts] == [f"interventions.{key}" for key in keys]
     values = {name: value for fact in facts for name, value in fact.values.items()}
     if "costs_most" in keys:
         assert (values["head"], values["points"]) == ("a", "41")

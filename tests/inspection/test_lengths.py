@@ -42,7 +42,7 @@ def test_it_is_as_wide_as_the_longest():
 
 
 def keys(shares, trained):
-    return [fact.key.removeprefix("evaluate.lengths_") for fact in exact_facts(of(shares), trained)]
+    return [fact.key.removeprefix("evaluation.lengths_") for fact in exact_facts(of(shares), trained)]
 
 
 def test_what_is_said_of_lengths():
@@ -66,7 +66,7 @@ def test_the_numbers_in_the_sentences():
     assert exact_facts(of([1, None, 1, None, 1]), (1, 5))[1].values == {"lengths": "2, 4"}
     assert exact_facts(of([1, *[None] * 9, 1]), (1, 11))[1].values == {"lengths": "2, 3, 4, 5, 6, 7 …"}
     assert line_fact(of([1, 0.5, 0.4]), (1, 2)).values == {"percent": 75, "low": 1, "high": 2, "length": 3, "next": 40}
-    assert line_fact(of([1, 0.5]), (1, 2)).key == "evaluate.line_end"
+    assert line_fact(of([1, 0.5]), (1, 2)).key == "evaluation.line_end"
 
 
 def test_token_by_token():
@@ -74,8 +74,8 @@ def test_token_by_token():
     inside, hardest = token_facts(found, (1, 2))
     assert inside.values == {"percent": 100, "beyond": 88, "low": 1, "high": 2}  # of 4 tokens of each half, one is wrong
     assert hardest.values == {"length": 3, "place": 1, "percent": 50}
-    assert [fact.key for fact in token_facts(of([1, 1, 1]), (1, 2))] == ["evaluate.tokens_beyond"]
-    assert [fact.key for fact in token_facts(of([1, 1]), (1, 2))] == ["evaluate.tokens_trained"]
+    assert [fact.key for fact in token_facts(of([1, 1, 1]), (1, 2))] == ["evaluation.tokens_beyond"]
+    assert [fact.key for fact in token_facts(of([1, 1]), (1, 2))] == ["evaluation.tokens_trained"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

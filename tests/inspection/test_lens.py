@@ -57,5 +57,5 @@ def test_a_step_is_decided_where_the_final_token_comes_to_stay():
     said = rows_saying("0120", "1122", "1120")
     #                  step 0: from row 1; step 1: from the start; step 2: from the start; step 3: was there, left, came back at the end
     assert lens.decided(said).tolist() == [1, 0, 0, 2]
-    assert lens.facts(said) == ("lives.lens_embedding", {"layer": 0, "steps": 2, "all": 4, "early": 2})
+    assert lens.facts(said) == ("teacher_forcing.lens_embedding", {"layer": 0, "steps": 2, "all": 4, "early": 2})
     assert lens.facts(rows_saying("33", "00", "00")).values == {"layer": 1, "steps": 2, "all": 2, "early": 0}

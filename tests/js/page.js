@@ -141,7 +141,7 @@ class Store extends Map {
 /** What the head of the page says: a few fields of the cursor, declared as playground/cursor.py declares them, and two languages. */
 export const KNOWN = {
   cursor: {
-    defaults: { run: "", step: "", text: "", tab: "learn", part: "cross", layer: "", head: "", q: "", k: "", lang: "", lab: "", guess: "" },
+    defaults: { run: "", step: "", text: "", tab: "training", part: "cross", layer: "", head: "", q: "", k: "", lang: "", lab: "", guess: "" },
     resets: { run: ["step", "text", "layer", "head", "q", "k"], text: ["q", "k"], part: ["layer", "head", "q", "k"], lab: ["guess"] },
     personal: ["guess"], max_text: 2000, former_names: {}, former_values: {},
   },

@@ -16,7 +16,7 @@ const nobody = { rest: { card: null } }; // before the run on screen is known
 
 test("at: a value, any value, any that ends so", () => {
   assert.ok(done({ at: { tab: "map" } }));
-  assert.ok(!done({ at: { tab: "learn" } }));
+  assert.ok(!done({ at: { tab: "training" } }));
   assert.ok(!done({ at: { tab: "map", stage: "*" } }));
   assert.ok(done({ at: { stage: "*" } }, { cursor: { stage: "memory" } }));
   assert.ok(done({ at: { stage: "*.weights" } }, { cursor: { stage: "decoder.0.cross_attention.weights" } }));
@@ -77,13 +77,13 @@ test("guess, read, sees: what other parts of the page know", () => {
 
 test("all of it has to hold at once", () => {
   const when = { at: { tab: "map" }, mine: true }, card = { mine: true };
-  assert.deepEqual([done(when), done(when, { card }), done(when, { card, cursor: { tab: "learn" } })], [false, true, false]);
+  assert.deepEqual([done(when), done(when, { card }), done(when, { card, cursor: { tab: "training" } })], [false, true, false]);
 });
 
 test("different: so many values one after another, each while the rest held", () => {
   const seen = new Set(), when = { at: { tab: "map" }, different: [["shift"], 3] };
   const at = (shift, tab = "map") => done(when, { cursor: { shift, tab } }, seen);
-  assert.deepEqual([at("3"), at("3"), at("4"), at("5", "learn"), at("4"), at("6")], [false, false, false, false, false, true]);
+  assert.deepEqual([at("3"), at("3"), at("4"), at("5", "training"), at("4"), at("6")], [false, false, false, false, false, true]);
   assert.ok(at("3")); // once done it stays done as long as the rest holds
 });
 

@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 test("fields take what the link says, and their defaults where it says nothing", async () => {
   const { cursor } = await opened("?q=3&part=decoder&tab=");
-  assert.deepEqual([cursor.q, cursor.part, cursor.tab, cursor.k], ["3", "decoder", "learn", ""]);
+  assert.deepEqual([cursor.q, cursor.part, cursor.tab, cursor.k], ["3", "decoder", "training", ""]);
   assert.deepEqual(Object.keys(cursor), Object.keys(KNOWN.cursor.defaults));
 });
 

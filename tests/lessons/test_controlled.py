@@ -23,6 +23,7 @@ from tests.variants.varied import SRC, TGT, beside
 BENCHES = [name for name, lab in LABS.items() if isinstance(lab, ControlledExperiment)]
 TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=4, batch_size=4, validation_size=10, eval_every=2)
 
+
 def made_up(**arms: list[float]) -> dict[str, list[Result]]:
     """Results with these shares of right sentences, one for each seed."""
     return {arm: [Result(arm, seed, None, {}, {"exact": share}) for seed, share in enumerate(found, 1)] for arm, found in arms.items()}
@@ -33,7 +34,7 @@ def measured(**arms: dict[str, float]) -> dict[str, list[Result]]:
 
 
 def test_a_whole_experiment_on_the_command_lines_way():
-    bench = replace(LABS["leak_source"], base=TINY)
+    bench = replace(LABS["bug_source"], base=TINY)
     outcome = bench.outcome(2)
     assert outcome.answer in bench.guesses
     assert json.loads(json.dumps(dict(outcome.numbers), allow_nan=False)) == dict(outcome.numbers)
@@ -185,5 +186,5 @@ def test_a_mystery_is_one_of_all_bugs_and_its_runs_keep_the_secret():
         assert run.experiment.model.variant == bugs.bug_of(number)
         assert mystery.recognise(run) == ("broken", number)
         assert mystery.judge({"right": [], "broken": [Result("broken", number, run, {}, {})]}) == bugs.bug_of(number)
-    assert all(leak.arms["broken"]["variant"] in BUGS for leak in bugs.LEAKS if leak.arms)
-    assert {leak.arms["broken"]["variant"] for leak in bugs.LEAKS if leak.arms} == set(BUGS)  # every bug has a leak of its own
+    assert all(lab.arms["broken"]["variant"] in BUGS for lab in bugs.BUG_LABS if lab.arms)
+    assert {lab.arms["broken"]["variant"] for lab in bugs.BUG_LABS if lab.arms} == set(BUGS)  # every bug has a lab of its own

@@ -28,28 +28,28 @@ CURSOR = {name: field.default for name, field in FIELDS.items()}
 RULES = ROOT.parent / "tests" / "js" / "ask_rules.js"
 STEPS = [(lesson, step) for lesson in LESSONS for step in lesson.steps]
 DONE = {  # a step: what a student does after its button was pressed, one thing after another, and what of all this may not be otherwise
-    "attention heads": ([{"layer": "1", "head": "1"}, {"head": "2"}, {"layer": "2"}], {"tab": "whatif"}),
-    "attention cell": ([{"q": "2", "k": "0"}], {"tab": "lives", "q": "", "k": ""}),
-    "tokens own": ([{"sentence": {"own"}}, {"sees": {PIECES}}], {"tab": "learn", "sentence": {"unknown", "wrong"}}),
-    "tokens unknown": ([{"sentence": {"own", "unknown"}}, {"sees": {PIECES}}], {"tab": "learn", "sentence": {"own", "wrong"}}),
-    "weight worked": ([{"row": "2", "col": "0"}], {"tab": "learn", "stage": "decoder.0.cross_attention.scores", "row": "", "col": ""}),
-    "weight product": ([{"q": "2", "k": "0"}, {"view": "product"}], {"tab": "learn", "view": "lines", "q": "", "k": ""}),
-    "heads parts": ([{"part": "encoder"}, {"part": "decoder"}], {"tab": "learn"}),
+    "attention heads": ([{"layer": "1", "head": "1"}, {"head": "2"}, {"layer": "2"}], {"tab": "interventions"}),
+    "attention cell": ([{"q": "2", "k": "0"}], {"tab": "teacher_forcing", "q": "", "k": ""}),
+    "tokens own": ([{"sentence": {"own"}}, {"sees": {PIECES}}], {"tab": "training", "sentence": {"unknown", "wrong"}}),
+    "tokens unknown": ([{"sentence": {"own", "unknown"}}, {"sees": {PIECES}}], {"tab": "training", "sentence": {"own", "wrong"}}),
+    "weight worked": ([{"row": "2", "col": "0"}], {"tab": "training", "stage": "decoder.0.cross_attention.scores", "row": "", "col": ""}),
+    "weight product": ([{"q": "2", "k": "0"}, {"view": "product"}], {"tab": "training", "view": "lines", "q": "", "k": ""}),
+    "heads parts": ([{"part": "encoder"}, {"part": "decoder"}], {"tab": "training"}),
     "heads off": ([{"off": "c1.1"}, {"off": "c1.1_c1.2"}, {"off": "c1.2"}], {"tab": "attention"}),
-    "order shift": ([{"shift": "4"}, {"shift": "9"}], {"tab": "learn", "pos": "waves"}),
+    "order shift": ([{"shift": "4"}, {"shift": "9"}], {"tab": "training", "pos": "waves"}),
     "order none": ([{"mine": True, "settings": {"positions": "none"}}, {"steps": 60}], {"mine": False, "settings": {}, "steps": 59}),
     "masks kinds": ([{"mask": "padding"}, {"mask": "causal"}], {"tab": "attention"}),
-    "masks future": ([{"q": "1", "k": "2"}], {"tab": "lives", "part": "encoder", "q": "2", "k": "1"}),
-    "layers sum": ([{"row": "0", "col": "3"}], {"tab": "learn", "stage": "encoder.0.feed_forward.W_2", "row": "", "col": ""}),
-    "layers gauges": ([{"gauge": "activation"}, {"gauge": "entropy"}], {"tab": "learn"}),
+    "masks future": ([{"q": "1", "k": "2"}], {"tab": "teacher_forcing", "part": "encoder", "q": "2", "k": "1"}),
+    "layers sum": ([{"row": "0", "col": "3"}], {"tab": "training", "stage": "encoder.0.feed_forward.W_2", "row": "", "col": ""}),
+    "layers gauges": ([{"gauge": "activation"}, {"gauge": "entropy"}], {"tab": "training"}),
     "training train": ([{"mine": True}, {"exact": 0.9}], {"mine": False, "exact": 0.89}),
     "training replay": ([{"step": step} for step in ("1", "2", "4", "8")], {"tab": "attention"}),
-    "lives wrong": ([{"sentence": {"wrong"}}], {"tab": "learn", "step": "8", "sentence": {"own", "unknown"}}),
-    "lives fix": ([{"fix": "2:7"}, {"sees": {".pg-lanes .fixed.right"}}], {"tab": "whatif", "fix": ""}),
+    "teacher_forcing wrong": ([{"sentence": {"wrong"}}], {"tab": "training", "step": "8", "sentence": {"own", "unknown"}}),
+    "teacher_forcing fix": ([{"fix": "2:7"}, {"sees": {".pg-lanes .fixed.right"}}], {"tab": "interventions", "fix": ""}),
     "steering rate": ([{"mine": True}, {"live": {"learning_rate"}}], {"mine": False, "live": {"clip"}}),
     "steering fork": ([{"mine": True, "forked": True}], {"mine": False, "forked": False}),
-    "decoding beam": ([{"beam": "1"}, {"beam": "2"}], {"tab": "learn", "method": "sample"}),
-    "decoding sample": ([{"draw": "2"}, {"draw": "3"}, {"temperature": "2"}], {"tab": "learn", "method": "beam"}),
+    "decoding beam": ([{"beam": "1"}, {"beam": "2"}], {"tab": "training", "method": "sample"}),
+    "decoding sample": ([{"draw": "2"}, {"draw": "3"}, {"temperature": "2"}], {"tab": "training", "method": "beam"}),
     "own read": ([{"read": True}], {"tab": "translate", "read": False}),
     "own train": ([{"mine": True, "settings": {"task": "own"}}, {"steps": 30}], {"mine": False, "settings": {}, "steps": 29}),
     "own try": (
@@ -198,7 +198,7 @@ def test_every_place_and_field_exists(lesson, step):
     asked = step.when.get("at", {})
     assert {*step.to, *asked, *step.when.get("different", ((),))[0]} <= CURSOR.keys()
     for fields in (step.to, asked):
-        assert fields.get("tab", "learn") in TABS
+        assert fields.get("tab", "training") in TABS
     for name, value in [*step.to.items(), *asked.items()]:
         assert not value or can_be(name, value), (name, value)
     for name, value in [*(step.knobs or {}).items(), *step.when.get("settings", {}).items()]:

@@ -122,7 +122,7 @@ def test_its_guesses_are_what_its_judge_can_say(name):
     assert {judged(name, drawn(name, dice)) for _ in range(150)} == set(LABS[name].guesses)
 
 
-@pytest.mark.parametrize("name", [name for name in TOLD_APART if LABS[name].kind == "bench"])
+@pytest.mark.parametrize("name", [name for name in TOLD_APART if LABS[name].kind == "ablation"])
 def test_its_judge_goes_by_nothing_else(name):
     dice, by = np.random.default_rng(2), LABS[name].judged
     for _ in range(50):
@@ -133,7 +133,7 @@ def test_its_judge_goes_by_nothing_else(name):
 @EVERY
 def test_a_bug_is_seen_by_two_meters_and_a_question_by_one(name):
     lab = LABS[name]
-    assert lab.measures == (("token_accuracy", "exact_match") if lab.kind == "leak" else ("exact_match",))
+    assert lab.measures == (("token_accuracy", "exact_match") if lab.kind == "bug" else ("exact_match",))
     assert lab.is_mystery == (lab.arms_of(1) != lab.arms_of(2))
 
 

@@ -13,7 +13,7 @@ from playground.lessons.labs import LABS, get
 from playground.words import LANGUAGES, entries, known
 
 SEEDS = (1, 2, 3)
-TENSORS = [name for name, lab in LABS.items() if lab.kind == "tensors"]  # the others train: see test_bench.py
+TENSORS = [name for name, lab in LABS.items() if lab.kind == "worked_example"]  # the others train: see test_bench.py
 
 
 def variants(lab):

@@ -204,7 +204,7 @@ def test_an_empty_split_and_an_empty_question_are_refused(reader):
     run = alone(tiny(task="beer", steps=5))[0]
     with pytest.raises(Refusal) as error:
         scores(reader, CORPORA, run, None, "harder")
-    assert error.value.key == "evaluate.no_sentences"
+    assert error.value.key == "evaluation.no_sentences"
     with pytest.raises(ValueError):
         time_slices.in_slices(reader, run, None, ("nothing",), [], lambda model, part: part)
 

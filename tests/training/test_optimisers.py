@@ -29,7 +29,7 @@ def test_every_parameter_is_moved_by_exactly_one_part(positions, share):
     assert by_muon == {name for name in optimiser.names.values() if ".W_" in name and name.endswith("weight")}
 
 
-@pytest.mark.parametrize(("kind", "twin"), [("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW)])
+@pytest.mark.parametrize(("kind", "nn_transformer"), [("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW)])
 def test_adam_is_torchs_with_the_knobs_of_the_config(kind, twin):
     ours, theirs = model_of(), model_of()
     optimiser = Optimiser(TrainingConfig(optimiser=kind, beta1=0.8, beta2=0.9, weight_decay=0.1), ours)

@@ -34,12 +34,12 @@ def run(site):
 def test_sentences_that_go_wrong_are_not_offered_of_a_model_that_changes(site, run):
     """The next moment others go wrong; a kept step has its own, once nothing moves."""
     end = time.monotonic() + 60
-    while "error" in (panel := site.panel("lives", run=run.id)):  # until its first step
+    while "error" in (panel := site.panel("teacher_forcing", run=run.id)):  # until its first step
         assert time.monotonic() < end, panel
     ids = {block["id"] for block in panel["blocks"]}
     assert "lanes" in ids
     assert not ids & {"wrong", "none-wrong"}
-    ids = {block["id"] for block in site.panel("lives", run=run.id, step=0)["blocks"]}
+    ids = {block["id"] for block in site.panel("teacher_forcing", run=run.id, step=0)["blocks"]}
     assert ids & {"wrong", "none-wrong"}
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from playground.config import KNOBS, Experiment, default, limits
-from playground.cursor import FIELDS, MAX_TEXT, Number, Text
+from playground.cursor import FIELDS, FORMER_VALUES, MAX_TEXT, Number, Text
 from playground.ui import links
 from playground.ui.controls import CONTROLLED
 from playground.words import say
@@ -78,7 +78,8 @@ def test_each_gets_its_sentence(site, name, value):
 def test_old_links_still_work(site):
     """Of every field a value as the page wrote it before fields were declared."""
     query = {
-        "run": "reverse", "step": "12", "text": "hello", "tab": "whatif", "part": "decoder", "layer": "2", "head": "4", "q": "0", "k": "16",
+        "run": "reverse", "step": "12", "text": "hello", "tab": "interventions", "part": "decoder", "layer": "2", "head": "4", "q": "0",
+        "k": "16",
         "lang": "zh", "method": "sample", "beam": "10", "penalty": "0.6", "temperature": "0.1", "draw": "7", "top_k": "5", "top_p": "0.95",
         "prefix": "zy", "cache": "off", "target": "reference", "view": "rollout", "measure": "entropy", "fix": "3:17", "force": "abc",
         "change": "row", "off": "c1.3_e2.1", "squeeze": "mean", "cells": "c2.3_q1_k4-0.55_x6", "stage": "decoder.1.cross_attention.weights",
@@ -90,6 +91,14 @@ def test_old_links_still_work(site):
     }  # fmt: skip
     assert query.keys() == FIELDS.keys()
     assert links.read(site.runs, query)[1] == {}
+
+
+@pytest.mark.parametrize(("name", "former"), [(name, former) for name, values in FORMER_VALUES.items() for former in values])
+def test_what_was_called_otherwise_before_is_what_it_is_called_now(site, name, former):
+    now = FORMER_VALUES[name][former]
+    assert former != now
+    assert links.read(site.runs, {name: former}) == links.read(site.runs, {name: now})
+    assert links.read(site.runs, {name: now})[1] == {}
 
 
 @QUICK

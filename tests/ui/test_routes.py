@@ -31,7 +31,7 @@ def blocks_of(blocks: list[dict]):
         yield from blocks_of(block.get("blocks", []))
 
 
-DRAWN_OTHERWISE = ("data", "map", "evaluate", "course", "labs")  # a table, a drawing of its own, parts that come one after another, cards
+DRAWN_OTHERWISE = ("data", "map", "evaluation", "course", "labs")  # a table, a drawing of its own, parts that come one after another, cards
 
 
 def numbers_of(value):
@@ -216,7 +216,7 @@ def test_the_page_names_no_other_host(site):
 def test_the_curves_can_be_taken_home(site, language):
     """What the Training tab offers is the run's history, to the last bit."""
     history = site.runs.get("sort").history
-    found = next(block for block in blocks_of(site.panel("learn", run="sort", lang=language)["blocks"]) if block["kind"] == "downloads")
+    found = next(block for block in blocks_of(site.panel("training", run="sort", lang=language)["blocks"]) if block["kind"] == "downloads")
     files = {file["query"]["table"]: site.get(found["path"], lang=language, **file["query"]) for file in found["files"]}
     for name, frame in (("steps", history.frame()), ("validations", history.validation_frame())):
         assert files[name].headers["content-disposition"] == f'attachment; filename="sort-{name}.csv"'
@@ -233,7 +233,7 @@ def test_a_qr_code_is_a_picture(site):
 
 
 def test_boot_says_what_of_a_link_is_ignored(site):
-    answer = site.get("boot", d_model="65", n_heads="8", tab="learn").json()
+    answer = site.get("boot", d_model="65", n_heads="8", tab="training").json()
     assert "d_model" in answer["notice"]
     assert "65" in answer["notice"]
     assert site.get("boot", n_heads="8").json()["notice"] in (None, "")

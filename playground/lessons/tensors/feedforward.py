@@ -91,7 +91,7 @@ def run(seed: int, kernel: int) -> Outcome:
 
 LAB = Lab(
     "feedforward",
-    "tensors",
+    "worked_example",
     ("one", "neighbours", "all"),
     run,
     (FeedForward, convolutions, kernel_of, reach),

@@ -129,7 +129,7 @@ def _smoothing(tgt_out: Tensor, eps: float, losses: tuple[float, ...]) -> tuple[
 
 LAB = Lab(
     "loss",
-    "tensors",
+    "worked_example",
     ("larger", "same", "smaller"),
     run,
     (surprise, learn, means, renamed, smoothed, by_hand, cross_entropy),

@@ -136,7 +136,7 @@ def _tokens(ids: Tensor) -> tuple[str, ...]:
 
 LAB = Lab(
     "masks",
-    "tensors",
+    "worked_example",
     ("all", "some", "nothing"),
     run,
     (padded, valid, outer, future, filled, padding_mask, causal_mask, target_mask, scaled_dot_product_attention),

@@ -194,8 +194,8 @@ def run(seed: int) -> Outcome:
 
 
 LAB = Lab(
-    "twin",
-    "tensors",
+    "nn_transformer",
+    "worked_example",
     ("identical", "rounding", "apart"),
     run,
     (arguments, attention_pairs, layer_pairs, plain_pairs, as_nn_transformer, their_masks, apart, slips, Watch, given_weights),

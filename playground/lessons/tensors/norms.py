@@ -103,10 +103,10 @@ def run(seed: int, norm: str) -> Outcome:
 
 LAB = Lab(
     "norms",
-    "tensors",
+    "worked_example",
     ("neither", "layer", "batch", "both"),
     run,
     (normalised, company, neighbours, moved, through_linear),
     (Control("norm", ("layer", "batch"), "layer"),),
-    next=("residuals", "twin"),
+    next=("residuals", "nn_transformer"),
 )

@@ -140,7 +140,7 @@ def _beyond(seed: int, k: int) -> Lines:
 
 LAB = Lab(
     "positions",
-    "tensors",
+    "worked_example",
     ("one", "nearly", "each"),
     run,
     (div_term, as_power, by_columns, sinusoids, rotation, missed, padding_matters, learned),

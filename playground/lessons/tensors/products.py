@@ -83,7 +83,7 @@ def run(seed: int, n_heads: int) -> Outcome:
 
 LAB = Lab(
     "products",
-    "tensors",
+    "worked_example",
     ("tokens", "model", "head"),
     run,
     (scores, merged, learned, MultiHeadAttention.split),

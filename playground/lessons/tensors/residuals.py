@@ -105,7 +105,7 @@ def run(seed: int, weights: str, norm: str) -> Outcome:
 
 LAB = Lab(
     "residuals",
-    "tensors",
+    "worked_example",
     ("more", "same", "some", "hardly"),
     run,
     (Residual, FeedForward, layer, reaching, distance, practise),

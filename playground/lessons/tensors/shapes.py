@@ -126,7 +126,7 @@ def _listed(found: Tensor) -> str:
 
 LAB = Lab(
     "shapes",
-    "tensors",
+    "worked_example",
     ("same", "order", "mixed"),
     run,
     (viewed, MultiHeadAttention.split, MultiHeadAttention.concat, refusal, by_loop, chunked, angles),

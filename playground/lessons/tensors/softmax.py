@@ -71,7 +71,7 @@ def run(seed: int, factor: float) -> Outcome:
 
 LAB = Lab(
     "softmax",
-    "tensors",
+    "worked_example",
     ("grows", "stays", "vanishes"),
     run,
     (softmax, jacobian, steepest, variances),

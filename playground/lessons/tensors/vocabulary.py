@@ -83,7 +83,7 @@ def run(seed: int) -> Outcome:
 
 LAB = Lab(
     "vocabulary",
-    "tensors",
+    "worked_example",
     ("lower", "same", "higher"),
     run,
     (one_hot, log_softmax, repeated, loss),

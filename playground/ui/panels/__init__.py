@@ -32,18 +32,18 @@ from playground.ui.view import View
 
 PANELS: dict[str, Callable[[View], dict]] = {
     "sentence": sentence.panel,
-    "learn": training.panel,
+    "training": training.panel,
     "translate": translate.panel,
     "map": map.panel,
-    "lives": teacher_forcing.panel,
+    "teacher_forcing": teacher_forcing.panel,
     "attention": attention.panel,
-    "whatif": interventions.panel,
+    "interventions": interventions.panel,
     "masks": masks.panel,
     "positions": positions.panel,
     "data": data.panel,
-    "vectors": embeddings.panel,
-    "health": diagnostics.panel,
-    "evaluate": evaluation.panel,
+    "embeddings": embeddings.panel,
+    "diagnostics": diagnostics.panel,
+    "evaluation": evaluation.panel,
     "course": course.panel,
     "labs": labs.panel,
     "reach": evaluation.reach,
@@ -51,6 +51,6 @@ PANELS: dict[str, Callable[[View], dict]] = {
     "importance": head_importance.importance,
 }
 # What they show follows from the paper's formulas, and would be wrong of a model that was changed on purpose.
-BY_FORMULA = ("map", "lives", "whatif", "masks", "positions", "vectors", "health", "reach", "importance")
+BY_FORMULA = ("map", "teacher_forcing", "interventions", "masks", "positions", "embeddings", "diagnostics", "reach", "importance")
 INSIDE = ("sentence", "reach", "score", "importance")  # parts of the page or of a tab
 TABS = tuple(name for name in PANELS if name not in INSIDE)

@@ -27,12 +27,12 @@ def panel(view: View) -> dict:
     return {
         "step": found.step,
         "blocks": [
-            blocks.text("follow", view.say("health.follow"), css="pg-heading"),
+            blocks.text("follow", view.say("diagnostics.follow"), css="pg-heading"),
             *_memory(view, found),
-            blocks.text("parts", view.say("health.parts"), css="pg-heading"),
+            blocks.text("parts", view.say("diagnostics.parts"), css="pg-heading"),
             *_parts(view, found),
             blocks.text("source", _source(view, found), css="pg-caption"),
-            blocks.text("costs", view.say("health.costs"), css="pg-heading"),
+            blocks.text("costs", view.say("diagnostics.costs"), css="pg-heading"),
             *_costs(view),
             blocks.code("measured", StepDiagnostics),
             blocks.code("formula", sublayers.flops),
@@ -43,8 +43,8 @@ def panel(view: View) -> dict:
 def _source(view: View, found: Diagnostics) -> str:
     """Where the numbers come from."""
     if not found.sentences:
-        return view.say("health.told", step=f"{found.step:,}")
-    said = view.say("health.anew", step=f"{found.step:,}", sentences=found.sentences)
+        return view.say("diagnostics.told", step=f"{found.step:,}")
+    said = view.say("diagnostics.anew", step=f"{found.step:,}", sentences=found.sentences)
     return f"{said} {view.step_note(found.step)}".strip()
 
 
@@ -63,40 +63,40 @@ def _memory(view: View, found: Diagnostics) -> list[dict]:
             pictures.over_training,
             steps,
             np.array([table.column(f"{name}/gradient", 0, len(steps)) for name in REACHING]),
-            [view.say(f"health.reaches_{name}") for name in REACHING],
+            [view.say(f"diagnostics.reaches_{name}") for name in REACHING],
             list(REACHING.values()),
             measure="gradient",
             strong=range(len(REACHING)),
             last=view.run.steps,
             changes=[
-                (after, view.say(f"health.memory_{value}")) for after, knob, value in view.run.history.events if knob == "memory_mode"
+                (after, view.say(f"diagnostics.memory_{value}")) for after, knob, value in view.run.history.events if knob == "memory_mode"
             ],
             step=view.step,
         )
-        shown = [blocks.figure("reaching", picture, " ".join(said), view.say("health.reaching"))]
+        shown = [blocks.figure("reaching", picture, " ".join(said), view.say("diagnostics.reaching"))]
         side = [*_knob(view), *([] if view.run.working else [_three(view)])]
     else:
         shown = [_three(view), blocks.text("reaching-said", " ".join(said), css="pg-caption")]
-        side = [*_knob(view), blocks.text("no-curves", view.say("health.no_curves"), css="pg-caption")]
+        side = [*_knob(view), blocks.text("no-curves", view.say("diagnostics.no_curves"), css="pg-caption")]
     return [blocks.row("memory", blocks.column("shown", *shown), blocks.column("side", *side), css="large-small")]
 
 
 def _changed(view: View) -> list[str]:
     """What was done to the memory in the middle of the run, in the order it was done."""
     events = [(after, value) for after, knob, value in view.run.history.events if knob == "memory_mode"]
-    return [view.say(f"health.changed_{value}", step=f"{after:,}") for after, value in events[-2:]]
+    return [view.say(f"diagnostics.changed_{value}", step=f"{after:,}") for after, value in events[-2:]]
 
 
 def _knob(view: View) -> list[dict]:
     """The live knob of the run on screen; whoever can't turn it is told how they could."""
     run, mine = view.run, view.runs.owns(view.run.id, view.token)
     open_to = mine and (run.unfinished or run.resumable)
-    options = [{"value": value, "label": view.say(f"health.memory_{value}")} for value in limits("memory_mode").choices]
-    knob = blocks.live("live", "memory_mode", view.say("health.knob"), options, run.live["memory_mode"], not open_to)
+    options = [{"value": value, "label": view.say(f"diagnostics.memory_{value}")} for value in limits("memory_mode").choices]
+    knob = blocks.live("live", "memory_mode", view.say("diagnostics.knob"), options, run.live["memory_mode"], not open_to)
     if open_to:
-        return [knob, blocks.text("knob-about", view.say("health.knob_open"), css="pg-caption")]
-    about = blocks.text("knob-about", view.say("health.knob_ended" if mine else "health.knob_not_yours"), css="pg-caption")
-    again = blocks.button("again", "command", view.say("health.again"), command="remake", values={"stay": True})
+        return [knob, blocks.text("knob-about", view.say("diagnostics.knob_open"), css="pg-caption")]
+    about = blocks.text("knob-about", view.say("diagnostics.knob_ended" if mine else "diagnostics.knob_not_yours"), css="pg-caption")
+    again = blocks.button("again", "command", view.say("diagnostics.again"), command="remake", values={"stay": True})
     return [knob, about, again]
 
 
@@ -104,11 +104,15 @@ def _three(view: View) -> dict:
     """The same sentences and parameters with each kind of memory."""
     kinds = runs.recompute(view.reader, view.run, view.step)
     rows = [
-        [view.say(f"health.memory_{memory}"), *(_short(one.numbers[f"{name}/gradient"]) for name in REACHING), f"{one.numbers['loss']:.3f}"]
+        [
+            view.say(f"diagnostics.memory_{memory}"),
+            *(_short(one.numbers[f"{name}/gradient"]) for name in REACHING),
+            f"{one.numbers['loss']:.3f}",
+        ]
         for memory, one in kinds.items()
     ]
-    head = ["", *(view.say(f"health.column_{name}") for name in REACHING), view.say("health.column_loss")]
-    return blocks.table("three", head, rows, view.say("health.three", step=f"{kinds['whole'].step:,}"), rowheads=True)
+    head = ["", *(view.say(f"diagnostics.column_{name}") for name in REACHING), view.say("diagnostics.column_loss")]
+    return blocks.table("three", head, rows, view.say("diagnostics.three", step=f"{kinds['whole'].step:,}"), rowheads=True)
 
 
 # ---- part by part ----
@@ -117,17 +121,15 @@ def _three(view: View) -> dict:
 def _parts(view: View, found: Diagnostics) -> list[dict]:
     gauges = tuple(gauge for gauge in QUANTITIES if gauge != "update" or not found.sentences)
     gauge = view.choice("gauge", gauges)
-    options = [{"value": name, "label": view.say(f"health.gauge_{name}")} for name in gauges]
+    options = [{"value": name, "label": view.say(f"diagnostics.gauge_{name}")} for name in gauges]
     series = _series(view, found, gauge)
     chosen = view.number("route", len(series) - 1) or 0
     course = _course(view, gauge, list(series), chosen)
     now = _now(view, found, gauge, series, chosen if course else None)
-    which = blocks.slider("route", "route", view.say("health.part"), chosen, len(series) - 1, first=1)
+    which = blocks.slider("route", "route", view.say("diagnostics.part"), chosen, len(series) - 1, first=1)
     return [
-        blocks.row(
-            "choose", blocks.choice("gauge", "gauge", view.say("health.gauge"), options, gauge), css="controls"
-        ),
-        blocks.text("gauge-about", view.say(f"health.about_{gauge}"), css="pg-caption"),
+        blocks.row("choose", blocks.choice("gauge", "gauge", view.say("diagnostics.gauge"), options, gauge), css="controls"),
+        blocks.text("gauge-about", view.say(f"diagnostics.about_{gauge}"), css="pg-caption"),
         blocks.row("now-and-course", now, *([blocks.column("over", course, which)] if course else []), css="halves" if course else ""),
     ]
 
@@ -146,15 +148,15 @@ def _now(view: View, found: Diagnostics, gauge: str, series: Mapping[str, np.nda
     """All parts at one step."""
     names, config = [_name(view, route) for route in series], view.run.experiment.model
     room = {"share": None if chosen is None else 2, "gap": 13}
-    title = view.say(f"health.title_{gauge}", step=f"{found.step:,}")
+    title = view.say(f"diagnostics.title_{gauge}", step=f"{found.step:,}")
     if gauge == "entropy":
         picture = view.draw(pictures.evenness, np.stack(list(series.values())), names, **room)
         return blocks.figure("evenness", picture, _say(view, facts.spread({route: row.tolist() for route, row in series.items()})), title)
     values = {route: float(row[0]) for route, row in series.items()}
-    fact = facts.dead(values, config.d_ff) if gauge == "dead" else facts.extremes(values, f"health.{gauge}")
+    fact = facts.dead(values, config.d_ff) if gauge == "dead" else facts.extremes(values, f"diagnostics.{gauge}")
     said = [_say(view, fact)]
     if gauge == "update" and any(values[route] and not found.numbers[f"{route}/gradient"] for route in values):
-        said.append(view.say("health.momentum"))
+        said.append(view.say("diagnostics.momentum"))
     picture = view.draw(
         pictures.parts,
         list(values.values()),
@@ -191,7 +193,7 @@ def _course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> dict |
     )
     name = _name(view, parts[chosen])
     said = f"{name[:1].upper()}{name[1:]}: {_say(view, facts.course(steps, values[chosen].tolist()))}"
-    return blocks.figure("parts-course", picture, said, view.say(f"health.course_{gauge}"))
+    return blocks.figure("parts-course", picture, said, view.say(f"diagnostics.course_{gauge}"))
 
 
 # ---- what it holds and costs ----
@@ -202,11 +204,11 @@ def _costs(view: View) -> list[dict]:
     found = runs.costs(view.reader, view.run, s, t)
     counts = (found.parameters, found.counted_parameters, found.flops, found.counted_flops)
     rows = [[_name(view, route), *(f"{count[route]:,}" for count in counts)] for route in found.parameters]
-    rows.append([view.say("health.sum"), *(f"{sum(count.values()):,}" for count in counts)])
-    head = ["", *(view.say(f"health.column_{name}") for name in ("parameters", "counted", "flops", "counted"))]
+    rows.append([view.say("diagnostics.sum"), *(f"{sum(count.values()):,}" for count in counts)])
+    head = ["", *(view.say(f"diagnostics.column_{name}") for name in ("parameters", "counted", "flops", "counted"))]
     same = found.parameters == found.counted_parameters and found.flops == found.counted_flops
-    said = [view.say("health.lengths", s=s, t=t), _say(view, facts.cost(found.parameters, found.flops))]
-    said.append(view.say("health.agree" if same else "health.disagree"))
+    said = [view.say("diagnostics.lengths", s=s, t=t), _say(view, facts.cost(found.parameters, found.flops))]
+    said.append(view.say("diagnostics.agree" if same else "diagnostics.disagree"))
     return [blocks.table("costs-table", head, rows, rowheads=True), blocks.text("costs-said", " ".join(said), css="pg-caption")]
 
 
@@ -223,7 +225,7 @@ def _say(view: View, fact: Fact) -> str:
 def _name(view: View, route: str) -> str:
     stack, _, rest = route.partition(".")
     layer, _, part = rest.partition(".")
-    return view.say(f"health.part_{stack}_{part}", layer=int(layer) + 1) if part else view.say(f"health.part_{stack}")
+    return view.say(f"diagnostics.part_{stack}_{part}", layer=int(layer) + 1) if part else view.say(f"diagnostics.part_{stack}")
 
 
 def _kind(route: str) -> str:

@@ -17,8 +17,8 @@ def chooser(view: View, found: InterventionResult) -> list[dict]:
     """The head, the step, and a bar for each source token that can be pressed."""
     layer, head, at = _place(view, found)
     return [
-        small_heads(view, "row-heads", view.say("whatif.row_heads"), (layer, head), found.before.cross, seen(view, "cross")),
-        blocks.slider("row-step", "q", view.say("whatif.row_step"), at, _last(found), first=1),
+        small_heads(view, "row-heads", view.say("interventions.row_heads"), (layer, head), found.before.cross, seen(view, "cross")),
+        blocks.slider("row-step", "q", view.say("interventions.row_step"), at, _last(found), first=1),
         _cells(view, found),
         *_elsewhere(view, found),
         *_notes(view, found),
@@ -38,11 +38,13 @@ def step(view: View, found: InterventionResult) -> list[dict]:
     before, after = names[int(np.argmax(without))], names[int(np.argmax(edited))]
     numbers = {"p_before": short(without[names.index(after)]), "p_after": short(max(edited))}
     if not found.step:
-        said = view.say("whatif.row_plain", before=before, p_before=short(max(without)))
+        said = view.say("interventions.row_plain", before=before, p_before=short(max(without)))
     else:
-        said = view.say("whatif.row_says_same" if before == after else "whatif.row_says_other", before=before, after=after, **numbers)
+        said = view.say(
+            "interventions.row_says_same" if before == after else "interventions.row_says_other", before=before, after=after, **numbers
+        )
     picture = view.draw(pictures.pairs, names, without, edited, share=2, labels=_labels(view))
-    return [blocks.figure("row-top", picture, said, view.say("whatif.row_top", step=at + 1))]
+    return [blocks.figure("row-top", picture, said, view.say("interventions.row_top", step=at + 1))]
 
 
 def _last(found: InterventionResult) -> int:
@@ -58,7 +60,7 @@ def _place(view: View, found: InterventionResult) -> tuple[int, int, int]:
 
 def _labels(view: View) -> dict[str, str]:
     """The two sides of this step are not the two sides of the page where other things are changed as well: they have their own names."""
-    return view.labels | {"before": view.say("whatif.row_without"), "after": view.say("whatif.row_with")}
+    return view.labels | {"before": view.say("interventions.row_without"), "after": view.say("interventions.row_with")}
 
 
 def _cells(view: View, found: InterventionResult) -> dict:
@@ -72,19 +74,19 @@ def _cells(view: View, found: InterventionResult) -> dict:
     if k is not None and k < len(names):
         free = edit.free(k)
         acts = [
-            {"label": view.say("whatif.row_only"), "cells": str(Edit(*place, k)), "on": edit.column == k and edit.weight == 1},
-            {"label": view.say("whatif.row_mask"), "cells": str(edit.mask(k)), "on": k in edit.masked},
-            {"label": view.say("whatif.row_free"), "cells": str(free), "on": free == edit},
+            {"label": view.say("interventions.row_only"), "cells": str(Edit(*place, k)), "on": edit.column == k and edit.weight == 1},
+            {"label": view.say("interventions.row_mask"), "cells": str(edit.mask(k)), "on": k in edit.masked},
+            {"label": view.say("interventions.row_free"), "cells": str(free), "on": free == edit},
         ]
         first, _, rest = str(edit.give(k, 0.5)).partition("-0.5")
-        slider = {"label": view.say("whatif.row_weight"), "value": round(float(after[k]), 2), "first": f"{first}-", "rest": rest}
+        slider = {"label": view.say("interventions.row_weight"), "value": round(float(after[k]), 2), "first": f"{first}-", "rest": rest}
     states = dict.fromkeys(edit.masked, "masked") | ({} if edit.column is None else {edit.column: "given"})
     writes = {name: look.asked[at].text for name, look in (("token", found.unedited), ("other", found.after))}
-    title = "whatif.row_title" if writes["token"] == writes["other"] else "whatif.row_title_other"
+    title = "interventions.row_title" if writes["token"] == writes["other"] else "interventions.row_title_other"
     return blocks.cells(
         "row-cells",
         view.say(title, layer=layer + 1, head=head + 1, step=at + 1, **writes),
-        label=[view.say("whatif.row_without"), view.say("whatif.row_with")],
+        label=[view.say("interventions.row_without"), view.say("interventions.row_with")],
         place={"layer": layer + 1, "head": head + 1, "q": at},
         cells=[
             {
@@ -92,16 +94,16 @@ def _cells(view: View, found: InterventionResult) -> dict:
                 "before": float(before[column]),
                 "after": float(after[column]),
                 "state": states.get(column, ""),
-                "said": view.say(f"whatif.row_{states[column]}") if column in states else "",
-                "name": view.say("whatif.row_cell", token=name, before=short(before[column]), after=short(after[column])),
+                "said": view.say(f"interventions.row_{states[column]}") if column in states else "",
+                "name": view.say("interventions.row_cell", token=name, before=short(before[column]), after=short(after[column])),
             }
             for column, name in enumerate(names)
         ],
         chosen=k if acts else None,
-        hint=view.say("whatif.row_hint"),
+        hint=view.say("interventions.row_hint"),
         acts=acts,
         slider=slider,
-        sum=view.say("whatif.row_sum", sum=f"{float(after.sum()):.2f}"),
+        sum=view.say("interventions.row_sum", sum=f"{float(after.sum()):.2f}"),
     )
 
 
@@ -111,8 +113,8 @@ def _elsewhere(view: View, found: InterventionResult) -> list[dict]:
     if not edit or edit.place == _place(view, found) or edit.row > _last(found):
         return []
     numbers = {"layer": edit.layer + 1, "head": edit.head + 1}
-    said = blocks.text("row-elsewhere-said", view.say("whatif.row_elsewhere", step=edit.row + 1, **numbers), css="pg-caption")
-    there = blocks.button("row-there", "move", view.say("whatif.row_there"), to=numbers | {"q": edit.row})
+    said = blocks.text("row-elsewhere-said", view.say("interventions.row_elsewhere", step=edit.row + 1, **numbers), css="pg-caption")
+    there = blocks.button("row-there", "move", view.say("interventions.row_there"), to=numbers | {"q": edit.row})
     return [blocks.row("row-elsewhere", said, there, css="controls")]
 
 
@@ -121,11 +123,11 @@ def _notes(view: View, found: InterventionResult) -> list[dict]:
     asked, (layer, head, _) = found.change, _place(view, found)
     notes = []
     if asked.edit and not found.step:
-        notes.append(view.say("whatif.row_far", step=asked.edit.row + 1))
+        notes.append(view.say("interventions.row_far", step=asked.edit.row + 1))
     if asked.edit and found.step and not found.after.cross[asked.edit.place].any():
-        notes.append(view.say("whatif.row_nowhere"))
+        notes.append(view.say("interventions.row_nowhere"))
     if HeadId("cross", layer, head) in asked.off:
-        notes.append(view.say("whatif.row_off"))
+        notes.append(view.say("interventions.row_off"))
     if (asked.memory or found.memory) != "whole":
-        notes.append(view.say("whatif.row_squeezed"))
+        notes.append(view.say("interventions.row_squeezed"))
     return [blocks.text("row-notes", " ".join(notes), css="pg-warning")] if notes else []

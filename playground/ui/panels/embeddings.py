@@ -25,22 +25,22 @@ def panel(view: View) -> dict:
     found = vectors(view.reader, view.runs.corpora, view.run, view.step, what, pair)
     chosen = _chosen(view, found, look.source[0].id if what == "src" else look.asked[0].id)
     near = facts.nearest(found.vectors, chosen, NEAREST)
-    kinds = [{"value": name, "label": view.say(f"vectors.{name}"), "hue": HUES[name]} for name in HUES]
-    written = [{"value": name, "label": view.say(f"vectors.by_{name}")} for name in choices("by")]
+    kinds = [{"value": name, "label": view.say(f"embeddings.{name}"), "hue": HUES[name]} for name in HUES]
+    written = [{"value": name, "label": view.say(f"embeddings.by_{name}")} for name in choices("by")]
     states = what in STATES
     return {
         "step": found.step,
         "blocks": [
             blocks.row(
                 "choices",
-                blocks.choice("what", "what", view.say("vectors.what"), kinds, what),
-                blocks.choice("by", "by", view.say("vectors.by"), written, view.choice("by")) if states else None,
+                blocks.choice("what", "what", view.say("embeddings.what"), kinds, what),
+                blocks.choice("by", "by", view.say("embeddings.by"), written, view.choice("by")) if states else None,
                 css="controls",
             ),
-            blocks.text("about", view.say(f"vectors.{what}_about"), "pg-caption"),
+            blocks.text("about", view.say(f"embeddings.{what}_about"), "pg-caption"),
             blocks.row(
                 "main",
-                blocks.figure("plane", _plane(view, what, found, chosen, near), _caption(view, what, found), view.say("vectors.plane")),
+                blocks.figure("plane", _plane(view, what, found, chosen, near), _caption(view, what, found), view.say("embeddings.plane")),
                 blocks.column("near", _pick(view, what, found, chosen), _nearest(view, what, found, chosen, near)),
                 css="large-small",
             ),
@@ -91,16 +91,16 @@ def _caption(view: View, what: str, found: Vectors) -> str:
         said.append(facts.kinship_fact(found.vectors[:cloud], found.ids[:cloud], found.places[:cloud]))
     lines = [view.say(fact.key, **fact.values) for fact in said if fact]
     if found.axes_step is None:
-        lines.append(view.say("vectors.axes_live"))
+        lines.append(view.say("embeddings.axes_live"))
     else:
-        lines.append(view.say("vectors.axes", step=f"{found.axes_step:,}"))
-    lines.append(view.say("vectors.ringed", count=RINGED))
+        lines.append(view.say("embeddings.axes", step=f"{found.axes_step:,}"))
+    lines.append(view.say("embeddings.ringed", count=RINGED))
     return " ".join([*lines, view.step_note(found.step)]).strip()
 
 
 def _name(view: View, what: str, found: Vectors, at: int) -> str:
     """A token, and of a state which one of its sentence."""
-    return found.names[at] if what in TABLES else view.say("vectors.state", token=found.names[at], place=found.places[at])
+    return found.names[at] if what in TABLES else view.say("embeddings.state", token=found.names[at], place=found.places[at])
 
 
 def _pick(view: View, what: str, found: Vectors, chosen: int) -> dict:
@@ -108,16 +108,16 @@ def _pick(view: View, what: str, found: Vectors, chosen: int) -> dict:
     if found.own:
         first = len(found.ids) - found.own
         options = [{"value": str(at), "label": found.names[at]} for at in range(first, len(found.ids))]
-        return blocks.choice("token", "token", view.say("vectors.token"), options, str(chosen))
+        return blocks.choice("token", "token", view.say("embeddings.token"), options, str(chosen))
     pieces = view.reader.look(view.run, view.step, view.text)
     named = {piece.id: piece.text for piece in (pieces.source if what == "src" else pieces.asked) if piece.id in found.ids}
     options = [{"value": str(id), "label": found.names[found.ids.index(id)]} for id in named]
-    return blocks.choice("token", "token", view.say("vectors.token"), options, str(found.ids[chosen]))
+    return blocks.choice("token", "token", view.say("embeddings.token"), options, str(found.ids[chosen]))
 
 
 def _nearest(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:
     rows = [[_name(view, what, found, other), printed(f"{cosine:.3f}")] for other, cosine in near]
-    head = [view.say("vectors.nearest", token=_name(view, what, found, chosen)), view.say("vectors.cosine")]
+    head = [view.say("embeddings.nearest", token=_name(view, what, found, chosen)), view.say("embeddings.cosine")]
     return blocks.table("nearest", head, rows, rowheads=True)
 
 
@@ -133,5 +133,5 @@ def _cosines(view: View, what: str, found: Vectors, chosen: int) -> dict:
     picture = view.draw(pictures.cosines, matrix, [found.names[at] for at in shown], kind=HUES[what])
     fact = facts.spread_fact(matrix)
     return blocks.figure(
-        "cosines", picture, view.say(fact.key, **fact.values), view.say(f"vectors.cosines_{title}", token=found.names[chosen])
+        "cosines", picture, view.say(fact.key, **fact.values), view.say(f"embeddings.cosines_{title}", token=found.names[chosen])
     )

@@ -28,7 +28,7 @@ def panel(view: View) -> dict:
             _table(view, found),
             blocks.text("scores-caption", " ".join([*_captions(view, found, split), view.step_note(found.step)]).strip(), "pg-caption"),
             *([] if more else _mistakes(view, found)),
-            *([] if more else [blocks.later("reach", "reach", view.say("evaluate.waiting"), _asked(view, found))]),
+            *([] if more else [blocks.later("reach", "reach", view.say("evaluation.waiting"), _asked(view, found))]),
             blocks.code("source", evaluation.measure),
         ],
     }
@@ -36,20 +36,20 @@ def panel(view: View) -> dict:
 
 def _table(view: View, found: Scores) -> dict:
     measured = found.measured
-    cut = view.say(f"evaluate.cut_{found.tokenize}")
+    cut = view.say(f"evaluation.cut_{found.tokenize}")
     rows = [
-        ("exact_match", _percent(found.exact_match), view.say("evaluate.exact_match_about")),
-        ("token_accuracy", _percent(found.token_accuracy), view.say("evaluate.token_accuracy_about")),
-        ("bleu", f"{measured.bleu:.1f}", view.say("evaluate.bleu_about", cut=cut, signature=measured.bleu_signature)),
-        ("chrf", f"{measured.chrf:.1f}", view.say("evaluate.chrf_about", signature=measured.chrf_signature)),
-        ("length_ratio", f"{found.length_ratio:.2f}", view.say("evaluate.length_ratio_about")),
+        ("exact_match", _percent(found.exact_match), view.say("evaluation.exact_match_about")),
+        ("token_accuracy", _percent(found.token_accuracy), view.say("evaluation.token_accuracy_about")),
+        ("bleu", f"{measured.bleu:.1f}", view.say("evaluation.bleu_about", cut=cut, signature=measured.bleu_signature)),
+        ("chrf", f"{measured.chrf:.1f}", view.say("evaluation.chrf_about", signature=measured.chrf_signature)),
+        ("length_ratio", f"{found.length_ratio:.2f}", view.say("evaluation.length_ratio_about")),
     ]
-    head = [view.say(f"evaluate.{name}") for name in ("score", "value", "what")]
-    return blocks.table("scores", head, [[view.say(f"evaluate.{name}"), value, about] for name, value, about in rows], rowheads=True)
+    head = [view.say(f"evaluation.{name}") for name in ("score", "value", "what")]
+    return blocks.table("scores", head, [[view.say(f"evaluation.{name}"), value, about] for name, value, about in rows], rowheads=True)
 
 
 def _progress(view: View, tried: int, asked: int) -> dict:
-    return blocks.progress("progress", tried, asked, view.say("evaluate.trying", tried=tried, asked=asked))
+    return blocks.progress("progress", tried, asked, view.say("evaluation.trying", tried=tried, asked=asked))
 
 
 def _percent(share: float) -> str:
@@ -59,16 +59,18 @@ def _percent(share: float) -> str:
 def _captions(view: View, found: Scores, split: str) -> list[str]:
     """What was tried, and what one has to know to read the numbers."""
     said = [
-        view.say("evaluate.tried", count=found.sentences, all=f"{found.of:,}", split=view.say(f"evaluate.{split}"), step=f"{found.step:,}")
+        view.say(
+            "evaluation.tried", count=found.sentences, all=f"{found.of:,}", split=view.say(f"evaluation.{split}"), step=f"{found.step:,}"
+        )
     ]
     if view.run.working:
-        said.append(view.say("evaluate.tried_working"))
+        said.append(view.say("evaluation.tried_working"))
     if found.unfinished:
-        said.append(view.say("evaluate.unfinished", count=found.unfinished))
+        said.append(view.say("evaluation.unfinished", count=found.unfinished))
     if found.most_references > 1:
-        said.append(view.say("evaluate.several", most=found.most_references))
+        said.append(view.say("evaluation.several", most=found.most_references))
     if found.measured.too_short:
-        said.append(view.say("evaluate.too_short"))
+        said.append(view.say("evaluation.too_short"))
     return said
 
 
@@ -94,10 +96,10 @@ def reach(view: View) -> dict:
     which = [{"value": run.id, "label": name} for run, name in zip(runs, names, strict=True)]
     found_blocks = [
         *([_progress(view, tried, asked)] if more else []),
-        blocks.figure("reach", strips, by_length, view.say("evaluate.by_length")),
+        blocks.figure("reach", strips, by_length, view.say("evaluation.by_length")),
         _compare(view, runs, offered),
-        *([blocks.choice("mapped", "mapped", view.say("evaluate.mapped"), which, runs[shown].id)] if len(runs) > 1 else []),
-        blocks.figure("places", places, by_place, view.say("evaluate.by_place")),
+        *([blocks.choice("mapped", "mapped", view.say("evaluation.mapped"), which, runs[shown].id)] if len(runs) > 1 else []),
+        blocks.figure("places", places, by_place, view.say("evaluation.by_place")),
     ]
     return {"step": found[0].step, "more": more, "blocks": found_blocks}
 
@@ -107,13 +109,13 @@ def _compare(view: View, runs: list[Run], offered: list[Run]) -> dict:
     if not offered:
         return blocks.row(
             "compare-none",
-            blocks.text("compare-alone", view.say("evaluate.alone"), "pg-caption"),
-            blocks.button("compare-try", "knob", view.say("evaluate.try_positions"), knob="positions"),
+            blocks.text("compare-alone", view.say("evaluation.alone"), "pg-caption"),
+            blocks.button("compare-try", "knob", view.say("evaluation.try_positions"), knob="positions"),
             css="controls",
         )
     named = compare.names([view.run, *offered], view.language)[1:]
     options = [{"value": run.id, "label": name} for run, name in zip(offered, named, strict=True)]
-    return blocks.many("compare", "compare", view.say("evaluate.compare"), options, [run.id for run in runs[1:]])
+    return blocks.many("compare", "compare", view.say("evaluation.compare"), options, [run.id for run in runs[1:]])
 
 
 def _reach_caption(view: View, found: list[Lengths], names: list[str]) -> str:
@@ -123,9 +125,9 @@ def _reach_caption(view: View, found: list[Lengths], names: list[str]) -> str:
         facts = [line_fact(one.reach, one.trained) for one in found]
         lines = [view.say(fact.key, name=name, **fact.values) for name, fact in zip(names, facts, strict=True)]
     if first.made:
-        how = view.say("evaluate.lengths_made", each=int(max(first.reach.counts)), times=REACH)
+        how = view.say("evaluation.lengths_made", each=int(max(first.reach.counts)), times=REACH)
     else:
-        how = view.say("evaluate.lengths_existing")
+        how = view.say("evaluation.lengths_existing")
     return "\n".join([*lines, how])
 
 
@@ -136,9 +138,9 @@ def _say_all(view: View, facts: list) -> str:
 def _mistakes(view: View, found: Scores) -> list[dict]:
     """Some wrong outputs; a press on one makes it the page's sentence."""
     if not found.wrong:
-        return [blocks.text("mistakes-none", view.say("evaluate.no_mistakes", count=found.sentences), "pg-caption")]
+        return [blocks.text("mistakes-none", view.say("evaluation.no_mistakes", count=found.sentences), "pg-caption")]
     return [
-        blocks.text("mistakes", view.say("evaluate.mistakes", shown=len(found.mistakes), wrong=found.wrong), "pg-heading"),
+        blocks.text("mistakes", view.say("evaluation.mistakes", shown=len(found.mistakes), wrong=found.wrong), "pg-heading"),
         *(_mistake(view, at, mistake) for at, mistake in enumerate(found.mistakes)),
     ]
 

@@ -19,23 +19,23 @@ def score(view: View) -> dict:
     rows = []
     for name, was, now in (("exact", before.exact_match, after.exact_match), ("tokens", before.token_accuracy, after.token_accuracy)):
         points = 100 * (now - was)
-        sign = "whatif.lost" if points < 0 else "whatif.gained" if points > 0 else "whatif.even"
-        shares = [view.say("whatif.percent", percent=f"{100 * share:.1f}") for share in (was, now)]
-        rows.append([view.say(f"whatif.{name}"), *shares, view.say(sign, points=f"{abs(points):.1f}")])
+        sign = "interventions.lost" if points < 0 else "interventions.gained" if points > 0 else "interventions.even"
+        shares = [view.say("interventions.percent", percent=f"{100 * share:.1f}") for share in (was, now)]
+        rows.append([view.say(f"interventions.{name}"), *shares, view.say(sign, points=f"{abs(points):.1f}")])
     points = 100 * (before.exact_match - after.exact_match)
-    key = "whatif.score_fell" if points > 0 else "whatif.score_rose" if points < 0 else "whatif.score_same"
+    key = "interventions.score_fell" if points > 0 else "interventions.score_rose" if points < 0 else "interventions.score_same"
     values = {
         "points": differences.points_of(abs(points)),
         "before": f"{100 * before.exact_match:.0f}",
         "after": f"{100 * after.exact_match:.0f}",
     }
     said = [view.say(key, **values)] if asked.off or asked.memory else []
-    said += [view.say("whatif.score_row")] if asked.edit else []
-    head = ["", *(view.say(f"whatif.{name}") for name in ("before", "after", "points"))]
+    said += [view.say("interventions.score_row")] if asked.edit else []
+    head = ["", *(view.say(f"interventions.{name}") for name in ("before", "after", "points"))]
     return {
         "step": view.step,
         "blocks": [
-            blocks.table("score", head, rows, view.say("whatif.score", pairs=before.pairs), rowheads=True),
+            blocks.table("score", head, rows, view.say("interventions.score", pairs=before.pairs), rowheads=True),
             *([blocks.text("score-said", " ".join(said), css="pg-caption")] if said else []),
         ],
     }
@@ -45,9 +45,9 @@ def importance(view: View) -> dict:
     """A bar for every head: what is lost when it alone is switched off. Until all are measured, how many are."""
     found = interventions.importance(view.reader, view.runs.corpora, view.run, view.step)
     done = len(found.without)
-    title = blocks.text("importance-title", view.say("whatif.importance"), css="pg-heading")
+    title = blocks.text("importance-title", view.say("interventions.importance"), css="pg-heading")
     if done < found.heads:
-        said = view.say("whatif.importance_progress", done=done, heads=found.heads)
+        said = view.say("interventions.importance_progress", done=done, heads=found.heads)
         return {"step": view.step, "more": True, "blocks": [title, blocks.progress("importance", done, found.heads, said)]}
     lost = {head: 100 * (found.whole.exact_match - one.exact_match) for head, one in found.without.items()}
     fewer = {head: 100 * (found.whole.token_accuracy - one.token_accuracy) for head, one in found.without.items()}
@@ -56,7 +56,7 @@ def importance(view: View) -> dict:
     facts = differences.importance(lost, 100 * found.whole.exact_match)
     exact = f"{100 * found.whole.exact_match:.0f}"
     said = [_say(view, fact) for fact in facts]
-    said += [view.say("whatif.importance_caption", pairs=found.whole.pairs, exact=exact), view.say("whatif.importance_alone")]
+    said += [view.say("interventions.importance_caption", pairs=found.whole.pairs, exact=exact), view.say("interventions.importance_alone")]
     off = change(view).off
     return {
         "step": view.step,
@@ -81,15 +81,16 @@ def _part(view: View, part: str, lost: dict[HeadId, float], fewer: dict[HeadId, 
         **scale,
     )
     worst = max(heads, key=lambda head: lost[head])
-    said = view.say("whatif.part_caption_none")
+    said = view.say("interventions.part_caption_none")
     if lost[worst] > 0:
-        said = view.say("whatif.part_caption", head=head_name(view, worst), points=differences.points_of(lost[worst]))
-    title = view.say("whatif.importance_title", part=view.say(f"whatif.part_{part}"))
+        said = view.say("interventions.part_caption", head=head_name(view, worst), points=differences.points_of(lost[worst]))
+    title = view.say("interventions.importance_title", part=view.say(f"interventions.part_{part}"))
     return blocks.figure(f"importance-{part}", picture, said, title)
 
 
 def _say(view: View, fact: Fact) -> str:
     values = {
-        name: head_name(view, value, "whatif.head_long") if isinstance(value, HeadId) else value for name, value in fact.values.items()
+        name: head_name(view, value, "interventions.head_long") if isinstance(value, HeadId) else value
+        for name, value in fact.values.items()
     }
     return view.say(fact.key, **values)

@@ -27,16 +27,16 @@ def panel(view: View) -> dict:
     asked = found.change
     view.look = found.before
     row = view.choice("change") == "row"
-    whats = [{"value": name, "label": view.say(f"whatif.what_{name}")} for name in choices("change")]
+    whats = [{"value": name, "label": view.say(f"interventions.what_{name}")} for name in choices("change")]
     chooser = edit_row.chooser(view, found) if row else [_switches(view, asked)]
     more = edit_row.step(view, found) if row else [_score(view, found)]
     return {
         "step": found.before.step,
         "blocks": [
-            blocks.text("about", view.say("whatif.about"), css="pg-about"),
+            blocks.text("about", view.say("interventions.about"), css="pg-about"),
             blocks.row(
                 "controls",
-                blocks.choice("what", "change", view.say("whatif.what"), whats, "row" if row else "heads"),
+                blocks.choice("what", "change", view.say("interventions.what"), whats, "row" if row else "heads"),
                 _memory(view, found),
                 css="controls",
             ),
@@ -59,34 +59,34 @@ def change(view: View) -> Change:
     return Change.parse(view.field("off"), view.choice("squeeze"), view.field("cells"))
 
 
-def head_name(view: View, head: HeadId, key: str = "whatif.head_one") -> str:
-    return view.say(key, part=view.say(f"whatif.part_{head.part}"), layer=head.layer + 1, head=head.head + 1)
+def head_name(view: View, head: HeadId, key: str = "interventions.head_one") -> str:
+    return view.say(key, part=view.say(f"interventions.part_{head.part}"), layer=head.layer + 1, head=head.head + 1)
 
 
 def _memory(view: View, found: InterventionResult) -> dict:
-    options = [{"value": "" if name == found.memory else name, "label": view.say(f"whatif.memory_{name}")} for name in MEMORIES]
-    return blocks.choice("memory", "squeeze", view.say("whatif.memory"), options, found.change.memory or "")
+    options = [{"value": "" if name == found.memory else name, "label": view.say(f"interventions.memory_{name}")} for name in MEMORIES]
+    return blocks.choice("memory", "squeeze", view.say("interventions.memory"), options, found.change.memory or "")
 
 
 def _in_force(view: View, asked: Change, row: bool) -> list[dict]:
     """Everything that is changed at the moment, in one sentence, and the way back."""
     if not asked:
-        return [blocks.text("in-force", view.say("whatif.nothing_row" if row else "whatif.nothing"), css="pg-caption")]
+        return [blocks.text("in-force", view.say("interventions.nothing_row" if row else "interventions.nothing"), css="pg-caption")]
     said = []
     if asked.off:
         off = [head for head in interventions.heads(view.run.experiment.model) if head in asked.off]
-        names = view.say("whatif.comma").join(head_name(view, head) for head in off[:NAMED])
-        said.append(view.say("whatif.off_more" if len(off) > NAMED else "whatif.off", heads=names, count=len(off) - NAMED))
+        names = view.say("interventions.comma").join(head_name(view, head) for head in off[:NAMED])
+        said.append(view.say("interventions.off_more" if len(off) > NAMED else "interventions.off", heads=names, count=len(off) - NAMED))
     if asked.memory:
-        said.append(view.say("whatif.changed_memory", memory=view.say(f"whatif.memory_{asked.memory}")))
+        said.append(view.say("interventions.changed_memory", memory=view.say(f"interventions.memory_{asked.memory}")))
     if asked.edit:
         edit = asked.edit
-        said.append(view.say("whatif.changed_row", step=edit.row + 1, layer=edit.layer + 1, head=edit.head + 1))
+        said.append(view.say("interventions.changed_row", step=edit.row + 1, layer=edit.layer + 1, head=edit.head + 1))
     squeezed = []
     if asked.memory in ("mean", "cut"):
-        squeezed = [blocks.text("squeezed", view.say(f"whatif.memory_{asked.memory}_about"), css="pg-caption")]
-    undo = blocks.button("undo", "move", view.say("whatif.undo"), to={"off": "", "squeeze": "", "cells": ""})
-    force = blocks.text("in-force", view.say("whatif.in_force", changes=view.say("whatif.and").join(said)), css="pg-cell")
+        squeezed = [blocks.text("squeezed", view.say(f"interventions.memory_{asked.memory}_about"), css="pg-caption")]
+    undo = blocks.button("undo", "move", view.say("interventions.undo"), to={"off": "", "squeeze": "", "cells": ""})
+    force = blocks.text("in-force", view.say("interventions.in_force", changes=view.say("interventions.and").join(said)), css="pg-cell")
     return [blocks.row("force", force, undo, css="controls"), *squeezed]
 
 
@@ -94,14 +94,14 @@ def _switches(view: View, asked: Change) -> dict:
     """Every head as a button that switches it off, with its attention in this sentence, by part and layer."""
     config, look = view.run.experiment.model, view.look
     small = sum(getattr(look, part).size for part in PARTS) <= MOST_THUMBNAIL_CELLS
-    name = partial(head_name, view, key="whatif.head_long")
+    name = partial(head_name, view, key="interventions.head_long")
     parts = []
     for part in PARTS:
         weights = np.round(getattr(look, part), 2)  # (L, H, Q, K)
         layers = [
             {
-                "label": view.say("whatif.layer", layer=layer + 1),
-                "all": view.say("whatif.all_layer", part=view.say(f"whatif.part_{part}"), layer=layer + 1),
+                "label": view.say("interventions.layer", layer=layer + 1),
+                "all": view.say("interventions.all_layer", part=view.say(f"interventions.part_{part}"), layer=layer + 1),
                 "heads": [
                     {"id": str(head), "name": name(head), "weights": weights[layer, head.head].tolist() if small else None}
                     for head in (HeadId(part, layer, number) for number in range(config.n_heads))
@@ -109,14 +109,14 @@ def _switches(view: View, asked: Change) -> dict:
             }
             for layer in range(len(weights))
         ]
-        everything = view.say("whatif.all_part", part=view.say(f"whatif.part_{part}"))
+        everything = view.say("interventions.all_part", part=view.say(f"interventions.part_{part}"))
         mask = seen(view, part).astype(int).tolist()
-        parts.append({"part": part, "label": view.say(f"whatif.part_{part}"), "all": everything, "mask": mask, "layers": layers})
+        parts.append({"part": part, "label": view.say(f"interventions.part_{part}"), "all": everything, "mask": mask, "layers": layers})
     return blocks.switches(
         "heads",
-        view.say("whatif.heads"),
-        none=view.say("whatif.none_off"),
-        is_off=view.say("whatif.is_off"),
+        view.say("interventions.heads"),
+        none=view.say("interventions.none_off"),
+        is_off=view.say("interventions.is_off"),
         parts=parts,
         off=[str(head) for head in interventions.heads(config) if head in asked.off],
         colours=shades(view),
@@ -130,10 +130,12 @@ def _result(view: View, found: InterventionResult) -> list[dict]:
     lines = [_line(view, "before", found.before, gone, "gone"), _line(view, "after", found.after, new, "new")]
     if found.before.references:
         answer = view.reader.pieces(view.run, found.before.references[0], "tgt")
-        lines.append({"name": "reference", "label": view.say("whatif.reference"), "tokens": tokens(answer), "verdict": "", "right": None})
+        lines.append(
+            {"name": "reference", "label": view.say("interventions.reference"), "tokens": tokens(answer), "verdict": "", "right": None}
+        )
     facts = (differences.written(*ids), differences.moved(found.likely_before, found.likely_after, texts(found.fed)))
     said = [_say(view, fact) for fact in facts] if found.change else []
-    said += [view.say("whatif.marks")] if any(gone) or any(new) else []
+    said += [view.say("interventions.marks")] if any(gone) or any(new) else []
     return [
         blocks.compare("compare", lines),
         blocks.text("caption", " ".join([*said, view.step_note(found.before.step)]).strip(), css="pg-caption"),
@@ -148,13 +150,13 @@ def _say(view: View, fact: Fact) -> str:
 def _line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: str) -> dict:
     shown = tokens(look.asked, look.right, look.probabilities)
     right = None if look.right is None else look.finished and all(look.right)
-    verdict = "" if right is None else view.say("whatif.right" if right else "whatif.wrong")
+    verdict = "" if right is None else view.say("interventions.right" if right else "interventions.wrong")
     return {
         "name": name,
-        "label": view.say(f"whatif.{name}"),
-        "long": view.say(f"whatif.{name}_long"),
+        "label": view.say(f"interventions.{name}"),
+        "long": view.say(f"interventions.{name}_long"),
         "tokens": [token | {"mark": mark if changed else ""} for token, changed in zip(shown, marked, strict=True)],
-        "verdict": verdict if look.finished else f"{verdict} {view.say('whatif.endless')}".strip(),
+        "verdict": verdict if look.finished else f"{verdict} {view.say('interventions.endless')}".strip(),
         "right": right,
     }
 
@@ -169,23 +171,25 @@ def _likely(view: View, found: InterventionResult) -> dict:
         chosen=view.row(len(found.fed)),
         share=2,
     )
-    of = [{"value": name, "label": view.say(f"whatif.of_{feed}")} for name, feed in (("output", "output"), ("reference", "reference"))]
-    known = blocks.choice("of", "target", view.say("whatif.likely_of"), of, view.choice("target"))
-    figure = blocks.figure("likely-pairs", picture, view.say("whatif.likely_about"), view.say("whatif.likely"))
+    of = [
+        {"value": name, "label": view.say(f"interventions.of_{feed}")} for name, feed in (("output", "output"), ("reference", "reference"))
+    ]
+    known = blocks.choice("of", "target", view.say("interventions.likely_of"), of, view.choice("target"))
+    figure = blocks.figure("likely-pairs", picture, view.say("interventions.likely_about"), view.say("interventions.likely"))
     return blocks.column("likely", figure, *([known] if found.before.references else []))
 
 
 def _score(view: View, found: InterventionResult) -> dict:
     """Before and after over many sentences: that takes longer, and comes later."""
     key = f"{_looked(view, found)} {found.change.memory} {bool(found.change.edit)}"
-    return blocks.later("score", "score", view.say("whatif.score_waiting"), key)
+    return blocks.later("score", "score", view.say("interventions.score_waiting"), key)
 
 
 def _importance(view: View, found: InterventionResult) -> dict:
     """Every head by itself, when the rest is shown."""
     if view.run.working and view.step is None:
-        return blocks.text("importance-waits", view.say("whatif.while_training"), css="pg-caption")
-    return blocks.later("importance", "importance", view.say("whatif.importance_waiting"), _looked(view, found))
+        return blocks.text("importance-waits", view.say("interventions.while_training"), css="pg-caption")
+    return blocks.later("importance", "importance", view.say("interventions.importance_waiting"), _looked(view, found))
 
 
 def _looked(view: View, found: InterventionResult) -> str:

@@ -26,11 +26,11 @@ def panel(view: View) -> dict:
     return {
         "step": found.step,
         "blocks": [
-            blocks.text("about", view.say("lives.about"), css="pg-about"),
+            blocks.text("about", view.say("teacher_forcing.about"), css="pg-about"),
             *_suggestions(view),
             _lanes(view, found, at, steps),
             blocks.text("caption", " ".join([*_captions(view, found), view.step_note(found.step)]).strip(), css="pg-caption"),
-            *([] if found.free.references else [blocks.text("no-reference", view.say("lives.no_reference"), css="pg-warning")]),
+            *([] if found.free.references else [blocks.text("no-reference", view.say("teacher_forcing.no_reference"), css="pg-warning")]),
             *([] if found.forced and not view.field("force") else [_force(view)]),
             _correct(view, found, at),
             _step(view, found, at),
@@ -57,20 +57,24 @@ def _suggestions(view: View) -> list[dict]:
         wrong = go_wrong(view.reader, view.run, view.step, sentences)
     wrong = wrong[:SUGGESTED]
     if not wrong:
-        return [blocks.text("none-wrong", view.say("lives.none_wrong"), css="pg-caption")]
-    return [blocks.choice("wrong", "text", view.say("lives.goes_wrong"), [{"value": text, "label": text} for text in wrong], view.text)]
+        return [blocks.text("none-wrong", view.say("teacher_forcing.none_wrong"), css="pg-caption")]
+    return [
+        blocks.choice(
+            "wrong", "text", view.say("teacher_forcing.goes_wrong"), [{"value": text, "label": text} for text in wrong], view.text
+        )
+    ]
 
 
 def _lanes(view: View, found: Comparison, at: int, steps: int) -> dict:
     lanes = [_lane(view, name, life) for name in ("forced", "free", "corrected") if (life := getattr(found, name))]
     return blocks.lanes(
         "lanes",
-        view.say("lives.step"),
+        view.say("teacher_forcing.step"),
         steps,
         at,
         found.parted,
-        parts=view.say("lives.parts_here"),
-        fixes=view.say("lives.corrected_here" if _is_right(view, found) else "lives.changed_here"),
+        parts=view.say("teacher_forcing.parts_here"),
+        fixes=view.say("teacher_forcing.corrected_here" if _is_right(view, found) else "teacher_forcing.changed_here"),
         lanes=lanes,
     )
 
@@ -82,13 +86,13 @@ def _lane(view: View, name: str, life: SentenceTrace) -> dict:
     if name != "forced" and life.right is not None:  # its own mistakes come back as its input
         fed = [fed[0], *({**token, "right": right} for token, right in zip(fed[1:], life.right, strict=False))]
     return {
-        "name": view.say(f"lives.{name}"),
+        "name": view.say(f"teacher_forcing.{name}"),
         "verdict": _verdict(view, life, said),
         "right": all(token.get("right", True) for token in said) if life.right is not None else None,
         "fixed": fixed[0] if name == "corrected" and fixed else None,
         "rows": [
-            {"name": "fed", "label": view.say("lives.fed"), "tokens": fed},
-            {"name": "says", "label": view.say("lives.says"), "tokens": said},
+            {"name": "fed", "label": view.say("teacher_forcing.fed"), "tokens": fed},
+            {"name": "says", "label": view.say("teacher_forcing.says"), "tokens": said},
         ],
     }
 
@@ -107,7 +111,7 @@ def _verdict(view: View, life: SentenceTrace, said: list[dict]) -> str:
     if life.right is None:
         return ""
     right = sum(token["right"] for token in said)
-    return view.say("lives.right_tokens", right=right, all=len(said))
+    return view.say("teacher_forcing.right_tokens", right=right, all=len(said))
 
 
 def _captions(view: View, found: Comparison) -> list[str]:
@@ -118,20 +122,20 @@ def _captions(view: View, found: Comparison) -> list[str]:
         right = forced.asked[found.parted].text if found.parted < len(forced.asked) else "–"
         wrote = free.asked[found.parted].text if found.parted < len(free.asked) else "–"
         later = [token["right"] for token in _said("forced", forced)[found.parted + 1 :]]
-        said.append(view.say("lives.parted", step=found.parted + 1, wrote=wrote, right=right))
+        said.append(view.say("teacher_forcing.parted", step=found.parted + 1, wrote=wrote, right=right))
         if later:
             own = sum(found.free.right[found.parted + 1 :])
-            said.append(view.say("lives.after", forced=sum(later), own=own, all=len(later)))
+            said.append(view.say("teacher_forcing.after", forced=sum(later), own=own, all=len(later)))
     elif found.forced:
-        said.append(view.say("lives.together"))
+        said.append(view.say("teacher_forcing.together"))
     fixed = _fix(view)
     if found.corrected and fixed and not _is_right(view, found):
-        said.append(view.say("lives.still_wrong", step=fixed[0] + 1, token=found.corrected.asked[fixed[0]].text))
+        said.append(view.say("teacher_forcing.still_wrong", step=fixed[0] + 1, token=found.corrected.asked[fixed[0]].text))
     elif found.corrected and fixed:
         if found.recovered is not None:
-            said.append(view.say("lives.recovered", step=fixed[0] + 1, since=found.recovered + 1))
+            said.append(view.say("teacher_forcing.recovered", step=fixed[0] + 1, since=found.recovered + 1))
         elif found.forced:
-            said.append(view.say("lives.not_recovered", step=fixed[0] + 1))
+            said.append(view.say("teacher_forcing.not_recovered", step=fixed[0] + 1))
     measured = _measured(view, found.step)
     return [*said, *([measured] if measured else [])]
 
@@ -151,12 +155,16 @@ def _measured(view: View, at: int) -> str:
     row = before[-1]
     tokens_right, sentences_right = (f"{100 * rows[name][row]:.1f}" for name in ("token_accuracy", "exact_match"))
     return view.say(
-        "lives.measured", step=int(rows["step"][row]), tokens=tokens_right, sentences=sentences_right, pairs=int(rows["pairs"][row])
+        "teacher_forcing.measured",
+        step=int(rows["step"][row]),
+        tokens=tokens_right,
+        sentences=sentences_right,
+        pairs=int(rows["pairs"][row]),
     )
 
 
 def _force(view: View) -> dict:
-    return blocks.field("force", "force", view.say("lives.force"), view.field("force"), view.say("lives.force_hint"))
+    return blocks.field("force", "force", view.say("teacher_forcing.force"), view.field("force"), view.say("teacher_forcing.force_hint"))
 
 
 def _correct(view: View, found: Comparison, at: int) -> dict:
@@ -168,9 +176,9 @@ def _correct(view: View, found: Comparison, at: int) -> dict:
         options.setdefault(found.forced.asked[at].id, found.forced.asked[at].text)
     options.pop(free.asked[at].id, None)
     chosen_fix = view.field("fix") if found.corrected else ""
-    choices = [{"value": "", "label": view.say("lives.as_written", token=free.asked[at].text)}]
+    choices = [{"value": "", "label": view.say("teacher_forcing.as_written", token=free.asked[at].text)}]
     choices += [{"value": f"{at}:{id}", "label": text} for id, text in options.items()]
-    return blocks.choice("fix", "fix", view.say("lives.correct", step=at + 1), choices, chosen_fix)
+    return blocks.choice("fix", "fix", view.say("teacher_forcing.correct", step=at + 1), choices, chosen_fix)
 
 
 def _step(view: View, found: Comparison, at: int) -> dict:
@@ -183,8 +191,8 @@ def _step(view: View, found: Comparison, at: int) -> dict:
         view.look = life
         first = life.likely[at][0]
         pointed, where = looks(view, life, at, layer, head, len(lanes))
-        says = view.say("lives.likely_caption", fed=life.fed[at].text, token=first.text, percent=f"{100 * first.probability:.1f}")
-        title = view.say("lives.likely", lane=view.say(f"lives.{name}"), step=at + 1)
+        says = view.say("teacher_forcing.likely_caption", fed=life.fed[at].text, token=first.text, percent=f"{100 * first.probability:.1f}")
+        title = view.say("teacher_forcing.likely", lane=view.say(f"teacher_forcing.{name}"), step=at + 1)
         columns.append(
             blocks.column(
                 f"step-{name}",
@@ -203,7 +211,7 @@ def _lens(view: View, found: Comparison, at: int) -> list[dict]:
     said = lens_of(view.reader, view.run, view.step, view.text, [piece.id for piece in life.asked])
     name = view.run.tokenizers[1].piece
     rivals = [[", ".join(f"{name(id)} {p:.2f}" for id, p in top(row, RIVALS)) for row in layer] for layer in said]
-    layers = [view.say("lives.lens_start"), *(view.say("lives.lens_row", layer=layer) for layer in range(1, len(said)))]
+    layers = [view.say("teacher_forcing.lens_start"), *(view.say("teacher_forcing.lens_row", layer=layer) for layer in range(1, len(said)))]
     picture = view.draw(
         lenses.grid,
         said.max(axis=-1),
@@ -215,9 +223,14 @@ def _lens(view: View, found: Comparison, at: int) -> list[dict]:
         pinned=at,
     )
     fact = lens.facts(said)
-    caption = " ".join([view.say(fact.key, **fact.values), view.say(f"lives.lens_{view.run.experiment.model.norm}")])
-    feeds = [{"value": "output", "label": view.say("lives.free")}, {"value": "reference", "label": view.say("lives.forced")}]
+    caption = " ".join([view.say(fact.key, **fact.values), view.say(f"teacher_forcing.lens_{view.run.experiment.model.norm}")])
+    feeds = [
+        {"value": "output", "label": view.say("teacher_forcing.free")},
+        {"value": "reference", "label": view.say("teacher_forcing.forced")},
+    ]
     found_choice = (
-        [blocks.choice("feed", "target", view.say("lives.lens_of"), feeds, "reference" if forced else "output")] if found.forced else []
+        [blocks.choice("feed", "target", view.say("teacher_forcing.lens_of"), feeds, "reference" if forced else "output")]
+        if found.forced
+        else []
     )
-    return [blocks.figure("lens", picture, caption, view.say("lives.lens")), *found_choice]
+    return [blocks.figure("lens", picture, caption, view.say("teacher_forcing.lens")), *found_choice]

@@ -113,7 +113,7 @@ export function arrived({ asked, ...knobs }) {
 export const knobsChanged = (knobs) => void (page.knobs && change({ knobs }));
 
 /** Gradio tells which tab is open. The first one opens by itself while the page is being set up; then the link knows better. */
-export const tabOpened = ({ tab }) => void ((page.knobs || tab !== "learn") && move({ tab }));
+export const tabOpened = ({ tab }) => void ((page.knobs || tab !== "training") && move({ tab }));
 
 /** Brings the tab of the cursor to the front when it was something else than a click on it that chose it. */
 export function openTab() {

@@ -1,7 +1,7 @@
 // The course: which lesson somebody is at, and what of it the page has seen them do. Kept in this browser only.
 // @ts-check
 
-import { FIELDS, change, cursor, move, page, subscribe } from "./store.js";
+import { FIELDS, change, cursor, move, page, presentNames, subscribe } from "./store.js";
 import { button, h, notice, say } from "./dom.js";
 import { isAnswered } from "./labs.js";
 import { holds } from "./rules.js";
@@ -11,7 +11,11 @@ const KEY = "playground-course"; // {now: the lesson under way, done: {lesson: [
 const seen = new Map(); // step -> the different things that were looked at for it
 const lessons = () => page.boot?.course ?? [];
 
-const progress = () => ({ now: "", done: {}, ...kept(KEY) });
+function progress() {
+  const { now = "", done = {} } = kept(KEY);
+  const [present] = Object.keys(presentNames("lesson", { [now]: 0 }));
+  return { now: present, done: presentNames("lesson", done) };
+}
 
 function progressed(changes) {
   keep(KEY, changes);

@@ -1,13 +1,13 @@
 // Labs: cards to choose from, and what somebody guessed, kept in this browser only.
 // @ts-check
 
-import { change, cursor, move, page, subscribe } from "./store.js";
+import { change, cursor, move, page, presentNames, subscribe } from "./store.js";
 import { button, h, say } from "./dom.js";
 import { forget, keep, kept } from "./storage.js";
 
 const KEY = "playground-guesses"; // lab -> [percent sure, right or not], of the first guess
 /** What was guessed so far. */
-export const guesses = () => kept(KEY);
+export const guesses = () => presentNames("lesson", presentNames("lab", kept(KEY)));
 
 /** Whether the answer of a lab or a lesson came after a guess made on this page, or after "I don't know". */
 export const isAnswered = (name) => name in guesses() || name in page.guessed;
@@ -52,7 +52,7 @@ subscribe(["reply"], () => {
  * @param {import("./blocks").CardsBlock} block
  */
 export function drawCards(element, block) {
-  const known = guesses(), arms = kept(ARMS);
+  const known = guesses(), arms = presentNames("lab", kept(ARMS));
   const guessed = (name) => {
     const [percent, right] = known[name];
     return h("small", {}, say(right ? "guess_was_right" : "guess_was_wrong", { percent }));

@@ -92,6 +92,10 @@ export function settle(ignored, run) {
 
 // ---- the address ---------------------------------------------------------------------------------------------------------------------
 
+/** A table whose keys are values of a field, as they are called today. */
+export const presentNames = (field, table) =>
+  Object.fromEntries(Object.entries(table).map(([name, value]) => [formerValues[field]?.[name] ?? name, value]));
+
 /** A query with fields and values as they are called today. */
 function renamed(query) {
   const now = new URLSearchParams();

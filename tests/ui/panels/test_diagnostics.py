@@ -43,7 +43,7 @@ def ids(panel: dict) -> set[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_shipped_run_has_every_gauge_and_its_curves(site, language):
     for gauge in QUANTITIES:
-        panel = site.panel("health", run="reverse", gauge=gauge, lang=language)
+        panel = site.panel("diagnostics", run="reverse", gauge=gauge, lang=language)
         assert [option["value"] for option in block(panel, "gauge")["options"]] == list(QUANTITIES)
         assert {"reaching", "parts-course"} <= ids(panel)
         assert "no-curves" not in ids(panel)
@@ -54,10 +54,10 @@ def test_a_run_of_before_has_every_gauge_but_updates_and_says_why_no_curves(site
     monkeypatch.setattr(site.runs.get("reverse").history, "diagnostics", None)
     gauges = {}
     for gauge in QUANTITIES:
-        panel = site.panel("health", run="reverse", gauge=gauge, lang=language)
+        panel = site.panel("diagnostics", run="reverse", gauge=gauge, lang=language)
         offered = [option["value"] for option in block(panel, "gauge")["options"]]
         assert offered == [name for name in QUANTITIES if name != "update"]
-        assert block(panel, "no-curves")["text"] == say(language, "health.no_curves")
+        assert block(panel, "no-curves")["text"] == say(language, "diagnostics.no_curves")
         assert not ids(panel) & {"reaching", "parts-course"}
         gauges[gauge] = next(b for b in blocks_of(panel["blocks"]) if b["kind"] == "figure")
         assert gauges[gauge]["caption"]
@@ -70,18 +70,18 @@ def test_a_run_of_before_has_every_gauge_but_updates_and_says_why_no_curves(site
 
 @pytest.mark.trust
 def test_cut_the_table_says_exactly_0_where_nothing_arrives(site):
-    rows = {row[0]: row[1:] for row in block(site.panel("health", run="reverse"), "three")["rows"]}
-    assert list(rows) == [say("en", f"health.memory_{memory}") for memory in limits("memory_mode").choices]
-    assert rows[say("en", "health.memory_cut")][:2] == ["0", "0"]
-    assert all(float(number) > 0 for memory in ("whole", "mean") for number in rows[say("en", f"health.memory_{memory}")])
+    rows = {row[0]: row[1:] for row in block(site.panel("diagnostics", run="reverse"), "three")["rows"]}
+    assert list(rows) == [say("en", f"diagnostics.memory_{memory}") for memory in limits("memory_mode").choices]
+    assert rows[say("en", "diagnostics.memory_cut")][:2] == ["0", "0"]
+    assert all(float(number) > 0 for memory in ("whole", "mean") for number in rows[say("en", f"diagnostics.memory_{memory}")])
 
 
 @pytest.mark.trust
 def test_formula_and_count_stand_side_by_side_and_agree(site):
-    panel = site.panel("health", run="german_english")
+    panel = site.panel("diagnostics", run="german_english")
     rows = block(panel, "costs-table")["rows"]
     assert all(row[1] == row[2] and row[3] == row[4] for row in rows)
-    assert say("en", "health.agree") in block(panel, "costs-said")["text"]
+    assert say("en", "diagnostics.agree") in block(panel, "costs-said")["text"]
     total = sum(parameter.numel() for parameter in site.reader.model_at(site.runs.get("german_english"), None)[0].parameters())
     assert rows[-1][1] == f"{total:,}"
 
@@ -90,7 +90,7 @@ def test_a_run_that_was_told_has_its_curves_and_updates(site, run):
     table = run.history.diagnostics
     steps = table.column("step")
     for gauge, quantity in QUANTITIES.items():
-        panel = site.panel("health", run=run.id, gauge=gauge, route="1")
+        panel = site.panel("diagnostics", run=run.id, gauge=gauge, route="1")
         assert panel["step"] == 12
         course = block(panel, "parts-course")
         assert course["figure"]["data"][-1]["x"] == steps
@@ -107,11 +107,11 @@ def test_a_run_that_was_told_has_its_curves_and_updates(site, run):
 
 def test_it_obeys_the_replay(site, run):
     for step in (0, 1, 4, 12):
-        panel = site.panel("health", run=run.id, step=step)
+        panel = site.panel("diagnostics", run=run.id, step=step)
         assert panel["step"] == step  # the replay's beginning, and the validations, are examined
         assert block(panel, "reaching")["figure"]["layout"]["shapes"][0]["x0"] == step
         assert f"step {step}" in block(panel, "parts-now")["title"]
-    assert "update" not in [option["value"] for option in block(site.panel("health", run=run.id, step=0), "gauge")["options"]]
+    assert "update" not in [option["value"] for option in block(site.panel("diagnostics", run=run.id, step=0), "gauge")["options"]]
 
 
 def test_only_the_owner_of_a_run_that_can_go_on_may_turn_the_knob(site, run):
@@ -119,14 +119,14 @@ def test_only_the_owner_of_a_run_that_can_go_on_may_turn_the_knob(site, run):
         panel = site.http.get(f"{PREFIX}/panel/health", params={"run": id}, headers={"X-Playground-Token": token}).json()
         return block(panel, "live")["off"], block(panel, "knob-about")["text"]
 
-    assert knob(run.id, MINE) == (True, say("en", "health.knob_ended"))
-    assert knob(run.id, THEIRS) == knob("reverse", MINE) == (True, say("en", "health.knob_not_yours"))
+    assert knob(run.id, MINE) == (True, say("en", "diagnostics.knob_ended"))
+    assert knob(run.id, THEIRS) == knob("reverse", MINE) == (True, say("en", "diagnostics.knob_not_yours"))
     mine = site.train(MINE, TINY | {"steps": 100_000})
     end = time.monotonic() + 60
     while not mine.history.diagnostics:
         assert time.monotonic() < end, mine.message
         time.sleep(0.02)
-    assert knob(mine.id, MINE) == (False, say("en", "health.knob_open"))
+    assert knob(mine.id, MINE) == (False, say("en", "diagnostics.knob_open"))
     assert knob(mine.id, THEIRS)[0]
     site.runs.delete(mine.id, MINE)
 
@@ -136,7 +136,7 @@ def test_only_the_owner_of_a_run_that_can_go_on_may_turn_the_knob(site, run):
 @pytest.mark.parametrize("more", [{"width": "390"}, {"dark": "1"}, {"gauge": "<b>"}, {"route": "99"}, {"route": "-1"}, {"step": "9" * 9}])
 def test_in_every_dress(site, run, language, more):
     for id in (run.id, "numbers_zh"):
-        panel = site.panel("health", run=id, lang=language, **more)
+        panel = site.panel("diagnostics", run=id, lang=language, **more)
         assert "error" not in panel
         assert all(b["caption"] and b["title"] for b in blocks_of(panel["blocks"]) if b["kind"] == "figure")
 
@@ -144,10 +144,10 @@ def test_in_every_dress(site, run, language, more):
 def test_what_was_done_to_the_memory_is_said_and_drawn(site, run):
     run.history.events.append((4, "memory_mode", "cut"))
     try:
-        panel = site.panel("health", run=run.id, step="12")
+        panel = site.panel("diagnostics", run=run.id, step="12")
         found = block(panel, "reaching")
-        assert say("en", "health.changed_cut", step="4") in found["caption"]
-        assert [note["text"] for note in found["figure"]["layout"]["annotations"]] == [say("en", "health.memory_cut")]
-        assert say("en", "health.changed_cut", step="4") in block(site.panel("health", run=run.id), "reaching")["caption"]
+        assert say("en", "diagnostics.changed_cut", step="4") in found["caption"]
+        assert [note["text"] for note in found["figure"]["layout"]["annotations"]] == [say("en", "diagnostics.memory_cut")]
+        assert say("en", "diagnostics.changed_cut", step="4") in block(site.panel("diagnostics", run=run.id), "reaching")["caption"]
     finally:
         run.history.events.pop()

@@ -25,7 +25,7 @@ def test_the_nearest_tokens_and_all_cosines_are_the_tables_own(site):
     run = site.runs.get("reverse")
     table = site.reader.model_at(run, None)[0].src_embedding.weight.numpy()
     at = run.tokenizers[0].encode("h")[0]
-    panel = site.panel("vectors", run="reverse", text="hello", token=at)
+    panel = site.panel("embeddings", run="reverse", text="hello", token=at)
     rows = block(panel, "nearest")["rows"]
     expected = [[run.tokenizers[0].piece(other), f"{cosine:.3f}"] for other, cosine in nearest(table, at, NEAREST)]
     assert rows == expected
@@ -45,7 +45,7 @@ def test_the_nearest_tokens_and_all_cosines_are_the_tables_own(site):
 def test_the_replay_moves_the_points_and_neither_their_names_nor_the_frame(site, run, what):
     steps = site.runs.get(run).replay.parameter_steps
     text = site.reader.examples(site.runs.get(run))[0][0]
-    first, middle, last = (site.panel("vectors", run=run, what=what, text=text, step=step) for step in (steps[0], steps[-2], steps[-1]))
+    first, middle, last = (site.panel("embeddings", run=run, what=what, text=text, step=step) for step in (steps[0], steps[-2], steps[-1]))
     assert [panel["step"] for panel in (first, middle, last)] == [steps[0], steps[-2], steps[-1]]
     clouds = []
     for panel in (first, middle, last):
@@ -64,7 +64,7 @@ def test_the_replay_moves_the_points_and_neither_their_names_nor_the_frame(site,
 @pytest.mark.parametrize("what", KINDS)
 @pytest.mark.parametrize("more", [{}, {"width": "390", "dark": "1", "step": "0", "by": "place"}])
 def test_in_every_dress(site, language, what, more):
-    panel = site.panel("vectors", run="numbers_zh", what=what, lang=language, **more)
+    panel = site.panel("embeddings", run="numbers_zh", what=what, lang=language, **more)
     assert block(panel, "what")["value"] == what
     for id in ("plane", "cosines"):
         assert block(panel, id)["caption"]
@@ -78,11 +78,11 @@ def test_in_every_dress(site, language, what, more):
 
 
 def test_a_state_is_chosen_by_its_place_in_the_sentence(site):
-    first = site.panel("vectors", run="reverse", text="hello", what="memory")
+    first = site.panel("embeddings", run="reverse", text="hello", what="memory")
     options = block(first, "token")["options"]
     assert [option["label"] for option in options] == ["h", "e", "l", "l", "o", "<eos>"]
     assert block(first, "token")["value"] == options[0]["value"]
-    second = site.panel("vectors", run="reverse", text="hello", what="memory", token=options[3]["value"])
+    second = site.panel("embeddings", run="reverse", text="hello", what="memory", token=options[3]["value"])
     assert block(second, "token")["value"] == options[3]["value"]
     assert block(second, "nearest")["head"][0] == "Nearest to l (place 4)"
     assert block(first, "cosines")["figure"]["layout"]["meta"]["rows"] == [*"hello", "<eos>"]
@@ -92,10 +92,10 @@ def test_a_state_is_chosen_by_its_place_in_the_sentence(site):
 @pytest.mark.parametrize("value", ["<script>", "nan", "-1", "999999999", "１", "x" * 3000])
 @pytest.mark.parametrize("what", ["src", "decoder"])
 def test_a_broken_link_shows_the_sentences_first(site, what, value):
-    base = site.panel("vectors", run="reverse", text="hello", what=what)
-    panel = site.panel("vectors", run="reverse", text="hello", what=what, token=value, by=value)
+    base = site.panel("embeddings", run="reverse", text="hello", what=what)
+    panel = site.panel("embeddings", run="reverse", text="hello", what=what, token=value, by=value)
     if (what, value) == ("decoder", "999999999"):
         assert block(panel, "token")["value"] == block(panel, "token")["options"][-1]["value"]  # the last there is
     else:
         assert panel == base
-    assert site.panel("vectors", run="reverse", text="hello", what=value)["blocks"][0]["blocks"][0]["value"] == "src"
+    assert site.panel("embeddings", run="reverse", text="hello", what=value)["blocks"][0]["blocks"][0]["value"] == "src"

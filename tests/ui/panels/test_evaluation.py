@@ -43,7 +43,7 @@ def rotary(site):
 @pytest.mark.parametrize("run", ["reverse", "numbers_de", "german_english"])
 def test_the_table_says_what_was_measured(site, run):
     for split in ("heldout", "harder"):
-        panel = complete(site, "evaluate", run=run, split=split)
+        panel = complete(site, "evaluation", run=run, split=split)
         found = evaluation.scores(site.reader, site.runs.corpora, site.runs.get(run), None, split)
         values = [row[1] for row in block(panel, "scores")["rows"]]
         assert values == [
@@ -54,14 +54,14 @@ def test_the_table_says_what_was_measured(site, run):
             f"{found.length_ratio:.2f}",
         ]
         assert found.measured.bleu_signature in block(panel, "scores")["rows"][2][2]
-        assert f"{found.sentences} of {found.of} {say('en', f'evaluate.{split}')}" in block(panel, "scores-caption")["text"]
+        assert f"{found.sentences} of {found.of} {say('en', f'evaluation.{split}')}" in block(panel, "scores-caption")["text"]
         assert panel["step"] == site.runs.get(run).step
         assert len([id for id in ids(panel) if id.startswith("mistake-")]) == min(found.wrong, evaluation.MAX_MISTAKES)
         assert ("mistakes-none" in ids(panel)) == (found.wrong == 0)
 
 
 def test_a_mistake_can_be_looked_at(site):
-    panel = complete(site, "evaluate", run="reverse", step="30", split="harder")
+    panel = complete(site, "evaluation", run="reverse", step="30", split="harder")
     look = block(panel, "look-0")
     assert look["to"] == {"text": look["label"]}
     wrong, right = block(panel, "wrong-0")["lines"]
@@ -74,7 +74,7 @@ def test_it_says_how_far_it_is_and_shows_what_it_knows(site, monkeypatch):
     monkeypatch.setattr(time_slices, "BUDGET_S", -1)
     asked = {"run": "numbers_zh", "step": "0"}
     tried = []
-    while (panel := site.panel("evaluate", **asked))["more"]:
+    while (panel := site.panel("evaluation", **asked))["more"]:
         bar = block(panel, "progress")
         tried.append(bar["done"])
         assert f"{bar['done']} of {bar['all']}" in bar["label"]
@@ -106,7 +106,9 @@ def test_strips_and_places_are_what_was_measured(site, run, language):
     assert block(panel, "reach")["caption"]
     assert block(panel, "places")["caption"]
     how = {"each": max(found.reach.counts), "times": lengths.REACH} if found.made else {}
-    assert say(language, "evaluate.lengths_made" if found.made else "evaluate.lengths_existing", **how) in block(panel, "reach")["caption"]
+    assert (
+        say(language, "evaluation.lengths_made" if found.made else "evaluation.lengths_existing", **how) in block(panel, "reach")["caption"]
+    )
 
 
 def test_other_runs_of_the_task_stand_beside_it(site, rotary):
@@ -154,5 +156,5 @@ def test_a_broken_link_breaks_nothing(site, value):
     base = complete(site, "reach", run="numbers_de")
     panel = complete(site, "reach", run="numbers_de", compare=value, mapped=value)
     assert panel["blocks"] == base["blocks"]
-    scores = complete(site, "evaluate", run="numbers_de", split=value, compare=value)
+    scores = complete(site, "evaluation", run="numbers_de", split=value, compare=value)
     assert block(scores, "split")["value"] == "heldout"

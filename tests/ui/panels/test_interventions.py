@@ -32,8 +32,8 @@ def written(panel: dict, name: str) -> str:
 
 
 def test_nothing_is_changed_at_first(site):
-    panel = site.panel("whatif", **HELLO)
-    assert block(panel, "in-force")["text"] == say("en", "whatif.nothing")
+    panel = site.panel("interventions", **HELLO)
+    assert block(panel, "in-force")["text"] == say("en", "interventions.nothing")
     assert written(panel, "before") == written(panel, "after") == "olleh<eos>"
     assert written(panel, "reference") == "olleh"
     assert not any(token["mark"] for name in ("before", "after") for token in line(panel, name)["tokens"])
@@ -44,13 +44,15 @@ def test_nothing_is_changed_at_first(site):
 
 def test_a_head_that_is_off_never_hides_what_was_before(site):
     """The base result stays, the other stands beside it, and both have a name."""
-    base = site.panel("whatif", **HELLO)
-    panel = site.panel("whatif", **HELLO, off="c1.3")
+    base = site.panel("interventions", **HELLO)
+    panel = site.panel("interventions", **HELLO, off="c1.3")
     run, change = site.runs.get("reverse"), Change(frozenset({HeadId("cross", 0, 2)}))
     found = interventions.outcome(site.reader, run, None, "hello", change)
     assert written(panel, "before") == written(base, "before")
     assert written(panel, "after") == "".join(piece.text for piece in found.after.asked) != written(panel, "before")
-    assert [line(panel, name)["label"] for name in ("before", "after")] == [say("en", f"whatif.{name}") for name in ("before", "after")]
+    assert [line(panel, name)["label"] for name in ("before", "after")] == [
+        say("en", f"interventions.{name}") for name in ("before", "after")
+    ]
     assert block(panel, "heads")["off"] == ["c1.3"]
     assert "cross 1.3" in block(panel, "in-force")["text"]
     marked = differences.marks(*([piece.id for piece in look.asked] for look in (found.before, found.after)))
@@ -104,14 +106,14 @@ def measured(site, **asked) -> dict:
 
 @pytest.mark.parametrize(("squeeze", "said"), [("mean", "the mean over"), ("cut", "language model")])
 def test_the_memory_can_be_squeezed_or_cut(site, squeeze, said):
-    panel = site.panel("whatif", **HELLO, squeeze=squeeze)
+    panel = site.panel("interventions", **HELLO, squeeze=squeeze)
     assert said in block(panel, "squeezed")["text"]
     assert block(panel, "memory")["value"] == squeeze
     assert written(panel, "before") == "olleh<eos>" != written(panel, "after")
 
 
 def test_a_cell_given_all_the_weight_changes_the_token(site):
-    panel = site.panel("whatif", **ROW | {"text": "attention"}, cells=THERE + "k0-1", k="0")
+    panel = site.panel("interventions", **ROW | {"text": "attention"}, cells=THERE + "k0-1", k="0")
     found = interventions.outcome(site.reader, site.runs.get("reverse"), None, "attention", Change(edit=Edit(1, 2, 1, 0, 1.0)))
     cells = block(panel, "row-cells")
     assert [cell["after"] for cell in cells["cells"]] == [1] + [0] * 9
@@ -122,27 +124,27 @@ def test_a_cell_given_all_the_weight_changes_the_token(site):
     assert written(panel, "before") == "noitnetta<eos>"
     assert written(panel, "after") == "".join(piece.text for piece in found.after.asked)
     said = {"layer": 2, "head": 3, "step": 2, "token": "o", "other": found.after.asked[1].text}
-    assert cells["title"] == say("en", "whatif.row_title_other", **said)
+    assert cells["title"] == say("en", "interventions.row_title_other", **said)
     picture = block(panel, "row-top")["figure"]
-    assert picture["data"][1]["name"] == say("en", "whatif.row_without")
+    assert picture["data"][1]["name"] == say("en", "interventions.row_without")
     assert picture["data"][1]["x"] == pytest.approx(found.step.without, abs=1e-4)
     assert picture["data"][2]["x"] == pytest.approx(found.step.edited, abs=1e-4)
 
 
 def test_the_chosen_cell_says_what_can_be_done_to_it(site):
-    panel = site.panel("whatif", **ROW, cells=THERE + "k0-0.5_x3", k="2")
+    panel = site.panel("interventions", **ROW, cells=THERE + "k0-0.5_x3", k="2")
     cells = block(panel, "row-cells")
     assert [act["cells"] for act in cells["acts"]] == [f"{THERE}{done}" for done in ("k2-1", "k0-0.5_x2_x3", "k0-0.5_x3")]
     assert (cells["slider"]["first"], cells["slider"]["rest"]) == (f"{THERE}k2-", "_x3")
     assert [cell["state"] for cell in cells["cells"]] == ["given", "", "", "masked", "", ""]
     assert cells["cells"][3]["after"] == 0
-    assert cells["sum"] == say("en", "whatif.row_sum", sum="1.00")
-    assert block(site.panel("whatif", **ROW), "row-cells")["chosen"] is None
+    assert cells["sum"] == say("en", "interventions.row_sum", sum="1.00")
+    assert block(site.panel("interventions", **ROW), "row-cells")["chosen"] is None
 
 
 def test_an_edit_stays_where_it_was_made(site):
     """Looking at another row moves nothing; it says where the edit is, and the way there."""
-    made, other = (site.panel("whatif", **ROW | {"q": q}, cells=THERE + "k0-1", k="1") for q in ("1", "3"))
+    made, other = (site.panel("interventions", **ROW | {"q": q}, cells=THERE + "k0-1", k="1") for q in ("1", "3"))
     assert "row-elsewhere" not in ids(made)
     for name in ("before", "after"):
         assert written(other, name) == written(made, name)
@@ -150,22 +152,22 @@ def test_an_edit_stays_where_it_was_made(site):
     assert cells["place"] == {"layer": 2, "head": 3, "q": 3}
     assert {cell["state"] for cell in cells["cells"]} == {""}
     assert cells["acts"][0]["cells"] == "c2.3_q3_k1-1"
-    assert block(other, "row-elsewhere-said")["text"] == say("en", "whatif.row_elsewhere", step=2, layer=2, head=3)
+    assert block(other, "row-elsewhere-said")["text"] == say("en", "interventions.row_elsewhere", step=2, layer=2, head=3)
     assert block(other, "row-there")["to"] == {"layer": 2, "head": 3, "q": 1}
     assert block(other, "row-top") == block(made, "row-top"), "what the edit does is shown in its own step"
 
 
 def test_why_a_change_shows_nothing_is_said(site):
     said = {
-        "whatif.row_off": {"off": "c2.3"},
-        "whatif.row_squeezed": {"squeeze": "mean"},
-        "whatif.row_nowhere": {"cells": THERE + "x0_x1_x2_x3_x4_x5"},
+        "interventions.row_off": {"off": "c2.3"},
+        "interventions.row_squeezed": {"squeeze": "mean"},
+        "interventions.row_nowhere": {"cells": THERE + "x0_x1_x2_x3_x4_x5"},
     }
     for key, more in said.items():
-        assert say("en", key) in block(site.panel("whatif", **ROW, **more), "row-notes")["text"]
-    late = site.panel("whatif", **ROW, cells="c2.3_q99_k0-1")
-    assert say("en", "whatif.row_far", step=100) in block(late, "row-notes")["text"]
-    assert "row-notes" not in ids(site.panel("whatif", **ROW, cells=THERE + "k0-1"))
+        assert say("en", key) in block(site.panel("interventions", **ROW, **more), "row-notes")["text"]
+    late = site.panel("interventions", **ROW, cells="c2.3_q99_k0-1")
+    assert say("en", "interventions.row_far", step=100) in block(late, "row-notes")["text"]
+    assert "row-notes" not in ids(site.panel("interventions", **ROW, cells=THERE + "k0-1"))
 
 
 @pytest.mark.sample
@@ -176,7 +178,7 @@ def test_why_a_change_shows_nothing_is_said(site):
 )
 def test_in_every_dress(site, language, change, more):
     for run in ("numbers_zh", "sort"):
-        panel = site.panel("whatif", run=run, lang=language, change=change, **{"squeeze": "mean", **more})
+        panel = site.panel("interventions", run=run, lang=language, change=change, **{"squeeze": "mean", **more})
         assert "error" not in panel
         assert {"compare", "likely-pairs", "in-force"} <= ids(panel)
 
@@ -195,11 +197,11 @@ def test_what_comes_later_in_every_dress(site, language, more):
 
 @pytest.mark.parametrize("value", ["<script>", "c1.1," * 900, "c9.9_e0.0", "c1.1_" * 5000, "nan", "１", "q1_x1", "c9.9_q1_x1", "x" * 3000])
 def test_a_broken_link_changes_nothing(site, value):
-    base = site.panel("whatif", **HELLO)
+    base = site.panel("interventions", **HELLO)
     for name in ("off", "squeeze", "cells"):
         if (name, value[:4]) == ("off", "c1.1") and "," not in value:
             continue  # this one is a head, many times
-        panel = site.panel("whatif", **HELLO, **{name: value})
+        panel = site.panel("interventions", **HELLO, **{name: value})
         assert written(panel, "after") == written(base, "after")
         assert block(panel, "heads")["off"] == []
 

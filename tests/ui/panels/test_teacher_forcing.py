@@ -16,50 +16,52 @@ def lanes(panel: dict) -> dict[str, dict]:
 
 
 def test_a_long_word_parts_the_lives_and_the_caption_says_where(site):
-    panel = site.panel("lives", run="reverse", text=LONG)
+    panel = site.panel("teacher_forcing", run="reverse", text=LONG)
     found = lanes(panel)
-    forced, free = found[say("en", "lives.forced")], found[say("en", "lives.free")]
+    forced, free = found[say("en", "teacher_forcing.forced")], found[say("en", "teacher_forcing.free")]
     assert [token["text"] for token in forced["fed"]] == ["<bos>", *reversed(LONG)]
     assert [token["text"] for token in free["fed"][1:]] == [token["text"] for token in free["says"][:-1]]
     right = [*reversed(LONG), "<eos>"]
     at = next(at for at, (token, wanted) in enumerate(zip(free["says"], right, strict=False)) if token["text"] != wanted)
     assert block(panel, "lanes")["parted"] == at
-    assert say("en", "lives.parted", step=at + 1, wrote=free["says"][at]["text"], right=right[at]) in block(panel, "caption")["text"]
+    assert (
+        say("en", "teacher_forcing.parted", step=at + 1, wrote=free["says"][at]["text"], right=right[at]) in block(panel, "caption")["text"]
+    )
     assert [token["right"] for token in forced["says"]] == [
         token["text"] == wanted for token, wanted in zip(forced["says"], right, strict=True)
     ]
 
 
 def test_a_correction_stands_beside_what_was_written(site):
-    before = site.panel("lives", run="reverse", text=LONG)
+    before = site.panel("teacher_forcing", run="reverse", text=LONG)
     option = next(o for o in block(before, "fix")["options"] if o["label"].split()[0] == LONG[-1])
-    after = site.panel("lives", run="reverse", text=LONG, fix=option["value"])
-    assert lanes(after)[say("en", "lives.free")] == lanes(before)[say("en", "lives.free")]
-    corrected = lanes(after)[say("en", "lives.corrected")]
+    after = site.panel("teacher_forcing", run="reverse", text=LONG, fix=option["value"])
+    assert lanes(after)[say("en", "teacher_forcing.free")] == lanes(before)[say("en", "teacher_forcing.free")]
+    corrected = lanes(after)[say("en", "teacher_forcing.corrected")]
     at = int(option["value"].split(":")[0])
     assert corrected["says"][at]["text"] == LONG[-1]
     assert block(after, "fix")["value"] == option["value"]
 
 
 def test_the_offered_sentences_do_go_wrong(site):
-    panel = site.panel("lives", run="reverse")
+    panel = site.panel("teacher_forcing", run="reverse")
     for option in block(panel, "wrong")["options"]:
-        assert block(site.panel("lives", run="reverse", text=option["value"]), "lanes")["parted"] is not None
+        assert block(site.panel("teacher_forcing", run="reverse", text=option["value"]), "lanes")["parted"] is not None
 
 
 def test_an_own_answer_is_forced_where_nobody_knows_one(site):
     text = "der hund der hund"
-    panel = site.panel("lives", run="german_english", text=text)
-    assert list(lanes(panel)) == [say("en", "lives.free")]
-    assert block(panel, "no-reference")["text"] == say("en", "lives.no_reference")
-    forced = lanes(site.panel("lives", run="german_english", text=text, force="the dog"))[say("en", "lives.forced")]
+    panel = site.panel("teacher_forcing", run="german_english", text=text)
+    assert list(lanes(panel)) == [say("en", "teacher_forcing.free")]
+    assert block(panel, "no-reference")["text"] == say("en", "teacher_forcing.no_reference")
+    forced = lanes(site.panel("teacher_forcing", run="german_english", text=text, force="the dog"))[say("en", "teacher_forcing.forced")]
     assert [token["text"] for token in forced["fed"]] == ["<bos>", "the", "dog"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("more", [{"width": "390"}, {"dark": "1"}, {"target": "reference"}, {"step": "60"}, {"q": "99"}])
 def test_in_every_dress(site, language, more):
-    panel = site.panel("lives", run="numbers_de", lang=language, **more)
+    panel = site.panel("teacher_forcing", run="numbers_de", lang=language, **more)
     assert "error" not in panel
     lens = block(panel, "lens")
     assert len(lens["figure"]["data"][0]["z"]) == 2  # the embedding and its one layer
@@ -68,5 +70,5 @@ def test_in_every_dress(site, language, more):
 
 @pytest.mark.parametrize("fix", ["x", "1", ":", "1:2:3", "99:99999", "-1:4", "0:0", "٣:٤", "1:" + "9" * 50])
 def test_a_correction_from_a_broken_link_is_ignored(site, fix):
-    panel = site.panel("lives", run="reverse", fix=fix)
-    assert list(lanes(panel)) == [say("en", "lives.forced"), say("en", "lives.free")]
+    panel = site.panel("teacher_forcing", run="reverse", fix=fix)
+    assert list(lanes(panel)) == [say("en", "teacher_forcing.forced"), say("en", "teacher_forcing.free")]

@@ -26,7 +26,7 @@ LONG = {"steps": 100_000}
 @pytest.fixture
 def bench(site, monkeypatch):
     """Labs that train in no time; what was trained is gone afterwards."""
-    for name in ("leak_source", "leak_dropout", "skip", "mystery", "beyond"):
+    for name in ("bug_source", "bug_dropout", "skip", "mystery", "beyond"):
         small(monkeypatch, name)
     yield
     for token in OWNERS:
@@ -58,12 +58,12 @@ def shown(site, **parameters):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_from_the_button_to_the_verdict(site, bench, language):
-    lab = LABS["leak_source"]
-    asked = {"lab": "leak_source", "guess": lab.guesses[0], "sure": SURE[0], "lang": language}
+    lab = LABS["bug_source"]
+    asked = {"lab": "bug_source", "guess": lab.guesses[0], "sure": SURE[0], "lang": language}
     _, before = shown(site, **asked)
     assert not {"verdict", "exhibits", "record"} & before.keys()
-    assert before["controls"]["blocks"][0]["values"] == {"lab": "leak_source", "seed": 1}
-    arms = finished(site, press(site, "leak_source")["arms"])
+    assert before["controls"]["blocks"][0]["values"] == {"lab": "bug_source", "seed": 1}
+    arms = finished(site, press(site, "bug_source")["arms"])
     answer, after = shown(site, **asked, arms=arms)
     assert "more" not in answer
     trained = zip(lab.arms, map(site.runs.get, arms.split(".")), strict=True)
@@ -77,7 +77,7 @@ def test_from_the_button_to_the_verdict(site, bench, language):
     course, ends = after["exhibits"]["blocks"]
     assert len(course["figure"]["data"]) == 4
     assert len(ends["blocks"][0]["rows"]) == 2
-    more = finished(site, press(site, "leak_source", 2)["arms"])
+    more = finished(site, press(site, "bug_source", 2)["arms"])
     _, both = shown(site, **asked, arms=f"{arms}.{more}")
     assert len(both["exhibits"]["blocks"][1]["blocks"][0]["rows"]) == 4
     assert both["verdict"]["text"] != after["verdict"]["text"]
@@ -88,7 +88,7 @@ def test_what_is_no_arm_of_the_lab_is_not_shown(site, bench):
     for wrong in ("nonsense", "reverse", arms.split(".")[0], "." * 100):
         _, found = shown(site, lab="skip", guess=UNKNOWN, arms=wrong)
         assert not {"verdict", "exhibits"} & found.keys()
-    _, found = shown(site, lab="leak_source", guess=UNKNOWN, arms=arms)
+    _, found = shown(site, lab="bug_source", guess=UNKNOWN, arms=arms)
     assert "exhibits" not in found
     _, found = shown(site, lab="skip", guess=UNKNOWN, arms=arms)
     assert not found["record"]["sure"]
@@ -111,7 +111,7 @@ def ended(site, ids, how="stop"):
     finished(site, ids)
 
 
-@pytest.mark.parametrize("lab", ["skip", "leak_source", "beyond"])
+@pytest.mark.parametrize("lab", ["skip", "bug_source", "beyond"])
 def test_while_the_arms_train_their_curves_are_shown_and_nothing_is_judged(site, bench, monkeypatch, lab):
     small(monkeypatch, lab, **LONG)
     ids = press(site, lab, 5)["arms"]
@@ -166,15 +166,15 @@ def test_a_fork_and_a_run_whose_settings_were_changed_are_no_arms(site, bench, c
 
 
 def test_a_second_seed_that_trains_leaves_the_verdict_of_the_first(site, bench):
-    one, two = (press(site, "leak_dropout", seed)["arms"] for seed in (1, 2))
+    one, two = (press(site, "bug_dropout", seed)["arms"] for seed in (1, 2))
     both = f"{finished(site, one)}.{finished(site, two)}"
     for id in two:
         site.runs.get(id).say("training")
-    answer, found = shown(site, lab="leak_dropout", guess=UNKNOWN, arms=both)
+    answer, found = shown(site, lab="bug_dropout", guess=UNKNOWN, arms=both)
     assert answer["more"]
     assert "progress" in found
-    assert LABS["leak_dropout"].say("en", "name_right") in str(found["exhibits"]["blocks"][1]["blocks"][0]["rows"])
-    assert found["verdict"]["text"] == shown(site, lab="leak_dropout", guess=UNKNOWN, arms=".".join(one))[1]["verdict"]["text"]
+    assert LABS["bug_dropout"].say("en", "name_right") in str(found["exhibits"]["blocks"][1]["blocks"][0]["rows"])
+    assert found["verdict"]["text"] == shown(site, lab="bug_dropout", guess=UNKNOWN, arms=".".join(one))[1]["verdict"]["text"]
 
 
 def test_a_second_click_trains_nothing_twice(site, bench):
@@ -227,9 +227,7 @@ def test_a_mystery_is_looked_at_first_and_guessed_then(site, bench):
 def test_a_mystery_does_not_say_what_was_changed(site, bench, language):
     ids = press(site, "mystery", 3)["arms"]
     finished(site, ids)
-    copies = [
-        site.act(OTHER, action, ids[1])["run"] for action in ("fork", "remake")
-    ]
+    copies = [site.act(OTHER, action, ids[1])["run"] for action in ("fork", "remake")]
     finished(site, copies)
     site.runs.rename(ids[1], ME, "mine")
     for id in (ids[1], *copies):

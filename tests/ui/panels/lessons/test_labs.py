@@ -12,7 +12,7 @@ from playground.lessons.labs import KINDS, LABS
 from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
 from playground.words import LANGUAGES
 
-TENSORS = [name for name, lab in LABS.items() if lab.kind == "tensors"]
+TENSORS = [name for name, lab in LABS.items() if lab.kind == "worked_example"]
 
 
 def shown(site, **parameters) -> dict[str, dict]:
