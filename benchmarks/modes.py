@@ -23,15 +23,16 @@ OTHERS = 1000  # pairs that had no part in stopping
 SETTLE = 2.0  # seconds for a page that has just been opened to come to rest
 WARM = {"task": "copy", "train_size": 2000}
 WARM_STEPS = 40
-# From the click on Train to the page showing that the new run's exact match is at the target. live.js knows which run the number is of.
+# From the click on Train to the page showing that the new run's exact match is at the target. store.js knows which run the number is of.
 CLOCK = """async (target) => {
-  const { run } = await import(document.querySelector("script[type=module][src$='/main.js']").src.replace("main.js", "live.js"));
-  const before = run.id;
+  const { page } = await import(document.querySelector("script[type=module][src$='/main.js']").src.replace("main.js", "store.js"));
+  const before = page.live.id;
   const reached = (share) => share >= target - 1e-9;
   document.getElementById("pg-train").addEventListener("click", () => {
     window.benchmark.clicked = performance.now();
     const look = setInterval(() => {
       const number = document.querySelector('#pg-panel-training [data-number="exact"] b')?.textContent;
+      const run = page.live;
       if (run.id === before || !reached(run.validations.exact_match?.at(-1)) || !reached(parseFloat(number) / 100)) return;
       window.benchmark.shown = performance.now();
       clearInterval(look);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from playground.config import preset
 from playground.words import say
 from tests.browser.steps import link, words
 
@@ -16,7 +17,7 @@ def test_a_preset_is_one_click_and_says_what_it_is(visit):
     expect(about).to_contain_text(words("knobs.preset_about.default"))
     presets.get_by_text(words("knobs.preset.fast"), exact=True).click()
     expect(about).to_contain_text(words("knobs.preset_about.fast"))
-    expect(page.locator("#knob-steps input")).to_have_value("105")
+    expect(page.locator("#knob-steps input")).to_have_value(str(preset("fast").training.steps))
 
     wide = page.locator("#knob-d_model input[type=number]")
     wide.fill("128")

@@ -99,7 +99,12 @@ export function drawCells(element, block) {
   title.textContent = block.title;
   bars.setAttribute("aria-label", block.title);
   legend.replaceChildren(h("i", { class: "without" }), block.label[0], h("i", { class: "with" }), block.label[1], h("span", {}, block.sum));
-  bars.replaceChildren(...block.cells.map((cell, column) => barOf(block, cell, column)));
+  const press = (column) => () => {
+    move({ ...block.place, k: column });
+    wait();
+  };
+  const wait = () => below.inert = cursor.k in block.cells && Number(cursor.k) !== block.chosen; // they are still of the cell chosen before
+  bars.replaceChildren(...block.cells.map((cell, column) => barOf(block, cell, column, press(column))));
   bars.scrollLeft = scrollLeft;
   if (held) bars.querySelector(`[data-column="${held}"]`)?.focus({ preventScroll: true });
   const about = JSON.stringify([block.hint, block.chosen, block.cells[block.chosen]?.token]);
@@ -108,14 +113,14 @@ export function drawCells(element, block) {
     below.replaceChildren(block.slider ? actsOf(element) : h("p", { class: "pg-caption" }, block.hint));
   }
   if (block.slider) paintActs(below, block);
+  wait();
 }
 
-function barOf(block, cell, column) {
+function barOf(block, cell, column, onclick) {
   const mark = { given: "◆", masked: "✕" }, name = `${cell.name} ${cell.said}`.trim();
   const bar = (side, share) => h("i", { class: side, style: `height: ${100 * share}%` });
   const about = { class: `pg-cell-bar ${cell.state}`, "aria-pressed": String(column === block.chosen), "aria-label": name, title: name };
-  const press = () => move({ ...block.place, k: column });
-  return button({ ...about, dataset: { column, weight: cell.after.toFixed(4) }, onclick: press },
+  return button({ ...about, dataset: { column, weight: cell.after.toFixed(4) }, onclick },
     h("span", { class: "pg-cell-number" }, short(cell.after)),
     h("span", { class: "pg-cell-room" }, bar("without", cell.before), bar("with", cell.after)),
     h("span", { class: "pg-cell-token" }, cell.token), h("span", { class: "pg-cell-state" }, mark[cell.state] ?? ""));
