@@ -14,7 +14,7 @@ import { drawCalibration, drawCards, record } from "./labs.js";
 import { drawForget, drawLessons, drawNotes, drawPoints, drawSteps } from "./lessons.js";
 import { drawLanes } from "./lanes.js";
 import { prose } from "./glossary.js";
-import { drawCells, drawCompare, drawSwitches } from "./whatif.js";
+import { drawCells, drawCompare, drawSwitches } from "./interventions.js";
 import { drawMap } from "./map.js";
 import { drawPick, drawSheet, drawWorksheet } from "./sheet.js";
 import { thumbnail } from "./thumbnails.js";
