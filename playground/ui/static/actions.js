@@ -107,20 +107,32 @@ export const asked = (values, more = {}) => ({ ...values, asked: { language: cur
 export function arrived({ asked, ...knobs }) {
   document.body.dataset.knobs = "ready";
   change({ knobs, own: asked.own });
+  openTab();
 }
 
 /** Gradio says what the controls hold. Until the page has taken over the link's settings that is not yet the visitor's choice. */
 export const knobsChanged = (knobs) => void (page.knobs && change({ knobs }));
 
-/** Gradio tells which tab is open. The first one opens by itself while the page is being set up; then the link knows better. */
-export const tabOpened = ({ tab }) => void ((page.knobs || tab !== "training") && move({ tab }));
+let tabsFollow = false; // from the link's tab on; before it Gradio opens the first one by itself, and the link knows better
+
+/** Gradio tells that a tab was opened, at times when it has opened another since. */
+export function tabOpened({ tab }) {
+  if (!isOpen(tab)) return;
+  tabsFollow ||= tab === cursor.tab;
+  if (tabsFollow) move({ tab });
+}
+const handle = (tab) => document.getElementById(`pg-tab-${tab}-button`);
+const isOpen = (tab) => handle(tab)?.getAttribute("aria-selected") === "true";
+document.addEventListener("click", (event) => {
+  if (event.isTrusted && event.target.closest?.("#pg-tabs [role=tab]")) tabsFollow = true; // somebody was faster
+}, true);
 
 /** Brings the tab of the cursor to the front when it was something else than a click on it that chose it. */
 export function openTab() {
-  const handle = document.getElementById(`pg-tab-${cursor.tab}-button`);
-  if (!handle || handle.getAttribute("aria-selected") === "true") return;
-  handle.click();
-  handle.scrollIntoView({ block: "nearest", inline: "nearest" }); // in a narrow window the tabs scroll sideways
+  const button = handle(cursor.tab);
+  if (!button || isOpen(cursor.tab)) return;
+  button.click();
+  button.scrollIntoView({ block: "nearest", inline: "nearest" }); // in a narrow window the tabs scroll sideways
   scrollTo({ top: 0 });
 }
 

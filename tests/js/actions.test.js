@@ -1,0 +1,53 @@
+// Which tab is open: the link says it, then whoever clicks. Gradio opens the first one by itself, early or late, and that is nobody's choice.
+
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+
+import { openPage } from "./page.js";
+
+const document = openPage("?tab=labs");
+document.querySelector ??= () => null;
+globalThis.scrollTo = () => {};
+globalThis.innerWidth = 1280;
+const { cursor, move, subscribe } = await import("../../playground/ui/static/store.js");
+const TABS = ["training", "labs", "data"];
+const clicks = [];
+for (const tab of TABS) {
+  const button = document.createElement("button");
+  button.setAttribute("id", `pg-tab-${tab}-button`);
+  button.setAttribute("role", "tab");
+  button.scrollIntoView = () => {};
+  button.click = () => (clicks.push(tab), open(tab));
+  document.body.append(button);
+}
+const open = (tab) => {
+  for (const other of TABS) document.getElementById(`pg-tab-${other}-button`).setAttribute("aria-selected", String(other === tab));
+};
+const { arrived, openTab, tabOpened } = await import("../../playground/ui/static/actions.js");
+subscribe(["tab"], openTab);
+beforeEach(() => clicks.splice(0));
+
+test("the first tab that opens by itself before the link's is no choice", () => {
+  open("training");
+  tabOpened({ tab: "training" });
+  assert.deepEqual([cursor.tab, clicks], ["labs", []]);
+});
+
+test("once the settings are there the link's tab is open", () => {
+  arrived({ asked: { own: "" } });
+  assert.deepEqual(clicks, ["labs"]);
+});
+
+test("what is told late of a tab that has been left is no choice either", () => {
+  tabOpened({ tab: "labs" });
+  tabOpened({ tab: "training" });
+  assert.deepEqual([cursor.tab, clicks], ["labs", []]);
+});
+
+test("from then on the cursor follows the tabs, and the tabs the cursor", () => {
+  open("data");
+  tabOpened({ tab: "data" });
+  assert.deepEqual([cursor.tab, clicks], ["data", []]);
+  move({ tab: "training" });
+  assert.deepEqual(clicks, ["training"]);
+});
