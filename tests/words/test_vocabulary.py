@@ -18,7 +18,8 @@ PENDING = {
 BANNED = {
     "en": {
         r"\b(tokens?|positions?|quer(y|ies)|heads?|rows?|columns?) (that |who |which )?(asks?|answers?)\b": "query, key",
-        r"\bmay(n’t| not)? look\b|\blook(s|ed)? over\b|\blooks at\b|\blooks? (back|both ways)\b|\bat each look\b": "attends to, masked",
+        r"\bmay(n’t| not)? look\b|(?<!nobody )\blooks at\b|\blooks? (back|both ways)\b": "attends to, visible, masked",
+        r"\blook(s|ed)? over\b|\bat each look\b": "layer, evaluation",
         r"\b(their|its|the|of the|half of the|divides? the) look\b": "attention weight",
         r"\bbend\b": "non-linear activation function",
         r"\bsurpris(e|es|ed|ing)\b": "cross-entropy",
@@ -34,7 +35,7 @@ BANNED = {
         r"\bheld-out loss(es)?\b|\bloss held out\b": "validation loss",
         r"\bruns of (\w+ )?(to \w+ )?(words|characters|letters)\b": "n-grams",
         r"\bturn(s|ed|ing)? (\w+ )?round\b": "reverse",
-        r"\bi(s|t) to get\b|\bare to get\b|\bhands? over\b|\bby heart\b|\bone look at a time\b": "plain English",
+        r"\bi(s|t) to get\b|\bare to get\b|\bhands? over\b|\bone look at a time\b": "plain English",
         r"\bplace by place\b|\bplaces (left|right|away|further)\b|\bkinship\b": "position, similarity",
         r"\binner (units?|width)\b": "hidden units, hidden size",
         r"\brise and fall\b": "linear warm-up and decay",
@@ -46,7 +47,7 @@ BANNED = {
         r"(词元|位置|行|列|头)(的)?(提问|回答)": "查询、键",
         r"不许看|可以看到?的地方|目光|谁在看谁|看向": "关注、可见、遮蔽",
         r"意外": "交叉熵",
-        r"影片|画面": "训练回放、快照",
+        r"(?<!同一部)影片|画面": "训练回放、快照",
         r"两种生活|自己的话": "教师强制、自由解码",
         r"喂": "输入",
         r"份额": "概率、比例",
