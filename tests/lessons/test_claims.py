@@ -46,7 +46,6 @@ def test_the_loss_falls_smoothly_while_exact_match_jumps(shipped):
         assert (tokens >= exact).all(), run.id
 
 
-@pytest.mark.trust
 def test_three_reasons_to_mask_a_cell_when_pairs_share_a_row():
     """Lesson "masks": a cell is masked if its key is padding, lies in the future of its row (decoder self-attention only), or belongs to
     another pair; every other cell has a weight."""
