@@ -75,7 +75,7 @@ TERMS = {
         "encoder-decoder attention", "query", "keys", "values", "heads", "W_O", "mask", "causal mask", "look-ahead mask", "padding",
         "packing", "encoder", "decoder", "sublayer", "memory", "encoder output", "softmax", "logits", "embedding", "positional encoding",
         "sinusoids", "RoPE", "residual connection", "layer norm", "pre-norm", "post-norm", "batch norm", "feed-forward network", "ReLU",
-        "GELU", "d_model", "d_k", "parameters", "Xavier", "token", "tokenization", "subword", "BPE", "unigram", "SentencePiece",
+        "GELU", "d_model", "d_k", "parameters", "Xavier", "token", "tokenisation", "subword", "BPE", "unigram", "SentencePiece",
         "vocabulary", "<bos>", "<eos>", "<unk>", "<pad>", "reference", "teacher forcing", "autoregressive", "free running",
         "exposure bias", "scheduled sampling", "batch", "cross-entropy", "validation loss", "entropy", "nats", "label smoothing",
         "dropout", "gradients", "gradient norm", "gradient clipping", "Jacobian", "optimiser", "Adam", "AdamW", "Muon", "weight decay",
