@@ -40,8 +40,8 @@ BANNED = {
         r"\binner (units?|width)\b": "hidden units, hidden size",
         r"\brise and fall\b": "linear warm-up and decay",
         r"\btwists?\b": "model variant",
-        r"(?i:\bleak lab\b|\bquestion bench\b|\bon the bench\b)": "bug lab, ablations, worked examples",
-        r"\b[Ii]n (Learn|Scores|Health|What if|Vectors|Two lives)\b": "the tab’s name: Training, Evaluation, Diagnostics, Interventions, …",
+        r"\bleak lab\b|\bquestion bench\b|\bon the bench\b": "bug lab, ablations, worked examples",
+        r"(?-i:\b[Ii]n (Learn|Scores|Health|What if|Vectors|Two lives)\b)": "the tab’s name: Training, Evaluation, Diagnostics, Interventions, …",
     },
     "zh": {
         r"(词元|位置|行|列|头)(的)?(提问|回答)": "查询、键",
@@ -110,7 +110,7 @@ def found(language: str, said: dict[str, str]) -> list[str]:
         f"{key}: “{match[0]}” → {instead}"
         for key, text in said.items()
         for pattern, instead in BANNED[language].items()
-        if (match := re.search(pattern, text))
+        if (match := re.search(pattern, text, re.IGNORECASE))
     ]
 
 
@@ -127,7 +127,7 @@ def test_what_is_pending_is_there():
 
 def test_a_house_word_is_found():
     planted = {
-        "en": ("The source token answers", "its own words", "a share of it", "the bend between them", "sentences right", "In Health"),
+        "en": ("The source token answers", "Its own words", "a share of it", "the bend between them", "sentences right", "In Health"),
         "zh": ("列回答", "影片的第一步", "斜率消失", "漏洞实验室", "编码器的记忆"),
     }
     for language, texts in planted.items():

@@ -102,12 +102,13 @@ def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, colu
     else:
         flow, share = flows.rollout(getattr(look, part), residual), 1.0
         fact = flows.own(flow, texts(rows), texts(columns))
-    said = [view.say(f"heads.rollout_{'residual' if residual else 'no_residual'}"), view.say(fact.key, **fact.values)]
+    said = [view.say(fact.key, **fact.values)]
     if alignment and facts.aligned(*flow.shape, alignment).any():
         flown, raw = (percent(facts.alignment_mass(each, alignment)) for each in (flow, weights))
         said.append(view.say("heads.rollout_aligned", percent=flown, raw=raw))
     if share < 1:
         said.append(view.say("heads.rollout_share", percent=percent(share)))
+    said.append(view.say("heads.rollout_residual" if residual else "heads.rollout_no_residual"))
     picture = view.draw(
         pictures.matrix,
         flow,
