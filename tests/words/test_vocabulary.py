@@ -41,7 +41,7 @@ BANNED = {
         r"\brise and fall\b": "linear warm-up and decay",
         r"\btwists?\b": "model variant",
         r"\bleak lab\b|\bquestion bench\b|\bon the bench\b": "bug lab, ablations, worked examples",
-        r"(?-i:\b[Ii]n (Learn|Scores|Health|What if|Vectors|Two lives)\b)": "the tab’s name: Training, Evaluation, Diagnostics, Interventions, …",
+        r"(?-i:\b[Ii]n (Learn|Scores|Health|What if|Vectors|Two lives)\b)": "the names of the tabs",
     },
     "zh": {
         r"(词元|位置|行|列|头)(的)?(提问|回答)": "查询、键",
