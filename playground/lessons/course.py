@@ -1,8 +1,8 @@
 """The course: twelve lessons in an order, each with a question to guess first and things to do in the app, which sees that they were done.
 
 A lesson says no sentence itself: its words are `course.<lesson>.…` (see playground/words): `title`, `goal`, `look` (what to look at, a
-line each), `step_<step>`, for teachers `show`, `wrong` and `ask`, and with a question of its own `question`, `guess_<answer>` and
-`why_<answer>`.
+line each), `step_<step>`, `literature` (the field's terms, and where the paper has them), for teachers `show`, `wrong` and `ask`, and
+with a question of its own `question`, `guess_<answer>` and `why_<answer>`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The decoder's two lives: fed the right answer as in training, and fed its own words as in use; and what one corrected word changes."""
+"""Teacher forcing and free running: fed the reference as in training, fed its own output as in use; and what one correction changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_SENTENCES = 120  # sentences asked at once when one is sought that goes wron
 
 @dataclass(frozen=True)
 class Comparison:
-    """One sentence, written up to three times with the same parameters; each life is a `Look`. Without a reference nothing is forced."""
+    """One sentence, written up to three times with the same parameters. Without a reference nothing is forced."""
 
     forced: SentenceTrace | None  # fed the reference
     free: SentenceTrace  # fed what it wrote itself

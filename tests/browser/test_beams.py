@@ -18,8 +18,8 @@ def test_the_tree_the_verdict_and_another_beginning(visit):
     expect(lines).to_have_count(1 + 3 + 1)
     expect(lines.last.locator(".pg-chip")).to_have_text(RIGHT.split())
     verdict = panel.locator("[data-block='text beam-verdict']")
-    expect(verdict).to_contain_text(f"error: the right answer “{RIGHT}”")
-    expect(verdict).to_contain_text("fell out at step")
+    expect(verdict).to_contain_text(f"error: the reference “{RIGHT}”")
+    expect(verdict).to_contain_text("was pruned at step")
 
     tree = figure(page, "tree")
     expect(tree.locator(".legendtext", has_text=words("figures.tree_pruned"))).to_be_visible()

@@ -71,7 +71,7 @@ def test_a_long_exam_shows_how_far_it_is_and_stops_when_the_tab_is_left(visit):
     page = visit(link(run="sort", tab="evaluation"), route=("**/panel/reach*", answer))
     bar = page.locator("#pg-panel-evaluation .pg-progress progress")
     expect(bar).to_have_attribute("value", "50")
-    expect(page.locator("#pg-panel-evaluation .pg-progress")).to_have_text("50 of 100 sentences tried …")
+    expect(page.locator("#pg-panel-evaluation .pg-progress")).to_have_text(words("evaluation.trying", tried=50, asked=100))
     later = page.locator("[data-block='later reach']")
     expect(later).to_have_attribute("aria-busy", "true")
     tab(page, "Learn")

@@ -11,13 +11,13 @@ LONG = "abcdefghijklmnopqrst"  # longer than any word in training
 
 
 @pytest.mark.slow
-def test_two_lives_and_one_correction(visit):
+def test_forced_free_and_one_correction(visit):
     page = visit(link(text=LONG, tab="teacher_forcing"))
     panel = page.locator("#pg-panel-teacher_forcing")
     drawn(panel)
     lanes = panel.locator(".pg-lane")
     expect(lanes).to_have_count(2)
-    expect(panel.locator("[data-block='text caption']")).to_contain_text("They part at step 1")
+    expect(panel.locator("[data-block='text caption']")).to_contain_text("First difference at step 1")
     expect(panel.locator(".pg-parts td.parted")).to_have_text(words("teacher_forcing.parts_here"))
     free = panel.locator("tbody").nth(1)
     wrote = free.locator("tr.says .pg-chip")

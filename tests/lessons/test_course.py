@@ -22,6 +22,7 @@ from playground.ui import links
 from playground.ui.panels import TABS
 from playground.variants import build
 from playground.words import LANGUAGES, entries
+from playground.words.glossary import glossary
 
 ROOT = Path(course.__file__).parents[1]
 CURSOR = {name: field.default for name, field in FIELDS.items()}
@@ -58,7 +59,12 @@ DONE = {  # a step: what a student does after its button was pressed, one thing 
     ),
 }
 NOTHING = {"mine": False, "forked": False, "settings": {}, "steps": 0, "exact": 0, "read": False, "live": {}, "sentence": {}, "sees": {}}
-WORDS = ("title", "goal", "look", "show", "wrong", "ask")
+WORDS = ("title", "goal", "look", "literature", "show", "wrong", "ask")
+LITERATURE = {  # how a lesson names the terms of the field, divided by this, and the sections of "Attention Is All You Need"
+    "en": (r"In the literature: (?P<terms>[^;]+); paper (?P<sections>§[§\d., ]*\d)\.(?: |$)", ", "),
+    "zh": (r"文献中的说法：(?P<terms>[^；]+)；论文第 (?P<sections>[\d.、]*\d) 节。", "、"),
+}
+SECTIONS = {"3.1", "3.2.1", "3.2.2", "3.2.3", "3.3", "3.4", "3.5", "5.1", "5.3", "5.4", "6.1"}
 
 
 def words_of(lesson) -> set[str]:
@@ -240,6 +246,23 @@ def test_there_are_words_for_everything_and_none_too_many(language):
 def test_three_or_four_sentences_say_what_to_look_at(language):
     for lesson in LESSONS:
         assert len(lesson.say(language, "look").split("\n")) in (3, 4)
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_every_lesson_ends_with_terms_of_the_glossary_and_sections_of_the_paper(lesson):
+    """The same number of terms, the same sections and the same years in every language."""
+    said = {}
+    for language, (pattern, comma) in LITERATURE.items():
+        text = lesson.say(language, "literature")
+        found = re.match(pattern, text)
+        terms, sections = found["terms"].split(comma), re.findall(r"\d(?:\.\d)+", found["sections"])
+        assert set(terms) <= {form for term in glossary(language)["terms"] for form in term["forms"]}
+        assert 3 <= len(set(terms)) == len(terms)
+        assert sections
+        assert set(sections) <= SECTIONS
+        said[language] = len(terms), sections, re.findall(r"\b(?:19|20)\d\d\b", text)
+    assert set(said) == set(LANGUAGES)
+    assert said["en"] == said["zh"]
 
 
 def test_an_answer_fills_its_words(any_answer):

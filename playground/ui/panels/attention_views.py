@@ -108,8 +108,7 @@ def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, colu
         said.append(view.say("heads.rollout_aligned", percent=flown, raw=raw))
     if share < 1:
         said.append(view.say("heads.rollout_share", percent=percent(share)))
-    if not residual:
-        said.append(view.say("heads.rollout_no_residual"))
+    said.append(view.say("heads.rollout_residual" if residual else "heads.rollout_no_residual"))
     picture = view.draw(
         pictures.matrix,
         flow,

@@ -1,4 +1,4 @@
-"""The panel of the two lives: what it says of them is what they are."""
+"""The panel of teacher forcing and free running: what it says of them is what they are."""
 
 import pytest
 

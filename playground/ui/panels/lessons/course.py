@@ -83,6 +83,7 @@ def _lesson(view: View, lesson: Lesson) -> list[dict]:
         *_asked(view, lesson),
         blocks.steps("steps", lesson.name, view.say("course.do"), steps),
         blocks.points("look", view.say("course.look"), lesson.say(view.language, "look").split("\n")),
+        blocks.text("literature", lesson.say(view.language, "literature"), css="pg-caption"),
         blocks.row("ways", *ways, css="controls"),
     ]
 

@@ -32,6 +32,7 @@ def test_a_lesson_says_what_to_do_and_where(site, name, language):
     assert all(step["text"] for step in steps)
     assert all(step["to"] or step["knobs"] is not None for step in steps[1:])
     assert len(found["look"]["points"]) in (3, 4)
+    assert found["literature"]["text"] == lesson.say(language, "literature")
     assert ("next" in {block["id"] for block in found["ways"]["blocks"]}) == (lesson is not LESSONS[-1])
 
 
