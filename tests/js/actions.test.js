@@ -9,8 +9,8 @@ const document = openPage("?tab=labs");
 document.querySelector ??= () => null;
 globalThis.scrollTo = () => {};
 globalThis.innerWidth = 1280;
-const { cursor, move, subscribe } = await import("../../playground/ui/static/store.js");
-const TABS = ["training", "labs", "data"];
+const { FIRST_TAB, cursor, move, subscribe } = await import("../../playground/ui/static/store.js");
+const TABS = [FIRST_TAB, "labs", "data"];
 const clicks = [];
 for (const tab of TABS) {
   const button = document.createElement("button");
@@ -28,8 +28,8 @@ subscribe(["tab"], openTab);
 beforeEach(() => clicks.splice(0));
 
 test("the first tab that opens by itself before the link's is no choice", () => {
-  open("training");
-  tabOpened({ tab: "training" });
+  open(FIRST_TAB);
+  tabOpened({ tab: FIRST_TAB });
   assert.deepEqual([cursor.tab, clicks], ["labs", []]);
 });
 
@@ -40,7 +40,7 @@ test("once the settings are there the link's tab is open", () => {
 
 test("what is told late of a tab that has been left is no choice either", () => {
   tabOpened({ tab: "labs" });
-  tabOpened({ tab: "training" });
+  tabOpened({ tab: FIRST_TAB });
   assert.deepEqual([cursor.tab, clicks], ["labs", []]);
 });
 
@@ -48,6 +48,13 @@ test("from then on the cursor follows the tabs, and the tabs the cursor", () => 
   open("data");
   tabOpened({ tab: "data" });
   assert.deepEqual([cursor.tab, clicks], ["data", []]);
-  move({ tab: "training" });
-  assert.deepEqual(clicks, ["training"]);
+  move({ tab: FIRST_TAB });
+  assert.deepEqual(clicks, [FIRST_TAB]);
+});
+
+test("somebody who clicks before the scripts are there is heard", async () => {
+  const other = "../../playground/ui/static/actions.js?again";
+  open("data");
+  (await import(other)).tabOpened({ tab: "data" });
+  assert.equal(cursor.tab, "data");
 });

@@ -2,7 +2,7 @@
 // be changed.
 // @ts-check
 
-import { asText, change, cursor, move, page, subscribe } from "./store.js";
+import { FIRST_TAB, asText, change, cursor, move, page, subscribe } from "./store.js";
 import { button, h, icon, notice, say, send } from "./dom.js";
 import { follow, isActive, isResumable } from "./live.js";
 
@@ -107,24 +107,23 @@ export const asked = (values, more = {}) => ({ ...values, asked: { language: cur
 export function arrived({ asked, ...knobs }) {
   document.body.dataset.knobs = "ready";
   change({ knobs, own: asked.own });
-  openTab();
+  if (isOpen(FIRST_TAB)) openTab();
 }
 
 /** Gradio says what the controls hold. Until the page has taken over the link's settings that is not yet the visitor's choice. */
 export const knobsChanged = (knobs) => void (page.knobs && change({ knobs }));
 
-let tabsFollow = false; // from the link's tab on; before it Gradio opens the first one by itself, and the link knows better
+let isChosen = false; // whether a tab was: by the link, or by somebody who was faster
 
-/** Gradio tells that a tab was opened, at times when it has opened another since. */
+/** Gradio tells that a tab was opened: the first one by itself, before the link's; and at times when it has opened another since. */
 export function tabOpened({ tab }) {
-  if (!isOpen(tab)) return;
-  tabsFollow ||= tab === cursor.tab;
-  if (tabsFollow) move({ tab });
+  isChosen ||= tab !== FIRST_TAB || tab === cursor.tab;
+  if (isChosen && isOpen(tab)) move({ tab });
 }
 const handle = (tab) => document.getElementById(`pg-tab-${tab}-button`);
 const isOpen = (tab) => handle(tab)?.getAttribute("aria-selected") === "true";
 document.addEventListener("click", (event) => {
-  if (event.isTrusted && event.target.closest?.("#pg-tabs [role=tab]")) tabsFollow = true; // somebody was faster
+  if (event.isTrusted && event.target.closest?.("#pg-tabs [role=tab]")) isChosen = true;
 }, true);
 
 /** Brings the tab of the cursor to the front when it was something else than a click on it that chose it. */
