@@ -141,14 +141,15 @@ _BESIDE = {"aligned": 0, "left_of_aligned": -1, "right_of_aligned": 1}
 
 def facts(
     weights: np.ndarray, kind: str, *, mask: np.ndarray | None = None, alignment: Sequence[int | None] | None = None,
-    rows: Sequence[str] | None = None, columns: Sequence[str] | None = None,
+    rows: Sequence[str] | None = None, columns: Sequence[str] | None = None, names: Sequence[str] | None = None,
 ) -> Fact:  # fmt: skip
     """The strongest true statement about one head: the place it looks at most often, else that it spreads, else that it is unclear.
 
     "figures.looks_<place>" takes {percent} (of rows) and {mass} (mean weight there, in percent), "figures.spreads" and "figures.unclear"
     take {effective} (2 to the entropy: as many tokens as if evenly weighted) of {tokens}. With the tokens of both sides, `rows` and
-    `columns`, an unclear head is told from others by its largest weight: "figures.unclear_but", {asks}, {answers}, {percent}. All also
-    take {layer} and {head}, which the caller knows. Rows of padding should be left out before.
+    `columns`, an unclear head is told from others by its largest weight: "figures.unclear_but", {asks}, {answers}, {percent}; `names` are
+    what the rows are called where that is more than their token. All also take {layer} and {head}, which the caller knows. Rows of padding
+    should be left out before.
     """
     w, allowed = np.asarray(weights, dtype=np.float64), _allowed(weights, mask)
     choices = allowed.sum(axis=1)
@@ -169,7 +170,7 @@ def facts(
     if even or rows is None or columns is None:
         return Fact("figures.spreads" if even else "figures.unclear", values)
     q, k = np.unravel_index(int(np.where(allowed & free[:, None], w, -1.0).argmax()), w.shape)
-    return Fact("figures.unclear_but", values | {"asks": rows[q], "answers": columns[k], "percent": percent(float(w[q, k]))})
+    return Fact("figures.unclear_but", values | {"asks": (names or rows)[q], "answers": columns[k], "percent": percent(float(w[q, k]))})
 
 
 _WORDED_APART = ("first", "same_token")  # another sentence for each kind

@@ -1,4 +1,4 @@
-// The head view: who asks stands at the left, who answers at the right, and every weight is a line between the two.
+// The head view: queries stand at the left, keys at the right, and every weight is a line between the two.
 // @ts-check
 
 import { h, say, svg } from "./dom.js";
@@ -15,7 +15,6 @@ function extent(texts, size) {
   pen.font = `${size}px ${getComputedStyle(document.body).getPropertyValue("--font-mono") || "monospace"}`;
   return Math.max(...texts.map((text) => pen.measureText(text).width));
 }
-const short = (text) => (text.length > 14 ? `${text.slice(0, 13)}…` : text);
 
 /**
  * @param {HTMLElement} element
@@ -34,7 +33,7 @@ export function drawLines(element, block) {
  * @param {LinesBlock} block
  */
 function layout(block) {
-  const rows = block.rows.map(short), columns = block.columns.map(short);
+  const { rows, columns } = block.short;
   const most = Math.max(rows.length, columns.length), unit = Math.max(9, Math.min(26, TALL / most)), size = unit < 13 ? 10 : 13;
   const width = Math.min(block.width, WIDE), top = 34, every = Math.ceil((size + 1) / unit); // not every label has room
   const left = Math.max(extent(rows, size), 40) + 10, right = width - Math.max(extent(columns, size), 40) - 62;
