@@ -34,4 +34,4 @@ def packed_row(reader: Reader, corpora: Corpora, run: Run) -> PackedRow | None:
         src, tgt_in, tgt_out, src_ids, tgt_ids = (tuple(tensor[row].tolist()) for tensor in batch)
         return PackedRow(src, tgt_in, tgt_out, src_ids, tgt_ids, max(tgt_ids))
 
-    return reader.remember(run, ("packed row",), find)
+    return reader.remember(run, ("packed",), find)
