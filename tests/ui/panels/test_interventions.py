@@ -91,9 +91,13 @@ def test_every_head_has_a_bar_in_its_place_and_the_caption_counts_them(site):
         assert picture["data"][0]["x"] == pytest.approx([lost[head] for head in mine], abs=1e-3)
     said = block(panel, "importance-said")["text"]
     worst = max(lost, key=lambda head: lost[head])
-    assert f"without {worst.part}, layer {worst.layer + 1}, head {worst.head + 1}: {lost[worst]:.0f} points" in said
-    assert f"{sum(points == 0 for points in lost.values())} of {len(lost)} heads cost nothing" in said
-    assert f"The first {found.whole.pairs} held-out sentences" in said
+    head = say(
+        "en", "interventions.head_long", part=say("en", f"interventions.part_{worst.part}"), layer=worst.layer + 1, head=worst.head + 1
+    )
+    free = sum(points == 0 for points in lost.values())
+    assert say("en", "interventions.costs_most", head=head, points=f"{lost[worst]:.0f}") in said
+    assert say("en", "interventions.costs_nothing", count=free, heads=len(lost)) in said
+    assert f"the first {found.whole.pairs} held-out sentences" in said
 
 
 def measured(site, **asked) -> dict:
