@@ -30,7 +30,7 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
     chosen, secret = view.inside("row", "col", values.shape), view.choice("hide") == "on" and derivation_view.asks(derivation)
     shown = _window(view, stage, values, chosen)
     mask = seen_of(stage, head)
-    beside = pictures.readable(len(rows), len(shown), part := int(view.width * PICTURE))
+    beside = pictures.readable(len(rows), len(shown), part := int(view.width * PICTURE), names=rows)
     picture = view.draw(
         pictures.heatmap,
         values[:, shown],
