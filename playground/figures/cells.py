@@ -183,7 +183,7 @@ def legend(at: Place, line: float, dark: bool) -> dict:
 
 
 def as_mask(mask: object, rows: int, columns: int) -> np.ndarray:
-    """A mask (True may look) as a boolean (rows, columns) array; a mask of one row holds for every row. Raises ValueError otherwise."""
+    """A mask (True: can attend) as a boolean (rows, columns) array; a mask of one row holds for every row. Raises ValueError otherwise."""
     if mask is None:
         return np.ones((rows, columns), dtype=bool)
     array = np.asarray(mask, dtype=bool)

@@ -46,7 +46,7 @@ def heatmap(
     kind    "encoder", "decoder" or "cross": hue of the frame
     scale   "signed", "probability" or "plain" (whole numbers without a colour)
     limit   of a signed scale: the value of the strongest colour; the largest absolute value that is seen when None
-    mask    True where a query may look, (R, C) or (1, C); the others are hatched and have no value
+    mask    True where a query can attend, (R, C) or (1, C); the others are hatched and have no value
     chosen  (row, column) that is framed; `secret`: its value is left out, and its colour
     titles  of rows and columns
     at      the column numbers of the whole tensor that these columns are, for the page's cursor; 0, 1, … when None

@@ -1,4 +1,4 @@
-"""Attention: every head small, one large; who looks at whom, by how much, and what can't be seen at all."""
+"""Attention: every head small, one large; which keys a query attends to, by how much, and which are masked."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def axes(view: View, part: str) -> tuple[list[str], list[str]]:
 
 
 def seen(view: View, part: str) -> np.ndarray:
-    """True where a query may look, by the model's own mask functions: (Q, K). Of a model with a bug nothing is believed: what it masks, its
+    """True where a query can attend, by the model's own mask functions: (Q, K). Of a model with a bug nothing is believed: what it masks, its
     weights say."""
     source, fed = [piece.id for piece in view.look.source], [piece.id for piece in view.look.fed]
     found = masks.batch([source], [fed])
@@ -182,7 +182,7 @@ def cell(view: View, id: str, weights: np.ndarray, mask: np.ndarray, rows: list[
 
 
 def caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, mask: np.ndarray) -> str:
-    """What to see in this head, computed from its weights: where it looks, how much of that is right, and what the mask does."""
+    """What to see in this head, computed from its weights: where its weight lies, how much of that is right, and what the mask does."""
     alignment = view.look.alignment if part == "cross" else None
     names, columns = axes(view, part)
     rows = names if part == "encoder" else texts(view.look.asked)

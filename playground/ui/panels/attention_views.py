@@ -87,7 +87,7 @@ def weight(value: float) -> str:
 
 
 def pair(view: View, weights: np.ndarray) -> tuple[int, int]:
-    """The asking and the answering token: as far as they are chosen the cursor's, else those of the largest weight."""
+    """The query and the key: as far as they are chosen the cursor's, else those of the largest weight."""
     row = view.row(len(weights))
     q = int(np.unravel_index(int(weights.argmax()), weights.shape)[0]) if row is None else row
     k = view.number("k")
