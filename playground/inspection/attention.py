@@ -1,8 +1,8 @@
 """What an attention head attends to: masses on places, entropy, and the strongest true statement about it.
 
-Weights of one head are (Q, K): row q is a query and sums to 1, columns are keys. A *place* is a boolean (Q, K) that marks, for each row, what
-it might attend to: "the previous token" marks column q - 1. The place's mass is the mean weight on it, its share is how often a row's largest
-weight lies there.
+Weights of one head are (Q, K): row q is a query and sums to 1, columns are keys. A *place* is a boolean (Q, K) that marks what each row
+might attend to: "the previous token" marks column q - 1. The place's mass is the mean weight on it, its share is how often a row's
+largest weight lies there.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def alignment_fact(weights: np.ndarray, alignment: Sequence[int | None]) -> Fact
 
 
 def step_fact(weights: np.ndarray, tokens: Sequence[str]) -> Fact:
-    """What one query (K,) attends to: its two largest weights. {token}, {percent}, {second}, {other}; only {token} when there is but one."""
+    """What one query (K,) attends to: its two largest weights. {token}, {percent}, {second}, {other}; only {token} when it is alone."""
     first, *rest = np.argsort(-np.asarray(weights, dtype=np.float64), kind="stable")[:2].tolist()
     if not rest:
         return Fact("figures.step_only", {"token": tokens[first]})

@@ -121,8 +121,8 @@ def axes(view: View, part: str) -> tuple[list[str], list[str]]:
 
 
 def seen(view: View, part: str) -> np.ndarray:
-    """True where a query can attend, by the model's own mask functions: (Q, K). Of a model with a bug nothing is believed: what it masks, its
-    weights say."""
+    """True where a query can attend, by the model's own mask functions: (Q, K). Of a model with a bug nothing is believed: what it masks,
+    its weights say."""
     source, fed = [piece.id for piece in view.look.source], [piece.id for piece in view.look.fed]
     found = masks.batch([source], [fed])
     mask = {"encoder": found["padding"], "decoder": found["target"], "cross": found["memory"]}[part][0]
