@@ -54,7 +54,7 @@ def test_a_head_that_is_off_never_hides_what_was_before(site):
         say("en", f"interventions.{name}") for name in ("before", "after")
     ]
     assert block(panel, "heads")["off"] == ["c1.3"]
-    assert "cross 1.3" in block(panel, "in-force")["text"]
+    assert "cross-attention 1.3" in block(panel, "in-force")["text"]
     marked = differences.marks(*([piece.id for piece in look.asked] for look in (found.before, found.after)))
     for name, mark, side in zip(("before", "after"), ("gone", "new"), marked, strict=True):
         assert [token["mark"] == mark for token in line(panel, name)["tokens"]] == side
