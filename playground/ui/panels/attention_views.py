@@ -6,7 +6,7 @@ import numpy as np
 
 from playground.figures import attention as pictures
 from playground.figures import products, theme
-from playground.figures.tokens import shortened
+from playground.figures.tokens import longest, shortened
 from playground.inspection import attention as facts
 from playground.inspection import rollout as flows
 from playground.inspection.fact import percent, short
@@ -22,6 +22,10 @@ SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_
 def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.ndarray, rows: list[str], columns: list[str]) -> dict:
     """The head view: a line for each weight, a row at a time when one is pointed at or pinned."""
     pinned, palette = view.pinned(*weights.shape), theme.colors(view.dark)
+
+    def short(names: list[str]) -> list[str]:
+        return [shortened(name, longest(view.room(LARGE))) for name in names]
+
     return blocks.lines(
         "lines",
         title,
@@ -29,7 +33,7 @@ def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.nd
         view.part,
         rows=rows,
         columns=columns,
-        short={"rows": [shortened(name) for name in rows], "columns": [shortened(name) for name in columns]},
+        short={"rows": short(rows), "columns": short(columns)},
         weights=theme.rounded(weights),
         mask=mask.astype(int).tolist(),
         alignment=view.look.alignment if view.part == "cross" else None,
