@@ -23,7 +23,7 @@ def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.nd
     """The head view: a line for each weight, a row at a time when one is pointed at or pinned."""
     pinned, palette = view.pinned(*weights.shape), theme.colors(view.dark)
 
-    def short(names: list[str]) -> list[str]:
+    def fitted(names: list[str]) -> list[str]:
         return [shortened(name, longest(view.room(LARGE))) for name in names]
 
     return blocks.lines(
@@ -33,7 +33,7 @@ def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.nd
         view.part,
         rows=rows,
         columns=columns,
-        short={"rows": short(rows), "columns": short(columns)},
+        short={"rows": fitted(rows), "columns": fitted(columns)},
         weights=theme.rounded(weights),
         mask=mask.astype(int).tolist(),
         alignment=view.look.alignment if view.part == "cross" else None,
