@@ -63,7 +63,8 @@ def test_a_head_that_is_off_never_hides_what_was_before(site):
     _, before, after = picture["data"]
     assert before["x"] == pytest.approx(found.likely_before, abs=1e-4)
     assert after["x"] == pytest.approx(found.likely_after, abs=1e-4)
-    assert picture["layout"]["meta"]["tokens"] == [*"olleh", "<eos>"]
+    assert picture["layout"]["meta"]["tokens"] == ["<bos> → o", "o → l", "l → l", "l → e", "e → h", "h → <eos>"]
+    assert picture["layout"]["meta"]["table"]["head"][0] == say("en", "figures.lens_columns")
 
 
 def test_the_score_stands_in_both_columns(site):
