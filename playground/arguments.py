@@ -27,13 +27,13 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog="python -m playground", description="A playground for the encoder-decoder Transformer.")
     commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
 
-    command = commands.add_parser("train", help="train a model and say how it goes")
+    command = commands.add_parser("train", help="train a model and print its metrics")
     command.set_defaults(command="train")
     command.add_argument("--preset", choices=PRESETS, default="default")
-    command.add_argument("--until-exact-match", type=float, metavar="X", help="end once this share of the held-out sentences is right")
+    command.add_argument("--until-exact-match", type=float, metavar="X", help="end once exact match on held-out sentences reaches this")
     command.add_argument("--out", type=Path, metavar="FOLDER", help="keep the run here")
     command.add_argument("--film-bytes", dest="replay_bytes", type=int, help=argparse.SUPPRESS)
-    command.add_argument("--replay-bytes", type=int, metavar="N", help="budget for the replay")
+    command.add_argument("--replay-bytes", type=int, metavar="N", help="bytes to keep for the training replay")
     command.add_argument(
         "--data", nargs="+", type=Path, metavar="FILE", help="own pairs: a file of any format that `read` knows, or two line-aligned files"
     )
@@ -50,14 +50,14 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(command="translate")
     command.add_argument("run", type=Path, metavar="RUN_FOLDER")
     command.add_argument("text", nargs="+", metavar="TEXT")
-    command.add_argument("--beam", type=int, metavar="WIDTH", help="beam search instead of the likeliest token at each step")
+    command.add_argument("--beam", type=int, metavar="WIDTH", help="beam search instead of greedy decoding")
     command.add_argument("--length-penalty", type=float, default=FIELDS["penalty"].read(""))
-    command.add_argument("--sample", type=float, metavar="TEMPERATURE", help="draw each token")
-    command.add_argument("--top-k", type=int, default=0, help="draw from so many of the likeliest tokens; 0: from all")
-    command.add_argument("--top-p", type=float, default=1.0, help="draw from the fewest tokens that together are so likely")
-    command.add_argument("--seed", type=int, default=0, help="decides what is drawn")
-    command.add_argument("--prefix", default="", metavar="TEXT", help="the output begins with this")
-    command.add_argument("--step", type=int, help="an earlier step of the run's replay")
+    command.add_argument("--sample", type=float, metavar="TEMPERATURE", help="sample each token at this temperature")
+    command.add_argument("--top-k", type=int, default=0, help="sample from this many of the most likely tokens; 0: from all")
+    command.add_argument("--top-p", type=float, default=1.0, help="sample from the fewest tokens whose probabilities sum to this")
+    command.add_argument("--seed", type=int, default=0, help="random seed of sampling")
+    command.add_argument("--prefix", default="", metavar="TEXT", help="the output starts with this text")
+    command.add_argument("--step", type=int, help="an earlier step, from the training replay")
     command.add_argument("--json", action="store_true")
 
     command = commands.add_parser("runs", help="list the runs that ship with the app and those that are kept")
@@ -65,16 +65,16 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--folder", type=Path, help="where a server keeps its runs, if not in PLAYGROUND_DATA or its usual place")
     command.add_argument("--csv", type=Path, metavar="FILE", help="write the table here")
 
-    command = commands.add_parser("history", help="the curve of a run, step by step")
+    command = commands.add_parser("history", help="the training curve of a run, step by step")
     command.set_defaults(command="history")
     command.add_argument("run", type=Path, metavar="RUN_FOLDER")
     command.add_argument("--validations", action="store_true", help="a row for each validation instead")
     command.add_argument("--csv", type=Path, metavar="FILE", help="write the table here")
 
-    command = commands.add_parser("read", help="say what a file of sentence pairs was understood as")
+    command = commands.add_parser("read", help="show how a file of sentence pairs is read")
     command.set_defaults(command="read")
     command.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    command.add_argument("--swap", action="store_true", help="source and target change places")
+    command.add_argument("--swap", action="store_true", help="swap source and target")
     command.add_argument("--source", metavar="N|NAME", help="the source's column, by its number from 1 or its name")
     command.add_argument("--target", metavar="N|NAME", help="the target's column")
     command.add_argument("--header", choices=("yes", "no"), help="whether the first row names the columns")
@@ -92,12 +92,12 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--language", choices=LANGUAGES, default=ENGLISH)
     command.add_argument("--json", action="store_true", help="one JSON object")
 
-    command = commands.add_parser("checkpoints", help="train the runs that ship with the app anew")
+    command = commands.add_parser("checkpoints", help="retrain the runs that ship with the app")
     command.set_defaults(command="checkpoints")
     command.add_argument("names", nargs="*", metavar="NAME", help="only these")
     command.add_argument("--folder", type=Path)
 
-    commands.add_parser("serve", help="the page").set_defaults(command="serve")
+    commands.add_parser("serve", help="start the page").set_defaults(command="serve")
     return top
 
 

@@ -84,7 +84,7 @@ def _tell(run: Any, seen: int, started: float, as_json: bool) -> int:
         found = {name: values[0] for name, values in table.rows(row, row + 1).items()}
         found |= {"step": int(found["step"]), "pairs": int(found["pairs"]), "seconds": round(time.perf_counter() - started, 3)}
         found["train_loss"] = steps.last()["loss"] if len(steps) else None
-        line = "step {step:>6}   {seconds:7.1f} s   loss {loss:.4f}   tokens right {token_accuracy:.1%}   sentences right {exact_match:.1%}"
+        line = "step {step:>6}   {seconds:7.1f} s   loss {loss:.4f}   token accuracy {token_accuracy:.1%}   exact match {exact_match:.1%}"
         print(json.dumps(found) if as_json else line.format(**found), flush=True)
     return len(table)
 
@@ -109,7 +109,7 @@ def _tell_end(run: Any, seconds: float, options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(end), flush=True)
         return
-    print("{steps} steps in {seconds:.1f} s, {exact_match:.1%} of the held-out sentences right, {parameters:,} parameters".format(**end))
+    print("{steps} steps in {seconds:.1f} s, exact match {exact_match:.1%} on held-out sentences, {parameters:,} parameters".format(**end))
     print("{tokens_per_second:,} tokens a second on {device} with {threads} threads. {clock}.".format(**end))
     for sentence in filter(None, (end["message"], options.out and f"Kept in {options.out}.")):
         print(sentence)
@@ -208,7 +208,7 @@ def checkpoints(options: argparse.Namespace) -> int:
     warm_up()
     for run in make(folder, tuple(options.names) or tuple(CHECKPOINTS)):
         kept, exact = size(folder / run.name), run.exact_match or 0.0
-        print(f"{run.name:<16} {run.step:>6} steps  {run.seconds:7.1f} s  {exact:7.2%} right  {kept:>9,} bytes", flush=True)
+        print(f"{run.name:<16} {run.step:>6} steps  {run.seconds:7.1f} s  exact match {exact:7.2%}  {kept:>9,} bytes", flush=True)
     total = size(folder)
     print(f"{total:,} of {ALTOGETHER:,} bytes")
     return 0 if total <= ALTOGETHER else 2

@@ -128,7 +128,7 @@ def _value(value: object) -> str:
 
 
 def _meaning(name: str) -> str:
-    return say(ENGLISH, f"knobs.{name}.help") + (" *Acts in a running run.*" if name in LIVE_KNOBS else "")
+    return say(ENGLISH, f"knobs.{name}.help") + (" *Can be changed during a run.*" if name in LIVE_KNOBS else "")
 
 
 if __name__ == "__main__":

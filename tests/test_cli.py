@@ -195,7 +195,7 @@ def test_a_bench_is_trained_and_judged(capsys, monkeypatch):
     monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], base={"steps": 2, "d_model": 8, "d_ff": 8, "n_heads": 2, "eval_every": 1}))
     assert main(["lab", "skip", "--seed", "3", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["lab"], found["kind"], found["seed"], found["arms"]) == ("skip", "bench", 3, ["with", "without"])
+    assert (found["lab"], found["kind"], found["seed"], found["arms"]) == ("skip", "ablation", 3, ["with", "without"])
     assert found["answer"] in LABS["skip"].guesses
     assert found["verdict"]
     assert found["numbers"]["with_loss"] > 0

@@ -24,12 +24,12 @@ def matrix(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """The weights (Q, K) of one head: each row asks, the columns answer, a row adds up to 1.
+    """The weights (Q, K) of one head: rows are queries, columns are keys, a row adds up to 1.
 
-    mask       True where a query may look, (Q, K) or (1, K); masked cells are hatched and say "masked", whatever weight they hold
+    mask       True where a query can attend, (Q, K) or (1, K); masked cells are hatched and say "masked", whatever weight they hold
     kind       "encoder", "decoder" or "cross": hue of the frame, names of the axes
     pinned     (row, column) of the cursor; ignored when it lies outside
-    alignment  for each row the column the task says to look at, or None: ringed
+    alignment  for each row the column that the task's alignment points to, or None: ringed
     Traces, always in this order: 0 weights, 1 hatching, 2 hover of masked cells, 3 rings, 4 their legend. Shapes: see `cells.cursor`.
     Raises ValueError if the shapes don't fit.
     """
@@ -72,8 +72,8 @@ def step_bars(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """The weights (K,) of one query as bars over the tokens it looks at, 0 to 1. Masked tokens get a hatched bar of full height and no
-    number; `right` is the column the task says to look at. Raises ValueError if the lengths don't fit."""
+    """The weights (K,) of one query as bars over its keys, 0 to 1. Masked tokens get a hatched bar of full height and no
+    number; `right` is the column that the task's alignment points to. Raises ValueError if the lengths don't fit."""
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (len(columns),):
         raise ValueError(f"weights of shape {weights.shape} do not fit {len(columns)} tokens")

@@ -42,8 +42,8 @@ def place(rows: Sequence[str], columns: Sequence[str], width: int, cell: float |
     if not rows or not columns:
         raise ValueError("a grid needs at least one row and one column")
     longest = tokens.longest(width)
-    left = TITLE + 10 + max(max(tokens.extent(t, longest) for t in rows), 16)
-    room = max(width - left - RIGHT, 60)  # px
+    beside = left(rows, longest)
+    room = max(width - beside - RIGHT, 60)  # px
     side = min(MAX_CELL_PX if cell is None else cell, room / len(columns), MAX_GRID_PX / len(rows))
     across = max(side * len(columns), min(room, 60))
     down = max(side * len(rows), min(side * 3, 28), 28)
@@ -52,7 +52,7 @@ def place(rows: Sequence[str], columns: Sequence[str], width: int, cell: float |
     upright = tokens.beside(extents, step)
     every = 1 if upright else tokens.thinning(step, LINE)
     return Place(
-        left=left,
+        left=beside,
         right=max(RIGHT, (extents[-1] - step) / 2 + 4) if upright else RIGHT,
         top=TITLE + 8 + (LINE if upright else max(extents[::every]) + 4),
         across=across,
@@ -64,6 +64,11 @@ def place(rows: Sequence[str], columns: Sequence[str], width: int, cell: float |
         angle=0 if upright else -90,
         longest=longest,
     )
+
+
+def left(rows: Sequence[str], longest: int) -> float:
+    """px, that the title and the names of these rows take, of which so many characters are written."""
+    return TITLE + 10 + max(max(tokens.extent(name, longest) for name in rows), 16)
 
 
 def layout(at: Place, rows: Sequence[str], columns: Sequence[str], *, kind: str, titles: tuple[str, str], lines: float, dark: bool) -> dict:
@@ -178,7 +183,7 @@ def legend(at: Place, line: float, dark: bool) -> dict:
 
 
 def as_mask(mask: object, rows: int, columns: int) -> np.ndarray:
-    """A mask (True may look) as a boolean (rows, columns) array; a mask of one row holds for every row. Raises ValueError otherwise."""
+    """A mask (True: can attend) as a boolean (rows, columns) array; a mask of one row holds for every row. Raises ValueError otherwise."""
     if mask is None:
         return np.ones((rows, columns), dtype=bool)
     array = np.asarray(mask, dtype=bool)

@@ -1,4 +1,4 @@
-"""Masks: which cell a query may look at, and why not."""
+"""Masks: which keys a query can attend to, and why not to the others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 from playground.figures import cells, theme
 
 FILL = 0.75  # opacity of an allowed cell
-_SHAPES = {"future": "\\"}  # every other cause leans the other way
+MAX_CAUSES = 3
+_SHAPES = {"future": "\\", "segment": "-"}  # every other cause leans the other way
 
 
 def grid(
@@ -23,18 +24,18 @@ def grid(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """One sentence's mask: True where a query (row) may look at a column. Allowed cells are plain in the hue of `kind`, masked ones
+    """One sentence's mask: True where a query (row) can attend to a key (column). Allowed cells are plain in the hue of `kind`, masked ones
     hatched.
 
     mask    (R, C), or (1, C) when it is the same for every query, as a padding mask is
-    causes  up to two masks under the names of their labels, as {"padding": …, "future": …}, whose combination `mask` is: each gets hatching
-            of its own direction, so that a cell hidden twice is crossed
+    causes  up to three masks under the names of their labels, as {"padding": …, "future": …}, whose combination `mask` is: each gets
+            hatching of its own direction, so that a cell hidden more than once is crossed
     Raises ValueError if the shapes don't fit or `mask` is not the combination of its causes.
     """
     allowed = cells.as_mask(mask, len(rows), len(columns))
     parts = {name: ~cells.as_mask(part, *allowed.shape) for name, part in (causes or {"masked": allowed}).items()}
-    if len(parts) > 2 or not np.array_equal(np.any(list(parts.values()), axis=0), ~allowed):
-        raise ValueError("the mask must be what its one or two causes hide together")
+    if len(parts) > MAX_CAUSES or not np.array_equal(np.any(list(parts.values()), axis=0), ~allowed):
+        raise ValueError("the mask must be what its causes, at most three, hide together")
     at = cells.place(rows, columns, width, cell=34)
     pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
     color = theme.hue(kind, dark)
@@ -48,28 +49,25 @@ def grid(
         *(cells.unseen(*spot) for spot in _hovers(parts, pair, labels)),
         cells.swatch(theme.word(labels, "allowed"), color, opacity=FILL),
     ]  # fmt: skip
-    # A row of attention bears the token being written, a row of a mask the token that was fed.
-    name = {"cross": "memory", "decoder": "target"}.get(kind, kind)
-    titles = theme.word(labels, f"rows_{name}"), theme.word(labels, f"columns_{name}")
-    entries = 2 if len(parts) == 1 else 4
+    titles = theme.word(labels, f"rows_{kind}"), theme.word(labels, f"columns_{kind}")
+    entries = 2 if len(parts) == 1 else len(parts) + 2
     layout = cells.layout(at, rows, columns, kind=kind, titles=titles, lines=entries * cells.ENTRY, dark=dark)
     return {"data": data, "layout": layout | {"showlegend": True, "legend": cells.legend(at, 0, dark)}}
 
 
 def _hatched(parts: Mapping[str, np.ndarray], labels: Mapping[str, str] | None, dark: bool) -> list[dict]:
-    """Hatching for each cause; cells with both causes are drawn once, crossed, so that neither covers the other."""
-    both = np.logical_and(*parts.values()) if len(parts) == 2 else None
+    """Hatching for each cause; cells with more than one are drawn once, crossed, so that none covers another."""
+    several = np.sum(list(parts.values()), axis=0) > 1
     traces = [
-        cells.hatching(hidden if both is None else hidden & ~both, theme.word(labels, name), dark, shape=_SHAPES.get(name, "/"))
-        for name, hidden in parts.items()
+        cells.hatching(hidden & ~several, theme.word(labels, name), dark, shape=_SHAPES.get(name, "/")) for name, hidden in parts.items()
     ]
-    if both is not None:
-        traces.append(cells.hatching(both, theme.word(labels, "both"), dark, shape="x"))
+    if len(parts) > 1:
+        traces.append(cells.hatching(several, theme.word(labels, "both" if len(parts) == 2 else "several"), dark, shape="x"))
     return traces
 
 
 def _hovers(parts: Mapping[str, np.ndarray], pair: Mapping[str, str], labels: Mapping[str, str] | None) -> list[tuple[np.ndarray, str]]:
-    """Which cells say what to the mouse: one entry for each cause; a cell with two says the first."""
+    """Which cells say what to the mouse: one entry for each cause; a cell with more than one says the first."""
     spots, said = [], np.zeros_like(next(iter(parts.values())))
     for name, hidden in parts.items():
         spots.append((hidden & ~said, theme.phrase(labels, f"hover_{name}", **pair)))

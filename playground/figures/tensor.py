@@ -17,6 +17,7 @@ SCALES = ("signed", "probability", "plain")
 ROW = 22  # px, of a row whose cells are narrower than this
 DIGITS = 6.4  # px, of one digit written on a cell
 NUMBER_CHARACTERS = 6  # characters of a number on a cell, as "-12.34"
+BESIDE = 110  # px, that the names of rows take at least, with the margins
 CELLS = 400  # most cells with numbers on them
 
 
@@ -45,7 +46,7 @@ def heatmap(
     kind    "encoder", "decoder" or "cross": hue of the frame
     scale   "signed", "probability" or "plain" (whole numbers without a colour)
     limit   of a signed scale: the value of the strongest colour; the largest absolute value that is seen when None
-    mask    True where a query may look, (R, C) or (1, C); the others are hatched and have no value
+    mask    True where a query can attend, (R, C) or (1, C); the others are hatched and have no value
     chosen  (row, column) that is framed; `secret`: its value is left out, and its colour
     titles  of rows and columns
     at      the column numbers of the whole tensor that these columns are, for the page's cursor; 0, 1, … when None
@@ -65,7 +66,7 @@ def heatmap(
     if secret and chosen:
         covered[chosen] = True
     place = _place(rows, columns, width)
-    written = scale == "plain" or (readable(len(rows), len(columns), width, digits) if numbers is None else numbers)
+    written = scale == "plain" or (readable(len(rows), len(columns), width, digits, rows) if numbers is None else numbers)
     pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
     hover = theme.phrase(labels, "hover_tensor", **pair, value=_number(scale)) + "<extra></extra>"
     trace = _values(np.where(hidden | covered, np.nan, values), scale, limit, place, dark, labels)
@@ -88,9 +89,10 @@ def heatmap(
     return {"data": data, "layout": layout | {"legend": cells.legend(place, 1.8, dark)}}
 
 
-def readable(rows: int, columns: int, width: int, digits: int = 2) -> bool:
-    """Whether every cell has room for its number on a page of this width."""
-    return rows * columns <= CELLS and (width - 110) / columns >= (NUMBER_CHARACTERS + digits - 2) * DIGITS
+def readable(rows: int, columns: int, width: int, digits: int = 2, names: Sequence[str] = ()) -> bool:
+    """Whether every cell has room for its number on a page of this width; `names` are those of the rows, where they are known."""
+    beside = max(BESIDE, cells.left(names, tokens.longest(width)) + cells.RIGHT if names else 0)
+    return rows * columns <= CELLS and (width - beside) / columns >= (NUMBER_CHARACTERS + digits - 2) * DIGITS
 
 
 def needed(values: np.ndarray, rows: Sequence[str], columns: Sequence[str], width: int, digits: int = 2) -> int:
@@ -103,7 +105,7 @@ def needed(values: np.ndarray, rows: Sequence[str], columns: Sequence[str], widt
 
 def fitting(width: int) -> int:
     """How many columns can have their numbers written on them on a page of this width."""
-    return max(int((width - 110) / (NUMBER_CHARACTERS * DIGITS)), 4)
+    return max(int((width - BESIDE) / (NUMBER_CHARACTERS * DIGITS)), 4)
 
 
 def _place(rows: Sequence[str], columns: Sequence[str], width: int) -> cells.Place:

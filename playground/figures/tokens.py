@@ -11,6 +11,7 @@ from itertools import pairwise
 
 SPACE, EMPTY, BREAK, TAB, UNSEEN = "␣", "∅", "↵", "⇥", "\N{REPLACEMENT CHARACTER}"
 MAX_LABEL_CHARACTERS = 14  # characters of a token under a tick; the whole token stays in the figure's meta
+SPECIAL = 5  # characters of <bos>, <eos>, <pad>, <unk>
 NARROW, WIDE = 7.3, 12.5  # px, of a Latin and of a Chinese character in the 12 px monospaced face
 _SHOWN = {" ": SPACE, "\u00a0": SPACE, "\u3000": SPACE, "\n": BREAK, "\r": BREAK, "\t": TAB}
 _JOINERS = "\u200c\u200d"
@@ -25,9 +26,29 @@ class Name(str):
     __slots__ = ()
 
 
+class Step(str):
+    """One step of the decoder: the token it reads, from which its query is made, and the one that comes next. "<bos> → o"."""
+
+    __slots__ = ("following", "read")
+
+    def __new__(cls, read: str, following: str) -> Step:
+        step = super().__new__(cls, f"{visible(read)} → {visible(following)}")
+        step.read, step.following = read, following
+        return step
+
+    def __getnewargs__(self) -> tuple[str, str]:
+        return self.read, self.following
+
+
+def steps(fed: Sequence[str], following: Sequence[str]) -> list[Step]:
+    """What every row of a decoder is called, wherever one stands: the tokens that are fed, and after each of them the next one. Raises
+    ValueError unless there are as many."""
+    return [Step(read, after) for read, after in zip(fed, following, strict=True)]
+
+
 def visible(token: str) -> str:
     """The token with everything shown that would not be seen: spaces, line breaks, control and invisible characters, nothing at all."""
-    if isinstance(token, Name):
+    if isinstance(token, Name | Step):
         return token
     joined = len(token) > 1  # joiners inside a word (Persian, emoji) belong to it; alone they would be nothing
     return "".join(_SHOWN.get(c) or (UNSEEN if _unseen(c) and not (joined and c in _JOINERS) else c) for c in token) or EMPTY
@@ -71,7 +92,15 @@ def beside(extents: Sequence[float], step: float) -> bool:
     return all((a + b) / 2 + 5 <= step for a, b in pairwise([*extents, min(extents, default=0)]))
 
 
+def shortened(token: str, longest: int = MAX_LABEL_CHARACTERS) -> str:
+    """A token as it stands where there is little room, for others than Plotly: nothing in it is escaped."""
+    return _shortened(visible(token), longest)
+
+
 def _shortened(text: str, longest: int) -> str:
+    if isinstance(text, Step):  # both tokens are cut alike, never so short that <bos> would be no word any more
+        each, arrow = max(longest // 2 + 1, SPECIAL), " → " if longest >= MAX_LABEL_CHARACTERS else "→"
+        return arrow.join(_shortened(visible(token), each) for token in (text.read, text.following))
     longest = 2 * longest if isinstance(text, Name) else longest
     return text if len(text) <= longest else text[: longest - 1] + "…"
 

@@ -1,8 +1,8 @@
-"""What an attention head looks at: masses on places, entropy, and the strongest true statement about it.
+"""What an attention head attends to: masses on places, entropy, and the strongest true statement about it.
 
-Weights of one head are (Q, K): row q asks and sums to 1, columns answer. A *place* is a boolean (Q, K) that marks, for each row, where it
-might look: "the previous token" marks column q - 1. The place's mass is the mean weight on it, its share is how often a row's largest
-weight lies there.
+Weights of one head are (Q, K): row q is a query and sums to 1, columns are keys. A *place* is a boolean (Q, K) that marks what each row
+might attend to: "the previous token" marks column q - 1. The place's mass is the mean weight on it, its share is how often a row's
+largest weight lies there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from playground.inspection.fact import Fact, percent
 
-MIN_SHARE = 0.7  # a head "looks at" a place when its largest weight lies there in at least this share of rows…
+MIN_SHARE = 0.7  # a head attends to a place when its largest weight lies there in at least this share of rows…
 MIN_MASS = 0.3  # …with at least this mean weight…
 ABOVE_CHANCE = 1.5  # …and this many times what evenly spread weight would put there (0.9 is always enough)
 EVEN = 0.85  # entropy, as a share of the largest possible, from which weight counts as spread evenly
@@ -59,7 +59,7 @@ def constant(rows: int, columns: int, column: int) -> np.ndarray:
 
 
 def aligned(rows: int, columns: int, alignment: Sequence[int | None], by: int = 0) -> np.ndarray:
-    """The column a task says to look at, or the one `by` columns beside it. A row without one marks nothing."""
+    """The column that the task's alignment points to, or the one `by` columns beside it. A row without one marks nothing."""
     place = np.zeros((rows, columns), dtype=bool)
     for q, column in enumerate(alignment[:rows]):
         if column is not None and 0 <= column + by < columns:
@@ -88,7 +88,7 @@ def mass(weights: np.ndarray, place: np.ndarray) -> float:
 
 
 def alignment_mass(weights: np.ndarray, alignment: Sequence[int | None]) -> float:
-    """Mean weight on the columns the task says to look at, over the rows that have one; 0.0 when none has."""
+    """Mean weight on the columns that the task's alignment points to, over the rows that have one; 0.0 when none has."""
     return mass(weights, aligned(*weights.shape, alignment))
 
 
@@ -111,7 +111,7 @@ def places(
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """The places that make sense for `kind` ("encoder", "decoder", "cross"), by name, the most telling first.
 
-    Columns that no row may look at (padding) are left out, so "last" is the end of the sentence. With the tokens of both sides there is
+    Columns that no row can attend to (padding) are left out, so "last" is the end of the sentence. With the tokens of both sides there is
     also "same_token": another token that reads the same. Raises ValueError for another kind.
     """
     if kind not in ("encoder", "decoder", "cross"):
@@ -141,14 +141,15 @@ _BESIDE = {"aligned": 0, "left_of_aligned": -1, "right_of_aligned": 1}
 
 def facts(
     weights: np.ndarray, kind: str, *, mask: np.ndarray | None = None, alignment: Sequence[int | None] | None = None,
-    rows: Sequence[str] | None = None, columns: Sequence[str] | None = None,
+    rows: Sequence[str] | None = None, columns: Sequence[str] | None = None, names: Sequence[str] | None = None,
 ) -> Fact:  # fmt: skip
-    """The strongest true statement about one head: the place it looks at most often, else that it spreads, else that it is unclear.
+    """The strongest true statement about one head: the place it attends to most often, else that it spreads, else that it is unclear.
 
     "figures.looks_<place>" takes {percent} (of rows) and {mass} (mean weight there, in percent), "figures.spreads" and "figures.unclear"
     take {effective} (2 to the entropy: as many tokens as if evenly weighted) of {tokens}. With the tokens of both sides, `rows` and
-    `columns`, an unclear head is told from others by its largest weight: "figures.unclear_but", {asks}, {answers}, {percent}. All also
-    take {layer} and {head}, which the caller knows. Rows of padding should be left out before.
+    `columns`, an unclear head is told from others by its largest weight: "figures.unclear_but", {asks}, {answers}, {percent}; `names` are
+    what the rows are called where that is more than their token. All also take {layer} and {head}, which the caller knows. Rows of padding
+    should be left out before.
     """
     w, allowed = np.asarray(weights, dtype=np.float64), _allowed(weights, mask)
     choices = allowed.sum(axis=1)
@@ -169,11 +170,11 @@ def facts(
     if even or rows is None or columns is None:
         return Fact("figures.spreads" if even else "figures.unclear", values)
     q, k = np.unravel_index(int(np.where(allowed & free[:, None], w, -1.0).argmax()), w.shape)
-    return Fact("figures.unclear_but", values | {"asks": rows[q], "answers": columns[k], "percent": percent(float(w[q, k]))})
+    return Fact("figures.unclear_but", values | {"asks": (names or rows)[q], "answers": columns[k], "percent": percent(float(w[q, k]))})
 
 
 _WORDED_APART = ("first", "same_token")  # another sentence for each kind
-_OF_THE_NEWEST = ("same", "previous", "two_back")  # in the decoder these count from the token just fed, not from the one that asks
+_OF_THE_NEWEST = ("same", "previous", "two_back")  # in the decoder these count from the row's own input token
 
 
 def masked_fact(weights: np.ndarray, mask: np.ndarray, name: str) -> Fact | None:
@@ -195,7 +196,7 @@ def alignment_fact(weights: np.ndarray, alignment: Sequence[int | None]) -> Fact
 
 
 def step_fact(weights: np.ndarray, tokens: Sequence[str]) -> Fact:
-    """What one query (K,) looks at: its two largest weights. {token}, {percent}, {second}, {other}; only {token} when there is but one."""
+    """What one query (K,) attends to: its two largest weights. {token}, {percent}, {second}, {other}; only {token} when it is alone."""
     first, *rest = np.argsort(-np.asarray(weights, dtype=np.float64), kind="stable")[:2].tolist()
     if not rest:
         return Fact("figures.step_only", {"token": tokens[first]})

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+import torch
 
+from playground.config import PAD
 from playground.inspection.fact import Fact, percent
-from playground.model.masks import causal_mask, padding_mask, target_mask
+from playground.model.masks import causal_mask, padding_mask, segment_mask, target_mask
 from playground.model.padding import padded
 
 
 def batch(src: Sequence[Sequence[int]], tgt_in: Sequence[Sequence[int]]) -> dict[str, np.ndarray]:
-    """Every mask of B sentences given as ids, padded here to a rectangle as in training; True where a query may look.
+    """Every mask of B sentences given as ids, padded here to a rectangle as in training; True where a query can attend.
 
     "padding" and "memory" (B, 1, S): the source, for the encoder and for cross-attention; "causal" (B, T, T), "target_padding" (B, 1, T),
     and both combined in "target" (B, T, T). Raises ValueError unless both sides have the same number of sentences, at least one.
@@ -26,8 +29,37 @@ def batch(src: Sequence[Sequence[int]], tgt_in: Sequence[Sequence[int]]) -> dict
     return {name: mask[:, 0].numpy() for name, mask in masks.items()}  # (B, 1, ·, ·) -> (B, ·, ·): the same for all heads
 
 
+class Mask(NamedTuple):
+    """(Q, K), True where a query can attend, and the masks it is made of, under the names of their labels."""
+
+    allowed: np.ndarray
+    causes: dict[str, np.ndarray]
+
+
+def packed(src: Sequence[int], tgt_in: Sequence[int], src_segment_ids: Sequence[int], tgt_segment_ids: Sequence[int]) -> dict[str, Mask]:
+    """The three masks of one row in which several pairs stand, as `Transformer.encode` and `decode` make them: "encoder" (S, S), "decoder"
+    (T, T) and "cross" (T, S). Padding is segment 0."""
+    source, target, src_ids, tgt_ids = (torch.tensor([list(ids)]) for ids in (src, tgt_in, src_segment_ids, tgt_segment_ids))
+    own = {"encoder": segment_mask(src_ids, src_ids), "decoder": segment_mask(tgt_ids, tgt_ids), "cross": segment_mask(tgt_ids, src_ids)}
+    segment = {name: mask[0, 0].numpy() for name, mask in own.items()}
+    causes = {name: _by_key(segment[name], (source != PAD)[0].numpy()) for name in ("encoder", "cross")}
+    length = len(tgt_in)
+    causes["decoder"] = {
+        "padding": np.broadcast_to(padding_mask(target)[0, 0].numpy(), (length, length)),
+        "segment": segment["decoder"],
+        "future": causal_mask(length)[0, 0].numpy(),
+    }
+    whole = segment | {"decoder": (target_mask(target) & own["decoder"])[0, 0].numpy()}
+    return {name: Mask(whole[name], causes[name]) for name in segment}
+
+
+def _by_key(segment: np.ndarray, real: np.ndarray) -> dict[str, np.ndarray]:
+    """What a mask of segments hides, told apart: padding, and tokens of other pairs."""
+    return {"padding": segment | real, "segment": segment | ~real}
+
+
 def facts(mask: np.ndarray, rows: int | None = None) -> Fact:
-    """How many cells of a mask (True may look) are hidden: {hidden} of {cells}, {percent}. A mask of one row holds for `rows` queries."""
+    """How many cells of a mask (True: can attend) it hides: {hidden} of {cells}, {percent}. A mask of one row holds for `rows`."""
     allowed = np.asarray(mask, dtype=bool)
     allowed = allowed.reshape(-1, allowed.shape[-1])
     if rows is not None:

@@ -1,4 +1,4 @@
-"""Attention: every token asks all others and mixes what they answer (section 3.2)."""
+"""Attention: every query is compared with all keys, and their values are mixed accordingly (section 3.2)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def scaled_dot_product_attention(
 ) -> tuple[Tensor, Tensor]:
     """Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V, equation 1.
 
-    q (..., Q, K), k (..., L, K), v (..., L, K), mask broadcast to (..., Q, L), True where a query may look. Returns what each query
-    gets (..., Q, K) and its weights (..., Q, L) before dropout: rows sum to 1, masked cells are exactly 0. A row that may look nowhere
+    q (..., Q, K), k (..., L, K), v (..., L, K), mask broadcast to (..., Q, L), True where a query may attend. Returns what each query
+    gets (..., Q, K) and its weights (..., Q, L) before dropout: rows sum to 1, masked cells are exactly 0. A row in which all is masked
     gets zeros.
     """
     scores = q @ k.transpose(-2, -1)
@@ -32,7 +32,7 @@ def scaled_dot_product_attention(
         scores = scores + torch.where(mask, 0.0, MASKED)
     weights = scores.softmax(dim=-1)
     if mask is not None:
-        weights = weights * mask  # only matters in a row that may look nowhere
+        weights = weights * mask  # only matters in a row in which all is masked
     return (dropout(weights) if dropout else weights) @ v, weights
 
 

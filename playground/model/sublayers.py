@@ -67,7 +67,7 @@ def flops(config: ModelConfig, tgt_vocab: int, s: int, t: int) -> dict[str, int]
     """Floating-point operations of each route in one forward pass, S source and T target tokens (EOS and BOS among them).
 
     As is usual, only products of matrices count: (A, B) times (B, C) takes A B C multiplications and as many additions. An attention of
-    Q queries to L answers: W_q and W_o for the queries, W_k and W_v for the answers, then Q K^T and the weights times V in all heads.
+    Q queries to L keys: W_q and W_o for the queries, W_k and W_v for the keys and values, then Q K^T and the weights times V in all heads.
     """
     d, f = config.d_model, config.d_ff
 

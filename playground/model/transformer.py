@@ -61,8 +61,8 @@ class Transformer(nn.Module):
     def forward(self, src: Tensor, tgt_in: Tensor, src_segment_ids: Tensor | None = None, tgt_segment_ids: Tensor | None = None) -> Output:
         """src (B, S), tgt_in (B, T) -> logits (B, T, V) for the token after each of tgt_in, and all attention weights.
 
-        When several pairs share a row, src_pairs (B, S) and tgt_pairs (B, T) say which one each token belongs to. Raises Refusal for a
-        sentence that is too long.
+        When several pairs share a row, src_segment_ids (B, S) and tgt_segment_ids (B, T) say which one each token belongs to. Raises
+        Refusal for a sentence that is too long.
         """
         memory, encoder_weights = self.encode(src, src_segment_ids)
         memory_mask = padding_mask(src) if src_segment_ids is None else segment_mask(tgt_segment_ids, src_segment_ids)

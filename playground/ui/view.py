@@ -9,6 +9,9 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.cursor import FIELDS, choices
+from playground.figures.tokens import Step
+from playground.figures.tokens import steps as decoder_steps
+from playground.queries.activations import SentenceActivations
 from playground.queries.reader import Piece, Reader, SentenceTrace
 from playground.runs.registry import Runs
 from playground.runs.run import Run
@@ -158,6 +161,11 @@ def language(parameters: Mapping[str, str]) -> str:
 
 def texts(pieces: tuple[Piece, ...]) -> list[str]:
     return [piece.text for piece in pieces]
+
+
+def steps(found: SentenceTrace | SentenceActivations) -> list[Step]:
+    """What the decoder's rows are called: each token that is fed, and the one that comes after it."""
+    return decoder_steps(texts(found.fed), texts(found.asked))
 
 
 def tokens(pieces: tuple[Piece, ...], right: tuple[bool, ...] | None = None, probabilities: tuple[float, ...] | None = None) -> list[dict]:

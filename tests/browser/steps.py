@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -80,12 +80,17 @@ def has_address(page: Page, **wanted: str | None) -> None:
     eventually(page, lambda: address(page), lambda now: all(now.get(name) == value for name, value in wanted.items()))
 
 
+def decoder_rows(written: Sequence[str]) -> list[str]:
+    """What the decoder's rows are called, which wrote these tokens."""
+    return [f"{read} → {following}" for read, following in zip(["<bos>", *written], [*written, "<eos>"], strict=True)]
+
+
 def tab(page: Page, name: str) -> Locator:
-    """Opens a tab. Returns its panel, drawn."""
+    """Opens a tab, by the name that the address has for it. Returns its panel, drawn."""
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
-    page.locator("#pg-tabs").get_by_role("tab", name=name).click()
-    has_address(page, tab=None if name == "Learn" else name.lower())
-    panel = page.locator(f"#pg-panel-{name.lower()}")
+    page.locator("#pg-tabs").get_by_role("tab", name=words(f"page.tab_{name}")).click()
+    has_address(page, tab=None if name == "training" else name)
+    panel = page.locator(f"#pg-panel-{name}")
     drawn(panel)
     return panel
 

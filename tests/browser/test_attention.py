@@ -7,9 +7,10 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.steps import drawn, drawn_from, has_address, link, point_at, tab, words
+from tests.browser.steps import decoder_rows, drawn, drawn_from, has_address, link, point_at, tab, words
 
 HELLO = "hello"
+OLLEH = decoder_rows(HELLO[::-1])
 
 
 def lit(page: Page, how: str) -> Locator:
@@ -25,21 +26,21 @@ def test_point_click_and_choose(visit):
     table = drawn_from(page, "attention")["z"]
     q, k = max(((q, k) for q in range(5) for k in range(5)), key=lambda at: table[at[0]][at[1]])
 
-    names = re.compile(rf"{HELLO[::-1][q]} asks, {HELLO[k]} answers.*weight {table[q][k]:.3f}")
+    names = re.compile(rf"query {OLLEH[q]}, key {HELLO[k]}.*attention weight {table[q][k]:.3f}")
     at = point_at(page, "attention", k, q, names)
-    expect(lit(page, "asks")).to_have_text([HELLO[::-1][q]])
+    expect(lit(page, "asks")).to_have_text([OLLEH[q]])
     expect(lit(page, "answers")).to_have_text([HELLO[k]])
 
     page.mouse.click(*at)
     has_address(page, q=str(q), k=str(k))
-    pinned = f"“{HELLO[::-1][q]}” (row {q + 1}) looks at “{HELLO[k]}” (column {k + 1}) with weight"
+    pinned = words("page.cell", asks=OLLEH[q], row=q + 1, answers=HELLO[k], column=k + 1, value="|").partition("|")[0]
     expect(panel.locator(".pg-cell")).to_contain_text(pinned)
     drawn(panel)
     elsewhere = 0 if q else 4
-    point_at(page, "attention", 0 if k else 4, elsewhere, f"{HELLO[::-1][elsewhere]} asks")
-    expect(lit(page, "asks")).to_have_text([HELLO[::-1][elsewhere]])
+    point_at(page, "attention", 0 if k else 4, elsewhere, f"query {OLLEH[elsewhere]}, key")
+    expect(lit(page, "asks")).to_have_text([OLLEH[elsewhere]])
     page.mouse.move(5, 5)
-    expect(lit(page, "asks")).to_have_text([HELLO[::-1][q]])  # the pinned token is lit again when the pointer has gone
+    expect(lit(page, "asks")).to_have_text([OLLEH[q]])  # the pinned token is lit again when the pointer has gone
 
     thumbnails = panel.locator(".pg-thumb")
     expect(thumbnails).to_have_count(2 * 4)
@@ -49,17 +50,17 @@ def test_point_click_and_choose(visit):
     layer, head = (int(other.get_attribute(f"data-{name}")) + 1 for name in ("layer", "head"))
     was = title.inner_text()  # settled: nothing has moved since the panel was drawn
     other.hover()
-    expect(title).to_have_text(f"cross attention · layer {layer}, head {head}")
+    expect(title).to_have_text(words("page.head_title", part=words("page.part_cross"), layer=layer, head=head))
     page.mouse.move(5, 5)
     expect(title).to_have_text(was)
     other.click()
     has_address(page, layer=str(layer), head=str(head), q=str(q), k=str(k))
-    expect(title).to_have_text(f"cross attention · layer {layer}, head {head}")
+    expect(title).to_have_text(words("page.head_title", part=words("page.part_cross"), layer=layer, head=head))
     expect(chosen).to_have_attribute("aria-label", f"layer {layer}, head {head}")
     expect(panel.locator(".pg-cell")).to_contain_text(pinned)
 
     drawn(panel)
-    page.mouse.click(*point_at(page, "attention", k, q, f"{HELLO[::-1][q]} asks, {HELLO[k]} answers"))
+    page.mouse.click(*point_at(page, "attention", k, q, f"query {OLLEH[q]}, key {HELLO[k]}"))
     has_address(page, q=None, k=None)
     expect(panel.locator(".pg-cell")).to_have_count(0)
 
@@ -96,12 +97,12 @@ def test_masked_is_not_small(visit):
     expect(rows.nth(1).locator("td")).to_have_text([re.compile(r"^\d\.\d{3}$"), *["masked"] * 5])
     expect(rows.nth(6).locator("td")).to_have_text([re.compile(r"^\d\.\d{3}$")] * 6)
 
-    expect(tab(page, "Translate").locator("[data-block='figure likely'] h3")).to_contain_text("Step 2")
-    masks = tab(page, "Masks")
+    expect(tab(page, "translate").locator("[data-block='figure likely'] h3")).to_contain_text("Step 2")
+    masks = tab(page, "masks")
     expect(masks.locator("[data-block^='figure mask-']")).to_have_count(3)
     masks.locator("[data-value=causal]").click()
     expect(masks.locator("[data-block='code source'] summary")).to_contain_text("causal_mask")
-    positions = tab(page, "Positions")
+    positions = tab(page, "positions")
     positions.locator("[data-value=shift]").click()
     expect(positions.locator("[data-block='code source'] summary")).to_contain_text("rotation")
     has_address(page, q="1", k="4", pos="shift", mask="causal", tab="positions")

@@ -28,7 +28,7 @@ def guess(page: Page, value: str) -> None:
 
 def test_a_lesson_is_done_by_doing_it(visit):
     page = visit(link({}))
-    course = tab(page, "Course")
+    course = tab(page, "course")
     expect(course.locator(".pg-lesson")).to_have_count(len(LESSONS))
     expect(course.locator(".pg-lesson.next")).to_contain_text(FIRST.say("en", "title"))
     course.locator(f".pg-lesson[data-lesson={FIRST.name}]").click()
@@ -67,7 +67,7 @@ def test_progress_outlives_a_reload_and_can_be_forgotten(visit):
     done_in_bar(page, 1)
     page.locator("#pg-lesson-bar button").last.click()
     expect(page.locator("#pg-lesson-bar")).to_be_hidden()
-    course = tab(page, "Course")
+    course = tab(page, "course")
     expect(course.locator(".pg-lesson.next")).to_contain_text(words("page.course_go_on"))
     expect(course.locator("[data-block='calibration calibration']")).to_have_text(words("page.calibration", percent=75, right=1, count=1))
     forget = course.locator(".pg-forget button")
@@ -149,8 +149,8 @@ def test_a_link_to_a_lesson_does_not_carry_the_guess_and_no_guess_of_a_link_coun
 @pytest.mark.slow
 def test_tokens_count_once_they_are_in_sight(visit):
     page = visit(link(tab="data", lesson="tokens"))
-    tab(page, "Course")
-    tab(page, "Data")
+    tab(page, "course")
+    tab(page, "data")
     pieces = page.locator("#pg-panel-data [data-block='chips pieces'] .pg-chipline").first
     expect(pieces).to_be_visible()
     expect(pieces).not_to_be_in_viewport(ratio=1)

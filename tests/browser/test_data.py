@@ -44,7 +44,7 @@ def first_row(page: Page) -> Locator:
 def test_upload_and_train(visit):
     """A file is read, shown as understood and trained on."""
     page = visit(link(OWN))
-    tab(page, "Data")
+    tab(page, "data")
     upload(page, "numbers.tsv", "\n".join(LINES).encode())
     reading = page.locator("#pg-reading")
     expect(reading).to_have_attribute("data-pairs", "100")
@@ -63,7 +63,7 @@ def test_upload_and_train(visit):
     first = new_run(page, before)
     has_status(page, "done")
     expect(page.locator("#pg-tab-training-button")).to_have_attribute("aria-selected", "true")
-    data = tab(page, "Data")
+    data = tab(page, "data")
     expect(data).to_have_attribute("data-run", first)
     drawn(data)
     lines = [" ".join(line.locator(".pg-chip").all_inner_texts()) for line in data.locator(".pg-chipline").all()]
@@ -76,7 +76,7 @@ def test_upload_and_train(visit):
 def test_paste_and_train_the_other_way_round(visit):
     """Pasted lines take the place of a file that was chosen before."""
     page = visit(link(OWN))
-    tab(page, "Data")
+    tab(page, "data")
     upload(page, "numbers.tsv", "\n".join(LINES).encode())
     reading = page.locator("#pg-reading")
     expect(reading).to_have_attribute("data-pairs", "100")
@@ -100,7 +100,7 @@ def test_paste_and_train_the_other_way_round(visit):
 def test_bad_upload(visit):
     """The wrong file gets one plain sentence; what was there before stays, and everything goes on working."""
     page = visit(link(OWN, task="copy"))
-    data, notices = tab(page, "Data"), page.locator(".pg-notice")
+    data, notices = tab(page, "data"), page.locator(".pg-notice")
     shown = data.inner_text()  # drawn, and nothing trains
 
     page.locator("#pg-train-own").click()
@@ -159,7 +159,7 @@ def test_bad_upload(visit):
 def test_what_was_understood_can_be_changed(visit):
     """Columns, header and encoding are chosen, lines that were dropped are looked at, and each choice shows at once what it does."""
     page = visit(link(OWN, steps=90))
-    tab(page, "Data")
+    tab(page, "data")
     rows = [f"{n};{english};{german} für Käse" for n, (english, german) in enumerate(PAIRS[:20], 1)]
     upload(page, "three.csv", "\n".join(["no;english;german", *rows[:10], "11;alone;", *rows[10:]]).encode("cp1252"))
     reading, preview = page.locator("#pg-reading"), page.locator("#pg-preview")
@@ -191,7 +191,7 @@ def test_what_was_understood_can_be_changed(visit):
 def test_what_was_read_survives_a_refusal_a_reload_and_another_language(visit):
     """A choice that can't be is taken back, and nobody has to upload again because of a reload or a click on 中文."""
     page = visit(link(OWN))
-    tab(page, "Data")
+    tab(page, "data")
     rows = ["english,german", *(",".join(pair) for pair in PAIRS[:12]), "alone,"]
     upload(page, "few.csv", "\n".join(rows).encode("cp1252"))
     reading = page.locator("#pg-reading")

@@ -24,7 +24,7 @@ def test_the_memory_is_cut_and_the_encoder_gets_nothing(visit):
     expect(knob.nth(2)).to_be_disabled()
 
     train(page)
-    page.locator("#pg-tabs").get_by_role("tab", name="Health").click()
+    page.locator("#pg-tabs").get_by_role("tab", name=words("page.tab_diagnostics")).click()
     has_status(page, "training")
     figure(page, "reaching")
     assert drawn_from(page, "reaching")["customdata"][-1] != "0"

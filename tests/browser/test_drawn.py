@@ -96,7 +96,7 @@ def test_the_hover_box_shows_tokens_literally_even_where_ticks_are_thinned_out(p
     for q, k in ((0, 0), (1, 1), (13, 2), (24, 23), (119, 118)):
         said = page.evaluate(HOVER, ["matrix", q, k])
         row, column = (tokens.visible(names[i]) if len(names[i]) <= tokens.MAX_LABEL_CHARACTERS else "<img␣src=x␣on…" for i in (q, k))
-        assert said == f"{row} asks, {column} answersweight {weights[q][k]:.3f}"
+        assert said == f"query {row}, key {column}attention weight {weights[q][k]:.3f}"
     said = page.evaluate(HOVER, ["matrix", 1, 3])
-    assert said == "<b>x</b> asks, %{x} is maskedweight exactly 0"
+    assert said == "query <b>x</b>, key %{x}: maskedattention weight exactly 0"
     assert page.said == []

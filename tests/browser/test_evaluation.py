@@ -39,7 +39,7 @@ def test_scores_then_vectors(visit):
     expect(page.locator("#pg-sentence")).to_have_value(source)
     expect(page.locator("#pg-result .pg-verdict.wrong")).to_be_visible()
 
-    vectors = tab(page, "Vectors")
+    vectors = tab(page, "embeddings")
     plane = figure(page, "plane")
     points = lambda name: plane.evaluate("(plot, name) => plot.data[1][name]", name)  # noqa: E731
     names, places = points("hovertext"), points("x")
@@ -57,7 +57,7 @@ def test_scores_then_vectors(visit):
     drawn(vectors)
     vectors.locator("[data-block='choice token'] button").last.click()
     eventually(page, lambda: address(page).get("token"), lambda token: token is not None)
-    expect(vectors.locator("[data-block='table nearest'] th").first).to_have_text(f"Nearest to <eos> (place {len(source) + 1})")
+    expect(vectors.locator("[data-block='table nearest'] th").first).to_have_text(f"Nearest to <eos> (position {len(source) + 1})")
 
 
 @pytest.mark.slow
@@ -74,9 +74,9 @@ def test_a_long_exam_shows_how_far_it_is_and_stops_when_the_tab_is_left(visit):
     expect(page.locator("#pg-panel-evaluation .pg-progress")).to_have_text(words("evaluation.trying", tried=50, asked=100))
     later = page.locator("[data-block='later reach']")
     expect(later).to_have_attribute("aria-busy", "true")
-    tab(page, "Learn")
+    tab(page, "training")
     expect(later).to_have_attribute("data-asked", "")  # nobody asks any more
     page.unroute("**/panel/reach*")
-    page.locator("#pg-tabs").get_by_role("tab", name="Scores").click()
+    page.locator("#pg-tabs").get_by_role("tab", name=words("page.tab_evaluation")).click()
     expect(later).to_have_attribute("aria-busy", "false")
     expect(page.locator("#pg-figure-reach")).to_have_attribute("data-points", DRAWN)

@@ -27,7 +27,7 @@ from tests.browser.steps import (
     words,
 )
 
-TABS = ("Learn", "Translate", "Attention", "Masks", "Positions", "Data")
+TABS = ("training", "translate", "attention", "masks", "positions", "data")
 WITHOUT_A_NAME = """
 () => [...document.querySelectorAll(':is(#pg-head, .pg-stage, .pg-buttons, .pg-panel) :is(button, input, select)')]
   .filter((control) => control.offsetParent && !(control.textContent.trim() || control.ariaLabel || control.labels?.length))
@@ -60,7 +60,7 @@ def test_chinese(visit):
     page.locator("#pg-language").click()
     expect(page.locator("#pg-train")).to_have_text("Train a new model")
     expect(page.locator("html")).to_have_attribute("lang", "en")
-    expect(page.locator("#pg-tab-training-button")).to_have_text("Learn")
+    expect(page.locator("#pg-tab-training-button")).to_have_text(words("page.tab_training"))
     for place in ("#pg-status", "#pg-run-note", "#pg-replay-now", "#knob-d_model", "#pg-difference", "[data-block='figure learn-cross']"):
         expect(page.locator(place)).not_to_have_text(HAN)
     page.locator("#pg-language").click()
@@ -91,7 +91,7 @@ def test_telephone(visit):
     for name in TABS:
         tab(page, name)
         eventually(page, lambda name=name: (name, page.evaluate("document.documentElement.scrollWidth")), lambda found: found[1] <= 390)
-    tab(page, "Learn")
+    tab(page, "training")
     expect(page.locator("#pg-figure-learn-cross .xtick text").first).to_be_in_viewport()
     eventually(page, lambda: page.locator("#pg-figure-learn-cross").bounding_box()["width"], lambda width: 300 < width <= 390)
     expect(page.locator("#pg-train")).not_to_be_in_viewport()

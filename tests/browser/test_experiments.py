@@ -43,11 +43,11 @@ def test_a_leak_is_trained_seen_and_opened(visit):
     labs.get_by_role("button", name=words("lessons.look", arm=LABS["bug_shift"].say("en", "name_broken"))).click()
     has_address(page, run=arms[1], tab=None)
     expect(page.locator("#pg-status")).to_have_attribute("data-run", arms[1])
-    tab(page, "Map")
+    tab(page, "map")
     expect(page.locator("#pg-panel-map .pg-error")).to_contain_text(words("knobs.variant.unshifted"))
     page.reload()
     expect(page.locator("body")).to_have_attribute("data-playground", "ready")
-    labs = tab(page, "Labs")
+    labs = tab(page, "labs")
     expect(labs.locator("[data-block='text verdict']")).to_be_visible()
 
 

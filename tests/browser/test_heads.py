@@ -7,9 +7,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import drawn, eventually, figure, has_address, link, words
+from tests.browser.steps import decoder_rows, drawn, eventually, figure, has_address, link, words
 
-HELLO, OLLEH = [*"hello", "<eos>"], [*"olleh", "<eos>"]
+HELLO, OLLEH = [*"hello", "<eos>"], decoder_rows("olleh")
 # The products as they are drawn now, by dimension.
 PRODUCTS = "plot => plot.data[2].y"
 
@@ -36,8 +36,8 @@ def test_names_lines_and_products(visit):
     drawing.locator(".hit[data-side=asks][data-at='3']").hover()
     expect(numbers).to_have_text([re.compile(r"^\d\.\d\d$")] * 6)
     assert sum(map(float, numbers.all_text_contents())) == pytest.approx(1, abs=0.04)
-    expect(drawing.locator("text.asks.on")).to_have_text(["e"])
-    expect(panel.locator("[data-role=asks] .pg-chip.asks")).to_have_text(["e"])
+    expect(drawing.locator("text.asks.on")).to_have_text([OLLEH[3]])
+    expect(panel.locator("[data-role=asks] .pg-chip.asks")).to_have_text([OLLEH[3]])
     page.mouse.move(5, 5)
     expect(numbers).to_have_text([""] * 6)
     drawing.locator(".hit[data-side=asks][data-at='3']").click()
@@ -45,7 +45,9 @@ def test_names_lines_and_products(visit):
     drawing.locator(".hit[data-side=answers][data-at='1']").click()
     has_address(page, q="3", k="1")
     expect(drawing.locator("text.answers.pinned")).to_have_text(["e"])
-    expect(panel.locator(".pg-cell")).to_contain_text("“e” (row 4) looks at “e” (column 2) with weight")
+    expect(panel.locator(".pg-cell")).to_contain_text(
+        words("page.cell", asks=OLLEH[3], row=4, answers="e", column=2, value="|").partition("|")[0]
+    )
     weight = panel.locator(".pg-cell").inner_text().rstrip(".").split()[-1]
 
     view.locator("[data-value=product]").click()

@@ -28,7 +28,7 @@ def test_heads_are_switched_off(visit):
     for name in ("before", "after"):
         expect(sentence(panel, name)).to_have_text(WORD)
         expect(panel.locator(f".pg-compare-line.{name} .pg-compare-name")).to_have_text(words(f"interventions.{name}"))
-    expect(panel.locator("[data-block='text importance-said']")).to_contain_text("heads cost nothing")  # comes a little later
+    expect(panel.locator("[data-block='text importance-said']")).to_contain_text("nothing is lost")  # comes a little later
     expect(figure(page, "importance-cross").locator(".bars .point")).to_have_count(8)
 
     switch = panel.locator("[data-ids='c1.3']")
@@ -39,7 +39,7 @@ def test_heads_are_switched_off(visit):
     has_address(page, off="c1.3")
     expect(switch).to_have_attribute("aria-pressed", "true")
     expect(switch).to_contain_text(words("interventions.is_off"))
-    expect(panel.locator("[data-block='text in-force']")).to_have_text("Changed: off: cross 1.3.")
+    expect(panel.locator("[data-block='text in-force']")).to_have_text("Changed: off: cross-attention 1.3.")
     expect(sentence(panel, "before")).to_have_text(WORD)  # never overwritten
     expect(sentence(panel, "after")).not_to_have_text(WORD)
     expect(panel.locator(".pg-compare-line.before .pg-chip.gone").first).to_be_visible()
@@ -87,7 +87,7 @@ def test_one_step_looks_elsewhere_and_the_link_keeps_it(visit):
     expect(sentence(panel, "after").nth(1)).not_to_have_text("o")
     expect(sentence(panel, "after").nth(1)).to_have_class(re.compile(r"\bnew\b"))
     expect(sentence(panel, "before").nth(1)).to_have_class(re.compile(r"\bgone\b"))
-    expect(panel.locator("[data-block='figure row-top'] .pg-caption")).to_contain_text("Without the change it says “o”; with it")
+    expect(panel.locator("[data-block='figure row-top'] .pg-caption")).to_contain_text("Without the change the output is “o”; with it")
 
     sentence(panel, "after").nth(3).click()  # a look at another step leaves the change where it is
     has_address(page, q="3", cells="c2.3_q1_k0-1")

@@ -12,7 +12,7 @@ from tests.browser.steps import address, drawn, has_address, link, tab, words
 
 def test_a_guess_and_its_answer(visit):
     page = visit(link({}))
-    labs = tab(page, "Labs")
+    labs = tab(page, "labs")
     expect(labs.locator(".pg-card")).to_have_count(len(LABS))
     expect(labs.locator(".pg-calibration")).to_be_hidden()
     labs.locator(".pg-card[data-lab=softmax]").click()

@@ -19,6 +19,7 @@ from tests.browser.steps import (
     replay_of,
     tab,
     train,
+    words,
 )
 
 RIGHT = ["i", "want", "a", "beer"]
@@ -51,14 +52,14 @@ def test_scrub_the_replay(visit):
 
     for name in ("Translate", "Attention"):
         expect(tab(page, name)).to_have_attribute("data-step", "0")
-    expect(page.locator("#pg-panel-translate [data-block='text verdict']")).to_contain_text("differ from the right answer")
+    expect(page.locator("#pg-panel-translate [data-block='text verdict']")).to_contain_text("differ from the reference")
 
-    tab(page, "Learn")
+    tab(page, "training")
     page.locator("#pg-replay-play").click()
-    expect(page.locator("#pg-replay-play")).to_have_attribute("aria-label", "Pause the film")
+    expect(page.locator("#pg-replay-play")).to_have_attribute("aria-label", words("page.replay_pause"))
     eventually(page, lambda: int(address(page)["step"]), lambda step: step >= 2)
     page.locator("#pg-replay-play").click()
-    expect(page.locator("#pg-replay-play")).to_have_attribute("aria-label", "Play the film")
+    expect(page.locator("#pg-replay-play")).to_have_attribute("aria-label", words("page.replay_play"))
     stopped = address(page)["step"]
     expect(learn).to_have_attribute("data-step", stopped)
 

@@ -46,7 +46,7 @@ def view(page: Page) -> dict[str, object]:
 
 def look_closely(page: Page) -> None:
     """Winds back, changes the sentence and pins a cell of another head: a view that is not the first one."""
-    tab(page, "Attention")
+    tab(page, "attention")
     replay = replay_of(page, frames=4)
     replay.fill(str(number(replay, "max") // 2))
     type_sentence(page, "ein bier")
@@ -65,7 +65,7 @@ def settled(page: Page) -> None:
     panel = page.locator("#pg-panel-attention")
     expect(panel).to_have_attribute("data-run", query["run"])
     expect(panel.locator("[data-block='figure attention'] h3")).to_have_text(
-        f"cross attention · layer {query['layer']}, head {query['head']}"
+        words("page.head_title", part=words("page.part_cross"), layer=query["layer"], head=query["head"])
     )
     expect(panel.locator("#pg-figure-attention .xtick text")).to_have_text(["ein", "bier", "<eos>"])
     expect(panel.locator(".pg-cell")).to_be_visible()

@@ -20,7 +20,7 @@ def tick_labels(page: Page, figure: str) -> list[str]:
 def test_nasty_sentences(visit):
     """A model is trained on such words; chips, figures, tables, hovers, captions, lists and the run's name show them letter by letter."""
     page = visit(link(SMALL | {"validation_size": 10, "steps": 20}))
-    tab(page, "Data")
+    tab(page, "data")
     lines = [f"{a} {b}\t{b} {a}" for a in NASTY for b in NASTY]
     page.locator("#pg-files input[type=file]").set_input_files(
         {"name": "nasty.tsv", "mimeType": "text/plain", "buffer": "\n".join(lines).encode()}
@@ -36,7 +36,7 @@ def test_nasty_sentences(visit):
     some, others = NASTY[:4], NASTY[4:]
     type_sentence(page, " ".join(some))
     expect(source(page)).to_have_text(some)
-    attention = tab(page, "Attention")
+    attention = tab(page, "attention")
     expect(attention.locator("#pg-figure-attention .xtick text")).to_have_text([*some, "<eos>"])
     expect(attention.locator("[data-block='chips tokens'] .pg-tokens").nth(1).locator(".pg-chip")).to_have_text([*some, "<eos>"])
     type_sentence(page, " ".join(others))
@@ -52,12 +52,12 @@ def test_nasty_sentences(visit):
     page.mouse.click(*point_at(page, "attention", 0, 0, "<b>B</b>"))
     expect(attention.locator(".pg-cell")).to_contain_text("“<b>B</b>” (column 1)")
 
-    translate = tab(page, "Translate")
+    translate = tab(page, "translate")
     type_sentence(page, "<script>alert(1)</script> <s>")
     expect(source(page)).to_have_text(["<script>alert(1)</script>", "<s>"])
     expect(translate.locator("[data-block='text unknown']")).to_contain_text("read as <unk>: <script>alert(1)</script>")
 
-    data = tab(page, "Data")
+    data = tab(page, "data")
     lines = data.locator(".pg-chipline").all()
     assert len(lines) >= 5
     assert all(set(line.locator(".pg-chip").all_inner_texts()) <= set(NASTY) for line in lines[1:])

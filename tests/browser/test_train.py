@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -10,6 +12,7 @@ from tests.browser.steps import (
     ONE_SENTENCE,
     SMALL,
     STEPS,
+    decoder_rows,
     drawn,
     drawn_from,
     eventually,
@@ -35,7 +38,7 @@ def test_first_look(page: Page):
 
     cross = figure(page, "learn-cross")
     expect(cross.locator(".xtick text")).to_have_text([*sentence, "<eos>"])
-    expect(cross.locator(".ytick text")).to_have_text([*sentence[::-1], "<eos>"])
+    expect(cross.locator(".ytick text")).to_have_text([re.compile(label.replace(" ", " ?")) for label in decoder_rows(sentence[::-1])])
     drawn(page.locator("#pg-panel-training"))
     cells = drawn_from(page, "learn-cross")["z"]
     assert len(cells) == len(cells[0]) == len(sentence) + 1
@@ -70,7 +73,7 @@ def test_train_and_watch(visit):
     has_address(page, run=run, tab=None)
     has_status(page, "done")
     expect(page.locator("#pg-panel-training")).to_have_attribute("data-run", run)
-    expect(page.locator("#pg-status")).to_contain_text("100.0 % right")
+    expect(page.locator("#pg-status")).to_contain_text("exact match 100.0 %")
 
     probes = page.locator(".pg-probes tr")
     expect(probes).to_have_count(1)

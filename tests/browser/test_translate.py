@@ -32,7 +32,7 @@ def test_translate_while_training(visit):
     has_status(page, "training")
     status = page.locator("#pg-status")
     begun = number(status, "data-step")
-    panel = tab(page, "Translate")
+    panel = tab(page, "translate")
     lines = panel.locator("[data-block='chips candidates'] .pg-chipline")
 
     type_sentence(page, "hello")
@@ -69,7 +69,7 @@ def test_translate_while_training(visit):
     type_sentence(page, "abcd")
     expect(lines.first.locator(".pg-chip")).to_have_text([*"abcd"])
     title = panel.locator("[data-block='figure likely'] h3")
-    expect(title).to_contain_text("Step 1: the five likeliest tokens")
+    expect(title).to_contain_text("Step 1: the five most likely tokens")
     figure(page, "likely")
     bars = panel.locator("#pg-figure-likely .yaxislayer-above .ytick, #pg-figure-likely .ytick")
     expect(bars).to_have_count(5)

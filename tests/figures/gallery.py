@@ -20,6 +20,7 @@ from playground.figures import (
     tree,
     vectors,
 )
+from playground.figures.tokens import steps
 from playground.words import entries
 
 # What people type and tokenizers make: HTML, TeX, Plotly's templates, entities, nothing, blanks, controls, a lone surrogate.
@@ -45,32 +46,36 @@ def gallery(length=12, width=720, hard=True, **style):
     """{name: figure} of every function, for `length` tokens on `width` pixels. `style`: dark, labels."""
     rng = np.random.default_rng(0)
     words = tokens(length, hard)
+    decoder = steps(["<bos>", *words[:-1]], words)  # as its rows are called
     weights = rng.dirichlet(np.full(length, 0.3), size=length)
     causal = np.tril(np.ones((length, length), dtype=bool))
     padding = (np.arange(length) < max(length - 2, 1))[None]
     table = rng.normal(size=(max(length, 4), 8))
     both = {"padding": padding, "future": causal}
+    first = np.arange(length) < max(length // 2, 1)
+    pair = first[:, None] == first[None]
     parts, few = words[:35], weights[:35, :35]  # a model of six layers has about so many parts
     kinds = (["encoder", "decoder", "cross"] * length)[: len(parts)]
     cells = {"width": width, **style}
     pictures = {
-        "matrix": attention.matrix(weights, words, words, pinned=(0, 0), alignment=[*range(length - 1), None], **cells),
-        "matrix_masked": attention.matrix(weights, words, words, mask=causal, kind="decoder", **cells),
-        "matrix_wide": attention.matrix(weights[:1], words[:1], words, mask=padding, **cells),
+        "matrix": attention.matrix(weights, decoder, words, pinned=(0, 0), alignment=[*range(length - 1), None], **cells),
+        "matrix_masked": attention.matrix(weights, decoder, words, mask=causal, kind="decoder", **cells),
+        "matrix_wide": attention.matrix(weights[:1], decoder[:1], words, mask=padding, **cells),
         "step_bars": attention.step_bars(weights[0], words, mask=padding[0], right=0, **cells),
         "top_tokens": bars.top_tokens(words[:5], np.sort(weights[0])[::-1][:5], chosen=0, right=0, **cells),
         "pairs": changes.pairs(words, weights[0], weights[-1], chosen=0, **cells),
         "losses": changes.losses(words, 100 * weights[0] - 5, 20 * weights[-1], kind="cross", least=-5, most=100, off=[True], **cells),
         "frequencies": bars.frequencies(words, np.arange(length) * 1000, **cells),
         "mask_padding": masks.grid(padding, words, words, causes={"padding": padding}, **cells),
-        "mask_both": masks.grid(padding & causal, words, words, kind="decoder", causes=both, **cells),
-        "mask_memory": masks.grid(padding, words[:1], words, kind="cross", **cells),
+        "mask_both": masks.grid(padding & causal, decoder, words, kind="decoder", causes=both, **cells),
+        "mask_packed": masks.grid(padding & causal & pair, decoder, words, kind="decoder", causes={**both, "segment": pair}, **cells),
+        "mask_memory": masks.grid(padding, decoder[:1], words, kind="cross", **cells),
         "heatmap": positions.heatmap(table, trained=3, **style),
         "waves": positions.waves({"sinusoidal": table, "learned": table[:3] + 1}, [0, 3, 7], trained=2, **style),
         "similarity": positions.similarity(table @ table.T / 50, trained=3, **cells),
         "shift_error": positions.shift_error({"sinusoidal": np.full(length, 1e-7), "learned": np.arange(length) / 9}, trained=3, **style),
         "lens": lens.grid(
-            np.tile(weights[:1], (3, 1)), [words] * 3, ["embedding", "layer 1", "layer 2"], words, decided=[0] * length, pinned=0, **cells
+            np.tile(weights[:1], (3, 1)), [words] * 3, ["embedding", "layer 1", "layer 2"], decoder, decided=[0] * length, pinned=0, **cells
         ),
         "head_aligned": heads.over_training(range(length), rng.random((2, 3, length)), chosen=(1, 2), step=0, **style),
         "head_entropy": heads.over_training(
@@ -78,36 +83,64 @@ def gallery(length=12, width=720, hard=True, **style):
         ),
         "products": products.bars(table[0], table[-1], **cells),
         "tensor": tensor.heatmap(table[:length], words, [*"abcdefgh"], kind="cross", chosen=(0, 0), secret=True, **cells),
-        "tensor_masked": tensor.heatmap(weights, words, words, kind="decoder", scale="probability", mask=causal, **cells),
+        "tensor_masked": tensor.heatmap(weights, decoder, words, kind="decoder", scale="probability", mask=causal, **cells),
         "tensor_ids": tensor.heatmap(np.arange(length)[:, None], words, words[:1], kind="encoder", scale="plain", **cells),
         "tree": tree.tree(
-            ["<bos>", *words, *words], [-1, *range(length), *range(length)], -rng.random((2 * length + 1, 3)),
+            ["<bos>", *words, *words],
+            [-1, *range(length), *range(length)],
+            -rng.random((2 * length + 1, 3)),
             ["kept"] * length + ["finished"] + ["pruned"] * (length - 1) + ["overtaken"],
-            best=range(1, length + 1), reference=[*range(1, length), 2 * length], **cells,
+            best=range(1, length + 1),
+            reference=[*range(1, length), 2 * length],
+            **cells,
         ),
         "reach": lengths.by_length(
-            [weights[0], weights[-1][: length // 2 + 1]], ["Reverse <b>x</b>", "x" * 200], [(1, 1), (2, 9)],
-            [np.full(length, 3), np.full(length // 2 + 1, 3)], **cells
+            [weights[0], weights[-1][: length // 2 + 1]],
+            ["Reverse <b>x</b>", "x" * 200],
+            [(1, 1), (2, 9)],
+            [np.full(length, 3), np.full(length // 2 + 1, 3)],
+            **cells,
         ),
         "places": lengths.by_place(np.vstack([weights, weights[:1]]), (2, 3), **cells),
         "plane": vectors.plane(
             table[:length, :2], words, limit=4, shares=(0.4, 0.2), ids=range(length), chosen=0, near=[length - 1], **cells
         ),
         "plane_states": vectors.plane(
-            table[:length, :2], words, kind="decoder", limit=4, shares=(0.4, 0.2), places=range(1, length + 1), by_place=True,
-            own=min(3, length), **cells
+            table[:length, :2],
+            words,
+            kind="decoder",
+            limit=4,
+            shares=(0.4, 0.2),
+            places=range(1, length + 1),
+            by_place=True,
+            own=min(3, length),
+            **cells,
         ),
         "cosines": vectors.cosines(2 * weights - 1, words, kind="decoder", **cells),
         "health_parts": diagnostics.parts(
             few[0], parts, kinds, [f"{weight:.3g}" for weight in few[0]], measure="gradient", chosen=0, **cells
         ),
         "health_activation": diagnostics.parts(
-            few[0], parts, kinds, [f"{weight:.3g}" for weight in few[0]], measure="activation", chosen=None,
-            beside=(-few[0]).tolist(), **cells
+            few[0],
+            parts,
+            kinds,
+            [f"{weight:.3g}" for weight in few[0]],
+            measure="activation",
+            chosen=None,
+            beside=(-few[0]).tolist(),
+            **cells,
         ),
         "health_course": diagnostics.over_training(
-            range(len(few)), np.where(few > 0.01, few, 0), parts, kinds, measure="update", strong=[0], last=300,
-            changes=[(len(few) // 2, "cut")], step=0, **style,
+            range(len(few)),
+            np.where(few > 0.01, few, 0),
+            parts,
+            kinds,
+            measure="update",
+            strong=[0],
+            last=300,
+            changes=[(len(few) // 2, "cut")],
+            step=0,
+            **style,
         ),
         "health_entropy": diagnostics.evenness(few[:18, :8], parts[:18], **cells),
         "lengths": data.lengths(rng.integers(1, length + 1, 50), rng.integers(1, length + 1, 50), **style),

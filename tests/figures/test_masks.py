@@ -39,6 +39,14 @@ def test_each_cause_has_hatching_of_its_own_and_both_together_are_crossed():
     assert shapes == {"padding": "/", "future": "\\", "both": "x"}
 
 
+def test_three_causes_and_cells_with_more_than_one():
+    """Two pairs in a row of three cells, the last of which is padding."""
+    pair = np.array([[True, False, False], [False, True, False], [False, False, True]])
+    causes = {"padding": PADDING, "segment": pair, "future": CAUSAL}
+    figure = masks.grid(PADDING & pair & CAUSAL, TOKENS, TOKENS, kind="decoder", causes=causes)
+    assert hatched(figure) == {"padding": {(2, 2)}, "segment": {(1, 0), (2, 0), (2, 1)}, "several": {(0, 1), (0, 2), (1, 2)}}
+
+
 def test_the_future_leans_the_same_way_alone():
     figure = masks.grid(CAUSAL, TOKENS, TOKENS, kind="decoder", causes={"future": CAUSAL})
     assert next(trace for trace in figure["data"] if trace["type"] == "bar")["marker"]["pattern"]["shape"] == "\\"
@@ -61,7 +69,7 @@ def test_causes_that_are_not_the_mask_are_refused():
     with pytest.raises(ValueError, match="causes"):
         masks.grid(CAUSAL, TOKENS, TOKENS, causes={"padding": PADDING})
     with pytest.raises(ValueError, match="causes"):
-        masks.grid(CAUSAL, TOKENS, TOKENS, causes={"a": CAUSAL, "b": CAUSAL, "c": CAUSAL})
+        masks.grid(CAUSAL, TOKENS, TOKENS, causes=dict.fromkeys("abcd", CAUSAL))
     with pytest.raises(ValueError, match="fit"):
         masks.grid(CAUSAL, TOKENS[:2], TOKENS)
 

@@ -1,5 +1,6 @@
 """Tokens as labels."""
 
+import copy
 from html import unescape
 
 import pytest
@@ -84,3 +85,31 @@ def test_a_name_is_no_token():
     assert tokens.label(long) == "x" * (tokens.MAX_LABEL_CHARACTERS - 1) + "…"
     assert tokens.label(tokens.Name(long)) == long
     assert tokens.extent(tokens.Name(long)) > tokens.extent(long)
+
+
+def test_a_step_of_the_decoder_is_its_input_and_the_next_token():
+    names = tokens.steps(["<bos>", "a", " "], ["a", " ", "<eos>"])
+    assert names == ["<bos> → a", "a → ␣", "␣ → <eos>"]
+    assert [tokens.visible(name) for name in names] == names
+    assert tokens.label(names[0]) == "&lt;bos&gt; → a"
+    with pytest.raises(ValueError, match="argument 2"):
+        tokens.steps(["<bos>", "a"], ["a"])
+
+
+@pytest.mark.parametrize("width", [280, 390, 1100])
+def test_a_step_is_cut_on_both_sides_alike_and_keeps_its_arrow(width):
+    """However long the tokens and however narrow the page: what is read stands before the arrow, what follows after it."""
+    (name,) = tokens.steps(["Donaudampfschifffahrt"], ["Gesellschaft"])
+    short = tokens.shortened(name, tokens.longest(width))
+    read, following = (part.strip() for part in short.split("→"))
+    assert read.endswith("…") and following.endswith("…")  # noqa: PT018
+    assert "Donaudampfschifffahrt".startswith(read[:-1]) and "Gesellschaft".startswith(following[:-1])  # noqa: PT018
+    assert len(read) == len(following) >= tokens.SPECIAL
+    (special,) = tokens.steps(["<bos>"], ["<eos>"])
+    assert tokens.shortened(special, tokens.longest(width)).replace(" ", "") == "<bos>→<eos>"
+
+
+def test_a_step_outlives_a_copy():
+    (name,) = tokens.steps(["a"], ["b"])
+    again = copy.deepcopy(name)
+    assert (again, again.read, again.following) == (name, "a", "b")

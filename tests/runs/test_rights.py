@@ -42,7 +42,7 @@ def test_nobody_changes_a_shipped_run(serve, tmp_path, change):
     assert second.shipped() == [shipped]
     assert second.mine(ME) == []
     for token in (ME, "", shipped.owner):
-        with pytest.raises(Refusal, match="somebody else"):
+        with pytest.raises(Refusal, match="someone else"):
             CHANGES[change](second, "reverse", token)
 
 
@@ -55,7 +55,7 @@ def test_an_unknown_id_is_only_looked_up(runs, id):
 
 
 def test_a_run_needs_an_owner(runs):
-    with pytest.raises(Refusal, match="no key"):
+    with pytest.raises(Refusal, match="not have a key"):
         runs.create(tiny(), "")
 
 

@@ -35,15 +35,19 @@ def test_labels_align_with_rows_and_columns_in_a_padded_batch(site, run, part):
     tgt_in = torch.tensor([[*fed, PAD, PAD], [*fed, *fed[-1:], *fed[-1:]]])
     weights = getattr(model(src, tgt_in), part)[0][0, 1].numpy()  # (Q, K) of the padded sentence, layer 1, head 2
 
-    names = {"encoder": (source, source), "decoder": (asked, fed), "cross": (asked, source)}[part]
-    words = src_words if part == "encoder" else tgt_words
-    assert meta["rows"] == [words.piece(token) for token in names[0]]
-    words = tgt_words if part == "decoder" else src_words
-    assert meta["columns"] == [words.piece(token) for token in names[1]]
-    rows, columns = len(names[0]), len(names[1])
+    if part == "encoder":
+        queries = [src_words.piece(token) for token in source]
+    else:  # the row of position i is made from the token fed at i, and predicts the next
+        queries = [f"{tgt_words.piece(token)} → {tgt_words.piece(following)}" for token, following in zip(fed, asked, strict=True)]
+    keys, words = (fed, tgt_words) if part == "decoder" else (source, src_words)
+    assert meta["rows"] == queries
+    assert meta["columns"] == [words.piece(token) for token in keys]
+    assert len(set(queries[:-1])) > 1, "so that labels one row off would be seen"
+    assert queries != [*queries[1:], queries[0]]
+    rows, columns = len(queries), len(keys)
     masked = np.isnan(shown)
     np.testing.assert_allclose(np.where(masked, 0, shown), weights[:rows, :columns], atol=1e-4)
     assert weights.shape[1] > columns
     assert not weights[:rows, columns:].any()
-    repeated = [token for token in set(names[1]) if names[1].count(token) > 1]
+    repeated = [token for token in set(keys) if keys.count(token) > 1]
     assert repeated, "a word that stands twice has two columns, each with its own numbers"

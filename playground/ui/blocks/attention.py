@@ -29,6 +29,11 @@ class LineColours(TypedDict):
     guide: str
 
 
+class LineNames(TypedDict):
+    rows: list[str]
+    columns: list[str]
+
+
 @kind
 def lines(
     id: str,
@@ -45,9 +50,10 @@ def lines(
     width: int,
     colours: LineColours,
     words: dict[str, str],
+    short: LineNames,
 ):
-    """One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `alignment`: for each row the column
-    that is right; `row` and `column` are pinned."""
+    """One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: what is written beside the
+    lines, where there is little room. `alignment`: for each row the column that is right; `row` and `column` are pinned."""
 
 
 # ---- two decodings side by side ----

@@ -1,4 +1,4 @@
-"""Attention: every head small, one large; who looks at whom, by how much, and what can't be seen at all."""
+"""Attention: every head small, one large; which keys a query attends to, by how much, and which are masked."""
 
 from __future__ import annotations
 
@@ -14,21 +14,15 @@ from playground.model.attention import scaled_dot_product_attention
 from playground.ui import blocks
 from playground.ui.panels import attention_views as views
 from playground.ui.panels import heads
-from playground.ui.view import LARGE, View, texts, tokens
+from playground.ui.view import LARGE, View, steps, texts, tokens
 
 MOST_THUMBNAIL_CELLS = 400_000
 
 
 def panel(view: View) -> dict:
     look, part = view.look, view.part
-    rows, columns, side = axes(view, part)
     layer, head = chosen(view, part)
     mask, shown, scored = seen(view, part), view.choice("view"), heads.scores(view)
-    asks = tokens(rows, look.right if part != "encoder" else None, look.probabilities if part != "encoder" else None)
-    lines = [
-        {"label": view.say(f"figures.rows_{part}"), "tokens": asks, "side": side[0], "role": "asks"},
-        {"label": view.say(f"figures.columns_{part}"), "tokens": tokens(columns), "side": side[1], "role": "answers"},
-    ]
     picture, beside = pictured(view, shown, layer, head, mask)
     return {
         "step": look.step,
@@ -37,7 +31,7 @@ def panel(view: View) -> dict:
             blocks.row(
                 "main",
                 blocks.column("large", *picture),
-                blocks.column("small", *beside, thumbnails(view, layer, head, mask, scored), blocks.chips("tokens", *lines)),
+                blocks.column("small", *beside, thumbnails(view, layer, head, mask, scored), blocks.chips("tokens", *sides(view, part))),
                 css="large-small",
             ),
             blocks.text("what", view.say(f"page.part_{part}_about"), css="pg-caption"),
@@ -66,9 +60,24 @@ def controls(view: View, part: str, shown: str) -> dict:
     )
 
 
+def sides(view: View, part: str) -> list[dict]:
+    """The tokens of rows and columns, to be lit up. In the decoder's rows it is the next token that is right or wrong."""
+    look, (rows, _) = view.look, axes(view, part)
+    if part == "encoder":
+        queries, side = tokens(look.source), "src"
+    else:
+        queries, side = tokens(look.asked, look.right, look.probabilities), "tgt"
+    keys, other = (tokens(look.fed), "fed") if part == "decoder" else (tokens(look.source), "src")
+    named = [{**token, "text": name} for token, name in zip(queries, rows, strict=True)]
+    return [
+        {"label": view.say(f"figures.rows_{part}"), "tokens": named, "side": side, "role": "asks"},
+        {"label": view.say(f"figures.columns_{part}"), "tokens": keys, "side": other, "role": "answers"},
+    ]
+
+
 def pictured(view: View, shown: str, layer: int, head: int, mask: np.ndarray) -> tuple[list[dict], list[dict]]:
     """The large picture, and what belongs beside it."""
-    rows, columns, _ = axes(view, view.part)
+    rows, columns = axes(view, view.part)
     weights = view.weights[layer, head]
     if shown == "lines":
         said = caption(view, view.part, layer, head, weights, mask)
@@ -105,19 +114,15 @@ def title(view: View, part: str, layer: int, head: int) -> str:
     return view.say("page.head_title", part=view.say(f"page.part_{part}"), layer=layer + 1, head=head + 1)
 
 
-def axes(view: View, part: str) -> tuple[tuple, tuple, tuple[str, str]]:
-    """Who asks (rows), who answers (columns), and the sides of the sentence they stand on."""
-    look = view.look
-    return {
-        "encoder": (look.source, look.source, ("src", "src")),
-        "decoder": (look.asked, look.fed, ("tgt", "fed")),
-        "cross": (look.asked, look.source, ("tgt", "src")),
-    }[part]
+def axes(view: View, part: str) -> tuple[list[str], list[str]]:
+    """What the rows are called, which are queries, and the columns, which are keys."""
+    source, fed, decoder = texts(view.look.source), texts(view.look.fed), steps(view.look)
+    return {"encoder": (source, source), "decoder": (decoder, fed), "cross": (decoder, source)}[part]
 
 
 def seen(view: View, part: str) -> np.ndarray:
-    """True where a query may look, by the model's own mask functions: (Q, K). Of a model with a bug nothing is believed: what it masks, its
-    weights say."""
+    """True where a query can attend, by the model's own mask functions: (Q, K). Of a model with a bug nothing is believed: what it masks,
+    its weights say."""
     source, fed = [piece.id for piece in view.look.source], [piece.id for piece in view.look.fed]
     found = masks.batch([source], [fed])
     mask = {"encoder": found["padding"], "decoder": found["target"], "cross": found["memory"]}[part][0]
@@ -143,14 +148,14 @@ def chosen(view: View, part: str) -> tuple[int, int]:
 def large(view: View, id: str, part: str | None = None) -> list[dict]:
     """The large picture of one head with its caption, and what the pinned cell says."""
     part = part or view.part
-    rows, columns, _ = axes(view, part)
+    rows, columns = axes(view, part)
     layer, head = chosen(view, part)
     weights, mask = getattr(view.look, part)[layer, head], seen(view, part)
     picture = view.draw(
         pictures.matrix,
         weights,
-        texts(rows),
-        texts(columns),
+        rows,
+        columns,
         mask=mask,
         kind=part,
         pinned=view.pinned(*weights.shape),
@@ -161,26 +166,27 @@ def large(view: View, id: str, part: str | None = None) -> list[dict]:
     return [drawn, *cell(view, id, weights, mask, rows, columns)]
 
 
-def cell(view: View, id: str, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple) -> list[dict]:
+def cell(view: View, id: str, weights: np.ndarray, mask: np.ndarray, rows: list[str], columns: list[str]) -> list[dict]:
     """What the pinned cell says, or the pinned row; nothing without a pin."""
     pinned, row = view.pinned(*weights.shape), view.row(weights.shape[0])
     if pinned:
         q, k = pinned
         value = view.say("page.cell_masked") if not mask[q, k] else views.weight(weights[q, k])
-        said = view.say("page.cell", asks=rows[q].text, row=q + 1, answers=columns[k].text, column=k + 1, value=value)
+        said = view.say("page.cell", asks=rows[q], row=q + 1, answers=columns[k], column=k + 1, value=value)
     elif row is not None:
         k = int(weights[row].argmax())
-        said = view.say("page.row", asks=rows[row].text, row=row + 1, answers=columns[k].text, value=f"{weights[row, k]:.3f}")
+        said = view.say("page.row", asks=rows[row], row=row + 1, answers=columns[k], value=f"{weights[row, k]:.3f}")
     else:
         return []
     return [blocks.text(f"{id}-cell", said, css="pg-cell")]
 
 
 def caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, mask: np.ndarray) -> str:
-    """What to see in this head, computed from its weights: where it looks, how much of that is right, and what the mask does."""
+    """What to see in this head, computed from its weights: where its weight lies, how much of that is right, and what the mask does."""
     alignment = view.look.alignment if part == "cross" else None
-    rows, columns, _ = axes(view, part)
-    found = [facts.facts(weights, part, mask=mask, alignment=alignment, rows=texts(rows), columns=texts(columns))]
+    names, columns = axes(view, part)
+    rows = names if part == "encoder" else texts(view.look.asked)
+    found = [facts.facts(weights, part, mask=mask, alignment=alignment, rows=rows, columns=columns, names=names)]
     if alignment and found[0].key != "figures.looks_aligned":
         found.append(facts.alignment_fact(weights, alignment))
     found.append(facts.masked_fact(weights, mask, "future"))

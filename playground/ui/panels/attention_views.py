@@ -6,6 +6,7 @@ import numpy as np
 
 from playground.figures import attention as pictures
 from playground.figures import products, theme
+from playground.figures.tokens import longest, shortened
 from playground.inspection import attention as facts
 from playground.inspection import rollout as flows
 from playground.inspection.fact import percent, short
@@ -13,21 +14,26 @@ from playground.inspection.products import product_fact, signed
 from playground.queries.activations import activations
 from playground.ui import blocks
 from playground.ui.titles import variant_name
-from playground.ui.view import LARGE, View, texts
+from playground.ui.view import LARGE, View, steps, texts
 
 SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_attention", "cross": "decoder.{}.cross_attention"}
 
 
-def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple) -> dict:
+def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.ndarray, rows: list[str], columns: list[str]) -> dict:
     """The head view: a line for each weight, a row at a time when one is pointed at or pinned."""
     pinned, palette = view.pinned(*weights.shape), theme.colors(view.dark)
+
+    def fitted(names: list[str]) -> list[str]:
+        return [shortened(name, longest(view.room(LARGE))) for name in names]
+
     return blocks.lines(
         "lines",
         title,
         f"{caption} {view.say('heads.lines_caption')}",
         view.part,
-        rows=texts(rows),
-        columns=texts(columns),
+        rows=rows,
+        columns=columns,
+        short={"rows": fitted(rows), "columns": fitted(columns)},
         weights=theme.rounded(weights),
         mask=mask.astype(int).tolist(),
         alignment=view.look.alignment if view.part == "cross" else None,
@@ -50,8 +56,8 @@ def product(view: View, title: str, layer: int, head: int) -> list[dict]:
         return [blocks.text("variant", view.say("page.has_variant", variant=variant), css="pg-error")]
     found, _ = activations(view.reader, view.run, view.step, view.text, view.reference)
     stages, at = found.stages, SUBLAYER[view.part].format(layer)
-    rows = found.source if view.part == "encoder" else found.asked
-    columns = found.fed if view.part == "decoder" else found.source
+    rows = texts(found.source) if view.part == "encoder" else steps(found)
+    columns = texts(found.fed if view.part == "decoder" else found.source)
     weights, mask = stages[f"{at}.weights"].values[head], stages[f"{at}.weights"].mask
     q, k = pair(view, weights)
     turned = f"{at}.q_turned" in stages
@@ -59,7 +65,7 @@ def product(view: View, title: str, layer: int, head: int) -> list[dict]:
     score = stages[f"{at}.scores"].values[head, q]
     scaled = stages[f"{at}.scaled"].values[head, q] if f"{at}.scaled" in stages else None
     fact = product_fact(query, key, score if scaled is None else scaled, mask[q], k)
-    said = [view.say(fact.key, asks=rows[q].text, answers=columns[k].text, **fact.values)]
+    said = [view.say(fact.key, asks=rows[q], answers=columns[k], **fact.values)]
     said += [view.say("heads.product_turned")] * turned
     numbers = {"sum": signed(score[k], 4), "weight": weight(weights[q, k]) if mask[q, k] else view.say("page.cell_masked")}
     if scaled is None:
@@ -70,8 +76,8 @@ def product(view: View, title: str, layer: int, head: int) -> list[dict]:
     return [
         blocks.row(
             "pair",
-            blocks.slider("asks", "q", f"{view.say('heads.asks_slider')} “{rows[q].text}”", q, len(rows) - 1, first=1),
-            blocks.slider("answers", "k", f"{view.say('heads.answers_slider')} “{columns[k].text}”", k, len(columns) - 1, first=1),
+            blocks.slider("asks", "q", f"{view.say('heads.asks_slider')} “{rows[q]}”", q, len(rows) - 1, first=1),
+            blocks.slider("answers", "k", f"{view.say('heads.answers_slider')} “{columns[k]}”", k, len(columns) - 1, first=1),
             css="controls",
         ),
         blocks.figure("product", picture, " ".join([*said, view.step_note(found.step)]).strip(), title),
@@ -85,23 +91,23 @@ def weight(value: float) -> str:
 
 
 def pair(view: View, weights: np.ndarray) -> tuple[int, int]:
-    """The asking and the answering token: as far as they are chosen the cursor's, else those of the largest weight."""
+    """The query and the key: as far as they are chosen the cursor's, else those of the largest weight."""
     row = view.row(len(weights))
     q = int(np.unravel_index(int(weights.argmax()), weights.shape)[0]) if row is None else row
     k = view.number("k")
     return q, k if k is not None and k < weights.shape[1] else int(weights[q].argmax())
 
 
-def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, columns: tuple) -> dict:
+def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: list[str], columns: list[str]) -> dict:
     """The rollout of this kind of attention, drawn like one head."""
     look, part, residual = view.look, view.part, view.run.experiment.model.residual
     alignment = look.alignment if part == "cross" else None
     if part == "cross":
         flow, share = flows.cross(look.encoder, look.decoder, look.cross, residual)
-        fact = flows.strongest(flow, texts(rows), texts(columns))
+        fact = flows.strongest(flow, rows, columns)
     else:
         flow, share = flows.rollout(getattr(look, part), residual), 1.0
-        fact = flows.own(flow, texts(rows), texts(columns))
+        fact = flows.own(flow, rows, columns)
     said = [view.say(fact.key, **fact.values)]
     if alignment and facts.aligned(*flow.shape, alignment).any():
         flown, raw = (percent(facts.alignment_mass(each, alignment)) for each in (flow, weights))
@@ -112,8 +118,8 @@ def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: tuple, colu
     picture = view.draw(
         pictures.matrix,
         flow,
-        texts(rows),
-        texts(columns),
+        rows,
+        columns,
         mask=mask,
         kind=part,
         pinned=view.pinned(*flow.shape),

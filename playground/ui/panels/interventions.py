@@ -6,9 +6,11 @@ from functools import partial
 
 import numpy as np
 
+from playground.config import BOS, SPECIAL_TOKENS
 from playground.cursor import choices
 from playground.figures import changes as pictures
 from playground.figures.bars import short
+from playground.figures.tokens import steps
 from playground.inspection import differences, interventions
 from playground.inspection.fact import Fact
 from playground.inspection.interventions import MEMORIES, PARTS, Change, HeadId
@@ -163,13 +165,15 @@ def _line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: 
 
 def _likely(view: View, found: InterventionResult) -> dict:
     """How likely each token of one and the same sentence is to both models."""
+    written = texts(found.fed)
     picture = view.draw(
         pictures.pairs,
-        texts(found.fed),
+        steps([SPECIAL_TOKENS[BOS], *written[:-1]], written),
         found.likely_before,
         found.likely_after,
         chosen=view.row(len(found.fed)),
         share=2,
+        labels=view.labels | {"pair_token": view.labels["lens_columns"]},
     )
     of = [
         {"value": name, "label": view.say(f"interventions.of_{feed}")} for name, feed in (("output", "output"), ("reference", "reference"))

@@ -1,4 +1,5 @@
-"""Masks of a small batch of real sentences, made by the model's own functions, whose source stands beside the picture."""
+"""Masks of a small batch of real sentences and of a packed row of the training batch, made by the model's own functions, whose source
+stands beside the picture."""
 
 from __future__ import annotations
 
@@ -7,17 +8,35 @@ import numpy as np
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS
 from playground.cursor import choices
 from playground.figures import masks as pictures
+from playground.figures.tokens import steps
 from playground.inspection import masks
-from playground.model.masks import causal_mask, padding_mask, target_mask
+from playground.model.masks import causal_mask, padding_mask, segment_mask, target_mask
+from playground.model.transformer import Transformer
+from playground.queries.packing import PackedRow, packed_row
 from playground.ui import blocks
 from playground.ui.view import View
 
 SOURCE = {"memory": padding_mask, "padding": padding_mask, "causal": causal_mask, "target": target_mask}
+PARTS = {"decoder": 1, "encoder": 2, "cross": 2}  # and how many stand side by side
 MAX_SENTENCES = 4  # sentences in the batch
 
 
 def panel(view: View) -> dict:
-    kind = view.choice("mask")
+    packs = view.run.experiment.training.packing
+    offered = [name for name in choices("mask") if packs or name != "packed"]
+    kind = view.choice("mask", offered)
+    kinds = [{"value": name, "label": view.say(f"page.mask_{name}")} for name in offered]
+    chooser = blocks.choice("mask", "mask", view.say("page.mask"), kinds, kind)
+    about = view.say(f"page.mask_{kind}_about")
+    if packs and kind != "packed":
+        about = f"{about} {view.say('page.mask_packs')}"
+    shown = _packed(view) if kind == "packed" else _padded(view, kind)
+    three = blocks.text("three", view.say("page.mask_three"), css="pg-about")
+    return {"step": None, "blocks": [three, chooser, blocks.text("about", about, css="pg-caption"), *shown]}
+
+
+def _padded(view: View, kind: str) -> list[dict]:
+    """A few sentences, a row each, padded to one length."""
     examples = _different(view.examples(), 6)
     picked = [at for at in view.field("masks").split(",") if at and int(at) < len(examples)] or [
         "0",
@@ -30,50 +49,81 @@ def panel(view: View) -> dict:
     tgt = [view.reader.pieces(view.run, target, "tgt") for _, target in pairs]
     found = masks.batch([[piece.id for piece in row] + [EOS] for row in src], [[BOS] + [piece.id for piece in row] for row in tgt])
     mask = found[kind]
-    source_names = [[piece.text for piece in row] + [SPECIAL_TOKENS[EOS]] for row in src]
-    target_names = [[SPECIAL_TOKENS[BOS]] + [piece.text for piece in row] for row in tgt]
-    columns = source_names if kind in ("memory", "padding") else target_names
-    rows = {"memory": target_names, "padding": source_names}.get(kind, target_names)
-    longest = mask.shape[-1]
+    bos, eos, pad = (SPECIAL_TOKENS[token] for token in (BOS, EOS, PAD))
+    source = _filled([[piece.text for piece in row] + [eos] for row in src], pad)
+    read = _filled([[bos] + [piece.text for piece in row] for row in tgt], pad)
+    following = _filled([[piece.text for piece in row] + [eos] for row in tgt], pad)
+    decoder = [steps(*sides) for sides in zip(read, following, strict=True)]
+    rows = source if kind == "padding" else decoder
+    columns = source if kind in ("memory", "padding") else read
+    lengths = [len(row) + 1 for row in (src if kind in ("memory", "padding") else tgt)]
     figures = []
     for at, number in enumerate(picked):
-        names = columns[at] + [SPECIAL_TOKENS[PAD]] * (longest - len(columns[at]))
-        height = max(map(len, rows))
-        asks = rows[at] + [SPECIAL_TOKENS[PAD]] * (height - len(rows[at]))
-        shown = np.broadcast_to(mask[at], (len(asks), longest))
+        shown = np.broadcast_to(mask[at], (len(rows[at]), len(columns[at])))
         causes = {"padding": found["target_padding"][at], "future": found["causal"][at]} if kind == "target" else None
         picture = view.draw(
             pictures.grid,
             shown,
-            asks,
-            names,
+            rows[at],
+            columns[at],
             kind={"memory": "cross", "padding": "encoder"}.get(kind, "decoder"),
             width=max(view.room(min(len(picked), 3), gap=24), min(view.width, 300)),
             causes=causes,
         )
-        figures.append(blocks.figure(f"mask-{number}", picture, _caption(view, kind, shown, len(columns[at])), pairs[at][0]))
+        figures.append(blocks.figure(f"mask-{number}", picture, _caption(view, shown, lengths[at]), pairs[at][0]))
     options = [{"value": str(at), "label": source} for at, (source, _) in enumerate(examples)]
-    kinds = [{"value": name, "label": view.say(f"page.mask_{name}")} for name in choices("mask")]
-    return {
-        "step": None,
-        "blocks": [
-            blocks.choice("mask", "mask", view.say("page.mask"), kinds, kind),
-            blocks.many("sentences", "masks", view.say("page.mask_sentences"), options, picked),
-            blocks.text("about", view.say(f"page.mask_{kind}_about"), css="pg-caption"),
-            blocks.row("grids", *figures, css="grids"),
-            blocks.code("source", SOURCE[kind]),
-        ],
-    }
+    return [
+        blocks.many("sentences", "masks", view.say("page.mask_sentences"), options, picked),
+        blocks.row("grids", *figures, css="grids"),
+        blocks.code("source", SOURCE[kind]),
+    ]
+
+
+def _packed(view: View) -> list[dict]:
+    """All three masks of one row of the first training batch."""
+    row = packed_row(view.reader, view.runs.corpora, view.run)
+    found = masks.packed(row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids)
+    src, tgt = (tokenizer.piece for tokenizer in view.run.tokenizers)
+    source, read, following = ([name(id) for id in ids] for name, ids in ((src, row.src), (tgt, row.tgt_in), (tgt, row.tgt_out)))
+    decoder = steps(read, following)
+    axes = {"encoder": (source, source), "decoder": (decoder, read), "cross": (decoder, source)}
+    figures = []
+    for part, share in PARTS.items():
+        picture = view.draw(pictures.grid, found[part].allowed, *axes[part], kind=part, causes=found[part].causes, share=share)
+        title = view.say(f"page.mask_packed_{part}")
+        figures.append(blocks.figure(f"packed-{part}", picture, _packed_caption(view, row, found[part]), title))
+    return [
+        figures[0],
+        blocks.row("packed", *figures[1:], css="halves"),
+        blocks.code("source", segment_mask),
+        blocks.code("decode", Transformer.decode),
+    ]
 
 
 def _different(examples: list[tuple[str, str]], count: int) -> list[tuple[str, str]]:
     """A few examples of as many lengths as there are, from short to long."""
     by_length = {len(source): (source, target) for source, target in reversed(examples)}
     lengths = sorted(by_length)
-    steps = min(count, len(lengths))
-    return [by_length[lengths[round(step * (len(lengths) - 1) / max(steps - 1, 1))]] for step in range(steps)]
+    several = min(count, len(lengths))
+    return [by_length[lengths[round(at * (len(lengths) - 1) / max(several - 1, 1))]] for at in range(several)]
 
 
-def _caption(view: View, kind: str, mask: np.ndarray, length: int) -> str:
+def _filled(rows: list[list[str]], filler: str) -> list[list[str]]:
+    """All as long as the longest."""
+    longest = max(map(len, rows))
+    return [row + [filler] * (longest - len(row)) for row in rows]
+
+
+def _caption(view: View, mask: np.ndarray, length: int) -> str:
     hidden = int((~mask).sum())
     return view.say("page.mask_caption", hidden=hidden, cells=mask.size, padding=mask.shape[-1] - length)
+
+
+def _packed_caption(view: View, row: PackedRow, mask: masks.Mask) -> str:
+    """How many pairs share the row, and how many cells each reason hides, the first that there is."""
+    seen, counts = np.ones_like(mask.allowed), {"future": 0}
+    for name, allowed in mask.causes.items():
+        counts[name] = int((seen & ~allowed).sum())
+        seen = seen & allowed
+    key = "page.mask_packed_caption" if counts["future"] else "page.mask_packed_caption_both"
+    return view.say(key, pairs=row.pairs, hidden=int((~mask.allowed).sum()), cells=mask.allowed.size, **counts)

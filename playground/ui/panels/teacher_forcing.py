@@ -10,7 +10,7 @@ from playground.queries.teacher_forcing import Comparison, compare, go_wrong, le
 from playground.ui import blocks
 from playground.ui.panels.attention import chosen
 from playground.ui.panels.decoding_step import likeliest, looks
-from playground.ui.view import View, texts, tokens
+from playground.ui.view import View, steps, tokens
 
 SUGGESTED = 4  # sentences that go wrong
 MORE = 100  # sentences to find them among when few do
@@ -217,7 +217,7 @@ def _lens(view: View, found: Comparison, at: int) -> list[dict]:
         said.max(axis=-1),
         [[name(int(id)) for id in row] for row in said.argmax(axis=-1)],
         layers,
-        texts(life.asked),
+        steps(life),
         rivals=rivals,
         decided=lens.decided(said).tolist(),
         pinned=at,

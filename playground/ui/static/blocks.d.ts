@@ -61,6 +61,11 @@ export interface LineColours {
   guide: string;
 }
 
+export interface LineNames {
+  rows: string[];
+  columns: string[];
+}
+
 export interface LaneRow {
   name: "fed" | "says";
   label: string;
@@ -429,8 +434,8 @@ export interface HeadsBlock {
   names: string[][][] | null;
 }
 
-/** One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `alignment`: for each row the column
- * that is right; `row` and `column` are pinned. */
+/** One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: what is written beside the
+ * lines, where there is little room. `alignment`: for each row the column that is right; `row` and `column` are pinned. */
 export interface LinesBlock {
   kind: "lines";
   id: string;
@@ -447,6 +452,7 @@ export interface LinesBlock {
   width: number;
   colours: LineColours;
   words: Record<string, string>;
+  short: LineNames;
 }
 
 /** Decodings of one sentence under one another, a column for each of `steps`. `at` is chosen; at `parted` they part, which `parts` says;

@@ -1,4 +1,4 @@
-// The head view: who asks stands at the left, who answers at the right, and every weight is a line between the two.
+// The head view: queries stand at the left, keys at the right, and every weight is a line between the two.
 // @ts-check
 
 import { h, say, svg } from "./dom.js";
@@ -15,7 +15,6 @@ function extent(texts, size) {
   pen.font = `${size}px ${getComputedStyle(document.body).getPropertyValue("--font-mono") || "monospace"}`;
   return Math.max(...texts.map((text) => pen.measureText(text).width));
 }
-const short = (text) => (text.length > 14 ? `${text.slice(0, 13)}…` : text);
 
 /**
  * @param {HTMLElement} element
@@ -34,11 +33,13 @@ export function drawLines(element, block) {
  * @param {LinesBlock} block
  */
 function layout(block) {
-  const rows = block.rows.map(short), columns = block.columns.map(short);
+  const { rows, columns } = block.short;
   const most = Math.max(rows.length, columns.length), unit = Math.max(9, Math.min(26, TALL / most)), size = unit < 13 ? 10 : 13;
-  const width = Math.min(block.width, WIDE), top = 34, every = Math.ceil((size + 1) / unit); // not every label has room
+  const width = Math.min(block.width, WIDE), { asks, answers } = block.words;
+  const stacked = extent([asks], 13) + extent([answers], 13) + 16 > width; // the names of both sides, one below the other
+  const top = stacked ? 51 : 34, every = Math.ceil((size + 1) / unit); // not every label has room
   const left = Math.max(extent(rows, size), 40) + 10, right = width - Math.max(extent(columns, size), 40) - 62;
-  return { rows, columns, unit, size, width, top, every, left, right, y: (at) => top + unit * (at + 0.5), bottom: top + unit * most + 12 };
+  return { rows, columns, unit, size, width, top, stacked, every, left, right, y: (at) => top + unit * (at + 0.5), bottom: top + unit * most + 12 };
 }
 
 /** What is drawn between the two columns and in them; each line with the query and the key that it joins. */
@@ -80,7 +81,7 @@ function stand({ weights, mask, column: pinned }, { strands, guides, asks, answe
 }
 
 /** How thick a weight is, what the other lines mean, and who stands at which side. */
-function legend({ words }, { width, bottom }, guided) {
+function legend({ words }, { width, bottom, stacked }, guided) {
   const word = extent([words.weight], 13) + 12;
   const note = (x, y, text, more = {}) => svg("text", { class: "note", x, y, ...more }, text);
   const sample = (weight, n) => {
@@ -89,7 +90,7 @@ function legend({ words }, { width, bottom }, guided) {
   };
   const guide = svg("line", { class: "guide", x1: 0, x2: 26, y1: bottom + 28, y2: bottom + 28 });
   return [
-    note(0, 14, words.asks), note(width, 14, words.answers, { "text-anchor": "end" }), ...[0.1, 0.5, 1].flatMap(sample),
+    note(0, 14, words.asks), note(width, stacked ? 31 : 14, words.answers, { "text-anchor": "end" }), ...[0.1, 0.5, 1].flatMap(sample),
     note(0, bottom + 12, words.weight), ...(guided ? [guide, note(31, bottom + 32, words.right_place)] : []),
   ];
 }

@@ -18,7 +18,8 @@ PARTS = ("encoder", "decoder", "cross")
 ABBA = {"run": "reverse", "text": "abba"}  # tokens that repeat
 HEAD = {"layer": "2", "head": "3"}
 SOURCE, ASKED, FED = [*"abba", "<eos>"], [*"abba", "<eos>"], ["<bos>", *"abba"]
-AXES = {"encoder": (SOURCE, SOURCE), "decoder": (ASKED, FED), "cross": (ASKED, SOURCE)}
+ROWS = ["<bos> → a", "a → b", "b → b", "b → a", "a → <eos>"]
+AXES = {"encoder": (SOURCE, SOURCE), "decoder": (ROWS, FED), "cross": (ROWS, SOURCE)}
 
 
 def block(panel: dict, id: str) -> dict:

@@ -116,7 +116,7 @@ def test_it_obeys_the_replay(site, run):
 
 def test_only_the_owner_of_a_run_that_can_go_on_may_turn_the_knob(site, run):
     def knob(id: str, token: str) -> tuple[bool, str]:
-        panel = site.http.get(f"{PREFIX}/panel/health", params={"run": id}, headers={"X-Playground-Token": token}).json()
+        panel = site.http.get(f"{PREFIX}/panel/diagnostics", params={"run": id}, headers={"X-Playground-Token": token}).json()
         return block(panel, "live")["off"], block(panel, "knob-about")["text"]
 
     assert knob(run.id, MINE) == (True, say("en", "diagnostics.knob_ended"))

@@ -84,7 +84,7 @@ def test_a_state_is_chosen_by_its_place_in_the_sentence(site):
     assert block(first, "token")["value"] == options[0]["value"]
     second = site.panel("embeddings", run="reverse", text="hello", what="memory", token=options[3]["value"])
     assert block(second, "token")["value"] == options[3]["value"]
-    assert block(second, "nearest")["head"][0] == "Nearest to l (place 4)"
+    assert block(second, "nearest")["head"][0] == "Nearest to l (position 4)"
     assert block(first, "cosines")["figure"]["layout"]["meta"]["rows"] == [*"hello", "<eos>"]
 
 

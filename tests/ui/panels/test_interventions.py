@@ -54,7 +54,7 @@ def test_a_head_that_is_off_never_hides_what_was_before(site):
         say("en", f"interventions.{name}") for name in ("before", "after")
     ]
     assert block(panel, "heads")["off"] == ["c1.3"]
-    assert "cross 1.3" in block(panel, "in-force")["text"]
+    assert "cross-attention 1.3" in block(panel, "in-force")["text"]
     marked = differences.marks(*([piece.id for piece in look.asked] for look in (found.before, found.after)))
     for name, mark, side in zip(("before", "after"), ("gone", "new"), marked, strict=True):
         assert [token["mark"] == mark for token in line(panel, name)["tokens"]] == side
@@ -63,7 +63,8 @@ def test_a_head_that_is_off_never_hides_what_was_before(site):
     _, before, after = picture["data"]
     assert before["x"] == pytest.approx(found.likely_before, abs=1e-4)
     assert after["x"] == pytest.approx(found.likely_after, abs=1e-4)
-    assert picture["layout"]["meta"]["tokens"] == [*"olleh", "<eos>"]
+    assert picture["layout"]["meta"]["tokens"] == ["<bos> → o", "o → l", "l → l", "l → e", "e → h", "h → <eos>"]
+    assert picture["layout"]["meta"]["table"]["head"][0] == say("en", "figures.lens_columns")
 
 
 def test_the_score_stands_in_both_columns(site):
@@ -91,9 +92,13 @@ def test_every_head_has_a_bar_in_its_place_and_the_caption_counts_them(site):
         assert picture["data"][0]["x"] == pytest.approx([lost[head] for head in mine], abs=1e-3)
     said = block(panel, "importance-said")["text"]
     worst = max(lost, key=lambda head: lost[head])
-    assert f"without {worst.part}, layer {worst.layer + 1}, head {worst.head + 1}: {lost[worst]:.0f} points" in said
-    assert f"{sum(points == 0 for points in lost.values())} of {len(lost)} heads cost nothing" in said
-    assert f"The first {found.whole.pairs} held-out sentences" in said
+    head = say(
+        "en", "interventions.head_long", part=say("en", f"interventions.part_{worst.part}"), layer=worst.layer + 1, head=worst.head + 1
+    )
+    free = sum(points == 0 for points in lost.values())
+    assert say("en", "interventions.costs_most", head=head, points=f"{lost[worst]:.0f}") in said
+    assert say("en", "interventions.costs_nothing", count=free, heads=len(lost)) in said
+    assert f"the first {found.whole.pairs} held-out sentences" in said
 
 
 def measured(site, **asked) -> dict:

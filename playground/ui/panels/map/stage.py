@@ -13,7 +13,7 @@ from playground.queries.activations import SentenceActivations
 from playground.ui import blocks as make
 from playground.ui.panels.map import derivation_view
 from playground.ui.panels.map.layout import path, scale, seen_of, slice_of, strongest
-from playground.ui.view import View, texts
+from playground.ui.view import View, steps, texts
 
 WINDOW = 128  # columns of a large picture
 TALL = 40  # rows in which numbers can still be written
@@ -30,7 +30,7 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
     chosen, secret = view.inside("row", "col", values.shape), view.choice("hide") == "on" and derivation_view.asks(derivation)
     shown = _window(view, stage, values, chosen)
     mask = seen_of(stage, head)
-    beside = pictures.readable(len(rows), len(shown), part := int(view.width * PICTURE))
+    beside = pictures.readable(len(rows), len(shown), part := int(view.width * PICTURE), names=rows)
     picture = view.draw(
         pictures.heatmap,
         values[:, shown],
@@ -83,8 +83,7 @@ def _rows(view: View, found: SentenceActivations, stage: Stage) -> tuple[list[st
     read = texts(found.fed)
     if len(stage.axes) == 1 or stage.axes[-1] not in "TSV":
         return read, view.say("map.axis_fed"), "fed"
-    asked = texts(found.asked)  # attention, logits and probabilities are about the token to come
-    return [f"{before}→{after}" for before, after in zip(read, asked, strict=True)], view.say("map.axis_asks"), "tgt"
+    return steps(found), view.say("map.axis_asks"), "tgt"  # attention, logits and probabilities are about the token to come
 
 
 def _columns(view: View, found: SentenceActivations, stage: Stage) -> tuple[list[str], str, str]:

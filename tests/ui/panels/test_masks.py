@@ -1,0 +1,77 @@
+"""The masks panel through the page's own route: whose mask it is, and what the rows and columns are called."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from playground.config import Experiment
+from playground.cursor import choices
+from playground.inspection import masks
+from playground.queries.packing import packed_row
+from playground.words import LANGUAGES, say
+from tests.ui.panels.test_attention import block, ids
+from tests.ui.test_actions import MINE, TINY, wait
+from tests.ui.test_routes import blocks_of
+
+REVERSE = {"run": "reverse"}
+
+
+def grids(panel: dict) -> list[dict]:
+    return [one for one in blocks_of(panel["blocks"]) if one["kind"] == "figure"]
+
+
+@pytest.mark.parametrize("kind", ["memory", "causal", "target"])
+def test_rows_of_the_decoder_are_inputs_and_next_tokens(site, kind):
+    """As in Attention: each row's query is made from the token fed, and of one sentence each next token is the next row's input."""
+    for picture in grids(site.panel("masks", **REVERSE, mask=kind)):
+        meta = picture["figure"]["layout"]["meta"]
+        read, following = zip(*(row.split(" → ") for row in meta["rows"]), strict=True)
+        end = following.index("<eos>")
+        assert read[0] == "<bos>"
+        assert following[:end] == read[1 : end + 1]
+        assert set(read[end + 1 :]) | set(following[end + 1 :]) <= {"<pad>"}
+        if kind != "memory":
+            assert list(read) == meta["columns"]
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_packed_row_shows_the_masks_of_training(site, language):
+    run = site.runs.get("reverse")
+    row = packed_row(site.reader, site.runs.corpora, run)
+    found = masks.packed(row.src, row.tgt_in, row.src_segment_ids, row.tgt_segment_ids)
+    panel = site.panel("masks", **REVERSE, mask="packed", lang=language)
+    src, tgt = (tokenizer.piece for tokenizer in run.tokenizers)
+    source = [src(token) for token in row.src]
+    decoder = [f"{tgt(read)} → {tgt(following)}" for read, following in zip(row.tgt_in, row.tgt_out, strict=True)]
+    names = {"encoder": (source, source), "decoder": (decoder, [tgt(token) for token in row.tgt_in]), "cross": (decoder, source)}
+    for part, (rows, columns) in names.items():
+        picture = block(panel, f"packed-{part}")
+        meta, allowed = picture["figure"]["layout"]["meta"], found[part].allowed
+        assert (meta["rows"], meta["columns"]) == (rows, columns)
+        assert [[cell == 1 for cell in line] for line in picture["figure"]["data"][0]["z"]] == allowed.tolist()
+        numbers = [int(number) for number in re.findall(r"\d+", picture["caption"])]
+        hidden = int((~allowed).sum())
+        assert {row.pairs, hidden, allowed.size} <= set(numbers)
+        reasons = numbers[3:]
+        assert sum(reasons) == hidden, "each hidden cell is counted for one reason"
+        assert reasons[0] == int(np.broadcast_to(~found[part].causes["padding"], allowed.shape).sum())
+        assert picture["title"] == say(language, f"page.mask_packed_{part}")
+
+
+def test_only_a_run_that_packs_has_a_packed_row(site):
+    offered = [option["value"] for option in block(site.panel("masks", **REVERSE), "mask")["options"]]
+    assert offered == list(choices("mask"))
+    run = site.runs.create(Experiment().with_(**TINY | {"steps": 1, "packing": False}), MINE)
+    try:
+        wait(run, "done")
+        panel = site.panel("masks", run=run.id, mask="packed")
+        assert [option["value"] for option in block(panel, "mask")["options"]] == offered[:-1]
+        assert block(panel, "mask")["value"] == offered[0]
+        assert say("en", "page.mask_packs") not in block(panel, "about")["text"]
+        assert not {"packed-decoder", "packed-encoder"} & ids(panel)
+    finally:
+        site.runs.delete(run.id, MINE)
