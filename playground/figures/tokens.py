@@ -11,6 +11,7 @@ from itertools import pairwise
 
 SPACE, EMPTY, BREAK, TAB, UNSEEN = "␣", "∅", "↵", "⇥", "\N{REPLACEMENT CHARACTER}"
 MAX_LABEL_CHARACTERS = 14  # characters of a token under a tick; the whole token stays in the figure's meta
+NARROWEST = 6  # characters under a tick of a narrow page
 SPECIAL = 5  # characters of <bos>, <eos>, <pad>, <unk>
 NARROW, WIDE = 7.3, 12.5  # px, of a Latin and of a Chinese character in the 12 px monospaced face
 _SHOWN = {" ": SPACE, "\u00a0": SPACE, "\u3000": SPACE, "\n": BREAK, "\r": BREAK, "\t": TAB}
@@ -79,7 +80,7 @@ def ticks(tokens: Sequence[str], every: int, longest: int = MAX_LABEL_CHARACTERS
 
 def longest(width: int) -> int:
     """How many characters of a token are written when the page is `width` pixels wide."""
-    return 6 if width < 340 else 8 if width < 480 else MAX_LABEL_CHARACTERS
+    return NARROWEST if width < 340 else 8 if width < 480 else MAX_LABEL_CHARACTERS
 
 
 def thinning(room: float, needed: float) -> int:
@@ -99,7 +100,7 @@ def shortened(token: str, longest: int = MAX_LABEL_CHARACTERS) -> str:
 
 def _shortened(text: str, longest: int) -> str:
     if isinstance(text, Step):  # both tokens are cut alike, never so short that <bos> would be no word any more
-        each, arrow = max(longest // 2 + 1, SPECIAL), " → " if longest >= MAX_LABEL_CHARACTERS else "→"
+        each, arrow = max(longest // 2 + 1, SPECIAL), " → " if longest > NARROWEST else "→"
         return arrow.join(_shortened(visible(token), each) for token in (text.read, text.following))
     longest = 2 * longest if isinstance(text, Name) else longest
     return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -92,7 +92,7 @@ def test_one_step_looks_elsewhere_and_the_link_keeps_it(visit):
     sentence(panel, "after").nth(3).click()  # a look at another step leaves the change where it is
     has_address(page, q="3", cells="c2.3_q1_k0-1")
     expect(bars.first).not_to_have_class(re.compile("given"))
-    expect(panel.locator("[data-block='text in-force']")).to_contain_text("step 2 of head 2.3")
+    expect(panel.locator("[data-block='text in-force']")).to_contain_text("step 2 of cross-attention head 2.3")
     panel.get_by_role("button", name=words("interventions.row_there")).click()
     has_address(page, q="1")
     expect(bars.first).to_have_class(re.compile("given"))

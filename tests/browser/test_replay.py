@@ -50,7 +50,7 @@ def test_scrub_the_replay(visit):
     line = page.locator("#pg-figure-loss")
     eventually(page, lambda: line.evaluate("plot => plot.layout.shapes[0]"), lambda mark: mark["visible"] is True and mark["x0"] == 0)
 
-    for name in ("Translate", "Attention"):
+    for name in ("translate", "attention"):
         expect(tab(page, name)).to_have_attribute("data-step", "0")
     expect(page.locator("#pg-panel-translate [data-block='text verdict']")).to_contain_text("differ from the reference")
 
