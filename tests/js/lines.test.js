@@ -15,8 +15,8 @@ const block = {
   colours: { hue: "#123456", guide: "#654321" }, words: { asks: "query", answers: "key", weight: "weight", right_place: "right" },
 };
 const drawn = (more = {}) => {
-  const element = document.createElement("div");
-  drawLines(element, { ...block, ...more });
+  const element = document.createElement("div"), { rows, columns } = { ...block, ...more };
+  drawLines(element, { short: { rows, columns }, ...block, ...more });
   return element;
 };
 /** The lines of weights as [thickness, strength]; the legend's have no strength of their own. */

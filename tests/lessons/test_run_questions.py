@@ -128,5 +128,5 @@ def test_the_newest_losses_are_compared(losses, trained, heldout, answer):
 
 @pytest.mark.parametrize("question", [run_questions.tokens_first, run_questions.gap])
 def test_a_run_that_was_not_measured_says_so(question):
-    with pytest.raises(Refusal, match="not been measured"):
+    with pytest.raises(Refusal, match="not been evaluated"):
         question(None, run(), None, "")

@@ -164,7 +164,7 @@ def test_heads_are_measured_layer_by_layer_as_long_as_somebody_asks(reader, run,
 
 def test_heads_are_not_measured_while_parameters_change(reader, run, monkeypatch):
     monkeypatch.setattr(run, "status", "training")
-    with pytest.raises(Refusal, match="film"):
+    with pytest.raises(Refusal, match="replay"):
         interventions.importance(reader, CORPORA, run, None)
     assert interventions.importance(reader, CORPORA, run, run.step).whole
 
