@@ -9,8 +9,6 @@ from playground.words.glossary import glossary
 
 # Files whose sentences are still being rewritten; to be emptied.
 PENDING = {
-    "page", "figures", "map", "knobs", "diagnostics", "interventions", "embeddings", "data", "runs", "config", "cursor", "model",
-    "sentences",
     *(key.partition(".")[0] for key in entries("en") if key.startswith("lab_")),
 }  # fmt: skip
 
