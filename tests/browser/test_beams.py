@@ -22,8 +22,8 @@ def test_the_tree_the_verdict_and_another_beginning(visit):
     expect(verdict).to_contain_text("was pruned at step")
 
     tree = figure(page, "tree")
-    expect(tree.locator(".legendtext", has_text=words("figures.tree_pruned"))).to_be_visible()
-    expect(tree.locator(".legendtext", has_text=words("figures.tree_lost"))).to_be_visible()
+    expect(tree.locator(".legendtext").get_by_text(words("figures.tree_pruned"), exact=True)).to_be_visible()
+    expect(tree.locator(".legendtext").get_by_text(words("figures.tree_lost"), exact=True)).to_be_visible()
     pruned = tree.locator(".scatterlayer .trace").nth(7).locator("text")  # the nodes that were pruned, each with its score
     expect(pruned.first).to_be_visible()
     expect(pruned.first).to_contain_text("−")
