@@ -145,6 +145,26 @@ def concatenated(model: Transformer) -> None:
             encoding.table = torch.cat((encoding.table[:, 0::2], encoding.table[:, 1::2]), dim=1)
 
 
+# --- how large embeddings are at the start ---
+
+DRAWN = 0.02  # the standard deviation that `initialise` draws them with
+
+
+def root_embeddings(model: Transformer) -> None:
+    """Embeddings begin with standard deviation 1 / sqrt(d_model), so that sqrt(d_model) times them it is 1."""
+    _begin_with(model, 1 / math.sqrt(model.config.d_model))
+
+
+def unit_embeddings(model: Transformer) -> None:
+    """Embeddings begin with standard deviation 1, as torch's nn.Embedding draws them by itself."""
+    _begin_with(model, 1.0)
+
+
+def _begin_with(model: Transformer, deviation: float) -> None:
+    for table in {model.src_embedding.weight, model.tgt_embedding.weight}:  # one where it is shared
+        table.mul_(deviation / DRAWN)
+
+
 # --- how many parameters that makes ---
 
 
@@ -182,4 +202,6 @@ ALTERNATIVES = {
     "cosine": Variant(cosine),
     "batch_norm": Variant(batch_norm, extra_parameters=running),
     "no_attention_dropout": Variant(no_attention_dropout),
+    "root_embeddings": Variant(root_embeddings),
+    "unit_embeddings": Variant(unit_embeddings),
 }
