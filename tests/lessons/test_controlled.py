@@ -160,11 +160,11 @@ def test_the_judges_of_questions_by_hand():
     assert ablations.farther(measured(**far | {"rotary": {"harder": 0.1}})) == "none"
 
 
-def test_the_two_meters_by_hand():
+def test_the_two_metrics_by_hand():
     right = {"exact": 1.0, "tokens": 1.0, "padded": 1.0}
-    assert bugs.meters(measured(right=right, broken={"exact": 0.0, "tokens": 0.98})) == "lies"
-    assert bugs.meters(measured(right=right, broken={"exact": 0.1, "tokens": 0.4})) == "broken"
-    assert bugs.meters(measured(right=right, broken={"exact": 0.95, "tokens": 0.99})) == "fine"
+    assert bugs.metrics(measured(right=right, broken={"exact": 0.0, "tokens": 0.98})) == "lies"
+    assert bugs.metrics(measured(right=right, broken={"exact": 0.1, "tokens": 0.4})) == "broken"
+    assert bugs.metrics(measured(right=right, broken={"exact": 0.95, "tokens": 0.99})) == "fine"
     assert bugs.neighbours(measured(right=right, broken={"exact": 0.95, "tokens": 0.99, "padded": 0.2})) == "padding"
     assert bugs.neighbours(measured(right=right, broken={"exact": 0.95, "tokens": 0.99, "padded": 0.94})) == "fine"
     assert bugs.neighbours(measured(right=right, broken={"exact": 0.1, "tokens": 0.99, "padded": 0.1})) == "broken"

@@ -14,7 +14,7 @@ from tests.training.corpora import taught
 ONE_ANSWER = [name for name in TASKS if name != "one_to_many"]  # tests/tasks/test_toy_tasks.py holds that the others have one
 
 
-@pytest.mark.sample
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("steps", [15, 80])
 @pytest.mark.parametrize("task", ONE_ANSWER)
 def test_both_exact_matches_agree_to_the_sentence_and_part_only_after_the_first_mistake(task, steps):
@@ -26,9 +26,7 @@ def test_both_exact_matches_agree_to_the_sentence_and_part_only_after_the_first_
         assert one.forced.all() == one.written
         first = first_mistake(one)
         assert (first is None) == one.written
-        if first is None or first == len(one.free) - 1 or one.free.all():  # wrong at its end only: it goes on where it should stop
-            continue
-        assert int(np.flatnonzero(~one.free)[0]) == first
+        assert first is None or int(np.flatnonzero(~one.free)[0]) == first
     measured = compared(training.model, corpus)
     assert measured["written"] == training.validate().exact_match
     for way in WAYS:
