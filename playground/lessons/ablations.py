@@ -105,7 +105,7 @@ WIDE = {"d_model": 64, "n_heads": 1}
 LATE = {"warmup": 40}
 BEGINNINGS = {"small": {}, "root": {"variant": "root_embeddings"}, "unit": {"variant": "unit_embeddings"}}
 SCALED = {"with": {}, "without": {"embedding_scale": False}}
-FEW = {"task": "german_english", "train_size": 300, "d_model": 64, "d_ff": 128, "steps": 400}  # sentences, seen again and again
+FEW = {"task": "numbers_en", "train_size": 300, "d_model": 64, "d_ff": 128, "steps": 400}  # sentences, seen again and again
 SORT, NO_SCALE, OPEN = {"task": "sort"}, {"attention_scale": False}, {"residual": False}
 
 ABLATIONS = (
@@ -116,6 +116,7 @@ ABLATIONS = (
         alternatives.root_embeddings,
         alternatives.unit_embeddings,
         guesses=("small", "all", "turns", "none", "other"),
+        base={"steps": 250},
         judge=factor,
         next=("attention_scale", "vocabulary"),
     ),
@@ -197,7 +198,7 @@ ABLATIONS = (
         {"one": {"n_heads": 1}, "two": {"n_heads": 2}, "four": {"n_heads": 4}, "eight": {"n_heads": 8}},
         MultiHeadAttention,
         guesses=("one", "between", "more"),
-        base={"task": "numbers_en", "d_model": 64, "d_ff": 128},
+        base={"task": "numbers_en", "d_model": 64, "d_ff": 128, "steps": 100},
         judge=between,
         judged="loss",
         next=("w_o", "attention_scale"),
@@ -207,7 +208,7 @@ ABLATIONS = (
         "shared",
         {"none": {}, "output": {"share_embeddings": "output"}, "all": {"share_embeddings": "all"}},
         Transformer.__init__,
-        base=FEW | {"task": "copy"},
+        base=FEW | {"task": "reverse"},
         judge=lowest,
         judged="loss",
         next=("vocabulary", "embedding_scale"),
@@ -235,7 +236,6 @@ ABLATIONS = (
         alternatives.Additive,
         alternatives.Bilinear,
         alternatives.cosine_attention,
-        base={"optimiser": "adamw", "learning_rate": 0.01, "steps": 300},
         next=("attention_scale", "products"),
     ),
     ask(

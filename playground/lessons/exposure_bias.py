@@ -113,7 +113,7 @@ EXPOSURE_BIAS = ExposureBias(
     ("sentences", "tokens", "nothing"),
     code=(decode, by_distance, cost),
     arms={"reverse": {}, "sort": {"task": "sort"}},
-    base={"steps": 80, "validation_size": 300},
+    base={"steps": 105, "validation_size": 300},
     judge=cost,
     more=compared,
     next=("bug_future", "bug_shift"),

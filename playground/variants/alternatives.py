@@ -32,16 +32,18 @@ class Additive(nn.Module):
 
 
 class Bilinear(nn.Module):
-    """q W k for each head (Luong et al. 2015, "general"). It begins as the dot product: W is 1 / sqrt(d_k) on its diagonal."""
+    """q W k for each head (Luong et al. 2015, "general"). It begins as the dot product: W is 1 / sqrt(d_k) on its diagonal. The matrices of
+    all heads stand above one another in one, as those of W_Q do, so that an optimiser of matrices moves them like the others."""
 
     def __init__(self, config: ModelConfig, generator: torch.Generator) -> None:
         super().__init__()
         width = config.d_model // config.n_heads
         begin = torch.eye(width, device=generator.device) / (math.sqrt(width) if config.attention_scale else 1.0)
-        self.W = nn.Parameter(begin.repeat(config.n_heads, 1, 1))
+        self.W = nn.Parameter(begin.repeat(config.n_heads, 1))  # (H K, K)
 
     def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
-        return scaled_dot_product_attention(q @ self.W, k, v, mask, False, dropout)
+        W = self.W.view(q.shape[1], q.shape[-1], -1)  # (H, K, K)
+        return scaled_dot_product_attention(q @ W, k, v, mask, False, dropout)
 
 
 def cosine_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:

@@ -77,11 +77,11 @@ def test_bilinear_attention_begins_as_the_dot_product(scale):
 def test_bilinear_attention_is_torchs_bilinear_form():
     attend = Bilinear(CONFIG, torch.Generator())
     with torch.no_grad():
-        attend.W.copy_(draw(3, 4, 4, seed=8))
+        attend.W.copy_(draw(12, 4, seed=8))
     q, k, v, mask = asked()
     for head in range(3):
-        asks, answers = q[:, head, :, None].expand(2, 5, 7, 4), k[:, head, None].expand(2, 5, 7, 4)
-        scores = F.bilinear(asks.contiguous(), answers.contiguous(), attend.W[head][None])[..., 0]
+        queries, keys = q[:, head, :, None].expand(2, 5, 7, 4), k[:, head, None].expand(2, 5, 7, 4)
+        scores = F.bilinear(queries.contiguous(), keys.contiguous(), attend.W.view(3, 4, 4)[head][None])[..., 0]
         weights = scores.masked_fill(~mask[:, 0], -torch.inf).softmax(dim=-1).nan_to_num()
         out, found = attend(q, k, v, mask, True, OFF)
         torch.testing.assert_close(found[:, head], weights, atol=1e-5, rtol=1e-5)
@@ -90,7 +90,7 @@ def test_bilinear_attention_is_torchs_bilinear_form():
 
 def test_bilinear_attention_in_the_model_has_a_matrix_for_each_head():
     model = disturb(built("bilinear", n_heads=4))
-    assert {attention.attend.W.shape for attention in attentions(model)} == {(4, 4, 4)}
+    assert {attention.attend.W.shape for attention in attentions(model)} == {(16, 4)}
     assert len({id(attention.attend.W) for attention in attentions(model)}) == 3
 
 
