@@ -16,7 +16,7 @@ from playground.runs.model_cache import ModelCache
 from playground.runs.queue.warmup import warm_up
 from playground.runs.registry import Runs
 
-ABOUT = "every bench and every leak of the labs, trained side by side: seconds to the verdict, and whether the seeds agree"
+ABOUT = "every experiment of the labs, its models trained side by side: seconds to the verdict, and whether the seeds agree"
 BENCHES = [name for name, lab in LABS.items() if isinstance(lab, ControlledExperiment)]
 TINY = [("d_model", 8), ("d_ff", 8), ("n_heads", 2), ("steps", 2), ("batch_size", 4), ("validation_size", 10), ("eval_every", 1)]
 SMOKE = {"labs": ["skip", "bug_source"], "seeds": 2, "set": TINY}

@@ -81,5 +81,7 @@ VARIANTS = {
     "cosine": Alteration("alternative"),
     "batch_norm": Alteration("alternative", needs_whole_batch=True),
     "no_attention_dropout": Alteration("alternative"),
+    "root_embeddings": Alteration("alternative"),
+    "unit_embeddings": Alteration("alternative"),
 }
 BUGS = tuple(name for name, alteration in VARIANTS.items() if alteration.kind == "bug")

@@ -36,7 +36,7 @@ RULES = {
     ),
     "lessons": (
         {"torch", "numpy"},
-        {"words", "choices", "config", "cursor", "model", "data", "variants", "inspection", "training", "runs", "queries"},
+        {"words", "choices", "config", "cursor", "model", "data", "variants", "inspection", "decoding", "training", "runs", "queries"},
     ),
     "ui": (
         {"gradio", "numpy", "orjson", "plotly", "segno", "fastapi", "starlette"},

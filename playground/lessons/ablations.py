@@ -31,6 +31,20 @@ def which(*pairs: str) -> Callable[[Results], str]:
     return judge
 
 
+def factor(results: Results) -> str:
+    """For which embeddings the factor √d_model raises exact match, and for which it lowers it."""
+
+    def clearly(start: str, one: str, other: str) -> bool:
+        return above(results[f"{start}_{one}"], results[f"{start}_{other}"], "exact", CLEAR)
+
+    helps, harms = ([start for start in BEGINNINGS if clearly(start, *ways)] for ways in (("with", "without"), ("without", "with")))
+    if "small" in helps and "unit" in harms:
+        return "turns"
+    if harms:
+        return "other"
+    return {0: "none", len(BEGINNINGS): "all"}.get(len(helps), "small" if helps == ["small"] else "other")
+
+
 def lowest(results: Results) -> str:
     """The arm with the lowest loss, when no other comes near it; else "same"."""
     first, second, *_ = sorted(results, key=lambda arm: mean(results[arm], "loss"))
@@ -89,10 +103,23 @@ TWO_LAYERS, THREE_LAYERS = ({"encoder_layers": layers, "decoder_layers": layers}
 ADAM = dict(optimiser="adam", learning_rate=0.02, zero_init=False, steps=220)
 WIDE = {"d_model": 64, "n_heads": 1}
 LATE = {"warmup": 40}
+BEGINNINGS = {"small": {}, "root": {"variant": "root_embeddings"}, "unit": {"variant": "unit_embeddings"}}
+SCALED = {"with": {}, "without": {"embedding_scale": False}}
+FEW = {"task": "numbers_en", "train_size": 300, "d_model": 64, "d_ff": 128, "steps": 400}  # sentences, seen again and again
 SORT, NO_SCALE, OPEN = {"task": "sort"}, {"attention_scale": False}, {"residual": False}
 
 ABLATIONS = (
-    pair("embedding_scale", "embedding_scale", False, Transformer.embed, next=("attention_scale", "vocabulary")),
+    ask(
+        "embedding_scale",
+        {f"{start}_{way}": knobs | scale for start, knobs in BEGINNINGS.items() for way, scale in SCALED.items()},
+        Transformer.embed,
+        alternatives.root_embeddings,
+        alternatives.unit_embeddings,
+        guesses=("small", "all", "turns", "none", "other"),
+        base={"steps": 250},
+        judge=factor,
+        next=("attention_scale", "vocabulary"),
+    ),
     ask(
         "attention_scale",
         {"narrow_with": {}, "narrow_without": NO_SCALE, "wide_with": WIDE, "wide_without": WIDE | NO_SCALE},
@@ -171,6 +198,7 @@ ABLATIONS = (
         {"one": {"n_heads": 1}, "two": {"n_heads": 2}, "four": {"n_heads": 4}, "eight": {"n_heads": 8}},
         MultiHeadAttention,
         guesses=("one", "between", "more"),
+        base={"task": "numbers_en", "d_model": 64, "d_ff": 128, "steps": 100},
         judge=between,
         judged="loss",
         next=("w_o", "attention_scale"),
@@ -180,11 +208,12 @@ ABLATIONS = (
         "shared",
         {"none": {}, "output": {"share_embeddings": "output"}, "all": {"share_embeddings": "all"}},
         Transformer.__init__,
+        base=FEW | {"task": "reverse"},
         judge=lowest,
         judged="loss",
         next=("vocabulary", "embedding_scale"),
     ),
-    pair("smoothing", "label_smoothing", 0.0, cross_entropy, base={"label_smoothing": 0.1}, next=("loss", "bug_loss")),
+    pair("smoothing", "label_smoothing", 0.0, cross_entropy, base=FEW | {"label_smoothing": 0.1}, next=("loss", "bug_loss")),
     ask(
         "depth",
         {"one": {}, "two": TWO_LAYERS},
@@ -222,7 +251,7 @@ ABLATIONS = (
         "variant",
         "no_attention_dropout",
         alternatives.no_attention_dropout,
-        base={"task": "copy", "dropout": 0.2},
+        base=FEW | {"dropout": 0.2},
         next=("bug_dropout", "smoothing"),
     ),
 )

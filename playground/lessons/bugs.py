@@ -1,6 +1,5 @@
-"""The bug lab: a museum of bugs that people really make, each trained beside the right model, under two meters.
-
-The first counts tokens that are right when the model is given the right ones before them, the second sentences that it writes by itself.
+"""The bug lab: a museum of bugs that people really make, each trained beside the right model, under two metrics:
+token accuracy with teacher forcing, and exact match in free-running decoding.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from playground.training.metrics import build_eval_set, validate
 from playground.variants import bugs, variant_of
 
 BOTH = ("token_accuracy", "exact_match")
-METERS = ("fine", "lies", "broken")
-APART = 0.15  # meters that differ by less stand alike
+OUTCOMES = ("fine", "lies", "broken")
+APART = 0.15  # metrics that differ by less are alike
 EXTRA = 24  # paddings, as if a longer sentence stood in the same batch
 
 
-def meters(results: Results) -> str:
-    """What the two meters of the broken model say, beside those of the right one."""
+def metrics(results: Results) -> str:
+    """What the two metrics of the broken model say, beside those of the right one."""
     right, broken = results["right"], results["broken"]
     if not above(right, broken, "exact", APART):
         return "fine"
@@ -42,11 +41,11 @@ def neighbours(results: Results) -> str:
     broken = results["broken"]
     if mean(broken, "exact") - mean(broken, "padded") > APART:
         return "padding"
-    return "fine" if meters(results) == "fine" else "broken"
+    return "fine" if metrics(results) == "fine" else "broken"
 
 
 def padded(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
-    """The share of sentences that are right when a few more PAD stand at the end of every source."""
+    """The exact match when a few more PAD stand at the end of every source."""
 
     def widened(batch: Batch) -> Batch:
         return batch._replace(src=F.pad(batch.src, (0, EXTRA), value=PAD))
@@ -56,14 +55,14 @@ def padded(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
 
 
 def without_dropout(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
-    """The share of sentences that the same parameters get right without dropout."""
+    """The exact match of the same parameters without dropout."""
     silent = shared_copy(model, torch.Generator())
     silent.dropout.__class__ = Dropout
     return {"quiet": validate(silent, build_eval_set(corpus, corpus.heldout)).exact_match}
 
 
-def bug_lab(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = meters, **more: Any) -> ControlledExperiment:
-    guesses = ("fine", "padding", "broken") if judge is neighbours else METERS
+def bug_lab(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = metrics, **more: Any) -> ControlledExperiment:
+    guesses = ("fine", "padding", "broken") if judge is neighbours else OUTCOMES
     arms = {"right": {}, "broken": {"variant": bug}}
     return ControlledExperiment(name, "bug", guesses, code=code, arms=arms, judge=judge, measures=BOTH, **more)
 

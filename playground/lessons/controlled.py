@@ -1,13 +1,16 @@
 """Controlled experiments: a question that only training answers. Arms that differ in one thing, with the same seed, data and steps, each a
 run like any other; and a verdict computed from what became of them.
 
+A verdict goes by the means over the seeds. It is weak when there are fewer than three of them, and when the difference that it goes by is
+smaller than two standard deviations.
+
 An experiment says no sentence itself: like every lab (see lab.py), it has words of its own, and `name_<arm>` for each arm.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +18,7 @@ import numpy as np
 
 from playground.config import Experiment
 from playground.data.corpus import Corpus
-from playground.lessons.lab import Lab, Lines, Outcome, TextTable
+from playground.lessons.lab import Lab, Lines, Outcome, TextTable, Value
 from playground.model.transformer import Transformer
 from playground.runs.corpora import Corpora
 from playground.runs.model_cache import ModelCache
@@ -31,6 +34,8 @@ SMALL = dict(
 NATS = ("loss", "train")  # what is no share
 CLOSE = 0.05  # arms that are nearer to each other make no difference
 SEEDS = 5  # the most that a verdict is asked of
+ENOUGH_SEEDS = 3  # with fewer, a verdict is weak
+DEVIATIONS = 2  # standard deviations between two seeds of one arm that a difference has to be larger than
 
 
 @dataclass(frozen=True)
@@ -42,21 +47,23 @@ class Result:
     run: Run
     curve: Mapping[str, Sequence[float]]
     numbers: Mapping[str, float]  # "exact", "tokens", "loss" of the last validation, "train" of the last step, and what else was measured
+    profiles: Mapping[str, Sequence[float]] = field(default_factory=dict)  # what was measured at the end as a row of numbers
 
 
 Results = Mapping[str, Sequence[Result]]  # of each arm, one for each seed
-Measure = Callable[[Transformer, Corpus], Mapping[str, float]]
+Measured = Mapping[str, float | Sequence[float]]
+Measure = Callable[[Transformer, Corpus], Measured]
 
 
 def best(results: Results) -> str:
-    """The arm that gets most sentences right, when no other comes near it; else "same"."""
+    """The arm with the highest exact match, when no other comes near it; else "same"."""
     first, second, *_ = sorted(results, key=lambda arm: -mean(results[arm], "exact"))
     return first if above(results[first], results[second], "exact", CLOSE) else "same"
 
 
 def above(one: Sequence[Result], other: Sequence[Result], measure: str, by: float) -> bool:
-    """Whether one arm is above another by more than this, and by more than the seeds of each differ."""
-    return mean(one, measure) - mean(other, measure) > max(by, spread((one, other), measure))
+    """Whether one arm is above another by more than this, and by more than two standard deviations between the seeds of one arm."""
+    return mean(one, measure) - mean(other, measure) > max(by, DEVIATIONS * spread((one, other), measure))
 
 
 def mean(found: Sequence[Result], measure: str) -> float:
@@ -64,8 +71,14 @@ def mean(found: Sequence[Result], measure: str) -> float:
 
 
 def spread(arms: Iterable[Sequence[Result]], measure: str) -> float:
-    """How far apart, on average, the seeds of one arm end: the standard deviation; 0 for one seed."""
-    return float(np.mean([np.std([result.numbers[measure] for result in found]) for found in arms]))
+    """How far apart the seeds of one arm end: the sample standard deviation (n − 1), pooled over the arms; 0 for one seed."""
+    variances = [np.var([result.numbers[measure] for result in found], ddof=1) for found in arms if len(found) > 1]
+    return float(np.sqrt(np.mean(variances))) if variances else 0.0
+
+
+def averaged(results: Results) -> Results:
+    """Every arm as one result, the mean over its seeds."""
+    return {arm: [replace(found[0], numbers={name: mean(found, name) for name in found[0].numbers})] for arm, found in results.items()}
 
 
 def untouched(run: Run) -> bool:
@@ -113,14 +126,15 @@ class ControlledExperiment(Lab):
         """What the run of an arm is called."""
         return f"{self.say(language, 'title')} · {self.say(language, f'name_{arm}')} · {seed}"
 
-    def result(self, arm: str, seed: int, run: Run, measured: Mapping[str, float] = MappingProxyType({})) -> Result:
+    def result(self, arm: str, seed: int, run: Run, measured: Measured = MappingProxyType({})) -> Result:
         """What became of an arm, with what else was measured at its end."""
         curve, last, step = run.history.validations.rows(), run.history.validations.last(), run.history.steps.last()
         numbers = {"exact": last["exact_match"], "tokens": last["token_accuracy"], "loss": last["loss"]} if last else {}
         numbers |= {"train": step["loss"]} if step else {}
-        return Result(arm, seed, run, curve, numbers | measured)
+        found = {name: value for name, value in measured.items() if isinstance(value, int | float)}
+        return Result(arm, seed, run, curve, numbers | found, {name: row for name, row in measured.items() if name not in found})
 
-    def measured(self, run: Run, corpora: Corpora, models: ModelCache) -> Mapping[str, float]:
+    def measured(self, run: Run, corpora: Corpora, models: ModelCache) -> Measured:
         """What else this experiment measures of a run that has ended."""
         return self.more(models.get(run, None).model, corpora.get(run.experiment, run.pairs)) if self.more else {}
 
@@ -139,16 +153,19 @@ class ControlledExperiment(Lab):
         return self.verdict([[result] for result in self.train(seed)])
 
     def verdict(self, results: Sequence[Sequence[Result]]) -> Outcome:
-        """What the results of all arms, each with the same seeds, say."""
+        """What the results of all arms, each with the same seeds, say. `numbers["weak"]` is why that is weak: too few "seeds", or
+        too large a "spread" between them; else ""."""
         arms = {found[0].arm: found for found in results}
+        answer = self.judge(averaged(arms))
         varies = spread(arms.values(), self.judged) * (1 if self.judged in NATS else 100)
-        numbers: dict[str, float | int] = {"seeds": len(results[0]), "spread": varies}
+        weak = "seeds" if len(results[0]) < ENOUGH_SEEDS else "spread" if self.judge(arms) != answer else ""
+        numbers: dict[str, Value] = {"seeds": len(results[0]), "spread": varies, "weak": "" if self.is_mystery else weak}
         for arm, found in arms.items():
             for name in found[0].numbers:
                 numbers[f"{arm}_{name}"] = round(mean(found, name) * (1 if name in NATS else 100), 4)
-        return Outcome(self.judge(arms), numbers, self.exhibits(results))
+        return Outcome(answer, numbers, self.exhibits(results))
 
-    def exhibits(self, results: Sequence[Sequence[Result]]) -> tuple[Lines, TextTable]:
+    def exhibits(self, results: Sequence[Sequence[Result]]) -> tuple[Lines | TextTable, ...]:
         """What is to be seen of the arms, also while they train."""
         return self.course(results), self.ends(results)
 

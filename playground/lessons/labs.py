@@ -5,6 +5,7 @@ from __future__ import annotations
 from playground.config import Refusal
 from playground.lessons.ablations import ABLATIONS
 from playground.lessons.bugs import BUG_LABS
+from playground.lessons.exposure_bias import EXPOSURE_BIAS
 from playground.lessons.lab import Lab
 from playground.lessons.tensors import (
     feedforward,
@@ -23,7 +24,7 @@ from playground.lessons.tensors import (
 KINDS = ("bug", "ablation", "worked_example")
 TENSORS = (softmax, masks, positions, shapes, products, vocabulary, feedforward, norms, residuals, loss, nn_transformer)
 
-LABS: dict[str, Lab] = {lab.name: lab for lab in (*BUG_LABS, *ABLATIONS, *(module.LAB for module in TENSORS))}
+LABS: dict[str, Lab] = {lab.name: lab for lab in (*BUG_LABS, *ABLATIONS, EXPOSURE_BIAS, *(module.LAB for module in TENSORS))}
 
 
 def get(name: str) -> Lab:

@@ -45,4 +45,25 @@ def _draw(rng: random.Random, harder: bool) -> Example:
             return example
 
 
+# The split of the paper, "add jump": training says "jump" as a whole command and in no other, a tenth of the time, so that the word itself
+# is learnt. Above, where it may stand beside "and" and "after", training shows most of how it is used.
+
+ALONE = 0.1
+
+
+def _longer_than_loner(src: str) -> bool:
+    words = src.split()
+    return LONER in words and len(words) > 1
+
+
+def _draw_alone(rng: random.Random, harder: bool) -> Example:
+    if not harder and rng.random() < ALONE:
+        return GRAMMAR.parse(LONER)[0]
+    while True:
+        example = GRAMMAR.draw(rng)
+        if example.src != LONER and (LONER in example.src.split()) == harder:
+            return example
+
+
 COMMANDS = Task("commands", "words", "words", _draw, GRAMMAR.parse, _modified_loner, steps=400)
+COMMANDS_JUMP = Task("commands_jump", "words", "words", _draw_alone, GRAMMAR.parse, _longer_than_loner, steps=400)

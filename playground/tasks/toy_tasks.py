@@ -34,6 +34,7 @@ TASKS: dict[str, Task] = {
         german.GERMAN_ENGLISH,
         chinese.CHINESE_ENGLISH,
         commands.COMMANDS,
+        commands.COMMANDS_JUMP,
         meanings.ONE_TO_MANY,
         german.BEER,
     )

@@ -32,16 +32,18 @@ class Additive(nn.Module):
 
 
 class Bilinear(nn.Module):
-    """q W k for each head (Luong et al. 2015, "general"). It begins as the dot product: W is 1 / sqrt(d_k) on its diagonal."""
+    """q W k for each head (Luong et al. 2015, "general"). It begins as the dot product: W is 1 / sqrt(d_k) on its diagonal. The matrices of
+    all heads stand above one another in one, as those of W_Q do, so that an optimiser of matrices moves them like the others."""
 
     def __init__(self, config: ModelConfig, generator: torch.Generator) -> None:
         super().__init__()
         width = config.d_model // config.n_heads
         begin = torch.eye(width, device=generator.device) / (math.sqrt(width) if config.attention_scale else 1.0)
-        self.W = nn.Parameter(begin.repeat(config.n_heads, 1, 1))
+        self.W = nn.Parameter(begin.repeat(config.n_heads, 1))  # (H K, K)
 
     def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
-        return scaled_dot_product_attention(q @ self.W, k, v, mask, False, dropout)
+        W = self.W.view(q.shape[1], q.shape[-1], -1)  # (H, K, K)
+        return scaled_dot_product_attention(q @ W, k, v, mask, False, dropout)
 
 
 def cosine_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
@@ -145,6 +147,26 @@ def concatenated(model: Transformer) -> None:
             encoding.table = torch.cat((encoding.table[:, 0::2], encoding.table[:, 1::2]), dim=1)
 
 
+# --- how large embeddings are at the start ---
+
+DRAWN = 0.02  # the standard deviation that `initialise` draws them with
+
+
+def root_embeddings(model: Transformer) -> None:
+    """Embeddings begin with standard deviation 1 / sqrt(d_model), so that sqrt(d_model) times them it is 1."""
+    _begin_with(model, 1 / math.sqrt(model.config.d_model))
+
+
+def unit_embeddings(model: Transformer) -> None:
+    """Embeddings begin with standard deviation 1, as torch's nn.Embedding draws them by itself."""
+    _begin_with(model, 1.0)
+
+
+def _begin_with(model: Transformer, deviation: float) -> None:
+    for table in {model.src_embedding.weight, model.tgt_embedding.weight}:  # one where it is shared
+        table.mul_(deviation / DRAWN)
+
+
 # --- how many parameters that makes ---
 
 
@@ -182,4 +204,6 @@ ALTERNATIVES = {
     "cosine": Variant(cosine),
     "batch_norm": Variant(batch_norm, extra_parameters=running),
     "no_attention_dropout": Variant(no_attention_dropout),
+    "root_embeddings": Variant(root_embeddings),
+    "unit_embeddings": Variant(unit_embeddings),
 }

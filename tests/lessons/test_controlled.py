@@ -88,7 +88,7 @@ def test_a_course_is_the_mean_over_the_seeds_as_far_as_all_have_come():
     assert course.said == {"step": 20, "seeds": 2}
 
 
-@pytest.mark.parametrize(("name", "first", "second", "apart"), [("skip", "with", "without", 12.5), ("depth", "one", "two", 0.25)])
+@pytest.mark.parametrize(("name", "first", "second", "apart"), [("skip", "with", "without", 25), ("depth", "one", "two", 0.5)])
 def test_how_far_seeds_are_apart_is_said_in_points_or_nats(name, first, second, apart):
     ends = {first: [{"exact": 1.0, "loss": 2.0}, {"exact": 0.5, "loss": 1.0}], second: [{"exact": 0.2, "loss": 3.0}] * 2}
     found = [[came(arm, seed, 0.5, **numbers) for seed, numbers in enumerate(both, 1)] for arm, both in ends.items()]
@@ -102,7 +102,38 @@ def test_the_best_arm_is_named_only_when_no_other_comes_near():
     assert best(made_up(one=[0.9], two=[0.9 - CLOSE / 2])) == "same"
     assert best(made_up(one=[0.9], two=[0.84])) == "one"  # six points are something
     assert best(made_up(one=[1.0, 0.4], two=[0.6, 0.6])) == "same"  # the seeds differ more than the arms
-    assert spread(made_up(one=[1.0, 0.5], two=[0.2, 0.2]).values(), "exact") == pytest.approx(0.125)
+
+
+def test_the_spread_is_the_sample_standard_deviation_pooled_over_the_arms():
+    assert spread(made_up(one=[1.0, 0.5], two=[0.2, 0.2]).values(), "exact") == pytest.approx(0.25)
+    assert spread(made_up(one=[0.1, 0.2, 0.3]).values(), "exact") == pytest.approx(0.1)
+    assert spread(made_up(one=[1.0], two=[0.2]).values(), "exact") == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "answer", "weak"),
+    [
+        ([0.9], [0.2], "with", "seeds"),
+        ([0.9, 0.9], [0.2, 0.2], "with", "seeds"),
+        ([0.9, 0.8, 1.0], [0.2, 0.3, 0.1], "with", ""),  # 0.7 apart, standard deviation 0.1
+        ([0.9, 0.5, 0.7], [0.6, 0.4, 0.2], "with", "spread"),  # 0.3 apart, standard deviation 0.2
+        ([0.9, 0.9, 0.9], [0.88, 0.9, 0.89], "same", ""),
+    ],
+)
+def test_a_verdict_is_weak_with_few_seeds_or_a_small_difference(one, two, answer, weak):
+    arms = [[came(arm, seed, 0.5, exact=share) for seed, share in enumerate(found, 1)] for arm, found in (("with", one), ("without", two))]
+    outcome = LABS["skip"].verdict(arms)
+    assert (outcome.answer, outcome.numbers["weak"], outcome.numbers["seeds"]) == (answer, weak, len(one))
+
+
+def test_a_mystery_is_never_weak():
+    mystery = LABS["mystery"]
+    runs = [train_inline.new_run(mystery.experiment(arm, 1)) for arm in mystery.arms_of(1)]
+    arms = [
+        [Result(arm, 1, run, {"step": [10], **{measure: [0.5] for measure in mystery.measures}}, {"exact": 0.5})]
+        for arm, run in zip(mystery.arms_of(1), runs, strict=True)
+    ]
+    assert mystery.verdict(arms).numbers["weak"] == ""
 
 
 def test_the_judges_of_questions_by_hand():
@@ -129,11 +160,11 @@ def test_the_judges_of_questions_by_hand():
     assert ablations.farther(measured(**far | {"rotary": {"harder": 0.1}})) == "none"
 
 
-def test_the_two_meters_by_hand():
+def test_the_two_metrics_by_hand():
     right = {"exact": 1.0, "tokens": 1.0, "padded": 1.0}
-    assert bugs.meters(measured(right=right, broken={"exact": 0.0, "tokens": 0.98})) == "lies"
-    assert bugs.meters(measured(right=right, broken={"exact": 0.1, "tokens": 0.4})) == "broken"
-    assert bugs.meters(measured(right=right, broken={"exact": 0.95, "tokens": 0.99})) == "fine"
+    assert bugs.metrics(measured(right=right, broken={"exact": 0.0, "tokens": 0.98})) == "lies"
+    assert bugs.metrics(measured(right=right, broken={"exact": 0.1, "tokens": 0.4})) == "broken"
+    assert bugs.metrics(measured(right=right, broken={"exact": 0.95, "tokens": 0.99})) == "fine"
     assert bugs.neighbours(measured(right=right, broken={"exact": 0.95, "tokens": 0.99, "padded": 0.2})) == "padding"
     assert bugs.neighbours(measured(right=right, broken={"exact": 0.95, "tokens": 0.99, "padded": 0.94})) == "fine"
     assert bugs.neighbours(measured(right=right, broken={"exact": 0.1, "tokens": 0.99, "padded": 0.1})) == "broken"

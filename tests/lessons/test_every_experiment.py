@@ -11,6 +11,7 @@ import torch
 
 from playground.config import EOS, KNOBS, Experiment
 from playground.lessons.controlled import SMALL, ControlledExperiment, Result
+from playground.lessons.lab import Lines
 from playground.lessons.labs import KINDS, LABS
 from playground.runs.model_cache import ModelCache
 from playground.runs.queue import train_inline
@@ -23,6 +24,7 @@ TOLD_APART = [name for name in EXPERIMENTS if not LABS[name].is_mystery]  # the 
 TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=3, batch_size=4, train_size=100, validation_size=10)
 LAYERS = {"encoder_layers": "layers", "decoder_layers": "layers"}  # as many on both sides: one thing
 OF_OTHER_PARTS = {"w_o", "no_ffn", "encodings", "beyond", "shared", "depth", "scores", "batch_norm"}  # arms that differ in parameters
+GOES_BY = {"exposure_bias": ("exact", "written", "forced_after", "free_after")}  # the numbers of a judge that goes by more than one
 SHARES, NATS = (0.0, 0.5, 1.0), (0.1, 0.5, 2.0)
 EVERY = pytest.mark.parametrize("name", EXPERIMENTS)
 
@@ -50,6 +52,12 @@ def numbers_of(name: str) -> tuple[str, ...]:
     return tuple(ended(name, next(iter(LABS[name].arms_of(1)))).numbers)
 
 
+def own_exhibits(name: str) -> list[Lines]:
+    """What it shows beside its course and its table."""
+    found = LABS[name].exhibits([[ended(name, arm)] for arm in LABS[name].arms_of(1)])
+    return [exhibit for exhibit in found if exhibit.name not in ("course", "ends")]
+
+
 def drawn(name: str, dice: np.random.Generator) -> dict[str, dict[str, float]]:
     """Numbers of every arm as they might have come out."""
     return {
@@ -66,7 +74,7 @@ def judged(name: str, numbers: dict[str, dict[str, float]]) -> str:
 def test_its_arms_can_be_trained_side_by_side(name):
     lab = LABS[name]
     assert lab.kind in KINDS
-    assert 2 <= len(lab.arms_of(1)) <= 5
+    assert 2 <= len(lab.arms_of(1)) <= 6
     for arm in lab.arms_of(3):
         experiment = lab.experiment(arm, 3)
         assert experiment.training.seed == 3
@@ -124,14 +132,14 @@ def test_its_guesses_are_what_its_judge_can_say(name):
 
 @pytest.mark.parametrize("name", [name for name in TOLD_APART if LABS[name].kind == "ablation"])
 def test_its_judge_goes_by_nothing_else(name):
-    dice, by = np.random.default_rng(2), LABS[name].judged
+    dice, by = np.random.default_rng(2), GOES_BY.get(name, (LABS[name].judged,))
     for _ in range(50):
         one, other = drawn(name, dice), drawn(name, dice)
-        assert judged(name, {arm: other[arm] | {by: one[arm][by]} for arm in one}) == judged(name, one)
+        assert judged(name, {arm: other[arm] | {number: one[arm][number] for number in by} for arm in one}) == judged(name, one)
 
 
 @EVERY
-def test_a_bug_is_seen_by_two_meters_and_a_question_by_one(name):
+def test_a_bug_is_seen_by_two_metrics_and_a_question_by_one(name):
     lab = LABS[name]
     assert lab.measures == (("token_accuracy", "exact_match") if lab.kind == "bug" else ("exact_match",))
     assert lab.is_mystery == (lab.arms_of(1) != lab.arms_of(2))
@@ -178,6 +186,9 @@ def test_all_its_sentences_can_be_said(name, language):
             assert lab.say(language, f"name_{arm}_{measure}")
     for number in ("arm", "seed", *numbers_of(name)):
         assert lab.say(language, f"name_{number}")
+    for exhibit in own_exhibits(name):
+        assert all(lab.say(language, f"{part}_{exhibit.name}") for part in ("show", "caption", "axis"))
+        assert all(lab.say(language, f"name_{line}") for line in exhibit.lines)
 
 
 @EVERY
@@ -185,4 +196,7 @@ def test_it_has_no_words_that_nobody_says(name):
     lab = LABS[name]
     asked = {"title", "question", "about", *(f"{what}_{guess}" for what in ("guess", "why") for guess in lab.guesses)}
     asked |= {f"name_{arm}" for arm in lab.arms_of(1)} | {"show_course", "caption_course", "show_ends", "caption_ends"}
+    asked |= {f"name_{number}" for number in numbers_of(name)}
+    asked |= {f"{part}_{exhibit.name}" for exhibit in own_exhibits(name) for part in ("show", "caption", "axis")}
+    asked |= {f"name_{line}" for exhibit in own_exhibits(name) for line in exhibit.lines}
     assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")} <= asked

@@ -134,6 +134,16 @@ def test_training_says_jump_but_never_with_a_modifier():
     assert all(after_jump(example.src) & modifiers for example in examples("commands", "harder", 500, 1))
 
 
+def test_training_of_the_true_split_has_jump_by_itself_alone_and_often():
+    train = [example.src for example in examples("commands_jump", "train", 20_000, 1)]
+    assert {src for src in train if "jump" in src.split()} == {"jump"}
+    assert 0.09 < train.count("jump") / len(train) < 0.11
+    assert not any("jump" in example.src.split() for example in examples("commands_jump", "heldout", 500, 1))
+    harder = [example.src.split() for example in examples("commands_jump", "harder", 500, 1)]
+    assert all("jump" in words and len(words) > 1 for words in harder)
+    assert {len(words) for words in harder} >= {2, 3, 4, 5, 6, 7}
+
+
 def test_a_word_with_two_meanings_has_both_the_usual_one_first():
     assert references("one_to_many", "ich sehe das Schloss") == ("I see the castle", "I see the lock")
     assert references("one_to_many", "wo ist die Schlange ?") == ("where is the snake ?", "where is the queue ?")

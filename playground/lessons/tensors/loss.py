@@ -21,7 +21,7 @@ TORCHS_OWN = inspect.signature(F.cross_entropy).parameters["ignore_index"].defau
 INDICES = (PAD, TORCHS_OWN, 99)
 
 
-def surprise(logits: Tensor, tgt_out: Tensor) -> Tensor:
+def cell_losses(logits: Tensor, tgt_out: Tensor) -> Tensor:
     """-ln of the probability that each right token got: logits (B, T, V), tgt_out (B, T) -> (B, T), in nats."""
     return -logits.log_softmax(dim=-1).gather(-1, tgt_out[..., None]).squeeze(-1)
 
@@ -35,15 +35,15 @@ def learn(seed: int, counted: bool) -> Tensor:
     table = torch.randn(len(VOCABULARY), len(VOCABULARY), generator=torch.Generator().manual_seed(seed)) * 0.1
     for _ in range(STEPS):
         table.requires_grad_()
-        loss = surprise(table[tgt_in], tgt_out).mean() if counted else cross_entropy(table[tgt_in], tgt_out)
+        loss = cell_losses(table[tgt_in], tgt_out).mean() if counted else cross_entropy(table[tgt_in], tgt_out)
         (gradient,) = torch.autograd.grad(loss, table)
         table = (table - RATE * gradient).detach()
     return table[tgt_in]
 
 
 def means(logits: Tensor, tgt_out: Tensor) -> tuple[float, float]:
-    """The mean surprise over all cells, and over those that hold a token."""
-    found = surprise(logits, tgt_out)
+    """The mean loss over all cells, and over those that hold a token."""
+    found = cell_losses(logits, tgt_out)
     return found.mean().item(), found[tgt_out != PAD].mean().item()
 
 
@@ -76,25 +76,25 @@ def run(seed: int, eps: float) -> Outcome:
     losses = _losses(correct, tgt_out, eps)
     numbers = {
         "all_cells": all_cells, "tokens": tokens, "all_cells_correct": all_cells_correct, "tokens_correct": tokens_correct,
-        "padding": surprise(forgotten, tgt_out)[tgt_out == PAD].mean().item(),
-        "padding_correct": surprise(correct, tgt_out)[tgt_out == PAD].mean().item(), "difference": max(losses) - min(losses),
+        "padding": cell_losses(forgotten, tgt_out)[tgt_out == PAD].mean().item(),
+        "padding_correct": cell_losses(correct, tgt_out)[tgt_out == PAD].mean().item(), "difference": max(losses) - min(losses),
     }  # fmt: skip
     return Outcome(
         "smaller" if all_cells < 0.99 * tokens else "larger" if all_cells > 1.01 * tokens else "same",
         numbers,
-        (*_surprises(forgotten, correct, tgt_out, numbers), _ignored(correct, tgt_out), *_smoothing(tgt_out, eps, losses)),
+        (*_cells(forgotten, correct, tgt_out, numbers), _ignored(correct, tgt_out), *_smoothing(tgt_out, eps, losses)),
     )
 
 
-def _surprises(forgotten: Tensor, correct: Tensor, tgt_out: Tensor, numbers: dict[str, float]) -> tuple[Grid, ...]:
-    """The batch, the surprise at every cell of it after either training, and the four means."""
+def _cells(forgotten: Tensor, correct: Tensor, tgt_out: Tensor, numbers: dict[str, float]) -> tuple[Grid, ...]:
+    """The batch, the loss at every cell of it after either training, and the four means."""
     places, both = counted(tgt_out.shape[1]), ("counted", "ignored")
     said = {"pad": PAD, "pads": int((tgt_out == PAD).sum()), "cells": tgt_out.numel(), "real": int((tgt_out != PAD).sum()), **numbers}
     table = np.array([[numbers["all_cells"], numbers["tokens"]], [numbers["all_cells_correct"], numbers["tokens_correct"]]])
     return (
         Grid("targets", tgt_out.numpy(), ("1", "2"), places, "plain", "decoder", said=said),
-        Grid("forgotten", surprise(forgotten, tgt_out).numpy(), ("1", "2"), places, hue="decoder", said=said),
-        Grid("correct", surprise(correct, tgt_out).numpy(), ("1", "2"), places, hue="decoder", said=said),
+        Grid("forgotten", cell_losses(forgotten, tgt_out).numpy(), ("1", "2"), places, hue="decoder", said=said),
+        Grid("correct", cell_losses(correct, tgt_out).numpy(), ("1", "2"), places, hue="decoder", said=said),
         Grid("means", table, both, ("all_cells", "tokens"), hue="decoder", said=said),
     )
 
@@ -132,7 +132,7 @@ LAB = Lab(
     "worked_example",
     ("larger", "same", "smaller"),
     run,
-    (surprise, learn, means, renamed, smoothed, by_hand, cross_entropy),
+    (cell_losses, learn, means, renamed, smoothed, by_hand, cross_entropy),
     (Control("eps", (0.0, 0.1, 0.3), 0.1),),
     next=("vocabulary", "masks"),
 )

@@ -29,7 +29,7 @@ def valid(lengths: Tensor, longest: int) -> Tensor:
 
 
 def outer(valid: Tensor) -> Tensor:
-    """Where who asks and who answers are both tokens: (L,) -> (L, L)."""
+    """Where query and key are both tokens: (L,) -> (L, L)."""
     return valid[:, None] & valid[None, :]
 
 
@@ -112,11 +112,11 @@ def _fills(fill: str, scores: Tensor, weights: dict[str, Tensor], hidden: Tensor
 
 
 def _of_the_model(hidden: Tensor) -> tuple[Grid, ...]:
-    """The masks of the whole batch as the model makes them; rows ask, columns answer."""
+    """The masks of the whole batch as the model makes them; rows are queries, columns are keys."""
     masks, tgt_in = batch(SOURCES, TARGETS), padded(TARGETS)
     places = counted(tgt_in.shape[1])
     asking = tuple(f"{number} {token}" for number, ids in enumerate(tgt_in, 1) for token in _tokens(ids))
-    memory = np.broadcast_to(masks["memory"], masks["target"].shape)  # the same row for all who ask
+    memory = np.broadcast_to(masks["memory"], masks["target"].shape)  # the same row for every query
     different = (masks["target"][1] != ~hidden.numpy()).any(axis=1)
     shown = (
         ("source", masks["padding"][:, 0], ("1", "2"), "encoder"),

@@ -22,7 +22,7 @@ def drawn():
 def test_the_surprise_is_torchs():
     logits, tgt_out = drawn()
     expected = F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), reduction="none").view_as(tgt_out)
-    torch.testing.assert_close(lab.surprise(logits, tgt_out), expected)
+    torch.testing.assert_close(lab.cell_losses(logits, tgt_out), expected)
 
 
 def test_the_means_are_torchs_with_and_without_ignore_index():
@@ -36,7 +36,7 @@ def test_the_means_are_torchs_with_and_without_ignore_index():
 def test_by_hand():
     """Two tokens, each with half of the probability: ln 2. Smoothed by 0.2, the right one is asked to get 0.9, the other 0.1."""
     logits, right = torch.zeros(1, 1, 2), torch.tensor([[1]])
-    assert lab.surprise(logits, right).item() == pytest.approx(math.log(2))
+    assert lab.cell_losses(logits, right).item() == pytest.approx(math.log(2))
     assert lab.smoothed(right, 2, 0.2).flatten().tolist() == pytest.approx([0.1, 0.9])
     assert lab.by_hand(torch.tensor([[[0.0, math.log(3)]]]), right, 0.2).item() == pytest.approx(
         -0.1 * math.log(1 / 4) - 0.9 * math.log(3 / 4)

@@ -59,10 +59,12 @@ def show(view: View, lab: ControlledExperiment) -> ExperimentState:
 
 
 def verdict(view: View, lab: ControlledExperiment, outcome: Outcome, guess: str, sure: str) -> list[dict]:
-    """What came of a guess, and over how many seeds."""
-    several = "lessons.spread_loss" if lab.judged in NATS else "lessons.spread"
-    spread = "" if lab.is_mystery else view.say(several if outcome.numbers["seeds"] > 1 else "lessons.one_seed", **outcome.numbers)
-    return guessing.verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure, spread)
+    """What came of a guess, over how many seeds, and whether the evidence is weak."""
+    weak, several = outcome.numbers["weak"], "lessons.spread_loss" if lab.judged in NATS else "lessons.spread"
+    keys = [f"lessons.weak_{weak}"] if weak else []
+    keys += [] if lab.is_mystery else [several if outcome.numbers["seeds"] > 1 else "lessons.one_seed"]
+    said = " ".join(view.say(key, **outcome.numbers) for key in keys)
+    return guessing.verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure, said)
 
 
 def _seeds(view: View, lab: ControlledExperiment) -> dict[int, Arms]:

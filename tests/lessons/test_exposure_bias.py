@@ -1,0 +1,84 @@
+"""Teacher forcing and free running part after the first mistake, never before: on models that learnt something and not all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from playground.lessons.controlled import Result
+from playground.lessons.exposure_bias import AROUND, DISTANCES, WAYS, Decoded, by_distance, compared, cost, decode, first_mistake
+from playground.lessons.labs import LABS
+from playground.tasks.toy_tasks import TASKS
+from tests.training.corpora import taught
+
+ONE_ANSWER = [name for name in TASKS if name != "one_to_many"]  # tests/tasks/test_toy_tasks.py holds that the others have one
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("steps", [15, 80])
+@pytest.mark.parametrize("task", ONE_ANSWER)
+def test_both_exact_matches_agree_to_the_sentence_and_part_only_after_the_first_mistake(task, steps):
+    training = taught(task, steps)
+    corpus = training.corpus
+    decoded = decode(training.model.eval(), corpus, corpus.heldout)
+    assert len(decoded) == len(corpus.heldout)
+    for one in decoded:
+        assert one.forced.all() == one.written
+        first = first_mistake(one)
+        assert (first is None) == one.written
+        assert first is None or int(np.flatnonzero(~one.free)[0]) == first
+    measured = compared(training.model, corpus)
+    assert measured["written"] == training.validate().exact_match
+    for way in WAYS:
+        before = np.array(measured[way][:AROUND])
+        assert (before[~np.isnan(before)] == 1).all()
+        assert np.isnan(measured[way][AROUND]) or measured[way][AROUND] == 0
+
+
+def flags(*right: int) -> np.ndarray:
+    return np.array(right, dtype=bool)
+
+
+def test_distances_by_hand():
+    decoded = [
+        Decoded(flags(1, 1, 0, 1, 1), flags(1, 1, 0, 0, 0), False),
+        Decoded(flags(0, 1, 0), flags(0, 1, 0), False),
+        Decoded(flags(1, 1, 1), flags(1, 1, 1), True),
+    ]
+    assert [first_mistake(one) for one in decoded] == [2, 0, None]
+    assert by_distance(decoded, "forced", (-2, -1, 0, 1, 2)) == [1, 1, 0, 1, 0.5]
+    assert by_distance(decoded, "free", (-2, -1, 0, 1, 2)) == [1, 1, 0, 0.5, 0]
+    assert np.isnan(by_distance(decoded, "free", (3,))[0])
+
+
+def ended(**numbers: float) -> Result:
+    return Result("reverse", 1, None, {}, numbers)
+
+
+def test_the_verdict_by_hand():
+    alike = {"exact": 0.5, "written": 0.5, "forced_after": 0.8}
+    assert cost({"reverse": [ended(**alike, free_after=0.2)]}) == "tokens"
+    assert cost({"reverse": [ended(**alike, free_after=0.78)]}) == "nothing"
+    assert cost({"reverse": [ended(**alike, free_after=0.8)], "sort": [ended(**alike, free_after=0.2)]}) == "tokens"
+    assert cost({"reverse": [ended(**alike | {"written": 0.49}, free_after=0.2)]}) == "sentences"
+    noisy = [ended(**alike, free_after=free) for free in (0.8, 0.1, 0.6)]  # 0.3 on average, standard deviation 0.36
+    assert cost({"reverse": noisy}) == "nothing"
+
+
+def test_the_curves_are_there_once_the_models_are_trained():
+    lab = LABS["exposure_bias"]
+    curve = {"step": [10, 20], "exact_match": [0.1, 0.2]}
+    begun = [[Result(arm, 1, _Run, curve, {"exact": 0.2})] for arm in lab.arms]
+    assert [exhibit.name for exhibit in lab.exhibits(begun)] == ["course", "ends"]
+    profiles = {way: [1.0] * len(DISTANCES) for way in WAYS}
+    done = [[Result(arm, seed, _Run, curve, {"exact": 0.2}, profiles) for seed in (1, 2)] for arm in lab.arms]
+    around = lab.exhibits(done)[0]
+    assert around.name == "around"
+    assert list(around.lines) == ["reverse_forced", "reverse_free", "sort_forced", "sort_free"]
+    assert all(line.tolist() == [100] * len(DISTANCES) for line in around.lines.values())
+
+
+class _Run:
+    """As much of a run as an exhibit reads."""
+
+    experiment = LABS["exposure_bias"].experiment("reverse", 1)
