@@ -29,16 +29,16 @@ def test_every_parameter_is_moved_by_exactly_one_part(positions, share):
     assert by_muon == {name for name in optimiser.names.values() if ".W_" in name and name.endswith("weight")}
 
 
-@pytest.mark.parametrize(("kind", "nn_transformer"), [("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW)])
-def test_adam_is_torchs_with_the_knobs_of_the_config(kind, twin):
+@pytest.mark.parametrize(("kind", "reference"), [("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW)])
+def test_adam_is_torchs_with_the_knobs_of_the_config(kind, reference):
     ours, theirs = model_of(), model_of()
     optimiser = Optimiser(TrainingConfig(optimiser=kind, beta1=0.8, beta2=0.9, weight_decay=0.1), ours)
-    reference = twin(theirs.parameters(), lr=0.01, betas=(0.8, 0.9), eps=1e-9, weight_decay=0.1)
+    expected = reference(theirs.parameters(), lr=0.01, betas=(0.8, 0.9), eps=1e-9, weight_decay=0.1)
     for seed in range(3):
         give_gradients(ours, seed)
         give_gradients(theirs, seed)
         optimiser.step(0.01)
-        reference.step()
+        expected.step()
     for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
         torch.testing.assert_close(a, b)
 
