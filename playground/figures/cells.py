@@ -15,7 +15,7 @@ from playground.figures import theme, tokens
 
 LINE = 14  # px, of height that one line of labels needs
 RIGHT = 12  # px, right margin
-MAX_CELL_PX, MAX_GRID_PX = 44, 620  # px, of a cell's side and of the whole grid
+MAX_CELL_PX, MAX_GRID_PX = 44, 612  # px, of a cell's side and of the whole grid
 LEGEND, ENTRY = 24, 0.8  # px of one line below the grid; lines that one entry of a legend takes
 TITLE = 22  # px, an axis title and the air around it
 

@@ -94,7 +94,9 @@ def test_a_run_of_ones_own_counts_and_the_replay_is_watched(visit):
     for _ in range(4):
         page.locator("#pg-replay-forward").click()
     done_in_bar(page, 3)
-    page.locator("#pg-lesson-bar").get_by_role("button", name=words("page.course_next", title=say("en", "course.teacher_forcing.title"))).click()
+    page.locator("#pg-lesson-bar").get_by_role(
+        "button", name=words("page.course_next", title=say("en", "course.teacher_forcing.title"))
+    ).click()
     has_address(page, tab="course", lesson="teacher_forcing")
 
 
