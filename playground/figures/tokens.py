@@ -27,12 +27,12 @@ class Name(str):
     __slots__ = ()
 
 
-class Step(str):
+class StepName(str):
     """One step of the decoder: the token it reads, from which its query is made, and the one that comes next. "<bos> → o"."""
 
     __slots__ = ("following", "read")
 
-    def __new__(cls, read: str, following: str) -> Step:
+    def __new__(cls, read: str, following: str) -> StepName:
         step = super().__new__(cls, f"{visible(read)} → {visible(following)}")
         step.read, step.following = read, following
         return step
@@ -41,15 +41,15 @@ class Step(str):
         return self.read, self.following
 
 
-def steps(fed: Sequence[str], following: Sequence[str]) -> list[Step]:
+def steps(fed: Sequence[str], following: Sequence[str]) -> list[StepName]:
     """What every row of a decoder is called, wherever one stands: the tokens that are fed, and after each of them the next one. Raises
     ValueError unless there are as many."""
-    return [Step(read, after) for read, after in zip(fed, following, strict=True)]
+    return [StepName(read, after) for read, after in zip(fed, following, strict=True)]
 
 
 def visible(token: str) -> str:
     """The token with everything shown that would not be seen: spaces, line breaks, control and invisible characters, nothing at all."""
-    if isinstance(token, Name | Step):
+    if isinstance(token, Name | StepName):
         return token
     joined = len(token) > 1  # joiners inside a word (Persian, emoji) belong to it; alone they would be nothing
     return "".join(_SHOWN.get(c) or (UNSEEN if _unseen(c) and not (joined and c in _JOINERS) else c) for c in token) or EMPTY
@@ -99,7 +99,7 @@ def shortened(token: str, longest: int = MAX_LABEL_CHARACTERS) -> str:
 
 
 def _shortened(text: str, longest: int) -> str:
-    if isinstance(text, Step):  # both tokens are cut alike, never so short that <bos> would be no word any more
+    if isinstance(text, StepName):  # both tokens are cut alike, never so short that <bos> would be no word any more
         each, arrow = max(longest // 2 + 1, SPECIAL), " → " if longest > NARROWEST else "→"
         return arrow.join(_shortened(visible(token), each) for token in (text.read, text.following))
     longest = 2 * longest if isinstance(text, Name) else longest

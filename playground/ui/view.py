@@ -9,7 +9,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.cursor import FIELDS, choices
-from playground.figures.tokens import Step
+from playground.figures.tokens import StepName
 from playground.figures.tokens import steps as decoder_steps
 from playground.queries.activations import SentenceActivations
 from playground.queries.reader import Piece, Reader, SentenceTrace
@@ -163,7 +163,7 @@ def texts(pieces: tuple[Piece, ...]) -> list[str]:
     return [piece.text for piece in pieces]
 
 
-def steps(found: SentenceTrace | SentenceActivations) -> list[Step]:
+def steps(found: SentenceTrace | SentenceActivations) -> list[StepName]:
     """What the decoder's rows are called: each token that is fed, and the one that comes after it."""
     return decoder_steps(texts(found.fed), texts(found.asked))
 

@@ -1,4 +1,4 @@
-"""The decoder's two lives on one sentence: fed the right answer, fed its own words, and fed its own words with one of them corrected."""
+"""One sentence with teacher forcing, free running, and free running with one token corrected."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def _fix(view: View) -> tuple[int, int] | None:
 
 
 def _suggestions(view: View) -> list[dict]:
-    """Sentences at which the two lives part, so that nobody has to look for one. Of a model that trains, none: each step has others."""
+    """Sentences at which teacher forcing and free running part, so that nobody has to look for one. Of a model that trains, none: each
+    step has others."""
     if view.run.working and view.step is None:
         return []
     sentences = view.examples()[:6] + view.reader.examples(view.run, "harder", 6)

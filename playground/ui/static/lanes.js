@@ -1,4 +1,4 @@
-// The lives of a decoder under one another: a column for each step, in every lane what was fed and what was said.
+// Decodings of one sentence under one another: a column for each step, in every lane what was fed and what came out.
 // @ts-check
 
 import { button, h } from "./dom.js";
