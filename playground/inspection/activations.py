@@ -115,29 +115,29 @@ class _Recording:
             x = add(f"{side}.positions", axes=f"{letter}D", values=positions.output, inputs=(x,), source=kind.forward)
         return x
 
-    def attention(self, at: str, layer: int, part: str, x: str, answers: str, norm: str) -> str:
-        """One attention sublayer: x asks, `answers` (x itself, or memory) answers."""
-        add, rows, columns = partial(self.add, part=part, layer=layer), self.letter(x), self.letter(answers)
+    def attention(self, at: str, layer: int, part: str, x: str, memory: str, norm: str) -> str:
+        """One attention sublayer: the queries are made of `x`, keys and values of `memory`, which is x itself in self-attention."""
+        add, rows, columns = partial(self.add, part=part, layer=layer), self.letter(x), self.letter(memory)
         module = self.model.get_submodule(at)
-        asks = self.norm(at, layer, part, x, norm, pre=True)
-        answers = asks if answers == x else answers
+        queries = self.norm(at, layer, part, x, norm, pre=True)
+        memory = queries if memory == x else memory
         turns = self.found.get(f"{at}.rotary")
         heads = []
-        for name, source, letter in (("q", asks, rows), ("k", answers, columns), ("v", answers, columns)):
+        for name, source, letter in (("q", queries, rows), ("k", memory, columns), ("v", memory, columns)):
             heads.append(module.split(self.given(f"{at}.W_{name}")))  # (1, H, L, K)
             add(f"{at}.{name}", axes=f"H{letter}K", values=heads[-1], inputs=(source,), source=MultiHeadAttention.forward)
         q, k, v = heads
-        asked, answered = f"{at}.q", f"{at}.k"
+        q_name, k_name = f"{at}.q", f"{at}.k"
         if turns:
             q, k = (turn.output for turn in turns)
-            asked = add(f"{asked}_turned", axes=f"H{rows}K", values=q, inputs=(asked,), source=RotaryPositions.forward)
-            answered = add(f"{answered}_turned", axes=f"H{columns}K", values=k, inputs=(answered,), source=RotaryPositions.forward)
+            q_name = add(f"{q_name}_turned", axes=f"H{rows}K", values=q, inputs=(q_name,), source=RotaryPositions.forward)
+            k_name = add(f"{k_name}_turned", axes=f"H{columns}K", values=k, inputs=(k_name,), source=RotaryPositions.forward)
 
         inside = partial(add, source=scaled_dot_product_attention)
         mask = self.found[at][0].inputs[3]  # (1, 1, 1 or T, S)
         seen = mask[0].expand(-1, q.shape[-2], -1)  # (1, T, S)
         scores = q @ k.transpose(-2, -1)
-        last = inside(f"{at}.scores", axes=f"H{rows}{columns}", values=scores, inputs=(asked, answered))
+        last = inside(f"{at}.scores", axes=f"H{rows}{columns}", values=scores, inputs=(q_name, k_name))
         if self.config.attention_scale:
             scores = scores / math.sqrt(q.shape[-1])
             last = inside(f"{at}.scaled", axes=f"H{rows}{columns}", values=scores, inputs=(last,))

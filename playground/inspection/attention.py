@@ -67,9 +67,9 @@ def aligned(rows: int, columns: int, alignment: Sequence[int | None], by: int = 
     return place
 
 
-def same_text(asks: Sequence[str], answers: Sequence[str]) -> np.ndarray:
+def same_text(rows: Sequence[str], columns: Sequence[str]) -> np.ndarray:
     """Every column whose token reads like the row's own."""
-    return np.array([[ask == answer for answer in answers] for ask in asks], dtype=bool).reshape(len(asks), len(answers))
+    return np.array([[row == column for column in columns] for row in rows], dtype=bool).reshape(len(rows), len(columns))
 
 
 # ---- measures ----
@@ -147,9 +147,9 @@ def facts(
 
     "figures.looks_<place>" takes {percent} (of rows) and {mass} (mean weight there, in percent), "figures.spreads" and "figures.unclear"
     take {effective} (2 to the entropy: as many tokens as if evenly weighted) of {tokens}. With the tokens of both sides, `rows` and
-    `columns`, an unclear head is told from others by its largest weight: "figures.unclear_but", {asks}, {answers}, {percent}; `names` are
-    what the rows are called where that is more than their token. All also take {layer} and {head}, which the caller knows. Rows of padding
-    should be left out before.
+    `columns`, an unclear head is told from others by its largest weight: "figures.unclear_but", {query_token}, {key_token}, {percent};
+    `names` are what the rows are called where that is more than their token. All also take {layer} and {head}, which the caller knows.
+    Rows of padding should be left out before.
     """
     w, allowed = np.asarray(weights, dtype=np.float64), _allowed(weights, mask)
     choices = allowed.sum(axis=1)
@@ -170,7 +170,8 @@ def facts(
     if even or rows is None or columns is None:
         return Fact("figures.spreads" if even else "figures.unclear", values)
     q, k = np.unravel_index(int(np.where(allowed & free[:, None], w, -1.0).argmax()), w.shape)
-    return Fact("figures.unclear_but", values | {"asks": (names or rows)[q], "answers": columns[k], "percent": percent(float(w[q, k]))})
+    tokens = {"query_token": (names or rows)[q], "key_token": columns[k]}
+    return Fact("figures.unclear_but", values | tokens | {"percent": percent(float(w[q, k]))})
 
 
 _WORDED_APART = ("first", "same_token")  # another sentence for each kind

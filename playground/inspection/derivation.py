@@ -133,8 +133,8 @@ def _turned(cell: _Cell, sheet: Sheet) -> str:
 
 
 def _scores(cell: _Cell, sheet: Sheet) -> str:
-    head, asks, answers = cell.index
-    return sheet.multiply(cell.row(head, asks), cell.row(head, answers, number=1))
+    head, query, key = cell.index
+    return sheet.multiply(cell.row(head, query), cell.row(head, key, number=1))
 
 
 def _scaled(cell: _Cell, sheet: Sheet) -> str:
@@ -151,17 +151,17 @@ def _masked(cell: _Cell, sheet: Sheet) -> str:
 
 
 def _weights(cell: _Cell, sheet: Sheet) -> str:
-    head, asks, answers = cell.index
-    columns = np.nonzero(cell.stage.mask[asks])[0].tolist()
-    if answers not in columns:  # listed too: its exponential is 0
-        columns.append(answers)
-    return sheet.softmax([cell.take((head, asks, column)) for column in columns], columns.index(answers))
+    head, query, key = cell.index
+    columns = np.nonzero(cell.stage.mask[query])[0].tolist()
+    if key not in columns:  # listed too: its exponential is 0
+        columns.append(key)
+    return sheet.softmax([cell.take((head, query, column)) for column in columns], columns.index(key))
 
 
 def _mixed(cell: _Cell, sheet: Sheet) -> str:
-    head, asks, column = cell.index
-    seen = np.nonzero(cell.inputs[0].mask[asks])[0].tolist()  # all others have weight 0
-    return sheet.multiply([cell.take((head, asks, i)) for i in seen], [cell.take((head, i, column), 1) for i in seen])
+    head, query, column = cell.index
+    seen = np.nonzero(cell.inputs[0].mask[query])[0].tolist()  # all others have weight 0
+    return sheet.multiply([cell.take((head, query, i)) for i in seen], [cell.take((head, i, column), 1) for i in seen])
 
 
 def _concat(cell: _Cell, sheet: Sheet) -> str:

@@ -21,7 +21,7 @@ def carriers(products: np.ndarray) -> int:
 def product_fact(query: np.ndarray, key: np.ndarray, scores: np.ndarray, allowed: np.ndarray, k: int) -> Fact:
     """What can be said of one score: query and key (K,), the `scores` (S,) of the query with every key as the softmax gets them, and where
     it may look (S,). "heads.product_caption" with {strong} of {dims} dimensions and the row's {low} and {high}, "heads.product_masked", or
-    "heads.product_alone" when it is the only one. All also take {asks} and {answers}, which the caller knows."""
+    "heads.product_alone" when it is the only one. All also take {query_token} and {key_token}, which the caller knows."""
     if not allowed[k]:
         return Fact("heads.product_masked", {})
     if allowed.sum() == 1:

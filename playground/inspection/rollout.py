@@ -54,7 +54,7 @@ def own(flow: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> Fact:
 
 
 def strongest(flow: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> Fact:
-    """The largest share there is: {asks} in {row} and {answers} in {column}, counted from 1, and {percent}."""
+    """The largest share there is: {query_token} in {row} and {key_token} in {column}, counted from 1, and {percent}."""
     q, k = np.unravel_index(int(np.argmax(flow)), flow.shape)
-    values = {"asks": rows[q], "row": int(q) + 1, "answers": columns[k], "column": int(k) + 1, "percent": percent(float(flow[q, k]))}
-    return Fact("heads.rollout_strongest", values)
+    tokens = {"query_token": rows[q], "row": int(q) + 1, "key_token": columns[k], "column": int(k) + 1}
+    return Fact("heads.rollout_strongest", tokens | {"percent": percent(float(flow[q, k]))})

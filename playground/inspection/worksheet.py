@@ -61,12 +61,12 @@ class WorksheetTask:
 
 @dataclass(frozen=True)
 class Worksheet:
-    """What `row`, counted from 0, of the asking tokens gets from the answering ones."""
+    """One row of attention by hand: the query of token number `row`, counted from 0, against all keys."""
 
     seed: int
     kind: str
-    asks: tuple[str, ...]
-    answers: tuple[str, ...]
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
     row: int
     given: tuple[WorksheetTable, ...]
     tasks: tuple[WorksheetTask, ...]
@@ -81,16 +81,16 @@ def worksheet(seed: int, kind: str = "encoder") -> Worksheet:
     row = 1 if kind == "decoder" else int(torch.randint(3, (), generator=generator))  # its second token sees two of three
     stages = record(model, src, [*tgt, EOS])
     source, fed = (tuple(TOKENS[id] for id in stages[f"{side}.ids"].values) for side in ("src", "tgt"))
-    asks, answers = {"encoder": (source, source), "decoder": (fed, fed), "cross": (fed, source)}[kind]
+    queries, keys = {"encoder": (source, source), "decoder": (fed, fed), "cross": (fed, source)}[kind]
     x = stages[stages[f"{at}.residual"].inputs[0]].values
     given = (
-        _table("X", asks, x),
-        _table("Q", asks, stages[f"{at}.q"].values[0]),
-        _table("K", answers, stages[f"{at}.k"].values[0]),
-        _table("V", answers, stages[f"{at}.v"].values[0]),
+        _table("X", queries, x),
+        _table("Q", queries, stages[f"{at}.q"].values[0]),
+        _table("K", keys, stages[f"{at}.k"].values[0]),
+        _table("V", keys, stages[f"{at}.v"].values[0]),
         _table("W_O", (), model.get_submodule(f"{at}.W_o").weight.detach().numpy().T),
     )
-    return Worksheet(seed, kind, asks, answers, row, given, tuple(_task(model, stages, f"{at}.{name}", row) for name in TASKS))
+    return Worksheet(seed, kind, queries, keys, row, given, tuple(_task(model, stages, f"{at}.{name}", row) for name in TASKS))
 
 
 def tiny(generator: torch.Generator) -> Transformer:

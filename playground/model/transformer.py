@@ -15,6 +15,8 @@ from playground.model.masks import padding_mask, segment_mask, target_mask
 from playground.model.parts import Dropout, Embedding, Linear
 from playground.model.positions import added_positions, packed_position_ids, position_ids
 
+EMBEDDING_STD = 0.02  # of embeddings and the output projection at the start
+
 
 class Output(NamedTuple):
     """logits (B, T, V) and the attention weights of every layer: encoder (B, H, S, S), decoder (B, H, T, T), cross (B, H, T, S)."""
@@ -142,7 +144,7 @@ def initialise(model: Transformer) -> None:
         elif "positions" in name:
             parameter.normal_(0, 0.5**0.5, generator=model.generator)
         elif "embedding" in name or "projection" in name:
-            parameter.normal_(0, 0.02, generator=model.generator)
+            parameter.normal_(0, EMBEDDING_STD, generator=model.generator)
         else:
             nn.init.xavier_uniform_(parameter, generator=model.generator)
             if name.endswith(("W_o.weight", "W_2.weight")):

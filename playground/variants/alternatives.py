@@ -11,7 +11,7 @@ from playground.config import ModelConfig
 from playground.model.attention import MASKED, scaled_dot_product_attention
 from playground.model.parts import Dropout
 from playground.model.positions import SinusoidalPositions
-from playground.model.transformer import Transformer
+from playground.model.transformer import EMBEDDING_STD, Transformer
 from playground.variants.variant import Variant, attention_count, attentions
 
 # --- how well a query fits a key ---
@@ -149,8 +149,6 @@ def concatenated(model: Transformer) -> None:
 
 # --- how large embeddings are at the start ---
 
-DRAWN = 0.02  # the standard deviation that `initialise` draws them with
-
 
 def root_embeddings(model: Transformer) -> None:
     """Embeddings begin with standard deviation 1 / sqrt(d_model), so that sqrt(d_model) times them it is 1."""
@@ -164,7 +162,7 @@ def unit_embeddings(model: Transformer) -> None:
 
 def _begin_with(model: Transformer, deviation: float) -> None:
     for table in {model.src_embedding.weight, model.tgt_embedding.weight}:  # one where it is shared
-        table.mul_(deviation / DRAWN)
+        table.mul_(deviation / EMBEDDING_STD)
 
 
 # --- how many parameters that makes ---

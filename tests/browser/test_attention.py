@@ -28,19 +28,19 @@ def test_point_click_and_choose(visit):
 
     names = re.compile(rf"query {OLLEH[q]}, key {HELLO[k]}.*attention weight {table[q][k]:.3f}")
     at = point_at(page, "attention", k, q, names)
-    expect(lit(page, "asks")).to_have_text([OLLEH[q]])
-    expect(lit(page, "answers")).to_have_text([HELLO[k]])
+    expect(lit(page, "query")).to_have_text([OLLEH[q]])
+    expect(lit(page, "key")).to_have_text([HELLO[k]])
 
     page.mouse.click(*at)
     has_address(page, q=str(q), k=str(k))
-    pinned = words("page.cell", asks=OLLEH[q], row=q + 1, answers=HELLO[k], column=k + 1, value="|").partition("|")[0]
+    pinned = words("page.cell", query_token=OLLEH[q], row=q + 1, key_token=HELLO[k], column=k + 1, value="|").partition("|")[0]
     expect(panel.locator(".pg-cell")).to_contain_text(pinned)
     drawn(panel)
     elsewhere = 0 if q else 4
     point_at(page, "attention", 0 if k else 4, elsewhere, f"query {OLLEH[elsewhere]}, key")
-    expect(lit(page, "asks")).to_have_text([OLLEH[elsewhere]])
+    expect(lit(page, "query")).to_have_text([OLLEH[elsewhere]])
     page.mouse.move(5, 5)
-    expect(lit(page, "asks")).to_have_text([OLLEH[q]])  # the pinned token is lit again when the pointer has gone
+    expect(lit(page, "query")).to_have_text([OLLEH[q]])  # the pinned token is lit again when the pointer has gone
 
     thumbnails = panel.locator(".pg-thumb")
     expect(thumbnails).to_have_count(2 * 4)

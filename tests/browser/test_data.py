@@ -41,13 +41,19 @@ def first_row(page: Page) -> Locator:
     return page.locator("#pg-reading tbody tr").first.locator("td")
 
 
-def test_upload_and_train(visit):
-    """A file is read, shown as understood and trained on."""
+def with_numbers(visit) -> tuple[Page, Locator]:
+    """The page with LINES uploaded, and what it understood."""
     page = visit(link(OWN))
     tab(page, "data")
     upload(page, "numbers.tsv", "\n".join(LINES).encode())
     reading = page.locator("#pg-reading")
     expect(reading).to_have_attribute("data-pairs", "100")
+    return page, reading
+
+
+def test_upload_and_train(visit):
+    """A file is read, shown as understood and trained on."""
+    page, reading = with_numbers(visit)
     expect(reading).to_contain_text("numbers.tsv")
     expect(reading.locator("li")).to_have_text(
         [
@@ -75,11 +81,7 @@ def test_upload_and_train(visit):
 @pytest.mark.slow
 def test_paste_and_train_the_other_way_round(visit):
     """Pasted lines take the place of a file that was chosen before."""
-    page = visit(link(OWN))
-    tab(page, "data")
-    upload(page, "numbers.tsv", "\n".join(LINES).encode())
-    reading = page.locator("#pg-reading")
-    expect(reading).to_have_attribute("data-pairs", "100")
+    page, reading = with_numbers(visit)
     clear(page)
     page.locator("#pg-paste textarea").fill("\n".join("\t".join(pair) for pair in PAIRS[:50]))
     page.locator("#pg-read").click()

@@ -29,24 +29,24 @@ def test_names_lines_and_products(visit):
     view.locator("[data-value=lines]").click()
     has_address(page, view="lines")
     drawing = panel.locator(".pg-strands")
-    expect(drawing.locator("text.asks")).to_have_text(OLLEH)
-    expect(drawing.locator("text.answers")).to_have_text(HELLO)
+    expect(drawing.locator("text.query")).to_have_text(OLLEH)
+    expect(drawing.locator("text.key")).to_have_text(HELLO)
     numbers = drawing.locator("text.number")
     expect(numbers).to_have_text([""] * 6)  # no row is chosen yet
-    drawing.locator(".hit[data-side=asks][data-at='3']").hover()
+    drawing.locator(".hit[data-side=query][data-at='3']").hover()
     expect(numbers).to_have_text([re.compile(r"^\d\.\d\d$")] * 6)
     assert sum(map(float, numbers.all_text_contents())) == pytest.approx(1, abs=0.04)
-    expect(drawing.locator("text.asks.on")).to_have_text([OLLEH[3]])
-    expect(panel.locator("[data-role=asks] .pg-chip.asks")).to_have_text([OLLEH[3]])
+    expect(drawing.locator("text.query.on")).to_have_text([OLLEH[3]])
+    expect(panel.locator("[data-role=query] .pg-chip.query")).to_have_text([OLLEH[3]])
     page.mouse.move(5, 5)
     expect(numbers).to_have_text([""] * 6)
-    drawing.locator(".hit[data-side=asks][data-at='3']").click()
+    drawing.locator(".hit[data-side=query][data-at='3']").click()
     has_address(page, q="3", k=None)
-    drawing.locator(".hit[data-side=answers][data-at='1']").click()
+    drawing.locator(".hit[data-side=key][data-at='1']").click()
     has_address(page, q="3", k="1")
-    expect(drawing.locator("text.answers.pinned")).to_have_text(["e"])
+    expect(drawing.locator("text.key.pinned")).to_have_text(["e"])
     expect(panel.locator(".pg-cell")).to_contain_text(
-        words("page.cell", asks=OLLEH[3], row=4, answers="e", column=2, value="|").partition("|")[0]
+        words("page.cell", query_token=OLLEH[3], row=4, key_token="e", column=2, value="|").partition("|")[0]
     )
     weight = panel.locator(".pg-cell").inner_text().rstrip(".").split()[-1]
 
@@ -57,7 +57,7 @@ def test_names_lines_and_products(visit):
     drawn(panel)
     plot = figure(page, "product")
     adds_up(page, plot, said)
-    panel.locator("[data-block='slider answers'] input").press("ArrowRight")
+    panel.locator("[data-block='slider key'] input").press("ArrowRight")
     has_address(page, q="3", k="2")
     expect(said).not_to_contain_text(weight)
     drawn(panel)

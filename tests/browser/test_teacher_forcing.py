@@ -33,7 +33,7 @@ def test_forced_free_and_one_correction(visit):
 
     panel.locator("thead button").nth(3).click()
     has_address(page, q="3")
-    expect(panel.locator("[data-block='figure lives-likely-free'] h3")).to_contain_text("step 4")
+    expect(panel.locator("[data-block='figure likely-free'] h3")).to_contain_text("step 4")
     lens = figure(page, "lens")
     expect(lens.locator(".annotation-text").first).to_be_visible()
     expect(panel.locator("[data-block='figure lens'] .pg-caption")).to_contain_text("layer")

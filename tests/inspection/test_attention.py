@@ -99,10 +99,10 @@ def test_half_of_the_weight_is_enough_where_the_place_is_known_before():
 
 
 def test_a_head_that_finds_the_same_token_wherever_it_stands():
-    asks, answers = ["b", "d", "a", "c", "<eos>"], ["a", "c", "d", "b", "<eos>"]
-    weights = attention.same_text(asks, answers).astype(float)
+    rows, columns = ["b", "d", "a", "c", "<eos>"], ["a", "c", "d", "b", "<eos>"]
+    weights = attention.same_text(rows, columns).astype(float)
     assert attention.facts(weights, "cross").key == "figures.unclear"
-    fact = attention.facts(weights, "cross", rows=asks, columns=answers)  # without the words, nothing could be said
+    fact = attention.facts(weights, "cross", rows=rows, columns=columns)  # without the words, nothing could be said
     assert fact == ("figures.looks_same_token_cross", {"percent": 100, "mass": 100})
 
 
@@ -133,7 +133,7 @@ def test_an_unclear_head_is_told_by_its_largest_weight():
     weights[2, [1, 0]] = [0.9, 0.1]
     key, values = attention.facts(weights, "cross", rows=list("uvwxyz"), columns=list("abcdef"))
     assert key == "figures.unclear_but"
-    assert (values["asks"], values["answers"], values["percent"]) == ("w", "b", 90)
+    assert (values["query_token"], values["key_token"], values["percent"]) == ("w", "b", 90)
 
 
 def test_a_slight_lean_is_no_look():

@@ -27,5 +27,5 @@ def test_what_is_said_of_a_pair():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_sentence_is_filled(language):
     for name in ("product_caption", "product_masked", "product_alone"):
-        values = {"strong": 3, "dims": 16, "low": "−1.00", "high": "2.00", "asks": "x", "answers": "y"}
+        values = {"strong": 3, "dims": 16, "low": "−1.00", "high": "2.00", "query_token": "x", "key_token": "y"}
         assert "{" not in say(language, f"heads.{name}", **values)

@@ -67,7 +67,7 @@ def test_without_attention_to_others_every_token_is_itself():
 def test_the_largest_share_is_named(language):
     flow = np.array([[0.2, 0.8], [0.9, 0.1]])
     key, values = rollout.strongest(flow, ["x", "y"], ["a", "b"])
-    assert values == {"asks": "y", "row": 2, "answers": "a", "column": 1, "percent": 90}
+    assert values == {"query_token": "y", "row": 2, "key_token": "a", "column": 1, "percent": 90}
     assert "y" in say(language, key, **values)
 
 
@@ -75,6 +75,6 @@ def test_the_largest_share_is_named(language):
 def test_what_stays_with_its_own_token_and_the_largest_share_from_another(language):
     flow = np.array([[0.9, 0.1, 0.0], [0.3, 0.7, 0.0], [0.2, 0.3, 0.5]])
     key, values = rollout.own(flow, ["x", "y", "z"], ["a", "b", "c"])
-    assert values == {"own": 70, "asks": "y", "row": 2, "answers": "a", "column": 1, "percent": 30}
+    assert values == {"own": 70, "query_token": "y", "row": 2, "key_token": "a", "column": 1, "percent": 30}
     assert "70" in say(language, key, **values)
     assert rollout.own(np.eye(1), ["x"], ["x"]) == rollout.strongest(np.eye(1), ["x"], ["x"])

@@ -92,7 +92,7 @@ def test_the_decoder_hides_the_future_and_the_others_hide_nothing():
         ]  # fmt: skip
     sheet = worksheet(1, "decoder")
     assert sheet.tasks[3].boxes[2].answer == "0"
-    assert (sheet.asks[0], worksheet(1, "cross").answers[-1]) == ("<bos>", "<eos>")
+    assert (sheet.queries[0], worksheet(1, "cross").keys[-1]) == ("<bos>", "<eos>")
 
 
 def test_everything_has_words():

@@ -12,7 +12,7 @@ const { cursor, move } = await import("../../playground/ui/static/store.js");
 const block = {
   kind: "lines", id: "lines", title: "Head 1", caption: "It attends.", part: "cross", rows: ["<bos>→a", "a→b"], columns: ["b", "a", "<eos>"],
   weights: [[0.9, 0.096, 0.004], [0.25, 0.75, 0]], mask: [[1, 1, 1], [1, 1, 0]], alignment: [0, null], row: null, column: null, width: 600,
-  colours: { hue: "#123456", guide: "#654321" }, words: { asks: "query", answers: "key", weight: "weight", right_place: "right" },
+  colours: { hue: "#123456", guide: "#654321" }, words: { query: "query", key: "key", weight: "weight", right_place: "right" },
 };
 const drawn = (more = {}) => {
   const element = document.createElement("div"), { rows, columns } = { ...block, ...more };
@@ -37,8 +37,8 @@ test("every weight that can be seen is a line, as thick and as strong as it is",
 test("a line ends where its query and its key stand", () => {
   const element = drawn(), [first] = element.querySelectorAll("line.strand");
   const label = (side, at) => element.querySelectorAll(`text.${side}`)[at].attributes;
-  assert.equal(first.attributes.y1, label("asks", 0).y);
-  assert.equal(first.attributes.y2, label("answers", 0).y);
+  assert.equal(first.attributes.y1, label("query", 0).y);
+  assert.equal(first.attributes.y2, label("key", 0).y);
   assert.ok(Number(first.attributes.x1) < Number(first.attributes.x2));
 });
 
@@ -50,11 +50,11 @@ test("only a right place that there is has a guide", () => {
 
 test("the query under the pointer stands out with its weights, and lets go again", () => {
   const element = drawn();
-  happen(hits(element, "asks")[1], "pointerover");
+  happen(hits(element, "query")[1], "pointerover");
   assert.deepEqual(strands(element).map(([, strength]) => strength), [0.03, 0.03, 0.3 + 0.7 * 0.25, 0.3 + 0.7 * 0.75]);
   assert.deepEqual(numbers(element), ["0.25", "0.75", "masked"]);
   const on = (side) => element.querySelectorAll(`text.${side}`).map((text) => text.classList.contains("on"));
-  assert.deepEqual([on("asks"), on("answers")], [[false, true], [true, true, false]]);
+  assert.deepEqual([on("query"), on("key")], [[false, true], [true, true, false]]);
   happen(element.querySelector("svg"), "pointerleave");
   assert.deepEqual(strands(element), strands(drawn()));
   assert.deepEqual(numbers(element), ["", "", ""]);
@@ -62,28 +62,28 @@ test("the query under the pointer stands out with its weights, and lets go again
 
 test("a key under the pointer lets its column stand out, unless a row is pinned", () => {
   const element = drawn(), pinned = drawn({ row: 0, column: 0 });
-  happen(hits(element, "answers")[1], "pointerover");
+  happen(hits(element, "key")[1], "pointerover");
   assert.deepEqual(strands(element).map(([, strength]) => strength), [0.03, 0.3 + 0.7 * 0.096, 0.03, 0.3 + 0.7 * 0.75]);
-  happen(hits(pinned, "answers")[1], "pointerover");
+  happen(hits(pinned, "key")[1], "pointerover");
   assert.deepEqual(strands(pinned).map(([, strength]) => strength), [0.3 + 0.7 * 0.9, 0.3 + 0.7 * 0.096, 0.03, 0.03]);
   assert.deepEqual(pinned.querySelectorAll("line.pinned").length, 1);
 });
 
 test("a click on a query pins its row, another lets go of it", () => {
   const element = drawn();
-  happen(hits(element, "asks")[1], "click");
+  happen(hits(element, "query")[1], "click");
   assert.deepEqual([cursor.q, cursor.k], ["1", ""]);
-  happen(hits(element, "asks")[1], "click");
+  happen(hits(element, "query")[1], "click");
   assert.deepEqual([cursor.q, cursor.k], ["", ""]);
 });
 
 test("a click on a key pins the cell of the pinned row, else of the row that attends to it most", () => {
   const element = drawn();
-  happen(hits(element, "answers")[1], "click");
+  happen(hits(element, "key")[1], "click");
   assert.deepEqual([cursor.q, cursor.k], ["1", "1"]);
-  happen(hits(drawn({ row: 0 }), "answers")[1], "click");
+  happen(hits(drawn({ row: 0 }), "key")[1], "click");
   assert.deepEqual([cursor.q, cursor.k], ["0", "1"]);
-  happen(hits(drawn({ row: 0 }), "answers")[1], "click");
+  happen(hits(drawn({ row: 0 }), "key")[1], "click");
   assert.deepEqual([cursor.q, cursor.k], ["0", ""]);
 });
 
@@ -96,7 +96,7 @@ test("a click beside all tokens does nothing", () => {
 test("of many tokens only as many are named as have room", () => {
   const many = Array.from({ length: 90 }, (_, at) => `token ${at}`), weights = many.map(() => many.map(() => 0.01));
   const element = drawn({ rows: many, columns: many, weights, mask: weights.map((row) => row.map(() => 1)), alignment: null });
-  const named = element.querySelectorAll("text.asks").filter(({ textContent }) => textContent);
+  const named = element.querySelectorAll("text.query").filter(({ textContent }) => textContent);
   assert.ok(named.length >= 30 && named.length <= 45, `${named.length} of 90`);
   assert.equal(element.querySelectorAll("rect.hit").length, 180); // pointing finds every one
 });

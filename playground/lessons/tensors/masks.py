@@ -93,14 +93,14 @@ def _steps(tgt_in: Tensor, lengths: Tensor, real: Tensor, both: Tensor, coming: 
 def _fills(fill: str, scores: Tensor, weights: dict[str, Tensor], hidden: Tensor, ours: Tensor) -> tuple[Grid, ...]:
     """What goes into the softmax, and what comes out: there nothing is hatched, the point is what a hidden cell gets."""
     sentence = _tokens(padded(TARGETS)[1])
-    asks = len(TARGETS[1]) - 1  # the last token
-    row = torch.stack([scores.softmax(dim=-1)[asks], *(weights[other][asks] for other in FILLS)])
+    query = len(TARGETS[1]) - 1  # the last token
+    row = torch.stack([scores.softmax(dim=-1)[query], *(weights[other][query] for other in FILLS)])
     nowhere = torch.stack([weights[INFINITE][-1], weights[LARGE][-1], ours[-1]])
-    unseen = hidden[asks]
+    unseen = hidden[query]
     said = {
-        "token": sentence[asks], "fill": fill.replace("-", "−", 1), "hidden_cells": int(hidden.sum()), "cells": hidden.numel(),
+        "token": sentence[query], "fill": fill.replace("-", "−", 1), "hidden_cells": int(hidden.sum()), "cells": hidden.numel(),
         "unmasked": row[0][unseen].sum().item(), "large": row[1][unseen].sum().item(), "typo": row[-1][unseen].sum().item(),
-        "hidden": weights[fill][asks][unseen].sum().item(), "empty": int(weights[fill].isnan().sum()),
+        "hidden": weights[fill][query][unseen].sum().item(), "empty": int(weights[fill].isnan().sum()),
         "nans": int(nowhere[0].isnan().sum()), "even": nowhere[1, 0].item(), "ours": nowhere[2].sum().item(),
     }  # fmt: skip
     return (

@@ -36,7 +36,7 @@ class Line(TypedDict):
 
 
 class TokenLine(Line, total=False):
-    role: Literal["asks", "answers"]  # where a line is only the one
+    role: Literal["query", "key"]  # where a line is only the one
 
 
 @kind

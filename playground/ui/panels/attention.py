@@ -70,8 +70,8 @@ def sides(view: View, part: str) -> list[dict]:
     keys, other = (tokens(look.fed), "fed") if part == "decoder" else (tokens(look.source), "src")
     named = [{**token, "text": name} for token, name in zip(queries, rows, strict=True)]
     return [
-        {"label": view.say(f"figures.rows_{part}"), "tokens": named, "side": side, "role": "asks"},
-        {"label": view.say(f"figures.columns_{part}"), "tokens": keys, "side": other, "role": "answers"},
+        {"label": view.say(f"figures.rows_{part}"), "tokens": named, "side": side, "role": "query"},
+        {"label": view.say(f"figures.columns_{part}"), "tokens": keys, "side": other, "role": "key"},
     ]
 
 
@@ -172,10 +172,10 @@ def cell(view: View, id: str, weights: np.ndarray, mask: np.ndarray, rows: list[
     if pinned:
         q, k = pinned
         value = view.say("page.cell_masked") if not mask[q, k] else views.weight(weights[q, k])
-        said = view.say("page.cell", asks=rows[q], row=q + 1, answers=columns[k], column=k + 1, value=value)
+        said = view.say("page.cell", query_token=rows[q], row=q + 1, key_token=columns[k], column=k + 1, value=value)
     elif row is not None:
         k = int(weights[row].argmax())
-        said = view.say("page.row", asks=rows[row], row=row + 1, answers=columns[k], value=f"{weights[row, k]:.3f}")
+        said = view.say("page.row", query_token=rows[row], row=row + 1, key_token=columns[k], value=f"{weights[row, k]:.3f}")
     else:
         return []
     return [blocks.text(f"{id}-cell", said, css="pg-cell")]

@@ -42,8 +42,8 @@ def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.nd
         width=view.room(LARGE),
         colours={"hue": theme.hue(view.part, view.dark), "guide": palette["second"]},
         words={
-            "asks": view.labels[f"rows_{view.part}"],
-            "answers": view.labels[f"columns_{view.part}"],
+            "query": view.labels[f"rows_{view.part}"],
+            "key": view.labels[f"columns_{view.part}"],
             "weight": view.labels["weight"],
             "right_place": view.labels["right_place"],
         },
@@ -65,7 +65,7 @@ def product(view: View, title: str, layer: int, head: int) -> list[dict]:
     score = stages[f"{at}.scores"].values[head, q]
     scaled = stages[f"{at}.scaled"].values[head, q] if f"{at}.scaled" in stages else None
     fact = product_fact(query, key, score if scaled is None else scaled, mask[q], k)
-    said = [view.say(fact.key, asks=rows[q], answers=columns[k], **fact.values)]
+    said = [view.say(fact.key, query_token=rows[q], key_token=columns[k], **fact.values)]
     said += [view.say("heads.product_turned")] * turned
     numbers = {"sum": signed(score[k], 4), "weight": weight(weights[q, k]) if mask[q, k] else view.say("page.cell_masked")}
     if scaled is None:
@@ -76,8 +76,8 @@ def product(view: View, title: str, layer: int, head: int) -> list[dict]:
     return [
         blocks.row(
             "pair",
-            blocks.slider("asks", "q", f"{view.say('heads.asks_slider')} “{rows[q]}”", q, len(rows) - 1, first=1),
-            blocks.slider("answers", "k", f"{view.say('heads.answers_slider')} “{columns[k]}”", k, len(columns) - 1, first=1),
+            blocks.slider("query", "q", f"{view.say('heads.query')} “{rows[q]}”", q, len(rows) - 1, first=1),
+            blocks.slider("key", "k", f"{view.say('heads.key')} “{columns[k]}”", k, len(columns) - 1, first=1),
             css="controls",
         ),
         blocks.figure("product", picture, " ".join([*said, view.step_note(found.step)]).strip(), title),

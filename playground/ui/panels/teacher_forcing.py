@@ -197,8 +197,8 @@ def _step(view: View, found: Comparison, at: int) -> dict:
         columns.append(
             blocks.column(
                 f"step-{name}",
-                blocks.figure(f"lives-likely-{name}", likeliest(view, life, at, len(lanes)), says, title),
-                blocks.figure(f"lives-looks-{name}", pointed, where),
+                blocks.figure(f"likely-{name}", likeliest(view, life, at, len(lanes)), says, title),
+                blocks.figure(f"looks-{name}", pointed, where),
             )
         )
     view.look = found.free

@@ -20,7 +20,7 @@ export interface TokenLine {
   label: string;
   tokens: Token[];
   side: string;
-  role?: "asks" | "answers";
+  role?: "query" | "key";
 }
 
 /** A value that can be chosen. `hue` colours its button. */

@@ -35,8 +35,8 @@ export function drawLines(element, block) {
 function layout(block) {
   const { rows, columns } = block.short;
   const most = Math.max(rows.length, columns.length), unit = Math.max(9, Math.min(26, TALL / most)), size = unit < 13 ? 10 : 13;
-  const width = Math.min(block.width, WIDE), { asks, answers } = block.words;
-  const stacked = extent([asks], 13) + extent([answers], 13) + 16 > width; // the names of both sides, one below the other
+  const width = Math.min(block.width, WIDE), { query, key } = block.words;
+  const stacked = extent([query], 13) + extent([key], 13) + 16 > width; // the names of both sides, one below the other
   const top = stacked ? 51 : 34, every = Math.ceil((size + 1) / unit); // not every label has room
   const left = Math.max(extent(rows, size), 40) + 10, right = width - Math.max(extent(columns, size), 40) - 62;
   return { rows, columns, unit, size, width, top, stacked, every, left, right, y: (at) => top + unit * (at + 0.5), bottom: top + unit * most + 12 };
@@ -57,13 +57,13 @@ function parts({ weights, mask, alignment }, { rows, columns, unit, size, width,
   const hit = (side, x, wide) => (_, at) =>
     svg("rect", { class: "hit", x, y: top + unit * at, width: Math.max(wide, 0), height: unit, "data-side": side, "data-at": at });
   return {
-    strands, guides, asks: rows.map(label("asks", left - 6)), answers: columns.map(label("answers", right + 6)), numbers: columns.map(number),
-    hits: [...rows.map(hit("asks", 0, left + 14)), ...columns.map(hit("answers", right - 14, width - right + 14))],
+    strands, guides, query: rows.map(label("query", left - 6)), key: columns.map(label("key", right + 6)), numbers: columns.map(number),
+    hits: [...rows.map(hit("query", 0, left + 14)), ...columns.map(hit("key", right - 14, width - right + 14))],
   };
 }
 
 /** Lets one row (or column) stand out, its weights in numbers; without one, every line is as strong as its weight. */
-function stand({ weights, mask, column: pinned }, { strands, guides, asks, answers, numbers }, every, row, column = null) {
+function stand({ weights, mask, column: pinned }, { strands, guides, query, key, numbers }, every, row, column = null) {
   const one = row !== null || column !== null;
   const mine = (q, k) => (row !== null ? q === row : k === column);
   for (const { q, k, weight, line } of strands) {
@@ -71,8 +71,8 @@ function stand({ weights, mask, column: pinned }, { strands, guides, asks, answe
     line.classList.toggle("pinned", one && q === row && k === pinned);
   }
   for (const { q, k, line } of guides) line.style.opacity = String(!one ? 0.8 : mine(q, k) ? 1 : 0);
-  asks.forEach((text, q) => text.classList.toggle("on", q === row || (column !== null && weights[q][column] >= 0.1)));
-  answers.forEach((text, k) => {
+  query.forEach((text, q) => text.classList.toggle("on", q === row || (column !== null && weights[q][column] >= 0.1)));
+  key.forEach((text, k) => {
     text.classList.toggle("on", k === column || (row !== null && weights[row][k] >= 0.1));
     text.classList.toggle("pinned", k === pinned);
   });
@@ -90,19 +90,19 @@ function legend({ words }, { width, bottom, stacked }, guided) {
   };
   const guide = svg("line", { class: "guide", x1: 0, x2: 26, y1: bottom + 28, y2: bottom + 28 });
   return [
-    note(0, 14, words.asks), note(width, stacked ? 31 : 14, words.answers, { "text-anchor": "end" }), ...[0.1, 0.5, 1].flatMap(sample),
+    note(0, 14, words.query), note(width, stacked ? 31 : 14, words.key, { "text-anchor": "end" }), ...[0.1, 0.5, 1].flatMap(sample),
     note(0, bottom + 12, words.weight), ...(guided ? [guide, note(31, bottom + 32, words.right_place)] : []),
   ];
 }
 
 /** @param {LinesBlock} block */
 function picture(block) {
-  const place = layout(block), drawn = parts(block, place), { strands, guides, asks, answers, numbers, hits } = drawn;
+  const place = layout(block), drawn = parts(block, place), { strands, guides, query, key, numbers, hits } = drawn;
   const { width, bottom } = place, guided = guides.length > 0, height = bottom + (guided ? 40 : 22);
   const colours = `--hue: ${block.colours.hue}; --guide: ${block.colours.guide}`;
   const about = { role: "img", "aria-label": `${block.title}. ${block.caption}`, style: colours };
   const drawing = svg("svg", { class: "pg-strands", viewBox: `0 0 ${width} ${height}`, width, height, ...about },
-    ...strands.map(({ line }) => line), ...guides.map(({ line }) => line), ...asks, ...answers, ...numbers, ...legend(block, place, guided), ...hits);
+    ...strands.map(({ line }) => line), ...guides.map(({ line }) => line), ...query, ...key, ...numbers, ...legend(block, place, guided), ...hits);
   const show = (row, column) => stand(block, drawn, place.every, row, column);
   drawing.addEventListener("pointerover", (event) => over(block, tokenOf(event), show));
   drawing.addEventListener("pointerleave", () => {
@@ -122,8 +122,8 @@ function tokenOf({ target }) {
 function over(block, here, show) {
   if (!here) return;
   const { side, n } = here;
-  point(side === "asks" ? { q: n, k: null, part: block.part } : { q: block.row, k: n, part: block.part });
-  if (side === "asks") show(n);
+  point(side === "query" ? { q: n, k: null, part: block.part } : { q: block.row, k: n, part: block.part });
+  if (side === "query") show(n);
   else if (block.row === null) show(null, n);
 }
 
@@ -131,7 +131,7 @@ function over(block, here, show) {
 function click(block, here) {
   if (!here) return;
   const { side, n } = here;
-  if (side === "asks") return void move(String(n) === cursor.q ? { q: "", k: "" } : { q: n, k: "" });
+  if (side === "query") return void move(String(n) === cursor.q ? { q: "", k: "" } : { q: n, k: "" });
   const strongest = block.weights.reduce((best, row, q, all) => (row[n] > all[best][n] ? q : best), 0);
   const row = block.row ?? strongest;
   move(String(n) === cursor.k && String(row) === cursor.q ? { k: "" } : { q: row, k: n });

@@ -129,17 +129,17 @@ export function point(cell) {
 /** Lights up the tokens of the cell under the pointer, or of the pinned one, also when they have just been written anew. */
 export function highlight() {
   const here = pointed ?? (cursor.q !== "" ? { q: cursor.q, k: cursor.k, part: cursor.part } : null);
-  for (const chip of document.querySelectorAll("[data-token]")) chip.classList.remove("asks", "answers");
+  for (const chip of document.querySelectorAll("[data-token]")) chip.classList.remove("query", "key");
   if (!here) return;
-  // a row alone may be chosen: then nothing answers
-  const [asks, answers] = here.sides ?? [here.part === "encoder" ? "src" : "tgt", here.part === "decoder" ? "fed" : "src"];
+  // a row alone may be chosen: then there is no key
+  const [query, key] = here.sides ?? [here.part === "encoder" ? "src" : "tgt", here.part === "decoder" ? "fed" : "src"];
   const light = (token, role) => {
     for (const chip of document.querySelectorAll(`[data-token="${token}"]`)) {
       if ((chip.closest("[data-role]")?.dataset.role ?? role) === role) chip.classList.add(role);
     }
   };
-  light(`${asks}-${here.q}`, "asks");
-  light(`${answers}-${here.k}`, "answers");
+  light(`${query}-${here.q}`, "query");
+  light(`${key}-${here.k}`, "key");
 }
 
 const table = (...rows) => h("table", { oncopy: copied }, ...rows);

@@ -59,7 +59,7 @@ def test_matrix_and_lines_hold_the_same_numbers_under_the_same_tokens(site, look
     shown = np.array(picture["data"][0]["z"], dtype=float)  # what is masked has no number
     assert np.array_equal(np.isnan(shown), future)
     np.testing.assert_allclose(shown[~future], weights[~future], atol=1e-4)
-    assert [lines["words"][name] for name in ("asks", "answers")] == [say("en", f"figures.{name}_{part}") for name in ("rows", "columns")]
+    assert [lines["words"][name] for name in ("query", "key")] == [say("en", f"figures.{name}_{part}") for name in ("rows", "columns")]
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -82,7 +82,7 @@ def test_the_products_add_up_to_the_score_and_the_score_to_the_weight(site, look
     assert scaled == pytest.approx(total / dims**0.5, abs=1e-4)
     assert weight == pytest.approx(getattr(look, part)[1, 2, 3, 2], abs=1e-4)
     rows, columns = AXES[part]
-    sliders = [block(panel, name) for name in ("asks", "answers")]
+    sliders = [block(panel, name) for name in ("query", "key")]
     assert [(slider["value"], slider["high"]) for slider in sliders] == [(3, 4), (2, 4)]
     assert f"“{rows[3]}”" in sliders[0]["label"]
     assert f"“{columns[2]}”" in sliders[1]["label"]
@@ -184,10 +184,10 @@ def test_a_broken_link_shows_the_first_view(site, value):
     assert block(panel, "attention")["figure"]["layout"]["meta"]["kind"] == "cross"
     assert "attention-cell" not in ids(panel)
     other = site.panel("attention", **ABBA, **asked | {"view": "product"})
-    assert 0 <= block(other, "asks")["value"] <= block(other, "asks")["high"]
+    assert 0 <= block(other, "query")["value"] <= block(other, "query")["high"]
 
 
 def test_the_pinned_pair_stays_inside_a_shorter_sentence(site):
     panel = site.panel("attention", run="reverse", text="a", view="product", q=7, k=7, layer=9, head=9)
-    assert [block(panel, name)["value"] for name in ("asks", "answers")] <= [1, 1]
+    assert [block(panel, name)["value"] for name in ("query", "key")] <= [1, 1]
     assert "layer 2, head 4" in block(panel, "product")["title"]

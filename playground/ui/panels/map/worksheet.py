@@ -35,7 +35,7 @@ class _Page:
     def html(self, stylesheet: str) -> str:
         sheet, title = self.sheet, self.say("key_title" if self.key else "number", seed=self.sheet.seed)
         name = "" if self.key else f"{self.say('name')} <span></span>"
-        about = self.say("about", token=sheet.asks[sheet.row], row=sheet.row + 1)
+        about = self.say("about", token=sheet.queries[sheet.row], row=sheet.row + 1)
         tasks = "".join(self.task(task) for task in sheet.tasks)
         return f"""<!doctype html>
 <html lang="{self.language}">
@@ -81,7 +81,7 @@ class _Page:
 
     def task(self, task: WorksheetTask) -> str:
         sheet = self.sheet
-        seen = [token for token, box in zip(sheet.answers, sheet.tasks[2].boxes, strict=True) if box.answer != "-1e30"]
+        seen = [token for token, box in zip(sheet.keys, sheet.tasks[2].boxes, strict=True) if box.answer != "-1e30"]
         told = self.say(task.name, row=sheet.row + 1, seen=", ".join(seen))
         said = _symbols(escape(say(self.language, task.key, **task.values)))
         boxes = [f'<div class="boxes">{"".join(map(self.box, row))}</div>' for row in (task.way, task.boxes) if row]
