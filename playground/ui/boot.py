@@ -32,6 +32,7 @@ def boot(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
         "knobs": CONTROLLED,
         "defaults": {name: default(name) for name in KNOBS},
         "live": list(LIVE_KNOBS),
+        "bounds": {name: bounds(name) for name in CONTROLLED if limits(name).low is not None},
         "labels": {name: label(name, chosen) for name in CONTROLLED},
         "choices": {name: {_address(choice): shown_value(name, choice, chosen) for choice in limits(name).choices} for name in CONTROLLED},
         "colours": {name: theme.colors(False)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")}
@@ -69,6 +70,12 @@ def run_card(runs: Runs, reader: Reader, run_id: str, token: str, chosen: str) -
         "precision": run.precision,
         "parent": run.parent,
     }
+
+
+def bounds(name: str) -> dict[str, float]:
+    """The numbers that a knob can be: from `low` to `high`, and the `step` between whole ones (0 where all numbers are possible)."""
+    knob = limits(name)
+    return {"low": knob.low, "high": knob.high, "step": knob.step if isinstance(default(name), int) else 0}
 
 
 def _address(value: Any) -> str:

@@ -22,6 +22,7 @@ from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.assets import asset_path
 from playground.ui.page import build
+from playground.ui.panels import PLACES
 from playground.ui.routes import routes
 from playground.words import LANGUAGES, browser_tags, say
 
@@ -111,9 +112,9 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
 def head() -> str:
     """The tags that load the page's own style and script, and before it what the script must know before it can ask for anything.
     Relative addresses: they hold behind a proxy and inside a Space's frame."""
-    known = orjson.dumps({"cursor": declared(), "languages": languages()}).decode().replace("<", r"\u003c")
+    known = orjson.dumps({"cursor": declared(), "languages": languages(), "places": PLACES}).decode().replace("<", r"\u003c")
     return (
-        f'<link rel="stylesheet" href="{asset_path("style.css")}">'
+        f'<link rel="stylesheet" href="{asset_path("style.css")}"><link rel="stylesheet" href="{asset_path("frame.css")}">'
         f'<script type="application/json" id="pg-known">{known}</script>'
         f'<script type="module" src="{asset_path("main.js")}"></script>'
         '<meta name="referrer" content="same-origin">'
@@ -123,7 +124,7 @@ def head() -> str:
 def languages() -> dict[str, dict[str, Any]]:
     """The page's languages by their codes: their own names, the tags of their text, and the tags by which browsers ask for them."""
     return {
-        code: {"name": say(code, "language.name"), "html": say(code, "language.html"), "browser": browser_tags(code)} for code in LANGUAGES
+        code: {"name": say(code, "language.name"), "brief": say(code, "language.brief"), "html": say(code, "language.html"), "browser": browser_tags(code)} for code in LANGUAGES
     }
 
 

@@ -36,6 +36,14 @@ export function h(tag, props = {}, ...children) {
   return element;
 }
 
+/** The element of this id, as soon as it is there. */
+export const ready = (id) => new Promise((resolve) => {
+  const there = () => document.getElementById(id);
+  if (there()) return resolve(there());
+  const watch = new MutationObserver(() => there() && (watch.disconnect(), resolve(there())));
+  watch.observe(document.documentElement, { childList: true, subtree: true });
+});
+
 /** @type {(element: Element) => any[]} the elements in another, whatever they are */
 export const childrenOf = (element) => [...element.children];
 

@@ -2,26 +2,21 @@
 // @ts-check
 
 import { FIELDS, change, cursor, languageTag, move, page, settle, subscribe } from "./store.js";
-import { notice, read } from "./dom.js";
+import { notice, read, ready } from "./dom.js";
 import { follow } from "./live.js";
 import { drawHeader, drawReplay, drawSentence, play, readCard, refreshSentence, turn } from "./top.js";
-import { drawRunButtons, fromTheTop, keepFolded, openTab, relabel } from "./actions.js";
+import { drawRunButtons, fromTheTop, relabel } from "./actions.js";
+import { openTab, openedBefore } from "./tabs.js";
 import { forget, refresh } from "./panels.js";
 import { openGlossary, openHelp } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
 import "./course.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
-export { arrived, asked, control, knobsChanged, meet, settings, tabOpened, train } from "./actions.js";
+export { arrived, asked, control, knobsChanged, meet, settings, train } from "./actions.js";
 export { readInputs, takeReading } from "./reading.js";
 
 const place = (id) => document.getElementById(id);
-const ready = (id) => new Promise((resolve) => {
-  if (place(id)) return resolve(place(id));
-  const watch = new MutationObserver(() => place(id) && (watch.disconnect(), resolve(place(id))));
-  watch.observe(document.documentElement, { childList: true, subtree: true });
-});
-
 async function startOver() {
   const boot = await read("boot", { ...Object.fromEntries(new URLSearchParams(location.search)), run: cursor.run });
   if (!boot) return;
@@ -62,8 +57,10 @@ async function readRuns() {
 }
 
 subscribe(FIELDS, async (changed) => {
-  if (changed.has("tab")) openTab();
-  else if (["lab", "lesson", "notes"].some((name) => changed.has(name))) fromTheTop();
+  if (changed.has("tab")) {
+    openTab();
+    scrollTo({ top: 0 });
+  } else if (["lab", "lesson", "notes"].some((name) => changed.has(name))) fromTheTop();
   if (changed.has("glossary") && cursor.glossary) openGlossary();
   if (changed.has("lang")) {
     relabel();
@@ -95,6 +92,8 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
-ready("pg-sidebar").then(keepFolded);
 ready("pg-reading").then(redrawReading);
+const tab = openedBefore();
+if (tab) move({ tab });
+openTab();
 startOver();

@@ -7,7 +7,8 @@ import { lastUpload } from "./storage.js";
 const known = JSON.parse(document.getElementById("pg-known").textContent);
 const { defaults, resets, former_names: formerNames, former_values: formerValues } = known.cursor; // see playground/cursor.py
 export const { personal, max_text: maxText } = known.cursor;
-export const FIRST_TAB = defaults.tab;
+/** The page's places: {place: its tabs}. */
+export const PLACES = known.places;
 
 /** The page's languages, English first: {code: {name, html, browser: the tags by which browsers ask for it}}. */
 export const LANGUAGES = known.languages;

@@ -10,20 +10,28 @@ import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 // ---- header -------------------------------------------------------------------------------------------------------------------
 
 export function drawHeader(host, runs) {
-  const title = h("div", { class: "pg-title" },
-    h("h1", {}, say("title")),
-    button({ class: "pg-quiet", id: "pg-invite", onclick: () => move({ tab: "course", lesson: "", notes: "" }) }, say("course_invite")),
-    h("p", {}, say("tagline")));
-  const status = ["pg-status", "pg-facts"].map((id) => h("span", { id, class: "pg-status" }));
-  const run = h("div", { class: "pg-run" }, h("label", { for: "pg-run" }, say("run")), choiceOfRuns(runs), status, h("span", { id: "pg-own-run" }));
   const others = Object.entries(LANGUAGES).filter(([code]) => code !== cursor.lang);
-  const language = ([code, { name, html }]) => button({ class: "pg-quiet", lang: html, onclick: () => move({ lang: code }) }, name);
-  const tools = h("div", { class: "pg-tools" },
-    h("span", { id: "pg-language" }, others.map(language)),
-    button({ id: "pg-share", onclick: () => openShare() }, icon("link"), say("share")),
-    button({ class: "pg-quiet", id: "pg-help", "aria-label": say("help"), onclick: openHelp }, "?"));
-  host.replaceChildren(title, run, tools);
+  const language = ([code, { name, html, brief }]) =>
+    button({ class: "pg-quiet", lang: html, title: name, "aria-label": name, onclick: () => move({ lang: code }) }, brief);
+  const about = h("details", { id: "pg-run-about" }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
+    h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" })));
+  host.replaceChildren(
+    h("h1", {}, say("title")),
+    h("div", { class: "pg-run" }, choiceOfRuns(runs), about, h("span", { id: "pg-status", class: "pg-status" })),
+    h("div", { class: "pg-tools" },
+      button({ id: "pg-share", class: "pg-quiet", "aria-label": say("share"), title: say("share"), onclick: () => openShare() }, icon("link")),
+      h("span", { id: "pg-language" }, others.map(language)),
+      button({ class: "pg-quiet", id: "pg-help", "aria-label": say("help"), title: say("help"), onclick: openHelp }, "?")));
   drawStatus();
+}
+
+/** What is open over the page closes when somebody acts elsewhere, or wants out. */
+for (const sign of ["pointerdown", "keydown"]) {
+  document.addEventListener(sign, (event) => {
+    const about = /** @type {HTMLDetailsElement | null} */ (document.getElementById("pg-run-about"));
+    const isOut = "key" in event ? event.key === "Escape" : !about?.contains(/** @type {Node} */ (event.target));
+    if (about?.open && isOut) about.open = false;
+  });
 }
 
 /** The visitor's runs, those that came with the app, and the one on screen if it is somebody else's. */
@@ -46,7 +54,7 @@ function drawStatus() {
   const right = last === undefined ? "–" : percent(last);
   const told = { step: count(run.step), steps: count(run.steps), left: duration(run.eta), place: run.place, percent: right };
   Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });
-  place.textContent = run.status ? say(`status_${run.status}`, told) : "";
+  place.textContent = place.title = run.status ? say(`status_${run.status}`, told) : "";
   drawFacts();
   drawNote();
 }
@@ -69,13 +77,13 @@ function drawFacts() {
 
 /** Why the run can't be changed by whoever looks, and what they can do; and what went wrong with it. */
 function drawNote() {
-  const note = document.getElementById("pg-run-note"), { card, live: run } = page;
-  if (!note) return;
+  const note = document.getElementById("pg-run-note"), alert = document.getElementById("pg-run-alert"), { card, live: run } = page;
+  if (!note || !alert) return;
   const gone = run.status === "gone", foreign = card && !card.mine;
-  const lines = [
-    run.message && (run.message[cursor.lang] ?? run.message.en), foreign && say(card.shipped ? "note_shipped" : "note_readonly"),
-    gone && say("note_gone"),
-  ].filter(Boolean);
+  const wrong = gone ? say("note_gone") : run.message ? run.message[cursor.lang] ?? run.message.en : "";
+  if (alert.textContent !== wrong) alert.textContent = wrong;
+  alert.hidden = !wrong;
+  const lines = [foreign && say(card.shipped ? "note_shipped" : "note_readonly")].filter(Boolean);
   const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => command("remake") }, say("make_mine"))] : [];
   const text = JSON.stringify([lines, acts.length, cursor.lang]);
   if (note.dataset.text === text) return; // its button stays where it is while somebody presses it
@@ -93,9 +101,7 @@ export function drawSentence(host) {
   const choose = (event) => event.target.value && move({ text: event.target.value });
   const examples = h("select", { id: "pg-examples", "aria-label": say("examples"), onchange: choose });
   host.replaceChildren(
-    h("div", { class: "pg-line" }, h("label", { for: "pg-sentence" }, say("sentence")), input, examples),
-    h("div", { id: "pg-result", class: "pg-result", "aria-live": "polite" }),
-    h("div", { id: "pg-run-note", class: "pg-run-note", hidden: true }),
+    h("div", { class: "pg-line" }, input, examples), h("div", { id: "pg-result", class: "pg-result", "aria-live": "polite", tabindex: "0" }),
   );
   fillSentence();
   drawNote();
