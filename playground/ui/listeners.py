@@ -86,8 +86,8 @@ def preset_values(name: str, now: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def link_values(runs: Runs, request: gr.Request, names: list[str], own: str) -> list:
-    """What a link asks for: the value of every knob, and own data. What had to be ignored is said by boot.py. `own` is what this browser tab
-    uploaded last."""
+    """What a link asks for: the value of every knob, and own data. What had to be ignored is said by boot.py. `own` is what this browser
+    tab uploaded last."""
     query = dict(request.query_params)
     flat = links.read(runs, query)[0].flat()
     return [*(flat[name] for name in names), {"own": own if uploading.found(runs, own) else flat["own"]}]

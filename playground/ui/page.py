@@ -13,8 +13,8 @@ from playground.ui.controls import CONTROLLED, GROUPS, control, preset_control
 from playground.ui.panels import PLACES
 from playground.words import ENGLISH, say
 
-# What is always there, in three lines: the run, the sentence, the replay. The page's script fills them in; the tabs of Gradio's stand in the
-# first and the third (see static/frame.css).
+# What is always there, in three lines: the run, the sentence, the replay. The page's script fills them in; Gradio's tabs stand in the first
+# and the third (see static/frame.css).
 FRAME = (
     '<div id="pg-frame"><header id="pg-head"></header><div class="pg-stage"><div id="pg-sentence-bar"></div></div>'
     '<div id="pg-replay-bar"></div></div><div id="pg-run-alert" role="alert" hidden></div><div id="pg-lesson-bar" hidden></div>'

@@ -122,9 +122,15 @@ def head() -> str:
 
 
 def languages() -> dict[str, dict[str, Any]]:
-    """The page's languages by their codes: their own names, the tags of their text, and the tags by which browsers ask for them."""
+    """The page's languages by their codes: their names, long and brief, the tags of their text and those by which browsers ask for them."""
     return {
-        code: {"name": say(code, "language.name"), "brief": say(code, "language.brief"), "html": say(code, "language.html"), "browser": browser_tags(code)} for code in LANGUAGES
+        code: {
+            "name": say(code, "language.name"),
+            "brief": say(code, "language.brief"),
+            "html": say(code, "language.html"),
+            "browser": browser_tags(code),
+        }
+        for code in LANGUAGES
     }
 
 

@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.browser.steps import address, drawn, eventually, figure, has_address, link, replay_of, tab, words
+from tests.browser.steps import address, drawn, eventually, figure, has_address, link, press_tab, replay_of, tab, words
 
 DRAWN = re.compile("[1-9]")
 
@@ -77,6 +77,6 @@ def test_a_long_exam_shows_how_far_it_is_and_stops_when_the_tab_is_left(visit):
     tab(page, "training")
     expect(later).to_have_attribute("data-asked", "")  # nobody asks any more
     page.unroute("**/panel/reach*")
-    page.locator("#pg-tabs").get_by_role("tab", name=words("page.tab_evaluation")).click()
+    press_tab(page, "evaluation")
     expect(later).to_have_attribute("aria-busy", "false")
     expect(page.locator("#pg-figure-reach")).to_have_attribute("data-points", DRAWN)

@@ -106,10 +106,11 @@ class Element extends Listening {
     this.parentElement = null;
   }
 
-  /** Of selectors only `tag`, `.class`, `#id` and `[data-name]`, together: "rect.hit". */
+  /** Of selectors only `tag`, `.class`, `#id`, `[data-name]` and `[name=value]`, together: "rect.hit". */
   matches(selector) {
-    return [...selector.matchAll(/([.#]?)([\w-]+)|\[data-([\w-]+)\]/g)].every(([, sign, name, data]) => {
+    return [...selector.matchAll(/\[data-([\w-]+)\]|\[([\w-]+)=([\w-]+)\]|([.#]?)([\w-]+)/g)].every(([, data, key, value, sign, name]) => {
       if (data) return camel(data) in this.dataset;
+      if (key) return this.attributes[key] === value;
       return sign === "." ? this.classList.contains(name) : sign === "#" ? this.attributes.id === name : this.tag === name;
     });
   }
@@ -146,6 +147,7 @@ export const KNOWN = {
     personal: ["guess"], max_text: 2000, former_names: {}, former_values: {},
   },
   languages: { en: { name: "English", html: "en", browser: ["en"] }, zh: { name: "中文", html: "zh-CN", browser: ["zh"] } },
+  places: { train: ["training", "data"], inside: ["map", "masks"], lessons: ["course", "labs"] },
 };
 
 /** An empty page at this address, in place of a browser's. Returns its document. */

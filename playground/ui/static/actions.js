@@ -73,10 +73,15 @@ let gradio = null; // what it can be asked for: relabel, settings
 export const meet = (asks) => void (gradio = asks);
 export const relabel = () => gradio?.relabel();
 
-/** Sets the controls, shows what was set, and points at Train. */
-export function setControls(values) {
+/** Sets the controls; those that are not named go back to their defaults. */
+export function setAll(values) {
   change({ wanted: values });
   gradio?.settings();
+}
+
+/** Sets the controls, shows what was set, and points at Train. */
+export function setControls(values) {
+  setAll(values);
   move({ tab: "training" });
   showKnobs(true);
   for (const name of Object.keys(values)) pointAt(name);

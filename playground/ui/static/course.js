@@ -39,9 +39,9 @@ export const upNext = () => (lessonUnderWay() && !isDone(progress().now) ? lesso
 
 // ---- seeing that something was done ------------------------------------------------------------------------------------------------
 
-/** Whether somebody can see all of an element: nothing is below the window, or behind the stage that sticks to its top. */
+/** Whether somebody can see all of an element: nothing is below the window, or behind the frame that sticks to its top. */
 function inSight(element) {
-  const { top, bottom, height } = element.getBoundingClientRect(), covered = document.querySelector(".pg-stage")?.getBoundingClientRect().bottom ?? 0;
+  const { top, bottom, height } = element.getBoundingClientRect(), covered = document.querySelector("#pg-frame")?.getBoundingClientRect().bottom ?? 0;
   return height > 0 && top > Math.max(covered, 0) - 1 && bottom < innerHeight + 1; // a part of a pixel doesn't count
 }
 

@@ -6,7 +6,7 @@ import { notice, read, ready } from "./dom.js";
 import { follow } from "./live.js";
 import { drawHeader, drawReplay, drawSentence, play, readCard, refreshSentence, turn } from "./top.js";
 import { drawRunButtons, fromTheTop, relabel } from "./actions.js";
-import { openTab, openedBefore } from "./tabs.js";
+import { openTab } from "./tabs.js";
 import { forget, refresh } from "./panels.js";
 import { openGlossary, openHelp } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
@@ -49,6 +49,7 @@ async function openRun() {
   await ready(`pg-panel-${cursor.tab}`); // a tab is made when it is first opened
   await Promise.all([refreshSentence(), refresh()]);
   if (cursor.run === id) document.body.dataset.playground = "ready";
+  document.body.dataset.shown = ""; // nothing is to be seen, or pressed, before its first picture is there
 }
 
 async function readRuns() {
@@ -93,7 +94,5 @@ document.addEventListener("keydown", (event) => {
 });
 
 ready("pg-reading").then(redrawReading);
-const tab = openedBefore();
-if (tab) move({ tab });
 openTab();
 startOver();

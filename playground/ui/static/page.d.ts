@@ -57,6 +57,7 @@ export interface Boot {
   knobs: string[]; // those that have a control
   defaults: Knobs;
   live: string[];
+  bounds: Record<string, { low: number; high: number; step: number }>; // of numbers; step 0 where all are possible
   labels: Record<string, string>;
   choices: Record<string, Record<string, string>>;
   colours: Record<string, string>;

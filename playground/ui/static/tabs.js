@@ -10,22 +10,15 @@ const isOpen = (button) => button.getAttribute("aria-selected") === "true";
 
 /** The tab that a button of Gradio's opens; that of a place opens the one that was open there last. */
 function tabOf(button) {
-  const [, kind, name] = /^pg-(tab|place)-(\w+)-button$/.exec(button?.id ?? "") ?? [];
+  const [, kind, name] = /^pg-(tab|place)-(\w+)-button$/.exec(button?.getAttribute("id") ?? "") ?? [];
   return kind === "place" ? last[name] ?? PLACES[name][0] : name;
 }
 
 // Before Gradio hears of it, so that the cursor is first. What Gradio opens by itself, early or late, is nobody's choice.
 document.addEventListener("click", (event) => {
-  const tab = event.isTrusted && tabOf(event.target.closest?.("#pg-places [role=tab]"));
+  const tab = event.isTrusted && tabOf(event.target.closest?.("[role=tab]"));
   if (tab) move({ tab });
 }, true);
-
-/** What somebody opened before this script was there: nobody else can have. */
-export function openedBefore() {
-  const open = (selector) => tabOf([...document.querySelectorAll(`${selector} [role=tab]`)].filter((tab) => tab.id).find(isOpen));
-  const place = open("#pg-places > .tab-wrapper");
-  return (place && open(`#pg-tabs-${placeOf(place)} > .tab-wrapper`)) || place;
-}
 
 /** Brings the tab of the cursor to the front, wherever Gradio is. A place is made when it is first opened, and its tabs with it. */
 export async function openTab() {
@@ -48,8 +41,8 @@ ready("pg-places").then((places) => new MutationObserver((changes) => {
 
 // Arrows go from tab to tab, as in any list of tabs.
 document.addEventListener("keydown", (event) => {
-  const here = /** @type {Element} */ (event.target).closest?.("#pg-places [role=tab]"), by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (!here || !by) return;
+  const here = /** @type {Element} */ (event.target).closest?.("[role=tab]"), by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!by || !tabOf(here)) return;
   const all = [...here.parentElement.querySelectorAll("[role=tab]")], next = all[(all.indexOf(here) + by + all.length) % all.length];
   event.preventDefault();
   next.focus();

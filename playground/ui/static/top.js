@@ -5,6 +5,7 @@ import { LANGUAGES, change, cursor, maxText, move, page, subscribe } from "./sto
 import { button, count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
 import { highlight, point } from "./picture.js";
 import { command } from "./actions.js";
+import { toggleKnobs } from "./knobs.js";
 import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 
 // ---- header -------------------------------------------------------------------------------------------------------------------
@@ -19,6 +20,7 @@ export function drawHeader(host, runs) {
     h("h1", {}, say("title")),
     h("div", { class: "pg-run" }, choiceOfRuns(runs), about, h("span", { id: "pg-status", class: "pg-status" })),
     h("div", { class: "pg-tools" },
+      button({ id: "pg-drawer", onclick: toggleKnobs }, say("knobs")),
       button({ id: "pg-share", class: "pg-quiet", "aria-label": say("share"), title: say("share"), onclick: () => openShare() }, icon("link")),
       h("span", { id: "pg-language" }, others.map(language)),
       button({ class: "pg-quiet", id: "pg-help", "aria-label": say("help"), title: say("help"), onclick: openHelp }, "?")));
