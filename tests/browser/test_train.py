@@ -106,7 +106,7 @@ def test_pause_step_resume_stop(visit):
 
     page.locator("#pg-step").click()
     expect(status).to_contain_text(f"paused at step {paused + 1:,} of {STEPS:,}")
-    expect(page.locator("#pg-pause")).to_contain_text("Resume")
+    expect(page.locator("#pg-pause")).to_have_attribute("aria-label", "Resume")
 
     page.locator("#pg-pause").click()
     has_status(page, "training")

@@ -21,7 +21,8 @@ export function nearest(name, value) {
 const knobOf = (element) => element.closest?.("#pg-knobs [id^='knob-']");
 
 document.addEventListener("focusout", ({ target }) => {
-  const input = /** @type {HTMLInputElement} */ (target), knob = input.type === "number" && knobOf(input), name = knob?.id.slice("knob-".length);
+  const input = /** @type {HTMLInputElement} */ (target), knob = input.type === "number" ? knobOf(input) : null;
+  const name = knob?.id.slice("knob-".length);
   if (!knob || !page.knobs || !page.boot.bounds[name]) return;
   const typed = input.value === "" ? null : Number(input.value), value = nearest(name, typed) ?? page.boot.defaults[name];
   if (value === typed) return;
