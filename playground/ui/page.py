@@ -17,7 +17,7 @@ from playground.words import ENGLISH, say
 # and the third (see static/frame.css).
 FRAME = (
     '<div id="pg-frame"><header id="pg-head"></header><div class="pg-stage"><div id="pg-sentence-bar"></div></div>'
-    '<div id="pg-replay-bar"></div></div><div id="pg-run-alert" role="alert" hidden></div><div id="pg-lesson-bar" hidden></div>'
+    '<div id="pg-replay-bar"></div><div id="pg-run-alert" role="alert" hidden></div></div>'
 )
 
 
@@ -57,6 +57,8 @@ def build(runs: Runs) -> gr.Blocks:
                 for place, names in PLACES.items():
                     with _tab(parts, f"place_{place}", f"pg-place-{place}"):
                         _place(parts, place, names)
+            with gr.Column(elem_id="pg-dock", scale=0, min_width=0):
+                gr.HTML('<aside id="pg-lesson-bar" hidden></aside>', apply_default_css=False)
         parts.knobs = {name: parts.knobs[name] for name in CONTROLLED}
         listeners.wire(demo, runs, parts)
     return demo

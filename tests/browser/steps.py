@@ -96,6 +96,11 @@ def tab(page: Page, name: str) -> Locator:
     return panel
 
 
+def about_the_run(page: Page) -> None:
+    """Opens what there is to know and to do about the run on the page."""
+    page.locator("#pg-run-about summary").click()
+
+
 def press_tab(page: Page, name: str) -> None:
     """Presses the place in which a tab is, and the tab."""
     place = next(place for place, names in PLACES.items() if name in names)

@@ -9,6 +9,7 @@ from tests.browser.conftest import ready
 from tests.browser.server import Server
 from tests.browser.steps import (
     ONE_SENTENCE,
+    about_the_run,
     address,
     drawn,
     drawn_from,
@@ -126,8 +127,10 @@ def test_shared_link(visit):
         expect(guest.locator(f"#pg-{name}")).to_be_disabled()
     for name in ("rename", "delete"):
         expect(guest.locator(f"#pg-{name}")).to_have_count(0)
+    about_the_run(owner)
     expect(owner.locator("#pg-rename")).to_be_visible()
 
+    about_the_run(guest)
     guest.locator("#pg-mine").click()
     copy = new_run(guest, run)
     has_status(guest, "done")

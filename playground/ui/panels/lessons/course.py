@@ -27,6 +27,7 @@ def declared(language: str) -> list[dict[str, Any]]:
         {
             "name": lesson.name,
             "title": lesson.say(language, "title"),
+            "look": lesson.say(language, "look").split("\n"),
             "steps": [{"name": step.name, "text": lesson.step(language, step.name), "when": step.when} for step in lesson.steps],
         }
         for lesson in LESSONS
@@ -82,7 +83,7 @@ def _lesson(view: View, lesson: Lesson) -> list[dict]:
         blocks.text("goal", lesson.say(view.language, "goal"), css="pg-about"),
         *_asked(view, lesson),
         blocks.steps("steps", lesson.name, view.say("course.do"), steps),
-        blocks.points("look", view.say("course.look"), lesson.say(view.language, "look").split("\n")),
+        blocks.points("look", view.say("page.course_look"), lesson.say(view.language, "look").split("\n")),
         blocks.text("literature", lesson.say(view.language, "literature"), css="pg-caption"),
         blocks.row("ways", *ways, css="controls"),
     ]
