@@ -22,17 +22,22 @@ WIDTH, LEAST_WIDTH, MOST_WIDTH = 720, 280, 1600  # px of a page that doesn't say
 NARROW = 700  # px: on less, columns stand one below the other (see static/style.css)
 LARGE = 0.52  # of the width: the wide column of a row "large-small"
 GAP = 20  # px that a column leaves free beside it
+HEIGHT, AROUND, LEAST_HEIGHT = 900, 380, 240  # px: of a window that doesn't say, what stands round a grid in it, the least of a grid
 
 
 class Screen:
-    """Who looks: in which language, on a dark page or a light one, how wide."""
+    """Who looks: in which language, on a dark page or a light one, how wide, in a window how high."""
 
     def __init__(self, parameters: Mapping[str, str]) -> None:
         self.parameters = parameters
         self.language = language(parameters)
         self.dark = parameters.get("dark") == "1"
-        width = parameters.get("width", "")
-        self.width = min(max(int(width), LEAST_WIDTH), MOST_WIDTH) if width.isascii() and width.isdigit() and len(width) < 10 else WIDTH
+        self.width = min(max(self._pixels("width", WIDTH), LEAST_WIDTH), MOST_WIDTH)
+        self.tallest = max(self._pixels("height", HEIGHT) - AROUND, LEAST_HEIGHT)  # of a grid that is to be seen whole
+
+    def _pixels(self, name: str, otherwise: int) -> int:
+        text = self.parameters.get(name, "")
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
 
     def say(self, key: str, **values: object) -> str:
         return say(self.language, key, **values)
@@ -44,9 +49,9 @@ class Screen:
         return int(self.width * share) if share < 1 else self.width // int(share) - gap
 
     def draw(self, figure: Callable[..., dict], *data: Any, share: float | None = None, gap: int = GAP, **options: Any) -> dict:
-        """The picture that `figure` makes of `data`, for this screen: as wide as its room (see `room`), dark or light, in the page's
-        language. An option that is given, such as a `width`, is taken as it is."""
-        screen = {"width": self.room(share, gap), "dark": self.dark, "labels": self.labels}
+        """The picture that `figure` makes of `data`, for this screen: as wide as its room (see `room`) and no higher than its window, dark
+        or light, in the page's language. An option that is given, such as a `width`, is taken as it is."""
+        screen = {"width": self.room(share, gap), "tallest": self.tallest, "dark": self.dark, "labels": self.labels}
         wanted = inspect.signature(figure).parameters
         return figure(*data, **{name: value for name, value in screen.items() if name in wanted} | options)
 

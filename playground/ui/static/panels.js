@@ -20,7 +20,8 @@ const hosts = () => [...document.querySelectorAll(".pg-panel")];
 const hostOf = (name) => hosts().find((host) => host.dataset.panel === name);
 
 function parameters(changes = {}) {
-  const query = { dark: isDark() ? "1" : "", width: String(Math.round((hostOf(cursor.tab)?.clientWidth || 700) / 20) * 20) };
+  const pixels = (length, unit) => String(Math.round(length / unit) * unit);
+  const query = { dark: isDark() ? "1" : "", width: pixels(hostOf(cursor.tab)?.clientWidth || 700, 20), height: pixels(innerHeight, 60) };
   for (const [name, value] of Object.entries({ ...cursor, text: sentenceText(), ...changes })) {
     if (!LEFT_OUT.has(name) && value !== "") query[name] = value;
   }
