@@ -128,10 +128,15 @@ class Run:
             return newest
         return newest if abs(newest[0] - step) < abs(kept[0] - step) else kept
 
+    def live_at(self, step: int) -> dict[str, Any]:
+        """The live knobs as they were in training step `step`; they may change between two steps."""
+        began = self.experiment.flat()
+        changed = {knob: value for after, knob, value in self.history.events if after < step}
+        return {knob: changed.get(knob, began[knob]) for knob in LIVE_KNOBS}
+
     def memory_at(self, step: int) -> str:
-        """How the decoder got the encoder's memory in training step `step` (the knob `memory`, which may change between two steps)."""
-        changes = [value for after, knob, value in self.history.events if knob == "memory_mode" and after < step]
-        return changes[-1] if changes else self.experiment.model.memory_mode
+        """How the decoder got the encoder's memory in training step `step`."""
+        return self.live_at(step)["memory_mode"]
 
     def hold(self, **parts: Any) -> None:
         """The worker only: these parts are now ahead of what is on the disk, so nothing may be let go."""
@@ -146,8 +151,13 @@ class Run:
                 self.parts.pop(name, None)
 
     @property
+    def first_step(self) -> int:
+        """The step it began at: a fork goes on from its parent's."""
+        return self.parent[1] if self.parent else 0
+
+    @property
     def steps(self) -> int:
-        """How many steps the run is to have."""
+        """The step at which the run is to end."""
         return self.experiment.training.steps
 
     @property

@@ -26,7 +26,7 @@ from playground.runs.disk.replay_file import Shape, pack_replay, shapes_of, unpa
 from playground.runs.history import History
 from playground.runs.replay import Replay
 from playground.runs.run import FINISHED, STATUSES, Run, Snapshot
-from playground.training.loop import Training
+from playground.training.loop import Live, Training
 from playground.variants import build, variant_of
 
 FORMAT = 1
@@ -48,20 +48,14 @@ _PAIRS: WeakValueDictionary[str, Pairs] = WeakValueDictionary()  # digest -> own
 
 def pack_run(run: Run, parameters: Mapping[str, torch.Tensor]) -> dict[str, bytes]:
     """Everything about a prepared run but its own data and the state of its training, as files."""
+    src, tgt = run.tokenizers
     return {
         "config.json": files.to_json(to_json(run.experiment)),
-        **pack_fork(run.tokenizers, parameters),
+        "src_tokenizer.json": src.to_bytes(),
+        "tgt_tokenizer.json": tgt.to_bytes(),
+        "weights.safetensors": files.to_safetensors(parameters),
         "history.json": files.to_json(run.history.to_json()),
         **pack_replay(run.replay),
-    }
-
-
-def pack_fork(tokenizers: tuple[Tokenizer, Tokenizer], parameters: Mapping[str, torch.Tensor]) -> dict[str, bytes]:
-    """What a fork starts from."""
-    return {
-        "src_tokenizer.json": tokenizers[0].to_bytes(),
-        "tgt_tokenizer.json": tokenizers[1].to_bytes(),
-        "weights.safetensors": files.to_safetensors(parameters),
     }
 
 
@@ -118,6 +112,10 @@ class Folder:
         if files.digest(data) != entry["sha256"]:
             raise Refusal("runs.not_a_run", what=name)
         return data
+
+    def files(self) -> dict[str, bytes]:
+        """All of them but run.json."""
+        return {name: self.read(name) for name in self.entries}
 
     def _run(self, id: str | None) -> Run:
         card = {"precision": "float32", "secret": False} | self.card  # which runs of before don't say
@@ -191,6 +189,7 @@ class Folder:
         weights = snapshot.parameters
         if not self.has("state.safetensors"):
             training.load_parameters(weights)  # a fork that has not begun
+            training.step, training.live = snapshot.step, Live(**self.run.live)
             return
         data = self.read("state.safetensors")
         found, note = files.header(data, "state.safetensors")
