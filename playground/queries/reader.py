@@ -77,7 +77,7 @@ class Reader:
 
     def can_read(self, run: Run, text: str) -> bool:
         """Whether the run knows every token of the text and has room for it; also of a run that isn't prepared yet."""
-        src, _ = run.tokenizers or self._runs.corpora.get(run.experiment, run.pairs).tokenizers
+        src = run.tokenizers[0] if run.tokenizers else self._runs.corpora.get(run.experiment, run.pairs).src_tokenizer
         ids = src.encode(normalise(text[: CHARACTERS + 1]))
         return 0 < len(ids) < MAX_POSITIONS and UNK not in ids
 

@@ -15,6 +15,7 @@ from playground.config import KNOBS, Experiment, Refusal, check
 from playground.lessons.controlled import ControlledExperiment, untouched
 from playground.lessons.labs import get
 from playground.runs.registry import Runs
+from playground.runs.run import Run
 from playground.ui.upload import uploading
 from playground.words import say
 
@@ -71,7 +72,12 @@ def train(runs: Runs, command: Command) -> dict:
     experiment = Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
     pairs, credit = uploading.pairs(runs, experiment)
     run = runs.create(experiment, command.token, pairs=pairs, credit=credit)
-    return {"run": run.id, "carry": cursor.CARRIED, "notice": say(command.language, "page.started", name=run.name)}
+    return _begun(run, say(command.language, "page.started", name=run.name))
+
+
+def _begun(run: Run, said: str) -> dict:
+    """A new run is shown where the visitor is; in the tab of training to whoever is where no run is shown."""
+    return {"run": run.id, "tab": cursor.FIELDS["tab"].default, "carry": cursor.CARRIED, "notice": said}
 
 
 def delete(runs: Runs, command: Command) -> dict:
@@ -105,7 +111,7 @@ def fork(runs: Runs, command: Command) -> dict:
     """A new run that goes on from the parameters kept nearest to a step."""
     at = command.values.get("step")
     run = runs.fork(command.run, check("steps", at) if at else 0, command.token)
-    return {"run": run.id, "carry": cursor.CARRIED, "notice": say(command.language, "page.forked", name=run.name, step=run.first_step)}
+    return _begun(run, say(command.language, "page.forked", name=run.name, step=run.first_step))
 
 
 def copy(runs: Runs, command: Command) -> dict:

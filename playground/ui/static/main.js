@@ -9,6 +9,7 @@ import { drawRunButtons, fromTheTop, keepFolded, openTab, relabel } from "./acti
 import { forget, refresh } from "./panels.js";
 import { openGlossary, openHelp } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
+import { hearTabs } from "./storage.js";
 import "./course.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
@@ -26,7 +27,7 @@ async function startOver() {
   const boot = await read("boot", { ...Object.fromEntries(new URLSearchParams(location.search)), run: cursor.run });
   if (!boot) return;
   if (boot.error) return notice(boot.error, "error");
-  settle(boot.ignored, boot.first);
+  settle(boot.ignored, boot.last || boot.first);
   change({ boot });
   if (boot.notice) notice(boot.notice, "error");
   document.documentElement.lang = languageTag();
@@ -45,7 +46,7 @@ async function openRun() {
   const card = await readCard();
   if (card?.error) {
     notice(card.error, "error");
-    if (cursor.run !== page.boot.first) return move({ run: page.boot.first });
+    if (cursor.run !== page.boot.first) return move({ run: page.boot.first }, { instead: true });
   }
   drawHeader(place("pg-head"), await readRuns());
   drawSentence(place("pg-sentence-bar"));
@@ -77,6 +78,8 @@ subscribe(["reply"], async () => {
   await readCard();
   drawHeader(place("pg-head"), await readRuns());
 });
+
+hearTabs(async () => page.card && drawHeader(place("pg-head"), await readRuns()));
 
 // The theme may change under us.
 new MutationObserver(() => (refresh(), refreshPreview())).observe(document.body, { attributes: true, attributeFilter: ["class"] });
