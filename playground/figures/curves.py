@@ -71,10 +71,12 @@ def _skeleton(height: int, share: bool, lines: Sequence[tuple], *, steps: int | 
 def _line(
     column: str, steps: str, color: str, dash: str, marker: str | None, *, share: bool, dark: bool, labels: Mapping[str, str] | None
 ) -> dict:
-    shade = theme.colors(dark)[color]
+    palette = theme.colors(dark)
+    shade = palette[color]
     line = {
         "type": "scatter", "mode": "lines+markers" if marker else "lines", "name": theme.word(labels, f"line_{column}"),
-        "x": [], "y": [], "meta": {"x": steps, "y": column, "past": theme.colors(dark)["line"]}, "line": {"color": shade, "width": 2 if marker else 1.3, "dash": dash},
+        "x": [], "y": [], "meta": {"x": steps, "y": column, "past": palette["line"]},
+        "line": {"color": shade, "width": 2 if marker else 1.3, "dash": dash},
         "hovertemplate": "%{y:.1%}" if share else "%{y:.4~g}", "connectgaps": False, "cliponaxis": not share,
     }  # fmt: skip
     return line | ({"marker": {"symbol": marker, "size": 6, "color": shade}} if marker else {})

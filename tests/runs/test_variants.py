@@ -1,7 +1,6 @@
 """A run of a model that was changed on purpose is a run like any other: repeated, resumed, kept, captured and forked."""
 
 import json
-from dataclasses import replace
 
 import pytest
 import torch

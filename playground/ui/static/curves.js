@@ -20,16 +20,18 @@ export function fillCurve(skeleton, run, step, parent = null) {
   return { data, layout: { ...skeleton.layout, shapes, datarevision: run.version, uirevision: run.id } }; // zoom stays as long as the run does
 }
 
-/** A trace from row `first` to before row `end`. */
-const cut = (trace, first, end) => ({ ...trace, x: trace.x.slice(first, end), y: trace.y.slice(first, end) });
-/** How many rows are the parent's. */
+/** How many rows of a trace are the parent's. */
 const early = (trace, parent) => trace.x.filter((step) => step <= parent.step).length;
 
 /** The parent's part of a curve, which stands behind. */
 function past(trace, parent) {
-  const color = trace.meta?.past, grey = { line: { ...trace.line, color }, ...(trace.marker ? { marker: { ...trace.marker, color } } : {}) };
-  return { ...cut(trace, 0, early(trace, parent)), ...grey, name: parent.name || trace.name, showlegend: false };
+  const color = trace.meta?.past, end = early(trace, parent), name = parent.name || trace.name;
+  const grey = { line: { ...trace.line, color }, ...(trace.marker ? { marker: { ...trace.marker, color } } : {}) };
+  return { ...trace, ...grey, x: trace.x.slice(0, end), y: trace.y.slice(0, end), name, showlegend: false };
 }
 
-/** The fork's own part, which begins where the other ends. */
-const own = (trace, parent) => cut(trace, Math.max(early(trace, parent) - 1, 0), undefined);
+/** The fork's own part. */
+function own(trace, parent) {
+  const first = early(trace, parent);
+  return { ...trace, x: trace.x.slice(first), y: trace.y.slice(first) };
+}

@@ -31,7 +31,7 @@ function open(title, ...content) {
 export const isOnlyHere = (address) => /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(new URL(address).hostname);
 
 export function openShare() {
-  const link = shareLink(), warning = isOnlyHere(link) && h("p", { class: "pg-warning", role: "alert" }, say("share_only_here"));
+  const link = shareLink(), warning = isOnlyHere(link) && h("p", { class: "pg-only-here", role: "alert" }, say("share_only_here"));
   const field = h("input", { id: "pg-link", type: "text", readonly: true, value: link, "aria-label": say("share_link") });
   const copy = async () => {
     field.select();
