@@ -73,11 +73,19 @@ class Reader:
 
     def probes(self, run: Run) -> list[tuple[str, str]]:
         """(source, target) of the replay's probes; of a run that has no replay yet, those that it will have."""
-        return list(run.replay.plan.probes) or [(item.src, item.tgt) for item in self._runs.corpora.get(run.experiment, run.pairs).probes]
+        if run.replay.plan.probes:
+            return list(run.replay.plan.probes)
+        try:
+            return [(item.src, item.tgt) for item in self._runs.corpora.get(run.experiment, run.pairs).probes]
+        except Refusal:  # it will fail, and say why
+            return []
 
     def can_read(self, run: Run, text: str) -> bool:
         """Whether the run knows every token of the text and has room for it; also of a run that isn't prepared yet."""
-        src = run.tokenizers[0] if run.tokenizers else self._runs.corpora.get(run.experiment, run.pairs).src_tokenizer
+        try:
+            src = run.tokenizers[0] if run.tokenizers else self._runs.corpora.get(run.experiment, run.pairs).src_tokenizer
+        except Refusal:
+            return False
         ids = src.encode(normalise(text[: CHARACTERS + 1]))
         return 0 < len(ids) < MAX_POSITIONS and UNK not in ids
 

@@ -48,8 +48,8 @@ def forked(source: Run, step: int | None, token: str) -> tuple[Run, dict[str, by
     left = source.steps - actual
     experiment = source.experiment if left > 0 else source.experiment.with_(steps=actual + source.steps - source.first_step)
     run = new_run(
-        experiment, token, data=source.pairs, credit=source.credit, secret=source.secret, parent=(source.id, actual), step=actual,
-        checkpoint_step=actual, live=source.live_at(actual),
+        experiment, token, data=source.pairs, credit=source.credit, secret=source.secret, parent=(source.id, actual), first_step=actual,
+        step=actual, checkpoint_step=actual, live=source.live_at(actual),
     )  # fmt: skip
     history, replay = source.history.until(actual), source.replay.until(actual, run.steps, parameters)
     run.parts |= {"history": history, "replay": replay, "tokenizers": source.tokenizers}

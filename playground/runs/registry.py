@@ -238,4 +238,3 @@ class Runs:
             self._workers.wait(run)
             gone = self._admission.leave(run, self._workers.busy)
         self.store.delete(run)
-

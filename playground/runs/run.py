@@ -50,6 +50,7 @@ class Run:
     created: float = field(default_factory=time.time)  # seconds since 1970, UTC
     secret: bool = False  # what was changed in its model on purpose is for its reader to find out; so it is in every copy
     parent: tuple[str, int] | None = None  # forked from (run id, step)
+    first_step: int = 0  # where it began: a fork at its parent's step, with the history and the replay up to there
     shipped: bool = False
     device: str = "cpu"
     threads: int = 1  # into how many parts a batch is cut: it changes the last bits, so it is part of the record
@@ -149,11 +150,6 @@ class Run:
         with self._loading:
             for name in self.loaders:
                 self.parts.pop(name, None)
-
-    @property
-    def first_step(self) -> int:
-        """The step it began at: a fork goes on from its parent's."""
-        return self.parent[1] if self.parent else 0
 
     @property
     def steps(self) -> int:

@@ -80,15 +80,17 @@ def run_card(runs: Runs, reader: Reader, run_id: str, token: str, parameters: Ma
 
 
 def parent(runs: Runs, run: Run, chosen: str) -> dict[str, Any] | None:
-    """The run that `run` goes on from, and the step; without a name once it is deleted."""
+    """The run that `run` goes on from, and the step; without a name once it is deleted. `until` is the last step of the history that is
+    the parent's: 0 in forks of before, which began to count anew."""
     if run.parent is None:
         return None
     id, step = run.parent
     try:
         source = runs.get(id)
+        name = title(source, chosen) if source.shipped else source.label or source.name
     except Refusal:
-        return {"run": id, "step": step, "name": ""}
-    return {"run": id, "step": step, "name": title(source, chosen) if source.shipped else source.label or source.name}
+        name = ""
+    return {"run": id, "step": step, "name": name, "until": run.first_step}
 
 
 def _address(value: Any) -> str:

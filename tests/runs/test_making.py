@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from playground.config import Refusal
@@ -239,3 +241,18 @@ def test_a_fork_is_read_back_before_it_has_begun(serve):
     assert again.resumable
     assert len(again.history.steps) >= at
     assert blocker.id != fork.id
+
+
+def test_a_fork_of_before_counted_anew(serve):
+    """Its run.json says nothing of a first step: its history is all its own."""
+    runs = serve()
+    source = done(runs.create(tiny(steps=20), ME))
+    source.parent = ("gone", 42)
+    runs.store.note(source)
+    file = runs.store.path(source) / "run.json"
+    card = json.loads(file.read_text())
+    del card["first_step"]
+    runs.close()
+    file.write_text(json.dumps(card))
+    again = serve().get(source.id)
+    assert (again.parent, again.first_step, len(again.history.steps)) == (("gone", 42), 0, 20)

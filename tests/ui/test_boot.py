@@ -69,11 +69,11 @@ def test_a_fork_says_where_it_comes_from_also_when_that_is_gone(site):
     fork = site.runs.get(site.act(OTHER, "fork", source.id, step=20)["run"])
     at = fork.first_step
     assert at > 0
-    assert card(site, fork)["parent"] == {"run": source.id, "step": at, "name": source.name}
+    assert card(site, fork)["parent"] == {"run": source.id, "step": at, "name": source.name, "until": at}
     site.runs.rename(source.id, ME, "my first")
     assert card(site, fork)["parent"]["name"] == "my first"
     site.runs.delete(source.id, ME)
-    assert card(site, fork)["parent"] == {"run": source.id, "step": at, "name": ""}
+    assert card(site, fork)["parent"] == {"run": source.id, "step": at, "name": "", "until": at}
     site.runs.delete(fork.id, OTHER)
     assert card(site, site.runs.get("reverse"))["parent"] is None
 

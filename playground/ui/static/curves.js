@@ -21,7 +21,7 @@ export function fillCurve(skeleton, run, step, parent = null) {
 }
 
 /** How many rows of a trace are the parent's. */
-const early = (trace, parent) => trace.x.filter((step) => step <= parent.step).length;
+const early = (trace, parent) => trace.x.filter((step) => step <= parent.until).length;
 
 /** The parent's part of a curve, which stands behind. */
 function past(trace, parent) {

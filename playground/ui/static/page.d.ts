@@ -40,10 +40,11 @@ export interface Card {
   unreadable: string[]; // of the cursor that was carried to it
 }
 
-/** The run that another goes on from, by its name ("" once it is deleted), and the step. */
+/** The run that another goes on from, by its name ("" once it is deleted), and the step; `until` there the history is the parent's. */
 export interface Parent {
   run: string;
   step: number;
+  until: number;
   name: string;
 }
 
