@@ -24,7 +24,7 @@ def test_scores_then_vectors(visit):
     expect(panel.locator("[data-block='text scores-caption']")).to_contain_text("of 500 held-out sentences")
     expect(panel.locator("[data-block='later reach']")).to_have_attribute("aria-busy", "false")
     expect(panel.locator(".pg-progress")).to_have_count(0)
-    expect(panel.locator("[data-block='figure reach'] .pg-caption")).to_contain_text("At the lengths of training (4 to 16 tokens, framed)")
+    expect(panel.locator("[data-block='figure reach'] .pg-caption")).to_contain_text("At lengths seen in training (4 to 16 tokens, framed)")
     figure(page, "reach")
     figure(page, "places")
 

@@ -175,7 +175,7 @@ def test_bad_link(visit):
     notices = page.locator(".pg-notice")
     expect(notices).to_have_count(1)
     for name, value in bad.items():
-        expect(notices).to_contain_text(words("runs.unknown") if name == "run" else f"“{name}” can't be “{value}”")
+        expect(notices).to_contain_text(words("runs.unknown") if name == "run" else f"“{name}” can’t be “{value}”")
     expect(source(page)).to_have_text([*good["text"]])
     expect(page.locator("#pg-sentence")).to_have_value(good["text"])
     expect(page.locator("#pg-tab-training-button")).to_have_attribute("aria-selected", "true")

@@ -78,7 +78,7 @@ def test_train_and_watch(visit):
     probes = page.locator(".pg-probes tr")
     expect(probes).to_have_count(1)
     expect(probes.locator(".pg-probe-output .pg-chip.right")).to_have_text(["i", "want", "a", "beer", "<eos>"])
-    expect(probes).to_contain_text("right")
+    expect(probes).to_contain_text("correct")
     expect(page.locator("#pg-figure-loss")).to_have_attribute("data-points", str(900 + 90))
 
     watched = page.evaluate("watched")
