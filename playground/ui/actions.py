@@ -72,7 +72,7 @@ def train(runs: Runs, command: Command) -> dict:
     experiment = Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
     pairs, credit = uploading.pairs(runs, experiment)
     run = runs.create(experiment, command.token, pairs=pairs, credit=credit)
-    return _begun(run, say(command.language, "page.started", name=run.name))
+    return _begun(run, say(command.language, "page.started", name=run.name)) | {"other": True}
 
 
 def _begun(run: Run, said: str) -> dict:

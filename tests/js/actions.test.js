@@ -64,7 +64,7 @@ const at = (fields) => move({ run: "", tab: "map", ...fields });
 
 test("a new run is shown where one is: with the sentence, the head and the pinned cell", () => {
   at({ run: "old", text: "playground", step: 4, layer: 1, head: 2, q: 3, k: 4 });
-  reply({ run: "new", carry: CARRY, tab: FIRST_TAB });
+  reply({ run: "new", carry: CARRY, tab: FIRST_TAB, other: true });
   const { run, tab, text, layer, head, q, k, step } = cursor;
   assert.deepEqual({ run, tab, text, layer, head, q, k, step }, {
     run: "new", tab: "map", text: "playground", layer: "1", head: "2", q: "3", k: "4", step: "",
@@ -83,6 +83,7 @@ test("a copy takes the step with it, and whoever is where no run is shown sees a
   at({ run: "old", text: "abc", step: 4 });
   reply({ run: "copy", carry: [...CARRY, "step"] });
   assert.deepEqual([cursor.step, cursor.text, cursor.tab], ["4", "abc", "map"]);
+  assert.equal(page.following, ""); // it reads what the other did: nothing is to be let go of
   at({ tab: "data" });
   reply({ run: "copy of it", carry: [...CARRY, "step"] });
   assert.equal(cursor.tab, "data");

@@ -131,6 +131,7 @@ def test_train_and_fork_take_sentence_and_head_with_them_but_not_the_step(site, 
         assert {"text", "layer", "head", "q", "k"} <= set(opened["carry"])
         assert "step" not in opened["carry"]
         assert opened["tab"] == "training"
+        assert opened.get("other", False) == (site.runs.get(opened["run"]).parent is None)  # a fork reads all that its parent does
         site.runs.delete(opened["run"], THEIRS)
 
 

@@ -80,11 +80,12 @@ export interface Boot {
 export type Knobs = Record<string, string | number | boolean>;
 
 /** What an answer to a command may say: which run to open, with which fields of the cursor, and in which tab if no run is shown in this
- * one; whether the one before is gone; or to look at this one again; the runs of an experiment. */
+ * one; whether it is another model, which may not know the sentence, and whether the one before is gone; or to look at this one again; the runs of an experiment. */
 export interface Reply {
   run?: string;
   carry?: string[];
   tab?: string;
+  other?: boolean;
   gone?: boolean;
   again?: boolean;
   lab?: string;

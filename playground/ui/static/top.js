@@ -51,7 +51,8 @@ function drawStatus() {
   drawNote();
 }
 
-/** What a run is, in one line: where it goes on from, what makes it different, and what it was trained on; and for its owner, a way to name or delete it. */
+/** What a run is, in one line: where it goes on from, what makes it different, and what it was trained on; for its owner, a way to name or
+ * delete it. */
 function drawFacts() {
   const facts = document.getElementById("pg-facts"), own = document.getElementById("pg-own-run"), { card, live: run } = page;
   if (!facts || !card) return;
