@@ -50,6 +50,14 @@ class Columns:
         stop = len(self) if stop is None else stop
         return {name: self.column(name, start, stop) for name in self.names}
 
+    def until(self, step: float) -> Columns:
+        """A copy of the rows up to this step."""
+        early, rows = Columns(self.names), self.rows()
+        for row in zip(*rows.values(), strict=True):
+            if row[0] <= step:
+                early.append(*row)
+        return early
+
     def frame(self) -> DataFrame:
         """All whole rows, for whoever wants to work with them: in pandas, or as a file."""
         from pandas import DataFrame  # here, since importing it takes a third of a second, and few ask
@@ -98,6 +106,14 @@ class History:
         if self.diagnostics is None or self.diagnostics.names != names:
             self.diagnostics = Columns(names)
         self.diagnostics.append(step, *(float(f"{number:.{DIGITS}g}") for number in numbers.values()))
+
+    def until(self, step: int) -> History:
+        """What was recorded up to this step, without what was changed after it and without probes."""
+        early = History()
+        early.steps, early.validations = self.steps.until(step), self.validations.until(step)
+        early.diagnostics = self.diagnostics and self.diagnostics.until(step)
+        early.events = [event for event in self.events if event[0] < step]
+        return early
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain lists; what is not finite becomes null, since JSON has no word for it."""

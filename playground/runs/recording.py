@@ -65,8 +65,10 @@ class Recording:
         """One training step for each next(), recorded; yields its number. Ends when the run is done; raises Diverged."""
         run, training = self.run, self.training
         started = self.clock()
-        if training.step == 0 and not run.replay.steps:
+        if training.step in run.replay.plan.steps and training.step not in run.replay.steps:  # where it begins
             self._picture(look=True)
+        elif not run.probes:
+            self.show()
         steps = training.steps()
         while not self._over() and training.step < run.steps:
             self._obey_live_knobs()
@@ -98,7 +100,7 @@ class Recording:
         """Whether the run has reached what it was to reach; says what, when that came before the last step."""
         run, config = self.run, self.run.experiment.training
         last = run.history.validations.last()
-        if config.stop_at and last and last["step"] == run.step and last["exact_match"] >= config.stop_at:
+        if config.stop_at and last and last["step"] == run.step > run.first_step and last["exact_match"] >= config.stop_at:
             run.message = Refusal("runs.reached", percent=f"{100 * last['exact_match']:.4g}", step=run.step)
             return True
         if config.minutes and run.seconds >= 60 * config.minutes:
@@ -192,7 +194,7 @@ def diagnostic_steps(run: Run, plan: ReplayPlan) -> frozenset[int]:
     validations, or of every so many where there are a great many."""
     every = run.experiment.training.eval_every
     every *= -(-run.steps // (every * DIAGNOSED_VALIDATIONS))
-    return frozenset({1, *spread(plan.steps, DIAGNOSED_FRAMES), *range(every, run.steps + 1, every)})
+    return frozenset({run.first_step + 1, *spread(plan.steps, DIAGNOSED_FRAMES), *range(every, run.steps + 1, every)})
 
 
 def copy_parameters(model: Transformer) -> dict[str, torch.Tensor]:

@@ -50,6 +50,7 @@ class Run:
     created: float = field(default_factory=time.time)  # seconds since 1970, UTC
     secret: bool = False  # what was changed in its model on purpose is for its reader to find out; so it is in every copy
     parent: tuple[str, int] | None = None  # forked from (run id, step)
+    first_step: int = 0  # where it began: a fork at its parent's step, with the history and the replay up to there
     shipped: bool = False
     device: str = "cpu"
     threads: int = 1  # into how many parts a batch is cut: it changes the last bits, so it is part of the record
@@ -128,10 +129,15 @@ class Run:
             return newest
         return newest if abs(newest[0] - step) < abs(kept[0] - step) else kept
 
+    def live_at(self, step: int) -> dict[str, Any]:
+        """The live knobs as they were in training step `step`; they may change between two steps."""
+        began = self.experiment.flat()
+        changed = {knob: value for after, knob, value in self.history.events if after < step}
+        return {knob: changed.get(knob, began[knob]) for knob in LIVE_KNOBS}
+
     def memory_at(self, step: int) -> str:
-        """How the decoder got the encoder's memory in training step `step` (the knob `memory`, which may change between two steps)."""
-        changes = [value for after, knob, value in self.history.events if knob == "memory_mode" and after < step]
-        return changes[-1] if changes else self.experiment.model.memory_mode
+        """How the decoder got the encoder's memory in training step `step`."""
+        return self.live_at(step)["memory_mode"]
 
     def hold(self, **parts: Any) -> None:
         """The worker only: these parts are now ahead of what is on the disk, so nothing may be let go."""
@@ -147,7 +153,7 @@ class Run:
 
     @property
     def steps(self) -> int:
-        """How many steps the run is to have."""
+        """The step at which the run is to end."""
         return self.experiment.training.steps
 
     @property

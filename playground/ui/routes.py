@@ -111,9 +111,9 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         return _file(f"{run.name}-steps.csv", csv_of(run.history.frame()))
 
     reads = {
-        "/boot": lambda request: boot(runs, request.query_params),
+        "/boot": lambda request: boot(runs, request.query_params, _token(request)),
         "/runs": lambda request: runs_list(runs, _token(request), language(request.query_params)),
-        "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), language(request.query_params)),
+        "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), request.query_params),
         "/panel/{name}": panel,
         "/export": export,
         "/history": history,

@@ -13,6 +13,8 @@ from playground.figures.tokens import StepName
 from playground.figures.tokens import steps as decoder_steps
 from playground.queries.activations import SentenceActivations
 from playground.queries.reader import Piece, Reader, SentenceTrace
+from playground.queries.references import references
+from playground.reading.text import normalise
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.words import ENGLISH, LANGUAGES, entries, say
@@ -152,10 +154,25 @@ class View(Screen):
 
 
 def examples(reader: Reader, run: Run) -> list[tuple[str, str]]:
-    """Held-out sentences to look at. The replay's probes come first, a long one before the others: of them every frame has a picture."""
-    probes = list(run.replay.plan.probes)
+    """Held-out sentences to look at. The replay's probes come first, a long one before the others: of them every frame has a picture. They
+    are the same from the moment a run is made, for everybody."""
+    probes = reader.probes(run)
     first = probes[-2:-1] + [pair for pair in probes if pair not in probes[-2:-1]]
     return first + [pair for pair in reader.examples(run, "heldout", EXAMPLES) if pair not in probes]
+
+
+def unreadable(reader: Reader, run: Run, place: Mapping[str, str]) -> list[str]:
+    """Which fields of a cursor that was carried to `run` it can't follow: a sentence with tokens that it doesn't know, a head that it
+    hasn't got, a reference that nobody knows."""
+    model, text, lost = run.experiment.model, FIELDS["text"].read(place.get("text", "")), []
+    if text and not reader.can_read(run, text):
+        lost.append("text")
+    elif text and place.get("target") == "reference" and not references(run, normalise(text)):
+        lost.append("target")
+    part = FIELDS["part"].read(place.get("part", ""), choices("part"))
+    layers = model.encoder_layers if part == "encoder" else model.decoder_layers
+    layer, head = (FIELDS[name].read(place.get(name, "")) for name in ("layer", "head"))
+    return [*lost, "layer", "head"] if (layer or 0) > layers or (head or 0) > model.n_heads else lost
 
 
 def language(parameters: Mapping[str, str]) -> str:

@@ -4,7 +4,7 @@
 import { cursor, move, page } from "./store.js";
 import { button, childrenOf, h, notice, read, routeUrl, same, say } from "./dom.js";
 import { asTable, draw } from "./picture.js";
-import { isActive } from "./live.js";
+import { isActive, parentOfRun } from "./live.js";
 import { chips } from "./top.js";
 import { fillCurve } from "./curves.js";
 import { fillNumbers, fillProbes } from "./learning.js";
@@ -67,7 +67,7 @@ export const KINDS = {
     };
     element.pgBlock = block;
     if (!plot.dataset.points) label(); // later the words change with the picture, so that no picture stands under another one's title
-    const figure = block.live ? fillCurve(block.figure, page.live, cursor.step) : block.figure;
+    const figure = block.live ? fillCurve(block.figure, page.live, cursor.step, parentOfRun()) : block.figure;
     if (!block.live) figure.layout.uirevision = `${cursor.run} ${cursor.text}`; // another sentence lets go of a zoom, nothing else does
     element.pgFigure = figure;
     element.pgSkeleton = block.live ? block.figure : null;

@@ -22,6 +22,9 @@ const is = (kind) => page.boot?.statuses[kind].includes(page.live.status) ?? fal
 export const isActive = () => is("working");
 export const isResumable = () => is("resumable");
 
+/** The run that the one on screen goes on from. */
+export const parentOfRun = () => (page.card?.id === page.live.id ? page.card.parent : null);
+
 let source = null;
 
 /** Listens to a run, if it isn't being listened to: of one that has ended nothing more came, until it was resumed. */

@@ -10,6 +10,7 @@ import { openTab } from "./tabs.js";
 import { forget, refresh } from "./panels.js";
 import { openGlossary, openHelp } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
+import { hearTabs } from "./storage.js";
 import "./course.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
@@ -21,7 +22,7 @@ async function startOver() {
   const boot = await read("boot", { ...Object.fromEntries(new URLSearchParams(location.search)), run: cursor.run });
   if (!boot) return;
   if (boot.error) return notice(boot.error, "error");
-  settle(boot.ignored, boot.first);
+  settle(boot.ignored, boot.last || boot.first);
   change({ boot });
   if (boot.notice) notice(boot.notice, "error");
   document.documentElement.lang = languageTag();
@@ -40,7 +41,7 @@ async function openRun() {
   const card = await readCard();
   if (card?.error) {
     notice(card.error, "error");
-    if (cursor.run !== page.boot.first) return move({ run: page.boot.first });
+    if (cursor.run !== page.boot.first) return move({ run: page.boot.first }, { instead: true });
   }
   drawHeader(place("pg-head"), await readRuns());
   drawSentence(place("pg-sentence-bar"));
@@ -75,6 +76,8 @@ subscribe(["reply"], async () => {
   await readCard();
   drawHeader(place("pg-head"), await readRuns());
 });
+
+hearTabs(async () => page.card && drawHeader(place("pg-head"), await readRuns()));
 
 // The theme may change under us.
 new MutationObserver(() => (refresh(), refreshPreview())).observe(document.body, { attributes: true, attributeFilter: ["class"] });

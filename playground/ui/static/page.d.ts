@@ -36,7 +36,16 @@ export interface Card {
   device: string;
   threads: number;
   precision: string;
-  parent: unknown;
+  parent: Parent | null;
+  unreadable: string[]; // of the cursor that was carried to it
+}
+
+/** The run that another goes on from, by its name ("" once it is deleted), and the step; `until` there the history is the parent's. */
+export interface Parent {
+  run: string;
+  step: number;
+  until: number;
+  name: string;
 }
 
 /** What the model made of the sentence on screen. */
@@ -62,6 +71,7 @@ export interface Boot {
   choices: Record<string, Record<string, string>>;
   colours: Record<string, string>;
   first: string; // the run to begin with
+  last: string; // the visitor's own last one, if there is one: they go on with it
   statuses: Record<"working" | "resumable" | "over", string[]>;
   ignored: string[]; // of the link
   notice: string;
@@ -70,10 +80,14 @@ export interface Boot {
 
 export type Knobs = Record<string, string | number | boolean>;
 
-/** What an answer to a command may say: which run to open in which tab, or to look at this one again; the runs of an experiment. */
+/** What an answer to a command may say: which run to open, with which fields of the cursor, and in which tab if no run is shown in this
+ * one; whether it is another model, which may not know the sentence, and whether the one before is gone; or to look at this one again; the runs of an experiment. */
 export interface Reply {
   run?: string;
+  carry?: string[];
   tab?: string;
+  other?: boolean;
+  gone?: boolean;
   again?: boolean;
   lab?: string;
   arms?: string[];
@@ -88,6 +102,7 @@ export interface Page {
   knobs: Knobs | null; // what the controls at the left hold; null until the link's settings are in them
   wanted: Knobs; // what they were last asked to hold; all others hold their defaults
   card: Card | null;
+  following: string; // the run that somebody is being taken to with what they look at; "" once it is known what of that it can read
   live: Run; // what the stream has said so far
   sentence: Sentence | null;
   panels: Record<string, any>; // tab -> what the server last said of it

@@ -1,11 +1,11 @@
 // One panel a tab: the server says in blocks what stands in it, and it is asked again when what it depends on changes.
 // @ts-check
 
-import { FIELDS, change, cursor, page, subscribe } from "./store.js";
+import { FIELDS, change, cursor, page, sentenceText, subscribe } from "./store.js";
 import { debounce, h, isDark, read, say } from "./dom.js";
 import { draw, highlight } from "./picture.js";
-import { isActive } from "./live.js";
-import { refreshSentence, sentenceText } from "./top.js";
+import { isActive, parentOfRun } from "./live.js";
+import { refreshSentence } from "./top.js";
 import { fillCurve } from "./curves.js";
 import { fillNumbers, fillProbes } from "./learning.js";
 import { refused, render } from "./kinds.js";
@@ -83,7 +83,7 @@ subscribe(["live"], () => {
   if (!page.live.status) return; // nothing is known yet: what stands there stays
   for (const element of document.querySelectorAll(".pg-figure")) {
     if (!element.pgSkeleton || !element.offsetParent) continue;
-    element.pgFigure = fillCurve(element.pgSkeleton, page.live, cursor.step);
+    element.pgFigure = fillCurve(element.pgSkeleton, page.live, cursor.step, parentOfRun());
     draw(element.querySelector(".pg-plot"), element.pgFigure, isActive()); // the end is drawn at once
     element.querySelector(".pg-plot").pgText = null;
   }

@@ -1,7 +1,7 @@
 // What is always there: the run and its state, the sentence and what becomes of it, and the replay.
 // @ts-check
 
-import { LANGUAGES, change, cursor, maxText, move, page, subscribe } from "./store.js";
+import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenceText, subscribe } from "./store.js";
 import { button, count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
 import { highlight, point } from "./picture.js";
 import { command } from "./actions.js";
@@ -61,12 +61,14 @@ function drawStatus() {
   drawNote();
 }
 
-/** What a run is, in one line: what makes it different, and what it was trained on; and for its owner, a way to name or delete it. */
+/** What a run is, in one line: where it goes on from, what makes it different, and what it was trained on; for its owner, a way to name or
+ * delete it. */
 function drawFacts() {
   const facts = document.getElementById("pg-facts"), own = document.getElementById("pg-own-run"), { card, live: run } = page;
   if (!facts || !card) return;
   const where = run.device ? say("trained_on", { device: run.device, threads: run.threads, precision: card.precision }) : "";
-  const text = [card.line, where].filter(Boolean).join(" · ");
+  const from = card.parent && say(card.parent.name ? "parent" : "parent_gone", { ...card.parent, step: count(card.parent.step) });
+  const text = [from, card.line, where].filter(Boolean).join(" · ");
   if (facts.textContent !== text) facts.textContent = text;
   const key = `${card.mine} ${card.id} ${card.label} ${cursor.lang}`;
   if (own.dataset.key === key) return; // its buttons stay where they are while somebody presses one
@@ -86,7 +88,7 @@ function drawNote() {
   if (alert.textContent !== wrong) alert.textContent = wrong;
   alert.hidden = !wrong;
   const lines = [foreign && say(card.shipped ? "note_shipped" : "note_readonly")].filter(Boolean);
-  const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => command("remake") }, say("make_mine"))] : [];
+  const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => command("copy") }, say("make_mine"))] : [];
   const text = JSON.stringify([lines, acts.length, cursor.lang]);
   if (note.dataset.text === text) return; // its button stays where it is while somebody presses it
   note.dataset.text = text;
@@ -117,8 +119,6 @@ function fillSentence() {
   examples.replaceChildren(h("option", { value: "" }, say("examples")), ...options);
   examples.value = card.examples.some(([source]) => source === cursor.text) ? cursor.text : "";
 }
-
-export const sentenceText = () => cursor.text || page.card?.examples[0]?.[0] || "";
 
 /** Tokens as chips. Wrong ones are underlined with a wave and marked ✗, so that colour is never the only sign. */
 export function chips(tokens, side) {
@@ -209,9 +209,16 @@ function fillReplay() {
 
 // ---- what makes them change -----------------------------------------------------------------------------------------------------
 
-/** Reads what is fixed about the run on screen. Resolves when the page knows it. */
+/** Reads what is fixed about the run on screen. Resolves when the page knows it, and has let go of what was carried there in vain. */
 export async function readCard() {
-  const answer = await read(`run/${encodeURIComponent(cursor.run)}`, {}, "card");
+  const run = cursor.run, isFollowing = page.following === run;
+  const there = isFollowing ? Object.fromEntries(["part", ...carried].map((name) => [name, cursor[name]])) : {};
+  const answer = await read(`run/${encodeURIComponent(run)}`, there, "card");
+  if (answer && isFollowing) {
+    change({ following: "" });
+    const lost = (answer.unreadable ?? []).filter((name) => cursor[name] === there[name]); // what somebody typed meanwhile stays
+    if (cursor.run === run) move(Object.fromEntries(lost.map((name) => [name, letGo("run")[name]])));
+  }
   if (answer) change({ card: answer.error ? null : answer });
   return answer;
 }
