@@ -155,7 +155,10 @@ def _serving_seconds() -> float | None:
 class _Mallinfo(ctypes.Structure):
     """struct mallinfo2 of glibc."""
 
-    _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+    ]
 
 
 def _malloc() -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""A visitor's hour: one run after the other through the page's own routes, each looked at, none deleted; what the process holds after it."""
+"""A visitor's hour: one run after the other through the page's own routes, all looked at, none deleted; what the process holds then."""
 
 from __future__ import annotations
 

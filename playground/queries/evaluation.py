@@ -135,6 +135,6 @@ def _scores(corpus: Corpus, items: Sequence[Item], outputs: Sequence[tuple[int, 
             mistakes.append(Mistake(item.src, pieces_from(tokenizer, ids), judged[nearest], reference))
     return Scores(
         **told, sentences=len(items), measured=measure(texts, references, tokenize), tokenize=tokenize,
-        length_ratio=sum(ratios) / len(ratios), unfinished=sum(ids[-1] != EOS for ids in outputs), most_references=max(map(len, references)), wrong=len(mistakes),
-        mistakes=tuple(mistakes[:MAX_MISTAKES]),
+        length_ratio=sum(ratios) / len(ratios), unfinished=sum(ids[-1] != EOS for ids in outputs),
+        most_references=max(map(len, references)), wrong=len(mistakes), mistakes=tuple(mistakes[:MAX_MISTAKES]),
     )  # fmt: skip

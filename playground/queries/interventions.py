@@ -124,7 +124,7 @@ def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> 
             without |= {head: one.validation for head, one in zip(silent, tallies, strict=True)}
         else:
             whole = Evaluated(actual, tallies[0].validation, len(corpus.heldout))
-        if worked and time.monotonic() > end:
+        if silent and worked and time.monotonic() > end:
             break
     if whole and whole.whole:
         whole = recorded(run, whole.step) or whole

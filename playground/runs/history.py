@@ -89,8 +89,8 @@ class History:
         return self.steps.frame()
 
     def validation_frame(self) -> DataFrame:
-        """The validations, a row each: step, loss, token_accuracy, exact_match, pairs (how many held-out sentences were asked), all_pairs (how many
-        there are)."""
+        """The validations, a row each: step, loss, token_accuracy, exact_match, pairs (how many held-out sentences were asked) and
+        all_pairs (how many there are)."""
         return self.validations.frame()
 
     def add_diagnostics(self, step: int, numbers: Mapping[str, float]) -> None:

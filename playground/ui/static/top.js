@@ -5,6 +5,7 @@ import { LANGUAGES, change, cursor, maxText, move, page, subscribe } from "./sto
 import { button, count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
 import { highlight, point } from "./picture.js";
 import { command } from "./actions.js";
+import { measured } from "./learning.js";
 import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 
 // ---- header -------------------------------------------------------------------------------------------------------------------
@@ -42,8 +43,7 @@ function choiceOfRuns({ mine, shipped }) {
 function drawStatus() {
   const place = document.getElementById("pg-status"), run = page.live;
   if (!place) return;
-  const last = (run.validations.exact_match ?? []).at(-1);
-  const right = last === undefined ? "–" : percent(last);
+  const right = measured(run, "exact_match", percent);
   const told = { step: count(run.step), steps: count(run.steps), left: duration(run.eta), place: run.place, percent: right };
   Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });
   place.textContent = run.status ? say(`status_${run.status}`, told) : "";
