@@ -122,10 +122,11 @@ class Control:
         reader, corpora = self._reader, self._runs.corpora
         return {
             "resident": resident,
+            "peak": _peak(),
             **_malloc(),
             "answers": reader._known.bytes,
             "models": reader._models._built.bytes,
-            "updates": sum(len(update) for update, _ in self._runs.updates._made._kept.values()),
+            "updates": self._runs.updates._made.bytes,
             "corpora": size_of(list(corpora._made["corpus"]._kept.values())),
             "loaded": sum(size_of([run.parts]) for run in loaded),
             "count_loaded": len(loaded),
@@ -157,8 +158,13 @@ class _Mallinfo(ctypes.Structure):
 
     _fields_ = [
         (name, ctypes.c_size_t)
-        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+        for name in ["arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"]
     ]
+
+
+def _peak() -> int:
+    """The most bytes that this process ever held."""
+    return next(int(line.split()[1]) * 1024 for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:"))
 
 
 def _malloc() -> dict[str, int]:

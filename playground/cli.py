@@ -87,7 +87,7 @@ def _tell(run: Any, seen: int, started: float, as_json: bool) -> int:
         found |= {name: int(found[name]) for name in COUNTS} | {"seconds": round(time.perf_counter() - started, 3)}
         found["train_loss"] = steps.last()["loss"] if len(steps) else None
         line = "step {step:>6}   {seconds:7.1f} s   loss {loss:.4f}   token accuracy {token_accuracy:.1%}   exact match {exact_match:.1%}"
-        line += "" if found["pairs"] == found["all_pairs"] else " (of {pairs} of {all_pairs} sentences)"
+        line += "" if found["pairs"] == found["all_pairs"] else " of {pairs} of {all_pairs} sentences"
         print(json.dumps(found) if as_json else line.format(**found), flush=True)
     return len(table)
 

@@ -14,13 +14,14 @@ from benchmarks.crowd import UPDATE, open_stream
 from benchmarks.server import PATIENCE, ROUTES, TOKEN, Client, Server
 from benchmarks.suite import Missing, note
 from benchmarks.tables import markdown
+from playground.runs.housekeeping import TIDY_SECONDS
 
 PANELS = ("sentence", "training", "attention", "map", "evaluation", "embeddings")
-LATER = ("reach", "score", "importance")  # parts of tabs that come after the rest
+LATER = ("reach", "score")  # parts of tabs that come after the rest
 # What the visitor changes from run to run; every other knob stays at its default.
 CHANGES = ({}, {"task": "german_english"}, {"d_model": 128}, {"n_heads": 2, "task": "sort"}, {"encoder_layers": 3, "d_model": 96})
 LOOKS = 3  # steps of each run that are looked at, and now
-REST = 2.0  # seconds until what just happened is over
+REST = TIDY_SECONDS + 1  # until what just happened is over, and what it left is tidied up
 MB = 2**20
 
 

@@ -27,8 +27,8 @@ from playground.runs.run import Run
 from playground.training.metrics import Tally, Validation, build_eval_set, tally
 
 MIN_SENTENCES = 10  # held-out sentences that are asked
-ALL_HEADS_S = 20.0  # of one core that is not busy, that all heads together may take, about
-AT_ONCE = 5  # times as many operations a second as token by token, where all tokens of a sentence are known
+ALL_HEADS_S = 10.0  # of one core that is not busy, that all heads together may take, about
+AT_ONCE = 3  # times as many operations a second as token by token, where all tokens of a sentence are known
 TOP_TOKENS = 5
 
 
@@ -109,13 +109,14 @@ def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> 
         raise Refusal("interventions.while_training")
     corpus, every = corpora.get(run.experiment, run.pairs), heads(run.experiment.model)
     items, end, worked = _asked(run, corpus, len(every)), time.monotonic() + BUDGET_S, []
-    whole, without = None, {}
+    known = recorded(run, run.parameters_at(step)[0]) if len(items) == len(corpus.heldout) else None
+    whole, without, layers = known, {}, [tuple(layer) for _, layer in groupby(every, key=lambda head: head[:2])]
 
     def work(model: Transformer, part: Sequence[Item], silent: tuple[HeadId, ...]) -> list[Tally]:
         worked.append(silent)
         return _each(model, corpus, part, silent)
 
-    for silent in ((), *(tuple(layer) for _, layer in groupby(every, key=lambda head: head[:2]))):
+    for silent in layers if known else ((), *layers):
         actual, found = in_slices(reader, run, step, ("importance", silent), items, partial(work, silent=silent))
         tallies = [total(tallies) for tallies in zip(*found, strict=True)]
         if tallies[0].pairs < len(items):
@@ -126,8 +127,6 @@ def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> 
             whole = Evaluated(actual, tallies[0].validation, len(corpus.heldout))
         if silent and worked and time.monotonic() > end:
             break
-    if whole and whole.whole:
-        whole = recorded(run, whole.step) or whole
     return Importance(whole, without, len(every))
 
 

@@ -117,15 +117,13 @@ def test_each_head_is_worth_what_is_lost_without_it(reader, run):
 def test_heads_are_measured_layer_by_layer_as_long_as_somebody_asks(reader, run, monkeypatch):
     monkeypatch.setattr(interventions, "BUDGET_S", -1)  # every moment is over at once
     every, asked = heads(run.experiment.model), []
-    monkeypatch.setattr(
-        interventions, "_each", lambda *given, each=interventions._each: asked.append(given[-1]) or each(*given)
-    )
+    monkeypatch.setattr(interventions, "_each", lambda *given, each=interventions._each: asked.append(given[-1]) or each(*given))
     first = interventions.importance(reader, CORPORA, run, None)
     assert tuple(first.without) == every[:2]
     assert first.heads == len(every) == 6
-    assert asked == [(), every[:2]]
+    assert asked == [every[:2]], "of the whole model everything is known from its training"
     assert tuple(worth(reader, run).without) == every
-    assert asked == [(), every[:2], every[2:4], every[4:]], "what is known is not measured again"
+    assert asked == [every[:2], every[2:4], every[4:]], "what is known is not measured again"
 
 
 def test_heads_are_not_measured_while_parameters_change(reader, run, monkeypatch):

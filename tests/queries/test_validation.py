@@ -92,4 +92,3 @@ def test_before_and_after_a_change_are_the_trainers_own(reader, run, memory):
     assert after.whole
     without = evaluate_change(reader, CORPORA, run, None, Change(edit=change.edit))
     assert without == (before, before)
-
