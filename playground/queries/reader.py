@@ -25,7 +25,7 @@ from playground.runs.tokens import tokens_correct
 
 __all__ = ["Likely", "Piece", "Reader", "SentenceTrace"]
 
-REMEMBERED, REMEMBERED_BYTES = 512, 200_000_000  # looks and translations
+REMEMBERED, REMEMBERED_BYTES = 4096, 32_000_000  # answers
 CHARACTERS = 5_000  # of one sentence; what is longer has too many tokens for any model
 TIMEOUT_S = 60.0  # seconds that somebody waits for an answer
 EXTRA_TOKENS = 16  # tokens an output may have beyond twice its source

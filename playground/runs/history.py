@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 STEPS = ("step", "loss", "learning_rate", "grad_norm", "tokens_per_second")
-VALIDATIONS = ("step", "loss", "token_accuracy", "exact_match", "pairs")
-COUNTS = ("step", "pairs")  # columns of whole numbers
+VALIDATIONS = ("step", "loss", "token_accuracy", "exact_match", "pairs", "all_pairs")
+COUNTS = ("step", "pairs", "all_pairs")  # columns of whole numbers
 MAX_ROWS = int(KNOBS["steps"].metadata["knob"].high)
 MAX_DIAGNOSTICS, MAX_NUMBERS = 256, 1024  # rows of diagnostics, and numbers in one: a model of 6 + 6 layers and 8 heads has about 350
 ADDRESS = re.compile(r"step|[a-z_0-9.]{1,40}/[a-z_0-9.]{1,40}")
@@ -97,7 +97,8 @@ class History:
         return self.steps.frame()
 
     def validation_frame(self) -> DataFrame:
-        """The validations, a row each: step, loss, token_accuracy, exact_match, pairs (how many sentences were asked)."""
+        """The validations, a row each: step, loss, token_accuracy, exact_match, pairs (how many held-out sentences were asked) and
+        all_pairs (how many there are)."""
         return self.validations.frame()
 
     def add_diagnostics(self, step: int, numbers: Mapping[str, float]) -> None:
@@ -127,7 +128,7 @@ class History:
         history = cls()
         try:
             _fill(history.steps, data["steps"], 2 * MAX_ROWS)
-            _fill(history.validations, data["validations"], 2 * MAX_ROWS)
+            _fill(history.validations, _with_all_pairs(data["validations"]), 2 * MAX_ROWS)
             diagnostics = data.get("diagnostics", data.get("health"))  # its former name; the oldest runs have none
             if diagnostics is not None:
                 names = tuple(diagnostics)
@@ -152,6 +153,12 @@ def _fill(table: Columns, columns: Mapping[str, list[float | None]], most: int) 
         raise ValueError
     for row in zip(*(columns[name] for name in table.names), strict=True):
         table.append(*(math.nan if value is None else float(value) for value in row))
+
+
+def _with_all_pairs(validations: dict[str, list]) -> dict[str, list]:
+    """Runs of before don't say how many held-out sentences there are: as many as were asked at most, for in the end all were."""
+    pairs = validations["pairs"]
+    return {"all_pairs": [max(pairs)] * len(pairs) if pairs else []} | validations
 
 
 def _probe(entry: dict[str, Any]) -> Probe:

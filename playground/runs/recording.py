@@ -129,7 +129,7 @@ class Recording:
         found = None if whole or last["exact_match"] >= HALF else self.training.validate(most=BRIEF)
         if found is None or (found.exact_match >= HALF and found.pairs < every):
             found = self.training.validate()
-        table.append(self.run.step, *asdict(found).values())
+        table.append(self.run.step, *asdict(found).values(), every)
 
     def finish(self) -> None:
         """The run ends here, for whatever reason: last validation, last picture, and the weights it ends with."""

@@ -14,6 +14,7 @@ from playground.runs.admission import Admission, bytes_needed
 from playground.runs.corpora import Corpora
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import Store, read_shipped
+from playground.runs.heap import share_arenas
 from playground.runs.housekeeping import Housekeeper
 from playground.runs.limits import Limits
 from playground.runs.making import copied, forked, new_run
@@ -34,6 +35,7 @@ class Runs:
 
     def __init__(self, folder: Path | None = None, shipped: Path | None = SHIPPED, limits: Limits | None = None) -> None:
         """Reads the shipped runs and what is kept in `folder` (default_folder() when None), and starts the workers."""
+        share_arenas()
         self.limits = limits or Limits.from_environment()
         self.corpora, self.updates, self.store = Corpora(), Updates(), Store(folder)
         self._shipped = shipped

@@ -13,14 +13,14 @@ from playground.runs.lru import LRU
 from playground.runs.run import Run
 
 ROWS = 1000  # of one increment; a curve a thousand pixels wide shows no more
-CACHED = 256
+CACHED_BYTES = 16_000_000
 
 
 class Updates:
     """A cache of increments. They are made from what a run's readers may see, without a lock on the run."""
 
     def __init__(self) -> None:
-        self._made = LRU(CACHED)
+        self._made = LRU(most_bytes=CACHED_BYTES, size=lambda made: len(made))
 
     def get(self, run: Run, since: int) -> tuple[bytes, int]:
         """(the increment from version `since`, the version it leads to)."""

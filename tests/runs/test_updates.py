@@ -104,7 +104,7 @@ def test_it_says_everything_in_both_languages_and_in_ascii():
     run.label = "<s> 你好 \ud800"
     run.history.probes = (Probe(("<s>",), ("b",), ("{{x}}", "<eos>"), (False, True), True),)
     run.history.steps.append(1, float("nan"), 0.1, float("inf"), 10.0)
-    run.history.validations.append(1, 0.123456789, 0.5, 0.25, 10)
+    run.history.validations.append(1, 0.123456789, 0.5, 0.25, 10, 40)
     run.history.events.append((1, "clip", 0.5))
     run.say("diverged", Refusal("runs.diverged", step=2))
     said = json.loads(Updates().get(run, 0)[0].decode("ascii"))
@@ -112,7 +112,8 @@ def test_it_says_everything_in_both_languages_and_in_ascii():
     assert said["message"]["en"] != said["message"]["zh"]
     assert said["rows"]["loss"] == [None]
     assert said["rows"]["grad_norm"] == [None]
-    assert said["validations"] == {"step": [1], "loss": [0.123457], "token_accuracy": [0.5], "exact_match": [0.25], "pairs": [10]}
+    shares = {"token_accuracy": [0.5], "exact_match": [0.25]}
+    assert said["validations"] == {"step": [1], "loss": [0.123457], **shares, "pairs": [10], "all_pairs": [40]}
     assert said["events"] == [[1, "clip", 0.5]]
     assert said["probes"] == [{"src": ["<s>"], "reference": ["b"], "output": ["{{x}}", "<eos>"], "right": [False, True], "finished": True}]
     assert {

@@ -155,13 +155,9 @@ def _measured(view: View, at: int) -> str:
         return ""
     row = before[-1]
     tokens_right, sentences_right = (f"{100 * rows[name][row]:.1f}" for name in ("token_accuracy", "exact_match"))
-    return view.say(
-        "teacher_forcing.measured",
-        step=int(rows["step"][row]),
-        tokens=tokens_right,
-        sentences=sentences_right,
-        pairs=int(rows["pairs"][row]),
-    )
+    pairs, every = int(rows["pairs"][row]), int(rows["all_pairs"][row])
+    key, of = ("teacher_forcing.measured", {}) if pairs == every else ("teacher_forcing.measured_sample", {"all": every})
+    return view.say(key, step=int(rows["step"][row]), tokens=tokens_right, sentences=sentences_right, pairs=pairs, **of)
 
 
 def _force(view: View) -> dict:

@@ -6,6 +6,22 @@ import { count, duration, h, percent, say } from "./dom.js";
 import { caption } from "./glossary.js";
 
 /**
+ * What the last validation up to a step found, as text: of a sample of the held-out sentences it is about so much, and where another step
+ * was measured than was asked for, it says which.
+ * @param {import("./page").Run} run
+ * @param {string} column of the validations
+ * @param {(value: number) => string} shape
+ * @param {number} upTo
+ */
+export function measured(run, column, shape, upTo = Infinity) {
+  const { step = [], pairs = [], all_pairs: all = [], [column]: values = [] } = run.validations;
+  const at = step.findLastIndex((one) => one <= upTo), value = values[at];
+  if (value === undefined || value === null) return "–";
+  const text = pairs[at] === all[at] ? shape(value) : say("sample", { value: shape(value), pairs: count(pairs[at]), all: count(all[at]) });
+  return upTo === Infinity || step[at] === upTo ? text : say("at_step", { value: text, step: count(step[at]) });
+}
+
+/**
  * The newest numbers of the run, each with its name.
  * @param {HTMLElement} element
  * @param {import("./blocks").NumbersBlock} [block] what it showed last, where it isn't given
@@ -15,12 +31,11 @@ export function fillNumbers(element, block = element.pgNumbers) {
   element.pgNumbers = block;
   const upTo = cursor.step === "" ? Infinity : Number(cursor.step); // the replay's step, or now
   const run = page.live;
-  const last = (column, table = "rows") => run[table]?.[column]?.[(run[table].step?.findLastIndex((step) => step <= upTo) ?? -1)];
-  const shown = (value, shape) => (value === undefined || value === null ? "–" : shape(value));
+  const speed = run.rows.tokens_per_second?.[run.rows.step?.findLastIndex((step) => step <= upTo) ?? -1];
   const values = {
-    exact: shown(last("exact_match", "validations"), percent), tokens: shown(last("token_accuracy", "validations"), percent),
-    loss: shown(last("loss", "validations"), (value) => value.toFixed(3)), seconds: duration(run.seconds),
-    left: run.status === "training" ? duration(run.eta) : "–", speed: shown(last("tokens_per_second"), (value) => count(Math.round(value))),
+    exact: measured(run, "exact_match", percent, upTo), tokens: measured(run, "token_accuracy", percent, upTo),
+    loss: measured(run, "loss", (value) => value.toFixed(3), upTo), seconds: duration(run.seconds),
+    left: run.status === "training" ? duration(run.eta) : "–", speed: speed === undefined || speed === null ? "–" : count(Math.round(speed)),
   };
   if (element.pgItems !== block.items) {
     element.pgItems = block.items;

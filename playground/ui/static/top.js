@@ -6,6 +6,7 @@ import { button, count, debounce, duration, h, icon, percent, read, say } from "
 import { highlight, point } from "./picture.js";
 import { command } from "./actions.js";
 import { toggleKnobs } from "./knobs.js";
+import { measured } from "./learning.js";
 import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 
 // ---- header -------------------------------------------------------------------------------------------------------------------
@@ -52,8 +53,7 @@ function choiceOfRuns({ mine, shipped }) {
 function drawStatus() {
   const place = document.getElementById("pg-status"), run = page.live;
   if (!place) return;
-  const last = (run.validations.exact_match ?? []).at(-1);
-  const right = last === undefined ? "–" : percent(last);
+  const right = measured(run, "exact_match", percent);
   const told = { step: count(run.step), steps: count(run.steps), left: duration(run.eta), place: run.place, percent: right };
   Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });
   place.textContent = place.title = run.status ? say(`status_${run.status}`, told) : "";
