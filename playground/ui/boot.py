@@ -13,6 +13,7 @@ from playground.runs.registry import Runs
 from playground.runs.run import FINISHED, RESUMABLE, WORKING, Run
 from playground.ui import links
 from playground.ui.controls import CONTROLLED, label, shown_value
+from playground.ui.model_figure import model_figure
 from playground.ui.panels.lessons import course
 from playground.ui.titles import difference, disclosed, title
 from playground.ui.view import examples, language, unreadable
@@ -77,6 +78,7 @@ def run_card(runs: Runs, reader: Reader, run_id: str, token: str, parameters: Ma
         "precision": run.precision,
         "parent": parent(runs, run, chosen),
         "unreadable": unreadable(reader, run, parameters),
+        "figure": model_figure(run, chosen),
     }
 
 

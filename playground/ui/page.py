@@ -53,6 +53,8 @@ def build(runs: Runs) -> gr.Blocks:
         with gr.Row(elem_id="pg-body"):
             with gr.Column(elem_id="pg-knobs", scale=0, min_width=316):  # always there, so that a lesson can set them from anywhere
                 _knobs(parts)
+            with gr.Column(elem_id="pg-rail", scale=0, min_width=0):
+                gr.HTML('<nav id="pg-figure"></nav>', apply_default_css=False)
             with gr.Column(elem_id="pg-view", min_width=0), gr.Tabs(elem_id="pg-places", overflow_behavior="wrap"):
                 for place, names in PLACES.items():
                     with _tab(parts, f"place_{place}", f"pg-place-{place}"):

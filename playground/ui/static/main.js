@@ -12,6 +12,7 @@ import { openGlossary, openHelp } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
 import { hearTabs } from "./storage.js";
 import "./course.js";
+import "./figure.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
 export { arrived, asked, control, knobsChanged, meet, settings, train } from "./actions.js";

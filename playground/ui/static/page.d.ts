@@ -38,6 +38,37 @@ export interface Card {
   precision: string;
   parent: Parent | null;
   unreadable: string[]; // of the cursor that was carried to it
+  figure: ModelFigure;
+}
+
+/** A box of the paper's figure: see playground/ui/model_figure.py. */
+export interface Part {
+  name: string;
+  kind: string;
+  text: string;
+  about: string;
+  hue: string;
+  shows: Record<string, string>[];
+  stages: string[];
+}
+
+export interface Stack {
+  layers: number;
+  input: Part[];
+  sublayers: { parts: Part[]; residual: boolean }[];
+  end: Part[];
+}
+
+/** The paper's figure 1, as a run's model is configured. */
+export interface ModelFigure {
+  label: string;
+  open: string;
+  next: string;
+  encoder: Stack;
+  memory: Part;
+  decoder: Stack;
+  shared: string;
+  differences: string;
 }
 
 /** The run that another goes on from, by its name ("" once it is deleted), and the step; `until` there the history is the parent's. */

@@ -1,0 +1,175 @@
+"""The paper's figure 1 as a run's model is configured: every part from the tokens to the probabilities, and where the page shows it."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from playground.config import ModelConfig
+from playground.runs.run import Run
+from playground.ui.controls import label, shown_value
+from playground.ui.panels import BY_FORMULA
+from playground.ui.titles import disclosed, variant_name
+from playground.words import say
+
+# What the paper's own model is, of the knobs that change the figure or what is computed in it.
+PAPER = {
+    "positions": "sinusoidal", "norm": "post", "residual": True, "activation": "relu", "share_embeddings": "all", "embedding_scale": True,
+    "attention_scale": True, "memory_mode": "whole", "variant": "none",
+}  # fmt: skip
+HUES = {"src": "encoder", "encoder": "encoder", "memory": "encoder", "cross_attention": "cross"}  # all else is the decoder's
+ATTENTIONS = {"encoder.self_attention": ("encoder", "padding"), "decoder.self_attention": ("decoder", "target"),
+              "decoder.cross_attention": ("cross", "memory")}  # the part and the mask that the cursor calls them by  # fmt: skip
+UNMASKED = {"no_source_mask": "encoder.self_attention", "no_memory_mask": "decoder.cross_attention"}  # variant -> attention without a mask
+
+
+class Part(TypedDict):
+    """A box of the figure. `shows` are the positions of the cursor at which it is on screen; a click leads to the first, and there is none
+    where this run's model can't be shown. `stages` begin the addresses, without the layer, of the map's stages that belong to it."""
+
+    name: str
+    kind: str
+    text: str
+    about: str
+    hue: str
+    shows: list[dict[str, str]]
+    stages: list[str]
+
+
+class Sublayer(TypedDict):
+    """From below. With a `residual` its input goes around it, into its last part."""
+
+    parts: list[Part]
+    residual: bool
+
+
+class Stack(TypedDict):
+    """From below: what comes before the `layers`, one of them, and what comes after."""
+
+    layers: int
+    input: list[Part]
+    sublayers: list[Sublayer]
+    end: list[Part]
+
+
+class ModelFigure(TypedDict):
+    """`shared` says which embeddings are one matrix, as the knob does; `differences` what this model has otherwise than the paper's; `open`
+    what the figure is called where it is folded away, `next` what leaves it."""
+
+    label: str
+    open: str
+    next: str
+    encoder: Stack
+    memory: Part
+    decoder: Stack
+    shared: str
+    differences: str
+
+
+def model_figure(run: Run, language: str) -> ModelFigure:
+    """The figure of a run's model. What was changed in a run that is a mystery stays one."""
+    return _Figure(disclosed(run).model, language, bool(variant_name(run, language))).drawn()
+
+
+class _Figure:
+    """Draws for one model; where it was `changed` on purpose, only what asks the model itself is a place to go."""
+
+    def __init__(self, config: ModelConfig, language: str, changed: bool) -> None:
+        self.config, self.language, self.changed = config, language, changed
+
+    def drawn(self) -> ModelFigure:
+        linear = self.part("logits", "linear", _map("logits"), {"tab": "embeddings", "what": "decoder"}, stages=["logits", "decoder.output"])
+        return {
+            **{name: self.say(name) for name in ("label", "open", "next")},
+            "encoder": self.stack("encoder", "src", self.config.encoder_layers, ("self_attention", "feed_forward")),
+            "memory": self.part("memory", "memory", _map("memory"), {"tab": "embeddings", "what": "memory"}),
+            "decoder": self.stack("decoder", "tgt", self.config.decoder_layers, ("self_attention", "cross_attention", "feed_forward"))
+            | {"end": [*self.last_norm("decoder"), linear, self.part("probabilities", "softmax", _map("probabilities"))]},
+            "shared": self.config.share_embeddings,
+            "differences": self.differences(),
+        }
+
+    def stack(self, name: str, side: str, layers: int, sublayers: tuple[str, ...]) -> Stack:
+        added = self.config.encoding.added
+        positions = [{"tab": "positions", "pos": "learned"}] if added == "learned" else []
+        embedding = self.part(f"{side}.embedding", "embedding", {"tab": "embeddings", "what": side},
+                              stages=[f"{side}.embedding", f"{side}.scaled"])  # fmt: skip
+        found = [self.sublayer(f"{name}.{sublayer}") for sublayer in sublayers]
+        return {
+            "layers": layers,
+            "input": [
+                self.part(f"{side}.ids", f"tokens_{side}", _map(f"{side}.ids")),
+                embedding,
+                *([self.part(f"{side}.positions", f"positions_{added}", *positions, {"tab": "positions"})] if added else []),
+            ],
+            "sublayers": [sublayer for sublayer in found if sublayer["parts"]],
+            "end": self.last_norm(name),
+        }
+
+    def last_norm(self, stack: str) -> list[Part]:
+        return [self.part(f"{stack}.norm", "norm", _map(f"{stack}.norm"))] if self.config.norm == "pre" else []
+
+    def sublayer(self, name: str) -> Sublayer:
+        """What computes, and the norm and the sum around it. A feed-forward network that was left out adds nothing to its input."""
+        pre, inside = self.config.norm == "pre", self.inside(name)
+        residual = self.config.residual and bool(inside)
+        if pre:
+            if not inside:
+                return {"parts": [], "residual": False}
+            return {"parts": [self.wrap(name, "norm"), *inside, *([self.wrap(name, "add", "residual")] if residual else [])], "residual": residual}
+        return {"parts": [*inside, self.wrap(name, *(("add_norm", "norm", "residual") if residual else ("norm",)))], "residual": residual}
+
+    def wrap(self, name: str, kind: str, *stages: str) -> Part:
+        """The norm, the sum, or both; the map shows the last that is computed, the first of `stages`."""
+        stages = stages or ("norm",)
+        return self.part(f"{name}.{stages[0]}", kind, _map(f"{_first(name)}.{stages[0]}"), stages=[f"{name}.{stage}" for stage in stages])
+
+    def inside(self, name: str) -> list[Part]:
+        if name in ATTENTIONS:
+            return self.attention(name, *ATTENTIONS[name])
+        if self.config.variant == "no_feed_forward":
+            return []
+        return [self.part(name, "feed_forward", _map(f"{_first(name)}.activated"))]
+
+    def attention(self, name: str, part: str, mask: str) -> list[Part]:
+        """A mask belongs to the attention after it. Rotary positions turn queries and keys of self-attention."""
+        found, sublayer = [], name.partition(".")[2]
+        if self.config.encoding.rotary and part != "cross":
+            turned = [f"{name}.{side}_turned" for side in ("q", "k")]
+            found.append(self.part(f"{name}.rotary", "rotary", {"tab": "positions"}, stages=turned))
+        if UNMASKED.get(self.config.variant) != name:
+            kind = "mask_causal" if part == "decoder" and self.config.variant != "no_causal_mask" else "mask_padding"
+            shown = [mask, "causal", "packed"] if kind == "mask_causal" else [mask, "packed"]
+            found.append(self.part(f"{name}.mask", kind, *({"tab": "masks", "mask": one} for one in shown), stages=[f"{name}.masked"],
+                                   of=self.say(sublayer)))  # fmt: skip
+        return [*found, self.part(name, sublayer, {"tab": "attention", "part": part}, heads=self.config.n_heads)]
+
+    def part(self, name: str, kind: str, *shows: dict[str, str], stages: list[str] | None = None, **values: object) -> Part:
+        hue = next((hue for piece, hue in HUES.items() if piece in name.split(".")), "decoder")
+        return {
+            "name": name,
+            "kind": kind.partition("_")[0] if kind.startswith(("tokens", "positions")) else kind,
+            "text": self.say(kind),
+            "about": self.say("about", place=self.say(f"in_{hue}"), part=self.say(f"{kind}_about", **values)),
+            "hue": hue,
+            "shows": [] if self.changed and shows[0]["tab"] in BY_FORMULA else list(shows),
+            "stages": [name] if stages is None else stages,
+        }
+
+    def differences(self) -> str:
+        found = {name: getattr(self.config, name) for name, value in PAPER.items() if getattr(self.config, name) != value}
+        said = [self.say("difference", knob=label(name, self.language), value=shown_value(name, value, self.language))
+                for name, value in found.items()]  # fmt: skip
+        return self.say("differences", list=self.say("and").join(said)) if said else self.say("as_the_paper")
+
+    def say(self, key: str, **values: object) -> str:
+        return say(self.language, f"model_figure.{key}", **values)
+
+
+def _map(stage: str) -> dict[str, str]:
+    return {"tab": "map", "stage": stage}
+
+
+def _first(name: str) -> str:
+    """The address in the first layer: the page goes on to the layer that it shows already."""
+    stack, _, sublayer = name.partition(".")
+    return f"{stack}.0.{sublayer}"

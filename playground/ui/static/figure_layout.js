@@ -1,0 +1,108 @@
+// Where everything stands in the paper's figure 1, in pixels: only computes. It is drawn from below, as in the paper; y counts from the top.
+// @ts-check
+
+/** @typedef {{ x: number, y: number, width: number, height: number }} Box */
+/** @typedef {{ kind: string, hue: string, points: number[][] }} Line corners of a line; all but the `shared` ones end in an arrow */
+
+const BOX = 84, MASK = 22, HIGH = 24, TALL = 36; // px of a box, of a mask beside it; of one line of text and of two
+const ARROW = 14, TOUCH = 2, EDGE = 8, NAME = 16; // px between boxes: with an arrow, without; inside the frame of a layer, and for its N = 2
+export const WIDTH = 217;
+const COLUMNS = { encoder: { x: 11, rail: 5, frame: 1 }, decoder: { x: 117, rail: 207, frame: 113 } };
+const GUTTER = 106; // where the memory's line goes to the decoder
+const FRAME = 101;
+
+/**
+ * Boxes by the names of their parts, the lines between them, and the frames of the layers.
+ * @param {import("./page").ModelFigure} figure
+ */
+export function layOut(figure) {
+  /** @type {{ boxes: Map<string, Box>, lines: Line[], frames: (Box & { hue: string, layers: number })[], next: { x: number, y: number } }} */
+  const plan = { boxes: new Map(), lines: [], frames: [], next: { x: 0, y: 0 } };
+  const encoder = column(plan, figure.encoder, "encoder"), decoder = column(plan, figure.decoder, "decoder");
+  const end = place(plan, figure.memory, encoder, "encoder", ARROW);
+  toCross(plan);
+  shared(plan, figure.shared);
+  const top = decoder.y - ARROW - 4;
+  arrow(plan, "decoder", [[decoder.x, decoder.y], [decoder.x, top]]);
+  plan.next = { x: decoder.x, y: top - 4 };
+  return fromTheTop(plan, Math.min(top, end.y) - 18);
+}
+
+const isMask = (part) => part.kind.startsWith("mask");
+const arrow = (plan, hue, points, kind = "flow") => void plan.lines.push({ kind, hue, points });
+
+/** One stack, from below. Returns the middle of the upper edge of what came last. */
+function column(plan, stack, name) {
+  let at = { x: COLUMNS[name].x + BOX / 2, y: 0 };
+  for (const [number, part] of stack.input.entries()) at = place(plan, part, at, name, number ? ARROW : 0);
+  const below = at;
+  at = { ...at, y: at.y - ARROW + EDGE };
+  for (const sublayer of stack.sublayers) at = drawSublayer(plan, sublayer, at, name);
+  const frame = { x: COLUMNS[name].frame, y: at.y - EDGE - NAME, width: FRAME, height: below.y - ARROW + EDGE - at.y + EDGE + NAME };
+  plan.frames.push({ ...frame, hue: name, layers: stack.layers });
+  at = { ...at, inside: at.y, y: frame.y };
+  for (const [number, part] of stack.end.entries()) at = place(plan, part, at, name, number && part.kind === "softmax" ? TOUCH : ARROW);
+  return at;
+}
+
+/** The parts of a sublayer, one on the other; its input goes around it into the last. */
+function drawSublayer(plan, { parts, residual }, below, name) {
+  const { rail } = COLUMNS[name], visible = parts.filter((part) => !isMask(part));
+  let at = below;
+  for (const [number, part] of visible.entries()) at = place(plan, part, at, name, number ? TOUCH : ARROW);
+  for (const part of parts.filter(isMask)) {
+    const { x, y, width, height } = plan.boxes.get(visible.find((one) => one.kind.endsWith("attention")).name);
+    plan.boxes.set(part.name, { x: x + width + TOUCH, y, width: MASK, height });
+  }
+  if (residual) {
+    const last = plan.boxes.get(visible.at(-1).name), edge = rail < last.x ? last.x : last.x + last.width;
+    const start = below.y - ARROW / 2, end = last.y + last.height / 2;
+    arrow(plan, visible.at(-1).hue, [[below.x, start], [rail, start], [rail, end], [edge, end]], "residual");
+  }
+  return at;
+}
+
+/** One box on what is `below` it. Returns the middle of its upper edge. */
+function place(plan, part, below, name, gap) {
+  const attention = part.kind.endsWith("attention"), height = attention ? TALL : HIGH, y = below.y - gap - height;
+  plan.boxes.set(part.name, { x: COLUMNS[name].x, y, width: attention ? BOX - MASK - TOUCH : BOX, height });
+  if (gap === ARROW) arrow(plan, part.hue, [[below.x, below.inside ?? below.y], [below.x, y + height]]);
+  return { x: below.x, y };
+}
+
+/** From the memory into every cross-attention, which needs it for its keys and values. */
+function toCross(plan) {
+  const memory = plan.boxes.get("memory"), cross = plan.boxes.get("decoder.cross_attention");
+  if (!cross) return;
+  const from = memory.y + memory.height / 2, to = cross.y + cross.height / 2;
+  const points = [[memory.x + memory.width, from], [GUTTER, from], [GUTTER, to], [cross.x, to]];
+  arrow(plan, "cross", points, "memory");
+}
+
+/** Matrices that are one: the embeddings of both sides, and that of the output. */
+function shared(plan, which) {
+  const src = plan.boxes.get("src.embedding"), tgt = plan.boxes.get("tgt.embedding"), linear = plan.boxes.get("logits");
+  const middle = ({ y, height }) => y + height / 2, right = tgt.x + tgt.width;
+  const edge = WIDTH - 3, around = [[right, middle(tgt)], [edge, middle(tgt)], [edge, middle(linear)], [right, middle(linear)]];
+  if (which !== "none") arrow(plan, "decoder", around, "shared");
+  if (which === "all") arrow(plan, "decoder", [[src.x + src.width, middle(src)], [tgt.x, middle(tgt)]], "shared");
+}
+
+/** A text in lines that fit, cut at spaces and after hyphens. A Chinese letter is as wide as two Latin ones. */
+export function lines(text, width) {
+  const size = (piece) => [...piece].reduce((sum, letter) => sum + (letter > "\u2e80" ? 12 : 6.3), 0);
+  const found = [""];
+  for (const piece of text.split(/(?<=[ -])(?=\S)/)) {
+    if (found.at(-1) && size(found.at(-1) + piece.trimEnd()) > width) found.push("");
+    found[found.length - 1] += piece;
+  }
+  return found.map((line) => line.trimEnd());
+}
+
+/** The same with y from the top of the drawing. */
+function fromTheTop(plan, top) {
+  const bottom = Math.max(...[...plan.boxes.values()].map(({ y, height }) => y + height));
+  for (const box of [...plan.boxes.values(), ...plan.frames, plan.next]) box.y -= top;
+  for (const line of plan.lines) line.points = line.points.map(([x, y]) => [x, y - top]);
+  return { ...plan, height: bottom - top + 2 };
+}
