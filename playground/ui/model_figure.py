@@ -77,7 +77,9 @@ class _Figure:
         self.config, self.language, self.changed = config, language, changed
 
     def drawn(self) -> ModelFigure:
-        linear = self.part("logits", "linear", _map("logits"), {"tab": "embeddings", "what": "decoder"}, stages=["logits", "decoder.output"])
+        linear = self.part(
+            "logits", "linear", _map("logits"), {"tab": "embeddings", "what": "decoder"}, stages=["logits", "decoder.output"]
+        )
         return {
             **{name: self.say(name) for name in ("label", "open", "next")},
             "encoder": self.stack("encoder", "src", self.config.encoder_layers, ("self_attention", "feed_forward")),
@@ -110,17 +112,16 @@ class _Figure:
 
     def sublayer(self, name: str) -> Sublayer:
         """What computes, and the norm and the sum around it. A feed-forward network that was left out adds nothing to its input."""
-        pre, inside = self.config.norm == "pre", self.inside(name)
+        inside = self.inside(name)
         residual = self.config.residual and bool(inside)
-        if pre:
-            if not inside:
-                return {"parts": [], "residual": False}
-            return {"parts": [self.wrap(name, "norm"), *inside, *([self.wrap(name, "add", "residual")] if residual else [])], "residual": residual}
-        return {"parts": [*inside, self.wrap(name, *(("add_norm", "norm", "residual") if residual else ("norm",)))], "residual": residual}
+        if self.config.norm == "post":
+            last = self.wrap(name, "add_norm", "norm", "residual") if residual else self.wrap(name, "norm", "norm")
+            return {"parts": [*inside, last], "residual": residual}
+        after = [self.wrap(name, "add", "residual")] if residual else []
+        return {"parts": [self.wrap(name, "norm", "norm"), *inside, *after] if inside else [], "residual": residual}
 
     def wrap(self, name: str, kind: str, *stages: str) -> Part:
         """The norm, the sum, or both; the map shows the last that is computed, the first of `stages`."""
-        stages = stages or ("norm",)
         return self.part(f"{name}.{stages[0]}", kind, _map(f"{_first(name)}.{stages[0]}"), stages=[f"{name}.{stage}" for stage in stages])
 
     def inside(self, name: str) -> list[Part]:

@@ -24,7 +24,7 @@ export function drawArrows(map) {
   const text = JSON.stringify(paths);
   if (drawing.pgText !== text) {
     drawing.pgText = text;
-    drawing.replaceChildren(...HUES.map(head), ...paths.map(([d, hue]) => arrow(d, hue)));
+    drawing.replaceChildren(...HUES.map(head), ...paths.map(([d, hue, more]) => arrow(d, hue, more)));
   }
   pointBack(map, null);
 }
@@ -38,27 +38,75 @@ const head = (hue) =>
 
 const arrow = (d, hue, more = "") => svg("path", { d, class: `${more} hue-${hue}`, "marker-end": `url(#pg-arrow-${hue})` });
 
-/** [path, hue] of every line, in pixels of the grid. On a `wide` screen encoder and decoder stand side by side. */
+/**
+ * [path, hue, class] of every line, in pixels of the grid: whoever follows them comes from the tokens to the next token. On a `wide` screen
+ * encoder and decoder stand side by side.
+ */
 function pathsOf(map, wide) {
-  const { box } = map, paths = [];
-  const memory = map.tiles.get("memory");
-  const bus = memory && (wide ? box(memory.parentElement).right - 6 : 5); // the memory's line runs down here
-  for (const line of map.block.lines) {
-    const from = find(map, line.start), to = find(map, line.end);
-    if (!from || !to || from === to) continue;
-    const a = box(from), b = box(to), folded = to.dataset.kind === "fold";
-    const above = b.top - 6; // between the tiles and what stands over them
-    if (line.kind === "residual") {
-      const rail = box(to.parentElement).left - 10;
-      if (!folded) paths.push([`M${a.x} ${a.bottom}V${a.bottom + 6}H${rail}V${above}H${b.x}V${b.top - 1}`, line.hue]);
-    } else {
-      const start = wide ? `M${a.right} ${a.y}H${bus}` : `M${a.left} ${a.y}H${bus}`;
-      paths.push([folded ? `${start}V${b.y}H${b.left - 1}` : `${start}V${above}H${b.x}V${b.top - 1}`, line.hue]);
+  const residuals = new Set(map.block.lines.filter(({ kind }) => kind === "residual").map(({ start, end }) => `${start} ${end}`));
+  const paths = [...ofTokens(map)];
+  for (const [address, tile] of map.tiles) {
+    const { inputs, part } = tile.pgTile;
+    if (tile.dataset.kind === "fold") paths.push(...intoFold(map, tile, address));
+    for (const input of inputs) {
+      const from = find(map, input);
+      if (!from || from === tile || from === tile.previousElementSibling) continue; // an arrow between neighbours is there already
+      if (address === "memory") paths.push([wide ? beside(map, from, tile) : "", part]);
+      else if (input === "memory") paths.push([fromMemory(map, tile, wide), "cross"]);
+      else paths.push([route(map, from, tile, within(address, input), wide), part, residuals.has(`${input} ${address}`) ? "around" : ""]);
     }
   }
-  const source = find(map, map.block.memory.tiles[0].inputs[0]);
-  if (memory && source && wide) paths.push([`M${box(source).right} ${box(source).y}H${box(memory).left - 1}`, "encoder"]);
-  return paths;
+  return paths.filter(([path]) => path);
+}
+
+const lineOf = (element) => element.closest(".pg-map-line");
+const columnOf = (line) => [...line.parentElement.querySelectorAll(`:scope > .pg-map-line.${line.classList[1]}`)];
+/** The tokens above the first tiles, and below the last. */
+function* ofTokens(map) {
+  for (const [part, side, address] of [["encoder", "src", "src.ids"], ["decoder", "fed", "tgt.ids"]]) {
+    const tokens = map.element.querySelector(`[data-line="${part} ${side}"]`), tile = map.tiles.get(address);
+    if (tokens && tile) yield [`M${map.box(tile).x} ${map.box(tokens).bottom - 4}V${map.box(tile).top - 1}`, part];
+  }
+  const tokens = map.element.querySelector('[data-line="decoder tgt"]'), tile = map.tiles.get("probabilities");
+  if (tokens && tile) yield [`M${map.box(tile).x} ${map.box(tile).bottom}V${map.box(tokens).top + 2}`, "decoder"];
+}
+
+const beside = (map, from, to) => `M${map.box(from).right} ${map.box(from).y}H${map.box(to).left - 1}`;
+
+/** From what stands above a folded layer down to it. */
+function intoFold(map, fold, address) {
+  const line = lineOf(fold), column = columnOf(line), above = column[column.indexOf(line) - 1];
+  const from = [...(above?.querySelectorAll(".pg-tile, .pg-fold") ?? [])].at(-1);
+  if (!from) return [];
+  const a = middle(map, from), b = middle(map, fold), y = b.top - 4, hue = address.split(".")[0];
+  return [[`M${a.x} ${a.bottom}V${y}H${b.x}V${b.top - 1}`, hue]];
+}
+
+/** The box of a tile; of a folded layer that of its small picture, under which its lines begin and end. */
+const middle = (map, element) => (element.dataset.kind === "fold" ? map.box(element.firstChild) : map.box(element));
+
+/** Whether two stages belong to the same sublayer. */
+const within = (one, other) => [one, other].map((name) => name.split(".").slice(0, 3).join(".")).every((name, _, [first]) => name === first);
+
+/** From a tile to another below it or further on in its line. What isn't in the next line, or is under a title, goes down beside the tiles. */
+function route(map, from, to, isInside, wide) {
+  const a = middle(map, from), b = map.box(to);
+  if (from.parentElement === to.parentElement && Math.abs(a.top - b.top) < 4) return `M${a.x + 10} ${a.top}V${a.top - 3}H${b.x}V${b.top - 1}`;
+  const column = columnOf(lineOf(from)), next = column[column.indexOf(lineOf(from)) + 1];
+  const y = isInside || !next || !wide ? a.bottom + 1 : map.box(next.querySelector(".pg-tile, .pg-fold") ?? next).top - 7;
+  if ((next === lineOf(to) && wide) || isInside) return `M${a.x} ${a.bottom}V${y}H${b.x}V${b.top - 1}`;
+  return `M${a.x} ${a.bottom}V${y}H${map.box(to.parentElement).left - 10}V${b.top - 4}H${b.x}V${b.top - 1}`;
+}
+
+/** From the memory to keys from above and to values from the left: its line runs down between encoder and decoder. */
+function fromMemory(map, to, wide) {
+  const memory = map.tiles.get("memory"), a = map.box(memory), b = map.box(to);
+  const bus = wide ? map.box(memory.parentElement).right + 9 : 5, start = wide ? `M${a.right} ${a.y}H${bus}` : `M${a.left} ${a.y}H${bus}`;
+  if (to === to.parentElement.firstElementChild) {
+    const above = map.box(lineOf(to).previousElementSibling?.querySelector(".pg-tiles") ?? lineOf(to)), side = b.left - 5;
+    return `${start}V${above.top - 3}H${side}V${b.top + 12}H${b.left - 1}`;
+  }
+  return `${start}V${b.top - 11}H${b.x}V${b.top - 1}`;
 }
 
 /** Lines from what a stage is computed from: of the `tile` that is pointed at, else of the open one. */

@@ -8,6 +8,7 @@ import { drawArrows, pointBack } from "./arrows.js";
 import { miniature } from "./thumbnails.js";
 
 const COLUMNS = ["encoder", "memory", "decoder"];
+const TILES = 6; // in a line, at least: so wide are they everywhere
 /** @type {{ element: HTMLElement, block: import("./blocks").MapBlock, tiles: Map<string, HTMLElement>, box?: Function } | null} */
 let drawn = null; // the map on the page; `tiles` are its buttons by the addresses of their stages
 
@@ -43,12 +44,16 @@ function build(element) {
   new ResizeObserver(() => element.offsetParent && element.pgMap && drawArrows(element.pgMap)).observe(grid);
 }
 
+/** Pixels of what stays at the top of the window. */
+function frameHeight() {
+  const frame = document.getElementById("pg-frame");
+  return frame && getComputedStyle(frame).position === "sticky" ? frame.offsetHeight : 0;
+}
+
 /** “You are here”: every piece that is a place leads back to it. */
 function drawTrail(trail, block) {
   trail.setAttribute("aria-label", block.words.here);
-  const stage = document.querySelector(".pg-stage");
-  const sticky = stage && getComputedStyle(stage).position === "sticky";
-  trail.style.top = `${sticky ? stage.offsetHeight : 0}px`;
+  trail.style.top = `${frameHeight()}px`;
   const isPlace = ({ stage: to }) => to !== undefined && (to !== "" || cursor.stage !== "");
   const pieces = block.here.map((piece, at) => [
     at ? h("span", { class: "pg-sep", "aria-hidden": "true" }, piece.aside ? " · " : " › ") : "",
@@ -102,6 +107,7 @@ function fill(element, line, map, tiles) {
     const row = titled(element, line, "pg-tiles");
     const known = new Map([...row.children].map((tile) => [tile.dataset.address, tile]));
     const wanted = line.tiles.map((tile) => known.get(tile.address) ?? makeTile(tile));
+    row.style.setProperty("--count", String(Math.max(TILES, wanted.length)));
     if (wanted.length !== row.children.length || wanted.some((tile, at) => row.children[at] !== tile)) row.replaceChildren(...wanted);
     line.tiles.forEach((tile, at) => {
       fillTile(wanted[at], tile, map.block);
@@ -131,11 +137,14 @@ function fill(element, line, map, tiles) {
 function titled(element, line, name) {
   if (!element.firstChild) element.append(h("h4", {}), h("div", { class: name }));
   const [title, row] = element.children;
-  title.textContent = line.title?.text ?? "";
+  if (title.textContent !== (line.title?.text ?? "")) title.replaceChildren(...pieces(line.title?.text ?? ""));
   title.className = `hue-${line.title?.hue}`;
   title.hidden = !line.title;
   return row;
 }
+
+/** The pieces of a title, which stand one below the other where it stands beside its tiles. */
+const pieces = (text) => text.split(/(?= · )/).map((piece) => h("span", {}, ...(piece.startsWith(" · ") ? [h("i", {}, " · ")] : []), piece.replace(" · ", "")));
 
 function makeTile(tile) {
   const className = `pg-tile hue-${tile.part}${tile.square ? " square" : ""}${tile.follows ? " follows" : ""}`;
@@ -147,6 +156,7 @@ function fillTile(element, tile, block) {
   const [canvas, name, shape] = element.children;
   if (name.textContent !== tile.name) name.textContent = tile.name;
   if (shape.textContent !== tile.shape) shape.textContent = tile.shape;
+  shape.hidden = element.previousElementSibling?.querySelector("small").textContent === tile.shape; // said where it is another
   const [down, across] = tile.mini.blocks;
   const label = down * across > 1 ? `${tile.label} · ${block.words.blocks.replace("{size}", `${down} × ${across}`)}` : tile.label;
   element.setAttribute("aria-label", label);
@@ -189,8 +199,7 @@ function settle(map, before) {
   const free = document.activeElement === document.body || document.activeElement?.closest(".pg-map");
   if (tile && free && !document.activeElement?.closest(".pg-open input")) tile.focus({ preventScroll: true });
   if (!map.block.open || !tile) return;
-  const stage = document.querySelector(".pg-stage"), trail = map.element.firstChild;
-  const top = (getComputedStyle(stage).position === "sticky" ? stage.offsetHeight : 0) + trail.offsetHeight + 84; // with the line it comes from
+  const top = frameHeight() + map.element.firstChild.offsetHeight + 84; // with the line it comes from
   const at = tile.getBoundingClientRect(), detail = map.element.querySelector(".pg-open").getBoundingClientRect();
   if (at.top >= top && detail.top <= innerHeight - 260) return;
   const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";

@@ -14,8 +14,9 @@ from playground.ui.blocks import FoldLine, Join, TilesLine, TokensLine
 from playground.ui.view import View, tokens
 
 EMBEDDING = ("ids", "embedding", "scaled", "positions")
-# Each tuple is one line of the drawing; what a model doesn't compute is left out. "norm" stands first or last, as the model has it.
-ATTENTION = (("q", "k", "v"), ("q_turned", "k_turned"), ("scores", "scaled", "masked", "weights", "mixed"), ("concat", "W_o", "residual"))
+# Each tuple is one line of the drawing; what a model doesn't compute is left out. "norm" stands first or last, as the model has it. The
+# first line of an attention ends in its weights, the second begins with the values that they weigh.
+ATTENTION = (("q", "q_turned", "k", "k_turned", "scores", "scaled", "masked", "weights"), ("v", "mixed", "concat", "W_o", "residual"))
 FEED_FORWARD = (("hidden", "activated", "W_2", "residual"),)
 END = {"encoder": ("encoder.norm",), "decoder": ("decoder.norm", "decoder.output", "logits", "probabilities")}
 SUBLAYERS = ("self_attention", "cross_attention", "feed_forward")

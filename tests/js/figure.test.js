@@ -1,0 +1,89 @@
+// The paper's figure: nothing lies over anything else, lines begin and end at boxes, and the part on screen is the one that is lit.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { layOut, lines, WIDTH } from "../../playground/ui/static/figure_layout.js";
+import { partsOf, shownParts, target } from "../../playground/ui/static/figure_parts.js";
+
+const part = (name, kind, shows = [], stages = [name]) => ({ name, kind, text: name, about: name, hue: "encoder", shows, stages });
+const sublayer = (name, kind, shows, residual = true) => ({
+  parts: [
+    ...(kind === "attention" ? [part(`${name}.mask`, "mask_padding", [{ tab: "masks", mask: "padding" }], [`${name}.masked`])] : []),
+    part(name, kind, shows),
+    part(`${name}.norm`, "add_norm", [{ tab: "map", stage: `${name.replace(".", ".0.")}.norm` }], [`${name}.norm`, `${name}.residual`]),
+  ],
+  residual,
+});
+const stack = (name, side, sublayers, end = []) => ({
+  layers: 2,
+  input: [part(`${side}.ids`, "tokens"), part(`${side}.embedding`, "embedding", [{ tab: "embeddings", what: side }])],
+  sublayers, end,
+});
+const figure = (shared = "none", residual = true) => ({
+  label: "", open: "", next: "", shared, differences: "",
+  encoder: stack("encoder", "src", [
+    sublayer("encoder.self_attention", "attention", [{ tab: "attention", part: "encoder" }], residual),
+    sublayer("encoder.feed_forward", "feed_forward", [{ tab: "map", stage: "encoder.0.feed_forward.activated" }], residual),
+  ]),
+  memory: part("memory", "memory"),
+  decoder: stack("decoder", "tgt", [
+    sublayer("decoder.self_attention", "attention", [{ tab: "attention", part: "decoder" }], residual),
+    sublayer("decoder.cross_attention", "attention", [{ tab: "attention", part: "cross" }], residual),
+  ], [part("logits", "linear"), part("probabilities", "softmax")]),
+});
+
+test("every part has a box in the drawing, and none lies over another", () => {
+  const plan = layOut(figure()), boxes = [...plan.boxes.values()];
+  assert.deepEqual([...plan.boxes.keys()].sort(), partsOf(figure()).map(({ name }) => name).sort());
+  for (const { x, y, width, height } of boxes) assert.ok(x >= 0 && y >= 0 && x + width <= WIDTH && y + height <= plan.height);
+  for (const [at, a] of boxes.entries())
+    for (const b of boxes.slice(at + 1))
+      assert.ok(a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y);
+});
+
+test("lines end at boxes: from the memory at cross-attention, around each sublayer where there are residuals", () => {
+  const plan = layOut(figure()), cross = plan.boxes.get("decoder.cross_attention");
+  const [memory] = plan.lines.filter(({ kind }) => kind === "memory");
+  assert.deepEqual(memory.points.at(-1), [cross.x, cross.y + cross.height / 2]);
+  const on = ([x, y]) => [...plan.boxes.values()].some((box) => x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height);
+  const around = plan.lines.filter(({ kind }) => kind === "residual");
+  assert.equal(around.length, 4);
+  for (const { points } of around) assert.ok(on(points.at(-1)));
+  assert.equal(layOut(figure("none", false)).lines.filter(({ kind }) => kind === "residual").length, 0);
+});
+
+test("matrices that are one are joined", () => {
+  const joined = (shared) => layOut(figure(shared)).lines.filter(({ kind }) => kind === "shared").length;
+  assert.deepEqual(["none", "output", "all"].map(joined), [0, 1, 2]);
+});
+
+test("on the map the part is lit that the open stage belongs to, in any layer", () => {
+  const lit = (stage) => shownParts(figure(), { tab: "map", stage });
+  assert.deepEqual(lit(""), []);
+  assert.deepEqual(lit("encoder.1.self_attention.weights"), ["encoder.self_attention"]);
+  assert.deepEqual(lit("encoder.1.self_attention.masked"), ["encoder.self_attention.mask"]);
+  assert.deepEqual(lit("decoder.0.cross_attention.residual"), ["decoder.cross_attention.norm"]);
+  assert.deepEqual(lit("memory"), ["memory"]);
+  assert.deepEqual(lit("encoder.1"), []);
+});
+
+test("elsewhere it is whatever the cursor names", () => {
+  const at = { stage: "memory", part: "cross", mask: "padding", what: "tgt" };
+  assert.deepEqual(shownParts(figure(), { ...at, tab: "attention" }), ["decoder.cross_attention"]);
+  assert.deepEqual(shownParts(figure(), { ...at, tab: "embeddings" }), ["tgt.embedding"]);
+  assert.deepEqual(shownParts(figure(), { ...at, tab: "positions" }), []);
+});
+
+test("a click stays in the layer that is open on the map", () => {
+  const [feedForward] = partsOf(figure()).filter(({ name }) => name === "encoder.feed_forward");
+  assert.equal(target(feedForward, { stage: "" }).stage, "encoder.0.feed_forward.activated");
+  assert.equal(target(feedForward, { stage: "encoder.1.self_attention.q" }).stage, "encoder.1.feed_forward.activated");
+  assert.equal(target(feedForward, { stage: "decoder.1.self_attention.q" }).stage, "encoder.0.feed_forward.activated");
+});
+
+test("a text is cut where it may be", () => {
+  assert.deepEqual(lines("cross-attention", 58), ["cross-", "attention"]);
+  assert.deepEqual(lines("add & norm", 80), ["add & norm"]);
+  assert.deepEqual(lines("one two three", 50), ["one two", "three"]);
+});
