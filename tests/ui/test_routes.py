@@ -237,3 +237,10 @@ def test_boot_says_what_of_a_link_is_ignored(site):
     assert "d_model" in answer["notice"]
     assert "65" in answer["notice"]
     assert site.get("boot", n_heads="8").json()["notice"] in (None, "")
+
+
+@pytest.mark.parametrize(("streams", "look"), [(1, 0.1), (5, 0.1), (10, 0.2), (25, 0.5), (300, 0.5)])
+def test_a_lone_visitors_curve_grows_ten_times_a_second_and_one_of_manys_twice(streams, look):
+    pace = routes.Pace()
+    pace.streams = streams
+    assert pace.look == pytest.approx(look)
