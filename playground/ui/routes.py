@@ -34,6 +34,7 @@ from playground.ui.view import View, language
 HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
 LONE, EACH = 700, 400  # milliseconds between two pictures of a run that trains: for a lone visitor, and for each of many
 FASTEST, SLOWEST, A_SECOND = 0.1, 0.5, 50  # seconds between two looks at a run's version: the bounds, and looks a second of all streams
+TRIES = 3  # to find panel and sentence at one step, between two snapshots
 
 
 class Pace:
@@ -87,9 +88,21 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         return endpoint
 
     def panel(request: Request) -> dict:
+        """A panel; with `beside=sentence` also the sentence, of the same step of a run that trains."""
         name = request.path_params["name"]
         if name not in PANELS:
             raise Refusal("page.no_such_panel", name=name[:40])
+        found = panel_of(name, request)
+        if request.query_params.get("beside") != "sentence":
+            return found
+        for _ in range(TRIES):
+            sentence = panel_of("sentence", request)
+            if found.get("step") in (None, sentence["step"]):
+                break
+            found = panel_of(name, request)
+        return {**found, "sentence": sentence}
+
+    def panel_of(name: str, request: Request) -> dict:
         view = View(runs, reader, dict(request.query_params), _token(request))
         runs.seen(view.run.id)
         if name in BY_FORMULA and (variant := variant_name(view.run, view.language)):

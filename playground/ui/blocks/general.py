@@ -149,6 +149,5 @@ class Probe(TypedDict):
 
 
 @kind
-def probes(id: str, title: str, caption: str, joint: str, rows: list[Probe] | None = None):
-    """The fixed probe sentences and what the model makes of them: at a step of the replay `rows`, else the newest. `joint` stands between
-    source tokens."""
+def probes(id: str, title: str, caption: str, joint: str, rows: list[Probe]):
+    """The fixed probe sentences and what the model makes of them. `joint` stands between source tokens."""

@@ -40,9 +40,11 @@ def panel(view: View) -> dict:
 
 
 def _probes(view: View) -> dict:
-    """The probe sentences: now, which the page has from the stream, or at a step of the replay."""
+    """The probe sentences: now, or at a step of the replay."""
     joint = " " if view.reader.units(view.run)[0] == "words" else ""
     if view.step is None:
-        return blocks.probes("probes", view.say("page.probes"), view.say("page.probes_caption"), joint)
-    at, shown = probes_at(view.run, view.step)
-    return blocks.probes("probes", view.say("page.probes"), view.say("page.probes_at", step=at), joint, [asdict(probe) for probe in shown])
+        shown, said = view.run.probes, view.say("page.probes_caption")
+    else:
+        at, shown = probes_at(view.run, view.step)
+        said = view.say("page.probes_at", step=at)
+    return blocks.probes("probes", view.say("page.probes"), said, joint, [asdict(probe) for probe in shown])

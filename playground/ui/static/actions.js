@@ -5,15 +5,19 @@
 import { FIRST_TAB, asText, change, cursor, move, page, subscribe } from "./store.js";
 import { button, h, icon, notice, say, send } from "./dom.js";
 import { follow, isActive, isResumable } from "./live.js";
+import { grey } from "./picture.js";
 
+const OPENING = new Set(["train", "fork", "remake"]); // they lead to another run
 const busy = new Set(); // actions that are on their way: a second press of the same button means nothing
 
 /** Asks the server to do something: train, or to the run on screen pause, resume, step, stop, live, fork, remake, rename, delete. */
 export async function command(action, values = {}) {
   if (busy.has(action)) return;
   busy.add(action);
+  if (OPENING.has(action)) grey();
   const answer = await send({ action, run: cursor.run, ...values });
   busy.delete(action);
+  if (!answer.run) grey(false);
   reply(answer);
 }
 

@@ -409,15 +409,14 @@ export interface NumbersBlock {
   items: NumberItem[];
 }
 
-/** The fixed probe sentences and what the model makes of them: at a step of the replay `rows`, else the newest. `joint` stands between
- * source tokens. */
+/** The fixed probe sentences and what the model makes of them. `joint` stands between source tokens. */
 export interface ProbesBlock {
   kind: "probes";
   id: string;
   title: string;
   caption: string;
   joint: string;
-  rows: Probe[] | null;
+  rows: Probe[];
 }
 
 /** Every head small: `weights` are (L, H, Q, K), `mask` is (Q, K) with 0 where nothing is seen; the chosen `layer` and `head` count

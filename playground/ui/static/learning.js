@@ -1,9 +1,10 @@
 // What grows while a run learns, beside its curves: the newest numbers, and the completions of the probe sentences.
 // @ts-check
 
-import { cursor, page } from "./store.js";
+import { page } from "./store.js";
 import { count, duration, h, percent, say } from "./dom.js";
 import { caption } from "./glossary.js";
+import { newest } from "./live.js";
 
 /**
  * The newest numbers of the run, each with its name.
@@ -13,14 +14,12 @@ import { caption } from "./glossary.js";
 export function fillNumbers(element, block = element.pgNumbers) {
   if (!block) return;
   element.pgNumbers = block;
-  const upTo = cursor.step === "" ? Infinity : Number(cursor.step); // the replay's step, or now
   const run = page.live;
-  const last = (column, table = "rows") => run[table]?.[column]?.[(run[table].step?.findLastIndex((step) => step <= upTo) ?? -1)];
   const shown = (value, shape) => (value === undefined || value === null ? "–" : shape(value));
   const values = {
-    exact: shown(last("exact_match", "validations"), percent), tokens: shown(last("token_accuracy", "validations"), percent),
-    loss: shown(last("loss", "validations"), (value) => value.toFixed(3)), seconds: duration(run.seconds),
-    left: run.status === "training" ? duration(run.eta) : "–", speed: shown(last("tokens_per_second"), (value) => count(Math.round(value))),
+    exact: shown(newest("exact_match", "validations"), percent), tokens: shown(newest("token_accuracy", "validations"), percent),
+    loss: shown(newest("loss", "validations"), (value) => value.toFixed(3)), seconds: duration(run.seconds),
+    left: run.status === "training" ? duration(run.eta) : "–", speed: shown(newest("tokens_per_second"), (value) => count(Math.round(value))),
   };
   if (element.pgItems !== block.items) {
     element.pgItems = block.items;
@@ -34,25 +33,19 @@ export function fillNumbers(element, block = element.pgNumbers) {
 }
 
 /**
- * The fixed probe sentences and what the model makes of them now, token by token right or wrong.
+ * The fixed probe sentences and what the model makes of them, token by token right or wrong.
  * @param {HTMLElement} element
- * @param {import("./blocks").ProbesBlock} [block] what it showed last, where it isn't given
+ * @param {import("./blocks").ProbesBlock} block
  */
-export function fillProbes(element, block = element.pgProbes) {
-  if (!block) return;
-  element.pgProbes = block;
-  const probes = block.rows ?? page.live.probes;
-  const text = JSON.stringify([probes, block.caption, block.joint, cursor.lang]);
-  if (element.pgText === text) return;
-  element.pgText = text;
+export function drawProbes(element, { title, rows, caption: said, joint }) {
   const line = (probe) => {
     const right = probe.finished && probe.right.every(Boolean);
     const output = probe.output.map((token, at) => h("span", { class: `pg-chip ${probe.right[at] ? "right" : "wrong"}` }, token));
     return h("tr", {},
-      h("td", { class: "pg-probe-source" }, probe.src.join(block.joint)),
+      h("td", { class: "pg-probe-source" }, probe.src.join(joint)),
       h("td", { class: "pg-probe-output" }, output, output.length ? "" : "–"),
       h("td", { class: right ? "pg-right" : "pg-wrong" }, right ? `✓ ${say("right")}` : `✗ ${say("wrong")}`));
   };
-  const lines = h("div", { class: "pg-scroll" }, h("table", {}, probes.map(line)));
-  element.replaceChildren(h("h3", {}, block.title), probes.length ? lines : h("p", { class: "pg-caption" }, say("probes_none")), caption(block.caption));
+  const lines = h("div", { class: "pg-scroll" }, h("table", {}, rows.map(line)));
+  element.replaceChildren(h("h3", {}, title), rows.length ? lines : h("p", { class: "pg-caption" }, say("probes_none")), caption(said));
 }

@@ -1,7 +1,7 @@
 // The stream of one run: what it says is put to what is known, and whoever asked is told.
 // @ts-check
 
-import { change, nothing, page } from "./store.js";
+import { change, cursor, nothing, page } from "./store.js";
 import { routeUrl } from "./dom.js";
 
 /**
@@ -21,6 +21,18 @@ export function taken(run, { from, rows = {}, ...rest }) {
 const is = (kind) => page.boot?.statuses[kind].includes(page.live.status) ?? false;
 export const isActive = () => is("working");
 export const isResumable = () => is("resumable");
+
+/**
+ * What a column of the run held last, at the step that is looked at: the replay's, or that of the pictures on screen, so that no number is
+ * ahead of them. Undefined where there is nothing yet.
+ * @param {string} column
+ * @param {"rows" | "validations"} [table]
+ */
+export function newest(column, table = "rows") {
+  const { live: run, frame } = page, pictured = frame.run === run.id ? frame.step : Infinity;
+  const upTo = cursor.step === "" ? pictured : Number(cursor.step), columns = run[table];
+  return columns[column]?.[columns.step.findLastIndex((step) => step <= upTo)];
+}
 
 let source = null;
 

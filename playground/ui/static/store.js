@@ -28,6 +28,7 @@ export const page = {
   wanted: {},
   card: null,
   live: nothing(""),
+  frame: { run: "", step: 0 },
   sentence: null,
   panels: {},
   reply: null,
@@ -43,7 +44,7 @@ export const page = {
  * @returns {import("./page").Run}
  */
 export function nothing(id) {
-  const known = { rows: {}, validations: {}, probes: [], replay: [], parameter_steps: [] };
+  const known = { rows: {}, validations: {}, replay: [], parameter_steps: [] };
   return { id, version: 0, status: "", step: 0, steps: 0, seconds: 0, eta: null, place: 0, message: null, ...known };
 }
 

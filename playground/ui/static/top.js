@@ -4,6 +4,7 @@
 import { LANGUAGES, change, cursor, maxText, move, page, subscribe } from "./store.js";
 import { button, count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
 import { highlight, point } from "./picture.js";
+import { isActive, newest } from "./live.js";
 import { command } from "./actions.js";
 import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 
@@ -42,7 +43,7 @@ function choiceOfRuns({ mine, shipped }) {
 function drawStatus() {
   const place = document.getElementById("pg-status"), run = page.live;
   if (!place) return;
-  const last = (run.validations.exact_match ?? []).at(-1);
+  const last = newest("exact_match", "validations");
   const right = last === undefined ? "–" : percent(last);
   const told = { step: count(run.step), steps: count(run.steps), left: duration(run.eta), place: run.place, percent: right };
   Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });
@@ -127,11 +128,19 @@ export function chips(tokens, side) {
 
 export async function refreshSentence() {
   if (page.card?.id !== cursor.run) return;
-  const place = document.getElementById("pg-result"), asked = { run: cursor.run, text: cursor.text };
-  const answer = await read("panel/sentence", { run: cursor.run, step: cursor.step, text: sentenceText() }, "sentence");
-  if (!answer || !place) return;
+  const asked = { run: cursor.run, step: cursor.step, text: sentenceText() };
+  const answer = await read("panel/sentence", asked, "sentence");
+  if (answer && asked.run === cursor.run) showSentence(answer);
+}
+
+/** Shows what the server says of the sentence. From then on the page shows the step that it is from. */
+export function showSentence(answer) {
+  const place = document.getElementById("pg-result"), { run, text, step } = cursor;
+  if (!place) return;
+  place.classList.remove("stale");
+  if (step === "") change({ frame: answer.error ? { run: "", step: 0 } : { run, step: answer.step } });
   if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
-  change({ sentence: { ...answer, ...asked } });
+  change({ sentence: { ...answer, run, text } });
   const { correct } = answer, verdict = correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`;
   place.replaceChildren(
     h("span", { class: "pg-tokens" }, chips(answer.source, "src")), h("span", { class: "pg-arrow", "aria-hidden": "true" }, "→"),
@@ -209,12 +218,12 @@ export async function readCard() {
 }
 
 subscribe(["card"], fillSentence);
-subscribe(["live", "card"], drawStatus);
+subscribe(["live", "card", "frame"], drawStatus);
 subscribe(["live", "step"], fillReplay);
 subscribe(["playing"], drawPlay);
 subscribe(["run", "text", "tab", "part", "q", "k"], () => point(null));
 subscribe(["text", "step"], (changed) => {
   if (changed.has("run")) return; // main.js opens it; until then the sentences known here are those of the run before
   fillSentence();
-  refreshSentence();
+  if (!isActive() || cursor.step !== "") refreshSentence(); // else it comes with the panel
 });
