@@ -86,7 +86,7 @@ class Recording:
             started = self.clock()
 
     def _look_around(self) -> None:
-        """What is due after a step: a validation, a picture for the replay, or one for those who watch, who hear of the step in any case."""
+        """What is due after a step: a validation, a picture for the replay or for those who watch, who hear of the step in any case."""
         run, step = self.run, self.run.step
         if step % run.experiment.training.eval_every == 0:
             self.validate(whole=step == run.steps)

@@ -9,6 +9,7 @@ from playground.queries.probes import probes_at
 from playground.runs.recording import BRIEF
 from playground.ui import blocks
 from playground.ui.panels.attention import large
+from playground.ui.panels.outcome import outcome
 from playground.ui.view import View
 
 HISTORY = ("steps", "validations")  # its tables
@@ -28,6 +29,7 @@ def panel(view: View) -> dict:
     return {
         "step": view.look.step,
         "blocks": [
+            outcome(view),
             blocks.numbers("numbers", numbers),
             blocks.row(
                 "top", blocks.column("attention", *picture), blocks.column("curves", curve["loss"], curve["accuracy"]), css="halves"

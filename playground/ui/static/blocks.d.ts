@@ -381,11 +381,12 @@ export interface FieldBlock {
   hint: string;
 }
 
-/** Draws another sample, points at a `knob`, sends a `command` with `values` to the server, or moves the cursor `to` somewhere. */
+/** Draws another sample, points at a `knob`, sends a `command` with `values` to the server, moves the cursor `to` somewhere, or plays the
+ * replay from its beginning. */
 export interface ButtonBlock {
   kind: "button";
   id: string;
-  act: "draw" | "knob" | "command" | "move";
+  act: "draw" | "knob" | "command" | "move" | "play";
   label: string;
   knob: string;
   command: string;
@@ -400,6 +401,13 @@ export interface DownloadsBlock {
   label: string;
   path: string;
   files: FileLink[];
+}
+
+/** What a run has come to; while it trains, a bar of its steps. */
+export interface OutcomeBlock {
+  kind: "outcome";
+  id: string;
+  text: string;
 }
 
 /** The newest numbers of the run; the page knows them by the id of an item. */
@@ -636,6 +644,7 @@ export interface Blocks {
   field: FieldBlock;
   button: ButtonBlock;
   downloads: DownloadsBlock;
+  outcome: OutcomeBlock;
   numbers: NumbersBlock;
   probes: ProbesBlock;
   heads: HeadsBlock;

@@ -8,7 +8,7 @@ import { isActive } from "./live.js";
 import { chips } from "./top.js";
 import { fillCurve } from "./curves.js";
 import { drawCurve } from "./pen.js";
-import { drawProbes, fillNumbers } from "./learning.js";
+import { drawProbes, fillNumbers, fillOutcome } from "./learning.js";
 import { drawButton, drawChoice, drawField, drawMany, drawSlider } from "./controls.js";
 import { drawLines } from "./lines.js";
 import { drawCalibration, drawCards, record } from "./labs.js";
@@ -173,6 +173,7 @@ export const KINDS = {
   notes: changed(drawNotes),
   forget: drawForget,
   numbers: fillNumbers,
+  outcome: fillOutcome,
   probes: changed(drawProbes),
 };
 

@@ -2,9 +2,9 @@
 // @ts-check
 
 import { page } from "./store.js";
-import { count, duration, h, percent, say } from "./dom.js";
+import { childrenOf, count, duration, h, percent, say } from "./dom.js";
 import { caption } from "./glossary.js";
-import { newest } from "./live.js";
+import { isActive, newest } from "./live.js";
 
 /**
  * The newest numbers of the run, each with its name.
@@ -30,6 +30,25 @@ export function fillNumbers(element, block = element.pgNumbers) {
     const place = element.children[at].firstChild;
     if (place.textContent !== values[item.id]) place.textContent = values[item.id];
   });
+}
+
+/**
+ * What the run has come to, as the server says it; while it is on its way a bar of its steps, from the first moment on.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").OutcomeBlock} [block] what it showed last, where it isn't given
+ */
+export function fillOutcome(element, block = element.pgOutcome) {
+  if (!block) return;
+  element.pgOutcome = block;
+  const run = page.live, grows = isActive() || run.status === "paused";
+  element.classList.toggle("grows", grows);
+  if (!grows) return void (element.firstChild?.nodeValue === block.text || element.replaceChildren(block.text));
+  if (!element.querySelector("progress")) element.replaceChildren(h("progress", { "aria-label": say("bar_label") }), h("span", {}));
+  const [bar, text] = childrenOf(element);
+  bar.max = run.steps || 1;
+  if (run.status === "training" || run.step) bar.value = run.step; // until then nobody knows how far it is
+  const told = { step: count(run.step), steps: count(run.steps), place: run.place };
+  text.textContent = say(run.status === "training" ? "bar_training" : `status_${run.status}`, told);
 }
 
 /**

@@ -34,6 +34,9 @@ export function newest(column, table = "rows") {
   return columns[column]?.[columns.step.findLastIndex((step) => step <= upTo)];
 }
 
+/** Whether an answer is the refusal of a run that has just been made and has nothing to show yet: what stands there is grey until then. */
+export const isTooEarly = ({ key }) => (key === "runs.nothing_yet" || key === "page.not_ready") && (isActive() || !page.live.status);
+
 let source = null;
 
 /** Listens to a run, if it isn't being listened to: of one that has ended nothing more came, until it was resumed. */

@@ -1,6 +1,6 @@
 // What the scripts' type checker has to know beside the scripts: what the server says, what they keep on elements, what they tell one another.
 
-import type { Block, CellsBlock, NumberItem, NumbersBlock, Plotly, Token } from "./blocks";
+import type { Block, CellsBlock, NumberItem, NumbersBlock, OutcomeBlock, Plotly, Token } from "./blocks";
 
 /** What the live stream says of a run. */
 export interface Run {
@@ -131,6 +131,7 @@ declare global {
     pgSkeleton?: Plotly | null;
     pgDrawn?: Promise<void>;
     pgNumbers?: NumbersBlock;
+    pgOutcome?: OutcomeBlock;
     pgItems?: NumberItem[];
     pgFixed?: string;
     pgCells?: CellsBlock;

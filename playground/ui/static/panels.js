@@ -5,10 +5,10 @@ import { FIELDS, change, cursor, page, subscribe } from "./store.js";
 import { debounce, h, isDark, read, say } from "./dom.js";
 import { grey, highlight } from "./picture.js";
 import { drawCurve } from "./pen.js";
-import { isActive } from "./live.js";
+import { isActive, isTooEarly } from "./live.js";
 import { refreshSentence, sentenceText, showSentence } from "./top.js";
 import { fillCurve } from "./curves.js";
-import { fillNumbers } from "./learning.js";
+import { fillNumbers, fillOutcome } from "./learning.js";
 import { refused, render } from "./kinds.js";
 
 const LEFT_OUT = new Set(["lang", "tab", "glossary"]);
@@ -16,9 +16,6 @@ const answers = new Map(); // parameters -> answer, while nothing trains: lookin
 let lastRefresh = 0, late = 0;
 let latest = 0, settled = 0; // the number of the newest refresh, and of the newest that is over
 let released = Promise.resolve(); // nothing changes under a finger: a button replaced between press and release would lose the click
-
-const NOT_YET = new Set(["runs.nothing_yet", "page.not_ready"]); // refusals of a run that has just been made
-const isBeginning = () => isActive() || !page.live.status;
 
 const hosts = () => [...document.querySelectorAll(".pg-panel")];
 const hostOf = (name) => hosts().find((host) => host.dataset.panel === name);
@@ -62,7 +59,7 @@ async function show(name, host, changes, isLatest) {
     if (answers.size > 60) answers.delete(answers.keys().next().value);
   }
   change({ panels: { ...page.panels, [name]: answer } });
-  if (NOT_YET.has(answer.key) && isBeginning() && host.querySelector(".pg-block")) return; // what stands there is grey until then
+  if (isTooEarly(answer) && host.querySelector(".pg-block")) return; // what stands there is grey until then
   await render(host, answer.error ? refused(answer.error) : answer.blocks, { query, preview });
   if (!isLatest()) return;
   if (answer.sentence) showSentence(answer.sentence);
@@ -103,6 +100,7 @@ subscribe(["live"], () => {
     drawCurve(element.querySelector(".pg-plot"), element.pgFigure, isActive()); // the end is drawn at once
   }
   document.querySelectorAll(".pg-numbers").forEach((element) => fillNumbers(element));
+  document.querySelectorAll(".pg-outcome").forEach((element) => fillOutcome(element));
   if (cursor.step !== "") return;
   clearTimeout(late);
   const refreshEvery = page.panels[cursor.tab]?.refresh_ms ?? 1000;

@@ -190,7 +190,8 @@ export function drawCurve(plot, figure, grows) {
   pen.take(figure);
   if (plot.pgText === axes && !plot.matches(":hover")) return plot.pgDrawn ?? Promise.resolve(); // its hover text is of what Plotly knows
   plot.pgText = axes;
-  plot.pgDrawn = draw(plot, figure, !isOther, () => {
+  const named = figure.data.map((trace) => (trace.x.length ? trace : { ...trace, x: [null], y: [null] })); // else the legend leaves it out
+  plot.pgDrawn = draw(plot, { ...figure, data: named }, !isOther, () => {
     plot.classList.add("pg-light");
     pen.wake();
   });

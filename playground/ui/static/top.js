@@ -4,7 +4,7 @@
 import { LANGUAGES, change, cursor, maxText, move, page, subscribe } from "./store.js";
 import { button, count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
 import { highlight, point } from "./picture.js";
-import { isActive, newest } from "./live.js";
+import { isActive, isTooEarly, newest } from "./live.js";
 import { command } from "./actions.js";
 import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 
@@ -130,7 +130,7 @@ export async function refreshSentence() {
   if (page.card?.id !== cursor.run) return;
   const asked = { run: cursor.run, step: cursor.step, text: sentenceText() };
   const answer = await read("panel/sentence", asked, "sentence");
-  if (answer && asked.run === cursor.run) showSentence(answer);
+  if (answer && asked.run === cursor.run && !isTooEarly(answer)) showSentence(answer);
 }
 
 /** Shows what the server says of the sentence. From then on the page shows the step that it is from. */
@@ -186,6 +186,13 @@ export function play() {
   if (page.playing) return change({ playing: 0 });
   if (at() >= stops().length) seek(0);
   change({ playing: setInterval(() => (at() >= stops().length ? play() : turn(1)), 450) });
+}
+
+export function playFromStart() {
+  clearInterval(page.playing);
+  change({ playing: 0 });
+  seek(0);
+  play();
 }
 
 function drawPlay() {
