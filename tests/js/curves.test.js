@@ -42,3 +42,12 @@ test("the skeleton stays empty, to be filled again", () => {
   fillCurve(empty, run, "2");
   assert.deepEqual(empty, skeleton());
 });
+
+test("the axis is as long as the run, also in a picture that was made for another", () => {
+  const made = skeleton();
+  made.layout.xaxis = { autorange: false, range: [0, 90], nticks: 6 };
+  assert.deepEqual(fillCurve(made, { ...run, steps: 40 }, "").layout.xaxis, { autorange: false, range: [0, 40], nticks: 6 });
+  assert.deepEqual(fillCurve(made, { ...run, steps: 0 }, "").layout.xaxis.range, [0, 90]); // nothing is known of the run yet
+  made.layout.xaxis = { autorange: true };
+  assert.deepEqual(fillCurve(made, { ...run, steps: 40 }, "").layout.xaxis, { autorange: true });
+});

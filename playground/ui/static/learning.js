@@ -1,7 +1,7 @@
 // What grows while a run learns, beside its curves: the newest numbers, and the completions of the probe sentences.
 // @ts-check
 
-import { page } from "./store.js";
+import { cursor, page } from "./store.js";
 import { childrenOf, count, duration, h, percent, say } from "./dom.js";
 import { caption } from "./glossary.js";
 import { isActive, newest } from "./live.js";
@@ -16,10 +16,11 @@ export function fillNumbers(element, block = element.pgNumbers) {
   element.pgNumbers = block;
   const run = page.live;
   const shown = (value, shape) => (value === undefined || value === null ? "–" : shape(value));
+  const speed = cursor.step === "" ? run.rows.tokens_per_second?.at(-1) : newest("tokens_per_second"); // of the training, not of the model
   const values = {
     exact: shown(newest("exact_match", "validations"), percent), tokens: shown(newest("token_accuracy", "validations"), percent),
     loss: shown(newest("loss", "validations"), (value) => value.toFixed(3)), seconds: duration(run.seconds),
-    left: run.status === "training" ? duration(run.eta) : "–", speed: shown(newest("tokens_per_second"), (value) => count(Math.round(value))),
+    left: run.status === "training" ? duration(run.eta) : "–", speed: shown(speed, (value) => count(Math.round(value))),
   };
   if (element.pgItems !== block.items) {
     element.pgItems = block.items;

@@ -69,9 +69,13 @@ function fewest(column) {
  */
 export function axesOf({ data, layout }) {
   const { datarevision, ...fixed } = layout;
-  const extremes = (side) => layout[`${side}axis`]?.autorange && data.map((trace) => trace[side].reduce(
-    ([low, high], value) => (value === null ? [low, high] : [Math.min(low, value), Math.max(high, value)]), [0, 0]));
-  return JSON.stringify([fixed, extremes("x"), extremes("y")]);
+  const bounds = (values) => {
+    let low = Infinity, high = -Infinity;
+    for (const value of values) if (value !== null) [low, high] = [Math.min(low, value), Math.max(high, value)];
+    return [Math.min(low, 0), high, low === high]; // they begin at zero; around a single value Plotly leaves more room
+  };
+  const found = (side) => layout[`${side}axis`]?.autorange && data.map((trace) => bounds(trace[side]));
+  return JSON.stringify([fixed, found("x"), found("y")]);
 }
 
 /** The marks of Plotly at a point, `r` being half their size. */
