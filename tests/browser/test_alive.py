@@ -51,7 +51,7 @@ def now(page: Page) -> list[str]:
 
 
 def test_the_curve_grows_from_frame_to_frame_and_ends_as_plotlys(visit):
-    """While the run trains there is one light line over Plotly's axes; when it rests Plotly's own is in its place, with the same numbers."""
+    """One light line over Plotly's axes; when the run rests Plotly's own is in its place, with the same numbers."""
     page = visit(link(SMALL | {"steps": 700, "eval_every": 100}))
     drawn(page.locator("#pg-panel-training"))
     page.evaluate(WATCH_THE_PEN)
@@ -89,7 +89,7 @@ def test_no_picture_stands_under_the_name_of_another_run(visit):
     whole = {}
 
     def settled(run: str) -> None:
-        whole[run] = eventually(page, lambda: now(page), lambda seen: seen[0] == run and all(seen))
+        whole[run] = eventually(page, lambda: now(page), lambda seen: seen and seen[0] == run and all(seen))
 
     settled("reverse")
     for run in ("sort", "reverse", "numbers_de", "sort", "reverse"):
@@ -100,11 +100,11 @@ def test_no_picture_stands_under_the_name_of_another_run(visit):
     drawn(page.locator("#pg-panel-training"))
     settled(new)
 
-    others = {run: seen for run, seen in whole.items() if run != new}
-    for name, *shown in page.evaluate("frames_seen"):
-        for run, seen in others.items():
-            if run != name:
-                assert not {part for part in shown[:2] if part} & {part for part in seen[1:3] if part}, f"{run} stands under the name of {name}"
+    known = {run: {seen[1], seen[2]} for run, seen in whole.items() if run != new}  # pictures and outputs that belong to a run
+    for name, picture, output, title in page.evaluate("frames_seen"):
+        strange = [run for run, own in known.items() if run != name and own & {picture, output}]
+        assert not strange, f"{strange} under the name of {name}"
+        assert bool(picture) == bool(title), "a picture and its title are there together"
 
 
 def test_a_refused_training_leaves_the_page_as_it_was(visit):
