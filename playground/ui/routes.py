@@ -32,7 +32,7 @@ from playground.ui.upload.preview import preview
 from playground.ui.view import View, language
 
 HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
-LONE, EACH = 700, 400  # milliseconds between two pictures of a run that trains: for a lone visitor, and for each of many
+LONE, EACH = 400, 400  # milliseconds between two pictures of a run that trains: for a lone visitor, and for each of many
 FASTEST, SLOWEST, A_SECOND = 0.1, 0.5, 50  # seconds between two looks at a run's version: the bounds, and looks a second of all streams
 TRIES = 3  # to find panel and sentence at one step, between two snapshots
 

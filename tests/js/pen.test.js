@@ -30,9 +30,8 @@ test("what is not a number is a gap", () => {
 
 test("drawn piece by piece it is the line that is drawn at once", () => {
   const xs = Array.from({ length: 200 }, (_, at) => at / 8), ys = xs.map((x) => Math.sin(9 * x)), path = new Path(pixels);
-  let last = "";
-  for (let count = 0; count <= 200; count += 0.7) last = path.upTo(xs, ys, count);
-  last = path.upTo(xs, ys, 200);
+  for (let count = 0; count < 200; count += 0.7) path.upTo(xs, ys, count);
+  const last = path.upTo(xs, ys, 200);
   assert.equal(last, new Path(pixels).upTo(xs, ys, 200));
   assert.equal(points(last).length, 200);
 });

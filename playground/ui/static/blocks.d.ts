@@ -381,8 +381,8 @@ export interface FieldBlock {
   hint: string;
 }
 
-/** Draws another sample, points at a `knob`, sends a `command` with `values` to the server, moves the cursor `to` somewhere, or plays the
- * replay from its beginning. */
+/** Draws another sample, points at a `knob`, sends a `command` with `values` to the server, moves the cursor `to` somewhere, or
+ * plays the replay from its beginning. */
 export interface ButtonBlock {
   kind: "button";
   id: string;
