@@ -26,6 +26,7 @@ from playground.training.loop import Live, Training
 DIAGNOSED_VALIDATIONS, DIAGNOSED_FRAMES = 64, 20  # the most validations, and pictures of the replay, whose step comes with diagnostics
 PULSE = 0.4  # seconds between two pictures of a run that somebody watches, or more:
 LIVE_SHARE = 0.03  # of the time at most is for those that are not the replay's
+TOLD = 0.1  # seconds between two times that those who watch hear how far the curve is
 BRIEF, HALF = 100, 0.5  # sentences of a first, short validation, and the share of them that must be right for a whole one
 EXTRA_TOKENS = 4  # tokens a probe's output may be longer than its reference
 
@@ -41,6 +42,7 @@ class Recording:
         longest = corpus.longest
         self._limits = [min(len(item.tgt_ids) + 1 + EXTRA_TOKENS, longest) for item in self.probes]
         self._next_live, self._newest = 0.0, ()  # when one who watches should see a new picture; the newest one
+        self._next_told = 0.0
         self._captured = False  # whether the model is as in the replay's newest frame
         self._snapshot_model, self._materialised = trainable_copy(training.model), ()  # what materialises pictures; the last that it did
         self._size = sum(p.numel() * p.element_size() + HEADER_BYTES for p in training.model.parameters())
@@ -86,7 +88,7 @@ class Recording:
             started = self.clock()
 
     def _look_around(self) -> None:
-        """What is due after a step: a validation, a picture for the replay, or one for those who watch."""
+        """What is due after a step: a validation, a picture for the replay or for those who watch, who hear of the step in any case."""
         run, step = self.run, self.run.step
         if step % run.experiment.training.eval_every == 0:
             self.validate(whole=step == run.steps)
@@ -95,6 +97,9 @@ class Recording:
             self._picture(look)
         elif look:
             self.show()
+        if run.watched and self.clock() >= self._next_told:
+            run.touch()
+            self._next_told = self.clock() + TOLD
 
     def _over(self) -> bool:
         """Whether the run has reached what it was to reach; says what, when that came before the last step."""

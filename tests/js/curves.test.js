@@ -55,3 +55,12 @@ test("a fork of step 0, and one of those that counted anew, has nothing from its
   const { data } = fillCurve(skeleton(), run, "", { run: "a", step: 2, until: 0, name: "" });
   assert.deepEqual(data.map(({ x }) => x), [[], [], [], [1, 2, 3], [2], [2]]);
 });
+
+test("the axis is as long as the run, also in a picture that was made for another", () => {
+  const made = skeleton();
+  made.layout.xaxis = { autorange: false, range: [0, 90], nticks: 6 };
+  assert.deepEqual(fillCurve(made, { ...run, steps: 40 }, "").layout.xaxis, { autorange: false, range: [0, 40], nticks: 6 });
+  assert.deepEqual(fillCurve(made, { ...run, steps: 0 }, "").layout.xaxis.range, [0, 90]); // nothing is known of the run yet
+  made.layout.xaxis = { autorange: true };
+  assert.deepEqual(fillCurve(made, { ...run, steps: 40 }, "").layout.xaxis, { autorange: true });
+});

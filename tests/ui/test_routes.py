@@ -237,3 +237,29 @@ def test_boot_says_what_of_a_link_is_ignored(site):
     assert "d_model" in answer["notice"]
     assert "65" in answer["notice"]
     assert site.get("boot", n_heads="8").json()["notice"] in (None, "")
+
+
+@pytest.mark.parametrize(("streams", "look"), [(1, 0.1), (5, 0.1), (10, 0.2), (25, 0.5), (300, 0.5)])
+def test_a_lone_visitors_curve_grows_ten_times_a_second_and_one_of_manys_twice(streams, look):
+    pace = routes.Pace()
+    pace.streams = streams
+    assert pace.look == pytest.approx(look)
+
+
+@pytest.mark.parametrize("name", ["training", "attention", "data"])
+def test_the_sentence_beside_a_panel_is_the_sentence(site, name):
+    asked = {"run": "reverse", "text": "hello", "step": 0}
+    beside, alone = site.panel(name, **asked, beside="sentence"), site.panel("sentence", **asked)
+    assert beside["sentence"]["output"] == alone["output"]
+    assert beside["sentence"]["step"] == 0
+    assert beside["step"] == (None if name == "data" else 0)
+    assert "sentence" not in site.panel(name, **asked)
+
+
+def test_panel_and_sentence_are_of_one_step_though_the_run_goes_on_between_them(site, monkeypatch):
+    """The model that the sentence is asked of may be newer than the one that the picture was made from: then the picture is made anew."""
+    steps = iter([7, 9, 9, 9])
+    panels = {name: lambda view: {"step": next(steps), "blocks": []} for name in ("training", "sentence")}
+    monkeypatch.setattr(routes, "PANELS", {**PANELS, **panels})
+    found = site.panel("training", run="reverse", beside="sentence")
+    assert found["step"] == found["sentence"]["step"] == 9

@@ -9,6 +9,7 @@ from playground.queries.probes import probes_at
 from playground.runs.recording import BRIEF
 from playground.ui import blocks
 from playground.ui.panels.attention import large
+from playground.ui.panels.outcome import outcome
 from playground.ui.view import View
 
 HISTORY = ("steps", "validations")  # its tables
@@ -28,6 +29,7 @@ def panel(view: View) -> dict:
     return {
         "step": view.look.step,
         "blocks": [
+            outcome(view),
             blocks.numbers("numbers", numbers),
             blocks.row(
                 "top", blocks.column("attention", *picture), blocks.column("curves", curve["loss"], curve["accuracy"]), css="halves"
@@ -40,9 +42,11 @@ def panel(view: View) -> dict:
 
 
 def _probes(view: View) -> dict:
-    """The probe sentences: now, which the page has from the stream, or at a step of the replay."""
+    """The probe sentences: now, or at a step of the replay."""
     joint = " " if view.reader.units(view.run)[0] == "words" else ""
     if view.step is None:
-        return blocks.probes("probes", view.say("page.probes"), view.say("page.probes_caption"), joint)
-    at, shown = probes_at(view.run, view.step)
-    return blocks.probes("probes", view.say("page.probes"), view.say("page.probes_at", step=at), joint, [asdict(probe) for probe in shown])
+        shown, said = view.run.probes, view.say("page.probes_caption")
+    else:
+        at, shown = probes_at(view.run, view.step)
+        said = view.say("page.probes_at", step=at)
+    return blocks.probes("probes", view.say("page.probes"), said, joint, [asdict(probe) for probe in shown])

@@ -5,16 +5,20 @@
 import { asText, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
 import { button, h, icon, notice, say, send } from "./dom.js";
 import { follow, isActive, isResumable } from "./live.js";
+import { grey } from "./picture.js";
 import { tellTabs } from "./storage.js";
 
+const OPENING = new Set(["train", "fork"]); // they lead to another run
 const busy = new Set(); // actions that are on their way: a second press of the same button means nothing
 
 /** Asks the server to do something: train, or to the run on screen pause, resume, step, stop, live, fork, copy, rename, delete. */
 export async function command(action, values = {}) {
   if (busy.has(action)) return;
   busy.add(action);
+  if (OPENING.has(action)) grey();
   const answer = await send({ action, run: cursor.run, ...values });
   busy.delete(action);
+  if (!answer.run) grey(false);
   reply(answer);
 }
 

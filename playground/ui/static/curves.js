@@ -17,7 +17,9 @@ export function fillCurve(skeleton, run, step, parent = null) {
   const data = parent ? [...filled.map((trace) => past(trace, parent)), ...filled.map((trace) => own(trace, parent))] : filled;
   const here = { visible: step !== "", x0: Number(step), x1: Number(step) };
   const shapes = (skeleton.layout.shapes ?? []).map((shape, at) => (at === 0 ? { ...shape, ...here } : shape));
-  return { data, layout: { ...skeleton.layout, shapes, datarevision: run.version, uirevision: run.id } }; // zoom stays as long as the run does
+  const { xaxis } = skeleton.layout, isFixed = xaxis?.autorange === false && run.steps; // to the steps of a run that may be another
+  const layout = { ...skeleton.layout, ...(isFixed ? { xaxis: { ...xaxis, range: [0, run.steps] } } : {}) };
+  return { data, layout: { ...layout, shapes, datarevision: run.version, uirevision: run.id } }; // zoom stays as long as the run does
 }
 
 /** How many rows of a trace are the parent's. */

@@ -3,11 +3,12 @@
 
 import { FIELDS, change, cursor, page, sentenceText, subscribe } from "./store.js";
 import { debounce, h, isDark, read, say } from "./dom.js";
-import { draw, highlight } from "./picture.js";
-import { isActive, parentOfRun } from "./live.js";
-import { refreshSentence } from "./top.js";
+import { grey, highlight } from "./picture.js";
+import { drawCurve } from "./pen.js";
+import { isActive, isTooEarly, parentOfRun } from "./live.js";
+import { refreshSentence, showSentence } from "./top.js";
 import { fillCurve } from "./curves.js";
-import { fillNumbers, fillProbes } from "./learning.js";
+import { fillNumbers, fillOutcome } from "./learning.js";
 import { refused, render } from "./kinds.js";
 
 const LEFT_OUT = new Set(["lang", "tab", "glossary"]);
@@ -49,7 +50,9 @@ export async function refresh(changes = {}) {
 async function show(name, host, changes, isLatest) {
   const query = parameters(changes), key = `${name} ${cursor.lang} ${new URLSearchParams(query)}`;
   if (!host.childElementCount) host.replaceChildren(h("p", { class: "pg-waiting" }, say("loading")));
-  const answer = (!isActive() && answers.get(key)) || (await read(`panel/${name}`, query, `panel ${name}`));
+  const isNow = isActive() && cursor.step === "" && !Object.keys(changes).length; // the sentence beside it is then of the same step
+  const asked = isNow ? { ...query, beside: "sentence" } : query;
+  const answer = (!isActive() && answers.get(key)) || (await read(`panel/${name}`, asked, `panel ${name}`));
   await released;
   if (!answer || !isLatest()) return; // an answer that was kept may have overtaken one that was on its way
   if (!answer.error && !answer.more && !isActive()) {
@@ -57,8 +60,11 @@ async function show(name, host, changes, isLatest) {
     if (answers.size > 60) answers.delete(answers.keys().next().value);
   }
   change({ panels: { ...page.panels, [name]: answer } });
+  if (isTooEarly(answer) && host.querySelector(".pg-block")) return; // what stands there is grey until then
   await render(host, answer.error ? refused(answer.error) : answer.blocks, { query, preview });
   if (!isLatest()) return;
+  if (answer.sentence) showSentence(answer.sentence);
+  else if (isNow) await refreshSentence();
   Object.assign(host.dataset, { run: query.run, step: String(answer.step ?? "") });
   host.dataset.drawn = String(Number(host.dataset.drawn ?? 0) + 1);
   highlight();
@@ -73,22 +79,29 @@ const preview = debounce((changes) => refresh(changes ?? {}), 70);
 
 // ---- what makes them change -------------------------------------------------------------------------------------------------------
 
+subscribe(["run"], () => {
+  settled = ++latest; // what is on its way is about the run before
+  grey();
+});
+
 subscribe(FIELDS, (changed) => {
   if (["lang", "run", "tab"].some((name) => changed.has(name))) return; // main.js sees to it
   const uses = page.panels[cursor.tab]?.uses;
-  if (!uses || uses.some((name) => changed.has(name))) refresh();
+  const moves = isActive() ? ["text", "step", ...(uses ?? [])] : uses; // while a run trains the sentence comes with the panel
+  if (!moves || moves.some((name) => changed.has(name))) refresh();
 });
+
+subscribe(["frame"], () => document.querySelectorAll(".pg-numbers").forEach((element) => fillNumbers(element)));
 
 subscribe(["live"], () => {
   if (!page.live.status) return; // nothing is known yet: what stands there stays
   for (const element of document.querySelectorAll(".pg-figure")) {
     if (!element.pgSkeleton || !element.offsetParent) continue;
     element.pgFigure = fillCurve(element.pgSkeleton, page.live, cursor.step, parentOfRun());
-    draw(element.querySelector(".pg-plot"), element.pgFigure, isActive()); // the end is drawn at once
-    element.querySelector(".pg-plot").pgText = null;
+    drawCurve(element.querySelector(".pg-plot"), element.pgFigure, isActive()); // the end is drawn at once
   }
   document.querySelectorAll(".pg-numbers").forEach((element) => fillNumbers(element));
-  document.querySelectorAll(".pg-probes").forEach((element) => fillProbes(element));
+  document.querySelectorAll(".pg-outcome").forEach((element) => fillOutcome(element));
   if (cursor.step !== "") return;
   clearTimeout(late);
   const refreshEvery = page.panels[cursor.tab]?.refresh_ms ?? 1000;
@@ -97,7 +110,7 @@ subscribe(["live"], () => {
     if (latest !== settled) return void (late = setTimeout(both, 100)); // a slow answer would be given up for the next one, again and again
     forget();
     refresh();
-    refreshSentence();
+    if (!isActive()) refreshSentence();
   };
   if (wait <= 0 && isActive()) both();
   else late = setTimeout(both, Math.max(wait, 60)); // the last change of a run that has just ended is shown as well

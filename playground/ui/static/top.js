@@ -4,6 +4,7 @@
 import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenceText, subscribe } from "./store.js";
 import { button, count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
 import { highlight, point } from "./picture.js";
+import { isActive, isTooEarly, shownStep } from "./live.js";
 import { command } from "./actions.js";
 import { toggleKnobs } from "./knobs.js";
 import { measured } from "./learning.js";
@@ -53,7 +54,7 @@ function choiceOfRuns({ mine, shipped }) {
 function drawStatus() {
   const place = document.getElementById("pg-status"), run = page.live;
   if (!place) return;
-  const right = measured(run, "exact_match", percent);
+  const right = measured(run, "exact_match", percent, isActive() ? shownStep() : Infinity);
   const told = { step: count(run.step), steps: count(run.steps), left: duration(run.eta), place: run.place, percent: right };
   Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });
   place.textContent = place.title = run.status ? say(`status_${run.status}`, told) : "";
@@ -135,11 +136,19 @@ export function chips(tokens, side) {
 
 export async function refreshSentence() {
   if (page.card?.id !== cursor.run) return;
-  const place = document.getElementById("pg-result"), asked = { run: cursor.run, text: cursor.text };
-  const answer = await read("panel/sentence", { run: cursor.run, step: cursor.step, text: sentenceText() }, "sentence");
-  if (!answer || !place) return;
+  const asked = { run: cursor.run, step: cursor.step, text: sentenceText() };
+  const answer = await read("panel/sentence", asked, "sentence");
+  if (answer && asked.run === cursor.run && !isTooEarly(answer)) showSentence(answer);
+}
+
+/** Shows what the server says of the sentence. From then on the page shows the step that it is from. */
+export function showSentence(answer) {
+  const place = document.getElementById("pg-result"), { run, text, step } = cursor;
+  if (!place) return;
+  place.classList.remove("stale");
+  if (step === "") change({ frame: answer.error ? { run: "", step: 0 } : { run, step: answer.step } });
   if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
-  change({ sentence: { ...answer, ...asked } });
+  change({ sentence: { ...answer, run, text } });
   const { correct } = answer, verdict = correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`;
   place.replaceChildren(
     h("span", { class: "pg-tokens" }, chips(answer.source, "src")), h("span", { class: "pg-arrow", "aria-hidden": "true" }, "→"),
@@ -187,6 +196,13 @@ export function play() {
   change({ playing: setInterval(() => (at() >= stops().length ? play() : turn(1)), 450) });
 }
 
+export function playFromStart() {
+  clearInterval(page.playing);
+  change({ playing: 0 });
+  seek(0);
+  play();
+}
+
 function drawPlay() {
   const button = document.getElementById("pg-replay-play"), { playing } = page;
   button?.replaceChildren(icon(playing ? "pause" : "play"));
@@ -224,12 +240,12 @@ export async function readCard() {
 }
 
 subscribe(["card"], fillSentence);
-subscribe(["live", "card"], drawStatus);
+subscribe(["live", "card", "frame"], drawStatus);
 subscribe(["live", "step"], fillReplay);
 subscribe(["playing"], drawPlay);
 subscribe(["run", "text", "tab", "part", "q", "k"], () => point(null));
 subscribe(["text", "step"], (changed) => {
   if (changed.has("run")) return; // main.js opens it; until then the sentences known here are those of the run before
   fillSentence();
-  refreshSentence();
+  if (!isActive() || cursor.step !== "") refreshSentence(); // else it comes with the panel
 });
