@@ -2,7 +2,7 @@
 // @ts-check
 
 import { LANGUAGES, change, cursor, maxText, move, page, subscribe } from "./store.js";
-import { button, count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
+import { button, count, debounce, duration, h, icon, percent, read, same, say } from "./dom.js";
 import { highlight, point } from "./picture.js";
 import { command } from "./actions.js";
 import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
@@ -90,12 +90,15 @@ export function drawSentence(host) {
   const about = { type: "text", autocomplete: "off", spellcheck: "false", maxlength: String(maxText) };
   const input = h("input", { id: "pg-sentence", ...about, "aria-label": say("sentence"), placeholder: say("sentence_hint") });
   input.addEventListener("input", debounce(() => move({ text: input.value }), 220));
+  input.addEventListener("blur", () => cursor.text || (fillSentence(), markExample())); // who empties it and goes on gets the example
   const choose = (event) => event.target.value && move({ text: event.target.value });
   const examples = h("select", { id: "pg-examples", "aria-label": say("examples"), onchange: choose });
   host.replaceChildren(
     h("div", { class: "pg-line" }, h("label", { for: "pg-sentence" }, say("sentence")), input, examples),
     h("div", { id: "pg-result", class: "pg-result", "aria-live": "polite" }),
-    h("div", { id: "pg-run-note", class: "pg-run-note", hidden: true }),
+    h("div", { class: "pg-sentence-notes" },
+      h("div", { id: "pg-unknown", class: "pg-run-note", role: "status", hidden: true }),
+      h("div", { id: "pg-run-note", class: "pg-run-note", hidden: true })),
   );
   fillSentence();
   drawNote();
@@ -130,6 +133,8 @@ export async function refreshSentence() {
   const place = document.getElementById("pg-result"), asked = { run: cursor.run, text: cursor.text };
   const answer = await read("panel/sentence", { run: cursor.run, step: cursor.step, text: sentenceText() }, "sentence");
   if (!answer || !place) return;
+  markExample();
+  drawUnknown(answer.unknown);
   if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
   change({ sentence: { ...answer, ...asked } });
   const { correct } = answer, verdict = correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`;
@@ -141,6 +146,25 @@ export async function refreshSentence() {
     answer.note ? h("span", { class: "pg-note" }, answer.note) : "",
   );
   highlight();
+}
+
+/** While the line is empty what stands below is of an example, and says so. */
+function markExample() {
+  const place = document.getElementById("pg-result");
+  place.classList.toggle("is-example", document.getElementById("pg-sentence").value === "");
+  place.dataset.example = say("example");
+}
+
+/** Which tokens the model doesn't know, and a button that puts a sentence there that it can read. */
+function drawUnknown(found) {
+  const place = document.getElementById("pg-unknown");
+  if (same(place, found ?? null)) return;
+  place.hidden = !found;
+  const use = () => {
+    document.getElementById("pg-sentence").value = found.use;
+    move({ text: found.use });
+  };
+  place.replaceChildren(...(found ? [h("span", {}, found.told), found.use ? button({ id: "pg-use", onclick: use }, found.label) : ""] : []));
 }
 
 // ---- replay ---------------------------------------------------------------------------------------------------------------------
