@@ -54,5 +54,5 @@ export function fillProbes(element, block = element.pgProbes) {
       h("td", { class: right ? "pg-right" : "pg-wrong" }, right ? `✓ ${say("right")}` : `✗ ${say("wrong")}`));
   };
   const lines = h("div", { class: "pg-scroll" }, h("table", {}, probes.map(line)));
-  element.replaceChildren(h("h3", {}, block.title), probes.length ? lines : h("p", { class: "pg-caption" }, say("probes_none")), caption(block.caption));
+  element.replaceChildren(h("h3", {}, block.title), caption(block.caption), probes.length ? lines : h("p", { class: "pg-caption" }, say("probes_none")));
 }
