@@ -144,13 +144,14 @@ def facts(
     weights: np.ndarray, kind: str, *, mask: np.ndarray | None = None, alignment: Sequence[int | None] | None = None,
     rows: Sequence[str] | None = None, columns: Sequence[str] | None = None, names: Sequence[str] | None = None,
 ) -> Fact:  # fmt: skip
-    """The strongest true statement about one head: the place it attends to most often, else that it spreads or is sharp, else that it is unclear.
+    """The strongest true statement about one head: the place it attends to most often, else that it spreads, is sharp, or is unclear.
 
     "figures.looks_<place>" takes {percent} (of rows) and {mass} (mean weight there, in percent), "figures.sharp" {bits} (mean entropy of
-    a row) and {mass} (mean weight on a row's one token, in percent), "figures.spreads" and "figures.unclear" take {effective} (2 to the entropy: as many tokens as if evenly weighted) of {tokens}. With the tokens of both sides, `rows` and
-    `columns`, an unclear head is told from others by its largest weight: "figures.unclear_but", {query_token}, {key_token}, {percent};
-    `names` are what the rows are called where that is more than their token. All also take {layer} and {head}, which the caller knows.
-    Rows of padding should be left out before.
+    a row) and {mass} (mean weight on a row's one token, in percent), "figures.spreads" and "figures.unclear" take {effective} (2 to the
+    entropy: as many tokens as if evenly weighted) of {tokens}. With the tokens of both sides, `rows` and `columns`, an unclear head is
+    told from others by its largest weight: "figures.unclear_but", {query_token}, {key_token}, {percent}; `names` are what the rows are
+    called where that is more than their token. All also take {layer} and {head}, which the caller knows. Rows of padding should be left
+    out before.
     """
     w, allowed = np.asarray(weights, dtype=np.float64), _allowed(weights, mask)
     choices = allowed.sum(axis=1)

@@ -55,7 +55,7 @@ class NamedHead:
     """One head over all sentences. Entropy is in bits, over the rows with a choice."""
 
     name: str  # one of PLACES, "even", "sharp" or "unclear"
-    number: float | None  # what supports the name: mean weight on the place, evenness (entropy as a share of the largest possible), or entropy
+    number: float | None  # what supports the name: mean weight on the place; entropy, of "even" as a share of the largest possible
     second: AttentionPattern | None  # the next best place, where more lies than chance would put
     entropy: float
     aligned: float | None  # mean weight where the task says to look; None where it doesn't say
@@ -129,7 +129,7 @@ def _name(places: Sequence[AttentionPattern], evenness: float, entropy: float, r
         best = max(place.mass for place in good)
         place = next(place for place in good if place.mass >= best - CLOSE)
         return place.name, place.mass
-    if rows < MIN_ROWS or SHARP < entropy and evenness < EVEN:
+    if rows < MIN_ROWS or (entropy > SHARP and evenness < EVEN):
         return "unclear", None
     return ("even", evenness) if evenness >= EVEN else ("sharp", entropy)
 

@@ -64,7 +64,7 @@ CLOSED = (
 
 
 def theme() -> gr.Theme:
-    """Gradio's default shapes in quiet colours that can be read; fonts of the visitor's own system, so that nothing is fetched from elsewhere."""
+    """Gradio's default shapes in quiet colours; fonts of the visitor's own system, so that nothing is fetched from elsewhere."""
     sans = [
         "system-ui",
         "-apple-system",

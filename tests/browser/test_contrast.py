@@ -52,7 +52,8 @@ SCRIPT = """() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const element = node.parentElement;
-    if (!node.textContent.trim() || element.closest(`${EXEMPT}, script, style, option`) || !element.checkVisibility({ visibilityProperty: true })) continue;
+    if (!node.textContent.trim() || element.closest(`${EXEMPT}, script, style, option`)) continue;
+    if (!element.checkVisibility({ visibilityProperty: true })) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
     const { width, height } = range.getBoundingClientRect();
