@@ -9,6 +9,7 @@ import numpy as np
 from playground.figures import theme
 
 ROOM, CLOCK = 2.9, 150  # of a clock of radius 1: how much it takes in each direction, and the most px of that
+NAMED = 100  # px a clock must have for a name over it that is more than two numbers
 LEFT, TOP = 96, 34  # px: names of the rows, and of the columns
 ARC = 0.45  # radius of the arc that shows how far a hand turned
 
@@ -46,11 +47,12 @@ def clocks(
                 _hand(centre, last, start + shift, palette["first"], 3.5, labels),
             ]
             notes.append(_note(f"{np.degrees(angle):.3g}°", centre[0], centre[1] - 1.24, palette["text"]))
+    side = min((width - LEFT - 12) / len(pairs), CLOCK)
+    named = "clock_pair" if side >= NAMED else "clock_numbers"
     notes += [
-        _note(theme.phrase(labels, "clock_pair", first=str(2 * pair), second=str(2 * pair + 1)), column * ROOM, 1.28, palette["muted"])
+        _note(theme.phrase(labels, named, first=str(2 * pair), second=str(2 * pair + 1)), column * ROOM, 1.28, palette["muted"])
         for column, pair in enumerate(pairs)
     ]
-    side = min((width - LEFT - 12) / len(pairs), CLOCK)
     hidden = {"visible": False, "showgrid": False, "fixedrange": True, "zeroline": False}
     across = [-ROOM / 2, (width - LEFT - 12) / side * ROOM - ROOM / 2]
     down = [-(len(starts) - 0.5) * ROOM, ROOM / 2]

@@ -402,11 +402,13 @@ export interface DownloadsBlock {
   files: FileLink[];
 }
 
-/** The newest numbers of the run; the page knows them by the id of an item. */
+/** The newest numbers of the run, of which some are `folded` away under the title `more`; the page knows them by the id of an item. */
 export interface NumbersBlock {
   kind: "numbers";
   id: string;
   items: NumberItem[];
+  more: string;
+  folded: NumberItem[];
 }
 
 /** The fixed probe sentences and what the model makes of them: at a step of the replay `rows`, else the newest. `joint` stands between
