@@ -156,7 +156,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "view": _one_of("matrix", "lines", "product", "rollout"),
     "measure": _one_of("aligned", "entropy"),
     "masks": _written(_several(r"\d{1,3}", ","), "0,2", reset_by=("run",)),  # which examples make the batch
-    "mask": _one_of("memory", "padding", "causal", "target", "packed"),  # the last of runs that pack
+    "mask": _one_of("memory", "padding", "causal", "target", "packed", default="causal"),  # the last of runs that pack
     "pos": _one_of("heatmap", "waves", "similarity", "shift", "learned"),
     "shift": _whole(0, 32, 3),
     "split": _one_of("heldout", "train", "test", "harder"),

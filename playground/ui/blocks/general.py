@@ -142,8 +142,8 @@ class NumberItem(TypedDict):
 
 
 @kind
-def numbers(id: str, items: list[NumberItem]):
-    """The newest numbers of the run; the page knows them by the id of an item."""
+def numbers(id: str, items: list[NumberItem], more: str = "", folded: list[NumberItem] = []):  # noqa: B006  nobody changes it
+    """The newest numbers of the run, of which some are `folded` away under the title `more`; the page knows them by the id of an item."""
 
 
 # ---- what a run makes of its samples ----

@@ -13,7 +13,7 @@ from playground.ui.panels.outcome import outcome
 from playground.ui.view import View
 
 HISTORY = ("steps", "validations")  # its tables
-NUMBERS = ("exact", "tokens", "loss", "seconds", "left", "speed")
+NUMBERS, FOLDED = ("exact", "tokens", "loss"), ("seconds", "left", "speed")
 
 
 def panel(view: View) -> dict:
@@ -23,14 +23,17 @@ def panel(view: View) -> dict:
         name: blocks.figure(name, figures[name], view.say(f"page.caption_{name}", **values), view.say(f"page.curve_{name}"), live=True)
         for name in ("loss", "accuracy", "learning_rate", "grad_norm", "tokens_per_second")
     }
-    numbers = [{"id": name, "label": view.say(f"page.number_{name}"), "help": view.say(f"page.number_{name}_help")} for name in NUMBERS]
+    numbers, folded = (
+        [{"id": name, "label": view.say(f"page.number_{name}"), "help": view.say(f"page.number_{name}_help")} for name in names]
+        for names in (NUMBERS, FOLDED)
+    )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
     picture = large(view, "learn-cross", part="cross")
     return {
         "step": view.look.step,
         "blocks": [
             outcome(view),
-            blocks.numbers("numbers", numbers),
+            blocks.numbers("numbers", numbers, view.say("page.numbers_more"), folded),
             blocks.row(
                 "top", blocks.column("attention", *picture), blocks.column("curves", curve["loss"], curve["accuracy"]), css="halves"
             ),

@@ -410,11 +410,13 @@ export interface OutcomeBlock {
   text: string;
 }
 
-/** The newest numbers of the run; the page knows them by the id of an item. */
+/** The newest numbers of the run, of which some are `folded` away under the title `more`; the page knows them by the id of an item. */
 export interface NumbersBlock {
   kind: "numbers";
   id: string;
   items: NumberItem[];
+  more: string;
+  folded: NumberItem[];
 }
 
 /** The fixed probe sentences and what the model makes of them. `joint` stands between source tokens. */

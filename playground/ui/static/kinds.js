@@ -62,7 +62,7 @@ export const KINDS = {
 
   async figure(element, block) {
     if (!element.firstChild) element.append(...partsOfFigure(element, block.id));
-    const [title, plot, caption, table] = childrenOf(element);
+    const [title, caption, plot, table] = childrenOf(element);
     const label = () => {
       title.textContent = block.title;
       title.hidden = !block.title;
@@ -177,14 +177,14 @@ export const KINDS = {
   probes: changed(drawProbes),
 };
 
-/** Title, plot, caption and, folded away, the numbers as a table. */
+/** Title, caption, plot and, folded away, the numbers as a table. */
 function partsOfFigure(element, id) {
   const numbers = h("div", {});
   // filled before it opens, so that nobody sees it empty, and emptied when it is closed, so that nobody sees an old one
   const fill = () => numbers.replaceChildren(asTable(element.pgFigure));
   const table = h("details", { class: "pg-table" }, h("summary", { onclick: () => table.open || fill() }, say("as_table")), numbers);
   table.addEventListener("toggle", () => (table.open ? numbers.firstChild || fill() : numbers.replaceChildren()));
-  return [h("h3", {}), h("div", { class: "pg-plot", id: `pg-figure-${id}`, role: "img" }), h("p", { class: "pg-caption" }), table];
+  return [h("h3", {}), h("p", { class: "pg-caption" }), h("div", { class: "pg-plot", id: `pg-figure-${id}`, role: "img" }), table];
 }
 
 /** One head as a button; pointing at it shows it large. */

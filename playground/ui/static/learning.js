@@ -41,12 +41,14 @@ export function fillNumbers(element, block = element.pgNumbers) {
   if (element.pgItems !== block.items) {
     element.pgItems = block.items;
     const number = (item) => h("div", { class: "pg-number", title: item.help, dataset: { number: item.id } }, h("b", {}), h("span", {}, item.label));
-    element.replaceChildren(...block.items.map(number));
+    const row = (items) => h("div", { class: "pg-number-row" }, items.map(number));
+    const folded = h("details", { class: "pg-table" }, h("summary", {}, block.more), row(block.folded));
+    element.replaceChildren(row(block.items), block.folded.length ? folded : "");
   }
-  block.items.forEach((item, at) => {
-    const place = element.children[at].firstChild;
-    if (place.textContent !== values[item.id]) place.textContent = values[item.id];
-  });
+  for (const place of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll(".pg-number"))) {
+    const value = values[place.dataset.number];
+    if (place.firstChild.textContent !== value) place.firstChild.textContent = value;
+  }
 }
 
 /**
@@ -83,5 +85,5 @@ export function drawProbes(element, { title, rows, caption: said, joint }) {
       h("td", { class: right ? "pg-right" : "pg-wrong" }, right ? `✓ ${say("right")}` : `✗ ${say("wrong")}`));
   };
   const lines = h("div", { class: "pg-scroll" }, h("table", {}, rows.map(line)));
-  element.replaceChildren(h("h3", {}, title), rows.length ? lines : h("p", { class: "pg-caption" }, say("probes_none")), caption(said));
+  element.replaceChildren(h("h3", {}, title), caption(said), rows.length ? lines : h("p", { class: "pg-caption" }, say("probes_none")));
 }

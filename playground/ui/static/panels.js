@@ -1,7 +1,7 @@
 // One panel a tab: the server says in blocks what stands in it, and it is asked again when what it depends on changes.
 // @ts-check
 
-import { FIELDS, change, cursor, page, sentenceText, subscribe } from "./store.js";
+import { FIELDS, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
 import { debounce, h, isDark, read, say } from "./dom.js";
 import { grey, highlight } from "./picture.js";
 import { drawCurve } from "./pen.js";
@@ -59,6 +59,7 @@ async function show(name, host, changes, isLatest) {
     answers.set(key, answer);
     if (answers.size > 60) answers.delete(answers.keys().next().value);
   }
+  if (answer.telling && !cursor.text && answer.telling !== query.text) return move({ text: answer.telling }); // nobody chose a sentence yet
   change({ panels: { ...page.panels, [name]: answer } });
   if (isTooEarly(answer) && host.querySelector(".pg-block")) return; // what stands there is grey until then
   await render(host, answer.error ? refused(answer.error) : answer.blocks, { query, preview });

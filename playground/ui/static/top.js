@@ -2,7 +2,7 @@
 // @ts-check
 
 import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenceText, subscribe } from "./store.js";
-import { button, count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
+import { button, count, debounce, duration, h, icon, percent, read, same, say } from "./dom.js";
 import { highlight, point } from "./picture.js";
 import { isActive, isTooEarly, shownStep } from "./live.js";
 import { command } from "./actions.js";
@@ -103,10 +103,12 @@ export function drawSentence(host) {
   const about = { type: "text", autocomplete: "off", spellcheck: "false", maxlength: String(maxText) };
   const input = h("input", { id: "pg-sentence", ...about, "aria-label": say("sentence"), placeholder: say("sentence_hint") });
   input.addEventListener("input", debounce(() => move({ text: input.value }), 220));
+  input.addEventListener("blur", () => cursor.text || (fillSentence(), markExample())); // who empties it and goes on gets the example
   const choose = (event) => event.target.value && move({ text: event.target.value });
   const examples = h("select", { id: "pg-examples", "aria-label": say("examples"), onchange: choose });
   host.replaceChildren(
-    h("div", { class: "pg-line" }, input, examples), h("div", { id: "pg-result", class: "pg-result", "aria-live": "polite", tabindex: "0" }),
+    h("div", { class: "pg-line" }, input, examples), h("div", { id: "pg-unknown", role: "status", hidden: true }),
+    h("div", { id: "pg-result", class: "pg-result", "aria-live": "polite", tabindex: "0" }),
   );
   fillSentence();
   drawNote();
@@ -147,6 +149,8 @@ export function showSentence(answer) {
   if (!place) return;
   place.classList.remove("stale");
   if (step === "") change({ frame: answer.error ? { run: "", step: 0 } : { run, step: answer.step } });
+  markExample();
+  drawUnknown(answer.unknown);
   if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
   change({ sentence: { ...answer, run, text } });
   const { correct } = answer, verdict = correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`;
@@ -158,6 +162,25 @@ export function showSentence(answer) {
     answer.note ? h("span", { class: "pg-note" }, answer.note) : "",
   );
   highlight();
+}
+
+/** While the line is empty what stands below is of an example, and says so. */
+function markExample() {
+  const place = document.getElementById("pg-result");
+  place.classList.toggle("is-example", document.getElementById("pg-sentence").value === "");
+  place.dataset.example = say("example");
+}
+
+/** Which tokens the model doesn't know, and a button that puts a sentence there that it can read. */
+function drawUnknown(found) {
+  const place = document.getElementById("pg-unknown");
+  if (same(place, found ?? null)) return;
+  place.hidden = !found;
+  const use = () => {
+    document.getElementById("pg-sentence").value = found.use;
+    move({ text: found.use });
+  };
+  place.replaceChildren(...(found ? [h("span", { title: found.told }, found.told), found.use ? button({ id: "pg-use", onclick: use }, found.label) : ""] : []));
 }
 
 // ---- replay ---------------------------------------------------------------------------------------------------------------------
