@@ -6,8 +6,8 @@ import { count, duration, h, percent, say } from "./dom.js";
 import { caption } from "./glossary.js";
 
 /**
- * What the last validation up to a step found, as text: of a sample of the held-out sentences it is about so much, and where another step
- * was measured than was asked for, it says which.
+ * What the last validation up to a step found: a number as text, about so much where it is of a sample of the held-out sentences; and a
+ * note of what it is of, where that is not all of them or not the step that was asked for.
  * @param {import("./page").Run} run
  * @param {string} column of the validations
  * @param {(value: number) => string} shape
@@ -16,9 +16,10 @@ import { caption } from "./glossary.js";
 export function measured(run, column, shape, upTo = Infinity) {
   const { step = [], pairs = [], all_pairs: all = [], [column]: values = [] } = run.validations;
   const at = step.findLastIndex((one) => one <= upTo), value = values[at];
-  if (value === undefined || value === null) return "–";
-  const text = pairs[at] === all[at] ? shape(value) : say("sample", { value: shape(value), pairs: count(pairs[at]), all: count(all[at]) });
-  return upTo === Infinity || step[at] === upTo ? text : say("at_step", { value: text, step: count(step[at]) });
+  if (value === undefined || value === null) return { text: "–", note: "" };
+  const sample = pairs[at] !== all[at] && say("sample_of", { pairs: count(pairs[at]), all: count(all[at]) });
+  const other = upTo !== Infinity && step[at] !== upTo && say("measured_at", { step: count(step[at]) });
+  return { text: sample ? `≈ ${shape(value)}` : shape(value), note: [sample, other].filter(Boolean).join(" · ") };
 }
 
 /**
@@ -32,19 +33,22 @@ export function fillNumbers(element, block = element.pgNumbers) {
   const upTo = cursor.step === "" ? Infinity : Number(cursor.step); // the replay's step, or now
   const run = page.live;
   const speed = run.rows.tokens_per_second?.[run.rows.step?.findLastIndex((step) => step <= upTo) ?? -1];
+  const plain = (text) => ({ text, note: "" });
   const values = {
     exact: measured(run, "exact_match", percent, upTo), tokens: measured(run, "token_accuracy", percent, upTo),
-    loss: measured(run, "loss", (value) => value.toFixed(3), upTo), seconds: duration(run.seconds),
-    left: run.status === "training" ? duration(run.eta) : "–", speed: speed === undefined || speed === null ? "–" : count(Math.round(speed)),
+    loss: measured(run, "loss", (value) => value.toFixed(3), upTo), seconds: plain(duration(run.seconds)),
+    left: plain(run.status === "training" ? duration(run.eta) : "–"),
+    speed: plain(speed === undefined || speed === null ? "–" : count(Math.round(speed))),
   };
   if (element.pgItems !== block.items) {
     element.pgItems = block.items;
-    const number = (item) => h("div", { class: "pg-number", title: item.help, dataset: { number: item.id } }, h("b", {}), h("span", {}, item.label));
-    element.replaceChildren(...block.items.map(number));
+    const parts = (item) => [h("b", {}), h("span", {}, item.label), h("small", {})];
+    element.replaceChildren(...block.items.map((item) => h("div", { class: "pg-number", title: item.help, dataset: { number: item.id } }, parts(item))));
   }
   block.items.forEach((item, at) => {
-    const place = element.children[at].firstChild;
-    if (place.textContent !== values[item.id]) place.textContent = values[item.id];
+    const [number, , note] = element.children[at].children, value = values[item.id];
+    if (number.textContent !== value.text) number.textContent = value.text;
+    if (note.textContent !== value.note) note.textContent = value.note;
   });
 }
 
