@@ -7,8 +7,8 @@ import { caption } from "./glossary.js";
 import { isActive, newest, shownStep } from "./live.js";
 
 /**
- * What the last validation up to a step found, as text: of a sample of the held-out sentences it is about so much, and where another step
- * was measured than was asked for, it says which.
+ * What the last validation up to a step found: a number as text, about so much where it is of a sample of the held-out sentences; and a
+ * note of what it is of, where that is not all of them or not the step that was asked for.
  * @param {import("./page").Run} run
  * @param {string} column of the validations
  * @param {(value: number) => string} shape
@@ -17,9 +17,10 @@ import { isActive, newest, shownStep } from "./live.js";
 export function measured(run, column, shape, upTo = Infinity) {
   const { step = [], pairs = [], all_pairs: all = [], [column]: values = [] } = run.validations;
   const at = step.findLastIndex((one) => one <= upTo), value = values[at];
-  if (value === undefined || value === null) return "–";
-  const text = pairs[at] === all[at] ? shape(value) : say("sample", { value: shape(value), pairs: count(pairs[at]), all: count(all[at]) });
-  return cursor.step === "" || upTo === Infinity || step[at] === upTo ? text : say("at_step", { value: text, step: count(step[at]) });
+  if (value === undefined || value === null) return { text: "–", note: "" };
+  const sample = pairs[at] !== all[at] && say("sample_of", { pairs: count(pairs[at]), all: count(all[at]) });
+  const other = cursor.step !== "" && upTo !== Infinity && step[at] !== upTo && say("measured_at", { step: count(step[at]) });
+  return { text: sample ? `≈ ${shape(value)}` : shape(value), note: [sample, other].filter(Boolean).join(" · ") };
 }
 
 /**
@@ -33,21 +34,25 @@ export function fillNumbers(element, block = element.pgNumbers) {
   const run = page.live;
   const upTo = shownStep();
   const speed = cursor.step === "" ? run.rows.tokens_per_second?.at(-1) : newest("tokens_per_second"); // of the training, not of the model
+  const plain = (text) => ({ text, note: "" });
   const values = {
     exact: measured(run, "exact_match", percent, upTo), tokens: measured(run, "token_accuracy", percent, upTo),
-    loss: measured(run, "loss", (value) => value.toFixed(3), upTo), seconds: duration(run.seconds),
-    left: run.status === "training" ? duration(run.eta) : "–", speed: speed === undefined || speed === null ? "–" : count(Math.round(speed)),
+    loss: measured(run, "loss", (value) => value.toFixed(3), upTo), seconds: plain(duration(run.seconds)),
+    left: plain(run.status === "training" ? duration(run.eta) : "–"),
+    speed: plain(speed === undefined || speed === null ? "–" : count(Math.round(speed))),
   };
   if (element.pgItems !== block.items) {
     element.pgItems = block.items;
-    const number = (item) => h("div", { class: "pg-number", title: item.help, dataset: { number: item.id } }, h("b", {}), h("span", {}, item.label));
+    const parts = (item) => [h("b", {}), h("span", {}, item.label), h("small", {})];
+    const number = (item) => h("div", { class: "pg-number", title: item.help, dataset: { number: item.id } }, parts(item));
     const row = (items) => h("div", { class: "pg-number-row" }, items.map(number));
     const folded = h("details", { class: "pg-table" }, h("summary", {}, block.more), row(block.folded));
     element.replaceChildren(row(block.items), block.folded.length ? folded : "");
   }
   for (const place of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll(".pg-number"))) {
-    const value = values[place.dataset.number];
-    if (place.firstChild.textContent !== value) place.firstChild.textContent = value;
+    const [number, , note] = childrenOf(place), value = values[place.dataset.number];
+    if (number.textContent !== value.text) number.textContent = value.text;
+    if (note.textContent !== value.note) note.textContent = value.note;
   }
 }
 
