@@ -59,7 +59,8 @@ def _padded(view: View, kind: str) -> list[dict]:
     for at, number in enumerate(["own", *picked]):
         end = lengths[at] if kind == "causal" else None  # which is the same for every sentence, and hides no padding
         shown = np.broadcast_to(mask[at], (len(rows[at]), len(columns[at])))[:end, :end]
-        causes = {"padding": found["target_padding"][at], "future": found["causal"][at]} if kind == "target" else None
+        reasons = {"target": {"padding": found["target_padding"], "future": found["causal"]}, "causal": {"future": found["causal"]}}
+        causes = {name: hidden[at][:end, :end] for name, hidden in reasons.get(kind, {"padding": mask}).items()}
         picture = view.draw(
             pictures.grid,
             shown,
