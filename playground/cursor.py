@@ -135,6 +135,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "part": _one_of("cross", "encoder", "decoder"),
     "layer": _whole(1, LAYERS, reset_by=("run", "part")),
     "head": _whole(1, max(limits("n_heads").choices), reset_by=("run", "part")),
+    "follow": _one_of("off", "on"),  # the head that is best at each step, instead of one for all
     "q": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part")),  # the row (query) and the column (key) of the pinned cell
     "k": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part")),
     "lang": _one_of(*LANGUAGES, default=""),  # "": the browser's

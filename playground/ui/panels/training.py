@@ -6,8 +6,10 @@ from dataclasses import asdict
 
 from playground.figures import curves
 from playground.queries.probes import probes_at
+from playground.queries.reader import SAME
 from playground.runs.recording import BRIEF
 from playground.ui import blocks
+from playground.ui.panels import head_choice
 from playground.ui.panels.attention import large
 from playground.ui.view import View
 
@@ -24,9 +26,11 @@ def panel(view: View) -> dict:
     }
     numbers = [{"id": name, "label": view.say(f"page.number_{name}"), "help": view.say(f"page.number_{name}_help")} for name in NUMBERS]
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
-    picture = large(view, "learn-cross", part="cross")
+    view.look = view.reader.look(view.run, view.step, view.text, SAME)  # the same rows at every step: only the weights change
+    picture = [head_choice.follow(view), *large(view, "learn-cross", part="cross")]
     return {
         "step": view.look.step,
+        "held": head_choice.named("cross", *head_choice.chosen(view, "cross")),
         "blocks": [
             blocks.numbers("numbers", numbers),
             blocks.row(

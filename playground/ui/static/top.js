@@ -3,6 +3,7 @@
 
 import { LANGUAGES, change, cursor, maxText, move, page, subscribe } from "./store.js";
 import { button, count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
+import { askFor } from "./answers.js";
 import { highlight, point } from "./picture.js";
 import { command } from "./actions.js";
 import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
@@ -125,10 +126,12 @@ export function chips(tokens, side) {
   return tokens.map(chip);
 }
 
+export const sentenceQuery = (step) => ({ run: cursor.run, step, text: sentenceText() });
+
 export async function refreshSentence() {
   if (page.card?.id !== cursor.run) return;
   const place = document.getElementById("pg-result"), asked = { run: cursor.run, text: cursor.text };
-  const answer = await read("panel/sentence", { run: cursor.run, step: cursor.step, text: sentenceText() }, "sentence");
+  const answer = await askFor("sentence", "panel/sentence", sentenceQuery(cursor.step));
   if (!answer || !place) return;
   if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
   change({ sentence: { ...answer, ...asked } });
@@ -172,11 +175,23 @@ function at() {
 const seek = (index) => move({ step: index >= stops().length ? "" : stops()[index] });
 export const turn = (by) => seek(Math.max(0, Math.min(stops().length, at() + by)));
 
+/** The step that comes next in the replay. */
+export const nextStop = () => stops()[at() + 1] ?? "";
+
+const BEAT = 450; // milliseconds that a frame is shown at least: the next one waits until it is there
+const isDrawing = () => document.getElementById(`pg-panel-${cursor.tab}`)?.ariaBusy === "true";
+
+function beat() {
+  if (isDrawing()) return;
+  if (at() >= stops().length) play();
+  else turn(1);
+}
+
 export function play() {
   clearInterval(page.playing);
   if (page.playing) return change({ playing: 0 });
   if (at() >= stops().length) seek(0);
-  change({ playing: setInterval(() => (at() >= stops().length ? play() : turn(1)), 450) });
+  change({ playing: setInterval(beat, BEAT) });
 }
 
 function drawPlay() {
