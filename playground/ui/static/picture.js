@@ -106,7 +106,7 @@ function fade(before, after) {
     const old = before[at];
     if (lies(old) !== lies(image) || old.getAttribute("href") === image.getAttribute("href")) return;
     old.classList.add("pg-fading");
-    image.after(old);
+    image.closest(".hm").after(old); // in its group Plotly would take it for its own
     old.animate([{ opacity: 1 }, { opacity: 0 }], { duration: FADE, fill: "forwards" }).onfinish = () => old.remove();
   });
 }
