@@ -36,7 +36,7 @@ def panel(view: View) -> dict:
                 blocks.column("small", *beside, thumbnails(view, layer, head, mask, scored), blocks.chips("tokens", *sides(view, part))),
                 css="large-small",
             ),
-            blocks.text("what", view.say(f"page.part_{part}_about"), css="pg-caption"),
+            blocks.text("what", f"{view.say(f'page.part_{part}_about')} {view.rounding_note(look.step)}".strip(), css="pg-caption"),
             blocks.row(
                 "all-heads",
                 blocks.column("names", *heads.table(view, scored)),
@@ -183,5 +183,4 @@ def caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, m
     said = [view.say(fact.key, **{"layer": layer + 1, "head": head + 1, **fact.values}) for fact in found if fact]
     if view.step is None and (other := head_choice.clearer(view.look, part, layer, head)):
         said.append(view.say("page.clearer_head", layer=other[0] + 1, head=other[1] + 1))
-    notes = (view.step_note(view.look.step), view.rounding_note(view.look.step))
-    return " ".join([view.say("page.caption_step", step=view.look.step), *said, *filter(None, notes)])
+    return " ".join([view.say("page.caption_step", step=view.look.step), *said, view.step_note(view.look.step)]).strip()

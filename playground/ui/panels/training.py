@@ -49,4 +49,5 @@ def _probes(view: View) -> dict:
     if view.step is None:
         return blocks.probes("probes", view.say("page.probes"), view.say("page.probes_caption"), joint)
     at, shown = probes_at(view.run, view.step)
-    return blocks.probes("probes", view.say("page.probes"), view.say("page.probes_at", step=at), joint, [asdict(probe) for probe in shown])
+    said = f"{view.say('page.probes_at', step=at)} {view.rounding_note(at)}".strip()
+    return blocks.probes("probes", view.say("page.probes"), said, joint, [asdict(probe) for probe in shown])

@@ -9,7 +9,13 @@ from playground.words import say
 from tests.ui.panels.test_attention import block
 from tests.ui.test_routes import SHIPPED
 
-TYPED = {"reverse": "playground", "sort": "playground", "numbers_de": "77", "numbers_zh": "1905", "german_english": "sucht ein Mädchen den Hund ?"}
+TYPED = {
+    "reverse": "playground",
+    "sort": "playground",
+    "numbers_de": "77",
+    "numbers_zh": "1905",
+    "german_english": "sucht ein Mädchen den Hund ?",
+}
 
 
 def frames(site, run: str, text: str, **more) -> dict[int, dict]:
@@ -101,6 +107,7 @@ class TestHead:
 
 def test_rounded_parameters_are_said_to_be(site):
     said = say("en", "page.rounded", most="0.01")
-    assert said in picture(site.panel("training", run="reverse", step=16))["caption"]
-    assert said not in picture(site.panel("training", run="reverse", step=90))["caption"]  # the run's own weights
-    assert said not in picture(site.panel("training", run="reverse"))["caption"]
+    for tab, id, field in (("training", "probes", "caption"), ("attention", "what", "text")):
+        assert said in block(site.panel(tab, run="reverse", step=16), id)[field]
+        assert said not in block(site.panel(tab, run="reverse", step=90), id)[field]  # the run's own weights
+        assert said not in block(site.panel(tab, run="reverse"), id)[field]
