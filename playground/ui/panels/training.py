@@ -27,7 +27,7 @@ def panel(view: View) -> dict:
     numbers = [{"id": name, "label": view.say(f"page.number_{name}"), "help": view.say(f"page.number_{name}_help")} for name in NUMBERS]
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
     view.look = view.reader.look(view.run, view.step, view.text, SAME)  # the same rows at every step: only the weights change
-    picture = [head_choice.follow(view), *large(view, "learn-cross", part="cross")]
+    picture = [*large(view, "learn-cross", part="cross"), head_choice.follow(view)]
     return {
         "step": view.look.step,
         "held": head_choice.named("cross", *head_choice.chosen(view, "cross")),
