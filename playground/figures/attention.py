@@ -21,6 +21,7 @@ def matrix(
     pinned: tuple[int, int] | None = None,
     alignment: Sequence[int | None] | None = None,
     width: int = 720,
+    tallest: int = cells.MAX_GRID_PX,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
@@ -37,7 +38,7 @@ def matrix(
     if weights.shape != (len(rows), len(columns)):
         raise ValueError(f"weights of shape {weights.shape} do not fit {len(rows)} rows and {len(columns)} columns")
     hidden = ~cells.as_mask(mask, *weights.shape)
-    at = cells.place(rows, columns, width)
+    at = cells.place(rows, columns, width, tallest=tallest)
     right = [(q, k) for q, k in enumerate(alignment or ()) if k is not None and q < len(rows) and 0 <= k < len(columns)]
     asks = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
     entries = bool(right) + bool(hidden.any())

@@ -37,14 +37,15 @@ class Place:
     longest: int  # characters of a label
 
 
-def place(rows: Sequence[str], columns: Sequence[str], width: int, cell: float | None = None) -> Place:
-    """Chooses the cell size for `rows` by `columns` on `width` pixels: as large as fits, at most `LARGEST`, the grid at most `TALLEST`."""
+def place(rows: Sequence[str], columns: Sequence[str], width: int, cell: float | None = None, tallest: int = MAX_GRID_PX) -> Place:
+    """Chooses the cell size for `rows` by `columns` on `width` pixels: as large as fits, but at most `cell`, and the grid at most `tallest`
+    pixels high."""
     if not rows or not columns:
         raise ValueError("a grid needs at least one row and one column")
     longest = tokens.longest(width)
     beside = left(rows, longest)
     room = max(width - beside - RIGHT, 60)  # px
-    side = min(MAX_CELL_PX if cell is None else cell, room / len(columns), MAX_GRID_PX / len(rows))
+    side = min(MAX_CELL_PX if cell is None else cell, room / len(columns), min(tallest, MAX_GRID_PX) / len(rows))
     across = max(side * len(columns), min(room, 60))
     down = max(side * len(rows), min(side * 3, 28), 28)
     extents = [tokens.extent(token, longest) for token in columns]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
+from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, UNK, Refusal
 from playground.data.corpus import SPLITS
 from playground.data.statistics import Statistics
 from playground.decoding import Trace, greedy, trace
@@ -26,7 +26,7 @@ from playground.runs.tokens import tokens_correct
 __all__ = ["Likely", "Piece", "Reader", "SentenceTrace"]
 
 SAME = "same"  # as a target: the decoder is fed the same tokens at every step of a run
-REMEMBERED, REMEMBERED_BYTES = 512, 200_000_000  # looks and translations
+REMEMBERED, REMEMBERED_BYTES = 4096, 32_000_000  # answers
 CHARACTERS = 5_000  # of one sentence; what is longer has too many tokens for any model
 TIMEOUT_S = 60.0  # seconds that somebody waits for an answer
 EXTRA_TOKENS = 16  # tokens an output may have beyond twice its source
@@ -68,6 +68,24 @@ class Reader:
     def examples(self, run: Run, split: str = "heldout", count: int = 20) -> list[tuple[str, str]]:
         """(source, target) sentences of a split of the corpus."""
         return self.remember(run, (split, count), lambda: references.split(run, split, count, self._runs.corpora))
+
+    def probes(self, run: Run) -> list[tuple[str, str]]:
+        """(source, target) of the replay's probes; of a run that has no replay yet, those that it will have."""
+        if run.replay.plan.probes:
+            return list(run.replay.plan.probes)
+        try:
+            return [(item.src, item.tgt) for item in self._runs.corpora.get(run.experiment, run.pairs).probes]
+        except Refusal:  # it will fail, and say why
+            return []
+
+    def can_read(self, run: Run, text: str) -> bool:
+        """Whether the run knows every token of the text and has room for it; also of a run that isn't prepared yet."""
+        try:
+            src = run.tokenizers[0] if run.tokenizers else self._runs.corpora.get(run.experiment, run.pairs).src_tokenizer
+        except Refusal:
+            return False
+        ids = src.encode(normalise(text[: CHARACTERS + 1]))
+        return 0 < len(ids) < MAX_POSITIONS and UNK not in ids
 
     def statistics(self, run: Run) -> Statistics:
         """Of the sentences the run learns from."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -38,6 +38,15 @@ def spread(steps: Sequence[int], count: int) -> tuple[int, ...]:
         return tuple(steps[-1:]) if count == 1 else ()
     places = {round(i * (len(steps) - 1) / (count - 1)) for i in range(count)}
     return tuple(steps[i] for i in sorted(places))
+
+
+def including(steps: tuple[int, ...], step: int) -> tuple[int, ...]:
+    """As many steps, `step` among them in the place of the nearest one that is neither the first nor the last; the same when there is
+    no such place."""
+    if step in steps or len(steps) < 3:
+        return steps
+    nearest = min(steps[1:-1], key=lambda other: abs(other - step))
+    return tuple(sorted({*steps, step} - {nearest}))
 
 
 def attention_bytes(config: ModelConfig, source: int, target: int) -> int:
@@ -179,6 +188,24 @@ class Replay:
         """The worker only: the run ends at the newest frame, with these weights."""
         if self.steps and self.steps[-1] not in self.kept:
             self.last = (self.steps[-1], parameters)
+
+    def until(self, step: int, total: int, parameters: Parameters) -> Replay:
+        """The replay of a run that goes on from `step`, with these parameters, to `total`: as many pictures, those up to `step` taken."""
+        old = self.plan
+        steps = old.steps
+        if total > steps[-1]:
+            later = [step + more for more in replay_steps(total - step)[1:]]
+            steps = spread((*(old_step for old_step in steps if old_step <= step), *later), len(steps))
+        steps = including(steps, step)
+        candidates = [at for at in steps if at in self.kept or at >= step]
+        parameter_steps = including(spread(candidates, len(old.parameter_steps)), step)
+        early = Replay(replace(old, steps=steps, parameter_steps=parameter_steps))
+        early.frames = self.frames
+        early.kept = {at: kept for at, kept in list(self.kept.items()) if at in parameter_steps}
+        early.reopen(step)
+        if step in parameter_steps:
+            early.kept[step] = parameters
+        return early
 
     def reopen(self, step: int) -> None:
         """The run goes on from `step`: what comes later, or was only there because it had ended, is taken out."""

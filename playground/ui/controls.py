@@ -1,4 +1,4 @@
-"""One control for every knob, made from its declaration: a slider, a list or a tick box, named in the visitor's language."""
+"""One control for every knob, made from its declaration: a slider, segments, a list or a tick box, named in the visitor's language."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from playground.config import KNOBS, PARTS, PRESETS, default, limits
 from playground.words import ENGLISH, known, say
 
 CONTROLLED = [name for name in KNOBS if not limits(name).text]
+
+
+SEGMENTS = 18  # letters of all choices together that stand beside one another; more of them fold into a list
 
 
 def _group(part: str) -> tuple[list[str], list[str]]:
@@ -51,18 +54,26 @@ def control(name: str) -> gr.components.Component:
     knob, value = limits(name), default(name)
     common = dict(label=label(name, ENGLISH), info=info(name, ENGLISH), elem_id=f"knob-{name}")
     if isinstance(value, bool):
-        return gr.Checkbox(value=value, **common)
+        return _unchecked(gr.Checkbox(value=value, **common))
     if knob.choices:
-        return gr.Dropdown(choices=options(name, ENGLISH), value=value, filterable=False, **common)
+        if sum(len(text) for text, _ in options(name, ENGLISH)) <= SEGMENTS:
+            return _unchecked(gr.Radio(choices=options(name, ENGLISH), value=value, elem_classes="pg-segmented", **common))
+        return _unchecked(gr.Dropdown(choices=options(name, ENGLISH), value=value, filterable=False, **common))
+    bounds = dict(minimum=knob.low, maximum=knob.high, step=knob.step)
     if knob.typed:
-        return gr.Number(
-            value=value, minimum=knob.low, maximum=knob.high, step=knob.step, precision=0 if isinstance(value, int) else None, **common
-        )
-    return gr.Slider(minimum=knob.low, maximum=knob.high, step=knob.step, value=value, **common)
+        return _unchecked(gr.Number(value=value, precision=0 if isinstance(value, int) else None, **bounds, **common))
+    return _unchecked(gr.Slider(value=value, **bounds, **common))
 
 
-def preset_control() -> gr.Radio:
-    return gr.Radio(
+def _unchecked(control: gr.components.Component) -> gr.components.Component:
+    """The control, whose value reaches our own check as it is: Gradio's answers one out of range with an error that nobody is shown."""
+    control.preprocess = lambda value: value
+    return control
+
+
+def preset_control() -> gr.Dropdown:
+    return gr.Dropdown(
+        filterable=False,
         choices=preset_options(ENGLISH),
         value="default",
         elem_id="preset",

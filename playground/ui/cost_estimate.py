@@ -16,14 +16,18 @@ CHOICES = 5  # the most that are named
 
 
 def outlook(runs: Runs, language: str, values: Mapping[str, Any]) -> tuple[str, str | None]:
-    """(a few sentences in Markdown, a refusal's where such a training can't be; the preset that the settings are)."""
+    """(how long the training takes and, folded, why, in Markdown; a refusal's sentence where such a training can't be; the preset that the
+    settings are)."""
     found = None
     try:
         experiment = Experiment().with_(**{name: value for name, value in values.items() if value is not None})
         found = preset_of(experiment)
         pairs, _ = uploading.pairs(runs, experiment)
         about = f"knobs.preset_about.{found}" if found else "page.own_settings"
-        return f"{say(language, about)}\n\n{_work(experiment, forecast(experiment, pairs), language)}", found
+        seen = forecast(experiment, pairs)
+        time = say(language, "page.outlook", steps=f"{experiment.training.steps:,}", time=duration(seen.seconds, language))
+        why = f"{say(language, about)}\n\n{_work(experiment, seen, language)}"
+        return f"<details><summary>{time}</summary>\n\n{why}\n\n</details>", found
     except Refusal as refusal:
         return refusal.say(language), found
 
@@ -36,10 +40,8 @@ def preset_of(experiment: Experiment) -> str | None:
 def _work(experiment: Experiment, found: Forecast, language: str) -> str:
     said = [
         say(
-            language, "page.outlook", steps=f"{experiment.training.steps:,}", ms=short(1000 * found.step_seconds),
-            time=duration(found.seconds, language), operations=short(found.work.operations / 1e9),
-            tokens=f"{found.work.tokens:,.0f}",
-            padding=f"{100 * found.work.padding:.0f}",
+            language, "page.outlook_work", ms=short(1000 * found.step_seconds), operations=short(found.work.operations / 1e9),
+            tokens=f"{found.work.tokens:,.0f}", padding=f"{100 * found.work.padding:.0f}",
         )
     ]  # fmt: skip
     named = [

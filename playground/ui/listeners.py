@@ -10,7 +10,6 @@ from typing import Any
 
 import gradio as gr
 
-from playground import cursor
 from playground.config import LIVE_KNOBS, TASK_STEPS, Experiment, default, preset
 from playground.runs.registry import Runs
 from playground.ui import links
@@ -59,8 +58,6 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     gr.on([knob.change for knob in knobs.values()], None, list(knobs.values()), None, js=script("knobsChanged", list(knobs)), **OURS)
     for name in LIVE_KNOBS:  # on a person's touch only: a preset or an upload that sets them means the next run
         knobs[name].input(None, knobs[name], None, js=script("control", ["value"], knob=name), **OURS)
-    for name, tab in parts.tabs.items():
-        tab.select(None, None, None, js=script("tabOpened", tab=name), **OURS)
     bridge.settings(None, None, list(knobs.values()), js=script("settings", [], list(knobs)), **OURS)
 
     parts.preset.input(take_preset, outputs=list(knobs.values()), inputs_kwargs={"preset": parts.preset, **knobs}, **QUIET)
@@ -74,7 +71,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     arriving = demo.load(
         arrive,
         bridge,
-        [*knobs.values(), bridge, parts.all_tabs, *titled],
+        [*knobs.values(), bridge, *titled],
         # what this browser tab uploaded last, without waiting for the page's own script: on a slow line the link's settings come first
         js="() => { try { return [{ own: sessionStorage.getItem('playground-own') ?? '' }]; } catch { return [{}]; } }",
         **QUIET,
@@ -89,13 +86,11 @@ def preset_values(name: str, now: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def link_values(runs: Runs, request: gr.Request, names: list[str], own: str) -> list:
-    """What a link asks for: the value of every knob, own data, the open tab. What had to be ignored is said by boot.py. `own` is what
-    this browser tab uploaded last."""
+    """What a link asks for: the value of every knob, and own data. What had to be ignored is said by boot.py. `own` is what this browser
+    tab uploaded last."""
     query = dict(request.query_params)
     flat = links.read(runs, query)[0].flat()
-    place, _ = cursor.read_query(query, links.LISTS)
-    tab = gr.Tabs(selected=place.get("tab", cursor.FIELDS["tab"].default))
-    return [*(flat[name] for name in names), {"own": own if uploading.found(runs, own) else flat["own"]}, tab]
+    return [*(flat[name] for name in names), {"own": own if uploading.found(runs, own) else flat["own"]}]
 
 
 def _language(request: gr.Request) -> str:

@@ -10,8 +10,15 @@ from playground.runs.registry import Runs
 from playground.ui import listeners
 from playground.ui.bridge import bridge
 from playground.ui.controls import CONTROLLED, GROUPS, control, preset_control
-from playground.ui.panels import TABS
+from playground.ui.panels import PLACES
 from playground.words import ENGLISH, say
+
+# What is always there, in three lines: the run, the sentence, the replay. The page's script fills them in; Gradio's tabs stand in the first
+# and the third (see static/frame.css).
+FRAME = (
+    '<div id="pg-frame"><header id="pg-head"></header><div class="pg-stage"><div id="pg-sentence-bar"></div></div>'
+    '<div id="pg-replay-bar"></div><div id="pg-run-alert" role="alert" hidden></div></div>'
+)
 
 
 @dataclass
@@ -21,13 +28,11 @@ class Parts:
     bridge: gr.HTML
     knobs: dict[str, gr.components.Component] = field(default_factory=dict)
     upload: dict[str, gr.components.Component] = field(default_factory=dict)
-    tabs: dict[str, gr.Tab] = field(default_factory=dict)
     titled: list[tuple[object, dict[str, str]]] = field(default_factory=list)  # (component, property -> key of its words)
     train: gr.Button | None = None
     reset: gr.Button | None = None
     preset: gr.Radio | None = None
     outlook: gr.Markdown | None = None
-    all_tabs: gr.Tabs | None = None
 
     def title(self, component: object, key: str, property: str = "label", **others: str) -> object:
         """Remembers that `property` of a component holds the words `page.key`, so that another language can replace them; and `others`
@@ -44,35 +49,47 @@ def build(runs: Runs) -> gr.Blocks:
     """The whole page. English first; listeners.py says everything in another language when the visitor's is another."""
     with gr.Blocks(title=words("title"), fill_width=True, analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
         parts = Parts(bridge())
-        with gr.Sidebar(width=330, elem_id="pg-sidebar"):
-            _sidebar(parts)
-        gr.HTML(
-            '<header id="pg-head"></header><div class="pg-stage"><div id="pg-sentence-bar"></div><div id="pg-replay-bar"></div>'
-            '<div id="pg-lesson-bar" hidden></div></div>',
-            apply_default_css=False,
-        )
-        with gr.Tabs(overflow_behavior="wrap", elem_id="pg-tabs") as parts.all_tabs:
-            for name in TABS:
-                with parts.title(gr.Tab(words(f"tab_{name}"), id=name, elem_id=f"pg-tab-{name}"), f"tab_{name}") as parts.tabs[name]:
-                    if name == "data":
-                        _upload(parts)
-                    gr.HTML(f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>', apply_default_css=False)
+        gr.HTML(FRAME, apply_default_css=False)
+        with gr.Row(elem_id="pg-body"):
+            with gr.Column(elem_id="pg-knobs", scale=0, min_width=316):  # always there, so that a lesson can set them from anywhere
+                _knobs(parts)
+            with gr.Column(elem_id="pg-view", min_width=0), gr.Tabs(elem_id="pg-places", overflow_behavior="wrap"):
+                for place, names in PLACES.items():
+                    with _tab(parts, f"place_{place}", f"pg-place-{place}"):
+                        _place(parts, place, names)
+            with gr.Column(elem_id="pg-dock", scale=0, min_width=0):
+                gr.HTML('<aside id="pg-lesson-bar" hidden></aside>', apply_default_css=False)
         parts.knobs = {name: parts.knobs[name] for name in CONTROLLED}
         listeners.wire(demo, runs, parts)
     return demo
 
 
-def _sidebar(parts: Parts) -> None:
-    """Train, and the settings of the next run."""
+def _tab(parts: Parts, key: str, elem_id: str) -> gr.Tab:
+    return parts.title(gr.Tab(words(key), id=elem_id, elem_id=elem_id), key)
+
+
+def _place(parts: Parts, place: str, names: tuple[str, ...]) -> None:
+    """The tabs of one place."""
+    with gr.Tabs(elem_id=f"pg-tabs-{place}", elem_classes="pg-tabs", overflow_behavior="wrap"):
+        for name in names:
+            with _tab(parts, f"tab_{name}", f"pg-tab-{name}"):
+                if name == "data":
+                    _upload(parts)
+                gr.HTML(f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>', apply_default_css=False)
+
+
+def _knobs(parts: Parts) -> None:
+    """Train, and the settings of the next run: those for a first look in one list, the others folded away."""
     with gr.Column(elem_id="pg-go"):
         parts.train = parts.title(gr.Button(words("train"), variant="primary", elem_id="pg-train"), "train", "value")
         gr.HTML('<div id="pg-run-buttons"></div>', apply_default_css=False)
-    parts.preset = preset_control()
-    parts.outlook = gr.Markdown(elem_id="pg-outlook")
-    for group, (first, more) in GROUPS.items():
-        parts.title(gr.Markdown(words(f"group_{group}"), elem_classes="pg-group"), f"group_{group}", "value")
-        for name in first:
-            parts.knobs[name] = control(name)
+        parts.outlook = gr.Markdown(elem_id="pg-outlook")
+    with gr.Column(elem_id="pg-first-knobs"):
+        parts.preset = preset_control()
+        for first, _ in GROUPS.values():
+            for name in first:
+                parts.knobs[name] = control(name)
+    for group, (_, more) in GROUPS.items():
         with parts.title(gr.Accordion(words(f"more_{group}"), open=False, elem_classes="pg-more"), f"more_{group}"):
             for name in more:
                 parts.knobs[name] = control(name)

@@ -22,6 +22,7 @@ from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.assets import asset_path
 from playground.ui.page import build
+from playground.ui.panels import PLACES
 from playground.ui.routes import routes
 from playground.words import LANGUAGES, browser_tags, say
 
@@ -77,7 +78,17 @@ def theme() -> gr.Theme:
         "sans-serif",
     ]
     mono = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"]
-    return gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=sans, font_mono=mono, spacing_size="sm", radius_size="md")
+    made = gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=sans, font_mono=mono, spacing_size="sm", radius_size="md")
+    return made.set(  # every word at a contrast of 4.5 at least, which Gradio's own greys and indigo miss
+        body_text_color_subdued="*neutral_600",
+        block_title_text_color="*neutral_600",
+        block_label_text_color="*neutral_600",
+        input_placeholder_color="*neutral_500",
+        input_placeholder_color_dark="*neutral_400",
+        color_accent="*primary_600",
+        button_primary_background_fill="*primary_600",
+        button_primary_background_fill_hover="*primary_700",
+    )
 
 
 def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None = None) -> tuple[gr.Blocks, FastAPI, str]:
@@ -111,9 +122,9 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
 def head() -> str:
     """The tags that load the page's own style and script, and before it what the script must know before it can ask for anything.
     Relative addresses: they hold behind a proxy and inside a Space's frame."""
-    known = orjson.dumps({"cursor": declared(), "languages": languages()}).decode().replace("<", r"\u003c")
+    known = orjson.dumps({"cursor": declared(), "languages": languages(), "places": PLACES}).decode().replace("<", r"\u003c")
     return (
-        f'<link rel="stylesheet" href="{asset_path("style.css")}">'
+        f'<link rel="stylesheet" href="{asset_path("style.css")}"><link rel="stylesheet" href="{asset_path("frame.css")}">'
         f'<script type="application/json" id="pg-known">{known}</script>'
         f'<script type="module" src="{asset_path("main.js")}"></script>'
         '<meta name="referrer" content="same-origin">'
@@ -121,9 +132,15 @@ def head() -> str:
 
 
 def languages() -> dict[str, dict[str, Any]]:
-    """The page's languages by their codes: their own names, the tags of their text, and the tags by which browsers ask for them."""
+    """The page's languages by their codes: their names, long and brief, the tags of their text and those by which browsers ask for them."""
     return {
-        code: {"name": say(code, "language.name"), "html": say(code, "language.html"), "browser": browser_tags(code)} for code in LANGUAGES
+        code: {
+            "name": say(code, "language.name"),
+            "brief": say(code, "language.brief"),
+            "html": say(code, "language.html"),
+            "browser": browser_tags(code),
+        }
+        for code in LANGUAGES
     }
 
 

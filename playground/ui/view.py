@@ -14,6 +14,8 @@ from playground.figures.tokens import StepName
 from playground.figures.tokens import steps as decoder_steps
 from playground.queries.activations import SentenceActivations
 from playground.queries.reader import Piece, Reader, SentenceTrace
+from playground.queries.references import references
+from playground.reading.text import normalise
 from playground.runs.registry import Runs
 from playground.runs.replay import ROUNDING
 from playground.runs.run import Run
@@ -24,17 +26,22 @@ WIDTH, LEAST_WIDTH, MOST_WIDTH = 720, 280, 1600  # px of a page that doesn't say
 NARROW = 700  # px: on less, columns stand one below the other (see static/style.css)
 LARGE = 0.52  # of the width: the wide column of a row "large-small"
 GAP = 20  # px that a column leaves free beside it
+HEIGHT, AROUND, LEAST_HEIGHT = 900, 380, 240  # px: of a window that doesn't say, what stands round a grid in it, the least of a grid
 
 
 class Screen:
-    """Who looks: in which language, on a dark page or a light one, how wide."""
+    """Who looks: in which language, on a dark page or a light one, how wide, in a window how high."""
 
     def __init__(self, parameters: Mapping[str, str]) -> None:
         self.parameters = parameters
         self.language = language(parameters)
         self.dark = parameters.get("dark") == "1"
-        width = parameters.get("width", "")
-        self.width = min(max(int(width), LEAST_WIDTH), MOST_WIDTH) if width.isascii() and width.isdigit() and len(width) < 10 else WIDTH
+        self.width = min(max(self._pixels("width", WIDTH), LEAST_WIDTH), MOST_WIDTH)
+        self.tallest = max(self._pixels("height", HEIGHT) - AROUND, LEAST_HEIGHT)  # of a grid that is to be seen whole
+
+    def _pixels(self, name: str, otherwise: int) -> int:
+        text = self.parameters.get(name, "")
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
 
     def say(self, key: str, **values: object) -> str:
         return say(self.language, key, **values)
@@ -46,9 +53,9 @@ class Screen:
         return int(self.width * share) if share < 1 else self.width // int(share) - gap
 
     def draw(self, figure: Callable[..., dict], *data: Any, share: float | None = None, gap: int = GAP, **options: Any) -> dict:
-        """The picture that `figure` makes of `data`, for this screen: as wide as its room (see `room`), dark or light, in the page's
-        language. An option that is given, such as a `width`, is taken as it is."""
-        screen = {"width": self.room(share, gap), "dark": self.dark, "labels": self.labels}
+        """The picture that `figure` makes of `data`, for this screen: as wide as its room (see `room`) and no higher than its window, dark
+        or light, in the page's language. An option that is given, such as a `width`, is taken as it is."""
+        screen = {"width": self.room(share, gap), "tallest": self.tallest, "dark": self.dark, "labels": self.labels}
         wanted = inspect.signature(figure).parameters
         return figure(*data, **{name: value for name, value in screen.items() if name in wanted} | options)
 
@@ -161,10 +168,25 @@ class View(Screen):
 
 
 def examples(reader: Reader, run: Run) -> list[tuple[str, str]]:
-    """Held-out sentences to look at. The replay's probes come first, a long one before the others: of them every frame has a picture."""
-    probes = list(run.replay.plan.probes)
+    """Held-out sentences to look at. The replay's probes come first, a long one before the others: of them every frame has a picture. They
+    are the same from the moment a run is made, for everybody."""
+    probes = reader.probes(run)
     first = probes[-2:-1] + [pair for pair in probes if pair not in probes[-2:-1]]
     return first + [pair for pair in reader.examples(run, "heldout", EXAMPLES) if pair not in probes]
+
+
+def unreadable(reader: Reader, run: Run, place: Mapping[str, str]) -> list[str]:
+    """Which fields of a cursor that was carried to `run` it can't follow: a sentence with tokens that it doesn't know, a head that it
+    hasn't got, a reference that nobody knows."""
+    model, text, lost = run.experiment.model, FIELDS["text"].read(place.get("text", "")), []
+    if text and not reader.can_read(run, text):
+        lost.append("text")
+    elif text and place.get("target") == "reference" and not references(run, normalise(text)):
+        lost.append("target")
+    part = FIELDS["part"].read(place.get("part", ""), choices("part"))
+    layers = model.encoder_layers if part == "encoder" else model.decoder_layers
+    layer, head = (FIELDS[name].read(place.get(name, "")) for name in ("layer", "head"))
+    return [*lost, "layer", "head"] if (layer or 0) > layers or (head or 0) > model.n_heads else lost
 
 
 def language(parameters: Mapping[str, str]) -> str:

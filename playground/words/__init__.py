@@ -3,8 +3,8 @@
 A key is `area.name`: the area is the file (`words/en/area.json`), the name is the entry in it. All languages hold the same keys with
 the same `{placeholders}`; a test compares them.
 
-A language is a folder with a `language.json`: its own `name`, its `html` tag, and the tags by which a browser asks for it (`browser`, with
-" | " between them).
+A language is a folder with a `language.json`: its own `name` and a `brief` one, its `html` tag, and the tags by which a browser asks
+for it (`browser`, with " | " between them).
 """
 
 from __future__ import annotations

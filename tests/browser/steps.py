@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
+from playground.ui.panels import PLACES
 from playground.words import say
 from tests.browser.conftest import PATIENCE, ready
 
@@ -88,11 +89,24 @@ def decoder_rows(written: Sequence[str]) -> list[str]:
 def tab(page: Page, name: str) -> Locator:
     """Opens a tab, by the name that the address has for it. Returns its panel, drawn."""
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
-    page.locator("#pg-tabs").get_by_role("tab", name=words(f"page.tab_{name}")).click()
+    press_tab(page, name)
     has_address(page, tab=None if name == "training" else name)
     panel = page.locator(f"#pg-panel-{name}")
     drawn(panel)
     return panel
+
+
+def about_the_run(page: Page) -> None:
+    """Opens what there is to know and to do about the run on the page."""
+    page.locator("#pg-run-about summary").click()
+
+
+def press_tab(page: Page, name: str) -> None:
+    """Presses the place in which a tab is, and the tab."""
+    place = next(place for place, names in PLACES.items() if name in names)
+    if page.locator("body").get_attribute("data-place") != place:
+        page.locator(f"#pg-place-{place}-button").click()
+    page.locator(f"#pg-tab-{name}-button").click()
 
 
 def drawn(panel: Locator) -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import SMALL, STEPS, drawn, drawn_from, eventually, figure, has_status, link, train, words
+from tests.browser.steps import SMALL, STEPS, drawn, drawn_from, eventually, figure, has_status, link, press_tab, train, words
 
 
 @pytest.mark.slow
@@ -24,7 +24,7 @@ def test_the_memory_is_cut_and_the_encoder_gets_nothing(visit):
     expect(knob.nth(2)).to_be_disabled()
 
     train(page)
-    page.locator("#pg-tabs").get_by_role("tab", name=words("page.tab_diagnostics")).click()
+    press_tab(page, "diagnostics")
     has_status(page, "training")
     figure(page, "reaching")
     assert drawn_from(page, "reaching")["customdata"][-1] != "0"

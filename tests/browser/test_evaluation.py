@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.browser.steps import address, drawn, eventually, figure, has_address, link, replay_of, tab, words
+from tests.browser.steps import address, drawn, eventually, figure, has_address, link, press_tab, replay_of, tab, words
 
 DRAWN = re.compile("[1-9]")
 
@@ -24,7 +24,7 @@ def test_scores_then_vectors(visit):
     expect(panel.locator("[data-block='text scores-caption']")).to_contain_text("of 500 held-out sentences")
     expect(panel.locator("[data-block='later reach']")).to_have_attribute("aria-busy", "false")
     expect(panel.locator(".pg-progress")).to_have_count(0)
-    expect(panel.locator("[data-block='figure reach'] .pg-caption")).to_contain_text("At the lengths of training (4 to 16 tokens, framed)")
+    expect(panel.locator("[data-block='figure reach'] .pg-caption")).to_contain_text("At lengths seen in training (4 to 16 tokens, framed)")
     figure(page, "reach")
     figure(page, "places")
 
@@ -77,6 +77,6 @@ def test_a_long_exam_shows_how_far_it_is_and_stops_when_the_tab_is_left(visit):
     tab(page, "training")
     expect(later).to_have_attribute("data-asked", "")  # nobody asks any more
     page.unroute("**/panel/reach*")
-    page.locator("#pg-tabs").get_by_role("tab", name=words("page.tab_evaluation")).click()
+    press_tab(page, "evaluation")
     expect(later).to_have_attribute("aria-busy", "false")
     expect(page.locator("#pg-figure-reach")).to_have_attribute("data-points", DRAWN)

@@ -95,7 +95,7 @@ def test_telephone(visit):
     expect(page.locator("#pg-figure-learn-cross .xtick text").first).to_be_in_viewport()
     eventually(page, lambda: page.locator("#pg-figure-learn-cross").bounding_box()["width"], lambda width: 300 < width <= 390)
     expect(page.locator("#pg-train")).not_to_be_in_viewport()
-    page.locator("#pg-sidebar .toggle-button").click()
+    page.locator("#pg-drawer").click()
     expect(page.locator("#pg-train")).to_be_in_viewport()
     train(page)
     has_status(page, "done")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.browser.steps import (
@@ -10,6 +12,7 @@ from tests.browser.steps import (
     drawn,
     drawn_from,
     eventually,
+    figure,
     has_address,
     has_status,
     link,
@@ -84,11 +87,18 @@ def test_scrub_the_replay(visit):
 
     replay.fill(str(count // 2))
     step = eventually(page, lambda: int(address(page).get("step", 0)), lambda step: 0 < step < 60)
+    attention = tab(page, "attention")
     page.locator("#pg-fork").click()
     expect(page.locator(".pg-notice", has_text=f"starts from the parameters of step {step}.")).to_have_count(1)  # it goes by itself
     new_run(page, run)
-    has_address(page, step=None)
+    has_address(page, step=None, tab="attention")
     has_status(page, "done")
+    drawn(attention)
+    expect(page.locator("#pg-facts")).to_contain_text(re.compile(rf"from \S+ at step {step}"))
+    tab(page, "training")
+    curves = "plot => plot.data.filter((trace) => trace.meta.y === 'loss').map((trace) => trace.x)"
+    eventually(page, lambda: figure(page, "loss").evaluate(curves), lambda now: now == [[*range(1, step + 1)], [*range(step + 1, 61)]])
+    assert number(replay_of(page), "data-frames") == count
     expect(page.locator("#pg-run option").nth(1)).to_have_attribute("value", run)
 
 

@@ -9,6 +9,7 @@ from tests.browser.conftest import ready
 from tests.browser.server import Server
 from tests.browser.steps import (
     ONE_SENTENCE,
+    about_the_run,
     address,
     drawn,
     drawn_from,
@@ -126,16 +127,34 @@ def test_shared_link(visit):
         expect(guest.locator(f"#pg-{name}")).to_be_disabled()
     for name in ("rename", "delete"):
         expect(guest.locator(f"#pg-{name}")).to_have_count(0)
+    about_the_run(owner)
     expect(owner.locator("#pg-rename")).to_be_visible()
 
+    there = address(guest)
+    about_the_run(guest)
     guest.locator("#pg-mine").click()
     copy = new_run(guest, run)
+    settled(guest)
+    assert address(guest) == there | {"run": copy}  # exactly where they were
+    eventually(guest, lambda: view(guest), lambda now: now == mine)
     has_status(guest, "done")
     expect(guest.locator("#pg-mine")).to_have_count(0)
     expect(guest.locator("#pg-run-note")).to_be_hidden()
     yours = guest.locator("#pg-run optgroup[label=Yours] option")
     eventually(guest, lambda: yours.evaluate_all("all => all.map((one) => one.value)"), lambda runs: runs == [copy])
     has_address(guest, task="beer")
+
+
+def test_share_says_the_sentence_and_that_nobody_else_can_follow(visit):
+    """Also when nobody typed it; and the address of this very machine is no address to give away."""
+    page = visit()
+    sentence = page.locator("#pg-sentence").input_value()
+    has_address(page, text=None)
+    page.locator("#pg-share").click()
+    expect(page.locator("#pg-dialog [role=alert]")).to_have_text(words("page.share_only_here"))
+    guest = visit(page.locator("#pg-link").input_value())
+    has_address(guest, text=sentence)
+    expect(guest.locator("#pg-sentence")).to_have_value(sentence)
 
 
 @pytest.mark.slow
@@ -159,7 +178,7 @@ def test_bad_link(visit):
     notices = page.locator(".pg-notice")
     expect(notices).to_have_count(1)
     for name, value in bad.items():
-        expect(notices).to_contain_text(words("runs.unknown") if name == "run" else f"“{name}” can't be “{value}”")
+        expect(notices).to_contain_text(words("runs.unknown") if name == "run" else f"“{name}” can’t be “{value}”")
     expect(source(page)).to_have_text([*good["text"]])
     expect(page.locator("#pg-sentence")).to_have_value(good["text"])
     expect(page.locator("#pg-tab-training-button")).to_have_attribute("aria-selected", "true")

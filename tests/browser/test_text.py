@@ -5,7 +5,20 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import SMALL, address, drawn, eventually, has_status, link, new_run, point_at, source, tab, type_sentence
+from tests.browser.steps import (
+    SMALL,
+    about_the_run,
+    address,
+    drawn,
+    eventually,
+    has_status,
+    link,
+    new_run,
+    point_at,
+    source,
+    tab,
+    type_sentence,
+)
 
 NASTY = ["<script>", "{{x}}", "$$x$$", "<s>", "<b>B</b>", "<img/src=x/onerror=alert(1)>", "%{x}", "&lt;"]
 NAME = '<img src=x onerror="alert(1)"> {{x}} $$x$$'
@@ -62,12 +75,14 @@ def test_nasty_sentences(visit):
     assert len(lines) >= 5
     assert all(set(line.locator(".pg-chip").all_inner_texts()) <= set(NASTY) for line in lines[1:])
 
+    about_the_run(page)
     page.locator("#pg-rename").click()
     page.locator("#pg-label").fill(NAME)
     page.locator("#pg-rename-yes").click()
     mine = page.locator(f"#pg-run option[value='{run}']")
     expect(mine).to_contain_text(NAME)
     assert page.locator("img[src=x]").count() == 0
+    about_the_run(page)
     page.locator("#pg-delete").click()
     expect(page.locator("#pg-dialog")).to_contain_text(NAME)
     page.locator("#pg-delete-yes").click()

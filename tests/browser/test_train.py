@@ -65,7 +65,7 @@ def test_train_and_watch(visit):
             const note = (list, value) => list.at(-1) !== value && list.push(value);
             const plot = document.querySelector('#pg-figure-loss');
             if (plot?.layout?.uirevision === run) note(watched.points, plot.data.reduce((sum, trace) => sum + trace.x.length, 0));
-            note(watched.right, document.querySelectorAll('.pg-probe-output .pg-chip.right').length);
+            note(watched.right, document.querySelectorAll('.pg-probes:not(.stale) .pg-probe-output .pg-chip.right').length);
           }, 20);
         }"""
     )
@@ -78,7 +78,7 @@ def test_train_and_watch(visit):
     probes = page.locator(".pg-probes tr")
     expect(probes).to_have_count(1)
     expect(probes.locator(".pg-probe-output .pg-chip.right")).to_have_text(["i", "want", "a", "beer", "<eos>"])
-    expect(probes).to_contain_text("right")
+    expect(probes).to_contain_text("correct")
     expect(page.locator("#pg-figure-loss")).to_have_attribute("data-points", str(900 + 90))
 
     watched = page.evaluate("watched")
@@ -106,7 +106,7 @@ def test_pause_step_resume_stop(visit):
 
     page.locator("#pg-step").click()
     expect(status).to_contain_text(f"paused at step {paused + 1:,} of {STEPS:,}")
-    expect(page.locator("#pg-pause")).to_contain_text("Resume")
+    expect(page.locator("#pg-pause")).to_have_attribute("aria-label", "Resume")
 
     page.locator("#pg-pause").click()
     has_status(page, "training")

@@ -130,7 +130,7 @@ def test_more_columns_and_their_note():
     pairs = read("a\tx\tone\nb\ty\ttwo\nc\tz\n")
     assert two(pairs) == [("a", "x"), ("b", "y"), ("c", "z")]
     assert pairs.notes == (("data.note_columns", {"width": 3, "source": "1", "target": "2"}),)
-    assert report(pairs, "en")[-1] == "The file has 3 columns; 1 and 2 are used."
+    assert report(pairs, "en")[-1] == "The file has 3 columns. Used: 1 and 2."
 
 
 def test_the_credit_column():

@@ -71,7 +71,7 @@ def test_no_field_passes_unchecked(site, name):
 )  # fmt: skip
 def test_each_gets_its_sentence(site, name, value):
     _, ignored = links.read(site.runs, {name: value})
-    assert links.sentence(ignored, "en").count(f"“{name}” can't be “{value}”.") == 1
+    assert links.sentence(ignored, "en").count(f"“{name}” can’t be “{value}”.") == 1
     assert f"“{name}”" in links.sentence(ignored, "zh")
 
 

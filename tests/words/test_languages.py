@@ -67,7 +67,7 @@ def said(tmp_path_factory) -> dict:
     for file in (ROOT / "playground" / "words" / "en").glob("*.json"):
         sentences = {name: f"¡¡ {text}" for name, text in json.loads(file.read_text(encoding="utf-8")).items()}
         (third / file.name).write_text(json.dumps(sentences), encoding="utf-8")
-    (third / "language.json").write_text('{"name": "Ixish", "html": "xx-XX", "browser": "xx | xy"}', encoding="utf-8")
+    (third / "language.json").write_text('{"name": "Ixish", "brief": "IX", "html": "xx-XX", "browser": "xx | xy"}', encoding="utf-8")
     path = {"PYTHONPATH": f"{house}:{ROOT}", "PATH": "", "HOME": str(house)}
     command = [sys.executable, "-c", ASKED, str(house / "runs")]
     done = subprocess.run(command, cwd=house, env=path, capture_output=True, text=True, timeout=300)
@@ -117,7 +117,7 @@ def test_every_folder_of_words_is_a_language():
     assert len({entries(language)["language.name"] for language in LANGUAGES}) == len(LANGUAGES)
     for language in LANGUAGES:
         assert {key for key in entries(language) if key.startswith("language.")} == {
-            f"language.{key}" for key in ("name", "html", "browser")
+            f"language.{key}" for key in ("name", "brief", "html", "browser")
         }
         assert browser_tags(language)
 

@@ -26,6 +26,7 @@ from playground.ui.blocks.general import (
     later,
     many,
     numbers,
+    outcome,
     probes,
     progress,
     table,
@@ -37,7 +38,7 @@ from playground.ui.blocks.lessons import calibration, cards, forget, lessons, no
 __all__ = [
     "KINDS", "Block", "FoldLine", "Join", "TilesLine", "TokensLine", "button", "calibration", "cards", "cells", "chips", "choice",
     "code", "column", "compare", "downloads", "field", "figure", "forget", "heads", "lanes", "later", "lessons", "lines", "live",
-    "many", "map", "notes", "numbers", "pick", "points", "probes", "progress", "record", "row", "sheet", "slider", "steps",
+    "many", "map", "notes", "numbers", "outcome", "pick", "points", "probes", "progress", "record", "row", "sheet", "slider", "steps",
     "switches", "table", "text", "worksheet",
 ]  # fmt: skip
 

@@ -52,5 +52,11 @@ PANELS: dict[str, Callable[[View], dict]] = {
 }
 # What they show follows from the paper's formulas, and would be wrong of a model that was changed on purpose.
 BY_FORMULA = ("map", "teacher_forcing", "interventions", "masks", "positions", "embeddings", "diagnostics", "reach", "importance")
-INSIDE = ("sentence", "reach", "score", "importance")  # parts of the page or of a tab
-TABS = tuple(name for name in PANELS if name not in INSIDE)
+# The page's places, and the tabs in each.
+PLACES: dict[str, tuple[str, ...]] = {
+    "train": ("training", "data", "diagnostics"),
+    "inside": ("map", "attention", "masks", "positions", "embeddings"),
+    "use": ("translate", "teacher_forcing", "interventions", "evaluation"),
+    "lessons": ("course", "labs"),
+}
+TABS = tuple(name for tabs in PLACES.values() for name in tabs)

@@ -2,18 +2,23 @@
 // be changed.
 // @ts-check
 
-import { FIRST_TAB, asText, change, cursor, move, page, subscribe } from "./store.js";
+import { asText, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
 import { button, h, icon, notice, say, send } from "./dom.js";
 import { follow, isActive, isResumable } from "./live.js";
+import { grey } from "./picture.js";
+import { tellTabs } from "./storage.js";
 
+const OPENING = new Set(["train", "fork"]); // they lead to another run
 const busy = new Set(); // actions that are on their way: a second press of the same button means nothing
 
-/** Asks the server to do something: train, or to the run on screen pause, resume, step, stop, live, fork, remake, rename, delete. */
+/** Asks the server to do something: train, or to the run on screen pause, resume, step, stop, live, fork, copy, rename, delete. */
 export async function command(action, values = {}) {
   if (busy.has(action)) return;
   busy.add(action);
+  if (OPENING.has(action)) grey();
   const answer = await send({ action, run: cursor.run, ...values });
   busy.delete(action);
+  if (!answer.run) grey(false);
   reply(answer);
 }
 
@@ -41,10 +46,21 @@ export function reply(answer) {
   if (answer.error) notice(answer.error, "error");
   if (answer.knob) pointAt(answer.knob);
   if (answer.run) {
-    move({ run: answer.run, ...(answer.tab ? { tab: answer.tab } : {}) });
-    foldSidebar();
+    open(answer);
+    showKnobs(false);
   } else if (answer.again) follow(cursor.run);
   change({ reply: answer });
+  if (answer.run || answer.again || answer.arms) tellTabs();
+}
+
+const WITHOUT_RUN = ["data", "labs", "course"]; // tabs in which a new run would not be seen
+
+/** Opens a run. What is carried there stays as it is: the sentence, also one that nobody typed, the head, the pinned cell; of what is
+ * carried to an `other` model, that which it can read (see readCard). */
+function open({ run, carry = [], tab, other, gone }) {
+  change({ following: other ? run : "", held: carry.includes("head") ? { ...page.held, run } : page.held });
+  const kept = Object.fromEntries(carry.map((name) => [name, name === "text" ? sentenceText() : cursor[name]]));
+  move({ run, ...kept, ...(tab && WITHOUT_RUN.includes(cursor.tab) ? { tab } : {}) }, { instead: gone });
 }
 
 /** Scrolls to a control and flashes it: the one that a sentence is about. */
@@ -64,24 +80,8 @@ function flash(element) {
   setTimeout(() => element?.classList.remove("pg-flash"), 2400);
 }
 
-/** On a narrow screen the controls lie over the page: fold them away so that the picture can be seen. */
-export function foldSidebar() {
-  const bar = document.querySelector(".sidebar.open, .sidebar-open, #pg-sidebar.open");
-  if (innerWidth < 800 && bar) bar.querySelector("button.toggle-button, .toggle-button")?.click();
-}
-
-/** Gradio opens the controls by itself, at times long after everything else is there. On a narrow screen they stay folded until asked for. */
-export function keepFolded(bar) {
-  folding.observe(bar, { attributes: true, attributeFilter: ["class"] });
-  bar.addEventListener("click", (event) => event.isTrusted && folding.disconnect(), true);
-  foldSidebar();
-}
-const folding = new MutationObserver(foldSidebar);
-
-function unfold() {
-  folding.disconnect();
-  document.querySelector("#pg-sidebar:not(.open) .toggle-button")?.click();
-}
+/** On a narrow screen the knobs lie over the page, when they are asked for. */
+export const showKnobs = (shown) => void (document.body.dataset.drawer = shown ? "knobs" : "");
 
 // ---- Gradio and we (see ui/bridge.py) ------------------------------------------------------------------------------------------------
 
@@ -89,11 +89,17 @@ let gradio = null; // what it can be asked for: relabel, settings
 export const meet = (asks) => void (gradio = asks);
 export const relabel = () => gradio?.relabel();
 
-/** Sets the controls, shows what was set, and points at Train. */
-export function setControls(values) {
+/** Sets the controls; those that are not named go back to their defaults. */
+export function setAll(values) {
   change({ wanted: values });
   gradio?.settings();
-  unfold();
+}
+
+/** Sets the controls, shows what was set, and points at Train. */
+export function setControls(values) {
+  setAll(values);
+  move({ tab: "training" });
+  showKnobs(true);
   for (const name of Object.keys(values)) pointAt(name);
   flash(document.getElementById("pg-train"));
 }
@@ -107,45 +113,18 @@ export const asked = (values, more = {}) => ({ ...values, asked: { language: cur
 export function arrived({ asked, ...knobs }) {
   document.body.dataset.knobs = "ready";
   change({ knobs, own: asked.own });
-  if (isOpen(FIRST_TAB)) openTab();
 }
 
 /** Gradio says what the controls hold. Until the page has taken over the link's settings that is not yet the visitor's choice. */
 export const knobsChanged = (knobs) => void (page.knobs && change({ knobs }));
 
-let isChosen = false; // whether a tab was: by the link, or by somebody who was faster
-
-/** Gradio tells that a tab was opened: the first one by itself, before the link's; and at times when it has opened another since. */
-export function tabOpened({ tab }) {
-  isChosen ||= tab !== FIRST_TAB || tab === cursor.tab;
-  if (isChosen && isOpen(tab)) move({ tab });
-}
-const handle = (tab) => document.getElementById(`pg-tab-${tab}-button`);
-const isOpen = (tab) => handle(tab)?.getAttribute("aria-selected") === "true";
-document.addEventListener("click", (event) => {
-  if (event.isTrusted && event.target.closest?.("#pg-tabs [role=tab]")) isChosen = true;
-}, true);
-
-/** Brings the tab of the cursor to the front when it was something else than a click on it that chose it. */
-export function openTab() {
-  const button = handle(cursor.tab);
-  if (!button || isOpen(cursor.tab)) return;
-  button.click();
-  button.scrollIntoView({ block: "nearest", inline: "nearest" }); // in a narrow window the tabs scroll sideways
-  scrollTo({ top: 0 });
-}
-
 /** Another page within a tab begins at its beginning, wherever the one before was left. */
-export function fromTheTop() {
-  const tabs = document.getElementById("pg-tabs"), stage = document.querySelector(".pg-stage");
-  const top = tabs.getBoundingClientRect().top + scrollY - (getComputedStyle(stage).position === "sticky" ? stage.offsetHeight : 0);
-  if (scrollY > top) scrollTo({ top });
-}
+export const fromTheTop = () => scrollTo({ top: 0 });
 
 // ---- under Train: what it would change, and pause, resume, step, stop ------------------------------------------------------------------
 
 export function drawRunButtons(host) {
-  const one = (action, act) => button({ id: `pg-${action}`, onclick: act }, icon(action), h("span", {}, say(action)));
+  const one = (action, act) => button({ id: `pg-${action}`, "aria-label": say(action), title: say(action), onclick: act }, icon(action));
   const pauseOrResume = () => command(isResumable() ? "resume" : "pause");
   const buttons = [one("pause", pauseOrResume), one("step", () => command("step")), one("stop", () => command("stop"))];
   host.replaceChildren(h("div", { class: "pg-buttons" }, buttons), h("p", { id: "pg-difference" }));
@@ -160,7 +139,9 @@ function fillRunButtons() {
   const key = resumable ? "resume" : "pause";
   if (pause.dataset.key !== key) {
     pause.dataset.key = key;
-    pause.replaceChildren(icon(resumable ? "play" : "pause"), h("span", {}, say(key)));
+    pause.replaceChildren(icon(resumable ? "play" : "pause"));
+    pause.title = say(key);
+    pause.setAttribute("aria-label", say(key));
   }
   pause.disabled = !mine || !(resumable || isActive());
   document.getElementById("pg-step").disabled = !mine || !paused;
@@ -179,6 +160,6 @@ function drawDifference() {
   const text = changed.slice(0, 3).map(one).join(", ") + (changed.length > 3 ? ` +${changed.length - 3}` : "");
   const others = knobs.task === "own" && had.task === "own" && own && own !== had.own ? say("other_sentences") : "";
   const changes = [others, text].filter(Boolean).join(", ");
-  place.textContent = changes ? say("difference", { changes }) : say("difference_none");
+  place.textContent = place.title = changes ? say("difference", { changes }) : say("difference_none");
 }
 subscribe(["boot", "knobs", "card", "own"], drawDifference);

@@ -5,6 +5,7 @@ import { FIELDS, change, cursor, move, page, presentNames, subscribe } from "./s
 import { button, h, notice, say } from "./dom.js";
 import { isAnswered } from "./labs.js";
 import { holds } from "./rules.js";
+import { prose } from "./glossary.js";
 import { keep, kept } from "./storage.js";
 
 const KEY = "playground-course"; // {now: the lesson under way, done: {lesson: [its steps]}}
@@ -39,9 +40,9 @@ export const upNext = () => (lessonUnderWay() && !isDone(progress().now) ? lesso
 
 // ---- seeing that something was done ------------------------------------------------------------------------------------------------
 
-/** Whether somebody can see all of an element: nothing is below the window, or behind the stage that sticks to its top. */
+/** Whether somebody can see all of an element: nothing is below the window, or behind the frame that sticks to its top. */
 function inSight(element) {
-  const { top, bottom, height } = element.getBoundingClientRect(), covered = document.querySelector(".pg-stage")?.getBoundingClientRect().bottom ?? 0;
+  const { top, bottom, height } = element.getBoundingClientRect(), covered = document.querySelector("#pg-frame")?.getBoundingClientRect().bottom ?? 0;
   return height > 0 && top > Math.max(covered, 0) - 1 && bottom < innerHeight + 1; // a part of a pixel doesn't count
 }
 
@@ -77,7 +78,7 @@ function look() {
 subscribe([...FIELDS, "boot", "card", "live", "sentence", "guessed", "uploaded"], look);
 setInterval(() => document.hidden || look(), 1000); // what is in sight changes by scrolling, and when a panel is drawn
 
-// ---- the line under the replay, while a lesson is under way and somebody is on another tab -----------------------------------------------
+// ---- the lesson at the side, while one is under way and somebody is on another tab --------------------------------------------------------
 
 /** Steps as dots: full when done. */
 export function dots(name) {
@@ -94,10 +95,17 @@ function drawBar() {
   if (host.hidden) return host.replaceChildren();
   const done = doneOf(lesson.name), next = lesson.steps.find((step) => !done.includes(step.name)), following = lessons()[numberOf(lesson)];
   const go = (to, label) => button({ onclick: () => move({ tab: "course", lesson: to.name, notes: "" }) }, label);
+  const step = (one) => h("li", { class: done.includes(one.name) ? "done" : one === next ? "next" : "" },
+    h("span", { class: "pg-tick", "aria-hidden": "true" }, done.includes(one.name) ? "✓" : ""),
+    h("span", { class: one === next ? "pg-lesson-next" : "" }, one.text));
+  const look = h("ul", {}, lesson.look.map(() => h("li", {})));
+  lesson.look.forEach((point, at) => prose(look.children[at], point));
   host.replaceChildren(
-    go(lesson, say("course_lesson", { number: numberOf(lesson) })), dots(lesson.name),
-    h("span", { class: "pg-lesson-next" }, next ? next.text : say("course_all_done")),
+    h("header", {}, go(lesson, say("course_lesson", { number: numberOf(lesson) })), dots(lesson.name),
+      button({ class: "pg-quiet", "aria-label": say("course_leave"), title: say("course_leave"), onclick: () => progressed({ now: "" }) }, "×")),
+    h("h3", {}, lesson.title), h("ol", {}, lesson.steps.map(step)),
+    next ? "" : h("p", { class: "pg-lesson-next" }, say("course_all_done")),
     next || !following ? "" : go(following, say("course_next", { title: following.title })),
-    button({ class: "pg-quiet", "aria-label": say("course_leave"), title: say("course_leave"), onclick: () => progressed({ now: "" }) }, "×"),
+    h("h3", {}, say("course_look")), look,
   );
 }

@@ -2,32 +2,28 @@
 // @ts-check
 
 import { FIELDS, change, cursor, languageTag, move, page, settle, subscribe } from "./store.js";
-import { notice, read } from "./dom.js";
+import { notice, read, ready } from "./dom.js";
 import { follow } from "./live.js";
 import { drawHeader, drawReplay, drawSentence, play, readCard, refreshSentence, turn } from "./top.js";
-import { drawRunButtons, fromTheTop, keepFolded, openTab, relabel } from "./actions.js";
+import { drawRunButtons, fromTheTop, relabel } from "./actions.js";
+import { openTab } from "./tabs.js";
 import { forget } from "./answers.js";
 import { refresh } from "./panels.js";
 import { openGlossary, openHelp } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
+import { hearTabs } from "./storage.js";
 import "./course.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
-export { arrived, asked, control, knobsChanged, meet, settings, tabOpened, train } from "./actions.js";
+export { arrived, asked, control, knobsChanged, meet, settings, train } from "./actions.js";
 export { readInputs, takeReading } from "./reading.js";
 
 const place = (id) => document.getElementById(id);
-const ready = (id) => new Promise((resolve) => {
-  if (place(id)) return resolve(place(id));
-  const watch = new MutationObserver(() => place(id) && (watch.disconnect(), resolve(place(id))));
-  watch.observe(document.documentElement, { childList: true, subtree: true });
-});
-
 async function startOver() {
   const boot = await read("boot", { ...Object.fromEntries(new URLSearchParams(location.search)), run: cursor.run });
   if (!boot) return;
   if (boot.error) return notice(boot.error, "error");
-  settle(boot.ignored, boot.first);
+  settle(boot.ignored, boot.last || boot.first);
   change({ boot });
   if (boot.notice) notice(boot.notice, "error");
   document.documentElement.lang = languageTag();
@@ -46,7 +42,7 @@ async function openRun() {
   const card = await readCard();
   if (card?.error) {
     notice(card.error, "error");
-    if (cursor.run !== page.boot.first) return move({ run: page.boot.first });
+    if (cursor.run !== page.boot.first) return move({ run: page.boot.first }, { instead: true });
   }
   drawHeader(place("pg-head"), await readRuns());
   drawSentence(place("pg-sentence-bar"));
@@ -55,6 +51,7 @@ async function openRun() {
   await ready(`pg-panel-${cursor.tab}`); // a tab is made when it is first opened
   await Promise.all([refreshSentence(), refresh()]);
   if (cursor.run === id) document.body.dataset.playground = "ready";
+  document.body.dataset.shown = ""; // nothing is to be seen, or pressed, before its first picture is there
 }
 
 async function readRuns() {
@@ -63,8 +60,10 @@ async function readRuns() {
 }
 
 subscribe(FIELDS, async (changed) => {
-  if (changed.has("tab")) openTab();
-  else if (["lab", "lesson", "notes"].some((name) => changed.has(name))) fromTheTop();
+  if (changed.has("tab")) {
+    openTab();
+    scrollTo({ top: 0 });
+  } else if (["lab", "lesson", "notes"].some((name) => changed.has(name))) fromTheTop();
   if (changed.has("glossary") && cursor.glossary) openGlossary();
   if (changed.has("lang")) {
     relabel();
@@ -78,6 +77,8 @@ subscribe(["reply"], async () => {
   await readCard();
   drawHeader(place("pg-head"), await readRuns());
 });
+
+hearTabs(async () => page.card && drawHeader(place("pg-head"), await readRuns()));
 
 // The theme may change under us.
 new MutationObserver(() => (refresh(), refreshPreview())).observe(document.body, { attributes: true, attributeFilter: ["class"] });
@@ -96,6 +97,6 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
-ready("pg-sidebar").then(keepFolded);
 ready("pg-reading").then(redrawReading);
+openTab();
 startOver();

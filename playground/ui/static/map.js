@@ -198,7 +198,7 @@ function settle(map, before) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || cursor.tab !== "map" || !cursor.stage || event.target.closest?.("dialog, #pg-sentence, #pg-sidebar")) return;
+  if (event.key !== "Escape" || cursor.tab !== "map" || !cursor.stage || event.target.closest?.("dialog, #pg-sentence, #pg-knobs")) return;
   event.preventDefault();
   close();
 });

@@ -1,4 +1,5 @@
-"""The replay on the training tab: the same head, the same rows and one size at every step, and every part of the screen at that step."""
+"""The first tab: three numbers that matter, the others folded away; and the replay: one head, the same rows and one size at every step,
+and every part of the screen at that step."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import pytest
 
 from playground.words import say
 from tests.ui.panels.test_attention import block
-from tests.ui.test_routes import SHIPPED
+from tests.ui.test_routes import SHIPPED, blocks_of
 
 TYPED = {
     "reverse": "playground",
@@ -35,6 +36,14 @@ def frame_of(drawn: dict) -> tuple:
 
 def sentences(site, run: str) -> list[str]:
     return [site.runs.get(run).replay.plan.probes[-2][0], TYPED[run]]
+
+
+def test_three_numbers_are_in_sight_and_each_says_what_it_is(site):
+    (numbers,) = [one for one in blocks_of(site.panel("training", run="reverse")["blocks"]) if one["kind"] == "numbers"]
+    assert [one["id"] for one in numbers["items"]] == ["exact", "tokens", "loss"]
+    assert [one["id"] for one in numbers["folded"]] == ["seconds", "left", "speed"]
+    assert all(one["help"] and one["label"] for one in numbers["items"] + numbers["folded"])
+    assert numbers["more"]
 
 
 @pytest.mark.parametrize("run", SHIPPED)

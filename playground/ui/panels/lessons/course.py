@@ -8,6 +8,7 @@ from playground.config import Refusal
 from playground.lessons import course
 from playground.lessons.course import LESSONS, Lesson
 from playground.lessons.labs import get
+from playground.lessons.run_questions import ASKED
 from playground.ui import blocks
 from playground.ui.panels.lessons.guessing import ask, locked, verdict
 from playground.ui.view import View
@@ -27,6 +28,7 @@ def declared(language: str) -> list[dict[str, Any]]:
         {
             "name": lesson.name,
             "title": lesson.say(language, "title"),
+            "look": lesson.say(language, "look").split("\n"),
             "steps": [{"name": step.name, "text": lesson.step(language, step.name), "when": step.when} for step in lesson.steps],
         }
         for lesson in LESSONS
@@ -82,7 +84,7 @@ def _lesson(view: View, lesson: Lesson) -> list[dict]:
         blocks.text("goal", lesson.say(view.language, "goal"), css="pg-about"),
         *_asked(view, lesson),
         blocks.steps("steps", lesson.name, view.say("course.do"), steps),
-        blocks.points("look", view.say("course.look"), lesson.say(view.language, "look").split("\n")),
+        blocks.points("look", view.say("page.course_look"), lesson.say(view.language, "look").split("\n")),
         blocks.text("literature", lesson.say(view.language, "literature"), css="pg-caption"),
         blocks.row("ways", *ways, css="controls"),
     ]
@@ -110,7 +112,9 @@ def _answer(view: View, lesson: Lesson, guess: str, sure: str) -> list[dict]:
         answer, numbers = lesson.question.answer(view.reader, view.run, view.step, view.text)
     except Refusal as refusal:  # the rest of the lesson is there all the same
         return [blocks.text("verdict", refusal.say(view.language), css="pg-cell")]
-    return verdict(view, lesson.say, lesson.kept_as, answer, numbers, guess, sure)
+    pairs, every = (numbers.get(name, 0) for name in ASKED)
+    sample = view.say("course.sample", pairs=pairs, all=every) if pairs < every else ""
+    return verdict(view, lesson.say, lesson.kept_as, answer, numbers, guess, sure, sample)
 
 
 def _notes(view: View, chosen: Lesson | None) -> list[dict]:

@@ -1,0 +1,50 @@
+// The places of the page and the tabs in them, which are Gradio's: the cursor says which is open, and a click on one moves the cursor.
+// @ts-check
+
+import { PLACES, cursor, move } from "./store.js";
+import { ready } from "./dom.js";
+
+const last = {}; // place -> the tab that was open in it last
+const placeOf = (tab) => Object.keys(PLACES).find((place) => PLACES[place].includes(tab));
+const isOpen = (button) => button.getAttribute("aria-selected") === "true";
+
+/** The tab that a button of Gradio's opens; that of a place opens the one that was open there last. */
+function tabOf(button) {
+  const [, kind, name] = /^pg-(tab|place)-(\w+)-button$/.exec(button?.getAttribute("id") ?? "") ?? [];
+  return kind === "place" ? last[name] ?? PLACES[name][0] : name;
+}
+
+// Before Gradio hears of it, so that the cursor is first. What Gradio opens by itself, early or late, is nobody's choice.
+document.addEventListener("click", (event) => {
+  const tab = event.isTrusted && tabOf(event.target.closest?.("[role=tab]"));
+  if (tab) move({ tab });
+}, true);
+
+/** Brings the tab of the cursor to the front, wherever Gradio is. A place is made when it is first opened, and its tabs with it. */
+export async function openTab() {
+  const { tab } = cursor, place = placeOf(tab);
+  last[place] = tab;
+  document.body.dataset.place = place;
+  for (const id of [`pg-place-${place}-button`, `pg-tab-${tab}-button`]) {
+    const button = await ready(id);
+    if (cursor.tab !== tab) return;
+    if (!isOpen(button)) button.click();
+    button.scrollIntoView({ block: "nearest", inline: "nearest" }); // in a narrow window the tabs scroll sideways
+  }
+}
+
+// Gradio opens the first tab of a place that is new, at times after ours.
+ready("pg-places").then((places) => new MutationObserver((changes) => {
+  const button = changes.map(({ target }) => target).find((target) => isOpen(/** @type {Element} */ (target)) && tabOf(target));
+  if (button && placeOf(tabOf(button)) === placeOf(cursor.tab)) openTab();
+}).observe(places, { subtree: true, attributes: true, attributeFilter: ["aria-selected"] }));
+
+// Arrows go from tab to tab, as in any list of tabs.
+document.addEventListener("keydown", (event) => {
+  const here = /** @type {Element} */ (event.target).closest?.("[role=tab]"), by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!by || !tabOf(here)) return;
+  const all = [...here.parentElement.querySelectorAll("[role=tab]")], next = all[(all.indexOf(here) + by + all.length) % all.length];
+  event.preventDefault();
+  next.focus();
+  move({ tab: tabOf(next) });
+});
