@@ -44,7 +44,7 @@ test("the skeleton stays empty, to be filled again", () => {
 });
 
 test("what a fork has from its parent stands behind it, in grey; its own begins after that", () => {
-  const loss = { name: "loss", x: [], y: [], meta: { x: "step", y: "loss", past: "grey" }, line: { color: "teal", width: 2 } };
+  const loss = { name: "loss", x: [], y: [], meta: { x: "step", y: "loss", past_color: "grey" }, line: { color: "teal", width: 2 } };
   const { data } = fillCurve({ data: [loss], layout: {} }, run, "", { run: "a", step: 2, until: 2, name: "rapid-bee" });
   assert.deepEqual(data.map(({ name, x, y, line, showlegend }) => [name, x, y, line, showlegend]), [
     ["rapid-bee", [1, 2], [3, 2], { color: "grey", width: 2 }, false], ["loss", [3], [1], { color: "teal", width: 2 }, undefined],

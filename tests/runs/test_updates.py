@@ -67,7 +67,7 @@ def test_what_comes_whole_comes_only_when_there_is_another():
     assert set(WHOLE) <= page.ask().keys()
     train(run, 1)
     assert not set(WHOLE) & page.ask().keys()
-    run.history.validations.append(6, 0.5, 0.5, 0.25, 10)
+    run.history.validations.append(6, 0.5, 0.5, 0.25, 10, 10)
     run.replay.capture(6, lambda: (), {})
     run.touch()
     said = page.ask()
@@ -83,7 +83,7 @@ def test_what_comes_whole_comes_only_when_there_is_another():
 def test_what_was_written_just_after_a_version_is_told_with_the_next_at_the_latest():
     run, updates = a_run(), Updates()
     train(run, 5)
-    run.history.validations.append(5, 0.5, 0.5, 0.25, 10)
+    run.history.validations.append(5, 0.5, 0.5, 0.25, 10, 10)
     page = Page(updates, run)
     page.ask()
     train(run, 1)

@@ -27,7 +27,7 @@ const early = (trace, parent) => trace.x.filter((step) => step <= parent.until).
 
 /** The parent's part of a curve, which stands behind. */
 function past(trace, parent) {
-  const color = trace.meta?.past, end = early(trace, parent), name = parent.name || trace.name;
+  const color = trace.meta?.past_color, end = early(trace, parent), name = parent.name || trace.name;
   const grey = { line: { ...trace.line, color }, ...(trace.marker ? { marker: { ...trace.marker, color } } : {}) };
   return { ...trace, ...grey, x: trace.x.slice(0, end), y: trace.y.slice(0, end), name, showlegend: false };
 }

@@ -13,13 +13,14 @@ import { isActive, newest, shownStep } from "./live.js";
  * @param {string} column of the validations
  * @param {(value: number) => string} shape
  * @param {number} upTo
+ * @param {boolean} isNow nobody asked for that step: it is the newest
  */
-export function measured(run, column, shape, upTo = Infinity) {
+export function measured(run, column, shape, upTo = Infinity, isNow = false) {
   const { step = [], pairs = [], all_pairs: all = [], [column]: values = [] } = run.validations;
   const at = step.findLastIndex((one) => one <= upTo), value = values[at];
   if (value === undefined || value === null) return { text: "–", note: "" };
   const sample = pairs[at] !== all[at] && say("sample_of", { pairs: count(pairs[at]), all: count(all[at]) });
-  const other = cursor.step !== "" && upTo !== Infinity && step[at] !== upTo && say("measured_at", { step: count(step[at]) });
+  const other = !isNow && upTo !== Infinity && step[at] !== upTo && say("measured_at", { step: count(step[at]) });
   return { text: sample ? `≈ ${shape(value)}` : shape(value), note: [sample, other].filter(Boolean).join(" · ") };
 }
 
@@ -32,12 +33,12 @@ export function fillNumbers(element, block = element.pgNumbers) {
   if (!block) return;
   element.pgNumbers = block;
   const run = page.live;
-  const upTo = shownStep();
-  const speed = cursor.step === "" ? run.rows.tokens_per_second?.at(-1) : newest("tokens_per_second"); // of the training, not of the model
+  const upTo = shownStep(), isNow = cursor.step === "";
+  const speed = isNow ? run.rows.tokens_per_second?.at(-1) : newest("tokens_per_second"); // of the training, not of the model
   const plain = (text) => ({ text, note: "" });
   const values = {
-    exact: measured(run, "exact_match", percent, upTo), tokens: measured(run, "token_accuracy", percent, upTo),
-    loss: measured(run, "loss", (value) => value.toFixed(3), upTo), seconds: plain(duration(run.seconds)),
+    exact: measured(run, "exact_match", percent, upTo, isNow), tokens: measured(run, "token_accuracy", percent, upTo, isNow),
+    loss: measured(run, "loss", (value) => value.toFixed(3), upTo, isNow), seconds: plain(duration(run.seconds)),
     left: plain(run.status === "training" ? duration(run.eta) : "–"),
     speed: plain(speed === undefined || speed === null ? "–" : count(Math.round(speed))),
   };

@@ -55,7 +55,7 @@ function choiceOfRuns({ mine, shipped }) {
 function drawStatus() {
   const place = document.getElementById("pg-status"), run = page.live;
   if (!place) return;
-  const { text, note } = measured(run, "exact_match", percent, isActive() ? shownStep() : Infinity);
+  const { text, note } = measured(run, "exact_match", percent, isActive() ? shownStep() : Infinity, true);
   const right = note ? say("noted", { value: text, note }) : text;
   const told = { step: count(run.step), steps: count(run.steps), left: duration(run.eta), place: run.place, percent: right };
   Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });

@@ -55,7 +55,7 @@ def test_a_run_that_has_not_ended_has_room_for_a_bar(site, ended, status):
 
 @pytest.mark.parametrize(("exact", "knob"), [(0.98, "positions"), (0.1, "steps")])
 def test_what_was_learnt_is_taken_apart_and_what_was_not_is_trained_for_longer(site, ended, exact, knob):
-    ended.history.validations.append(40, 0.5, 0.9, exact, 50)
+    ended.history.validations.append(40, 0.5, 0.9, exact, 50, 50)
     said, way = of(site, ended)
     assert f"{100 * exact:.1f} %" in said["text"]
     assert say("en", "outcome.never_right") in said["text"]
@@ -66,7 +66,7 @@ def test_what_was_learnt_is_taken_apart_and_what_was_not_is_trained_for_longer(s
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_run_that_broke_off_says_so_and_leads_to_the_learning_rate(site, ended, language):
     ended.status = "diverged"
-    ended.history.validations.append(30, 0.5, 0.9, 0.9, 50)
+    ended.history.validations.append(30, 0.5, 0.9, 0.9, 50, 50)
     said, way = of(site, ended, language)
     assert said["text"] == say(language, "outcome.broken", step="40", time=say(language, "page.outlook_seconds", count="12"))
     assert way["knob"] == "learning_rate"
