@@ -138,6 +138,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "part": _one_of("cross", "encoder", "decoder"),
     "layer": _whole(1, LAYERS, reset_by=("run", "part"), carried=True),
     "head": _whole(1, max(limits("n_heads").choices), reset_by=("run", "part"), carried=True),
+    "follow": _one_of("off", "on"),  # the head that is best at each step, instead of one for all
     "q": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),  # the row (query) and the column (key) of the pinned cell
     "k": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),
     "lang": _one_of(*LANGUAGES, default=""),  # "": the browser's

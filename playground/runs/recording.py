@@ -18,7 +18,7 @@ from playground.inspection.copies import trainable_copy
 from playground.model.transformer import Transformer
 from playground.runs.capture import complete
 from playground.runs.history import MAX_DIAGNOSTICS, Probe
-from playground.runs.replay import ATTENTION, BUDGET_BYTES, HEADER_BYTES, Completion, Parameters, ReplayPlan, plan, spread
+from playground.runs.replay import BUDGET_BYTES, HEADER_BYTES, MAX_FRAMES, Completion, Parameters, ReplayPlan, plan, spread
 from playground.runs.run import Run, Snapshot
 from playground.runs.tokens import shown, tokens_correct
 from playground.training.loop import Live, Training
@@ -34,8 +34,8 @@ EXTRA_TOKENS = 4  # tokens a probe's output may be longer than its reference
 class Recording:
     """One run and its training. `steps()` is a generator: pause is not asking."""
 
-    def __init__(self, run: Run, training: Training, replay_bytes: int = BUDGET_BYTES, attention: float = ATTENTION) -> None:
-        """`attention` is the most of the replay's budget that pictures of attention take."""
+    def __init__(self, run: Run, training: Training, replay_bytes: int = BUDGET_BYTES, frames: int = MAX_FRAMES) -> None:
+        """The replay has at most so many `frames`."""
         corpus, self.clock = training.corpus, time.perf_counter
         self.run, self.corpus, self.training = run, corpus, training
         self.probes = corpus.probes
@@ -50,7 +50,7 @@ class Recording:
         run.parts["tokenizers"] = (corpus.src_tokenizer, corpus.tgt_tokenizer)
         replay = run.replay
         if not replay.plan.steps:
-            replay.plan = self._plan(attention)
+            replay.plan = self._plan(frames)
         training.diagnostic_steps = (
             diagnostic_steps(run, replay.plan) if run.experiment.model.variant == "none" else frozenset()
         )  # see training/diagnostics.py
@@ -58,10 +58,10 @@ class Recording:
             replay.reopen(training.step)
         run.step = training.step
 
-    def _plan(self, attention: float) -> ReplayPlan:
+    def _plan(self, frames: int) -> ReplayPlan:
         sentences = [(item.src, item.tgt) for item in self.probes]
         lengths = [(len(item.src_ids) + 1, limit) for item, limit in zip(self.probes, self._limits, strict=True)]
-        return plan(self.run.steps, self.training.model.config, self._size, sentences, lengths, self._replay_bytes, attention)
+        return plan(self.run.steps, self.training.model.config, self._size, sentences, lengths, self._replay_bytes, frames)
 
     def steps(self) -> Iterator[int]:
         """One training step for each next(), recorded; yields its number. Ends when the run is done; raises Diverged."""

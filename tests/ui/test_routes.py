@@ -22,7 +22,8 @@ from tests.ui.blocks.conforming import faults
 
 SHIPPED = ("reverse", "sort", "numbers_de", "numbers_zh", "german_english")
 CURSOR = ("step", "text", "part", "view", "measure", "layer", "head", "q", "k", "method", "beam", "penalty", "temperature", "draw",
-          "target", "mask", "masks", "pos", "shift", "split", "change", "off", "squeeze", "cells", "width", "dark", "lang")  # fmt: skip
+          "target", "mask", "masks", "pos", "shift", "split", "change", "off", "squeeze", "cells", "width", "dark", "lang",
+          "follow", "held")  # fmt: skip
 
 
 def blocks_of(blocks: list[dict]):
@@ -71,7 +72,7 @@ ELSEWHERE = {  # a value of every field of the cursor that is not its default
     "digits": "on", "masks": "0,1", "mask": "memory", "pos": "learned", "shift": "9", "split": "train", "lab": "softmax", "guess": "none",
     "sure": "95", "toss": "12", "arms": "reverse", "lesson": "attention", "notes": "on", "predicted": "none", "certain": "50",
     "compare": "sort", "mapped": "sort", "gauge": "entropy", "route": "1", "what": "memory", "token": "5", "by": "place",
-    "set": "temperature=2.0",
+    "set": "temperature=2.0", "follow": "on",
 }  # fmt: skip
 
 

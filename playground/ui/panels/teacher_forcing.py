@@ -8,8 +8,8 @@ from playground.inspection.probabilities import top
 from playground.queries.results import SentenceTrace
 from playground.queries.teacher_forcing import Comparison, compare, go_wrong, lens_of
 from playground.ui import blocks
-from playground.ui.panels.attention import chosen
 from playground.ui.panels.decoding_step import likeliest, looks
+from playground.ui.panels.head_choice import chosen
 from playground.ui.view import View, steps, tokens
 
 SUGGESTED = 4  # sentences that go wrong

@@ -6,8 +6,10 @@ from dataclasses import asdict
 
 from playground.figures import curves
 from playground.queries.probes import probes_at
+from playground.queries.reader import SAME
 from playground.runs.recording import BRIEF
 from playground.ui import blocks
+from playground.ui.panels import head_choice
 from playground.ui.panels.attention import large
 from playground.ui.panels.outcome import outcome
 from playground.ui.view import View
@@ -28,9 +30,11 @@ def panel(view: View) -> dict:
         for names in (NUMBERS, FOLDED)
     )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
-    picture = large(view, "learn-cross", part="cross")
+    view.look = view.reader.look(view.run, view.step, view.text, SAME)  # the same rows at every step: only the weights change
+    picture = [*large(view, "learn-cross", part="cross"), head_choice.follow(view)]
     return {
         "step": view.look.step,
+        "held": head_choice.named("cross", *head_choice.chosen(view, "cross")),
         "blocks": [
             outcome(view),
             blocks.numbers("numbers", numbers, view.say("page.numbers_more"), folded),
@@ -51,5 +55,5 @@ def _probes(view: View) -> dict:
         shown, said = view.run.probes, view.say("page.probes_caption")
     else:
         at, shown = probes_at(view.run, view.step)
-        said = view.say("page.probes_at", step=at)
+        said = f"{view.say('page.probes_at', step=at)} {view.rounding_note(at)}".strip()
     return blocks.probes("probes", view.say("page.probes"), said, joint, [asdict(probe) for probe in shown])

@@ -58,7 +58,7 @@ const WITHOUT_RUN = ["data", "labs", "course"]; // tabs in which a new run would
 /** Opens a run. What is carried there stays as it is: the sentence, also one that nobody typed, the head, the pinned cell; of what is
  * carried to an `other` model, that which it can read (see readCard). */
 function open({ run, carry = [], tab, other, gone }) {
-  change({ following: other ? run : "" });
+  change({ following: other ? run : "", held: carry.includes("head") ? { ...page.held, run } : page.held });
   const kept = Object.fromEntries(carry.map((name) => [name, name === "text" ? sentenceText() : cursor[name]]));
   move({ run, ...kept, ...(tab && WITHOUT_RUN.includes(cursor.tab) ? { tab } : {}) }, { instead: gone });
 }

@@ -192,7 +192,7 @@ function smallHead(block, weights, layer, head, panel) {
   const canvas = h("canvas", {});
   thumbnail(canvas, weights, block.mask, block.colours);
   const [name, number] = block.names?.[layer]?.[head] ?? ["", ""];
-  const place = say("layer_head", { layer: layer + 1, head: head + 1 }), here = { layer: layer + 1, head: head + 1 };
+  const place = say("layer_head", { layer: layer + 1, head: head + 1 }), here = { layer: layer + 1, head: head + 1, follow: "off" };
   const words = { "aria-label": place, "aria-description": `${name} ${number}`, title: `${place} · ${name} ${number}` };
   const leave = () => panel.preview(null);
   const acts = { onclick: () => move(here), onmouseenter: () => panel.preview(here), onmouseleave: leave, onfocus: leave };

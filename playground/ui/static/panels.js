@@ -2,17 +2,17 @@
 // @ts-check
 
 import { FIELDS, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
-import { debounce, h, isDark, read, say } from "./dom.js";
+import { debounce, h, isDark, say } from "./dom.js";
+import { askFor, forget, readAhead } from "./answers.js";
 import { grey, highlight } from "./picture.js";
 import { drawCurve } from "./pen.js";
 import { isActive, isTooEarly, parentOfRun } from "./live.js";
-import { refreshSentence, showSentence } from "./top.js";
+import { nextStop, refreshSentence, sentenceQuery, showSentence } from "./top.js";
 import { fillCurve } from "./curves.js";
 import { fillNumbers, fillOutcome } from "./learning.js";
 import { refused, render } from "./kinds.js";
 
 const LEFT_OUT = new Set(["lang", "tab", "glossary"]);
-const answers = new Map(); // parameters -> answer, while nothing trains: looking back and forth costs nothing
 let lastRefresh = 0, late = 0;
 let latest = 0, settled = 0; // the number of the newest refresh, and of the newest that is over
 let released = Promise.resolve(); // nothing changes under a finger: a button replaced between press and release would lose the click
@@ -26,6 +26,7 @@ function parameters(changes = {}) {
   for (const [name, value] of Object.entries({ ...cursor, text: sentenceText(), ...changes })) {
     if (!LEFT_OUT.has(name) && value !== "") query[name] = value;
   }
+  if (page.held.run === cursor.run) query.held = page.held.head;
   return query;
 }
 
@@ -43,23 +44,26 @@ export async function refresh(changes = {}) {
     if (number === latest) {
       settled = number;
       host.setAttribute("aria-busy", "false");
+      if (page.playing) readNextStop();
     }
   }
 }
 
+function readNextStop() {
+  const step = nextStop();
+  readAhead(`panel/${cursor.tab}`, parameters({ step }));
+  readAhead("panel/sentence", sentenceQuery(step));
+}
+
 async function show(name, host, changes, isLatest) {
-  const query = parameters(changes), key = `${name} ${cursor.lang} ${new URLSearchParams(query)}`;
+  const query = parameters(changes);
   if (!host.childElementCount) host.replaceChildren(h("p", { class: "pg-waiting" }, say("loading")));
   const isNow = isActive() && cursor.step === "" && !Object.keys(changes).length; // the sentence beside it is then of the same step
-  const asked = isNow ? { ...query, beside: "sentence" } : query;
-  const answer = (!isActive() && answers.get(key)) || (await read(`panel/${name}`, asked, `panel ${name}`));
+  const answer = await askFor("panel", `panel/${name}`, isNow ? { ...query, beside: "sentence" } : query);
   await released;
   if (!answer || !isLatest()) return; // an answer that was kept may have overtaken one that was on its way
-  if (!answer.error && !answer.more && !isActive()) {
-    answers.set(key, answer);
-    if (answers.size > 60) answers.delete(answers.keys().next().value);
-  }
   if (answer.telling && !cursor.text && answer.telling !== query.text) return move({ text: answer.telling }); // nobody chose a sentence yet
+  if (answer.held && !Object.keys(changes).length) change({ held: { run: query.run, head: answer.held } });
   change({ panels: { ...page.panels, [name]: answer } });
   if (isTooEarly(answer) && host.querySelector(".pg-block")) return; // what stands there is grey until then
   await render(host, answer.error ? refused(answer.error) : answer.blocks, { query, preview });
@@ -72,8 +76,6 @@ async function show(name, host, changes, isLatest) {
   if (answer.pause) await new Promise((resume) => setTimeout(resume, answer.pause));
   if (answer.more && isLatest()) await show(name, host, changes, isLatest); // a longer work goes on as long as somebody asks
 }
-
-export const forget = () => answers.clear();
 
 /** Shows another head (or step) in the large picture while the pointer is over its small one; null goes back. */
 const preview = debounce((changes) => refresh(changes ?? {}), 70);

@@ -96,9 +96,28 @@ async function put(place, figure) {
   if (!place.isConnected) return;
   const layout = { ...structuredClone(figure.layout), autosize: true }; // Plotly writes a zoom into what it is given
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) delete layout.transition;
-  await Plotly.react(place, figure.data, layout, CONFIG);
+  const before = grids(place).map((image) => image.cloneNode());
+  const drawn = Plotly.react(place, figure.data, layout, CONFIG);
+  fade(before, grids(place)); // before anybody sees the new one
+  await drawn;
   if (!place.dataset.wired) wire(place);
   place.dataset.points = String(figure.data.reduce((sum, trace) => sum + (trace.x?.length ?? trace.z?.length ?? 0), 0));
+}
+
+const FADE = 280; // milliseconds
+const grids = (place) => [...place.querySelectorAll(".heatmaplayer image:not(.pg-fading)")];
+
+/** Lets the colours of a grid turn into the new ones: the old picture lies over the new one and goes away. Another size is no motion. */
+function fade(before, after) {
+  if (before.length !== after.length || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  const lies = (image) => ["x", "y", "width", "height"].map((name) => image.getAttribute(name)).join();
+  after.forEach((image, at) => {
+    const old = before[at];
+    if (lies(old) !== lies(image) || old.getAttribute("href") === image.getAttribute("href")) return;
+    old.classList.add("pg-fading");
+    image.closest(".hm").after(old); // in its group Plotly would take it for its own
+    old.animate([{ opacity: 1 }, { opacity: 0 }], { duration: FADE, fill: "forwards" }).onfinish = () => old.remove();
+  });
 }
 
 function wire(place) {

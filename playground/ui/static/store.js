@@ -30,6 +30,7 @@ export const page = {
   wanted: {},
   card: null,
   following: "",
+  held: { run: "", head: "" },
   live: nothing(""),
   frame: { run: "", step: 0 },
   sentence: null,

@@ -3,6 +3,7 @@
 
 import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenceText, subscribe } from "./store.js";
 import { button, count, debounce, duration, h, icon, percent, read, same, say } from "./dom.js";
+import { askFor } from "./answers.js";
 import { highlight, point } from "./picture.js";
 import { isActive, isTooEarly, shownStep } from "./live.js";
 import { command } from "./actions.js";
@@ -137,10 +138,12 @@ export function chips(tokens, side) {
   return tokens.map(chip);
 }
 
+export const sentenceQuery = (step) => ({ run: cursor.run, step, text: sentenceText() });
+
 export async function refreshSentence() {
   if (page.card?.id !== cursor.run) return;
-  const asked = { run: cursor.run, step: cursor.step, text: sentenceText() };
-  const answer = await read("panel/sentence", asked, "sentence");
+  const asked = sentenceQuery(cursor.step);
+  const answer = await askFor("sentence", "panel/sentence", asked);
   if (answer && asked.run === cursor.run && !isTooEarly(answer)) showSentence(answer);
 }
 
@@ -213,11 +216,23 @@ function at() {
 const seek = (index) => move({ step: index >= stops().length ? "" : stops()[index] });
 export const turn = (by) => seek(Math.max(0, Math.min(stops().length, at() + by)));
 
+/** The step that comes next in the replay. */
+export const nextStop = () => stops()[at() + 1] ?? "";
+
+const BEAT = 450; // milliseconds that a frame is shown at least: the next one waits until it is there
+const isDrawing = () => document.getElementById(`pg-panel-${cursor.tab}`)?.ariaBusy === "true";
+
+function beat() {
+  if (isDrawing()) return;
+  if (at() >= stops().length) play();
+  else turn(1);
+}
+
 export function play() {
   clearInterval(page.playing);
   if (page.playing) return change({ playing: 0 });
   if (at() >= stops().length) seek(0);
-  change({ playing: setInterval(() => (at() >= stops().length ? play() : turn(1)), 450) });
+  change({ playing: setInterval(beat, BEAT) });
 }
 
 export function playFromStart() {
