@@ -191,6 +191,10 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "what": _listed("embeddings", "src"),
     "token": _whole(0, MAX_CELLS, reset_by=(*SENTENCE, "what")),
     "by": _one_of("token", "place"),
+    # runs beside one another
+    "runs": _written(_several(RUN, ","), "reverse,sort"),  # those that are ticked; "-": none
+    "over": _one_of("steps", "seconds"),
+    "pin": _written(RUN, "reverse"),
 }
 
 # What fields and their values were called before. Links may still say so.

@@ -2,5 +2,5 @@
 
 reader (looking into a run: `Reader`) · results (what comes back) · references (what would be right) · translate · activations ·
 teacher_forcing · interventions · heads · vectors · time_slices (long questions, answered in parts) · evaluation · lengths · diagnostics ·
-probes (the examples that the page follows) · packing (a row of a training batch).
+probes (the examples that the page follows) · learning_curves (of several runs) · packing (a row of a training batch).
 """

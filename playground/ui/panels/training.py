@@ -9,6 +9,7 @@ from playground.queries.probes import probes_at
 from playground.runs.recording import BRIEF
 from playground.ui import blocks
 from playground.ui.panels.attention import large
+from playground.ui.selected_runs import unpin, with_pinned
 from playground.ui.view import View
 
 HISTORY = ("steps", "validations")  # its tables
@@ -16,7 +17,7 @@ NUMBERS = ("exact", "tokens", "loss", "seconds", "left", "speed")
 
 
 def panel(view: View) -> dict:
-    figures = view.draw(curves.skeletons, steps=view.run.steps)
+    figures = with_pinned(view, view.draw(curves.skeletons, steps=view.run.steps))
     values = {"brief": min(BRIEF, view.run.experiment.data.validation_size)}
     curve = {
         name: blocks.figure(name, figures[name], view.say(f"page.caption_{name}", **values), view.say(f"page.curve_{name}"), live=True)
@@ -32,6 +33,7 @@ def panel(view: View) -> dict:
             blocks.row(
                 "top", blocks.column("attention", *picture), blocks.column("curves", curve["loss"], curve["accuracy"]), css="halves"
             ),
+            *unpin(view),
             _probes(view),
             blocks.row("more", curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="thirds"),
             blocks.downloads("history", view.say("page.history_download"), "history", files),

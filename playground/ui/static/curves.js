@@ -12,7 +12,8 @@
 export function fillCurve(skeleton, run, step) {
   const { step: validated, loss, ...shares } = run.validations;
   const columns = { ...run.rows, validation_step: validated, validation_loss: loss, ...shares };
-  const data = skeleton.data.map((trace) => ({ ...trace, x: columns[trace.meta?.x] ?? [], y: columns[trace.meta?.y] ?? [] }));
+  const filled = (trace) => (trace.meta ? { ...trace, x: columns[trace.meta.x] ?? [], y: columns[trace.meta.y] ?? [] } : trace);
+  const data = skeleton.data.map(filled); // a trace that names no columns is another run's and comes with its numbers
   const here = { visible: step !== "", x0: Number(step), x1: Number(step) };
   const shapes = (skeleton.layout.shapes ?? []).map((shape, at) => (at === 0 ? { ...shape, ...here } : shape));
   return { data, layout: { ...skeleton.layout, shapes, datarevision: run.version, uirevision: run.id } }; // zoom stays as long as the run does

@@ -16,6 +16,7 @@ import { drawLanes } from "./lanes.js";
 import { prose } from "./glossary.js";
 import { drawCells, drawCompare, drawSwitches } from "./interventions.js";
 import { drawMap } from "./map.js";
+import { drawOutputs, drawRuns } from "./runs.js";
 import { drawPick, drawSheet, drawWorksheet } from "./sheet.js";
 import { thumbnail } from "./thumbnails.js";
 
@@ -166,6 +167,8 @@ export const KINDS = {
   points: changed(drawPoints),
   notes: changed(drawNotes),
   forget: drawForget,
+  runs: changed(drawRuns),
+  outputs: changed(drawOutputs),
   numbers: fillNumbers,
   probes: fillProbes,
 };

@@ -1,0 +1,57 @@
+"""How several runs learnt: their validations, by step and by seconds, and where they can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from playground.config import Refusal
+from playground.runs.history import decimate
+from playground.runs.run import Run
+
+ROWS = 500  # of a curve; a picture shows no more
+
+
+class LearningCurve(NamedTuple):
+    """The validations of a run, a value of each column for each; empty before the first."""
+
+    steps: list[float]
+    seconds: list[float]
+    exact_match: list[float]
+    validation_loss: list[float]
+
+    def at(self, over: str) -> list[float]:
+        """The column to draw the others over: "steps" or "seconds"."""
+        return self.seconds if over == "seconds" else self.steps
+
+    def newest(self, over: str, limit: float) -> int:
+        """The row of the newest validation that is not beyond `limit`; the first where all are."""
+        return max(int(np.searchsorted(self.at(over), limit, side="right")) - 1, 0)
+
+
+def learning_curve(run: Run) -> LearningCurve:
+    """Of what is known now; empty for a run whose files can't be read."""
+    try:
+        rows = decimate(run.history.validations.rows(), ROWS)
+        return LearningCurve(rows["step"], seconds_at(run, rows["step"]), rows["exact_match"], rows["loss"])
+    except Refusal:  # damaged on the disk
+        return LearningCurve([], [], [], [])
+
+
+def seconds_at(run: Run, steps: Sequence[float]) -> list[float]:
+    """The seconds of training after each of `steps`: the whole time of the run, shared among its steps by their recorded speeds."""
+    recorded = run.history.steps.rows()
+    if not recorded["step"]:
+        return [0.0] * len(steps)
+    speeds = np.array(recorded["tokens_per_second"])
+    costs = 1 / np.where(np.isfinite(speeds) & (speeds > 0), speeds, np.nan)
+    passed = np.cumsum(np.nan_to_num(costs, nan=np.nanmean(costs) if np.isfinite(costs).any() else 1.0))
+    first = recorded["step"][0] - 1  # a fork may begin anywhere
+    return np.interp(steps, [first, *recorded["step"]], np.array([0, *passed]) / passed[-1] * run.seconds).tolist()
+
+
+def common_end(curves: Sequence[LearningCurve], over: str) -> float | None:
+    """The last place that every one of them has reached; None where one has no validation."""
+    return min((curve.at(over)[-1] for curve in curves), default=None) if all(curve.steps for curve in curves) else None
