@@ -10,7 +10,7 @@ HEIGHT = 300  # px, without the legend
 ENTRY = 18  # px, of a legend's line
 DASHES = ("solid", "10px,4px", "2px,3px", "10px,4px,2px,4px", "5px,3px", "16px,4px,5px,4px")
 MARKS = ("circle", "diamond", "square", "triangle-up", "cross", "x")
-MOST_MARKS = 40  # of one line
+MOST_MARKS = 24  # of one line
 
 
 def overlay(

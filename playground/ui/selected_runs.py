@@ -82,10 +82,13 @@ def with_pinned(view: View, figures: dict[str, dict]) -> dict[str, dict]:
     run = pinned(view)
     if run is None or run is view.run:
         return figures
-    curve, name = learning_curve(run), view.say("compare.pinned_line", name=compare.name(run, view.language))
-    loss = pictures.behind(figures["loss"], "validation_loss", curve.steps, curve.validation_loss, name, dark=view.dark)
-    accuracy = pictures.behind(figures["accuracy"], "exact_match", curve.steps, curve.exact_match, name, dark=view.dark)
-    return figures | {"loss": loss, "accuracy": accuracy}
+    curve, name = learning_curve(run), compare.name(run, view.language)
+
+    def behind(figure: str, column: str) -> dict:
+        said = view.say("compare.pinned_line", name=name, line=view.labels[f"line_{column}"])
+        return pictures.behind(figures[figure], column, curve.steps, getattr(curve, column), said, dark=view.dark)
+
+    return figures | {"loss": behind("loss", "validation_loss"), "accuracy": behind("accuracy", "exact_match")}
 
 
 def unpin(view: View) -> list[dict]:

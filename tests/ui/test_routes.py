@@ -70,8 +70,8 @@ ELSEWHERE = {  # a value of every field of the cursor that is not its default
     "cells": "c2.3_q1_k4-0.55", "stage": "decoder.1.cross_attention.weights", "row": "1", "col": "1", "window": "8", "hide": "on",
     "digits": "on", "masks": "0,1", "mask": "causal", "pos": "learned", "shift": "9", "split": "train", "lab": "softmax", "guess": "none",
     "sure": "95", "toss": "12", "arms": "reverse", "lesson": "attention", "notes": "on", "predicted": "none", "certain": "50",
-    "compare": "sort", "mapped": "sort", "runs": "sort", "over": "seconds", "pin": "sort", "gauge": "entropy", "route": "1", "what": "memory", "token": "5", "by": "place",
-    "set": "temperature=2.0",
+    "compare": "sort", "mapped": "sort", "gauge": "entropy", "route": "1", "what": "memory", "token": "5", "by": "place",
+    "set": "temperature=2.0", "runs": "sort", "over": "seconds", "pin": "sort",
 }  # fmt: skip
 
 

@@ -32,8 +32,9 @@ class RunGroup(TypedDict):
 
 @kind
 def runs(id: str, head: list[str], groups: list[RunGroup], ticked: list[str], most: int, none: str):
-    """A table of runs in groups, with `head` over name, line, numbers and course. A tick adds a run to those that are `ticked`, at `most`
-    so many, which the cursor's `runs` holds (`none` where that is none of them); a name opens its run; a button pins one."""
+    """A table of runs in groups, with `head` over name, line and numbers; the course stands beside the first of these. A tick adds a run to
+    those that are `ticked`, at `most` so many, which the cursor's `runs` holds (`none` where that is none of them); a name opens its run; a
+    button pins one."""
 
 
 class OutputRow(TypedDict):

@@ -15,7 +15,7 @@ from playground.ui.selected_runs import MAX_TICKED, NONE, Ticked, groups, names,
 from playground.ui.titles import title
 from playground.ui.view import View
 
-HEAD = ("name", "line", "exact_match", "validation_loss", "steps", "seconds", "parameters", "course")
+HEAD = ("name", "line", "exact_match", "validation_loss", "steps", "seconds", "parameters")
 COURSE_POINTS = 40  # of the small curve in a row
 POLL_MS = 1500  # milliseconds before a page asks again how far the runs are that train
 LOOK = ("text", "step", "target", "part", "layer", "head", "q", "k")  # what the part about one sentence depends on besides the runs
@@ -139,7 +139,9 @@ def _caption(view: View, column: str, curves: list[LearningCurve], named: list[s
     def values(rows: list[int]) -> str:
         form = _percent if column == "exact_match" else _loss
         reached = [_written(getattr(curve, column)[row], form) for curve, row in zip(curves, rows, strict=True)]
-        return ", ".join(f"{name} {value}" for name, value in zip(named, reached, strict=True))
+        return view.say("compare.between").join(
+            view.say("compare.reached", name=name, value=value) for name, value in zip(named, reached, strict=True)
+        )
 
     rows, last = [curve.newest(over, end) for curve in curves], [len(curve.steps) - 1 for curve in curves]
     said = view.say(f"compare.after_{over}", place=f"{end:,.1f}" if over == "seconds" else f"{end:,.0f}", runs=values(rows))

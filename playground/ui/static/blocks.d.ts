@@ -533,8 +533,9 @@ export interface CellsBlock {
   sum: string;
 }
 
-/** A table of runs in groups, with `head` over name, line, numbers and course. A tick adds a run to those that are `ticked`, at `most`
- * so many, which the cursor's `runs` holds (`none` where that is none of them); a name opens its run; a button pins one. */
+/** A table of runs in groups, with `head` over name, line and numbers; the course stands beside the first of these. A tick adds a run to
+ * those that are `ticked`, at `most` so many, which the cursor's `runs` holds (`none` where that is none of them); a name opens its run; a
+ * button pins one. */
 export interface RunsBlock {
   kind: "runs";
   id: string;

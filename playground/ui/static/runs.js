@@ -41,14 +41,14 @@ function runRow(row, block) {
     "aria-label": say("compare_tick", { name }), ...about("tick"),
     onclick: (event) => (full ? event.preventDefault() : move({ runs: toggled.join(",") || block.none })),
   });
+  const number = (text, at) => h("td", { class: "number" }, at ? null : course(row.course), text); // the first is exact match
   const naming = { "aria-current": row.here ? "true" : null, title: name };
   const open = button({ class: "pg-run-name", ...naming, ...about("open"), onclick: () => move({ run: id }) }, name);
   const pinning = { "aria-pressed": String(row.pinned), "aria-label": `${say("compare_pin")} ${name}`, title: say("compare_pin_about") };
   const pin = button({ class: "pg-run-pin", ...pinning, ...about("pin"), onclick: () => move({ pin: row.pinned ? "" : id }) }, say("compare_pin"));
   return h("tr", { dataset: { run: id }, class: row.here ? "here" : undefined },
     h("td", { class: "pg-run-tick" }, tick, row.key ? sample(row.key) : null), h("th", { scope: "row" }, open),
-    h("td", { class: "pg-run-line", title: row.line }, row.line), row.numbers.map((text) => h("td", { class: "number" }, text)),
-    h("td", {}, course(row.course)), h("td", {}, pin));
+    h("td", { class: "pg-run-line", title: row.line }, row.line), row.numbers.map(number), h("td", {}, pin));
 }
 
 /** A piece of a run's line as the figures draw it. */
@@ -69,13 +69,13 @@ function course(points) {
 function walk(event) {
   const at = event.target.dataset.at;
   if (!at || event.ctrlKey || event.metaKey || event.altKey) return;
-  const table = event.currentTarget, [act, id] = at.split(":"), rows = [...table.querySelectorAll("tr[data-run]")];
-  const row = rows.findIndex((one) => one.dataset.run === id), column = ACTS.indexOf(act);
+  const table = event.currentTarget, [here, id] = at.split(":"), rows = [...table.querySelectorAll("tr[data-run]")];
+  const row = rows.findIndex((one) => one.dataset.run === id), column = ACTS.indexOf(here);
   const down = { ArrowDown: 1, ArrowUp: -1 }[event.key] ?? 0, right = { ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0;
-  const next = rows[row + down] && ACTS[column + right] && control(table, nameOf(ACTS[column + right], rows[row + down].dataset.run));
   if (!down && !right) return;
   event.preventDefault();
   event.stopPropagation();
+  const to = rows[row + down], act = ACTS[column + right], next = to && act && control(table, nameOf(act, to.dataset.run));
   if (!next) return;
   event.target.setAttribute("tabindex", "-1");
   next.setAttribute("tabindex", "0");
