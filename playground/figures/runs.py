@@ -10,6 +10,7 @@ HEIGHT = 300  # px, without the legend
 ENTRY = 18  # px, of a legend's line
 DASHES = ("solid", "10px,4px", "2px,3px", "10px,4px,2px,4px", "5px,3px", "16px,4px,5px,4px")
 MARKS = ("circle", "diamond", "square", "triangle-up", "cross", "x")
+NARROWER = 0.85  # a legend's letters, than those of the tokens under a tick
 MOST_MARKS = 24  # of one line
 
 
@@ -75,7 +76,7 @@ def behind(figure: dict, column: str, places: Sequence[float], values: Sequence[
 
 def fitted(name: str, room: float) -> str:
     """A name, cut where it would leave its `room` in pixels."""
-    fits = next((n for n in range(len(name), 1, -1) if tokens.extent(name, n) <= room), 1)
+    fits = next((n for n in range(len(name), 1, -1) if NARROWER * tokens.extent(name, n) <= room), 1)
     return name if fits == len(name) else f"{name[: fits - 1]}…"
 
 

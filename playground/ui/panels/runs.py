@@ -10,7 +10,7 @@ from playground.figures import runs as pictures
 from playground.queries.learning_curves import LearningCurve, common_end, learning_curve
 from playground.runs.run import Run
 from playground.runs.tables import parameters_of
-from playground.ui import blocks
+from playground.ui import blocks, compare
 from playground.ui.selected_runs import MAX_TICKED, NONE, Ticked, groups, names, one_line, pinned, ticked
 from playground.ui.titles import title
 from playground.ui.view import View
@@ -118,11 +118,12 @@ def _curves(view: View, chosen: list[Run]) -> list[dict]:
     end = common_end(curves, over)
     apart = end is not None and len({curve.at(over)[-1] for curve in curves}) > 1
     options = [{"value": value, "label": view.say(f"compare.over_{value}")} for value in ("steps", "seconds")]
+    brief = named if len(chosen) <= 2 else [compare.name(run, view.language) for run in chosen]  # the legend says the rest
     figures = []
     for column in ("exact_match", "validation_loss"):
         values, places = [getattr(curve, column) for curve in curves], [curve.at(over) for curve in curves]
         picture = view.draw(pictures.overlay, column, places, values, named, over=over, end=end if apart else None, share=2)
-        figures.append(blocks.figure(column, picture, _caption(view, column, curves, named, over, end), view.say(f"compare.{column}")))
+        figures.append(blocks.figure(column, picture, _caption(view, column, curves, brief, over, end), view.say(f"compare.{column}")))
     by = blocks.choice("over", "over", view.say("compare.over"), options, over)
     return [
         blocks.row("controls", by, *_one_alone(view, chosen), css="controls"),
@@ -155,8 +156,10 @@ def _notes(view: View, chosen: list[Run], over: str) -> list[str]:
 
 
 def _one_alone(view: View, chosen: list[Run]) -> list[dict]:
-    """The way to a second run."""
-    return [blocks.button("another", "knob", view.say("compare.another"), knob="n_heads")] if len(chosen) == 1 else []
+    """The way to a second run, with the first one pinned."""
+    if len(chosen) != 1:
+        return []
+    return [blocks.button("another", "move", view.say("compare.another"), to={"tab": "training", "pin": chosen[0].id})]
 
 
 # ---- one sentence under all of them -------------------------------------------------------------------------------------------------

@@ -41,7 +41,8 @@ function runRow(row, block) {
     "aria-label": say("compare_tick", { name }), ...about("tick"),
     onclick: (event) => (full ? event.preventDefault() : move({ runs: toggled.join(",") || block.none })),
   });
-  const number = (text, at) => h("td", { class: "number" }, at ? null : course(row.course), text); // the first is exact match
+  const exact = (text) => [course(row.course), h("span", {}, text)];
+  const number = (text, at) => h("td", { class: "number" }, at ? text : exact(text)); // the first is exact match
   const naming = { "aria-current": row.here ? "true" : null, title: name };
   const open = button({ class: "pg-run-name", ...naming, ...about("open"), onclick: () => move({ run: id }) }, name);
   const pinning = { "aria-pressed": String(row.pinned), "aria-label": `${say("compare_pin")} ${name}`, title: say("compare_pin_about") };

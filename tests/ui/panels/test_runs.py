@@ -77,7 +77,7 @@ def test_a_copy_says_what_differs_from_its_parent(site, pair):
 
 
 def test_ticked_runs_lie_over_each_other_and_are_named_by_what_differs(site, pair):
-    panel = panel_of(site, MINE, runs=both(pair))
+    panel = panel_of(site, MINE, runs=both(pair), width="1200")
     heads = say("en", "knobs.n_heads.label")
     for name, column in (("exact_match", "exact_match"), ("validation_loss", "loss")):
         traces = block(panel, name)["figure"]["data"]
@@ -123,6 +123,12 @@ def test_every_tick_can_be_taken_away(site):
     panel = panel_of(site, MINE, runs=NONE)
     assert block(panel, "runs")["ticked"] == []
     assert not ids(panel) & {"exact_match", "sentence", "lost"}
+
+
+def test_one_run_alone_leads_to_a_second_with_the_first_behind_it(site, pair):
+    panel = panel_of(site, MINE, runs=pair[0].id)
+    assert block(panel, "another")["to"] == {"tab": "training", "pin": pair[0].id}
+    assert "another" not in ids(panel_of(site, MINE, runs=both(pair)))
 
 
 def test_a_run_that_is_not_a_list_of_ids_is_as_if_nobody_had_chosen(site):
