@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import os
@@ -14,6 +15,7 @@ from typing import Any
 from benchmarks.server import TOKEN
 from playground.config import Experiment
 from playground.queries.reader import Reader
+from playground.runs.lru import size_of
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.server import start
@@ -24,8 +26,8 @@ LOOK = 0.005  # seconds between two looks at a run
 class Control:
     """What can be asked: every public method, by its name."""
 
-    def __init__(self, runs: Runs) -> None:
-        self._runs = runs
+    def __init__(self, runs: Runs, reader: Reader) -> None:
+        self._runs, self._reader = runs, reader
 
     def create(self, knobs: dict[str, Any], owner: str = TOKEN) -> str:
         """A new run; its id."""
@@ -114,6 +116,24 @@ class Control:
         except OSError:
             return None
 
+    def held(self) -> dict[str, float]:
+        """What this process holds, in bytes, and where they are: in malloc's hands, caches and runs that are loaded (Linux only)."""
+        resident, loaded = self.resident(), [run for run in self._runs._admission.all() if run.parts]
+        reader, corpora = self._reader, self._runs.corpora
+        return {
+            "resident": resident,
+            "peak": _peak(),
+            **_malloc(),
+            "answers": reader._known.bytes,
+            "models": reader._models._built.bytes,
+            "updates": self._runs.updates._made.bytes,
+            "corpora": size_of(list(corpora._made["corpus"]._kept.values())),
+            "loaded": sum(size_of([run.parts]) for run in loaded),
+            "count_loaded": len(loaded),
+            "count_answers": len(reader._known),
+            "count_threads": threading.active_count(),
+        }
+
     def processor(self) -> dict[str, float | None]:
         """Seconds of processor time so far: "serving" of the threads that answer visitors (Linux only), "all" of the process."""
         return {"serving": _serving_seconds(), "all": time.process_time()}
@@ -133,6 +153,31 @@ def _serving_seconds() -> float | None:
     return total / 1e9
 
 
+class _Mallinfo(ctypes.Structure):
+    """struct mallinfo2 of glibc."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in ["arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"]
+    ]
+
+
+def _peak() -> int:
+    """The most bytes that this process ever held."""
+    return next(int(line.split()[1]) * 1024 for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:"))
+
+
+def _malloc() -> dict[str, int]:
+    """What malloc holds for others ("used") and for nobody ("free"), all arenas together."""
+    try:
+        mallinfo = ctypes.CDLL(None).mallinfo2
+    except (OSError, AttributeError):
+        return {}
+    mallinfo.restype = _Mallinfo
+    found = mallinfo()
+    return {"used": found.uordblks + found.hblkhd, "free": found.fordblks}
+
+
 def main() -> None:
     """Serves until stdin ends; one JSON question a line, one JSON answer a line."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -140,7 +185,7 @@ def main() -> None:
     runs = Runs(Path(sys.argv[1]))
     reader = Reader(runs)
     demo, _, _ = start(runs, reader, "127.0.0.1", int(sys.argv[2]))
-    control = Control(runs)
+    control = Control(runs, reader)
     print(json.dumps({"answer": "ready"}), file=answers, flush=True)
     try:
         for line in sys.stdin:

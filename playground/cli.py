@@ -78,13 +78,16 @@ def _experiment(options: argparse.Namespace) -> Experiment:
 
 def _tell(run: Any, seen: int, started: float, as_json: bool) -> int:
     """Prints the validations that are new. Returns how many there are."""
+    from playground.runs.history import COUNTS
+
     table = run.history.validations
     steps = run.history.steps
     for row in range(seen, len(table)):
         found = {name: values[0] for name, values in table.rows(row, row + 1).items()}
-        found |= {"step": int(found["step"]), "pairs": int(found["pairs"]), "seconds": round(time.perf_counter() - started, 3)}
+        found |= {name: int(found[name]) for name in COUNTS} | {"seconds": round(time.perf_counter() - started, 3)}
         found["train_loss"] = steps.last()["loss"] if len(steps) else None
         line = "step {step:>6}   {seconds:7.1f} s   loss {loss:.4f}   token accuracy {token_accuracy:.1%}   exact match {exact_match:.1%}"
+        line += "" if found["pairs"] == found["all_pairs"] else " of {pairs} of {all_pairs} sentences"
         print(json.dumps(found) if as_json else line.format(**found), flush=True)
     return len(table)
 

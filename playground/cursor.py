@@ -22,12 +22,15 @@ Lists = Mapping[str, Collection[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class _Field:
-    """`reset_by` are the fields whose change lets go of this one. What is `personal` is somebody's own answer: no link to give away
-    carries it."""
+    """`reset_by` are the fields whose change lets go of this one; what is `carried` stays with whoever begins a new run that can read it.
+    What is `personal` is somebody's own answer: no link to give away carries it. An `entry` is where somebody goes: the browser's Back
+    returns from it."""
 
     default: str = ""
     reset_by: tuple[str, ...] = ()
+    carried: bool = False
     personal: bool = False
+    entry: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,17 +131,18 @@ STAGE = r"(src|tgt|encoder|decoder)(\.\w{1,40}){1,4}|memory|logits|probabilities
 LAYERS = max(limits(name).high for name in ("encoder_layers", "decoder_layers"))
 
 FIELDS: dict[str, Text | Choice | Number] = {
-    "run": Text(),  # whether there is such a run is for the registry to say
+    "run": Text(entry=True),  # whether there is such a run is for the registry to say
     "step": _whole(0, limits("steps").high, reset_by=("run",)),  # "": now
-    "text": Text(reset_by=("run",)),  # "": the run's first example
-    "tab": _listed("tabs", "training"),
+    "text": Text(reset_by=("run",), carried=True),  # "": the run's first example
+    "tab": _listed("tabs", "training", entry=True),
     "part": _one_of("cross", "encoder", "decoder"),
-    "layer": _whole(1, LAYERS, reset_by=("run", "part")),
-    "head": _whole(1, max(limits("n_heads").choices), reset_by=("run", "part")),
-    "q": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part")),  # the row (query) and the column (key) of the pinned cell
-    "k": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part")),
+    "layer": _whole(1, LAYERS, reset_by=("run", "part"), carried=True),
+    "head": _whole(1, max(limits("n_heads").choices), reset_by=("run", "part"), carried=True),
+    "follow": _one_of("off", "on"),  # the head that is best at each step, instead of one for all
+    "q": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),  # the row (query) and the column (key) of the pinned cell
+    "k": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),
     "lang": _one_of(*LANGUAGES, default=""),  # "": the browser's
-    "target": _one_of("output", "reference", reset_by=("run",)),  # what the decoder is fed
+    "target": _one_of("output", "reference", reset_by=("run",), carried=True),  # what the decoder is fed
     # translate
     "method": _listed("methods", "greedy"),
     "beam": _whole(1, 10, 4),
@@ -153,7 +157,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "view": _one_of("matrix", "lines", "product", "rollout"),
     "measure": _one_of("aligned", "entropy"),
     "masks": _written(_several(r"\d{1,3}", ","), "0,2", reset_by=("run",)),  # which examples make the batch
-    "mask": _one_of("memory", "padding", "causal", "target", "packed"),  # the last of runs that pack
+    "mask": _one_of("memory", "padding", "causal", "target", "packed", default="causal"),  # the last of runs that pack
     "pos": _one_of("heatmap", "waves", "similarity", "shift", "learned"),
     "shift": _whole(0, 32, 3),
     "split": _one_of("heldout", "train", "test", "harder"),
@@ -165,20 +169,20 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "squeeze": _one_of(*limits("memory_mode").choices, default="", reset_by=("run",)),
     "cells": _written(rf"c{HEAD}_q\d{{1,3}}(_k\d{{1,3}}-(0(\.\d{{1,4}})?|1)|_x\d{{1,3}})+", "c2.3_q1_k4-0.5_x6", reset_by=SENTENCE),
     # map
-    "stage": _written(STAGE, "encoder.0.self_attention.weights"),
+    "stage": _written(STAGE, "encoder.0.self_attention.weights", entry=True),
     "row": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "stage")),
     "col": _whole(0, MAX_CELLS, reset_by=(*SENTENCE, "stage")),
     "window": _whole(0, MAX_CELLS, reset_by=("stage",)),
     "hide": _one_of("on", default=""),
     "digits": _one_of("on", default=""),
     # labs and lessons
-    "lab": _listed("labs"),
+    "lab": _listed("labs", entry=True),
     "guess": _listed("guesses", reset_by=("lab",), personal=True),
     "sure": _one_of("50", "75", "95", default="", reset_by=("lab",), personal=True),  # percent
     "set": _written(_several(r"\w+=[\w.%+~-]*", "&"), "size=3", reset_by=("lab",)),
     "toss": _whole(1, limits("seed").high, 1, reset_by=("lab",)),
     "arms": _written(_several(RUN, "."), "reverse.sort", reset_by=("lab",)),
-    "lesson": _listed("lessons"),
+    "lesson": _listed("lessons", entry=True),
     "notes": _one_of("on", default=""),
     "predicted": _listed("answers", reset_by=("lesson",), personal=True),
     "certain": _one_of("50", "75", "95", default="", reset_by=("lesson",), personal=True),
@@ -196,6 +200,9 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "over": _one_of("steps", "seconds"),
     "pin": _written(RUN, "reverse"),
 }
+
+CARRIED = tuple(name for name, field in FIELDS.items() if field.carried)
+OF_RUN = tuple(name for name, field in FIELDS.items() if "run" in field.reset_by)  # what another run lets go of
 
 # What fields and their values were called before. Links may still say so.
 FORMER_NAMES: dict[str, str] = {}
@@ -245,7 +252,9 @@ def declared() -> dict[str, Any]:
     return {
         "defaults": {name: field.default for name, field in FIELDS.items()},
         "resets": {cause: [name for name, field in FIELDS.items() if cause in field.reset_by] for cause in causes},
+        "carried": CARRIED,
         "personal": [name for name, field in FIELDS.items() if field.personal],
+        "entries": [name for name, field in FIELDS.items() if field.entry],
         "max_text": MAX_TEXT,
         "former_names": FORMER_NAMES,
         "former_values": FORMER_VALUES,

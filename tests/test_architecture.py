@@ -32,7 +32,7 @@ RULES = {
     ),
     "queries": (
         {"torch", "numpy", "sacrebleu"},
-        {"config", "cursor", "tasks", "model", "reading", "data", "decoding", "inspection", "training", "runs"},
+        {"config", "cursor", "tasks", "model", "reading", "data", "variants", "decoding", "inspection", "training", "runs"},
     ),
     "lessons": (
         {"torch", "numpy"},

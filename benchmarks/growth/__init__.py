@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks.growth import memory, steps
+from benchmarks.growth import hour, memory, steps
 from benchmarks.page import numbers
 from benchmarks.suite import some_of
 
 ABOUT = "time of a step against length, width, vocabulary and pairs; memory of the server for each run and each visitor; exponents"
-PARTS = {"steps": steps, "memory": memory}
+PARTS = {"steps": steps, "memory": memory, "hour": hour}
 SMOKE = {
     "axes": ["length", "vocabulary", "pairs", "own_pairs"],
     "length": [4, 8],
@@ -21,6 +21,9 @@ SMOKE = {
     "runs": [1, 2],
     "steps": 2,
     "visitors": [1, 2],
+    "hour": 2,
+    "every": 1,
+    "short": 2,
     "set": [("d_model", 16), ("d_ff", 32), ("validation_size", 20), ("batch_size", 8), ("encoder_layers", 1), ("decoder_layers", 1)],
 }
 
@@ -35,6 +38,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=numbers, default=[2, 5, 10, 20], metavar="N,M", help="at once, for their memory")
     parser.add_argument("--steps", type=int, default=40, help="that each of them has done by then")
     parser.add_argument("--visitors", type=numbers, default=[10, 30, 100], metavar="N,M", help="at once, for their memory")
+    parser.add_argument("--hour", type=int, default=50, help="runs of one visitor, one after the other")
+    parser.add_argument("--every", type=int, default=5, help="so many of them memory is looked at")
+    parser.add_argument("--short", type=int, default=15, help="steps of each of them")
 
 
 def run(options: argparse.Namespace) -> dict:

@@ -1,6 +1,7 @@
 """Curves of a training run: empty pictures the page fills as the numbers come, and the same filled in Python.
 
-Each trace's meta names the columns of the history it draws: {"x": "step", "y": "loss"}. Losses, learning rates and the like are recorded
+Each trace's meta names the columns of the history it draws, and the colour of what a fork has from its parent:
+{"x": "step", "y": "loss", "past_color": "#8a94a3"}. Losses, learning rates and the like are recorded
 at each step ("step", "loss", "learning_rate", "grad_norm", "tokens_per_second"), validation more seldom, with steps of its own
 ("validation_step", "validation_loss", "token_accuracy", "exact_match").
 """
@@ -70,10 +71,12 @@ def _skeleton(height: int, share: bool, lines: Sequence[tuple], *, steps: int | 
 def _line(
     column: str, steps: str, color: str, dash: str, marker: str | None, *, share: bool, dark: bool, labels: Mapping[str, str] | None
 ) -> dict:
-    shade = theme.colors(dark)[color]
+    palette = theme.colors(dark)
+    shade = palette[color]
     line = {
         "type": "scatter", "mode": "lines+markers" if marker else "lines", "name": theme.word(labels, f"line_{column}"),
-        "x": [], "y": [], "meta": {"x": steps, "y": column}, "line": {"color": shade, "width": 2 if marker else 1.3, "dash": dash},
+        "x": [], "y": [], "meta": {"x": steps, "y": column, "past_color": palette["line"]},
+        "line": {"color": shade, "width": 2 if marker else 1.3, "dash": dash},
         "hovertemplate": "%{y:.1%}" if share else "%{y:.4~g}", "connectgaps": False, "cliponaxis": not share,
     }  # fmt: skip
     return line | ({"marker": {"symbol": marker, "size": 6, "color": shade}} if marker else {})

@@ -18,6 +18,7 @@ MIN_SHARE = 0.7  # a head attends to a place when its largest weight lies there 
 MIN_MASS = 0.3  # …with at least this mean weight…
 ABOVE_CHANCE = 1.5  # …and this many times what evenly spread weight would put there (0.9 is always enough)
 EVEN = 0.85  # entropy, as a share of the largest possible, from which weight counts as spread evenly
+SHARP = 0.5  # bits of entropy up to which a head without a place counts as sharp: nearly all of a row's weight is on one token
 HALF = 0.5  # mean weight that is enough, whatever the share, where the place was known before anybody looked
 MIN_ROWS = 3  # rows with a choice, below which nothing can be said
 
@@ -143,13 +144,14 @@ def facts(
     weights: np.ndarray, kind: str, *, mask: np.ndarray | None = None, alignment: Sequence[int | None] | None = None,
     rows: Sequence[str] | None = None, columns: Sequence[str] | None = None, names: Sequence[str] | None = None,
 ) -> Fact:  # fmt: skip
-    """The strongest true statement about one head: the place it attends to most often, else that it spreads, else that it is unclear.
+    """The strongest true statement about one head: the place it attends to most often, else that it spreads, is sharp, or is unclear.
 
-    "figures.looks_<place>" takes {percent} (of rows) and {mass} (mean weight there, in percent), "figures.spreads" and "figures.unclear"
-    take {effective} (2 to the entropy: as many tokens as if evenly weighted) of {tokens}. With the tokens of both sides, `rows` and
-    `columns`, an unclear head is told from others by its largest weight: "figures.unclear_but", {query_token}, {key_token}, {percent};
-    `names` are what the rows are called where that is more than their token. All also take {layer} and {head}, which the caller knows.
-    Rows of padding should be left out before.
+    "figures.looks_<place>" takes {percent} (of rows) and {mass} (mean weight there, in percent), "figures.sharp" {bits} (mean entropy of
+    a row) and {mass} (mean weight on a row's one token, in percent), "figures.spreads" and "figures.unclear" take {effective} (2 to the
+    entropy: as many tokens as if evenly weighted) of {tokens}. With the tokens of both sides, `rows` and `columns`, an unclear head is
+    told from others by its largest weight: "figures.unclear_but", {query_token}, {key_token}, {percent}; `names` are what the rows are
+    called where that is more than their token. All also take {layer} and {head}, which the caller knows. Rows of padding should be left
+    out before.
     """
     w, allowed = np.asarray(weights, dtype=np.float64), _allowed(weights, mask)
     choices = allowed.sum(axis=1)
@@ -166,6 +168,8 @@ def facts(
         return Fact(f"figures.looks_{key}", {"percent": percent(found[name].share), "mass": percent(found[name].mass)})
     bits = entropy(w[free])
     even = np.mean(bits / np.log2(choices[free])) >= EVEN
+    if bits.mean() <= SHARP:
+        return Fact("figures.sharp", {"bits": f"{bits.mean():.2g}", "mass": percent(float(w[free].max(axis=1).mean()))})
     values = {"effective": f"{np.mean(2**bits):.1f}", "tokens": f"{np.mean(choices[free]):.1f}"}
     if even or rows is None or columns is None:
         return Fact("figures.spreads" if even else "figures.unclear", values)

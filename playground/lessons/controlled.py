@@ -32,6 +32,7 @@ SMALL = dict(
     validation_size=100, eval_every=10, precision="float32",
 )  # fmt: skip
 NATS = ("loss", "train")  # what is no share
+VALIDATED = ("exact", "tokens", "loss")  # numbers of the last validation
 CLOSE = 0.05  # arms that are nearer to each other make no difference
 SEEDS = 5  # the most that a verdict is asked of
 ENOUGH_SEEDS = 3  # with fewer, a verdict is weak
@@ -48,6 +49,12 @@ class Result:
     curve: Mapping[str, Sequence[float]]
     numbers: Mapping[str, float]  # "exact", "tokens", "loss" of the last validation, "train" of the last step, and what else was measured
     profiles: Mapping[str, Sequence[float]] = field(default_factory=dict)  # what was measured at the end as a row of numbers
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the last validation asked only some of the held-out sentences, as it does while a model knows little."""
+        pairs, every = (self.curve.get(name, ())[-1:] for name in ("pairs", "all_pairs"))
+        return pairs != every
 
 
 Results = Mapping[str, Sequence[Result]]  # of each arm, one for each seed
@@ -185,14 +192,15 @@ class ControlledExperiment(Lab):
         """How every arm ended, one row for each arm and seed."""
         names = tuple(dict.fromkeys(name for found in results for result in found for name in result.numbers))
         rows = [
-            (result.arm, str(result.seed), *(_shown(name, result.numbers.get(name)) for name in names))
+            (result.arm, str(result.seed), *(_shown(name, result.numbers.get(name), result.sampled) for name in names))
             for found in results
             for result in found
         ]
         return TextTable("ends", ("arm", "seed", *names), tuple(rows), {"count": results[0][0].run.experiment.data.validation_size})
 
 
-def _shown(name: str, value: float | None) -> str:
+def _shown(name: str, value: float | None, sampled: bool) -> str:
     if value is None or value != value:
         return "–"
-    return f"{value:.3f}" if name in NATS else f"{100 * value:.1f} %"
+    about = "≈ " if sampled and name in VALIDATED else ""
+    return about + (f"{value:.3f}" if name in NATS else f"{100 * value:.1f} %")

@@ -15,6 +15,7 @@ STRANGERS = ("☂", "☃")  # that no vocabulary holds
 TRIED = 10  # sentences
 AHEAD = 0.9  # token accuracy
 RECENT = 10  # steps, or all when there are fewer
+ASKED = ("pairs", "all_pairs")  # how many held-out sentences were asked, and of how many: fewer are a sample, and the page says so
 APART = 1.5  # times a loss that is about the same
 
 Answer = tuple[str, Mapping[str, Any]]  # the guess that comes out right, and the numbers that its words are filled with
@@ -56,6 +57,7 @@ def tokens_first(reader: Reader, run: Run, step: int | None, text: str) -> Answe
     at = next((at for at, share in enumerate(rows["token_accuracy"]) if share >= AHEAD), len(rows["step"]) - 1)
     exact = rows["exact_match"][at]
     numbers = {"step": int(rows["step"][at]), "tokens": 100 * rows["token_accuracy"][at], "exact": 100 * exact}
+    numbers |= {name: int(rows[name][at]) for name in ASKED}
     return "most" if exact >= 0.9 else "some" if exact >= 0.5 else "few", numbers
 
 
@@ -75,7 +77,7 @@ def gap(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
         raise Refusal("course.not_measured")
     trained, heldout = sum(losses) / len(losses), last["loss"]
     answer = "larger" if heldout > APART * trained else "smaller" if trained > APART * heldout else "same"
-    return answer, {"trained": trained, "heldout": heldout, "exact": 100 * last["exact_match"]}
+    return answer, {"trained": trained, "heldout": heldout, "exact": 100 * last["exact_match"]} | {name: int(last[name]) for name in ASKED}
 
 
 LOOKS = Question(("first", "last", "elsewhere", "nowhere"), looks)

@@ -8,23 +8,21 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
-import numpy as np
-
 from playground.config import EOS, Refusal
 from playground.data.corpus import Corpus, Item, natural_unit
 from playground.decoding import greedy
 from playground.model.transformer import Transformer
-from playground.queries.lengths import forced
 from playground.queries.reader import Reader, most_written
 from playground.queries.results import Piece, pieces_from, pieces_of
 from playground.queries.time_slices import SLICE, affordable, in_slices
+from playground.queries.validation import Evaluated, evaluate
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run
 from playground.runs.tokens import tokens_correct
 from playground.tasks.toy_tasks import TASKS
 
 SPLITS = ("heldout", "test", "harder")
-MAX_SENTENCES, MIN_SENTENCES = 200, 4  # sentences
+MIN_SENTENCES = 4  # of a slice
 MAX_MISTAKES = 6  # mistakes
 CHINESE = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
 
@@ -76,19 +74,15 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Scores:
-    """How good the parameters of `step` are on `sentences` sentences, the first of the `of` that the split has; `asked` will be tried.
-
-    Shares are 0 to 1.
-    """
+    """How good the parameters of `step` are on a split. What is judged by the outputs is known of `sentences` so far, the first of the
+    `asked` that will be written; all else is in `evaluated`."""
 
     step: int
+    evaluated: Evaluated
     sentences: int
     asked: int
-    of: int
     measured: Measured
     tokenize: str  # how sacrebleu cut the sentences for BLEU
-    exact_match: float  # greedy outputs that are a right answer
-    token_accuracy: float  # tokens that are the likeliest, given the right ones before, in the right answer that has most of them
     length_ratio: float  # mean length of an output over that of its nearest reference, in tokens
     unfinished: int  # outputs without an end
     most_references: int  # right answers to one source
@@ -106,25 +100,24 @@ def scores(reader: Reader, corpora: Corpora, run: Run, step: int | None, split: 
     if not items:
         raise Refusal("evaluation.no_sentences", split=split)
     length = sum(len(item.src_ids) for item in items) / len(items)
-    asked = items[
-        : min(affordable(run, length + most_written(length), MAX_SENTENCES, MIN_SENTENCES), SLICE // 2 if run.working else MAX_SENTENCES)
-    ]
-    actual, found = in_slices(reader, run, step, ("scores", split), asked, lambda model, part: _write(model, corpus, part))
-    outputs = [ids for written, _ in found for ids in written]
-    flags = np.concatenate([right for _, rows in found for right, _ in rows])
-    told = {"step": actual, "asked": len(asked), "of": len(items), "token_accuracy": float(flags.mean())}
+    asked = items[: SLICE // 2] if run.working else items
+    size = affordable(run, length + most_written(length), SLICE, MIN_SENTENCES)
+    evaluated = evaluate(reader, corpora, run, step, split)
+    actual, found = in_slices(reader, run, step, ("scores", split), asked, _write, size)
+    outputs = [ids for written in found for ids in written]
+    told = {"step": actual, "evaluated": evaluated, "asked": len(asked)}
 
     def judged(*_: object) -> Scores:
         return _scores(corpus, asked[: len(outputs)], outputs, told)
 
-    return judged() if run.working else reader.work(run, step, ("scores", split, actual, len(asked), len(outputs)), judged)
+    return judged() if run.working else reader.work(run, step, ("scores", split, actual, evaluated.validation.pairs, len(outputs)), judged)
 
 
-def _write(model: Transformer, corpus: Corpus, items: Sequence[Item]) -> tuple[list[tuple[int, ...]], list[tuple[np.ndarray, bool]]]:
-    """(greedy outputs, what is right when all tokens before are given)."""
+def _write(model: Transformer, items: Sequence[Item]) -> list[tuple[int, ...]]:
+    """Greedy outputs."""
     limits = [most_written(len(item.src_ids)) for item in items]
     found = greedy(model, [item.src_ids for item in items], max(limits))
-    return [hypothesis.ids[:limit] for hypothesis, limit in zip(found, limits, strict=True)], forced(model, corpus, items)
+    return [hypothesis.ids[:limit] for hypothesis, limit in zip(found, limits, strict=True)]
 
 
 def _scores(corpus: Corpus, items: Sequence[Item], outputs: Sequence[tuple[int, ...]], told: dict) -> Scores:
@@ -142,7 +135,6 @@ def _scores(corpus: Corpus, items: Sequence[Item], outputs: Sequence[tuple[int, 
             mistakes.append(Mistake(item.src, pieces_from(tokenizer, ids), judged[nearest], reference))
     return Scores(
         **told, sentences=len(items), measured=measure(texts, references, tokenize), tokenize=tokenize,
-        exact_match=1 - len(mistakes) / len(items), length_ratio=sum(ratios) / len(ratios),
-        unfinished=sum(ids[-1] != EOS for ids in outputs), most_references=max(map(len, references)), wrong=len(mistakes),
-        mistakes=tuple(mistakes[:MAX_MISTAKES]),
+        length_ratio=sum(ratios) / len(ratios), unfinished=sum(ids[-1] != EOS for ids in outputs),
+        most_references=max(map(len, references)), wrong=len(mistakes), mistakes=tuple(mistakes[:MAX_MISTAKES]),
     )  # fmt: skip

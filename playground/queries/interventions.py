@@ -1,10 +1,11 @@
-"""What if: one sentence before and after a change to the model, and what the change costs over held-out sentences."""
+"""What if: one sentence before and after a change to the model, and what each head is worth over the held-out sentences."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 
 import numpy as np
@@ -19,13 +20,15 @@ from playground.model.transformer import Transformer
 from playground.queries import references
 from playground.queries.reader import Reader, most_written, traced_parts
 from playground.queries.results import Piece, SentenceTrace, pieces_from
-from playground.queries.time_slices import BUDGET_S, affordable
+from playground.queries.time_slices import BUDGET_S, affordable, in_slices
+from playground.queries.validation import Evaluated, recorded, tally_of, total
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run
-from playground.training.metrics import EvalSet, Validation, build_eval_set, validate
+from playground.training.metrics import Tally, Validation, build_eval_set, tally
 
-MAX_SENTENCES, MIN_SENTENCES = 100, 10  # held-out sentences that are asked
-ALL_HEADS_S = 0.6  # of one core that is not busy, that all heads together may take, about
+MIN_SENTENCES = 10  # held-out sentences that are asked
+ALL_HEADS_S = 10.0  # of one core that is not busy, that all heads together may take, about
+AT_ONCE = 3  # times as many operations a second as token by token, where all tokens of a sentence are known
 TOP_TOKENS = 5
 
 
@@ -58,9 +61,10 @@ class InterventionResult:
 
 @dataclass(frozen=True)
 class Importance:
-    """Validations over the same held-out sentences: of the model as it is, and with single heads switched off, the first of all `heads`."""
+    """Validations over the same held-out sentences: of the model as it is (None before it is known), and with single heads switched off,
+    the first of all `heads`."""
 
-    whole: Validation
+    whole: Evaluated | None
     without: dict[HeadId, Validation]
     heads: int
 
@@ -95,71 +99,56 @@ def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Chang
     return reader.work(run, step, (text, reference, change, "what if"), work)
 
 
-def score(reader: Reader, corpora: Corpora, run: Run, step: int | None, change: Change) -> tuple[Validation, Validation]:
-    """Before and after a change, over the same held-out sentences. An edit is about one sentence and left out."""
-    change = replace(change, edit=None)
-
-    def work(model: Transformer, actual: int) -> tuple[Validation, Validation]:
-        asked, questions = change.within(model.config), exam(reader, corpora, run, 2)
-        whole = validate(model, questions)
-        return whole, validate(asked.apply(model), questions) if asked else whole
-
-    return reader.work(run, step, (change, "score"), work)
-
-
 def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> Importance:
     """What each head is worth: every one is switched off alone. Answered are the layers that are known, and as many more as are begun
-    within a moment, one at least: who asks again and again has all in the end, who leaves has stopped it, and others come in between.
+    within a moment, one slice at least: who asks again and again has all in the end, who leaves has stopped it, and others come in between.
 
     Raises Refusal while the run trains and no step is chosen: the parameters would change from head to head.
     """
     if run.working and step is None:
         raise Refusal("interventions.while_training")
-    end, every, more = time.monotonic() + BUDGET_S, heads(run.experiment.model), False
+    corpus, every = corpora.get(run.experiment, run.pairs), heads(run.experiment.model)
+    items, end, worked = _asked(run, corpus, len(every)), time.monotonic() + BUDGET_S, []
+    known = recorded(run, run.parameters_at(step)[0]) if len(items) == len(corpus.heldout) else None
+    whole, without, layers = known, {}, [tuple(layer) for _, layer in groupby(every, key=lambda head: head[:2])]
 
-    def ask(*silent: HeadId) -> list[Validation]:
-        def work(model: Transformer, _: int) -> list[Validation]:
-            nonlocal more
-            more = bool(silent)
-            return _each(model, exam(reader, corpora, run, len(every)), silent)
+    def work(model: Transformer, part: Sequence[Item], silent: tuple[HeadId, ...]) -> list[Tally]:
+        worked.append(silent)
+        return _each(model, corpus, part, silent)
 
-        return reader.work(run, step, ("importance", silent), work)
-
-    found = Importance(ask()[0], {}, len(every))
-    for _, layer in groupby(every, key=lambda head: head[:2]):
-        silent = tuple(layer)
-        found.without.update(zip(silent, ask(*silent), strict=True))
-        if more and time.monotonic() > end:
+    for silent in layers if known else ((), *layers):
+        actual, found = in_slices(reader, run, step, ("importance", silent), items, partial(work, silent=silent))
+        tallies = [total(tallies) for tallies in zip(*found, strict=True)]
+        if tallies[0].pairs < len(items):
             break
-    return found
+        if silent:
+            without |= {head: one.validation for head, one in zip(silent, tallies, strict=True)}
+        else:
+            whole = Evaluated(actual, tallies[0].validation, len(corpus.heldout))
+        if silent and worked and time.monotonic() > end:
+            break
+    return Importance(whole, without, len(every))
 
 
-def _each(model: Transformer, questions: EvalSet, silent: tuple[HeadId, ...]) -> list[Validation]:
-    """One validation for each of these heads, while it is off; without any, one of the model as it is."""
+def _each(model: Transformer, corpus: Corpus, items: Sequence[Item], silent: tuple[HeadId, ...]) -> list[Tally]:
+    """One measurement for each of these heads, while it is off; without any, one of the model as it is."""
     if not silent:
-        return [validate(model, questions)]
-    mine, found = shadow_copy(model), []
+        return [tally_of(model, corpus, items)]
+    questions, mine, found = build_eval_set(corpus, tuple(items)), shadow_copy(model), []
     if silent[0].part != "encoder":
-        mine.encode = cache(mine.encode)  # what it says of a chunk stays the same
+        mine.encode = cache(mine.encode)  # what it says of a batch stays the same
     for head in silent:
         handles = silence(mine, [head])
-        found.append(validate(mine, questions))
+        found.append(tally(mine, questions))
         for handle in handles:
             handle.remove()
     return found
 
 
-def exam(reader: Reader, corpora: Corpora, run: Run, times: int) -> EvalSet:
-    """The first held-out sentences with all their right answers: as many as can be asked so many times in about `SECONDS`."""
-    src, tgt = run.tokenizers
-    pairs = reader.examples(run, "heldout", min(MAX_SENTENCES, run.experiment.data.validation_size))
-    items = tuple(Item(source, target, tuple(src.encode(source)), tuple(tgt.encode(target))) for source, target in pairs)
-    tokens = sum(len(item.src_ids) + len(item.tgt_ids) + 2 for item in items) / len(items)
-    chosen = items[: affordable(run, times * tokens / ALL_HEADS_S, MAX_SENTENCES, MIN_SENTENCES)]
-    if run.experiment.data.task == "own":
-        return build_eval_set(corpora.get(run.experiment, run.pairs), chosen)
-    right = {item.src: references.references(run, item.src) or (item.tgt,) for item in chosen}
-    return build_eval_set(Corpus(run.experiment.data.task, src, tgt, (), chosen, (), right), chosen)
+def _asked(run: Run, corpus: Corpus, times: int) -> Sequence[Item]:
+    """All held-out sentences, or as many of the first as can be asked so many times in about `ALL_HEADS_S`."""
+    tokens = sum(len(item.src_ids) + len(item.tgt_ids) + 2 for item in corpus.heldout) / len(corpus.heldout)
+    return corpus.heldout[: affordable(run, times * tokens / (AT_ONCE * ALL_HEADS_S), len(corpus.heldout), MIN_SENTENCES)]
 
 
 def _step(run: Run, without: np.ndarray, edited: np.ndarray) -> StepComparison:

@@ -21,6 +21,7 @@ class LearningCurve(NamedTuple):
     seconds: list[float]
     exact_match: list[float]
     validation_loss: list[float]
+    sampled: list[bool]  # measured on some of the held-out sentences only
 
     def at(self, over: str) -> list[float]:
         """The column to draw the others over: "steps" or "seconds"."""
@@ -35,21 +36,24 @@ def learning_curve(run: Run) -> LearningCurve:
     """Of what is known now; empty for a run whose files can't be read."""
     try:
         rows = decimate(run.history.validations.rows(), ROWS)
-        return LearningCurve(rows["step"], seconds_at(run, rows["step"]), rows["exact_match"], rows["loss"])
+        sampled = [pairs < every for pairs, every in zip(rows["pairs"], rows["all_pairs"], strict=True)]
+        return LearningCurve(rows["step"], seconds_at(run, rows["step"]), rows["exact_match"], rows["loss"], sampled)
     except Refusal:  # damaged on the disk
-        return LearningCurve([], [], [], [])
+        return LearningCurve([], [], [], [], [])
 
 
 def seconds_at(run: Run, steps: Sequence[float]) -> list[float]:
-    """The seconds of training after each of `steps`: the whole time of the run, shared among its steps by their recorded speeds."""
+    """The seconds of training after each of `steps`: the time of the run, shared among its steps by their recorded speeds. The steps that
+    a fork has from its parent are counted at the same rate."""
     recorded = run.history.steps.rows()
     if not recorded["step"]:
         return [0.0] * len(steps)
     speeds = np.array(recorded["tokens_per_second"])
     costs = 1 / np.where(np.isfinite(speeds) & (speeds > 0), speeds, np.nan)
-    passed = np.cumsum(np.nan_to_num(costs, nan=np.nanmean(costs) if np.isfinite(costs).any() else 1.0))
-    first = recorded["step"][0] - 1  # a fork may begin anywhere
-    return np.interp(steps, [first, *recorded["step"]], np.array([0, *passed]) / passed[-1] * run.seconds).tolist()
+    costs = np.nan_to_num(costs, nan=np.nanmean(costs) if np.isfinite(costs).any() else 1.0)
+    own = costs[np.array(recorded["step"]) > run.first_step].sum()
+    passed = np.array([0, *np.cumsum(costs)]) * (run.seconds / own if own else 0.0)
+    return np.interp(steps, [recorded["step"][0] - 1, *recorded["step"]], passed).tolist()
 
 
 def common_end(curves: Sequence[LearningCurve], over: str) -> float | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, Refusal
+from playground.config import BOS, EOS, MAX_POSITIONS, SPECIAL_TOKENS, UNK, Refusal
 from playground.data.corpus import SPLITS
 from playground.data.statistics import Statistics
 from playground.decoding import Trace, greedy, trace
@@ -25,7 +25,8 @@ from playground.runs.tokens import tokens_correct
 
 __all__ = ["Likely", "Piece", "Reader", "SentenceTrace"]
 
-REMEMBERED, REMEMBERED_BYTES = 512, 200_000_000  # looks and translations
+SAME = "same"  # as a target: the decoder is fed the same tokens at every step of a run
+REMEMBERED, REMEMBERED_BYTES = 4096, 32_000_000  # answers
 CHARACTERS = 5_000  # of one sentence; what is longer has too many tokens for any model
 TIMEOUT_S = 60.0  # seconds that somebody waits for an answer
 EXTRA_TOKENS = 16  # tokens an output may have beyond twice its source
@@ -40,7 +41,8 @@ class Reader:
         self._known = LRU(REMEMBERED, REMEMBERED_BYTES)
 
     def look(self, run: Run, step: int | None, text: str, target: str | None = None) -> SentenceTrace:
-        """What the model does with `text`: `target` None follows its own greedy output; "reference" the right answer; else that text.
+        """What the model does with `text`: `target` None follows its own greedy output; "reference" the right answer; SAME that or, where
+        nobody knows it, the output of the newest parameters; else that text.
 
         Raises Refusal for text that is empty or too long, or when the reference is asked for and not known.
         """
@@ -48,20 +50,16 @@ class Reader:
         right = references.references(run, text)
         if target == "reference" and right is None:
             raise Refusal("runs.no_reference", text=text[:80])
-        target = right[0] if target == "reference" else target
-        pictured = self._pictured(run, step, text) if target is None else None
+        pictured = self._pictured(run, step, text) if target in (None, SAME) else None
         if pictured:
             return self.inside(run, text, right, pictured.ids, *pictured_parts(pictured), step)
+        fed = self._fed(run, text, target, right)
 
         def work(model: Transformer, actual: int) -> SentenceTrace:
-            if target is None:
-                written = greedy(model, [ids], most_written(len(ids)))[0].ids
-            else:
-                written = (*run.tokenizers[1].encode(normalise(target)), EOS)
-                _check_length(len(written))
+            written = fed or greedy(model, [ids], most_written(len(ids)))[0].ids
             return self.inside(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
 
-        return self.work(run, step, (text, target, "look"), work)
+        return self.work(run, step, (text, fed, "look"), work)
 
     def pieces(self, run: Run, text: str, side: str = "src") -> tuple[Piece, ...]:
         """The text as the run's tokenizer cuts it; `side` is "src" or "tgt"."""
@@ -70,6 +68,24 @@ class Reader:
     def examples(self, run: Run, split: str = "heldout", count: int = 20) -> list[tuple[str, str]]:
         """(source, target) sentences of a split of the corpus."""
         return self.remember(run, (split, count), lambda: references.split(run, split, count, self._runs.corpora))
+
+    def probes(self, run: Run) -> list[tuple[str, str]]:
+        """(source, target) of the replay's probes; of a run that has no replay yet, those that it will have."""
+        if run.replay.plan.probes:
+            return list(run.replay.plan.probes)
+        try:
+            return [(item.src, item.tgt) for item in self._runs.corpora.get(run.experiment, run.pairs).probes]
+        except Refusal:  # it will fail, and say why
+            return []
+
+    def can_read(self, run: Run, text: str) -> bool:
+        """Whether the run knows every token of the text and has room for it; also of a run that isn't prepared yet."""
+        try:
+            src = run.tokenizers[0] if run.tokenizers else self._runs.corpora.get(run.experiment, run.pairs).src_tokenizer
+        except Refusal:
+            return False
+        ids = src.encode(normalise(text[: CHARACTERS + 1]))
+        return 0 < len(ids) < MAX_POSITIONS and UNK not in ids
 
     def statistics(self, run: Run) -> Statistics:
         """Of the sentences the run learns from."""
@@ -167,6 +183,16 @@ class Reader:
             step, source, (begin, *asked[:-1]), asked, *stacks, likely_of(tgt, *top), probabilities, alignment, right, possible,
             written[-1] == EOS,
         )  # fmt: skip
+
+    def _fed(self, run: Run, text: str, target: str | None, right: tuple[str, ...] | None) -> tuple[int, ...] | None:
+        """The ids that a look's `target` means; None for those that the model writes."""
+        if target is None:
+            return None
+        if target == SAME and right is None:
+            return tuple(piece.id for piece in self.look(run, None, text).asked)
+        fed = (*run.tokenizers[1].encode(normalise(right[0] if target in (SAME, "reference") else target)), EOS)
+        _check_length(len(fed))
+        return fed
 
     def _pictured(self, run: Run, step: int | None, text: str) -> Completion | None:
         """The replay's picture of this very sentence at this very step, where the parameters of the step were not kept."""

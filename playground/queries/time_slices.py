@@ -29,9 +29,9 @@ def affordable(run: Run, tokens: float, most: int, least: int) -> int:
 
 def in_slices(
     reader: Reader, run: Run, step: int | None, key: tuple, things: Sequence[Thing],
-    work: Callable[[Transformer, Sequence[Thing]], Answer],
+    work: Callable[[Transformer, Sequence[Thing]], Answer], size: int = SLICE,
 ) -> tuple[int, list[Answer]]:  # fmt: skip
-    """(the step the parameters are from, `work(model, slice)` for the first slices of `things`). Raises Refusal.
+    """(the step the parameters are from, `work(model, slice)` for the first slices of `things`, of `size` each). Raises Refusal.
 
     Answered are those slices that are remembered under `key`, and as many more as are begun within a moment, but one at least: who asks
     again and again has all of them in the end, and who doesn't has stopped it. While a run trains, its parameters change from one question
@@ -44,7 +44,7 @@ def in_slices(
     steps, found = [], []
 
     def ask(start: int) -> tuple[int, Answer]:
-        part = things[start : start + SLICE]
+        part = things[start : start + size]
 
         def asked(model: Transformer, actual: int) -> tuple[int, Answer]:
             worked.append(start)
@@ -52,7 +52,7 @@ def in_slices(
 
         return reader.work(run, step, (*key, start, len(things)), asked)
 
-    for start in range(0, 1 if run.working else len(things), SLICE):
+    for start in range(0, 1 if run.working else len(things), size):
         actual, answer = ask(start)
         if steps and actual != steps[0]:
             break  # somebody let the run go on

@@ -34,7 +34,7 @@ class Admission:
     def reserve(self, new: Sequence[Run]) -> None:
         """Gives new runs their places and names: all of them, or raises Refusal."""
         with self.lock:
-            for owner, count in Counter(run.owner for run in new).items():
+            for owner, count in Counter(run.owner for run in new if run.unfinished).items():
                 self.check(owner, count)
             for run in new:
                 run.name = new_name({other.name for other in (*self.all(), *self._coming.values())})

@@ -11,9 +11,10 @@ from playground.data.corpus import Corpus, build_corpus
 from playground.data.statistics import Statistics, statistics
 from playground.data.tokenizers import LARGEST
 from playground.reading.uploads import Pairs
-from playground.runs.lru import LRU
+from playground.runs.lru import LRU, size_of
 
-MAX_CORPORA = 8  # corpora, and as many statistics
+MAX_CORPORA, MAX_BYTES = 8, 200_000_000  # corpora, and as many statistics
+SAMPLED = 50  # sentences of a corpus that are weighed
 LOOKING, TIMEOUT_S = 2, 20.0  # corpora that are built at once for somebody who only looks, and seconds that others wait for it
 
 
@@ -21,7 +22,7 @@ class Corpora:
     """The most recently used corpora, and what was counted in them. Two who ask for the same at the same time have it made once."""
 
     def __init__(self) -> None:
-        self._made = {what: LRU(MAX_CORPORA) for what in ("corpus", "statistics")}
+        self._made = {"corpus": LRU(MAX_CORPORA, MAX_BYTES, lambda corpus: min(_size(corpus), MAX_BYTES)), "statistics": LRU(MAX_CORPORA)}
         self._room = threading.BoundedSemaphore(LOOKING)
 
     def get(self, experiment: Experiment, pairs: Pairs | None = None) -> Corpus:
@@ -46,6 +47,12 @@ class Corpora:
         """Whatever is asked next is made anew."""
         for made in self._made.values():
             made.clear()
+
+
+def _size(corpus: Corpus) -> int:
+    """About how many bytes a corpus takes once all its sentences are made: what some of them take, times all."""
+    some = corpus.heldout[:SAMPLED]
+    return size_of(some) * (len(corpus.train) + len(corpus.heldout) + len(corpus.test)) // len(some)
 
 
 def _key(experiment: Experiment, pairs: Pairs | None) -> tuple:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 STEPS = ("step", "loss", "learning_rate", "grad_norm", "tokens_per_second")
-VALIDATIONS = ("step", "loss", "token_accuracy", "exact_match", "pairs")
-COUNTS = ("step", "pairs")  # columns of whole numbers
+VALIDATIONS = ("step", "loss", "token_accuracy", "exact_match", "pairs", "all_pairs")
+COUNTS = ("step", "pairs", "all_pairs")  # columns of whole numbers
 MAX_ROWS = int(KNOBS["steps"].metadata["knob"].high)
 MAX_DIAGNOSTICS, MAX_NUMBERS = 256, 1024  # rows of diagnostics, and numbers in one: a model of 6 + 6 layers and 8 heads has about 350
 ADDRESS = re.compile(r"step|[a-z_0-9.]{1,40}/[a-z_0-9.]{1,40}")
@@ -49,6 +49,14 @@ class Columns:
         """All columns from row `start` to `stop` (all whole rows when None), each as a list of the same length."""
         stop = len(self) if stop is None else stop
         return {name: self.column(name, start, stop) for name in self.names}
+
+    def until(self, step: float) -> Columns:
+        """A copy of the rows up to this step."""
+        early, rows = Columns(self.names), self.rows()
+        for row in zip(*rows.values(), strict=True):
+            if row[0] <= step:
+                early.append(*row)
+        return early
 
     def frame(self) -> DataFrame:
         """All whole rows, for whoever wants to work with them: in pandas, or as a file."""
@@ -89,7 +97,8 @@ class History:
         return self.steps.frame()
 
     def validation_frame(self) -> DataFrame:
-        """The validations, a row each: step, loss, token_accuracy, exact_match, pairs (how many sentences were asked)."""
+        """The validations, a row each: step, loss, token_accuracy, exact_match, pairs (how many held-out sentences were asked) and
+        all_pairs (how many there are)."""
         return self.validations.frame()
 
     def add_diagnostics(self, step: int, numbers: Mapping[str, float]) -> None:
@@ -98,6 +107,14 @@ class History:
         if self.diagnostics is None or self.diagnostics.names != names:
             self.diagnostics = Columns(names)
         self.diagnostics.append(step, *(float(f"{number:.{DIGITS}g}") for number in numbers.values()))
+
+    def until(self, step: int) -> History:
+        """What was recorded up to this step, without what was changed after it and without probes."""
+        early = History()
+        early.steps, early.validations = self.steps.until(step), self.validations.until(step)
+        early.diagnostics = self.diagnostics and self.diagnostics.until(step)
+        early.events = [event for event in self.events if event[0] < step]
+        return early
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain lists; what is not finite becomes null, since JSON has no word for it."""
@@ -111,7 +128,7 @@ class History:
         history = cls()
         try:
             _fill(history.steps, data["steps"], 2 * MAX_ROWS)
-            _fill(history.validations, data["validations"], 2 * MAX_ROWS)
+            _fill(history.validations, _with_all_pairs(data["validations"]), 2 * MAX_ROWS)
             diagnostics = data.get("diagnostics", data.get("health"))  # its former name; the oldest runs have none
             if diagnostics is not None:
                 names = tuple(diagnostics)
@@ -136,6 +153,12 @@ def _fill(table: Columns, columns: Mapping[str, list[float | None]], most: int) 
         raise ValueError
     for row in zip(*(columns[name] for name in table.names), strict=True):
         table.append(*(math.nan if value is None else float(value) for value in row))
+
+
+def _with_all_pairs(validations: dict[str, list]) -> dict[str, list]:
+    """Runs of before don't say how many held-out sentences there are: as many as were asked at most, for in the end all were."""
+    pairs = validations["pairs"]
+    return {"all_pairs": [max(pairs)] * len(pairs) if pairs else []} | validations
 
 
 def _probe(entry: dict[str, Any]) -> Probe:

@@ -7,6 +7,7 @@ import threading
 
 from playground.runs.admission import Admission
 from playground.runs.disk.store import Store
+from playground.runs.heap import give_back
 from playground.runs.limits import Limits
 from playground.runs.queue.workers import Workers
 
@@ -19,7 +20,7 @@ class Housekeeper:
 
     def __init__(self, admission: Admission, workers: Workers, store: Store, limits: Limits) -> None:
         self._admission, self._workers, self._store, self._limits = admission, workers, store, limits
-        self._closing = threading.Event()
+        self._closing, self._at_work = threading.Event(), set()
         self._thread = threading.Thread(target=self._go_round, name="housekeeper", daemon=True)
         self._thread.start()
 
@@ -45,13 +46,19 @@ class Housekeeper:
                 log.warning("run %s (%s) was stopped, which could not be written: %s", run.name, run.id, error)
 
     def free_memory(self) -> None:
-        """Lets go of the replays and weights of runs at rest that nobody has looked at for longest."""
+        """Lets go of the replays and weights of runs at rest that nobody has looked at for longest. What is free then goes back to the
+        system, and what ended runs have left; while the same ones train it stays, for they will take it again."""
+        released = False
         loaded = [run for run in self._admission.all() if not run.working and run.loaders and run.parts]
         size = 0
         for run in sorted(loaded, key=lambda run: -run.seen_at):
             size += self._store.size(run)
             if size > self._limits.bytes_loaded and not run.watched:
                 run.release()
+                released = True
+        before, self._at_work = self._at_work, {run.id for run in self._admission.all() if run.working}
+        if released or before - self._at_work or not self._at_work:
+            give_back()
 
     def _go_round(self) -> None:
         while not self._closing.wait(TIDY_SECONDS):

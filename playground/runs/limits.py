@@ -28,7 +28,7 @@ class Limits:
     save_seconds: float = 15.0  # of training between two saves
     turn_seconds: float = 0.1
     replay_bytes: int = 24_000_000
-    bytes_loaded: int = GB // 2  # replays and weights of finished runs held in memory
+    bytes_loaded: int = GB // 16  # replays and weights of runs at rest held in memory; they are on the disk
 
     @classmethod
     def from_environment(cls) -> Limits:

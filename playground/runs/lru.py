@@ -49,6 +49,11 @@ class LRU:
     def __len__(self) -> int:
         return len(self._kept)
 
+    @property
+    def bytes(self) -> float:
+        """Of all values, as `size` counts them."""
+        return self._kept.currsize
+
     def __contains__(self, key: Hashable) -> bool:
         return key in self._kept
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,13 @@ from playground.config import LIVE_KNOBS, Experiment, Refusal, check
 from playground.reading.uploads import Pairs
 from playground.runs.admission import Admission, bytes_needed
 from playground.runs.corpora import Corpora
-from playground.runs.disk.folder import pack_fork
+from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import Store, read_shipped
+from playground.runs.heap import share_arenas
 from playground.runs.housekeeping import Housekeeper
 from playground.runs.limits import Limits
-from playground.runs.names import clean_label, new_id, owner_of, owns
+from playground.runs.making import copied, forked, new_run
+from playground.runs.names import clean_label, owns
 from playground.runs.queue.workers import Workers
 from playground.runs.run import Run
 from playground.runs.tables import runs_table
@@ -33,8 +35,10 @@ class Runs:
 
     def __init__(self, folder: Path | None = None, shipped: Path | None = SHIPPED, limits: Limits | None = None) -> None:
         """Reads the shipped runs and what is kept in `folder` (default_folder() when None), and starts the workers."""
+        share_arenas()
         self.limits = limits or Limits.from_environment()
         self.corpora, self.updates, self.store = Corpora(), Updates(), Store(folder)
+        self._shipped = shipped
         self._admission = Admission((*read_shipped(shipped), *self.store.read_all()), self.limits)
         self._workers = Workers(self.store, self.corpora, self.limits)
         self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits)
@@ -43,12 +47,12 @@ class Runs:
     def create(self, experiment: Experiment, token: str, pairs: Pairs | None = None, credit: str = "", label: str = "") -> Run:
         """A new run, queued. Raises Refusal: too large for the machine, too many unfinished runs, no data for task "own"."""
         credit = credit or (pairs.credit if pairs else "")
-        return self._begin([_new(experiment, token, data=pairs, credit=credit, label=clean_label(label))])[0]
+        return self._begin([new_run(experiment, token, data=pairs, credit=credit, label=clean_label(label))])[0]
 
     def create_all(self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False) -> list[Run]:
         """New runs for experiments that make their own sentences: all of them, or a Refusal and none."""
         named = zip(experiments, labels, strict=True)
-        return self._begin([_new(experiment, token, label=clean_label(label), secret=secret) for experiment, label in named])
+        return self._begin([new_run(experiment, token, label=clean_label(label), secret=secret) for experiment, label in named])
 
     def get(self, id: str) -> Run:
         """Raises Refusal("runs.unknown")."""
@@ -122,26 +126,20 @@ class Runs:
         if not run.working:
             self._note(run, "live")
 
-    def fork(self, id: str, step: int | None, token: str, experiment: Experiment | None = None) -> Run:
-        """A new run on the same data that starts from the parameters kept nearest to `step` (run.parent says which), optimiser fresh, and
-        with the memory as it was there.
+    def fork(self, id: str, step: int | None, token: str) -> Run:
+        """A new run that goes on from the parameters kept nearest to `step` (run.parent says which), see making.py. Anyone may fork any
+        run. Raises Refusal when nothing is kept yet."""
+        run, contents = forked(self.get(id), step, token)
+        return self._begin([run], contents)[0]
 
-        Anyone may fork any run. Raises Refusal when `experiment` has another model or other data, or nothing is kept yet.
-        """
+    def copy(self, id: str, token: str) -> Run:
+        """The run as it is now as the caller's own, see making.py. Anyone may copy any run. Raises Refusal when there is nothing yet."""
         source = self.get(id)
-        actual, parameters = source.parameters_at(step)
-        experiment = experiment or source.experiment.with_(memory_mode=source.memory_at(actual))
-        fixed = [knob for knob in experiment.difference(source.experiment) if knob not in LIVE_KNOBS]
-        other = [knob for knob in fixed if hasattr(experiment.model, knob) or hasattr(experiment.data, knob)]
-        if other:
-            raise Refusal("runs.fork_differs", names=", ".join(other))
-        contents = pack_fork(source.tokenizers, parameters)
-        return self._begin([_new(experiment, token, parent=(source.id, actual), **_copied(source))], contents)[0]
-
-    def remake(self, id: str, token: str) -> Run:
-        """The same experiment and data as a new run of the caller's: "make it mine"."""
-        source = self.get(id)
-        return self._begin([_new(source.experiment, token, **_copied(source))])[0]
+        self._workers.save(source)
+        with source.disk:
+            folder = Folder(self._shipped / id, id) if source.shipped else self.store.open(source)
+            run, contents = copied(folder, token)
+        return self._enter([run], lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
 
     def seen(self, id: str) -> None:
         """Somebody is looking at this run."""
@@ -151,10 +149,9 @@ class Runs:
         """(JSON of what changed since version `since`, the version to ask from next time); the same bytes for all who ask for the same.
 
         {"version", "from": row of the history where this increment begins (0: replace what you have), "rows": {column: [...]},
-         "validations": {column: [...]} and "events": [[step, knob, value]] (all of them),
          "id", "name", "label", "status", "resumable", "message": {language: sentence} | null, "step", "steps", "seconds", "eta", "place",
-         "live": {knob: value}, "checkpoint_step", "threads", "device", "replay": [steps], "parameter_steps": [steps],
-         "probes": [{"src", "reference", "output", "right", "finished"}]}
+         "live": {knob: value}, "checkpoint_step", "threads", "device"}, and all of these where there are others than at `since`:
+        {"validations": {column: [...]}, "events": [[step, knob, value]], "replay": [steps], "parameter_steps": [steps]}
         """
         return self.updates.get(run, since)
 
@@ -174,14 +171,24 @@ class Runs:
         return run
 
     def _begin(self, new: list[Run], contents: dict[str, bytes] | None = None) -> list[Run]:
-        """Puts new runs on the disk, a fork with the files it starts from, and gives them to the workers: all of them, or none."""
+        """Enters new runs, a fork with the files it goes on from, and gives them to the workers."""
         needed = {run.id: bytes_needed(run, self.limits.memory) for run in new}
+
+        def write(run: Run) -> None:
+            self._workers.settle(run, beside=new)
+            self.store.create(run, contents)
+            if contents:
+                run.release()
+
+        return self._enter(new, write, lambda run: self._workers.start(run, "train", needed[run.id]))
+
+    def _enter(self, new: list[Run], write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
+        """Puts new runs on the disk, by `write`, and then they are there: all of them, or none."""
         self._housekeeper.stop_idle()
         self._admission.reserve(new)
         try:
             for run in new:
-                self._workers.settle(run, beside=new)
-                self.store.create(run, contents)
+                write(run)
         except BaseException as error:
             self._admission.release(new)
             for run in new:
@@ -190,7 +197,7 @@ class Runs:
                 log.warning("a new run could not be written: %s", error)
                 raise Refusal("runs.disk_full") from error
             raise
-        self._admission.enter(new, lambda run: self._workers.start(run, "train", needed[run.id]))
+        self._admission.enter(new, begin)
         for old in self.store.too_many(self._admission.all(), self.limits.runs_kept, self.limits.bytes_kept):
             log.info("run %s (%s) makes room", old.name, old.id)
             self._delete(old)
@@ -232,17 +239,3 @@ class Runs:
             self._workers.wait(run)
             gone = self._admission.leave(run, self._workers.busy)
         self.store.delete(run)
-
-
-def _new(experiment: Experiment, token: str, **values: Any) -> Run:
-    """A run that nobody knows of yet, to be named and settled. Raises Refusal when its owner or its data are missing."""
-    if not token:
-        raise Refusal("runs.no_token")
-    if experiment.data.task == "own" and values.get("data") is None:
-        raise Refusal("data.no_own_pairs")
-    return Run(new_id(), "", experiment, owner_of(token), device="", **values)
-
-
-def _copied(source: Run) -> dict[str, Any]:
-    """What every copy of a run has from it."""
-    return {"data": source.pairs, "credit": source.credit, "secret": source.secret}

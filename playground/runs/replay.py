@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -19,13 +19,14 @@ BUDGET_BYTES = 24_000_000  # the default budget for the two files of a replay
 ATTENTION = 0.5  # the most of the budget that attention takes; parameters get what is left
 TOP_TOKENS = 5  # likeliest tokens kept for every token written
 TOKEN_BYTES = 4 + 2 + TOP_TOKENS * (4 + 2) + 8  # id, probability, the likeliest ones, and a share of replay.json
+ROUNDING = 0.01  # the most by which rounded parameters (see disk/rounded.py) may change an attention weight
 HEADER_BYTES = 160  # for the name, type, shape and place of one tensor in a safetensors file
 
 
-def replay_steps(total: int) -> tuple[int, ...]:
-    """The steps to picture: MIN_FRAMES to MAX_FRAMES distinct ones, log-spaced, from 0 to `total`; all when there are no more."""
+def replay_steps(total: int, most: int = MAX_FRAMES) -> tuple[int, ...]:
+    """The steps to picture: MIN_FRAMES to `most` distinct ones, log-spaced, from 0 to `total`; all when there are no more."""
     steps, points = {0, total}, 2
-    while len(steps) < min(max(total // EVERY, MIN_FRAMES), MAX_FRAMES, total + 1):
+    while len(steps) < min(max(total // EVERY, MIN_FRAMES), most, total + 1):
         points += 1
         steps = {0, total, *(round((total + 1) ** (i / (points - 1)) - 1) for i in range(points))}
     return tuple(sorted(steps))
@@ -37,6 +38,15 @@ def spread(steps: Sequence[int], count: int) -> tuple[int, ...]:
         return tuple(steps[-1:]) if count == 1 else ()
     places = {round(i * (len(steps) - 1) / (count - 1)) for i in range(count)}
     return tuple(steps[i] for i in sorted(places))
+
+
+def including(steps: tuple[int, ...], step: int) -> tuple[int, ...]:
+    """As many steps, `step` among them in the place of the nearest one that is neither the first nor the last; the same when there is
+    no such place."""
+    if step in steps or len(steps) < 3:
+        return steps
+    nearest = min(steps[1:-1], key=lambda other: abs(other - step))
+    return tuple(sorted({*steps, step} - {nearest}))
 
 
 def attention_bytes(config: ModelConfig, source: int, target: int) -> int:
@@ -83,16 +93,17 @@ class ReplayPlan:
 
 def plan(
     total: int, config: ModelConfig, parameter_bytes: int, probes: Sequence[tuple[str, str]], lengths: Sequence[tuple[int, int]],
-    budget: int = BUDGET_BYTES, share: float = ATTENTION,
+    budget: int = BUDGET_BYTES, frames: int = MAX_FRAMES,
 ) -> ReplayPlan:  # fmt: skip
-    """Shares the budget out: tokens of every frame first; attention, shortest probe first, up to its share; parameters get the rest.
+    """Shares the budget out: tokens of every frame, of which there are at most `frames`, first; attention, shortest probe first, up to
+    its share; parameters get the rest.
 
     The last parameters are the run's own weights, which are kept anyway, so they take nothing from the budget.
     """
-    steps = replay_steps(total)
+    steps = replay_steps(total, frames)
     frames = len(steps) + 1  # a run that is cut short adds one
     room = budget - 8 * HEADER_BYTES - frames * sum(target * TOKEN_BYTES for _, target in lengths)
-    attention, left = [False] * len(lengths), min(room, share * budget)
+    attention, left = [False] * len(lengths), min(room, ATTENTION * budget)
     for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
         needed = frames * attention_bytes(config, *lengths[i]) + 3 * HEADER_BYTES
         if needed <= left:
@@ -111,6 +122,7 @@ class Replay:
     def __init__(self, plan: ReplayPlan | None = None) -> None:
         self.plan = plan or ReplayPlan()
         self.kept: dict[int, Parameters] = {}  # inside the budget
+        self.rounded: Parameters | None = None  # where these are rounded, the tensors that hold them on the disk
         self.last: tuple[int, Parameters] | None = None  # the run's weights where it ended
         self._frames: tuple[Frame, ...] = ()
         self._captured_steps: list[tuple[int, Callable[[], tuple[Completion, ...]]]] = []  # later than all frames, in order of step
@@ -176,6 +188,24 @@ class Replay:
         """The worker only: the run ends at the newest frame, with these weights."""
         if self.steps and self.steps[-1] not in self.kept:
             self.last = (self.steps[-1], parameters)
+
+    def until(self, step: int, total: int, parameters: Parameters) -> Replay:
+        """The replay of a run that goes on from `step`, with these parameters, to `total`: as many pictures, those up to `step` taken."""
+        old = self.plan
+        steps = old.steps
+        if total > steps[-1]:
+            later = [step + more for more in replay_steps(total - step)[1:]]
+            steps = spread((*(old_step for old_step in steps if old_step <= step), *later), len(steps))
+        steps = including(steps, step)
+        candidates = [at for at in steps if at in self.kept or at >= step]
+        parameter_steps = including(spread(candidates, len(old.parameter_steps)), step)
+        early = Replay(replace(old, steps=steps, parameter_steps=parameter_steps))
+        early.frames = self.frames
+        early.kept = {at: kept for at, kept in list(self.kept.items()) if at in parameter_steps}
+        early.reopen(step)
+        if step in parameter_steps:
+            early.kept[step] = parameters
+        return early
 
     def reopen(self, step: int) -> None:
         """The run goes on from `step`: what comes later, or was only there because it had ended, is taken out."""

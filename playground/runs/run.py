@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import InitVar, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from playground.config import LIVE_KNOBS, Experiment, Refusal
 from playground.runs.history import History, Probe
@@ -38,6 +38,16 @@ class Snapshot:
     parameters: Parameters
 
 
+class Mark(NamedTuple):
+    """What a reader of one version has seen of what grows, beside the rows of the curve."""
+
+    rows: int
+    validations: int
+    events: int
+    replay: tuple[int, ...]  # steps with a picture
+    parameter_steps: tuple[int, ...]
+
+
 @dataclass(eq=False)
 class Run:
     """See the module. `owner` is the sha256 of the maker's token in hexadecimal ("" for shipped runs); the token itself is kept nowhere."""
@@ -50,6 +60,7 @@ class Run:
     created: float = field(default_factory=time.time)  # seconds since 1970, UTC
     secret: bool = False  # what was changed in its model on purpose is for its reader to find out; so it is in every copy
     parent: tuple[str, int] | None = None  # forked from (run id, step)
+    first_step: int = 0  # where it began: a fork at its parent's step, with the history and the replay up to there
     shipped: bool = False
     device: str = "cpu"
     threads: int = 1  # into how many parts a batch is cut: it changes the last bits, so it is part of the record
@@ -71,7 +82,7 @@ class Run:
         self.version = time.time_ns() // 100_000_000
         self.seen()
         self._counting, self._loading, self.disk = threading.Lock(), threading.RLock(), threading.Lock()
-        self.marks: dict[int, int] = {}  # version -> rows of the history that belong to it; written by `touch` and by nobody else
+        self.marks: dict[int, Mark] = {}  # version -> what belongs to it; written by `touch` and by nobody else
         self.loaders: dict[str, Callable[[], Any]] = {}  # for parts that are on the disk
         self.parts: dict[str, Any] = {"history": History(), "replay": Replay(), "snapshot": None, "tokenizers": None, "pairs": data}
         for knob in LIVE_KNOBS:
@@ -128,10 +139,15 @@ class Run:
             return newest
         return newest if abs(newest[0] - step) < abs(kept[0] - step) else kept
 
+    def live_at(self, step: int) -> dict[str, Any]:
+        """The live knobs as they were in training step `step`; they may change between two steps."""
+        began = self.experiment.flat()
+        changed = {knob: value for after, knob, value in self.history.events if after < step}
+        return {knob: changed.get(knob, began[knob]) for knob in LIVE_KNOBS}
+
     def memory_at(self, step: int) -> str:
-        """How the decoder got the encoder's memory in training step `step` (the knob `memory`, which may change between two steps)."""
-        changes = [value for after, knob, value in self.history.events if knob == "memory_mode" and after < step]
-        return changes[-1] if changes else self.experiment.model.memory_mode
+        """How the decoder got the encoder's memory in training step `step`."""
+        return self.live_at(step)["memory_mode"]
 
     def hold(self, **parts: Any) -> None:
         """The worker only: these parts are now ahead of what is on the disk, so nothing may be let go."""
@@ -147,7 +163,7 @@ class Run:
 
     @property
     def steps(self) -> int:
-        """How many steps the run is to have."""
+        """The step at which the run is to end."""
         return self.experiment.training.steps
 
     @property
@@ -172,12 +188,17 @@ class Run:
         """Says that something a reader shows has changed. Returns the new version."""
         with self._counting:
             version = self.version + 1
-            if "history" in self.parts:
-                self.marks[version] = len(self.parts["history"].steps)
+            if "history" in self.parts and "replay" in self.parts:
+                self.marks[version] = self.mark()
             for old in list(self.marks)[:-MARKS]:
                 del self.marks[old]
             self.version = version
             return version
+
+    def mark(self) -> Mark:
+        """What there is now."""
+        history, replay = self.history, self.replay
+        return Mark(len(history.steps), len(history.validations), len(history.events), replay.steps, replay.parameter_steps)
 
     def say(self, status: str, message: Refusal | None = None) -> None:
         """A new status, with the sentence that explains it."""

@@ -144,7 +144,7 @@ class Training:
 
     @torch.no_grad()
     def load_parameters(self, parameters: Mapping[str, Tensor]) -> None:
-        """Copies these values into the model, and nothing else: a fork starts with a fresh optimiser at step 0. Raises ValueError."""
+        """Copies these values into the model, and nothing else: a fork starts with a fresh optimiser. Raises ValueError."""
         own = dict(self.model.named_parameters())
         second_names = self.model.state_dict().keys() - own.keys()  # a shared matrix has two
         if parameters.keys() - second_names != own.keys() or any(parameters[name].shape != p.shape for name, p in own.items()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -27,6 +27,24 @@ class Validation:
     token_accuracy: float
     exact_match: float
     pairs: int
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What a validation adds up: of the sources that one model was asked, part by part."""
+
+    loss: float  # the sum over the tokens
+    right_tokens: int
+    tokens: int
+    right: int
+    pairs: int
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(*(one + another for one, another in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def validation(self) -> Validation:
+        return Validation(self.loss / self.tokens, self.right_tokens / self.tokens, self.right / self.pairs, self.pairs)
 
 
 class EvalBatch(NamedTuple):
@@ -72,6 +90,13 @@ def build_eval_set(
 def validate(
     model: Transformer, eval_set: EvalSet, parallel_map: Callable[[Callable, Iterable], Iterable] = map, written: bool = False
 ) -> Validation:
+    """What `tally` adds up, as shares and a mean."""
+    return tally(model, eval_set, parallel_map, written).validation
+
+
+def tally(
+    model: Transformer, eval_set: EvalSet, parallel_map: Callable[[Callable, Iterable], Iterable] = map, written: bool = False
+) -> Tally:
     """One teacher-forced pass over all answers; the model is in eval mode. `parallel_map` works on the batches, like `map`.
 
     Greedy decoding writes an answer exactly if and only if the likeliest token is right at every step of that answer: as long as all is
@@ -83,7 +108,7 @@ def validate(
         raise ValueError("a model is validated in eval mode")
     losses, right_tokens, tokens, answered = zip(*parallel_map(partial(_score_batch, model, written), eval_set.batches), strict=True)
     right = len(torch.cat(answered).unique())
-    return Validation(sum(losses) / sum(tokens), sum(right_tokens) / sum(tokens), right / eval_set.pairs, eval_set.pairs)
+    return Tally(sum(losses), sum(right_tokens), sum(tokens), right, eval_set.pairs)
 
 
 @torch.inference_mode()

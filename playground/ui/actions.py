@@ -1,6 +1,7 @@
 """What a visitor does to runs: the actions of `POST …/command` (see command.py). Whoever asks must hold the token of what they change.
 
-An answer is one small JSON object: which run to open and in which tab, what to say, or the sentence of a refusal and the control at fault.
+An answer is one small JSON object: which run to open and which fields of the cursor to carry there, what to say, or the sentence of a
+refusal and the control at fault.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from playground import cursor
 from playground.config import KNOBS, Experiment, Refusal, check
 from playground.lessons.controlled import ControlledExperiment, untouched
 from playground.lessons.labs import get
 from playground.runs.registry import Runs
+from playground.runs.run import Run
 from playground.ui.upload import uploading
 from playground.words import say
 
@@ -69,12 +72,17 @@ def train(runs: Runs, command: Command) -> dict:
     experiment = Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
     pairs, credit = uploading.pairs(runs, experiment)
     run = runs.create(experiment, command.token, pairs=pairs, credit=credit)
-    return {"run": run.id, "tab": "training", "notice": say(command.language, "page.started", name=run.name)}
+    return _begun(run, say(command.language, "page.started", name=run.name)) | {"other": True}
+
+
+def _begun(run: Run, said: str) -> dict:
+    """A new run is shown where the visitor is; in the tab of training to whoever is where no run is shown."""
+    return {"run": run.id, "tab": cursor.FIELDS["tab"].default, "carry": cursor.CARRIED, "notice": said}
 
 
 def delete(runs: Runs, command: Command) -> dict:
     runs.delete(command.run, command.token)
-    return {"run": runs.shipped()[0].id, "notice": say(command.language, "page.deleted")}
+    return {"run": runs.shipped()[0].id, "gone": True, "notice": say(command.language, "page.deleted")}
 
 
 def rename(runs: Runs, command: Command) -> dict:
@@ -100,18 +108,17 @@ def control(runs: Runs, command: Command) -> dict:
 
 
 def fork(runs: Runs, command: Command) -> dict:
-    """A new run from the parameters kept nearest to a step."""
+    """A new run that goes on from the parameters kept nearest to a step."""
     at = command.values.get("step")
     run = runs.fork(command.run, check("steps", at) if at else 0, command.token)
-    said = say(command.language, "page.forked", name=run.name, step=(run.parent or ("", 0))[1])
-    return {"run": run.id, "tab": "training", "notice": said}
+    return _begun(run, say(command.language, "page.forked", name=run.name, step=run.first_step))
 
 
-def remake(runs: Runs, command: Command) -> dict:
-    """The same experiment as a run of the visitor's own; with "stay" the open tab stays open."""
-    run = runs.remake(command.run, command.token)
-    tab = {} if command.values.get("stay") else {"tab": "training"}
-    return {"run": run.id, "notice": say(command.language, "page.started", name=run.name)} | tab
+def copy(runs: Runs, command: Command) -> dict:
+    """The run as it is as one of the visitor's own: they stay where they are."""
+    run = runs.copy(command.run, command.token)
+    said = say(command.language, "page.copied_paused" if run.status == "paused" else "page.copied_run", name=run.name)
+    return {"run": run.id, "carry": cursor.OF_RUN, "notice": said}
 
 
 def experiment(runs: Runs, command: Command) -> dict:
@@ -150,6 +157,6 @@ ACTIONS: dict[str, Action] = {
     "live": live,
     "control": control,
     "fork": fork,
-    "remake": remake,
+    "copy": copy,
     "experiment": experiment,
 }

@@ -6,22 +6,23 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from playground.config import KNOBS, LIVE_KNOBS, Experiment, default, limits
+from playground.config import KNOBS, LIVE_KNOBS, Experiment, Refusal, default, limits
 from playground.figures import theme
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.runs.run import FINISHED, RESUMABLE, WORKING
+from playground.runs.run import FINISHED, RESUMABLE, WORKING, Run
 from playground.ui import links
 from playground.ui.controls import CONTROLLED, label, shown_value
 from playground.ui.panels.lessons import course
 from playground.ui.titles import difference, disclosed, title
-from playground.ui.view import examples, language
+from playground.ui.view import examples, language, unreadable
 from playground.words import entries
 from playground.words.glossary import glossary
 
 
-def boot(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
-    """Everything that doesn't depend on a run, and what of the link (the address's parameters) has to be ignored."""
+def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any]:
+    """Everything that doesn't depend on a run, the run with which this visitor begins, and what of the link (the address's parameters) has
+    to be ignored."""
     chosen = language(parameters)
     _, ignored = links.read(runs, parameters)
     words = {name.removeprefix("page."): text for name, text in entries(chosen).items() if name.startswith("page.")}
@@ -38,11 +39,17 @@ def boot(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
         "colours": {name: theme.colors(False)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")}
         | {f"dark-{name}": theme.colors(True)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")},
         "first": runs.shipped()[0].id if runs.shipped() else "",
+        "last": last_run(runs, token),
         "statuses": {"working": WORKING, "resumable": RESUMABLE, "over": FINISHED},
         "ignored": list(ignored),
         "notice": links.sentence(ignored, chosen),
         "host": os.environ.get("SPACE_HOST", ""),
     }
+
+
+def last_run(runs: Runs, token: str) -> str:
+    """The run of a visitor who comes back: one of theirs that is at work, else the one that was looked at last; "" when there is none."""
+    return max(runs.mine(token), key=lambda run: (run.working, run.looked_at)).id if runs.mine(token) else ""
 
 
 def runs_list(runs: Runs, token: str, chosen: str) -> dict[str, list[dict[str, str]]]:
@@ -53,9 +60,9 @@ def runs_list(runs: Runs, token: str, chosen: str) -> dict[str, list[dict[str, s
     }
 
 
-def run_card(runs: Runs, reader: Reader, run_id: str, token: str, chosen: str) -> dict[str, Any]:
-    """What is fixed about a run, and whether the asker may change it."""
-    run = runs.get(run_id)
+def run_card(runs: Runs, reader: Reader, run_id: str, token: str, parameters: Mapping[str, str]) -> dict[str, Any]:
+    """What is fixed about a run, whether the asker may change it, and what it can't read of the cursor that was carried to it."""
+    run, chosen = runs.get(run_id), language(parameters)
     return {
         "id": run.id,
         "title": title(run, chosen),
@@ -68,7 +75,8 @@ def run_card(runs: Runs, reader: Reader, run_id: str, token: str, chosen: str) -
         "device": run.device,
         "threads": run.threads,
         "precision": run.precision,
-        "parent": run.parent,
+        "parent": parent(runs, run, chosen),
+        "unreadable": unreadable(reader, run, parameters),
     }
 
 
@@ -76,6 +84,20 @@ def bounds(name: str) -> dict[str, float]:
     """The numbers that a knob can be: from `low` to `high`, and the `step` between whole ones (0 where all numbers are possible)."""
     knob = limits(name)
     return {"low": knob.low, "high": knob.high, "step": knob.step if isinstance(default(name), int) else 0}
+
+
+def parent(runs: Runs, run: Run, chosen: str) -> dict[str, Any] | None:
+    """The run that `run` goes on from, and the step; without a name once it is deleted. `until` is the last step of the history that is
+    the parent's: 0 in forks of before, which began to count anew."""
+    if run.parent is None:
+        return None
+    id, step = run.parent
+    try:
+        source = runs.get(id)
+        name = title(source, chosen) if source.shipped else source.label or source.name
+    except Refusal:
+        name = ""
+    return {"run": id, "step": step, "name": name, "until": run.first_step}
 
 
 def _address(value: Any) -> str:

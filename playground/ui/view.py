@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -13,7 +14,10 @@ from playground.figures.tokens import StepName
 from playground.figures.tokens import steps as decoder_steps
 from playground.queries.activations import SentenceActivations
 from playground.queries.reader import Piece, Reader, SentenceTrace
+from playground.queries.references import references
+from playground.reading.text import normalise
 from playground.runs.registry import Runs
+from playground.runs.replay import ROUNDING
 from playground.runs.run import Run
 from playground.words import ENGLISH, LANGUAGES, entries, say
 
@@ -127,10 +131,16 @@ class View(Screen):
         """The attention of the part asked for: (layers, H, Q, K)."""
         return getattr(self.look, self.part)
 
-    def head(self, layers: int, heads: int, otherwise: tuple[int, int]) -> tuple[int, int]:
-        """(layer, head) of the cursor, counted from 0; `otherwise` while none is chosen. Brought into what this model has."""
+    def head(self, layers: int, heads: int) -> tuple[int, int] | None:
+        """(layer, head) of the cursor, counted from 0 and brought into what this model has; None while none is chosen."""
         layer, head = self.number("layer", layers), self.number("head", heads)
-        return (layer - 1, head - 1) if layer and head else otherwise
+        return (layer - 1, head - 1) if layer and head else None
+
+    def held(self, part: str, layers: int, heads: int) -> tuple[int, int] | None:
+        """(layer, head) of `part` that the page already shows of this run, counted from 0; None while it shows none that this model has."""
+        found = re.fullmatch(rf"{part}\.(\d{{1,2}})\.(\d{{1,2}})", self.parameters.get("held", ""), re.ASCII)
+        layer, head = map(int, found.groups()) if found else (0, 0)
+        return (layer - 1, head - 1) if 1 <= layer <= layers and 1 <= head <= heads else None
 
     def pinned(self, rows: int, columns: int) -> tuple[int, int] | None:
         """The pinned cell (row, column), when it lies inside."""
@@ -150,12 +160,33 @@ class View(Screen):
         """A sentence when the parameters are from another step than the one asked for; empty otherwise."""
         return "" if self.step is None or actual == self.step else self.say("page.nearest_step", wanted=self.step, actual=actual)
 
+    def rounding_note(self, actual: int) -> str:
+        """A sentence when the parameters of this step were kept rounded; empty otherwise."""
+        replay = self.run.replay
+        rounded = replay.rounded and self.step is not None and actual in replay.kept
+        return self.say("page.rounded", most=f"{ROUNDING:g}") if rounded else ""
+
 
 def examples(reader: Reader, run: Run) -> list[tuple[str, str]]:
-    """Held-out sentences to look at. The replay's probes come first, a long one before the others: of them every frame has a picture."""
-    probes = list(run.replay.plan.probes)
+    """Held-out sentences to look at. The replay's probes come first, a long one before the others: of them every frame has a picture. They
+    are the same from the moment a run is made, for everybody."""
+    probes = reader.probes(run)
     first = probes[-2:-1] + [pair for pair in probes if pair not in probes[-2:-1]]
     return first + [pair for pair in reader.examples(run, "heldout", EXAMPLES) if pair not in probes]
+
+
+def unreadable(reader: Reader, run: Run, place: Mapping[str, str]) -> list[str]:
+    """Which fields of a cursor that was carried to `run` it can't follow: a sentence with tokens that it doesn't know, a head that it
+    hasn't got, a reference that nobody knows."""
+    model, text, lost = run.experiment.model, FIELDS["text"].read(place.get("text", "")), []
+    if text and not reader.can_read(run, text):
+        lost.append("text")
+    elif text and place.get("target") == "reference" and not references(run, normalise(text)):
+        lost.append("target")
+    part = FIELDS["part"].read(place.get("part", ""), choices("part"))
+    layers = model.encoder_layers if part == "encoder" else model.decoder_layers
+    layer, head = (FIELDS[name].read(place.get(name, "")) for name in ("layer", "head"))
+    return [*lost, "layer", "head"] if (layer or 0) > layers or (head or 0) > model.n_heads else lost
 
 
 def language(parameters: Mapping[str, str]) -> str:

@@ -2,11 +2,14 @@
 
 import pytest
 
-from benchmarks.growth import memory, steps
+from benchmarks.growth import hour, memory, steps
 from benchmarks.growth.exponent import exponent, slopes
+from benchmarks.suite import read_options
 from playground.config import SPECIAL_TOKENS, Experiment
 from playground.data.corpus import build_corpus
 from tests.benchmarks.test_benchmarks import SUMMARY, result_of
+
+MORE = 150_000_000
 
 
 @pytest.mark.parametrize("power", [0, 1, 2, 0.5])
@@ -71,3 +74,19 @@ def test_memory_of_runs_and_visitors(capsys):
         assert found["counts"] == [1, 2]
         assert len(found["bytes"]) == 2
         assert found["each"] == found["bytes"][-1] / 2
+
+
+@pytest.mark.slow
+def test_what_one_visitor_holds_after_an_hour(capsys):
+    result = result_of(capsys, "growth", "--parts", "hour")["hour"]
+    assert [row["runs"] for row in result["rows"]] == [0, 1, 2]
+    assert all(0 < row["used"] < row["resident"] <= row["peak"] for row in result["rows"])
+    assert result["rows"][-1]["answers"] > 0
+
+
+@pytest.mark.slow
+def test_the_server_stays_as_large_as_it_is():
+    """Caches fill with the first runs; fifteen more, all looked at, none deleted, may take no more than MORE bytes."""
+    options = read_options("growth", ["--parts", "hour", "--hour", "20", "--every", "5", "--short", "10"])
+    _, first, *others = hour.run(options)["rows"]
+    assert max(row["resident"] for row in others) < first["resident"] + MORE

@@ -130,15 +130,31 @@ def test_shared_link(visit):
     about_the_run(owner)
     expect(owner.locator("#pg-rename")).to_be_visible()
 
+    there = address(guest)
     about_the_run(guest)
     guest.locator("#pg-mine").click()
     copy = new_run(guest, run)
+    settled(guest)
+    assert address(guest) == there | {"run": copy}  # exactly where they were
+    eventually(guest, lambda: view(guest), lambda now: now == mine)
     has_status(guest, "done")
     expect(guest.locator("#pg-mine")).to_have_count(0)
     expect(guest.locator("#pg-run-note")).to_be_hidden()
     yours = guest.locator("#pg-run optgroup[label=Yours] option")
     eventually(guest, lambda: yours.evaluate_all("all => all.map((one) => one.value)"), lambda runs: runs == [copy])
     has_address(guest, task="beer")
+
+
+def test_share_says_the_sentence_and_that_nobody_else_can_follow(visit):
+    """Also when nobody typed it; and the address of this very machine is no address to give away."""
+    page = visit()
+    sentence = page.locator("#pg-sentence").input_value()
+    has_address(page, text=None)
+    page.locator("#pg-share").click()
+    expect(page.locator("#pg-dialog [role=alert]")).to_have_text(words("page.share_only_here"))
+    guest = visit(page.locator("#pg-link").input_value())
+    has_address(guest, text=sentence)
+    expect(guest.locator("#pg-sentence")).to_have_value(sentence)
 
 
 @pytest.mark.slow

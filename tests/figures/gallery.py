@@ -6,6 +6,7 @@ from playground.figures import (
     attention,
     bars,
     changes,
+    clocks,
     curves,
     data,
     diagnostics,
@@ -74,7 +75,7 @@ def gallery(length=12, width=720, hard=True, **style):
         "heatmap": positions.heatmap(table, trained=3, **style),
         "waves": positions.waves({"sinusoidal": table, "learned": table[:3] + 1}, [0, 3, 7], trained=2, **style),
         "similarity": positions.similarity(table @ table.T / 50, trained=3, **cells),
-        "shift_error": positions.shift_error({"sinusoidal": np.full(length, 1e-7), "learned": np.arange(length) / 9}, trained=3, **style),
+        "clocks": clocks.clocks(table, [0, 1], [0, 1], 1, [0.5, 7.0], **cells),
         "lens": lens.grid(
             np.tile(weights[:1], (3, 1)), [words] * 3, ["embedding", "layer 1", "layer 2"], decoder, decided=[0] * length, pinned=0, **cells
         ),

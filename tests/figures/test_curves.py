@@ -14,13 +14,13 @@ def test_skeletons_are_empty_and_name_their_columns():
     for figure in figures.values():
         for trace in figure["data"]:
             assert trace["x"] == trace["y"] == []
-            assert set(trace["meta"]) == {"x", "y"}
+            assert set(trace["meta"]) == {"x", "y", "past"}
     assert set(curves.COLUMNS) == set(HISTORY)
 
 
 def test_validation_has_steps_of_its_own():
-    metas = [trace["meta"] for trace in curves.skeletons()["loss"]["data"]]
-    assert metas == [{"x": "step", "y": "loss"}, {"x": "validation_step", "y": "validation_loss"}]
+    metas = [(trace["meta"]["x"], trace["meta"]["y"]) for trace in curves.skeletons()["loss"]["data"]]
+    assert metas == [("step", "loss"), ("validation_step", "validation_loss")]
 
 
 def test_fill_puts_each_column_where_its_meta_says():

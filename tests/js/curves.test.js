@@ -48,3 +48,25 @@ test("the skeleton stays empty, to be filled again", () => {
   fillCurve(empty, run, "2");
   assert.deepEqual(empty, skeleton());
 });
+
+test("what a fork has from its parent stands behind it, in grey; its own begins after that", () => {
+  const loss = { name: "loss", x: [], y: [], meta: { x: "step", y: "loss", past_color: "grey" }, line: { color: "teal", width: 2 } };
+  const { data } = fillCurve({ data: [loss], layout: {} }, run, "", { run: "a", step: 2, until: 2, name: "rapid-bee" });
+  assert.deepEqual(data.map(({ name, x, y, line, showlegend }) => [name, x, y, line, showlegend]), [
+    ["rapid-bee", [1, 2], [3, 2], { color: "grey", width: 2 }, false], ["loss", [3], [1], { color: "teal", width: 2 }, undefined],
+  ]);
+});
+
+test("a fork of step 0, and one of those that counted anew, has nothing from its parent", () => {
+  const { data } = fillCurve(skeleton(), run, "", { run: "a", step: 2, until: 0, name: "" });
+  assert.deepEqual(data.map(({ x }) => x), [[], [], [], [1, 2, 3], [2], [2]]);
+});
+
+test("the axis is as long as the run, also in a picture that was made for another", () => {
+  const made = skeleton();
+  made.layout.xaxis = { autorange: false, range: [0, 90], nticks: 6 };
+  assert.deepEqual(fillCurve(made, { ...run, steps: 40 }, "").layout.xaxis, { autorange: false, range: [0, 40], nticks: 6 });
+  assert.deepEqual(fillCurve(made, { ...run, steps: 0 }, "").layout.xaxis.range, [0, 90]); // nothing is known of the run yet
+  made.layout.xaxis = { autorange: true };
+  assert.deepEqual(fillCurve(made, { ...run, steps: 40 }, "").layout.xaxis, { autorange: true });
+});

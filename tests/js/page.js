@@ -144,7 +144,7 @@ export const KNOWN = {
   cursor: {
     defaults: { run: "", step: "", text: "", tab: "training", part: "cross", layer: "", head: "", q: "", k: "", lang: "", lab: "", guess: "" },
     resets: { run: ["step", "text", "layer", "head", "q", "k"], text: ["q", "k"], part: ["layer", "head", "q", "k"], lab: ["guess"] },
-    personal: ["guess"], max_text: 2000, former_names: {}, former_values: {},
+    carried: ["text", "layer", "head", "q", "k"], entries: ["run", "tab", "lab"], personal: ["guess"], max_text: 2000, former_names: {}, former_values: {},
   },
   languages: { en: { name: "English", html: "en", browser: ["en"] }, zh: { name: "中文", html: "zh-CN", browser: ["zh"] } },
   places: { train: ["training", "data"], inside: ["map", "masks"], lessons: ["course", "labs"] },
@@ -167,7 +167,18 @@ export function openPage(query = "", known = KNOWN) {
     querySelectorAll: (selector) => root.querySelectorAll(selector),
   });
   const location = { search: query, pathname: "/", href: `http://page/${query}` };
-  const history = { state: null, replaceState: (_, __, address) => (location.search = new URL(address, "http://page").search) };
+  const entries = [location.search];
+  const show = (address) => (location.search = new URL(address, "http://page").search);
+  const history = {
+    state: null, entries,
+    replaceState: (_, __, address) => (entries[entries.length - 1] = show(address)),
+    pushState: (_, __, address) => void entries.push(show(address)),
+    back: () => {
+      entries.pop();
+      location.search = entries.at(-1);
+      page.dispatchEvent({ type: "popstate" });
+    },
+  };
   const nothing = class {
     observe() {}
     disconnect() {}

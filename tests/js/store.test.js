@@ -125,3 +125,52 @@ test("what of a link can't be used is let go of before anybody looks", async () 
   settle(["q", "part", "run", "lang", "d_model"], "reverse");
   assert.deepEqual([cursor.q, cursor.part, cursor.run, cursor.lang], ["", "cross", "reverse", "en"]);
 });
+
+test("Back returns from a place, and from nothing else: a link, another tab, another run", async () => {
+  const { cursor, move, settle } = await opened("?lang=en&q=1"), { history } = globalThis;
+  settle([], "reverse");
+  move({ q: 2 });
+  move({ text: "abc" });
+  move({ step: 5 });
+  assert.equal(history.entries.length, 1);
+  move({ tab: "map", head: 2 });
+  move({ head: 3 });
+  move({ tab: "masks" });
+  move({ run: "other", tab: "data" }); // one step, one entry
+  assert.equal(history.entries.length, 4);
+  history.back();
+  assert.deepEqual([cursor.tab, cursor.run, cursor.head, cursor.text], ["masks", "reverse", "3", "abc"]);
+  history.back();
+  assert.deepEqual([cursor.tab, cursor.head], ["map", "3"]);
+  history.back();
+  assert.deepEqual([cursor.tab, cursor.head, cursor.step, cursor.run], ["training", "", "5", "reverse"]);
+  assert.equal(history.entries.length, 1); // to go back adds nothing
+});
+
+test("whoever asked is told of what Back changes, once, and nothing is let go of besides", async () => {
+  store = await opened("?run=a&text=abc&q=1&lang=en");
+  store.move({ run: "b", text: "abc" });
+  hear("run", "q");
+  globalThis.history.back();
+  assert.deepEqual(told, [["q", "run"]]);
+  assert.deepEqual([store.cursor.text, store.cursor.q], ["abc", "1"]);
+});
+
+test("a place that takes the old one's makes no entry, and the language is that of now", async () => {
+  const { cursor, move } = await opened("?run=a&lang=en");
+  move({ run: "b" }, { instead: true });
+  assert.equal(globalThis.history.entries.length, 1);
+  move({ tab: "map" });
+  move({ lang: "zh" });
+  globalThis.history.back();
+  assert.deepEqual([cursor.tab, cursor.run, cursor.lang], ["training", "b", "zh"]);
+  assert.match(globalThis.location.search, /lang=zh/);
+});
+
+test("the first place of all names the run that is shown there", async () => {
+  const { cursor, move, settle } = await opened("?lang=en");
+  settle([], "mine");
+  move({ run: "other" });
+  globalThis.history.back();
+  assert.equal(cursor.run, "mine");
+});

@@ -74,6 +74,14 @@ def came(arm: str, seed: int, *shares: float, **numbers: float) -> Result:
     return Result(arm, seed, run, {"step": [10, 20, 30][: len(shares)], "exact_match": list(shares)}, numbers)
 
 
+def test_what_was_measured_on_a_sample_is_marked_in_the_table():
+    early, late = came("with", 1, 0.2, exact=0.2, train=1.0), came("without", 1, 0.2, 0.6, exact=0.6, train=0.5)
+    for result, pairs in ((early, [100]), (late, [100, 300])):
+        result.curve.update(pairs=pairs, all_pairs=[300] * len(pairs))
+    rows = LABS["skip"].ends([[early], [late]]).rows
+    assert rows == (("with", "1", "≈ 20.0 %", "1.000"), ("without", "1", "60.0 %", "0.500"))
+
+
 def test_a_course_is_the_mean_over_the_seeds_as_far_as_all_have_come():
     arms = [
         [came("with", 1, 0.2, 0.4, 0.6), came("with", 2, 0.4, 0.8)],

@@ -92,7 +92,8 @@ def test_of_how_many_sentences_a_beam_of_four_writes_something_else(monkeypatch,
 
 def run(tokens=(), exact=(), losses=(), heldout=0.0):
     rows = {"step": list(range(10, 10 * len(tokens) + 1, 10)), "token_accuracy": list(tokens), "exact_match": list(exact)}
-    last = {"loss": heldout, "exact_match": exact[-1]} if exact else None
+    rows |= {"pairs": [100] * len(exact), "all_pairs": [500] * len(exact)}
+    last = {"loss": heldout, "exact_match": exact[-1], "pairs": 500, "all_pairs": 500} if exact else None
     validations = SimpleNamespace(rows=lambda: rows, last=lambda: last)
     return SimpleNamespace(history=SimpleNamespace(validations=validations, steps=SimpleNamespace(column=lambda name: list(losses))))
 
@@ -108,7 +109,7 @@ def run(tokens=(), exact=(), losses=(), heldout=0.0):
 )
 def test_sentences_when_nine_in_ten_tokens_are_right(tokens, exact, step, answer):
     found, numbers = run_questions.tokens_first(None, run(tokens, exact), None, "")
-    assert (found, numbers["step"]) == (answer, step)
+    assert (found, numbers["step"], numbers["pairs"], numbers["all_pairs"]) == (answer, step, 100, 500)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +124,7 @@ def test_sentences_when_nine_in_ten_tokens_are_right(tokens, exact, step, answer
 def test_the_newest_losses_are_compared(losses, trained, heldout, answer):
     found, numbers = run_questions.gap(None, run((0.5,), (0.2,), losses, heldout), None, "")
     assert found == answer
-    assert numbers == {"trained": pytest.approx(trained), "heldout": heldout, "exact": pytest.approx(20)}
+    assert numbers == {"trained": pytest.approx(trained), "heldout": heldout, "exact": pytest.approx(20), "pairs": 500, "all_pairs": 500}
 
 
 @pytest.mark.parametrize("question", [run_questions.tokens_first, run_questions.gap])

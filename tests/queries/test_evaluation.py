@@ -12,9 +12,10 @@ import torch
 from playground.config import EOS, PAD, UNK, Refusal
 from playground.data.corpus import Item
 from playground.decoding import greedy
-from playground.queries import evaluation, lengths, time_slices
+from playground.queries import evaluation, lengths, time_slices, validation
 from playground.queries.evaluation import measure, scores, tokenization
-from playground.training.metrics import build_eval_set, validate
+from playground.runs.history import History
+from playground.training.metrics import build_eval_set, tally, validate
 from tests.runs.tiny import CORPORA, alone, tiny
 
 KNOBS = {"task": "reverse", "steps": 60, "dropout": 0.0, "d_model": 16, "validation_size": 120}
@@ -83,14 +84,15 @@ def test_the_scores_are_what_greedy_decoding_writes(reader, run, split):
     corpus, (model, step) = corpus_of(run), reader.model_at(run, None)
     found = complete(lambda: scores(reader, CORPORA, run, None, split))
     items = getattr(corpus, split)
-    assert (found.step, found.sentences, found.of) == (step, len(items), len(items))
+    assert (found.step, found.sentences, found.evaluated.of) == (step, len(items), len(items))
     limits = [2 * len(item.src_ids) + 16 for item in items]
     outputs = greedy(model, [item.src_ids for item in items], max(limits))
     written = [output.ids[:limit] for output, limit in zip(outputs, limits, strict=True)]
     right = [ids == (*item.tgt_ids, EOS) for ids, item in zip(written, items, strict=True)]
-    assert found.exact_match == pytest.approx(sum(right) / len(items))
+    assert found.evaluated.whole
+    assert found.evaluated.validation.exact_match == pytest.approx(sum(right) / len(items))
     assert found.wrong == len(items) - sum(right)
-    assert found.token_accuracy == pytest.approx(validate(model, build_eval_set(corpus, items)).token_accuracy)
+    assert found.evaluated.validation.token_accuracy == pytest.approx(validate(model, build_eval_set(corpus, items)).token_accuracy)
     texts = [corpus.tgt_tokenizer.decode(ids) for ids in written]
     assert found.measured == measure(texts, [[item.tgt] for item in items], "char")
     assert found.tokenize == "char"
@@ -130,18 +132,17 @@ def test_every_right_answer_counts(reader, monkeypatch, which, right):
     encode = corpus.tgt_tokenizer.encode
     spelt = [item for item in corpus.heldout if UNK not in (*item.src_ids, *encode(" ".join(corpus.references[item.src])))]
     says = {item.src_ids: tuple(encode("he" if which is None else corpus.references[item.src][which])) for item in spelt}
-    parrot = Parrot(says, corpus.tgt_tokenizer.size)
-
-    def write(model, corpus, items):
-        return [(*says[item.src_ids], EOS) for item in items], lengths.forced(parrot, corpus, items)
-
-    monkeypatch.setattr(evaluation, "_write", write)
+    parrot = Parrot(says, corpus.tgt_tokenizer.size).eval()
+    monkeypatch.setattr(evaluation, "_write", lambda model, items: [(*says[item.src_ids], EOS) for item in items])
+    monkeypatch.setattr(validation, "tally_of", lambda model, *asked: tally(parrot, build_eval_set(*asked)))
+    run = copy(run)
+    run.parts = run.parts | {"history": History()}  # as if nothing had been measured
     some = SimpleNamespace(get=lambda *_: replace(corpus, heldout=tuple(spelt)))
     found = complete(lambda: scores(reader, some, run, None, "heldout"))
     assert found.sentences == len(spelt) > 5
     assert found.most_references == 2
-    assert found.exact_match == right
-    assert (found.token_accuracy == 1) == right
+    assert found.evaluated.validation.exact_match == right
+    assert found.wrong == (0 if right else len(spelt))
     assert (found.measured.bleu == pytest.approx(100)) == right
     assert (found.measured.chrf == pytest.approx(100)) == right
 
@@ -168,9 +169,9 @@ def counted(monkeypatch, module, name):
     """How many sentences each slice had that was really worked on."""
     asked, work = [], getattr(module, name)
 
-    def working(model, corpus, items):
+    def working(model, items):
         asked.append(len(items))
-        return work(model, corpus, items)
+        return work(model, items)
 
     monkeypatch.setattr(module, name, working)
     return asked
@@ -193,7 +194,7 @@ def test_a_run_at_work_is_asked_a_few_things_at_each_look(reader, monkeypatch):
     run = copy(alone(tiny(**KNOBS))[0])
     run.status = "training"
     found = scores(reader, CORPORA, run, None, "heldout")
-    assert (found.sentences, found.asked, found.of) == (25, 25, 120)
+    assert (found.sentences, found.asked, found.evaluated.of) == (25, 25, 120)
     reached = lengths.lengths(reader, CORPORA, run, None)
     assert reached.sentences == reached.asked <= 50
     assert len(reached.reach.counts) == 48  # from the shortest to the longest

@@ -1,6 +1,6 @@
 """Before and after come from the same parameters; scores are the trainer's own; and a question costs no more than it may."""
 
-from types import SimpleNamespace
+from copy import copy
 
 import numpy as np
 import pytest
@@ -9,9 +9,9 @@ from playground.config import EOS, Refusal
 from playground.decoding import greedy, trace
 from playground.inspection.interventions import Change, Edit, HeadId, heads
 from playground.queries import interventions
-from playground.queries.reader import Reader
+from playground.queries.validation import evaluate
 from playground.training.metrics import build_eval_set, validate
-from tests.runs.tiny import CORPORA, PAIRS, alone, tiny
+from tests.runs.tiny import CORPORA, alone, tiny
 
 KNOBS = {"task": "reverse", "steps": 60, "dropout": 0.0, "n_heads": 2, "d_model": 16, "validation_size": 40}
 OFF = Change.parse("c1.1_e1.2")
@@ -90,42 +90,6 @@ def test_an_edit_of_what_is_not_there_is_none(reader, run):
     assert ids_of(late.after) == ids_of(late.before)
 
 
-@pytest.mark.parametrize("memory", ["mean", "cut"])
-def test_the_score_is_the_trainers_own(reader, run, memory):
-    change = Change(OFF.off, memory, Edit(0, 0, 0, 0))
-    before, after = interventions.score(reader, CORPORA, run, None, change)
-    corpus, model = CORPORA.get(run.experiment), reader.model_at(run, None)[0]
-    exam = build_eval_set(corpus, corpus.heldout[:100])
-    assert before == validate(model, exam)
-    assert after == validate(Change(OFF.off, memory).apply(model), exam), "an edit is about one sentence"
-    assert before.pairs == 40
-
-
-@pytest.mark.parametrize("task", ["sort", "numbers_de", "one_to_many", "german_english"])
-def test_the_questions_are_the_heldout_ones(reader, task):
-    """They are made without the sentences to train on, and are the same, with the same right answers."""
-    other = alone(tiny(task=task, steps=2, dropout=0.0))[0]
-    corpus = CORPORA.get(other.experiment)
-    expected = build_eval_set(corpus, corpus.heldout[:100])
-    found = interventions.exam(reader, CORPORA, other, 2)
-    model = reader.model_at(other, None)[0]
-    assert found.pairs == expected.pairs == 10
-    assert validate(model, found) == validate(model, expected)
-    assert len(found.batches) == len(expected.batches)
-
-
-def test_own_sentences_are_asked_as_they_were_judged():
-    from playground.runs.run import Run
-
-    experiment = tiny(task="own", own="mine", steps=2)
-    corpus = CORPORA.get(experiment, PAIRS)
-    own = Run("own-run", "own-run", experiment, data=PAIRS)
-    own.hold(tokenizers=(corpus.src_tokenizer, corpus.tgt_tokenizer))
-    with_corpora = Reader(SimpleNamespace(corpora=CORPORA))
-    assert interventions.exam(with_corpora, CORPORA, own, 2).pairs == len(corpus.heldout)
-    with_corpora.close()
-
-
 def worth(reader, run, step=None):
     """Asks until every head is measured."""
     found = interventions.importance(reader, CORPORA, run, step)
@@ -138,28 +102,28 @@ def worth(reader, run, step=None):
 def test_each_head_is_worth_what_is_lost_without_it(reader, run):
     found = worth(reader, run)
     model = reader.model_at(run, None)[0]
-    questions = interventions.exam(reader, CORPORA, run, len(heads(model.config)))
+    corpus = CORPORA.get(run.experiment)
+    questions = build_eval_set(corpus, corpus.heldout)
     assert list(found.without) == list(heads(model.config))
-    assert found.whole == validate(model, questions)
+    assert found.whole == evaluate(reader, CORPORA, run, None)
+    assert (found.whole.validation.exact_match, found.whole.whole) == (validate(model, questions).exact_match, True)
     for head, one in found.without.items():
         expected = validate(Change(frozenset({head})).apply(model), questions)
         assert (one.exact_match, one.token_accuracy, one.pairs) == (expected.exact_match, expected.token_accuracy, questions.pairs)
         assert one.loss == pytest.approx(expected.loss, abs=1e-6)
-    assert any(one != found.whole for one in found.without.values())
+    assert any(one != found.whole.validation for one in found.without.values())
 
 
 def test_heads_are_measured_layer_by_layer_as_long_as_somebody_asks(reader, run, monkeypatch):
     monkeypatch.setattr(interventions, "BUDGET_S", -1)  # every moment is over at once
     every, asked = heads(run.experiment.model), []
-    monkeypatch.setattr(
-        interventions, "_each", lambda model, exam, silent, each=interventions._each: asked.append(silent) or each(model, exam, silent)
-    )
+    monkeypatch.setattr(interventions, "_each", lambda *given, each=interventions._each: asked.append(given[-1]) or each(*given))
     first = interventions.importance(reader, CORPORA, run, None)
     assert tuple(first.without) == every[:2]
     assert first.heads == len(every) == 6
-    assert asked == [(), every[:2]]
+    assert asked == [every[:2]], "of the whole model everything is known from its training"
     assert tuple(worth(reader, run).without) == every
-    assert asked == [(), every[:2], every[2:4], every[4:]], "what is known is not measured again"
+    assert asked == [every[:2], every[2:4], every[4:]], "what is known is not measured again"
 
 
 def test_heads_are_not_measured_while_parameters_change(reader, run, monkeypatch):
@@ -169,16 +133,21 @@ def test_heads_are_not_measured_while_parameters_change(reader, run, monkeypatch
     assert interventions.importance(reader, CORPORA, run, run.step).whole
 
 
-def test_a_larger_model_is_asked_less(reader, run, monkeypatch):
-    assert interventions.exam(reader, CORPORA, run, 1).pairs == 40
-    assert interventions.exam(reader, CORPORA, run, 100_000).pairs == interventions.MIN_SENTENCES
+def test_a_larger_model_is_asked_less_and_says_so(reader, run, monkeypatch):
+    """What a sample costs is compared with the same sample."""
+    monkeypatch.setattr(interventions, "ALL_HEADS_S", 1e-9)
+    found, items = worth(reader, copy(run)), CORPORA.get(run.experiment).heldout[: interventions.MIN_SENTENCES]
+    assert (found.whole.validation.pairs, found.whole.of, found.whole.whole) == (10, 40, False)
+    model = reader.model_at(run, None)[0]
+    expected = validate(model, build_eval_set(CORPORA.get(run.experiment), items))
+    assert found.whole.validation.exact_match == expected.exact_match
+    assert {one.pairs for one in found.without.values()} == {10}
 
 
 def test_an_answer_is_remembered(reader, run):
     text = text_of(reader, run)
     assert interventions.outcome(reader, run, None, text, OFF) is interventions.outcome(reader, run, None, text, OFF)
-    edited, other = Change(OFF.off, None, Edit(0, 0, 0, 1)), Change(frozenset({HeadId("cross", 0, 1)}))
-    assert interventions.score(reader, CORPORA, run, None, OFF) is interventions.score(reader, CORPORA, run, None, edited)
+    other = Change(frozenset({HeadId("cross", 0, 1)}))
     assert interventions.outcome(reader, run, None, text, OFF) is not interventions.outcome(reader, run, None, text, other)
 
 

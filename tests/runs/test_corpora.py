@@ -6,6 +6,7 @@ from playground.config import Refusal
 from playground.model.size import training_bytes
 from playground.runs import corpora as module
 from playground.runs.corpora import MAX_CORPORA, Corpora, sizes
+from playground.runs.lru import size_of
 from tests.runs.tiny import PAIRS, tiny
 
 
@@ -35,6 +36,29 @@ def test_other_data_are_others():
     assert corpora.get(tiny(share_embeddings="all")) is not first
     own = corpora.get(tiny(task="own", own="one"), PAIRS)
     assert corpora.get(tiny(task="own", own="two"), PAIRS) is own
+
+
+def test_large_corpora_are_fewer(monkeypatch):
+    """A corpus is weighed by its sentences; one that is larger than all the room has it to itself."""
+    one, other = tiny(train_size=4000), tiny(task="sort", train_size=4000)
+    weighed = module._size(Corpora().get(one))
+    assert weighed > 10 * module._size(Corpora().get(tiny()))
+    monkeypatch.setattr(module, "MAX_BYTES", 3 * weighed // 2)
+    corpora = Corpora()
+    first = corpora.get(one)
+    assert corpora.get(one) is first
+    corpora.get(other)
+    assert corpora.get(one) is not first
+    monkeypatch.setattr(module, "MAX_BYTES", 10)
+    corpora = Corpora()
+    assert corpora.get(one) is corpora.get(one)
+
+
+@pytest.mark.trust
+def test_a_corpus_weighs_about_what_its_sentences_take():
+    corpus = Corpora().get(tiny(train_size=3000, validation_size=100))
+    whole = size_of((tuple(corpus.train), corpus.heldout))
+    assert whole / 2 < module._size(corpus) < 2 * whole
 
 
 def test_only_the_last_few_are_kept():

@@ -11,7 +11,7 @@ def history(rows=3):
     found = History()
     for step in range(1, rows + 1):
         found.steps.append(step, 1 / step, 0.1, math.nan if step == 2 else 0.5, 1000 / 3)
-    found.validations.append(rows, 0.1 + 0.2, 0.5, 0.25, 10)
+    found.validations.append(rows, 0.1 + 0.2, 0.5, 0.25, 10, 40)
     found.events += [(2, "max_grad_norm", 0.7), (2, "memory_mode", "cut")]
     found.add_diagnostics(1, {"memory/gradient": 0.123456, "encoder.0.feed_forward/dead": 1 / 3})
     found.add_diagnostics(rows, {"memory/gradient": 0.0, "encoder.0.feed_forward/dead": math.nan})
@@ -46,6 +46,14 @@ def test_diagnostics_are_read_under_their_former_name():
     assert str(History.from_json(data).diagnostics.rows()) == str(history().diagnostics.rows())
 
 
+def test_validations_of_before_were_of_as_many_sentences_as_were_asked_at_most():
+    data = history().to_json()
+    data["validations"] = {"step": [1, 2], "loss": [2.0, 1.0], "token_accuracy": [0.1, 0.6], "exact_match": [0.0, 0.5], "pairs": [100, 500]}
+    assert History.from_json(data).validations.column("all_pairs") == [500, 500]
+    data["validations"] = {name: [] for name in data["validations"]}
+    assert len(History.from_json(data).validations) == 0
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -54,6 +62,8 @@ def test_diagnostics_are_read_under_their_former_name():
         lambda data: data["steps"].update(extra=[1, 2, 3]),
         lambda data: data["steps"]["loss"].__setitem__(0, "much"),
         lambda data: data.update(steps=[1]),
+        lambda data: data["validations"].pop("pairs"),
+        lambda data: data["validations"].update(pairs=3),
         lambda data: data["events"].append([1, "d_model", 8]),
         lambda data: data["events"].append([1]),
         lambda data: data["events"].append([1, "memory_mode", "half"]),

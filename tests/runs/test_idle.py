@@ -140,3 +140,23 @@ def test_a_full_disk_keeps_nobody_out(serve, monkeypatch, caplog):
     runs._housekeeper.stop_idle()
     assert run.status == "stopped"
     assert "No space" in caplog.text
+
+
+def test_free_memory_goes_back_when_a_run_has_ended_and_stays_while_the_same_ones_train(serve, monkeypatch):
+    runs, given = serve(), []
+    monkeypatch.setattr(housekeeping, "give_back", lambda: given.append(1))
+    housekeeper = runs._housekeeper
+    housekeeper.free_memory()
+    assert given == [1], "nobody trains"
+    long = at_step(runs.create(tiny(steps=100_000), ME), 1)
+    for _ in range(3):
+        housekeeper.free_memory()
+    assert given == [1]
+    short = runs.create(tiny(steps=100_000), YOU)
+    housekeeper.free_memory()
+    runs.stop(short.id, YOU)
+    done(short)
+    housekeeper.free_memory()
+    housekeeper.free_memory()
+    assert given == [1, 1]
+    runs.stop(long.id, ME)

@@ -150,8 +150,8 @@ def test_a_look_at_a_step_goes_the_way_the_memory_went_then(runs):
         model, actual = reader.model_at(run, step)
         assert (actual, model.config.memory_mode) == (step, "cut" if step > cut else "whole")
     assert reader.model_at(run, None)[0].config.memory_mode == "cut"
-    assert runs.fork(run.id, None, YOU).experiment.model.memory_mode == "cut"
-    assert runs.fork(run.id, 0, YOU).experiment == run.experiment
+    assert runs.fork(run.id, None, YOU).live["memory_mode"] == "cut"
+    assert runs.fork(run.id, 0, YOU).live["memory_mode"] == "whole"
     found = run.history.diagnostics.rows()
     assert cut + 1 in found["step"]  # what it does is seen at once
     assert all((gradient == 0) == (step > cut) for step, gradient in zip(found["step"], found["encoder/gradient"], strict=True))
@@ -172,50 +172,6 @@ def test_the_memory_stays_cut_over_a_restart(serve):
     assert again.history.diagnostics.rows() == run.history.diagnostics.rows()
 
 
-def test_a_fork_starts_from_the_kept_parameters(runs):
-    source = done(runs.create(tiny(steps=60), ME))
-    kept = source.replay.parameter_steps[len(source.replay.parameter_steps) // 2]
-    fork = runs.fork(source.id, kept, YOU, tiny(steps=5, learning_rate=0.003))
-    assert fork.parent == (source.id, kept)
-    assert fork.owner == owner_of(YOU)
-    done(fork)
-    assert fork.status == "done"
-    assert same_parameters(fork.replay.parameters(0)[1], source.replay.parameters(kept)[1])
-
-    training = Training(tiny(steps=5, learning_rate=0.003), CORPORA.get(tiny()))
-    training.load_parameters(source.replay.parameters(kept)[1])
-    assert fork.history.steps.column("loss") == [step.loss for step in training.steps()]
-
-
-def test_a_fork_keeps_model_and_data(runs):
-    source = done(runs.create(tiny(steps=2), ME))
-    for knobs in ({"d_model": 16}, {"task": "sort"}, {"train_size": 200}):
-        with pytest.raises(Refusal, match=next(iter(knobs))):
-            runs.fork(source.id, 0, ME, tiny(steps=2, **knobs))
-
-
-def test_a_run_without_parameters_has_no_fork(serve):
-    runs = serve(limits(cores=1))
-    blocker = runs.create(tiny(steps=100_000), ME)
-    at_step(blocker, 1)
-    run = runs.create(tiny(task="copy"), YOU)
-    run.parts["snapshot"] = None
-    if run.snapshot is None:
-        with pytest.raises(Refusal, match="no parameters"):
-            runs.fork(run.id, 0, ME)
-
-
-def test_a_fork_of_a_running_run_and_of_own_data(runs):
-    source = at_step(runs.create(tiny(task="own", own="upload-7", steps=100), ME, pairs=PAIRS), 3)
-    fork = done(runs.fork(source.id, None, YOU, tiny(task="own", own="upload-7", steps=3)))
-    assert fork.status == "done"
-    assert fork.pairs.pairs == PAIRS.pairs
-    assert fork.credit == PAIRS.credit
-    assert runs.pairs("upload-7").pairs == PAIRS.pairs
-    assert runs.pairs("other") is None
-    assert runs.pairs("") is None
-
-
 def test_own_data_that_are_too_large_to_be_kept_leave_no_run(runs, monkeypatch):
     monkeypatch.setattr(sizes, "JSON_LIMIT", 1000)
     with pytest.raises(Refusal) as refusal:
@@ -223,18 +179,6 @@ def test_own_data_that_are_too_large_to_be_kept_leave_no_run(runs, monkeypatch):
     assert refusal.value.key == "data.too_large_to_keep"
     assert runs.mine(ME) == []
     assert list(runs.store.root.iterdir()) == []
-
-
-def test_remade_it_is_the_same_run_of_another_owner(runs):
-    source = done(runs.create(tiny(), ME))
-    again = done(runs.remake(source.id, YOU))
-    assert again.id != source.id
-    assert runs.owns(again.id, YOU)
-    assert curve(again) == curve(source)
-    own = done(runs.create(tiny(task="own", steps=3), ME, pairs=PAIRS))
-    again = done(runs.remake(own.id, YOU))
-    assert curve(again) == curve(own)
-    assert again.credit == PAIRS.credit
 
 
 def test_readers_see_parameters_of_one_step_while_it_trains(runs, monkeypatch):

@@ -1,7 +1,6 @@
 """A run of a model that was changed on purpose is a run like any other: repeated, resumed, kept, captured and forked."""
 
 import json
-from dataclasses import replace
 
 import pytest
 import torch
@@ -108,22 +107,17 @@ def test_the_memory_can_change_while_it_trains(variant):
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("variant", ["dropout_always", "no_feed_forward", "batch_norm", "unshifted"])
-def test_it_is_forked_and_made_again(runs, variant):
+def test_it_is_forked_and_copied(runs, variant):
     """By the server's own workers, and bit for bit as here."""
     experiment = tiny(variant=variant, **QUICK)
     run = done(runs.create(experiment, ME))
     assert run.status == "done", run.message
     assert curve(run) == curve(alone(experiment)[0])
-    fork = done(runs.fork(run.id, None, YOU))
-    assert (fork.status, fork.experiment, fork.parent) == ("done", experiment, (run.id, run.step))
+    fork = done(runs.fork(run.id, 0, YOU))
+    assert (fork.status, fork.experiment, fork.parent) == ("done", experiment, (run.id, 0))
     ours = Training(experiment, CORPORA.get(experiment))
-    ours.load_parameters(run.snapshot.parameters)
+    ours.load_parameters(run.replay.parameters(0)[1])
     assert fork.history.steps.column("loss") == losses(ours, 2)
-    again = done(runs.remake(run.id, YOU))
-    assert curve(again) == curve(run)
-
-
-def test_another_twist_is_no_fork(runs):
-    run = done(runs.create(tiny(**QUICK), ME))
-    with pytest.raises(Exception, match="variant"):
-        runs.fork(run.id, None, ME, replace(run.experiment, model=replace(run.experiment.model, variant="cosine")))
+    copy = runs.copy(run.id, YOU)
+    assert curve(copy) == curve(run)
+    assert same_replay(copy, run)

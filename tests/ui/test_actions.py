@@ -33,6 +33,13 @@ def wait(run, *statuses, seconds=60):
         time.sleep(0.02)
 
 
+def wait_for_steps(run):
+    end = time.monotonic() + 60
+    while run.snapshot is None or run.step < 2:
+        assert time.monotonic() < end, run.status
+        time.sleep(0.02)
+
+
 @pytest.fixture
 def run(site):
     run = site.train(MINE, {**TINY, "steps": 5000})
@@ -90,15 +97,47 @@ def test_a_button_moves_a_live_knob_and_no_other(site, run):
     assert run.live["memory_mode"] == "cut"
 
 
-def test_anyone_may_fork_and_remake_and_owns_the_copy(site, run):
+def test_anyone_may_fork_and_copy_and_owns_what_comes_of_it(site, run):
     wait(run, "training")
     site.act(MINE, "pause", run.id)
     wait(run, "paused")
-    for action in ("fork", "remake"):
+    for action in ("fork", "copy"):
         opened = site.act(THEIRS, action, run.id, step=0)
         assert site.runs.owns(opened["run"], THEIRS)
         assert not site.runs.owns(opened["run"], MINE)
         site.runs.delete(opened["run"], THEIRS)
+
+
+def test_a_copy_says_whether_it_rests_and_takes_the_whole_place_with_it(site, run):
+    wait(run, "training")
+    wait_for_steps(run)
+    opened = site.act(THEIRS, "copy", run.id)
+    copy = site.runs.get(opened["run"])
+    assert copy.status == "paused"
+    assert "paused" in opened["notice"]
+    assert "tab" not in opened
+    assert {"text", "step", "head", "q", "off", "row"} <= set(opened["carry"])
+    site.runs.delete(copy.id, THEIRS)
+    opened = site.act(THEIRS, "copy", "reverse")
+    assert site.runs.get(opened["run"]).status == "done"
+    assert "paused" not in opened["notice"]
+    site.runs.delete(opened["run"], THEIRS)
+
+
+def test_train_and_fork_take_sentence_and_head_with_them_but_not_the_step(site, run):
+    wait(run, "training")
+    wait_for_steps(run)
+    for opened in (site.act(THEIRS, "train", knobs={**TINY, "steps": 2}), site.act(THEIRS, "fork", run.id, step=0)):
+        assert {"text", "layer", "head", "q", "k"} <= set(opened["carry"])
+        assert "step" not in opened["carry"]
+        assert opened["tab"] == "training"
+        assert opened.get("other", False) == (site.runs.get(opened["run"]).parent is None)  # a fork reads all that its parent does
+        site.runs.delete(opened["run"], THEIRS)
+
+
+def test_whoever_deletes_a_run_is_told_that_its_place_is_gone(site):
+    made = site.train(THEIRS, {**TINY, "steps": 2})
+    assert site.act(THEIRS, "delete", made.id)["gone"]
 
 
 @pytest.mark.parametrize(

@@ -105,13 +105,13 @@ def test_a_long_action_holds_nobody_up(site, monkeypatch):
     """While one waits, others are answered."""
     begun, go = threading.Event(), threading.Event()
 
-    def remake(*_: object) -> None:
+    def copy(*_: object) -> None:
         begun.set()
         go.wait(30)
         raise Refusal("runs.unknown")
 
-    monkeypatch.setattr(Runs, "remake", remake)
-    waiting = threading.Thread(target=lambda: site.command({"action": "remake", "run": "reverse"}, MINE))
+    monkeypatch.setattr(Runs, "copy", copy)
+    waiting = threading.Thread(target=lambda: site.command({"action": "copy", "run": "reverse"}, MINE))
     waiting.start()
     try:
         assert begun.wait(30)

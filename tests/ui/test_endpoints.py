@@ -87,7 +87,7 @@ def test_a_stranger_moves_no_live_knob(site, run):
 def test_nothing_is_made_for_nobody(site, run, token):
     here = len(site.runs.mine(MINE))
     assert train(site, token)["error"] == entries("en")["runs.no_token"]
-    for action in ("fork", "remake"):
+    for action in ("fork", "copy"):
         assert call(site, token, action=action, run=run.id)["error"] == entries("en")["runs.no_token"]
     assert len(site.runs.mine(MINE)) == here
 

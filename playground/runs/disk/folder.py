@@ -26,7 +26,7 @@ from playground.runs.disk.replay_file import Shape, pack_replay, shapes_of, unpa
 from playground.runs.history import History
 from playground.runs.replay import Replay
 from playground.runs.run import FINISHED, STATUSES, Run, Snapshot
-from playground.training.loop import Training
+from playground.training.loop import Live, Training
 from playground.variants import build, variant_of
 
 FORMAT = 1
@@ -40,7 +40,7 @@ FORMER = {"film.json": "replay.json", "film.safetensors": "replay.safetensors"} 
 LAZY = ("history", "replay", "snapshot", "tokenizers", "pairs")  # parts of a run that are read when somebody looks
 PLAIN = (
     "name", "owner", "label", "secret", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live",
-    "checkpoint_step",
+    "checkpoint_step", "first_step",
 )  # fmt: skip
 
 _PAIRS: WeakValueDictionary[str, Pairs] = WeakValueDictionary()  # digest -> own data that some run has: all runs have the same ones
@@ -48,20 +48,14 @@ _PAIRS: WeakValueDictionary[str, Pairs] = WeakValueDictionary()  # digest -> own
 
 def pack_run(run: Run, parameters: Mapping[str, torch.Tensor]) -> dict[str, bytes]:
     """Everything about a prepared run but its own data and the state of its training, as files."""
+    src, tgt = run.tokenizers
     return {
         "config.json": files.to_json(to_json(run.experiment)),
-        **pack_fork(run.tokenizers, parameters),
+        "src_tokenizer.json": src.to_bytes(),
+        "tgt_tokenizer.json": tgt.to_bytes(),
+        "weights.safetensors": files.to_safetensors(parameters),
         "history.json": files.to_json(run.history.to_json()),
         **pack_replay(run.replay),
-    }
-
-
-def pack_fork(tokenizers: tuple[Tokenizer, Tokenizer], parameters: Mapping[str, torch.Tensor]) -> dict[str, bytes]:
-    """What a fork starts from."""
-    return {
-        "src_tokenizer.json": tokenizers[0].to_bytes(),
-        "tgt_tokenizer.json": tokenizers[1].to_bytes(),
-        "weights.safetensors": files.to_safetensors(parameters),
     }
 
 
@@ -119,8 +113,12 @@ class Folder:
             raise Refusal("runs.not_a_run", what=name)
         return data
 
+    def files(self) -> dict[str, bytes]:
+        """All of them but run.json."""
+        return {name: self.read(name) for name in self.entries}
+
     def _run(self, id: str | None) -> Run:
-        card = {"precision": "float32", "secret": False} | self.card  # which runs of before don't say
+        card = {"precision": "float32", "secret": False, "first_step": 0} | self.card  # which runs of before don't say
         if card["format"] != FORMAT or card["status"] not in STATUSES or not re.fullmatch(r"[0-9a-f]{64}|", card["owner"]):
             raise ValueError
         values = {name: _plain(card[name], name) for name in PLAIN if name != "live"}
@@ -191,6 +189,7 @@ class Folder:
         weights = snapshot.parameters
         if not self.has("state.safetensors"):
             training.load_parameters(weights)  # a fork that has not begun
+            training.step, training.live = snapshot.step, Live(**self.run.live)
             return
         data = self.read("state.safetensors")
         found, note = files.header(data, "state.safetensors")
@@ -228,7 +227,7 @@ def _plain(value: Any, name: str) -> Any:
     """A value of run.json with the type that the run has there. Raises ValueError."""
     kinds = {
         "created": (int, float), "seconds": (int, float), "threads": (int,), "step": (int,), "checkpoint_step": (int, type(None)),
-        "secret": (bool,),
+        "secret": (bool,), "first_step": (int,),
     }  # fmt: skip
     wanted = kinds.get(name, (str,))
     if type(value) not in wanted or (isinstance(value, str) and len(value) > 2000):

@@ -125,7 +125,7 @@ class Store:
         return Folder(self.path(run))
 
     def create(self, run: Run, contents: Mapping[str, bytes] | None = None) -> None:
-        """A new run that has nothing but its config, its own data, and for a fork the weights it starts from (`contents`)."""
+        """A new run that has nothing but its config, its own data, and for a fork what it goes on from (`contents`)."""
         self.save(run, {**first_files(run), **(contents or {})})
 
     def save(self, run: Run, contents: Mapping[str, bytes], keep: tuple[str, ...] = (), rest: Rest | None = None) -> None:

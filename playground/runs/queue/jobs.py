@@ -35,6 +35,7 @@ class TrainingJob:
         self._order, self._over = "train", False
         self._message: Refusal | None = None
         self._recording: Recording | None = None
+        self._saved: threading.Event | None = None  # somebody waits for a save
         self._steps: Iterator[int] = iter(())
         self._since_save = self._save_cost = self._told = 0.0
         self._pace: tuple[float, int] | None = None  # when, and at which step, this job began to train
@@ -59,6 +60,18 @@ class TrainingJob:
             if not self._over:
                 self._order, self._message = order, message
             return not self._over
+
+    def save_soon(self) -> threading.Event:
+        """Asks for a save at the end of the present step. Returns what is set once everything is on the disk as it is then."""
+        with self._lock:
+            if self._over:
+                return self.done
+            saved = self._saved or threading.Event()
+            if self._recording is None:  # the disk has all there is
+                saved.set()
+            else:
+                self._saved = saved
+            return saved
 
     def turn(self, seconds: float, parallel_map: ParallelMap = map) -> bool:
         """The worker's part: about so many seconds of training. Returns whether it wants another turn."""
@@ -112,8 +125,9 @@ class TrainingJob:
             run.eta = (run.steps - run.step) * (now - began) / max(run.step - first, 1)
             self._told = now
             run.touch()
-        if run.seconds - self._since_save >= max(self.limits.save_seconds, self._save_cost / SAVE_SHARE):
+        if self._saved or run.seconds - self._since_save >= max(self.limits.save_seconds, self._save_cost / SAVE_SHARE):
             run.message = self._save()
+            self._tell_saved()
         if run.unseen_seconds > self.limits.idle_seconds:
             self.ask("stop", self.limits.nobody_looked(run.step))
 
@@ -196,9 +210,16 @@ class TrainingJob:
             return {}
         return pack_run(run, parameters) | ({"state.safetensors": pack_state(training)} if status in (*WORKING, *RESUMABLE) else {})
 
+    def _tell_saved(self) -> None:
+        with self._lock:
+            saved, self._saved = self._saved, None
+        if saved:
+            saved.set()
+
     def _close(self) -> bool:
         """Lets go of the model. Returns that no further turn is wanted."""
         self._recording, self._steps = None, iter(())
         self._ended()  # first: once it is done the run may have another job
         self.done.set()
+        self._tell_saved()
         return False

@@ -62,6 +62,12 @@ class Workers:
         if job and not job.done.wait(SAVE_TIMEOUT_S):
             raise Refusal("runs.still_saving")
 
+    def save(self, run: Run) -> None:
+        """Returns once a run that is at work is on the disk as it is now. Raises Refusal when that takes too long."""
+        job = self._jobs.get(run.id)
+        if job and not job.save_soon().wait(SAVE_TIMEOUT_S):
+            raise Refusal("runs.still_saving")
+
     def close(self) -> None:
         """Stops and joins every thread, then saves what was at work."""
         for scheduler in self._schedulers.values():

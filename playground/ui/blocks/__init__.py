@@ -27,6 +27,7 @@ from playground.ui.blocks.general import (
     later,
     many,
     numbers,
+    outcome,
     probes,
     progress,
     table,
@@ -38,8 +39,8 @@ from playground.ui.blocks.lessons import calibration, cards, forget, lessons, no
 __all__ = [
     "KINDS", "Block", "FoldLine", "Join", "LineKey", "OutputRow", "RunGroup", "RunRow", "TilesLine", "TokensLine", "button",
     "calibration", "cards", "cells", "chips", "choice", "code", "column", "compare", "downloads", "field", "figure", "forget", "heads",
-    "lanes", "later", "lessons", "lines", "live", "many", "map", "notes", "numbers", "outputs", "pick", "points", "probes", "progress",
-    "record", "row", "runs", "sheet", "slider", "steps", "switches", "table", "text", "worksheet",
+    "lanes", "later", "lessons", "lines", "live", "many", "map", "notes", "numbers", "outcome", "outputs", "pick", "points", "probes",
+    "progress", "record", "row", "runs", "sheet", "slider", "steps", "switches", "table", "text", "worksheet",
 ]  # fmt: skip
 
 ROOT = Path(__file__).parents[3]

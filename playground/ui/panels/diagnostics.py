@@ -96,7 +96,7 @@ def _knob(view: View) -> list[dict]:
     if open_to:
         return [knob, blocks.text("knob-about", view.say("diagnostics.knob_open"), css="pg-caption")]
     about = blocks.text("knob-about", view.say("diagnostics.knob_ended" if mine else "diagnostics.knob_not_yours"), css="pg-caption")
-    again = blocks.button("again", "command", view.say("diagnostics.again"), command="remake", values={"stay": True})
+    again = blocks.button("again", "command", view.say("diagnostics.again"), command="train", values={"knobs": run.experiment.flat()})
     return [knob, about, again]
 
 

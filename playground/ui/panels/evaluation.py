@@ -9,6 +9,7 @@ from playground.queries.evaluation import Mistake, Scores, scores
 from playground.queries.lengths import REACH, Lengths, lengths
 from playground.runs.run import Run
 from playground.ui import blocks, compare
+from playground.ui.measured import measured, share_of
 from playground.ui.view import View, tokens
 
 
@@ -17,7 +18,7 @@ def panel(view: View) -> dict:
     splits = tuple(name for name in evaluation.SPLITS if sizes[name])
     split = view.choice("split", splits)
     found = scores(view.reader, view.runs.corpora, view.run, view.step, split)
-    more = found.sentences < found.asked
+    more = found.sentences < found.asked or not (found.evaluated.whole or view.run.working)
     options = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in splits]
     return {
         "step": found.step,
@@ -35,14 +36,17 @@ def panel(view: View) -> dict:
 
 
 def _table(view: View, found: Scores) -> dict:
-    measured = found.measured
-    cut = view.say(f"evaluation.cut_{found.tokenize}")
+    judged, cut = found.measured, view.say(f"evaluation.cut_{found.tokenize}")
+
+    def written(value: str) -> str:
+        return measured(view, value, found.sentences, found.evaluated.of)
+
     rows = [
-        ("exact_match", _percent(found.exact_match), view.say("evaluation.exact_match_about")),
-        ("token_accuracy", _percent(found.token_accuracy), view.say("evaluation.token_accuracy_about")),
-        ("bleu", f"{measured.bleu:.1f}", view.say("evaluation.bleu_about", cut=cut, signature=measured.bleu_signature)),
-        ("chrf", f"{measured.chrf:.1f}", view.say("evaluation.chrf_about", signature=measured.chrf_signature)),
-        ("length_ratio", f"{found.length_ratio:.2f}", view.say("evaluation.length_ratio_about")),
+        ("exact_match", share_of(view, found.evaluated, "exact_match"), view.say("evaluation.exact_match_about")),
+        ("token_accuracy", share_of(view, found.evaluated, "token_accuracy"), view.say("evaluation.token_accuracy_about")),
+        ("bleu", written(f"{judged.bleu:.1f}"), view.say("evaluation.bleu_about", cut=cut, signature=judged.bleu_signature)),
+        ("chrf", written(f"{judged.chrf:.1f}"), view.say("evaluation.chrf_about", signature=judged.chrf_signature)),
+        ("length_ratio", written(f"{found.length_ratio:.2f}"), view.say("evaluation.length_ratio_about")),
     ]
     head = [view.say(f"evaluation.{name}") for name in ("score", "value", "what")]
     return blocks.table("scores", head, [[view.say(f"evaluation.{name}"), value, about] for name, value, about in rows], rowheads=True)
@@ -52,17 +56,10 @@ def _progress(view: View, tried: int, asked: int) -> dict:
     return blocks.progress("progress", tried, asked, view.say("evaluation.trying", tried=tried, asked=asked))
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
-
-
 def _captions(view: View, found: Scores, split: str) -> list[str]:
     """What was tried, and what one has to know to read the numbers."""
-    said = [
-        view.say(
-            "evaluation.tried", count=found.sentences, all=f"{found.of:,}", split=view.say(f"evaluation.{split}"), step=f"{found.step:,}"
-        )
-    ]
+    count, every, step = found.sentences, f"{found.evaluated.of:,}", f"{found.step:,}"
+    said = [view.say("evaluation.tried", count=count, all=every, split=view.say(f"evaluation.{split}"), step=step)]
     if view.run.working:
         said.append(view.say("evaluation.tried_working"))
     if found.unfinished:

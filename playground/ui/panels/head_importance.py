@@ -7,7 +7,9 @@ from playground.inspection import differences
 from playground.inspection.fact import Fact
 from playground.inspection.interventions import PARTS, HeadId
 from playground.queries import interventions
+from playground.queries.validation import evaluate_change
 from playground.ui import blocks
+from playground.ui.measured import share_of
 from playground.ui.panels.interventions import change, head_name
 from playground.ui.view import View
 
@@ -15,19 +17,23 @@ from playground.ui.view import View
 def score(view: View) -> dict:
     """Exact match and token accuracy before and after what the link changes."""
     asked = change(view)
-    before, after = interventions.score(view.reader, view.runs.corpora, view.run, view.step, asked)
+    both = evaluate_change(view.reader, view.runs.corpora, view.run, view.step, asked)
+    before, after = (found.validation for found in both)
+    if not (all(found.whole for found in both) or view.run.working):
+        said = view.say("evaluation.trying", tried=after.pairs, asked=both[1].of)
+        return {"step": both[1].step, "more": True, "blocks": [blocks.progress("score-progress", after.pairs, both[1].of, said)]}
     rows = []
-    for name, was, now in (("exact", before.exact_match, after.exact_match), ("tokens", before.token_accuracy, after.token_accuracy)):
-        points = 100 * (now - was)
+    for name, column in (("exact", "exact_match"), ("tokens", "token_accuracy")):
+        points = 100 * (getattr(after, column) - getattr(before, column))
         sign = "interventions.lost" if points < 0 else "interventions.gained" if points > 0 else "interventions.even"
-        shares = [view.say("interventions.percent", percent=f"{100 * share:.1f}") for share in (was, now)]
+        shares = [share_of(view, found, column) for found in both]
         rows.append([view.say(f"interventions.{name}"), *shares, view.say(sign, points=f"{abs(points):.1f}")])
     points = 100 * (before.exact_match - after.exact_match)
     key = "interventions.score_fell" if points > 0 else "interventions.score_rose" if points < 0 else "interventions.score_same"
     values = {
         "points": differences.points_of(abs(points)),
-        "before": f"{100 * before.exact_match:.0f}",
-        "after": f"{100 * after.exact_match:.0f}",
+        "before": f"{100 * before.exact_match:.1f}",
+        "after": f"{100 * after.exact_match:.1f}",
     }
     said = [view.say(key, **values)] if asked.off or asked.memory else []
     said += [view.say("interventions.score_row")] if asked.edit else []
@@ -49,14 +55,19 @@ def importance(view: View) -> dict:
     if done < found.heads:
         said = view.say("interventions.importance_progress", done=done, heads=found.heads)
         return {"step": view.step, "more": True, "blocks": [title, blocks.progress("importance", done, found.heads, said)]}
-    lost = {head: 100 * (found.whole.exact_match - one.exact_match) for head, one in found.without.items()}
-    fewer = {head: 100 * (found.whole.token_accuracy - one.token_accuracy) for head, one in found.without.items()}
+    whole = found.whole.validation
+    lost = {head: 100 * (whole.exact_match - one.exact_match) for head, one in found.without.items()}
+    fewer = {head: 100 * (whole.token_accuracy - one.token_accuracy) for head, one in found.without.items()}
     every = [*lost.values(), *fewer.values()]
     scale = {"least": min(every), "most": max(every)}
-    facts = differences.importance(lost, 100 * found.whole.exact_match)
-    exact = f"{100 * found.whole.exact_match:.0f}"
+    facts = differences.importance(lost, 100 * whole.exact_match)
     said = [_say(view, fact) for fact in facts]
-    said += [view.say("interventions.importance_caption", pairs=found.whole.pairs, exact=exact), view.say("interventions.importance_alone")]
+    exact, every = f"{100 * whole.exact_match:.1f}", found.whole.of
+    if found.whole.whole:
+        said.append(view.say("interventions.importance_caption", all=every, exact=exact))
+    else:
+        said.append(view.say("interventions.importance_sample", pairs=whole.pairs, all=every, exact=exact))
+    said.append(view.say("interventions.importance_alone"))
     off = change(view).off
     return {
         "step": view.step,

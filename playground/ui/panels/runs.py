@@ -11,6 +11,7 @@ from playground.queries.learning_curves import LearningCurve, common_end, learni
 from playground.runs.run import Run
 from playground.runs.tables import parameters_of
 from playground.ui import blocks, compare
+from playground.ui.measured import percent
 from playground.ui.selected_runs import MAX_TICKED, NONE, Ticked, groups, names, one_line, pinned, ticked
 from playground.ui.titles import title
 from playground.ui.view import View
@@ -18,7 +19,7 @@ from playground.ui.view import View
 HEAD = ("name", "line", "exact_match", "validation_loss", "steps", "seconds", "parameters")
 COURSE_POINTS = 40  # of the small curve in a row
 POLL_MS = 1500  # milliseconds before a page asks again how far the runs are that train
-LOOK = ("text", "step", "target", "part", "layer", "head", "q", "k")  # what the part about one sentence depends on besides the runs
+LOOK = ("text", "step", "target", "part", "layer", "head", "follow", "q", "k")  # what one sentence depends on besides the runs
 
 
 def panel(view: View) -> dict:
@@ -61,10 +62,9 @@ def _table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> dict:
 
 def _row(view: View, run: Run, key: blocks.LineKey | None, is_pinned: bool) -> blocks.RunRow:
     curve = learning_curve(run)
-    exact, loss = (values[-1] if values else None for values in (curve.exact_match, curve.validation_loss))
     numbers = [
-        _written(exact, _percent),
-        _written(loss, _loss),
+        _reached(curve, "exact_match", -1),
+        _reached(curve, "validation_loss", -1),
         f"{run.step:,}" if run.step == run.steps else view.say("compare.step_of", step=f"{run.step:,}", steps=f"{run.steps:,}"),
         view.say("page.seconds", seconds=f"{run.seconds:.1f}"),
         _written(_parameters(run), lambda count: f"{count:,}"),
@@ -99,12 +99,12 @@ def _written(value: float | None, form: Callable[[float], str]) -> str:
     return "–" if value is None or not math.isfinite(value) else form(value)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
-
-
-def _loss(value: float) -> str:
-    return f"{value:.3f}"
+def _reached(curve: LearningCurve, column: str, row: int) -> str:
+    """A number of one validation, about so much where it is of a sample of the held-out sentences."""
+    if not curve.steps:
+        return "–"
+    form = percent if column == "exact_match" else "{:.3f}".format
+    return "≈ " * curve.sampled[row] + _written(getattr(curve, column)[row], form)
 
 
 # ---- the curves -------------------------------------------------------------------------------------------------------------------
@@ -138,8 +138,7 @@ def _caption(view: View, column: str, curves: list[LearningCurve], named: list[s
         return view.say("compare.nothing_yet")
 
     def values(rows: list[int]) -> str:
-        form = _percent if column == "exact_match" else _loss
-        reached = [_written(getattr(curve, column)[row], form) for curve, row in zip(curves, rows, strict=True)]
+        reached = [_reached(curve, column, row) for curve, row in zip(curves, rows, strict=True)]
         return view.say("compare.between").join(
             view.say("compare.reached", name=name, value=value) for name, value in zip(named, reached, strict=True)
         )

@@ -6,7 +6,7 @@ from playground.config import Refusal
 from playground.figures import runs as pictures
 from playground.runs.run import Run
 from playground.ui import blocks
-from playground.ui.panels.attention import chosen as chosen_head
+from playground.ui.panels import head_choice
 from playground.ui.panels.attention import large
 from playground.ui.selected_runs import names, ticked
 from playground.ui.view import View, tokens
@@ -50,10 +50,10 @@ def _row(view: View, name: str, at: int) -> blocks.OutputRow:
 def _heads(views: list[View], named: list[str]) -> list[dict]:
     """The head of the cursor, or the one that is worth a look in the first run, in both; the nearest where a model has fewer."""
     first, _ = views
-    layer, head = chosen_head(first, first.part)
+    layer, head = head_choice.chosen(first, first.part)
     figures = []
     for at, (view, name) in enumerate(zip(views, named, strict=True)):
-        same = _of(view, view.run, layer=layer + 1, head=head + 1)
+        same = _of(view, view.run, layer=layer + 1, head=head + 1, follow="off")
         drawn, *cell = large(same, f"head-{at}", same.part)
         figures.append(blocks.column(f"side-{at}", drawn | {"title": f"{name} · {drawn['title']}"}, *cell))
     return [blocks.row("sides", *figures, css="halves")]

@@ -2,18 +2,23 @@
 // be changed.
 // @ts-check
 
-import { asText, change, cursor, move, page, subscribe } from "./store.js";
+import { asText, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
 import { button, h, icon, notice, say, send } from "./dom.js";
 import { follow, isActive, isResumable } from "./live.js";
+import { grey } from "./picture.js";
+import { tellTabs } from "./storage.js";
 
+const OPENING = new Set(["train", "fork"]); // they lead to another run
 const busy = new Set(); // actions that are on their way: a second press of the same button means nothing
 
-/** Asks the server to do something: train, or to the run on screen pause, resume, step, stop, live, fork, remake, rename, delete. */
+/** Asks the server to do something: train, or to the run on screen pause, resume, step, stop, live, fork, copy, rename, delete. */
 export async function command(action, values = {}) {
   if (busy.has(action)) return;
   busy.add(action);
+  if (OPENING.has(action)) grey();
   const answer = await send({ action, run: cursor.run, ...values });
   busy.delete(action);
+  if (!answer.run) grey(false);
   reply(answer);
 }
 
@@ -41,10 +46,21 @@ export function reply(answer) {
   if (answer.error) notice(answer.error, "error");
   if (answer.knob) pointAt(answer.knob);
   if (answer.run) {
-    move({ run: answer.run, ...(answer.tab ? { tab: answer.tab } : {}) });
+    open(answer);
     showKnobs(false);
   } else if (answer.again) follow(cursor.run);
   change({ reply: answer });
+  if (answer.run || answer.again || answer.arms) tellTabs();
+}
+
+const WITHOUT_RUN = ["data", "labs", "course"]; // tabs in which a new run would not be seen
+
+/** Opens a run. What is carried there stays as it is: the sentence, also one that nobody typed, the head, the pinned cell; of what is
+ * carried to an `other` model, that which it can read (see readCard). */
+function open({ run, carry = [], tab, other, gone }) {
+  change({ following: other ? run : "", held: carry.includes("head") ? { ...page.held, run } : page.held });
+  const kept = Object.fromEntries(carry.map((name) => [name, name === "text" ? sentenceText() : cursor[name]]));
+  move({ run, ...kept, ...(tab && WITHOUT_RUN.includes(cursor.tab) ? { tab } : {}) }, { instead: gone });
 }
 
 /** Scrolls to a control and flashes it: the one that a sentence is about. */

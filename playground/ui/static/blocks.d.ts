@@ -411,11 +411,12 @@ export interface FieldBlock {
   hint: string;
 }
 
-/** Draws another sample, points at a `knob`, sends a `command` with `values` to the server, or moves the cursor `to` somewhere. */
+/** Draws another sample, points at a `knob`, sends a `command` with `values` to the server, moves the cursor `to` somewhere, or
+ * plays the replay from its beginning. */
 export interface ButtonBlock {
   kind: "button";
   id: string;
-  act: "draw" | "knob" | "command" | "move";
+  act: "draw" | "knob" | "command" | "move" | "play";
   label: string;
   knob: string;
   command: string;
@@ -432,22 +433,30 @@ export interface DownloadsBlock {
   files: FileLink[];
 }
 
-/** The newest numbers of the run; the page knows them by the id of an item. */
+/** What a run has come to; while it trains, a bar of its steps. */
+export interface OutcomeBlock {
+  kind: "outcome";
+  id: string;
+  text: string;
+}
+
+/** The newest numbers of the run, of which some are `folded` away under the title `more`; the page knows them by the id of an item. */
 export interface NumbersBlock {
   kind: "numbers";
   id: string;
   items: NumberItem[];
+  more: string;
+  folded: NumberItem[];
 }
 
-/** The fixed probe sentences and what the model makes of them: at a step of the replay `rows`, else the newest. `joint` stands between
- * source tokens. */
+/** The fixed probe sentences and what the model makes of them. `joint` stands between source tokens. */
 export interface ProbesBlock {
   kind: "probes";
   id: string;
   title: string;
   caption: string;
   joint: string;
-  rows: Probe[] | null;
+  rows: Probe[];
 }
 
 /** Every head small: `weights` are (L, H, Q, K), `mask` is (Q, K) with 0 where nothing is seen; the chosen `layer` and `head` count
@@ -689,6 +698,7 @@ export interface Blocks {
   field: FieldBlock;
   button: ButtonBlock;
   downloads: DownloadsBlock;
+  outcome: OutcomeBlock;
   numbers: NumbersBlock;
   probes: ProbesBlock;
   heads: HeadsBlock;

@@ -1,13 +1,15 @@
 // Two small dialogues that are only ever opened by a click: the link to this view, and the keys.
 // @ts-check
 
-import { address, cursor, move, page, personal } from "./store.js";
+import { address, cursor, move, page, personal, sentenceText } from "./store.js";
 import { button, h, notice, routeUrl, say } from "./dom.js";
 import { terms } from "./glossary.js";
 
-/** The address to give away. Inside a Space's frame the page's own address is not the one people see. */
+/** The address to give away: it says the sentence that is shown, also when nobody typed it. Inside a Space's frame the page's own address
+ * is not the one people see. */
 export function shareLink() {
   const query = address();
+  if (sentenceText()) query.set("text", sentenceText());
   for (const name of personal) query.delete(name); // whoever follows a link guesses anew
   const { host } = page.boot; // the Space's own address, when there is one
   const base = host ? `https://${host}/` : location.origin + location.pathname;
@@ -17,7 +19,7 @@ export function shareLink() {
 function open(title, ...content) {
   document.getElementById("pg-dialog")?.remove();
   const close = button({ class: "pg-quiet", "aria-label": say("close"), onclick: () => dialog.close() }, "×");
-  const dialog = h("dialog", { id: "pg-dialog", "aria-label": title }, h("header", {}, h("h2", {}, title), close), ...content);
+  const dialog = h("dialog", { id: "pg-dialog", "aria-label": title }, h("header", {}, h("h2", {}, title), close), ...content.filter(Boolean));
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   document.body.append(dialog);
@@ -25,8 +27,11 @@ function open(title, ...content) {
   return dialog;
 }
 
+/** Whether an address means the machine of whoever reads it. */
+export const isOnlyHere = (address) => /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(new URL(address).hostname);
+
 export function openShare() {
-  const link = shareLink();
+  const link = shareLink(), warning = isOnlyHere(link) && h("p", { class: "pg-only-here", role: "alert" }, say("share_only_here"));
   const field = h("input", { id: "pg-link", type: "text", readonly: true, value: link, "aria-label": say("share_link") });
   const copy = async () => {
     field.select();
@@ -40,7 +45,7 @@ export function openShare() {
   const short = link.length <= 1500;
   const picture = short ? h("img", { id: "pg-qr", alt: say("share_qr"), src: routeUrl("qr", { text: link }) }) : h("p", {}, say("share_too_long"));
   const line = h("div", { class: "pg-line" }, field, button({ id: "pg-copy", onclick: copy }, say("copy")));
-  open(say("share"), h("p", {}, say("share_help")), line, picture);
+  open(say("share"), warning, h("p", {}, say("share_help")), line, picture);
   field.select();
 }
 
@@ -79,6 +84,7 @@ export function openDelete(title, act) {
     dialog.close();
     act();
   };
-  const line = h("div", { class: "pg-line" }, button({ id: "pg-delete-yes", onclick: yes }, say("delete")));
+  const cancel = button({ id: "pg-delete-no", autofocus: true, onclick: () => dialog.close() }, say("cancel"));
+  const line = h("div", { class: "pg-line pg-answers" }, cancel, button({ id: "pg-delete-yes", class: "pg-danger", onclick: yes }, say("delete")));
   const dialog = open(say("delete"), h("p", {}, say("delete_help", { title })), line);
 }

@@ -7,9 +7,11 @@ import { follow } from "./live.js";
 import { drawHeader, drawReplay, drawSentence, play, readCard, refreshSentence, turn } from "./top.js";
 import { drawRunButtons, fromTheTop, relabel } from "./actions.js";
 import { openTab } from "./tabs.js";
-import { forget, refresh } from "./panels.js";
+import { forget } from "./answers.js";
+import { refresh } from "./panels.js";
 import { openGlossary, openHelp } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
+import { hearTabs } from "./storage.js";
 import "./course.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
@@ -21,7 +23,7 @@ async function startOver() {
   const boot = await read("boot", { ...Object.fromEntries(new URLSearchParams(location.search)), run: cursor.run });
   if (!boot) return;
   if (boot.error) return notice(boot.error, "error");
-  settle(boot.ignored, boot.first);
+  settle(boot.ignored, boot.last || boot.first);
   change({ boot });
   if (boot.notice) notice(boot.notice, "error");
   document.documentElement.lang = languageTag();
@@ -40,7 +42,7 @@ async function openRun() {
   const card = await readCard();
   if (card?.error) {
     notice(card.error, "error");
-    if (cursor.run !== page.boot.first) return move({ run: page.boot.first });
+    if (cursor.run !== page.boot.first) return move({ run: page.boot.first }, { instead: true });
   }
   drawHeader(place("pg-head"), await readRuns());
   drawSentence(place("pg-sentence-bar"));
@@ -76,6 +78,8 @@ subscribe(["reply"], async () => {
   drawHeader(place("pg-head"), await readRuns());
 });
 
+hearTabs(async () => page.card && drawHeader(place("pg-head"), await readRuns()));
+
 // The theme may change under us.
 new MutationObserver(() => (refresh(), refreshPreview())).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 
@@ -87,7 +91,7 @@ document.addEventListener("keydown", (event) => {
   const keys = {
     " ": play, ArrowLeft: () => turn(-1), ArrowRight: () => turn(1), ArrowUp: () => row(-1), ArrowDown: () => row(1), "?": openHelp,
   };
-  const act = keys[event.key] ?? (/^[1-8]$/.test(event.key) ? () => move({ head: event.key, layer: cursor.layer || 1 }) : null);
+  const act = keys[event.key] ?? (/^[1-8]$/.test(event.key) ? () => move({ head: event.key, layer: cursor.layer || 1, follow: "off" }) : null);
   if (!act) return;
   event.preventDefault();
   act();

@@ -1,6 +1,6 @@
 // What the scripts' type checker has to know beside the scripts: what the server says, what they keep on elements, what they tell one another.
 
-import type { Block, CellsBlock, NumberItem, NumbersBlock, Plotly, Probe, ProbesBlock, Token } from "./blocks";
+import type { Block, CellsBlock, NumberItem, NumbersBlock, OutcomeBlock, Plotly, Token } from "./blocks";
 
 /** What the live stream says of a run. */
 export interface Run {
@@ -15,7 +15,6 @@ export interface Run {
   message: Record<string, string> | null;
   rows: Record<string, number[]>;
   validations: Record<string, number[]>;
-  probes: Probe[];
   replay: number[];
   parameter_steps: number[];
   live?: Record<string, string | number>;
@@ -36,7 +35,22 @@ export interface Card {
   device: string;
   threads: number;
   precision: string;
-  parent: unknown;
+  parent: Parent | null;
+  unreadable: string[]; // of the cursor that was carried to it
+}
+
+/** The run that another goes on from, by its name ("" once it is deleted), and the step; `until` there the history is the parent's. */
+export interface Parent {
+  run: string;
+  step: number;
+  until: number;
+  name: string;
+}
+
+/** Of which run and step the pictures, the sentence and the numbers on screen are. */
+export interface Frame {
+  run: string;
+  step: number;
 }
 
 /** What the model made of the sentence on screen. */
@@ -62,6 +76,7 @@ export interface Boot {
   choices: Record<string, Record<string, string>>;
   colours: Record<string, string>;
   first: string; // the run to begin with
+  last: string; // the visitor's own last one, if there is one: they go on with it
   statuses: Record<"working" | "resumable" | "over", string[]>;
   ignored: string[]; // of the link
   notice: string;
@@ -70,10 +85,14 @@ export interface Boot {
 
 export type Knobs = Record<string, string | number | boolean>;
 
-/** What an answer to a command may say: which run to open in which tab, or to look at this one again; the runs of an experiment. */
+/** What an answer to a command may say: which run to open, with which fields of the cursor, and in which tab if no run is shown in this
+ * one; whether it is another model, which may not know the sentence, and whether the one before is gone; or to look at this one again; the runs of an experiment. */
 export interface Reply {
   run?: string;
+  carry?: string[];
   tab?: string;
+  other?: boolean;
+  gone?: boolean;
   again?: boolean;
   lab?: string;
   arms?: string[];
@@ -88,7 +107,10 @@ export interface Page {
   knobs: Knobs | null; // what the controls at the left hold; null until the link's settings are in them
   wanted: Knobs; // what they were last asked to hold; all others hold their defaults
   card: Card | null;
+  following: string; // the run that somebody is being taken to with what they look at; "" once it is known what of that it can read
+  held: { run: string; head: string }; // the head that a run is shown with: it stays until a person chooses another
   live: Run; // what the stream has said so far
+  frame: Frame; // what is shown while the newest is looked at
   sentence: Sentence | null;
   panels: Record<string, any>; // tab -> what the server last said of it
   reply: Reply | null; // the newest one
@@ -126,7 +148,7 @@ declare global {
     pgSkeleton?: Plotly | null;
     pgDrawn?: Promise<void>;
     pgNumbers?: NumbersBlock;
-    pgProbes?: ProbesBlock;
+    pgOutcome?: OutcomeBlock;
     pgItems?: NumberItem[];
     pgFixed?: string;
     pgCells?: CellsBlock;

@@ -31,6 +31,13 @@ export function forget(name) {
   }
 }
 
+const RUNS = "playground-runs";
+
+/** Tells the other tabs of this browser that one's runs have changed. */
+export const tellTabs = () => keep(RUNS, { changed: Date.now() });
+/** Calls `act` when another tab says so. */
+export const hearTabs = (act) => addEventListener("storage", (event) => event.key === RUNS && act());
+
 /** The visitor's secret: it says which runs may be changed from this browser. The server keeps only its hash. */
 export const token = (() => {
   const made = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -6,7 +6,8 @@ import { lastUpload } from "./storage.js";
 
 const known = JSON.parse(document.getElementById("pg-known").textContent);
 const { defaults, resets, former_names: formerNames, former_values: formerValues } = known.cursor; // see playground/cursor.py
-export const { personal, max_text: maxText } = known.cursor;
+export const { carried, personal, max_text: maxText } = known.cursor;
+const pushed = new Set(known.cursor.entries); // fields whose change makes an entry of the browser's history
 /** The page's places: {place: its tabs}. */
 export const PLACES = known.places;
 
@@ -16,7 +17,7 @@ export const LANGUAGES = known.languages;
 const start = renamed(new URLSearchParams(location.search));
 
 /** The fields of the cursor, each a text; "" is: not chosen. They stand in the address bar, always. */
-export const cursor = Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, start.get(name) || value]));
+export const cursor = read(start);
 if (!cursor.lang) cursor.lang = browserLanguage();
 
 /**
@@ -28,7 +29,10 @@ export const page = {
   knobs: null,
   wanted: {},
   card: null,
+  following: "",
+  held: { run: "", head: "" },
   live: nothing(""),
+  frame: { run: "", step: 0 },
   sentence: null,
   panels: {},
   reply: null,
@@ -44,7 +48,7 @@ export const page = {
  * @returns {import("./page").Run}
  */
 export function nothing(id) {
-  const known = { rows: {}, validations: {}, probes: [], replay: [], parameter_steps: [] };
+  const known = { rows: {}, validations: {}, replay: [], parameter_steps: [] };
   return { id, version: 0, status: "", step: 0, steps: 0, seconds: 0, eta: null, place: 0, message: null, ...known };
 }
 
@@ -67,16 +71,28 @@ export function change(values) {
   tell(names);
 }
 
-/** Changes where the page looks. What belonged to the old run, sentence, stage … is let go of. */
-export function move(fields) {
-  const differing = (fields) => Object.keys(fields).filter((name) => isIn(cursor, name) && cursor[name] !== String(fields[name] ?? ""));
-  const now = { ...Object.assign({}, ...differing(fields).map(letGo)), ...fields };
-  const names = new Set(differing(now));
+/** The fields that would change. */
+const differing = (fields) => Object.keys(fields).filter((name) => isIn(cursor, name) && cursor[name] !== String(fields[name] ?? ""));
+
+/** Changes where the page looks. What belonged to the old run, sentence, stage … is let go of. Back returns from a new place, unless this
+ * one takes the old one's: `instead`. */
+export function move(fields, { instead = false } = {}) {
+  set({ ...Object.assign({}, ...differing(fields).map(letGo)), ...fields }, (names) => !instead && [...names].some((name) => pushed.has(name)));
+}
+
+function set(fields, isEntry) {
+  const names = new Set(differing(fields));
   if (!names.size) return;
-  for (const name of names) cursor[name] = String(now[name] ?? "");
-  writeAddress();
+  for (const name of names) cursor[name] = String(fields[name] ?? "");
+  writeAddress(isEntry(names));
   tell(names);
 }
+
+/** Back and Forward: the page looks where it looked then, in the language of now. */
+addEventListener("popstate", () => {
+  const { lang, ...then } = read(renamed(new URLSearchParams(location.search)));
+  set({ ...then, run: then.run || cursor.run }, () => false);
+});
 
 function isIn(where, name) {
   if (!(name in where)) throw new Error(`there is no field ${name}`);
@@ -90,13 +106,22 @@ export const letGo = (cause) => Object.fromEntries((resets[cause] ?? []).map((na
 export function settle(ignored, run) {
   for (const name of ignored) if (name in defaults) cursor[name] = name === "lang" ? browserLanguage() : defaults[name];
   cursor.run ||= run;
+  writeAddress();
 }
+
+/** The sentence that is shown: what somebody typed, or the run's first example. */
+export const sentenceText = () => cursor.text || page.card?.examples[0]?.[0] || "";
 
 // ---- the address ---------------------------------------------------------------------------------------------------------------------
 
 /** A table whose keys are values of a field, as they are called today. */
 export const presentNames = (field, table) =>
   Object.fromEntries(Object.entries(table).map(([name, value]) => [formerValues[field]?.[name] ?? name, value]));
+
+/** Every field as a query has it. */
+function read(query) {
+  return Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, query.get(name) || value]));
+}
 
 /** A query with fields and values as they are called today. */
 function renamed(query) {
@@ -137,8 +162,10 @@ export function address() {
   return query;
 }
 
-function writeAddress() {
+function writeAddress(isEntry = false) {
   const query = address();
   for (const [name, value] of start) if (name.startsWith("__")) query.set(name, value); // Gradio's own, such as __theme
-  history.replaceState(history.state, "", location.pathname + (query.size ? `?${query}` : ""));
+  const now = location.pathname + (query.size ? `?${query}` : "");
+  if (isEntry) history.pushState(history.state, "", now);
+  else history.replaceState(history.state, "", now);
 }

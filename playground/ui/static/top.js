@@ -1,11 +1,14 @@
 // What is always there: the run and its state, the sentence and what becomes of it, and the replay.
 // @ts-check
 
-import { LANGUAGES, change, cursor, maxText, move, page, subscribe } from "./store.js";
-import { button, count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
+import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenceText, subscribe } from "./store.js";
+import { button, count, debounce, duration, h, icon, percent, read, same, say } from "./dom.js";
+import { askFor } from "./answers.js";
 import { highlight, point } from "./picture.js";
+import { isActive, isTooEarly, shownStep } from "./live.js";
 import { command } from "./actions.js";
 import { toggleKnobs } from "./knobs.js";
+import { measured } from "./learning.js";
 import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 
 // ---- header -------------------------------------------------------------------------------------------------------------------
@@ -52,8 +55,8 @@ function choiceOfRuns({ mine, shipped }) {
 function drawStatus() {
   const place = document.getElementById("pg-status"), run = page.live;
   if (!place) return;
-  const last = (run.validations.exact_match ?? []).at(-1);
-  const right = last === undefined ? "–" : percent(last);
+  const { text, note } = measured(run, "exact_match", percent, isActive() ? shownStep() : Infinity, true);
+  const right = note ? say("noted", { value: text, note }) : text;
   const told = { step: count(run.step), steps: count(run.steps), left: duration(run.eta), place: run.place, percent: right };
   Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });
   place.textContent = place.title = run.status ? say(`status_${run.status}`, told) : "";
@@ -61,12 +64,14 @@ function drawStatus() {
   drawNote();
 }
 
-/** What a run is, in one line: what makes it different, and what it was trained on; and for its owner, a way to name or delete it. */
+/** What a run is, in one line: where it goes on from, what makes it different, and what it was trained on; for its owner, a way to name or
+ * delete it. */
 function drawFacts() {
   const facts = document.getElementById("pg-facts"), own = document.getElementById("pg-own-run"), { card, live: run } = page;
   if (!facts || !card) return;
   const where = run.device ? say("trained_on", { device: run.device, threads: run.threads, precision: card.precision }) : "";
-  const text = [card.line, where].filter(Boolean).join(" · ");
+  const from = card.parent && say(card.parent.name ? "parent" : "parent_gone", { ...card.parent, step: count(card.parent.step) });
+  const text = [from, card.line, where].filter(Boolean).join(" · ");
   if (facts.textContent !== text) facts.textContent = text;
   const key = `${card.mine} ${card.id} ${card.label} ${cursor.lang}`;
   if (own.dataset.key === key) return; // its buttons stay where they are while somebody presses one
@@ -86,7 +91,7 @@ function drawNote() {
   if (alert.textContent !== wrong) alert.textContent = wrong;
   alert.hidden = !wrong;
   const lines = [foreign && say(card.shipped ? "note_shipped" : "note_readonly")].filter(Boolean);
-  const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => command("remake") }, say("make_mine"))] : [];
+  const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => command("copy") }, say("make_mine"))] : [];
   const text = JSON.stringify([lines, acts.length, cursor.lang]);
   if (note.dataset.text === text) return; // its button stays where it is while somebody presses it
   note.dataset.text = text;
@@ -100,10 +105,12 @@ export function drawSentence(host) {
   const about = { type: "text", autocomplete: "off", spellcheck: "false", maxlength: String(maxText) };
   const input = h("input", { id: "pg-sentence", ...about, "aria-label": say("sentence"), placeholder: say("sentence_hint") });
   input.addEventListener("input", debounce(() => move({ text: input.value }), 220));
+  input.addEventListener("blur", () => cursor.text || (fillSentence(), markExample())); // who empties it and goes on gets the example
   const choose = (event) => event.target.value && move({ text: event.target.value });
   const examples = h("select", { id: "pg-examples", "aria-label": say("examples"), onchange: choose });
   host.replaceChildren(
-    h("div", { class: "pg-line" }, input, examples), h("div", { id: "pg-result", class: "pg-result", "aria-live": "polite", tabindex: "0" }),
+    h("div", { class: "pg-line" }, input, examples), h("div", { id: "pg-unknown", role: "status", hidden: true }),
+    h("div", { id: "pg-result", class: "pg-result", "aria-live": "polite", tabindex: "0" }),
   );
   fillSentence();
   drawNote();
@@ -118,8 +125,6 @@ function fillSentence() {
   examples.value = card.examples.some(([source]) => source === cursor.text) ? cursor.text : "";
 }
 
-export const sentenceText = () => cursor.text || page.card?.examples[0]?.[0] || "";
-
 /** Tokens as chips. Wrong ones are underlined with a wave and marked ✗, so that colour is never the only sign. */
 export function chips(tokens, side) {
   const chip = (token, at) => {
@@ -133,13 +138,25 @@ export function chips(tokens, side) {
   return tokens.map(chip);
 }
 
+export const sentenceQuery = (step) => ({ run: cursor.run, step, text: sentenceText() });
+
 export async function refreshSentence() {
   if (page.card?.id !== cursor.run) return;
-  const place = document.getElementById("pg-result"), asked = { run: cursor.run, text: cursor.text };
-  const answer = await read("panel/sentence", { run: cursor.run, step: cursor.step, text: sentenceText() }, "sentence");
-  if (!answer || !place) return;
+  const asked = sentenceQuery(cursor.step);
+  const answer = await askFor("sentence", "panel/sentence", asked);
+  if (answer && asked.run === cursor.run && !isTooEarly(answer)) showSentence(answer);
+}
+
+/** Shows what the server says of the sentence. From then on the page shows the step that it is from. */
+export function showSentence(answer) {
+  const place = document.getElementById("pg-result"), { run, text, step } = cursor;
+  if (!place) return;
+  place.classList.remove("stale");
+  if (step === "") change({ frame: answer.error ? { run: "", step: 0 } : { run, step: answer.step } });
+  markExample();
+  drawUnknown(answer.unknown);
   if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
-  change({ sentence: { ...answer, ...asked } });
+  change({ sentence: { ...answer, run, text } });
   const { correct } = answer, verdict = correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`;
   place.replaceChildren(
     h("span", { class: "pg-tokens" }, chips(answer.source, "src")), h("span", { class: "pg-arrow", "aria-hidden": "true" }, "→"),
@@ -149,6 +166,25 @@ export async function refreshSentence() {
     answer.note ? h("span", { class: "pg-note" }, answer.note) : "",
   );
   highlight();
+}
+
+/** While the line is empty what stands below is of an example, and says so. */
+function markExample() {
+  const place = document.getElementById("pg-result");
+  place.classList.toggle("is-example", document.getElementById("pg-sentence").value === "");
+  place.dataset.example = say("example");
+}
+
+/** Which tokens the model doesn't know, and a button that puts a sentence there that it can read. */
+function drawUnknown(found) {
+  const place = document.getElementById("pg-unknown");
+  if (same(place, found ?? null)) return;
+  place.hidden = !found;
+  const use = () => {
+    document.getElementById("pg-sentence").value = found.use;
+    move({ text: found.use });
+  };
+  place.replaceChildren(...(found ? [h("span", { title: found.told }, found.told), found.use ? button({ id: "pg-use", onclick: use }, found.label) : ""] : []));
 }
 
 // ---- replay ---------------------------------------------------------------------------------------------------------------------
@@ -180,11 +216,30 @@ function at() {
 const seek = (index) => move({ step: index >= stops().length ? "" : stops()[index] });
 export const turn = (by) => seek(Math.max(0, Math.min(stops().length, at() + by)));
 
+/** The step that comes next in the replay. */
+export const nextStop = () => stops()[at() + 1] ?? "";
+
+const BEAT = 450; // milliseconds that a frame is shown at least: the next one waits until it is there
+const isDrawing = () => document.getElementById(`pg-panel-${cursor.tab}`)?.ariaBusy === "true";
+
+function beat() {
+  if (isDrawing()) return;
+  if (at() >= stops().length) play();
+  else turn(1);
+}
+
 export function play() {
   clearInterval(page.playing);
   if (page.playing) return change({ playing: 0 });
   if (at() >= stops().length) seek(0);
-  change({ playing: setInterval(() => (at() >= stops().length ? play() : turn(1)), 450) });
+  change({ playing: setInterval(beat, BEAT) });
+}
+
+export function playFromStart() {
+  clearInterval(page.playing);
+  change({ playing: 0 });
+  seek(0);
+  play();
 }
 
 function drawPlay() {
@@ -209,20 +264,27 @@ function fillReplay() {
 
 // ---- what makes them change -----------------------------------------------------------------------------------------------------
 
-/** Reads what is fixed about the run on screen. Resolves when the page knows it. */
+/** Reads what is fixed about the run on screen. Resolves when the page knows it, and has let go of what was carried there in vain. */
 export async function readCard() {
-  const answer = await read(`run/${encodeURIComponent(cursor.run)}`, {}, "card");
+  const run = cursor.run, isFollowing = page.following === run;
+  const there = isFollowing ? Object.fromEntries(["part", ...carried].map((name) => [name, cursor[name]])) : {};
+  const answer = await read(`run/${encodeURIComponent(run)}`, there, "card");
+  if (answer && isFollowing) {
+    change({ following: "" });
+    const lost = (answer.unreadable ?? []).filter((name) => cursor[name] === there[name]); // what somebody typed meanwhile stays
+    if (cursor.run === run) move(Object.fromEntries(lost.map((name) => [name, letGo("run")[name]])));
+  }
   if (answer) change({ card: answer.error ? null : answer });
   return answer;
 }
 
 subscribe(["card"], fillSentence);
-subscribe(["live", "card"], drawStatus);
+subscribe(["live", "card", "frame"], drawStatus);
 subscribe(["live", "step"], fillReplay);
 subscribe(["playing"], drawPlay);
 subscribe(["run", "text", "tab", "part", "q", "k"], () => point(null));
 subscribe(["text", "step"], (changed) => {
   if (changed.has("run")) return; // main.js opens it; until then the sentences known here are those of the run before
   fillSentence();
-  refreshSentence();
+  if (!isActive() || cursor.step !== "") refreshSentence(); // else it comes with the panel
 });

@@ -47,14 +47,14 @@ def test_the_table_says_what_was_measured(site, run):
         found = evaluation.scores(site.reader, site.runs.corpora, site.runs.get(run), None, split)
         values = [row[1] for row in block(panel, "scores")["rows"]]
         assert values == [
-            f"{100 * found.exact_match:.1f}\N{NO-BREAK SPACE}%",
-            f"{100 * found.token_accuracy:.1f}\N{NO-BREAK SPACE}%",
+            f"{100 * found.evaluated.validation.exact_match:.1f}\N{NO-BREAK SPACE}%",
+            f"{100 * found.evaluated.validation.token_accuracy:.1f}\N{NO-BREAK SPACE}%",
             f"{found.measured.bleu:.1f}",
             f"{found.measured.chrf:.1f}",
             f"{found.length_ratio:.2f}",
         ]
         assert found.measured.bleu_signature in block(panel, "scores")["rows"][2][2]
-        assert f"{found.sentences} of {found.of} {say('en', f'evaluation.{split}')}" in block(panel, "scores-caption")["text"]
+        assert f"{found.sentences} of {found.evaluated.of} {say('en', f'evaluation.{split}')}" in block(panel, "scores-caption")["text"]
         assert panel["step"] == site.runs.get(run).step
         assert len([id for id in ids(panel) if id.startswith("mistake-")]) == min(found.wrong, evaluation.MAX_MISTAKES)
         assert ("mistakes-none" in ids(panel)) == (found.wrong == 0)
@@ -73,14 +73,19 @@ def test_it_says_how_far_it_is_and_shows_what_it_knows(site, monkeypatch):
     """The first answer comes after the first slice; nothing is said of what was not yet tried."""
     monkeypatch.setattr(time_slices, "BUDGET_S", -1)
     asked = {"run": "numbers_zh", "step": "0"}
-    tried = []
+    tried, first = [], None
     while (panel := site.panel("evaluation", **asked))["more"]:
         bar = block(panel, "progress")
         tried.append(bar["done"])
+        first = first or [row[1] for row in block(panel, "scores")["rows"]]
         assert f"{bar['done']} of {bar['all']}" in bar["label"]
         assert {"scores", "scores-caption"} <= ids(panel)
         assert not {"reach", "mistakes", "mistakes-none"} & ids(panel)
-    assert tried == [50, 100, 150]
+    assert tried == [*range(50, 500, 50)]
+    assert [value.startswith("≈") for value in first] == [True] * 5, "all of it is of a sample"
+    assert first[0].endswith("(250 of 500)")
+    assert first[2].endswith("(50 of 500)")
+    assert not any("≈" in row[1] for row in block(panel, "scores")["rows"])
     assert "progress" not in ids(panel)
     assert {"reach", "mistakes"} <= ids(panel)
     first = site.panel("reach", **asked)

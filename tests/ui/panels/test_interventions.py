@@ -7,6 +7,7 @@ import pytest
 from playground.inspection import differences
 from playground.inspection.interventions import Change, Edit, HeadId, heads
 from playground.queries import interventions
+from playground.queries.validation import evaluate_change
 from playground.words import LANGUAGES, say
 from tests.ui.test_routes import blocks_of
 
@@ -68,15 +69,17 @@ def test_a_head_that_is_off_never_hides_what_was_before(site):
 
 
 def test_the_score_stands_in_both_columns(site):
-    panel = site.panel("score", run="reverse", off="c1.3")
-    before, after = interventions.score(site.reader, site.runs.corpora, site.runs.get("reverse"), None, Change.parse("c1.3"))
+    panel = scored(site, run="reverse", off="c1.3")
+    asked = site.runs.get("reverse"), None, Change.parse("c1.3")
+    before, after = (found.validation for found in evaluate_change(site.reader, site.runs.corpora, *asked))
     exact, tokens = block(panel, "score")["rows"]
-    assert exact[1:3] == [f"{100 * share.exact_match:.1f} %" for share in (before, after)]
-    assert tokens[1:3] == [f"{100 * share.token_accuracy:.1f} %" for share in (before, after)]
+    assert exact[1:3] == [f"{100 * share.exact_match:.1f}\N{NO-BREAK SPACE}%" for share in (before, after)]
+    assert tokens[1:3] == [f"{100 * share.token_accuracy:.1f}\N{NO-BREAK SPACE}%" for share in (before, after)]
     lost = 100 * (before.exact_match - after.exact_match)
     assert exact[3] == f"−{lost:.1f}"
     assert f"costs {lost:.0f} points" in block(panel, "score-said")["text"]
-    assert str(before.pairs) in block(panel, "score")["title"]
+    assert before.pairs == 500
+    assert "500" in block(panel, "score")["title"]
     assert "score-said" not in ids(site.panel("score", run="reverse"))
 
 
@@ -84,7 +87,7 @@ def test_every_head_has_a_bar_in_its_place_and_the_caption_counts_them(site):
     panel = measured(site, run="reverse")
     run = site.runs.get("reverse")
     found = interventions.importance(site.reader, site.runs.corpora, run, None)
-    lost = {head: 100 * (found.whole.exact_match - one.exact_match) for head, one in found.without.items()}
+    lost = {head: 100 * (found.whole.validation.exact_match - one.exact_match) for head, one in found.without.items()}
     for part in ("encoder", "decoder", "cross"):
         picture = block(panel, f"importance-{part}")["figure"]
         mine = [head for head in heads(run.experiment.model) if head.part == part]
@@ -98,14 +101,21 @@ def test_every_head_has_a_bar_in_its_place_and_the_caption_counts_them(site):
     free = sum(points == 0 for points in lost.values())
     assert say("en", "interventions.costs_most", head=head, points=f"{lost[worst]:.0f}") in said
     assert say("en", "interventions.costs_nothing", count=free, heads=len(lost)) in said
-    assert f"the first {found.whole.pairs} held-out sentences" in said
+    assert "all 500 held-out sentences" in said
+
+
+def scored(site, **asked) -> dict:
+    """The answer once all held-out sentences are asked."""
+    while (panel := site.panel("score", **asked)).get("more"):
+        assert block(panel, "score-progress")["all"] == 500
+    return panel
 
 
 def measured(site, **asked) -> dict:
     """The answer once every head is measured; until then, it says how many are."""
     while (panel := site.panel("importance", **asked)).get("more"):
         progress = block(panel, "importance")
-        assert 0 < progress["done"] < progress["all"]
+        assert 0 <= progress["done"] < progress["all"]
     return panel
 
 
@@ -193,7 +203,7 @@ def test_in_every_dress(site, language, change, more):
 @pytest.mark.parametrize("more", [{"step": "0"}, {"off": "c1.1", "squeeze": "cut", "cells": "c1.1_q0_x0"}])
 def test_what_comes_later_in_every_dress(site, language, more):
     asked = {"run": "german_english", "lang": language, "width": "390", **more}
-    for panel in (site.panel("score", **asked), measured(site, **asked)):
+    for panel in (scored(site, **asked), measured(site, **asked)):
         assert "error" not in panel, panel
         for figure in (block for block in blocks_of(panel["blocks"]) if block["kind"] == "figure"):
             assert figure["caption"]

@@ -68,7 +68,7 @@ def test_a_row_says_what_the_run_is_and_came_to(site, pair):
 
 
 def test_a_copy_says_what_differs_from_its_parent(site, pair):
-    fork = site.runs.get(site.act(MINE, "fork", pair[0].id, step=6)["run"])
+    fork = site.runs.get(site.act(MINE, "fork", pair[0].id, step=0)["run"])
     wait(fork, "done")
     row = rows(panel_of(site, MINE))[fork.id]
     assert row["line"] == say("en", "compare.forked", parent=pair[0].name, step=fork.parent[1], changes=say("en", "compare.same_settings"))

@@ -8,6 +8,7 @@ from playground.config import Refusal
 from playground.lessons import course
 from playground.lessons.course import LESSONS, Lesson
 from playground.lessons.labs import get
+from playground.lessons.run_questions import ASKED
 from playground.ui import blocks
 from playground.ui.panels.lessons.guessing import ask, locked, verdict
 from playground.ui.view import View
@@ -111,7 +112,9 @@ def _answer(view: View, lesson: Lesson, guess: str, sure: str) -> list[dict]:
         answer, numbers = lesson.question.answer(view.reader, view.run, view.step, view.text)
     except Refusal as refusal:  # the rest of the lesson is there all the same
         return [blocks.text("verdict", refusal.say(view.language), css="pg-cell")]
-    return verdict(view, lesson.say, lesson.kept_as, answer, numbers, guess, sure)
+    pairs, every = (numbers.get(name, 0) for name in ASKED)
+    sample = view.say("course.sample", pairs=pairs, all=every) if pairs < every else ""
+    return verdict(view, lesson.say, lesson.kept_as, answer, numbers, guess, sure, sample)
 
 
 def _notes(view: View, chosen: Lesson | None) -> list[dict]:

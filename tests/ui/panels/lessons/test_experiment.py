@@ -227,7 +227,7 @@ def test_a_mystery_is_looked_at_first_and_guessed_then(site, bench):
 def test_a_mystery_does_not_say_what_was_changed(site, bench, language):
     ids = press(site, "mystery", 3)["arms"]
     finished(site, ids)
-    copies = [site.act(OTHER, action, ids[1])["run"] for action in ("fork", "remake")]
+    copies = [site.act(OTHER, action, ids[1])["run"] for action in ("fork", "copy")]
     finished(site, copies)
     site.runs.rename(ids[1], ME, "mine")
     for id in (ids[1], *copies):

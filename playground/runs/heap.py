@@ -1,0 +1,31 @@
+"""The heap: memory that nobody uses any more goes back to the system, where the C library can be told to."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+
+MAX_ARENAS, ARENAS = -8, 2  # glibc's number of the setting, and how many pools of free memory all threads share
+
+
+@cache
+def _call(name: str) -> Callable[..., int] | None:
+    """A function of the C library; None where it has none of this name (Windows, macOS, musl)."""
+    try:
+        return getattr(ctypes.CDLL(None), name)
+    except (OSError, AttributeError, TypeError):
+        return None
+
+
+def share_arenas() -> None:
+    """By default each thread that allocates gets a pool of its own, up to eight for a core, and what is free in one is of no use to
+    another. To be said before threads are started."""
+    if mallopt := _call("mallopt"):
+        mallopt(MAX_ARENAS, ARENAS)
+
+
+def give_back() -> None:
+    """Free pages go back to the system. By itself glibc only gives back what lies at the end of the heap, and that is often in use."""
+    if trim := _call("malloc_trim"):
+        trim(0)

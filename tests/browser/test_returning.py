@@ -1,0 +1,75 @@
+"""Somebody goes back and forth, trains from where they are, and comes back another day."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ready
+from tests.browser.steps import SMALL, STEPS, address, has_address, has_status, link, source, tab, train, type_sentence
+
+
+def is_at(page: Page, name: str, **more: str | None) -> None:
+    has_address(page, tab=None if name == "training" else name, **more)
+    expect(page.locator(f"#pg-tab-{name}-button")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(f"#pg-panel-{name}")).to_have_attribute("aria-busy", "false")
+
+
+def test_back_goes_back(page: Page):
+    """Training, Attention, Masks; Back, Back: the page is where it was each time, and what was typed in between is no place."""
+    tab(page, "attention")
+    type_sentence(page, "playground")
+    page.locator(".pg-thumb").last.click()
+    has_address(page, layer="2", head="4")
+    tab(page, "masks")
+    page.go_back()
+    is_at(page, "attention", text="playground", layer="2", head="4")
+    expect(source(page)).to_have_text([*"playground"])
+    page.go_back()
+    is_at(page, "training", run="reverse")
+    page.go_forward()
+    is_at(page, "attention", text="playground")
+    page.locator("#pg-run").select_option("sort")
+    is_at(page, "attention", run="sort")
+    page.go_back()
+    is_at(page, "attention", run="reverse", text="playground")
+
+
+def test_training_keeps_what_somebody_looks_at(visit):
+    """Tab, sentence, head and cell, as far as the new run can read them; whoever opens the page anew goes on with their own run."""
+    page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
+    tab(page, "attention")
+    type_sentence(page, "playground")
+    page.locator(".pg-thumb").first.click()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowDown")
+    has_address(page, layer="1", head="1", q="0")
+    other = page.context.new_page()
+    other.goto("")
+    ready(other)
+    expect(other.locator("#pg-run option").first).to_have_attribute("value", "reverse")
+
+    run = train(page)
+    is_at(page, "attention", text="playground", layer="1", head="1", q="0", step=None)
+    expect(source(page)).to_have_text([*"playground"])
+    expect(other.locator("#pg-run option").first).to_have_attribute("value", run)
+
+    other.goto("")  # another day
+    ready(other)
+    has_address(other, run=run)
+    has_status(other, "training")
+    page.locator("#pg-stop").click()
+    has_status(page, "stopped")
+
+    page.locator(".pg-thumb").last.click()
+    type_sentence(page, "Play!")  # of which it knows nothing but the small letters
+    again = train(page)
+    assert "text" not in address(page)
+    has_address(page, layer="1", head="2", q=None)
+    page.locator("#pg-delete").click()
+    expect(page.locator("#pg-delete-no")).to_be_focused()
+    page.locator("#pg-delete-no").click()
+    expect(page.locator("#pg-dialog")).to_have_count(0)
+    page.locator("#pg-delete").click()
+    page.locator("#pg-delete-yes").click()
+    has_address(page, run="reverse")
+    expect(page.locator(f"#pg-run option[value='{again}']")).to_have_count(0)
