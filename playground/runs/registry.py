@@ -62,8 +62,8 @@ class Runs:
         return run
 
     def shipped(self) -> list[Run]:
-        """The runs that came with the app, "reverse" first."""
-        return sorted((run for run in self._admission.all() if run.shipped), key=lambda run: (run.id != "reverse", run.id))
+        """The runs that came with the app; first the one that everybody meets, whose attention can be followed by reading."""
+        return sorted((run for run in self._admission.all() if run.shipped), key=lambda run: (run.id != "german_english", run.id))
 
     def mine(self, token: str) -> list[Run]:
         """The caller's runs, newest first."""

@@ -256,3 +256,21 @@ def test_whatever_the_weights_the_claim_is_true(raw):
         assert sum(place[q, weights[q].argmax()] for q in rows) / len(rows) >= attention.MIN_SHARE
         assert weights[place].mean() >= attention.MIN_MASS
         assert abs(100 * weights[place].mean() - values["mass"]) <= 1
+
+
+def test_the_row_that_looks_farthest_is_told():
+    weights = np.eye(4)[[0, 2, 1, 3]]
+    rows, columns = ["we", "see", "him", "<eos>"], ["wir", "ihn", "sehen", "<eos>"]
+    assert attention.crossing_fact(weights, rows, columns) is None  # one place beside its own is no crossing
+    far = np.eye(5)[[0, 3, 1, 2, 4]]
+    rows, columns = ["we", "see", "the", "man", "<eos>"], ["wir", "den", "Mann", "sehen", "<eos>"]
+    fact = attention.crossing_fact(0.8 * far + 0.04, rows, columns)
+    assert fact == ("figures.crossing_right", {"next_token": "see", "key_token": "sehen", "distance": 2, "percent": 84})
+    assert attention.crossing_fact(np.full((5, 5), 0.2), rows, columns) is None
+
+
+def test_a_row_may_look_back():
+    fact = attention.crossing_fact(np.eye(4)[[2, 1, 0, 3]], ["c", "b", "a", "<eos>"], ["a", "b", "c", "<eos>"])
+    assert fact.key == "figures.crossing_right"  # the first of two that are as far
+    fact = attention.crossing_fact(np.eye(4)[[0, 1, 0, 3]], ["c", "b", "a", "<eos>"], ["a", "b", "c", "<eos>"])
+    assert (fact.key, fact.values["distance"]) == ("figures.crossing_left", 2)

@@ -37,10 +37,17 @@ def panel(view: View) -> dict:
         "step": view.look.step,
         "held": head_choice.named("cross", *head_choice.chosen(view, "cross")),
         "blocks": [
-            outcome(view),
-            blocks.numbers("numbers", numbers, view.say("page.numbers_more"), folded),
             blocks.row(
-                "top", blocks.column("attention", *picture), blocks.column("curves", curve["loss"], curve["accuracy"]), css="halves"
+                "top",
+                blocks.column("attention", *picture),
+                blocks.column(
+                    "curves",
+                    outcome(view),
+                    blocks.numbers("numbers", numbers, view.say("page.numbers_more"), folded),
+                    curve["accuracy"],
+                    curve["loss"],
+                ),
+                css="halves",
             ),
             *unpin(view),
             _probes(view),
