@@ -27,9 +27,10 @@ class LearningCurve(NamedTuple):
         """The column to draw the others over: "steps" or "seconds"."""
         return self.seconds if over == "seconds" else self.steps
 
-    def newest(self, over: str, limit: float) -> int:
-        """The row of the newest validation that is not beyond `limit`; the first where all are."""
-        return max(int(np.searchsorted(self.at(over), limit, side="right")) - 1, 0)
+    def newest(self, over: str, limit: float) -> int | None:
+        """The row of the newest validation that is not beyond `limit`; None where all are."""
+        rows = int(np.searchsorted(self.at(over), limit, side="right"))
+        return rows - 1 if rows else None
 
 
 def learning_curve(run: Run) -> LearningCurve:

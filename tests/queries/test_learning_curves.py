@@ -63,5 +63,5 @@ def test_runs_are_compared_where_the_shortest_has_come_to():
     assert common_end([short, long], "steps") == 20
     assert [curve.newest("steps", 20) for curve in (short, long)] == [1, 0]
     assert common_end([short, long], "seconds") == 2
-    assert long.newest("seconds", 2) == 0  # its first is later than that
+    assert long.newest("seconds", 2) is None  # its first is later than that
     assert common_end([short, LearningCurve([], [], [], [], [])], "steps") is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from playground.config import Refusal
 from playground.figures import runs as pictures
@@ -99,9 +99,9 @@ def _written(value: float | None, form: Callable[[float], str]) -> str:
     return "–" if value is None or not math.isfinite(value) else form(value)
 
 
-def _reached(curve: LearningCurve, column: str, row: int) -> str:
+def _reached(curve: LearningCurve, column: str, row: int | None) -> str:
     """A number of one validation, about so much where it is of a sample of the held-out sentences."""
-    if not curve.steps:
+    if row is None or not curve.steps:
         return "–"
     form = percent if column == "exact_match" else "{:.3f}".format
     return "≈ " * curve.sampled[row] + _written(getattr(curve, column)[row], form)
@@ -128,7 +128,7 @@ def _curves(view: View, chosen: list[Run]) -> list[dict]:
     return [
         blocks.row("controls", by, *_one_alone(view, chosen), css="controls"),
         blocks.row("curves", *figures, css="halves"),
-        blocks.text("curves-about", " ".join(_notes(view, chosen, over)), css="pg-caption"),
+        blocks.text("curves-about", " ".join(_notes(view, chosen, over, apart)), css="pg-caption"),
     ]
 
 
@@ -137,7 +137,7 @@ def _caption(view: View, column: str, curves: list[LearningCurve], named: list[s
     if end is None:
         return view.say("compare.nothing_yet")
 
-    def values(rows: list[int]) -> str:
+    def values(rows: Sequence[int | None]) -> str:
         reached = [_reached(curve, column, row) for curve, row in zip(curves, rows, strict=True)]
         return view.say("compare.between").join(
             view.say("compare.reached", name=name, value=value) for name, value in zip(named, reached, strict=True)
@@ -148,10 +148,11 @@ def _caption(view: View, column: str, curves: list[LearningCurve], named: list[s
     return said if rows == last else f"{said} {view.say('compare.at_end', runs=values(last))}"
 
 
-def _notes(view: View, chosen: list[Run], over: str) -> list[str]:
-    """What has to be known to compare these runs."""
+def _notes(view: View, chosen: list[Run], over: str, apart: bool) -> list[str]:
+    """What has to be known to compare these runs; `apart`: their lines end in different places."""
     tasks = {(run.experiment.data.task, run.experiment.data.own) for run in chosen}
-    return [*([view.say("compare.other_tasks")] if len(tasks) > 1 else []), view.say(f"compare.{over}_about")]
+    keys = ["compare.other_tasks"] * (len(tasks) > 1) + [f"compare.{over}_about"] + ["compare.end_about"] * apart
+    return [view.say(key) for key in keys]
 
 
 def _one_alone(view: View, chosen: list[Run]) -> list[dict]:
