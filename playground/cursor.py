@@ -195,6 +195,10 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "what": _listed("embeddings", "src"),
     "token": _whole(0, MAX_CELLS, reset_by=(*SENTENCE, "what")),
     "by": _one_of("token", "place"),
+    # runs beside one another
+    "runs": _written(_several(RUN, ","), "reverse,sort"),  # those that are ticked; "-": none
+    "over": _one_of("steps", "seconds"),
+    "pin": _written(RUN, "reverse"),
 }
 
 CARRIED = tuple(name for name, field in FIELDS.items() if field.carried)

@@ -17,6 +17,7 @@ from playground.figures import (
     masks,
     positions,
     products,
+    runs,
     tensor,
     tree,
     vectors,
@@ -144,6 +145,13 @@ def gallery(length=12, width=720, hard=True, **style):
             **style,
         ),
         "health_entropy": diagnostics.evenness(few[:18, :8], parts[:18], **cells),
+        "runs_exact": runs.overlay(
+            "exact_match", [range(length)] * 6, [weights[0]] * 6, words[:6] + ["x" * 200] * (6 - len(words[:6])), end=1, **cells
+        ),
+        "runs_loss": runs.overlay("validation_loss", [[], [0.5]], [[], [float("nan")]], ["a", "b"], over="seconds", **cells),
+        "pinned": runs.behind(
+            curves.skeletons(**style)["loss"], "validation_loss", [1, 2], [3, 2], "<b>x</b>", dark=bool(style.get("dark"))
+        ),
         "lengths": data.lengths(rng.integers(1, length + 1, 50), rng.integers(1, length + 1, 50), **style),
         "graph": graph.lines(range(length), {"raw": weights[0], "scaled": weights[-1]}, log_y=True, dark=bool(style.get("dark"))),
         "coverage": data.coverage(sorted(rng.integers(1, 99, 40), reverse=True), [5, 1], **style),

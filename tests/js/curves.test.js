@@ -19,6 +19,12 @@ test("training and validation have columns of their own", () => {
   assert.deepEqual(data.map(({ x, y }) => [x, y]), [[[1, 2, 3], [3, 2, 1]], [[2], [2.5]], [[2], [0.25]]]);
 });
 
+test("a line that came with its numbers keeps them: it is another run's", () => {
+  const pinned = { type: "scatter", name: "pinned", x: [1, 2], y: [5, 4] };
+  const { data } = fillCurve({ ...skeleton(), data: [...skeleton().data, pinned] }, run, "");
+  assert.deepEqual(data.at(-1), pinned);
+});
+
 test("what the history doesn't have is empty, not missing", () => {
   const { data } = fillCurve(skeleton(), { ...run, rows: {}, validations: {} }, "");
   assert.deepEqual(data.map(({ x, y }) => [x, y]), [[[], []], [[], []], [[], []]]);

@@ -88,6 +88,7 @@ def test_old_links_still_work(site):
         "lesson": "own", "notes": "on", "predicted": "none", "certain": "50", "glossary": "all",
         "compare": "sort,x_y", "mapped": "sort", "gauge": "entropy",
         "route": "11", "what": "memory", "token": "1234", "by": "place", "set": "temperature=2.0&causal=no",
+            "runs": "sort,-x_y", "over": "seconds", "pin": "sort",
     }  # fmt: skip
     assert query.keys() == FIELDS.keys()
     assert links.read(site.runs, query)[1] == {}

@@ -12,6 +12,7 @@ from playground.ui import blocks
 from playground.ui.panels import head_choice
 from playground.ui.panels.attention import large
 from playground.ui.panels.outcome import outcome
+from playground.ui.selected_runs import unpin, with_pinned
 from playground.ui.view import View
 
 HISTORY = ("steps", "validations")  # its tables
@@ -19,7 +20,7 @@ NUMBERS, FOLDED = ("exact", "tokens", "loss"), ("seconds", "left", "speed")
 
 
 def panel(view: View) -> dict:
-    figures = view.draw(curves.skeletons, steps=view.run.steps)
+    figures = with_pinned(view, view.draw(curves.skeletons, steps=view.run.steps))
     values = {"brief": min(BRIEF, view.run.experiment.data.validation_size)}
     curve = {
         name: blocks.figure(name, figures[name], view.say(f"page.caption_{name}", **values), view.say(f"page.curve_{name}"), live=True)
@@ -45,6 +46,7 @@ def panel(view: View) -> dict:
                     blocks.numbers("numbers", numbers, view.say("page.numbers_more"), folded),
                     curve["accuracy"],
                     curve["loss"],
+                    *unpin(view),
                 ),
                 css="halves",
             ),

@@ -132,6 +132,36 @@ export interface CellSlider {
   rest: string;
 }
 
+/** How a run's line is drawn in the figures. */
+export interface LineKey {
+  color: string;
+  dash: string;
+}
+
+export interface RunRow {
+  id: string;
+  name: string;
+  line: string;
+  numbers: string[];
+  course: number[][];
+  key: LineKey | null;
+  here: boolean;
+  pinned: boolean;
+}
+
+export interface RunGroup {
+  label: string;
+  rows: RunRow[];
+}
+
+export interface OutputRow {
+  name: string;
+  key: LineKey;
+  tokens: Token[];
+  correct: boolean | null;
+  note: string;
+}
+
 /** A step of the way to the open stage. One with a `stage` leads there; an `aside` is no place. */
 export interface Piece {
   text: string;
@@ -512,6 +542,28 @@ export interface CellsBlock {
   sum: string;
 }
 
+/** A table of runs in groups, with `head` over name, line and numbers; the course stands beside the first of these. A tick adds a run to
+ * those that are `ticked`, at `most` so many, which the cursor's `runs` holds (`none` where that is none of them); a name opens its run; a
+ * button pins one. */
+export interface RunsBlock {
+  kind: "runs";
+  id: string;
+  head: string[];
+  groups: RunGroup[];
+  ticked: string[];
+  most: number;
+  none: string;
+}
+
+/** What several runs make of one sentence, a row each. */
+export interface OutputsBlock {
+  kind: "outputs";
+  id: string;
+  title: string;
+  head: string[];
+  rows: OutputRow[];
+}
+
 /** The model as one drawing. `open` is the address of the open stage, whose `blocks` unfold in place, and `close` where closing it
  * leads; `order` has the addresses in the order of computation. */
 export interface MapBlock {
@@ -655,6 +707,8 @@ export interface Blocks {
   switches: SwitchesBlock;
   compare: CompareBlock;
   cells: CellsBlock;
+  runs: RunsBlock;
+  outputs: OutputsBlock;
   map: MapBlock;
   sheet: SheetBlock;
   pick: PickBlock;

@@ -13,8 +13,11 @@
 export function fillCurve(skeleton, run, step, parent = null) {
   const { step: validated, loss, ...shares } = run.validations;
   const columns = { ...run.rows, validation_step: validated, validation_loss: loss, ...shares };
-  const filled = skeleton.data.map((trace) => ({ ...trace, x: columns[trace.meta?.x] ?? [], y: columns[trace.meta?.y] ?? [] }));
-  const data = parent ? [...filled.map((trace) => past(trace, parent)), ...filled.map((trace) => own(trace, parent))] : filled;
+  const others = skeleton.data.filter((trace) => !trace.meta); // what names no columns is of the pinned run and has its numbers
+  const lines = skeleton.data.filter((trace) => trace.meta);
+  const filled = lines.map((trace) => ({ ...trace, x: columns[trace.meta.x] ?? [], y: columns[trace.meta.y] ?? [] }));
+  const drawn = parent ? [...filled.map((trace) => past(trace, parent)), ...filled.map((trace) => own(trace, parent))] : filled;
+  const data = [...drawn, ...others];
   const here = { visible: step !== "", x0: Number(step), x1: Number(step) };
   const shapes = (skeleton.layout.shapes ?? []).map((shape, at) => (at === 0 ? { ...shape, ...here } : shape));
   const { xaxis } = skeleton.layout, isFixed = xaxis?.autorange === false && run.steps; // to the steps of a run that may be another

@@ -17,6 +17,7 @@ import { drawLanes } from "./lanes.js";
 import { prose } from "./glossary.js";
 import { drawCells, drawCompare, drawSwitches } from "./interventions.js";
 import { drawMap } from "./map.js";
+import { drawOutputs, drawRuns } from "./runs.js";
 import { drawPick, drawSheet, drawWorksheet } from "./sheet.js";
 import { thumbnail } from "./thumbnails.js";
 
@@ -172,6 +173,8 @@ export const KINDS = {
   points: changed(drawPoints),
   notes: changed(drawNotes),
   forget: drawForget,
+  runs: changed(drawRuns),
+  outputs: changed(drawOutputs),
   numbers: fillNumbers,
   outcome: fillOutcome,
   probes: changed(drawProbes),
