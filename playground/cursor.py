@@ -138,6 +138,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "part": _one_of("cross", "encoder", "decoder"),
     "layer": _whole(1, LAYERS, reset_by=("run", "part"), carried=True),
     "head": _whole(1, max(limits("n_heads").choices), reset_by=("run", "part"), carried=True),
+    "follow": _one_of("off", "on"),  # the head that is best at each step, instead of one for all
     "q": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),  # the row (query) and the column (key) of the pinned cell
     "k": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),
     "lang": _one_of(*LANGUAGES, default=""),  # "": the browser's
@@ -156,7 +157,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "view": _one_of("matrix", "lines", "product", "rollout"),
     "measure": _one_of("aligned", "entropy"),
     "masks": _written(_several(r"\d{1,3}", ","), "0,2", reset_by=("run",)),  # which examples make the batch
-    "mask": _one_of("memory", "padding", "causal", "target", "packed"),  # the last of runs that pack
+    "mask": _one_of("memory", "padding", "causal", "target", "packed", default="causal"),  # the last of runs that pack
     "pos": _one_of("heatmap", "waves", "similarity", "shift", "learned"),
     "shift": _whole(0, 32, 3),
     "split": _one_of("heldout", "train", "test", "harder"),
@@ -194,6 +195,10 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "what": _listed("embeddings", "src"),
     "token": _whole(0, MAX_CELLS, reset_by=(*SENTENCE, "what")),
     "by": _one_of("token", "place"),
+    # runs beside one another
+    "runs": _written(_several(RUN, ","), "reverse,sort"),  # those that are ticked; "-": none
+    "over": _one_of("steps", "seconds"),
+    "pin": _written(RUN, "reverse"),
 }
 
 CARRIED = tuple(name for name, field in FIELDS.items() if field.carried)

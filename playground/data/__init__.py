@@ -1,1 +1,2 @@
-"""Sentences in, batches out. Read in this order: tokenizers · corpus · lazy_sequence · batches · statistics."""
+"""Sentences in, batches out. Read in this order: tokenizers · corpus · lazy_sequence · batches · statistics ·
+readable (what of a typed sentence a model can read)."""

@@ -1,7 +1,7 @@
 """Curves of a training run: empty pictures the page fills as the numbers come, and the same filled in Python.
 
 Each trace's meta names the columns of the history it draws, and the colour of what a fork has from its parent:
-{"x": "step", "y": "loss", "past": "#8a94a3"}. Losses, learning rates and the like are recorded
+{"x": "step", "y": "loss", "past_color": "#8a94a3"}. Losses, learning rates and the like are recorded
 at each step ("step", "loss", "learning_rate", "grad_norm", "tokens_per_second"), validation more seldom, with steps of its own
 ("validation_step", "validation_loss", "token_accuracy", "exact_match").
 """
@@ -75,7 +75,7 @@ def _line(
     shade = palette[color]
     line = {
         "type": "scatter", "mode": "lines+markers" if marker else "lines", "name": theme.word(labels, f"line_{column}"),
-        "x": [], "y": [], "meta": {"x": steps, "y": column, "past": palette["line"]},
+        "x": [], "y": [], "meta": {"x": steps, "y": column, "past_color": palette["line"]},
         "line": {"color": shade, "width": 2 if marker else 1.3, "dash": dash},
         "hovertemplate": "%{y:.1%}" if share else "%{y:.4~g}", "connectgaps": False, "cliponaxis": not share,
     }  # fmt: skip

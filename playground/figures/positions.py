@@ -1,4 +1,4 @@
-"""Position encodings: as a table of values, as waves, as a similarity of positions, and tested for the shift property.
+"""Position encodings: as a table of values, as waves, and as a similarity of positions.
 
 `trained` is everywhere the number of positions that training has seen: a line is drawn where they end.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from playground.figures import theme
 
 _SERIES, _DASHES = ("first", "second"), ("solid", "dash")
-SQUARE, ERRORS, WAVE = 320, 180, 46  # px: side of the similarity, height of the errors, of one wave
+SQUARE, WAVE = 320, 46  # px: side of the similarity, height of one wave
 
 
 def heatmap(
@@ -126,36 +126,6 @@ def similarity(
         **_boundary(trained, length, "y", (-0.5, length - 0.5), dark, labels),
     )  # fmt: skip
     return {"data": [trace], "layout": layout}
-
-
-def shift_error(
-    errors: Mapping[str, np.ndarray], *, trained: int | None = None, dark: bool = False, labels: Mapping[str, str] | None = None
-) -> dict:
-    """How far the rotation by k misses PE(pos + k), at each position: largest absolute error, on a logarithmic axis.
-
-    `errors` by the name of their label ("sinusoidal", "learned"); errors below 1e-9 are drawn there, since 0 has no logarithm.
-    """
-    _one_or_two(errors)
-    longest = max(len(values) for values in errors.values())
-    data = [
-        {
-            "type": "scatter", "mode": "lines+markers" if longest <= 40 else "lines", "name": theme.word(labels, name),
-            "x": list(range(len(values))),
-            "y": [None if v is None else float(f"{max(v, 1e-9):.3g}") for v in theme.rounded(values, 12)],
-            "line": {"color": theme.colors(dark)[color], "width": 1.7, "dash": dash},
-            "marker": {"symbol": symbol, "size": 5, "color": theme.colors(dark)[color]},
-            "hovertemplate": theme.phrase(labels, "hover_error", position="<b>%{x}</b>", value="%{y:.2~g}") + "<extra></extra>",
-        }
-        for (name, values), color, dash, symbol in zip(errors.items(), _SERIES, _DASHES, ("circle", "diamond"), strict=False)
-    ]  # fmt: skip
-    x = theme.axis(theme.word(labels, "position"), dark, range=[-0.5, max(longest, 1) - 0.5], showgrid=False, showline=True, nticks=9)
-    y = theme.axis(theme.word(labels, "error"), dark, type="log", range=[-9.4, 1], tickvals=[1e-9, 1e-6, 1e-3, 1])
-    y["ticktext"] = ["≤10⁻⁹", "10⁻⁶", "10⁻³", "1"]
-    layout = theme.layout(
-        ERRORS + 92, {"l": 62, "r": 14, "t": 48, "b": 44}, dark, xaxis=x, yaxis=y, hovermode="closest",
-        showlegend=True, legend=_legend(ERRORS), **_boundary(trained, longest, "x", None, dark, labels),
-    )  # fmt: skip
-    return {"data": data, "layout": layout}
 
 
 def _boundary(

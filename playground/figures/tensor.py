@@ -16,6 +16,7 @@ from playground.figures import cells, theme, tokens
 SCALES = ("signed", "probability", "plain")
 ROW = 22  # px, of a row whose cells are narrower than this
 DIGITS = 6.4  # px, of one digit written on a cell
+APART = 10  # px, between the numbers of two cells
 NUMBER_CHARACTERS = 6  # characters of a number on a cell, as "-12.34"
 BESIDE = 110  # px, that the names of rows take at least, with the margins
 CELLS = 400  # most cells with numbers on them
@@ -100,7 +101,7 @@ def needed(values: np.ndarray, rows: Sequence[str], columns: Sequence[str], widt
     seen = np.asarray(values, dtype=np.float64)
     longest = max((len(f"{value:.{digits}f}") for value in np.ravel(seen[np.isfinite(seen)])), default=1)
     place = cells.place(rows, columns, width)
-    return int(np.ceil(place.left + place.right + len(columns) * (longest * DIGITS + 3)))
+    return int(np.ceil(place.left + place.right + len(columns) * (longest * DIGITS + APART)))
 
 
 def fitting(width: int) -> int:

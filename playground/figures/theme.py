@@ -38,6 +38,10 @@ _DARK = {
     "first": "#55a7b0", "second": "#c89872",
 }  # fmt: skip
 
+# Lines of things that belong to no kind, such as runs: told apart by their dashes too.
+_LINES_LIGHT = ("#0a7993", "#ae6a40", "#1f2933", "#7a52c7", "#75760f", "#8a94a3")
+_LINES_DARK = ("#55a7b0", "#c89872", "#e6e9ee", "#ae97f2", "#bdbb4a", "#6b7686")
+
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif'
 MONO = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", monospace'
 SIZE = 12  # px, of everything that is written in a picture
@@ -54,6 +58,11 @@ def hue(kind: str, dark: bool = False) -> str:
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {KINDS}, not {kind!r}")
     return colors(dark)[kind]
+
+
+def lines(dark: bool = False) -> list[str]:
+    """The colours of six lines in one picture."""
+    return list(_LINES_DARK if dark else _LINES_LIGHT)
 
 
 def sequential(dark: bool = False) -> list[str]:

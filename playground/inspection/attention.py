@@ -18,6 +18,7 @@ MIN_SHARE = 0.7  # a head attends to a place when its largest weight lies there 
 MIN_MASS = 0.3  # …with at least this mean weight…
 ABOVE_CHANCE = 1.5  # …and this many times what evenly spread weight would put there (0.9 is always enough)
 EVEN = 0.85  # entropy, as a share of the largest possible, from which weight counts as spread evenly
+SHARP = 0.5  # bits of entropy up to which a head without a place counts as sharp: nearly all of a row's weight is on one token
 HALF = 0.5  # mean weight that is enough, whatever the share, where the place was known before anybody looked
 MIN_ROWS = 3  # rows with a choice, below which nothing can be said
 
@@ -143,13 +144,14 @@ def facts(
     weights: np.ndarray, kind: str, *, mask: np.ndarray | None = None, alignment: Sequence[int | None] | None = None,
     rows: Sequence[str] | None = None, columns: Sequence[str] | None = None, names: Sequence[str] | None = None,
 ) -> Fact:  # fmt: skip
-    """The strongest true statement about one head: the place it attends to most often, else that it spreads, else that it is unclear.
+    """The strongest true statement about one head: the place it attends to most often, else that it spreads, is sharp, or is unclear.
 
-    "figures.looks_<place>" takes {percent} (of rows) and {mass} (mean weight there, in percent), "figures.spreads" and "figures.unclear"
-    take {effective} (2 to the entropy: as many tokens as if evenly weighted) of {tokens}. With the tokens of both sides, `rows` and
-    `columns`, an unclear head is told from others by its largest weight: "figures.unclear_but", {query_token}, {key_token}, {percent};
-    `names` are what the rows are called where that is more than their token. All also take {layer} and {head}, which the caller knows.
-    Rows of padding should be left out before.
+    "figures.looks_<place>" takes {percent} (of rows) and {mass} (mean weight there, in percent), "figures.sharp" {bits} (mean entropy of
+    a row) and {mass} (mean weight on a row's one token, in percent), "figures.spreads" and "figures.unclear" take {effective} (2 to the
+    entropy: as many tokens as if evenly weighted) of {tokens}. With the tokens of both sides, `rows` and `columns`, an unclear head is
+    told from others by its largest weight: "figures.unclear_but", {query_token}, {key_token}, {percent}; `names` are what the rows are
+    called where that is more than their token. All also take {layer} and {head}, which the caller knows. Rows of padding should be left
+    out before.
     """
     w, allowed = np.asarray(weights, dtype=np.float64), _allowed(weights, mask)
     choices = allowed.sum(axis=1)
@@ -166,6 +168,8 @@ def facts(
         return Fact(f"figures.looks_{key}", {"percent": percent(found[name].share), "mass": percent(found[name].mass)})
     bits = entropy(w[free])
     even = np.mean(bits / np.log2(choices[free])) >= EVEN
+    if bits.mean() <= SHARP:
+        return Fact("figures.sharp", {"bits": f"{bits.mean():.2g}", "mass": percent(float(w[free].max(axis=1).mean()))})
     values = {"effective": f"{np.mean(2**bits):.1f}", "tokens": f"{np.mean(choices[free]):.1f}"}
     if even or rows is None or columns is None:
         return Fact("figures.spreads" if even else "figures.unclear", values)
@@ -176,6 +180,22 @@ def facts(
 
 _WORDED_APART = ("first", "same_token")  # another sentence for each kind
 _OF_THE_NEWEST = ("same", "previous", "two_back")  # in the decoder these count from the row's own input token
+
+
+def crossing_fact(weights: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> Fact | None:
+    """The row that puts more than half of its weight on the source token farthest from its own place: "figures.crossing_right" or
+    "figures.crossing_left", with {next_token} (what the row is to write), {key_token}, {distance} and {percent}. None where every clear
+    row attends to its own place or the one beside it; the end of the sentence doesn't count."""
+    w = np.asarray(weights, dtype=np.float64)[: len(rows) - 1, : len(columns) - 1]
+    if not w.size:
+        return None
+    best = w.argmax(axis=1)
+    away = np.where(w.max(axis=1) > 0.5, best - np.arange(len(w)), 0)
+    q = int(np.abs(away).argmax())
+    if abs(away[q]) < 2:
+        return None
+    values = {"next_token": rows[q], "key_token": columns[best[q]], "distance": abs(int(away[q])), "percent": percent(float(w[q, best[q]]))}
+    return Fact(f"figures.crossing_{'right' if away[q] > 0 else 'left'}", values)
 
 
 def masked_fact(weights: np.ndarray, mask: np.ndarray, name: str) -> Fact | None:

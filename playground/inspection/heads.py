@@ -15,7 +15,7 @@ import torch
 
 from playground.config import BOS, EOS
 from playground.inspection import attention
-from playground.inspection.attention import ABOVE_CHANCE, EVEN, HALF, MIN_ROWS
+from playground.inspection.attention import ABOVE_CHANCE, EVEN, HALF, MIN_ROWS, SHARP
 from playground.inspection.fact import Fact, percent
 from playground.model.padding import padded
 from playground.model.transformer import Transformer
@@ -24,7 +24,7 @@ COVER = 0.5  # a place counts when at least this share of the rows has it…
 SURE = 0.9  # …and names a head that has HALF of its weight there, and ABOVE_CHANCE times what chance would put; this is always enough
 CLOSE = 0.05  # of two places that hold about as much, the more telling one gives the name
 CELLS = 2_000_000  # weights of one kind that a forward pass may make at once
-# Places, the most telling first; "even" and "unclear" are names as well, but no places.
+# Places, the most telling first; "even", "sharp" and "unclear" are names as well, but no places.
 PLACES = (
     "padding", "aligned", "left_of_aligned", "right_of_aligned", "previous", "next", "same", "two_back", "forward", "ahead", "behind",
     "backward", "backward_from_end", "first", "last", "same_token",
@@ -54,8 +54,8 @@ class AttentionPattern(NamedTuple):
 class NamedHead:
     """One head over all sentences. Entropy is in bits, over the rows with a choice."""
 
-    name: str  # one of PLACES, "even" or "unclear"
-    number: float | None  # what supports the name: mean weight on the place, or evenness (entropy as a share of the largest possible)
+    name: str  # one of PLACES, "even", "sharp" or "unclear"
+    number: float | None  # what supports the name: mean weight on the place; entropy, of "even" as a share of the largest possible
     second: AttentionPattern | None  # the next best place, where more lies than chance would put
     entropy: float
     aligned: float | None  # mean weight where the task says to look; None where it doesn't say
@@ -112,23 +112,26 @@ def score(samples: Sequence[Sample], kind: str) -> HeadScores:
         of = {place.name: place.mass for place in found}
         # what a head does with a few of its tokens is no name for it
         common = [place for place in found if place.rows >= max(COVER * free, MIN_ROWS)]
-        name, number = _name(common, float(evenness[layer, head]) / max(free, 1), free)
+        entropy, even = (float(total[layer, head]) / max(free, 1) for total in (bits, evenness))
+        name, number = _name(common, even, entropy, free)
         others = [place for place in common if place.name != name and place.mass > place.chance]
         second = max(others, key=lambda place: place.mass - place.chance, default=None)
-        return NamedHead(name, number, second, float(bits[layer, head]) / max(free, 1), of.get("aligned"), of.get("padding"))
+        return NamedHead(name, number, second, entropy, of.get("aligned"), of.get("padding"))
 
     named = tuple([tuple([one(layer, head) for head in range(heads)]) for layer in range(layers)])
     return HeadScores(named, len(samples), most / max(free, 1))
 
 
-def _name(places: Sequence[AttentionPattern], evenness: float, rows: int) -> tuple[str, float | None]:
+def _name(places: Sequence[AttentionPattern], evenness: float, entropy: float, rows: int) -> tuple[str, float | None]:
     """The name of a head with its number, out of what was measured on `rows` rows."""
     good = [place for place in places if place.mass >= max(HALF, min(ABOVE_CHANCE * place.chance, SURE))]
     if good:
         best = max(place.mass for place in good)
         place = next(place for place in good if place.mass >= best - CLOSE)
         return place.name, place.mass
-    return ("even", evenness) if evenness >= EVEN and rows >= MIN_ROWS else ("unclear", None)
+    if rows < MIN_ROWS or (entropy > SHARP and evenness < EVEN):
+        return "unclear", None
+    return ("even", evenness) if evenness >= EVEN else ("sharp", entropy)
 
 
 def _places(sample: Sample, kind: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:

@@ -21,3 +21,9 @@ def probes_at(run: Run, step: int) -> tuple[int, tuple[Probe, ...]]:
         pieces = (shown(src, src.encode(source)), shown(tgt, tgt.encode(target)), shown(tgt, completion.ids))
         found.append(Probe(*pieces, right, completion.ids[-1] == EOS))
     return frame.step, tuple(found)
+
+
+def first_right(run: Run) -> int | None:
+    """The first step of the replay at which a probe was wholly right, its end included; None when none ever was."""
+    shown = ((step, probes_at(run, step)[1]) for step in run.replay.steps)
+    return next((step for step, probes in shown if any(probe.finished and all(probe.right) for probe in probes)), None)

@@ -25,6 +25,7 @@ from playground.runs.tokens import tokens_correct
 
 __all__ = ["Likely", "Piece", "Reader", "SentenceTrace"]
 
+SAME = "same"  # as a target: the decoder is fed the same tokens at every step of a run
 REMEMBERED, REMEMBERED_BYTES = 4096, 32_000_000  # answers
 CHARACTERS = 5_000  # of one sentence; what is longer has too many tokens for any model
 TIMEOUT_S = 60.0  # seconds that somebody waits for an answer
@@ -40,7 +41,8 @@ class Reader:
         self._known = LRU(REMEMBERED, REMEMBERED_BYTES)
 
     def look(self, run: Run, step: int | None, text: str, target: str | None = None) -> SentenceTrace:
-        """What the model does with `text`: `target` None follows its own greedy output; "reference" the right answer; else that text.
+        """What the model does with `text`: `target` None follows its own greedy output; "reference" the right answer; SAME that or, where
+        nobody knows it, the output of the newest parameters; else that text.
 
         Raises Refusal for text that is empty or too long, or when the reference is asked for and not known.
         """
@@ -48,20 +50,16 @@ class Reader:
         right = references.references(run, text)
         if target == "reference" and right is None:
             raise Refusal("runs.no_reference", text=text[:80])
-        target = right[0] if target == "reference" else target
-        pictured = self._pictured(run, step, text) if target is None else None
+        pictured = self._pictured(run, step, text) if target in (None, SAME) else None
         if pictured:
             return self.inside(run, text, right, pictured.ids, *pictured_parts(pictured), step)
+        fed = self._fed(run, text, target, right)
 
         def work(model: Transformer, actual: int) -> SentenceTrace:
-            if target is None:
-                written = greedy(model, [ids], most_written(len(ids)))[0].ids
-            else:
-                written = (*run.tokenizers[1].encode(normalise(target)), EOS)
-                _check_length(len(written))
+            written = fed or greedy(model, [ids], most_written(len(ids)))[0].ids
             return self.inside(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
 
-        return self.work(run, step, (text, target, "look"), work)
+        return self.work(run, step, (text, fed, "look"), work)
 
     def pieces(self, run: Run, text: str, side: str = "src") -> tuple[Piece, ...]:
         """The text as the run's tokenizer cuts it; `side` is "src" or "tgt"."""
@@ -185,6 +183,16 @@ class Reader:
             step, source, (begin, *asked[:-1]), asked, *stacks, likely_of(tgt, *top), probabilities, alignment, right, possible,
             written[-1] == EOS,
         )  # fmt: skip
+
+    def _fed(self, run: Run, text: str, target: str | None, right: tuple[str, ...] | None) -> tuple[int, ...] | None:
+        """The ids that a look's `target` means; None for those that the model writes."""
+        if target is None:
+            return None
+        if target == SAME and right is None:
+            return tuple(piece.id for piece in self.look(run, None, text).asked)
+        fed = (*run.tokenizers[1].encode(normalise(right[0] if target in (SAME, "reference") else target)), EOS)
+        _check_length(len(fed))
+        return fed
 
     def _pictured(self, run: Run, step: int | None, text: str) -> Completion | None:
         """The replay's picture of this very sentence at this very step, where the parameters of the step were not kept."""

@@ -18,7 +18,7 @@ from playground.inspection.copies import trainable_copy
 from playground.model.transformer import Transformer
 from playground.runs.capture import complete
 from playground.runs.history import MAX_DIAGNOSTICS, Probe
-from playground.runs.replay import ATTENTION, BUDGET_BYTES, HEADER_BYTES, Completion, Parameters, ReplayPlan, plan, spread
+from playground.runs.replay import BUDGET_BYTES, HEADER_BYTES, MAX_FRAMES, Completion, Parameters, ReplayPlan, plan, spread
 from playground.runs.run import Run, Snapshot
 from playground.runs.tokens import shown, tokens_correct
 from playground.training.loop import Live, Training
@@ -26,6 +26,7 @@ from playground.training.loop import Live, Training
 DIAGNOSED_VALIDATIONS, DIAGNOSED_FRAMES = 64, 20  # the most validations, and pictures of the replay, whose step comes with diagnostics
 PULSE = 0.4  # seconds between two pictures of a run that somebody watches, or more:
 LIVE_SHARE = 0.03  # of the time at most is for those that are not the replay's
+TOLD = 0.1  # seconds between two times that those who watch hear how far the curve is
 BRIEF, HALF = 100, 0.5  # sentences of a first, short validation, and the share of them that must be right for a whole one
 EXTRA_TOKENS = 4  # tokens a probe's output may be longer than its reference
 
@@ -33,14 +34,15 @@ EXTRA_TOKENS = 4  # tokens a probe's output may be longer than its reference
 class Recording:
     """One run and its training. `steps()` is a generator: pause is not asking."""
 
-    def __init__(self, run: Run, training: Training, replay_bytes: int = BUDGET_BYTES, attention: float = ATTENTION) -> None:
-        """`attention` is the most of the replay's budget that pictures of attention take."""
+    def __init__(self, run: Run, training: Training, replay_bytes: int = BUDGET_BYTES, frames: int = MAX_FRAMES) -> None:
+        """The replay has at most so many `frames`."""
         corpus, self.clock = training.corpus, time.perf_counter
         self.run, self.corpus, self.training = run, corpus, training
         self.probes = corpus.probes
         longest = corpus.longest
         self._limits = [min(len(item.tgt_ids) + 1 + EXTRA_TOKENS, longest) for item in self.probes]
         self._next_live, self._newest = 0.0, ()  # when one who watches should see a new picture; the newest one
+        self._next_told = 0.0
         self._captured = False  # whether the model is as in the replay's newest frame
         self._snapshot_model, self._materialised = trainable_copy(training.model), ()  # what materialises pictures; the last that it did
         self._size = sum(p.numel() * p.element_size() + HEADER_BYTES for p in training.model.parameters())
@@ -48,7 +50,7 @@ class Recording:
         run.parts["tokenizers"] = (corpus.src_tokenizer, corpus.tgt_tokenizer)
         replay = run.replay
         if not replay.plan.steps:
-            replay.plan = self._plan(attention)
+            replay.plan = self._plan(frames)
         training.diagnostic_steps = (
             diagnostic_steps(run, replay.plan) if run.experiment.model.variant == "none" else frozenset()
         )  # see training/diagnostics.py
@@ -56,10 +58,10 @@ class Recording:
             replay.reopen(training.step)
         run.step = training.step
 
-    def _plan(self, attention: float) -> ReplayPlan:
+    def _plan(self, frames: int) -> ReplayPlan:
         sentences = [(item.src, item.tgt) for item in self.probes]
         lengths = [(len(item.src_ids) + 1, limit) for item, limit in zip(self.probes, self._limits, strict=True)]
-        return plan(self.run.steps, self.training.model.config, self._size, sentences, lengths, self._replay_bytes, attention)
+        return plan(self.run.steps, self.training.model.config, self._size, sentences, lengths, self._replay_bytes, frames)
 
     def steps(self) -> Iterator[int]:
         """One training step for each next(), recorded; yields its number. Ends when the run is done; raises Diverged."""
@@ -86,7 +88,7 @@ class Recording:
             started = self.clock()
 
     def _look_around(self) -> None:
-        """What is due after a step: a validation, a picture for the replay, or one for those who watch."""
+        """What is due after a step: a validation, a picture for the replay or for those who watch, who hear of the step in any case."""
         run, step = self.run, self.run.step
         if step % run.experiment.training.eval_every == 0:
             self.validate(whole=step == run.steps)
@@ -95,6 +97,9 @@ class Recording:
             self._picture(look)
         elif look:
             self.show()
+        if run.watched and self.clock() >= self._next_told:
+            run.touch()
+            self._next_told = self.clock() + TOLD
 
     def _over(self) -> bool:
         """Whether the run has reached what it was to reach; says what, when that came before the last step."""

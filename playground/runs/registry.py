@@ -62,8 +62,8 @@ class Runs:
         return run
 
     def shipped(self) -> list[Run]:
-        """The runs that came with the app, "reverse" first."""
-        return sorted((run for run in self._admission.all() if run.shipped), key=lambda run: (run.id != "reverse", run.id))
+        """The runs that came with the app; first the one that everybody meets, whose attention can be followed by reading."""
+        return sorted((run for run in self._admission.all() if run.shipped), key=lambda run: (run.id != "german_english", run.id))
 
     def mine(self, token: str) -> list[Run]:
         """The caller's runs, newest first."""
@@ -149,10 +149,9 @@ class Runs:
         """(JSON of what changed since version `since`, the version to ask from next time); the same bytes for all who ask for the same.
 
         {"version", "from": row of the history where this increment begins (0: replace what you have), "rows": {column: [...]},
-         "validations": {column: [...]} and "events": [[step, knob, value]] (all of them),
          "id", "name", "label", "status", "resumable", "message": {language: sentence} | null, "step", "steps", "seconds", "eta", "place",
-         "live": {knob: value}, "checkpoint_step", "threads", "device", "replay": [steps], "parameter_steps": [steps],
-         "probes": [{"src", "reference", "output", "right", "finished"}]}
+         "live": {knob: value}, "checkpoint_step", "threads", "device"}, and all of these where there are others than at `since`:
+        {"validations": {column: [...]}, "events": [[step, knob, value]], "replay": [steps], "parameter_steps": [steps]}
         """
         return self.updates.get(run, since)
 

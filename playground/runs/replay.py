@@ -19,13 +19,14 @@ BUDGET_BYTES = 24_000_000  # the default budget for the two files of a replay
 ATTENTION = 0.5  # the most of the budget that attention takes; parameters get what is left
 TOP_TOKENS = 5  # likeliest tokens kept for every token written
 TOKEN_BYTES = 4 + 2 + TOP_TOKENS * (4 + 2) + 8  # id, probability, the likeliest ones, and a share of replay.json
+ROUNDING = 0.01  # the most by which rounded parameters (see disk/rounded.py) may change an attention weight
 HEADER_BYTES = 160  # for the name, type, shape and place of one tensor in a safetensors file
 
 
-def replay_steps(total: int) -> tuple[int, ...]:
-    """The steps to picture: MIN_FRAMES to MAX_FRAMES distinct ones, log-spaced, from 0 to `total`; all when there are no more."""
+def replay_steps(total: int, most: int = MAX_FRAMES) -> tuple[int, ...]:
+    """The steps to picture: MIN_FRAMES to `most` distinct ones, log-spaced, from 0 to `total`; all when there are no more."""
     steps, points = {0, total}, 2
-    while len(steps) < min(max(total // EVERY, MIN_FRAMES), MAX_FRAMES, total + 1):
+    while len(steps) < min(max(total // EVERY, MIN_FRAMES), most, total + 1):
         points += 1
         steps = {0, total, *(round((total + 1) ** (i / (points - 1)) - 1) for i in range(points))}
     return tuple(sorted(steps))
@@ -92,16 +93,17 @@ class ReplayPlan:
 
 def plan(
     total: int, config: ModelConfig, parameter_bytes: int, probes: Sequence[tuple[str, str]], lengths: Sequence[tuple[int, int]],
-    budget: int = BUDGET_BYTES, share: float = ATTENTION,
+    budget: int = BUDGET_BYTES, frames: int = MAX_FRAMES,
 ) -> ReplayPlan:  # fmt: skip
-    """Shares the budget out: tokens of every frame first; attention, shortest probe first, up to its share; parameters get the rest.
+    """Shares the budget out: tokens of every frame, of which there are at most `frames`, first; attention, shortest probe first, up to
+    its share; parameters get the rest.
 
     The last parameters are the run's own weights, which are kept anyway, so they take nothing from the budget.
     """
-    steps = replay_steps(total)
+    steps = replay_steps(total, frames)
     frames = len(steps) + 1  # a run that is cut short adds one
     room = budget - 8 * HEADER_BYTES - frames * sum(target * TOKEN_BYTES for _, target in lengths)
-    attention, left = [False] * len(lengths), min(room, share * budget)
+    attention, left = [False] * len(lengths), min(room, ATTENTION * budget)
     for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
         needed = frames * attention_bytes(config, *lengths[i]) + 3 * HEADER_BYTES
         if needed <= left:
@@ -120,6 +122,7 @@ class Replay:
     def __init__(self, plan: ReplayPlan | None = None) -> None:
         self.plan = plan or ReplayPlan()
         self.kept: dict[int, Parameters] = {}  # inside the budget
+        self.rounded: Parameters | None = None  # where these are rounded, the tensors that hold them on the disk
         self.last: tuple[int, Parameters] | None = None  # the run's weights where it ended
         self._frames: tuple[Frame, ...] = ()
         self._captured_steps: list[tuple[int, Callable[[], tuple[Completion, ...]]]] = []  # later than all frames, in order of step

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import InitVar, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from playground.config import LIVE_KNOBS, Experiment, Refusal
 from playground.runs.history import History, Probe
@@ -36,6 +36,16 @@ class Snapshot:
     version: int
     step: int
     parameters: Parameters
+
+
+class Mark(NamedTuple):
+    """What a reader of one version has seen of what grows, beside the rows of the curve."""
+
+    rows: int
+    validations: int
+    events: int
+    replay: tuple[int, ...]  # steps with a picture
+    parameter_steps: tuple[int, ...]
 
 
 @dataclass(eq=False)
@@ -72,7 +82,7 @@ class Run:
         self.version = time.time_ns() // 100_000_000
         self.seen()
         self._counting, self._loading, self.disk = threading.Lock(), threading.RLock(), threading.Lock()
-        self.marks: dict[int, int] = {}  # version -> rows of the history that belong to it; written by `touch` and by nobody else
+        self.marks: dict[int, Mark] = {}  # version -> what belongs to it; written by `touch` and by nobody else
         self.loaders: dict[str, Callable[[], Any]] = {}  # for parts that are on the disk
         self.parts: dict[str, Any] = {"history": History(), "replay": Replay(), "snapshot": None, "tokenizers": None, "pairs": data}
         for knob in LIVE_KNOBS:
@@ -178,12 +188,17 @@ class Run:
         """Says that something a reader shows has changed. Returns the new version."""
         with self._counting:
             version = self.version + 1
-            if "history" in self.parts:
-                self.marks[version] = len(self.parts["history"].steps)
+            if "history" in self.parts and "replay" in self.parts:
+                self.marks[version] = self.mark()
             for old in list(self.marks)[:-MARKS]:
                 del self.marks[old]
             self.version = version
             return version
+
+    def mark(self) -> Mark:
+        """What there is now."""
+        history, replay = self.history, self.replay
+        return Mark(len(history.steps), len(history.validations), len(history.events), replay.steps, replay.parameter_steps)
 
     def say(self, status: str, message: Refusal | None = None) -> None:
         """A new status, with the sentence that explains it."""

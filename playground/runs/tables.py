@@ -43,12 +43,12 @@ def _row(run: Run) -> dict[str, Any]:
     try:
         found = run.history.validations.last() or {}
         row |= {"validation_loss": found.get("loss")} | {name: found.get(name) for name in ("exact_match", "token_accuracy")}
-        return row | {"parameters": _parameters(run)}
+        return row | {"parameters": parameters_of(run)}
     except Refusal:  # damaged on the disk
         return row
 
 
-def _parameters(run: Run) -> int | None:
+def parameters_of(run: Run) -> int | None:
     """How many numbers the run's model learns, by formula: nothing of its size is read. None before the run is prepared."""
     model = run.experiment.model
     if run.tokenizers is None:

@@ -1,10 +1,12 @@
-"""What a page that follows a run is sent: only what changed since it last asked, as JSON, made once for all who ask for the same."""
+"""What a page that follows a run is sent: only what changed since it last asked, as JSON, made once for all who ask for the same.
+
+Rows of the curve come one after another; validations, live changes and the replay's steps come whole, and only when there are others.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
 from typing import Any
 
 from playground import words
@@ -35,25 +37,24 @@ def _packed(said: dict[str, Any]) -> bytes:
 
 def increment(run: Run, since: int, version: int) -> dict[str, Any]:
     """See `Runs.update`. A `since` that this server doesn't remember gets everything."""
-    history = run.history
-    rows = len(history.steps)
-    stop = min(run.marks.get(version, rows), rows)  # there is no mark while the history is on the disk, where it doesn't grow
-    start = min(run.marks.get(since, 0), stop)
+    history, now, known = run.history, run.mark(), run.marks.get(since)
+    stop = min(run.marks.get(version, now).rows, now.rows)  # there is no mark while the history is on the disk, where it doesn't grow
+    start = min(known.rows if known else 0, stop)
     plain = ("id", "name", "label", "status", "step", "steps", "eta", "place", "checkpoint_step", "resumable", "threads", "device")
-    validations = decimate(history.validations.rows(), ROWS // 2)
+    grown = {
+        "validations": lambda: _rounded(decimate(history.validations.rows(), ROWS // 2)),
+        "events": lambda: history.events[-200:],
+        "replay": lambda: now.replay,
+        "parameter_steps": lambda: now.parameter_steps,
+    }
     return {name: getattr(run, name) for name in plain} | {
         "version": version,
         "from": start,
         "rows": _rounded(decimate(history.steps.rows(start, stop), ROWS)),
-        "validations": _rounded(validations),
-        "events": history.events[-200:],
         "message": run.message and {language: run.message.say(language) for language in words.LANGUAGES},
         "seconds": round(run.seconds, 2),
         "live": run.live,
-        "replay": run.replay.steps,
-        "parameter_steps": run.replay.parameter_steps,
-        "probes": [asdict(probe) for probe in history.probes],
-    }
+    } | {name: make() for name, make in grown.items() if known is None or getattr(known, name) != getattr(now, name)}
 
 
 def _rounded(columns: dict[str, list[float]]) -> dict[str, list[float | None]]:

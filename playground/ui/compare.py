@@ -39,7 +39,7 @@ def names(runs: Sequence[Run], language: str) -> list[str]:
     settings = [disclosed(run).flat() for run in runs]
     differing = [knob for knob in CONTROLLED if len({flat[knob] for flat in settings}) > 1]
     differing.sort(key=lambda knob: knob != "positions")  # first what decides how far a skill reaches
-    return [" · ".join([_name(run, language), *_values(flat, differing, language)]) for run, flat in zip(runs, settings, strict=True)]
+    return [" · ".join([name(run, language), *_values(flat, differing, language)]) for run, flat in zip(runs, settings, strict=True)]
 
 
 def _values(flat: dict, differing: Sequence[str], language: str) -> list[str]:
@@ -47,7 +47,8 @@ def _values(flat: dict, differing: Sequence[str], language: str) -> list[str]:
     return [*said, f"+{len(differing) - KNOBS}"] if len(differing) > KNOBS else said
 
 
-def _name(run: Run, language: str) -> str:
+def name(run: Run, language: str) -> str:
+    """A run by its name alone; one that came with the app by its task."""
     return title(run, language) if run.shipped else run.label or run.name
 
 

@@ -32,20 +32,26 @@ from playground.ui.upload.preview import preview
 from playground.ui.view import View, language
 
 HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
-LOOK = 0.5  # seconds between two looks at a run's version
-LONE, EACH = 1500, 400  # milliseconds between two pictures of a run that trains: for a lone visitor, and for each of many
+LONE, EACH = 400, 400  # milliseconds between two pictures of a run that trains: for a lone visitor, and for each of many
+FASTEST, SLOWEST, A_SECOND = 0.1, 0.5, 50  # seconds between two looks at a run's version: the bounds, and looks a second of all streams
+TRIES = 3  # to find panel and sentence at one step, between two snapshots
 
 
 class Pace:
-    """How many streams are open, and from that how often a page should ask for fresh pictures while a run trains."""
+    """How many streams are open, and from that how often each tells its page of a run that trains, and the page asks for fresh pictures."""
 
     def __init__(self) -> None:
         self.streams = 0
 
     @property
     def refresh_ms(self) -> int:
-        """A lone visitor sees a new picture every other second or so; thirty share what the server can spare."""
+        """A lone visitor sees almost every picture that training makes; thirty share what the server can spare."""
         return max(LONE, EACH * self.streams)
+
+    @property
+    def look(self) -> float:
+        """Seconds between two events: a lone visitor's curve grows ten times a second, one of thirty's twice."""
+        return min(SLOWEST, max(FASTEST, self.streams / A_SECOND))
 
 
 def routes(runs: Runs, reader: Reader) -> list[Route]:
@@ -82,9 +88,21 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         return endpoint
 
     def panel(request: Request) -> dict:
+        """A panel; with `beside=sentence` also the sentence, of the same step of a run that trains."""
         name = request.path_params["name"]
         if name not in PANELS:
             raise Refusal("page.no_such_panel", name=name[:40])
+        found = panel_of(name, request)
+        if request.query_params.get("beside") != "sentence":
+            return found
+        for _ in range(TRIES):
+            sentence = panel_of("sentence", request)
+            if found.get("step") in (None, sentence["step"]):
+                break
+            found = panel_of(name, request)
+        return {**found, "sentence": sentence}
+
+    def panel_of(name: str, request: Request) -> dict:
         view = View(runs, reader, dict(request.query_params), _token(request))
         runs.seen(view.run.id)
         if name in BY_FORMULA and (variant := variant_name(view.run, view.language)):
@@ -128,7 +146,7 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
 
 
 async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: Pace) -> AsyncIterator[bytes]:
-    """Server-sent events of one run: what changed since the last one, as often as it changes, at most twice a second. The id of an event is
+    """Server-sent events of one run: what changed since the last one, as often as it changes, at most at the `pace`. The id of an event is
     the version it leads to."""
     pace.streams += 1
     try:
@@ -147,11 +165,11 @@ async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: P
                 update, since = runs.update(run, since) if little else await run_in_threadpool(runs.update, run, since)
                 yield b"id: %d\ndata: %b\n\n" % (since, update)
             else:
-                quiet += LOOK
+                quiet += pace.look
                 if quiet >= HEARTBEAT:
                     quiet = 0.0
                     yield b": still here\n\n"
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(pace.look)
     finally:
         pace.streams -= 1
 

@@ -78,7 +78,17 @@ def theme() -> gr.Theme:
         "sans-serif",
     ]
     mono = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"]
-    return gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=sans, font_mono=mono, spacing_size="sm", radius_size="md")
+    made = gr.themes.Default(primary_hue="indigo", neutral_hue="slate", font=sans, font_mono=mono, spacing_size="sm", radius_size="md")
+    return made.set(  # every word at a contrast of 4.5 at least, which Gradio's own greys and indigo miss
+        body_text_color_subdued="*neutral_600",
+        block_title_text_color="*neutral_600",
+        block_label_text_color="*neutral_600",
+        input_placeholder_color="*neutral_500",
+        input_placeholder_color_dark="*neutral_400",
+        color_accent="*primary_600",
+        button_primary_background_fill="*primary_600",
+        button_primary_background_fill_hover="*primary_700",
+    )
 
 
 def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None = None) -> tuple[gr.Blocks, FastAPI, str]:

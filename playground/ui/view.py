@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from playground.queries.reader import Piece, Reader, SentenceTrace
 from playground.queries.references import references
 from playground.reading.text import normalise
 from playground.runs.registry import Runs
+from playground.runs.replay import ROUNDING
 from playground.runs.run import Run
 from playground.words import ENGLISH, LANGUAGES, entries, say
 
@@ -129,10 +131,16 @@ class View(Screen):
         """The attention of the part asked for: (layers, H, Q, K)."""
         return getattr(self.look, self.part)
 
-    def head(self, layers: int, heads: int, otherwise: tuple[int, int]) -> tuple[int, int]:
-        """(layer, head) of the cursor, counted from 0; `otherwise` while none is chosen. Brought into what this model has."""
+    def head(self, layers: int, heads: int) -> tuple[int, int] | None:
+        """(layer, head) of the cursor, counted from 0 and brought into what this model has; None while none is chosen."""
         layer, head = self.number("layer", layers), self.number("head", heads)
-        return (layer - 1, head - 1) if layer and head else otherwise
+        return (layer - 1, head - 1) if layer and head else None
+
+    def held(self, part: str, layers: int, heads: int) -> tuple[int, int] | None:
+        """(layer, head) of `part` that the page already shows of this run, counted from 0; None while it shows none that this model has."""
+        found = re.fullmatch(rf"{part}\.(\d{{1,2}})\.(\d{{1,2}})", self.parameters.get("held", ""), re.ASCII)
+        layer, head = map(int, found.groups()) if found else (0, 0)
+        return (layer - 1, head - 1) if 1 <= layer <= layers and 1 <= head <= heads else None
 
     def pinned(self, rows: int, columns: int) -> tuple[int, int] | None:
         """The pinned cell (row, column), when it lies inside."""
@@ -151,6 +159,12 @@ class View(Screen):
     def step_note(self, actual: int) -> str:
         """A sentence when the parameters are from another step than the one asked for; empty otherwise."""
         return "" if self.step is None or actual == self.step else self.say("page.nearest_step", wanted=self.step, actual=actual)
+
+    def rounding_note(self, actual: int) -> str:
+        """A sentence when the parameters of this step were kept rounded; empty otherwise."""
+        replay = self.run.replay
+        rounded = replay.rounded and self.step is not None and actual in replay.kept
+        return self.say("page.rounded", most=f"{ROUNDING:g}") if rounded else ""
 
 
 def examples(reader: Reader, run: Run) -> list[tuple[str, str]]:

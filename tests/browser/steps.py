@@ -33,8 +33,8 @@ def words(key: str, **values: object) -> str:
 
 
 def link(knobs: dict[str, object] | None = None, **cursor: object) -> str:
-    """The path of a page with these settings at the left, looking where `cursor` says."""
-    return "?" + urlencode({**(knobs or {}), **cursor})
+    """The path of a page with these settings at the left, looking where `cursor` says; of the run that reverses, unless it says another."""
+    return "?" + urlencode({"run": "reverse", **(knobs or {}), **cursor})
 
 
 def eventually(page: Page, read: Callable[[], T], good: Callable[[T], bool]) -> T:

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from tests.browser.steps import drawn, figure, has_address, link, words
 
 # A held-out sentence, and a step of the replay at which the model is half taught.
-SOURCE, RIGHT, STEP = "wir glauben , dass ein schlaues Pferd den Vogel ruft", "we believe that a clever horse calls the bird", "82"
+SOURCE, RIGHT, STEP = "wir glauben , dass die Ärztin die Frau findet", "we believe that the doctor finds the woman", "79"
 
 
 def test_the_tree_the_verdict_and_another_beginning(visit):

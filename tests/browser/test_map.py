@@ -89,7 +89,7 @@ def test_where_a_number_comes_from(visit):
     score.click()  # the way back through the model
     has_address(page, stage="decoder.1.cross_attention.masked", row="1", col="3", head="1")
     drawn(panel)
-    expect(sheet.locator(".pg-steps .last")).to_contain_text(words("map.why_open"))
+    expect(sheet.locator(".pg-sums .last")).to_contain_text(words("map.why_open"))
     figure(page, "stage")
 
     column = panel.locator("[data-block='pick pick'] select").nth(1)
@@ -101,3 +101,19 @@ def test_where_a_number_comes_from(visit):
 
     panel.locator("#pg-seed").fill("12")
     expect(panel.locator("#pg-paper")).to_have_attribute("href", re.compile("worksheet.*seed=12&kind=cross&key=0"))
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1100, 800), (390, 844)])
+def test_the_calculation_is_in_sight_and_its_reasons_are_lines(visit, width, height):
+    """Beside the matrix where there is room, else scrolled to; and no reason stands in a column of single words."""
+    page = visit(link(text="playground", tab="map", stage=WEIGHTS), viewport={"width": width, "height": height})
+    panel = page.locator("#pg-panel-map")
+    drawn(panel)
+    page.mouse.click(*place_of(page, "stage", 2, 1))
+    has_address(page, row="1", col="2")
+    sheet, picture = panel.locator(".pg-sheet"), panel.locator("#pg-figure-stage")
+    eventually(page, lambda: sheet.locator("h3").bounding_box() or {"y": -1}, lambda box: 0 < box["y"] < height - 60)
+    if width >= 1100:
+        assert sheet.bounding_box()["x"] >= picture.bounding_box()["x"] + picture.bounding_box()["width"]
+    widths = [reason.bounding_box()["width"] for reason in sheet.locator(".pg-why").all()]
+    assert min(widths) > 200, widths

@@ -26,6 +26,15 @@ from tests.browser.steps import (
 )
 
 RIGHT = ["i", "want", "a", "beer"]
+SHAPE = """plot => JSON.stringify([plot.offsetWidth, plot.offsetHeight, plot.layout.meta.rows, plot.layout.meta.columns,
+  plot.closest('.pg-block').offsetHeight, plot.closest('.pg-block').querySelector('h3').textContent])"""
+WATCH = f"""plot => {{
+  const panel = document.getElementById('pg-panel-training'), shape = {SHAPE};
+  Object.assign(plot, {{ seen: {{}}, fades: 0 }});
+  new MutationObserver(() => (plot.seen[panel.dataset.step] = shape(plot))).observe(panel, {{ attributeFilter: ['data-drawn'] }});
+  const count = ({{ addedNodes }}) => addedNodes.forEach((node) => (plot.fades += Number(node.matches?.('.pg-fading') ?? false)));
+  new MutationObserver((changes) => changes.forEach(count)).observe(plot, {{ childList: true, subtree: true }});
+}}"""
 
 
 def test_scrub_the_replay(visit):
@@ -91,3 +100,52 @@ def test_scrub_the_replay(visit):
     eventually(page, lambda: figure(page, "loss").evaluate(curves), lambda now: now == [[*range(1, step + 1)], [*range(step + 1, 61)]])
     assert number(replay_of(page), "data-frames") == count
     expect(page.locator("#pg-run option").nth(1)).to_have_attribute("value", run)
+
+
+def test_it_plays_as_one_picture(visit):
+    """Every frame is as large as the last one, of the same head and the same rows; its colours fade into the next one's."""
+    page = visit(link(run="reverse"))
+    learn, replay = page.locator("#pg-panel-training"), page.locator("#pg-replay")
+    drawn(learn)
+    plot, button = page.locator("#pg-figure-learn-cross"), page.locator("#pg-replay-play")
+    now = plot.evaluate(SHAPE)
+    plot.evaluate(WATCH)
+    button.click()
+    expect(button).to_have_attribute("aria-label", words("page.replay_pause"))
+    expect(button).to_have_attribute("aria-label", words("page.replay_play"))  # it ends by itself
+    seen = plot.evaluate("plot => plot.seen")
+    assert len(seen) == number(replay, "data-frames")
+    assert set(seen.values()) == {now}
+    assert plot.evaluate("plot => plot.fades") > len(seen) / 2
+    expect(plot.locator(".pg-fading")).to_have_count(0)
+
+    replay.fill("12")
+    has_address(page, step="16")
+    drawn(learn)
+    assert plot.evaluate(SHAPE) == now
+    page.emulate_media(reduced_motion="reduce")
+    fades = plot.evaluate("plot => plot.fades")
+    page.locator("#pg-replay-forward").click()
+    expect(learn).to_have_attribute("data-step", "19")
+    drawn(learn)
+    assert plot.evaluate("plot => plot.fades") == fades
+
+
+def test_who_follows_the_best_head_sees_it_change_and_who_stops_keeps_it(visit):
+    page = visit(link(run="reverse", step="90"))
+    learn = page.locator("#pg-panel-training")
+    title = learn.locator("[data-block='figure learn-cross'] h3")
+    drawn(learn)
+    best = title.inner_text()
+    follow = learn.locator("[data-block='choice follow']")
+    page.locator("#pg-replay").fill("0")
+    expect(learn).to_have_attribute("data-step", "0")
+    expect(title).to_have_text(best)
+    follow.locator("[data-value=on]").click()
+    expect(title).not_to_have_text(best)
+    other = title.inner_text()
+    follow.locator("[data-value=off]").click()
+    has_address(page, follow=None)
+    page.locator("#pg-replay").fill("23")
+    expect(learn).to_have_attribute("data-step", "90")
+    expect(title).to_have_text(other)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import drawn, figure, has_address, link, words
+from tests.browser.steps import address, drawn, figure, has_address, link, words
 
 LONG = "abcdefghijklmnopqrst"  # longer than any word in training
 
@@ -39,3 +39,14 @@ def test_forced_free_and_one_correction(visit):
     expect(panel.locator("[data-block='figure lens'] .pg-caption")).to_contain_text("layer")
     again = visit(page.evaluate("location.search"))
     expect(again.locator("#pg-panel-teacher_forcing .pg-lane")).to_have_count(3)
+
+
+def test_it_opens_on_a_sentence_that_goes_wrong_unless_somebody_chose_one(visit):
+    page = visit(link(tab="teacher_forcing"))
+    panel = page.locator("#pg-panel-teacher_forcing")
+    expect(panel.locator(".pg-parts td.parted")).to_have_text(words("teacher_forcing.parts_here"))
+    drawn(panel)
+    assert address(page)["text"] == page.locator("#pg-sentence").input_value()
+    chosen = visit(link(tab="teacher_forcing", text="hello"))
+    drawn(chosen.locator("#pg-panel-teacher_forcing"))
+    has_address(chosen, text="hello")

@@ -65,7 +65,7 @@ def test_train_and_watch(visit):
             const note = (list, value) => list.at(-1) !== value && list.push(value);
             const plot = document.querySelector('#pg-figure-loss');
             if (plot?.layout?.uirevision === run) note(watched.points, plot.data.reduce((sum, trace) => sum + trace.x.length, 0));
-            note(watched.right, document.querySelectorAll('.pg-probe-output .pg-chip.right').length);
+            note(watched.right, document.querySelectorAll('.pg-probes:not(.stale) .pg-probe-output .pg-chip.right').length);
           }, 20);
         }"""
     )

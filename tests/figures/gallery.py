@@ -6,6 +6,7 @@ from playground.figures import (
     attention,
     bars,
     changes,
+    clocks,
     curves,
     data,
     diagnostics,
@@ -16,6 +17,7 @@ from playground.figures import (
     masks,
     positions,
     products,
+    runs,
     tensor,
     tree,
     vectors,
@@ -73,7 +75,7 @@ def gallery(length=12, width=720, hard=True, **style):
         "heatmap": positions.heatmap(table, trained=3, **style),
         "waves": positions.waves({"sinusoidal": table, "learned": table[:3] + 1}, [0, 3, 7], trained=2, **style),
         "similarity": positions.similarity(table @ table.T / 50, trained=3, **cells),
-        "shift_error": positions.shift_error({"sinusoidal": np.full(length, 1e-7), "learned": np.arange(length) / 9}, trained=3, **style),
+        "clocks": clocks.clocks(table, [0, 1], [0, 1], 1, [0.5, 7.0], **cells),
         "lens": lens.grid(
             np.tile(weights[:1], (3, 1)), [words] * 3, ["embedding", "layer 1", "layer 2"], decoder, decided=[0] * length, pinned=0, **cells
         ),
@@ -143,6 +145,13 @@ def gallery(length=12, width=720, hard=True, **style):
             **style,
         ),
         "health_entropy": diagnostics.evenness(few[:18, :8], parts[:18], **cells),
+        "runs_exact": runs.overlay(
+            "exact_match", [range(length)] * 6, [weights[0]] * 6, words[:6] + ["x" * 200] * (6 - len(words[:6])), end=1, **cells
+        ),
+        "runs_loss": runs.overlay("validation_loss", [[], [0.5]], [[], [float("nan")]], ["a", "b"], over="seconds", **cells),
+        "pinned": runs.behind(
+            curves.skeletons(**style)["loss"], "validation_loss", [1, 2], [3, 2], "<b>x</b>", dark=bool(style.get("dark"))
+        ),
         "lengths": data.lengths(rng.integers(1, length + 1, 50), rng.integers(1, length + 1, 50), **style),
         "graph": graph.lines(range(length), {"raw": weights[0], "scaled": weights[-1]}, log_y=True, dark=bool(style.get("dark"))),
         "coverage": data.coverage(sorted(rng.integers(1, 99, 40), reverse=True), [5, 1], **style),

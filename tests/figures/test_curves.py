@@ -14,7 +14,7 @@ def test_skeletons_are_empty_and_name_their_columns():
     for figure in figures.values():
         for trace in figure["data"]:
             assert trace["x"] == trace["y"] == []
-            assert set(trace["meta"]) == {"x", "y", "past"}
+            assert set(trace["meta"]) == {"x", "y", "past_color"}
     assert set(curves.COLUMNS) == set(HISTORY)
 
 

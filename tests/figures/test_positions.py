@@ -25,11 +25,8 @@ def test_the_line_lies_after_the_last_trained_position(trained, lines):
     for figure in (positions.heatmap(TABLE, trained=trained), positions.similarity(np.eye(3), trained=trained)):
         assert [shape["y0"] for shape in figure["layout"]["shapes"]] == lines
         assert [shape["y1"] for shape in figure["layout"]["shapes"]] == lines
-    for figure in (
-        positions.waves({"learned": TABLE}, [0], trained=trained),
-        positions.shift_error({"learned": [1, 2, 3]}, trained=trained),
-    ):
-        assert [shape["x0"] for shape in figure["layout"]["shapes"]] == lines
+    waves = positions.waves({"learned": TABLE}, [0], trained=trained)
+    assert [shape["x0"] for shape in waves["layout"]["shapes"]] == lines
 
 
 def test_waves_put_each_dimension_in_a_row_of_its_own_and_tables_side_by_side():
@@ -40,13 +37,6 @@ def test_waves_put_each_dimension_in_a_row_of_its_own_and_tables_side_by_side():
     sinusoidal, learned = figure["data"][:2]
     assert sinusoidal["line"]["dash"] != learned["line"]["dash"]
     assert [trace["showlegend"] for trace in figure["data"]] == [True, True, False, False]
-
-
-def test_errors_of_zero_have_a_place_on_the_logarithmic_axis():
-    figure = positions.shift_error({"sinusoidal": [0.0, 1e-7, float("nan")], "learned": [0.5, 1.0, 2.0]})
-    assert figure["data"][0]["y"] == [1e-9, 1e-7, None]
-    assert figure["data"][1]["y"] == [0.5, 1.0, 2.0]
-    assert figure["layout"]["yaxis"]["type"] == "log"
 
 
 def test_similarity_is_square_and_runs_from_minus_one_to_one():
@@ -68,7 +58,6 @@ def test_similarity_is_square_and_runs_from_minus_one_to_one():
         lambda: positions.waves({}, [0]),
         lambda: positions.waves({"a": TABLE, "b": TABLE, "c": TABLE}, [0]),
         lambda: positions.similarity(TABLE),
-        lambda: positions.shift_error({}),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(wrong):

@@ -79,7 +79,7 @@ def test_padding_columns_do_not_move_the_end_of_the_sentence():
     weights[:, 3] = 1.0
     mask = np.array([[True, True, True, True, False, False]])
     assert attention.facts(weights, "cross", mask=mask).key == "figures.looks_last"
-    assert attention.facts(weights, "cross").key == "figures.unclear"  # without the mask, column 3 is nothing special
+    assert attention.facts(weights, "cross").key == "figures.sharp"  # without the mask, column 3 is nothing special
 
 
 def test_an_alignment_is_the_first_name_of_what_it_names():
@@ -95,13 +95,13 @@ def test_an_alignment_is_the_first_name_of_what_it_names():
 def test_half_of_the_weight_is_enough_where_the_place_is_known_before():
     weights = np.eye(6)[[0, 1, 2, 3, 0, 0]]
     assert attention.facts(weights, "cross", alignment=[0, 1, 2, 3, 4, 5]) == ("figures.looks_aligned", {"percent": 67, "mass": 67})
-    assert attention.facts(weights, "cross").key == "figures.unclear"  # of many places, one fits as well by chance
+    assert attention.facts(weights, "cross").key == "figures.sharp"  # of many places, one fits as well by chance
 
 
 def test_a_head_that_finds_the_same_token_wherever_it_stands():
     rows, columns = ["b", "d", "a", "c", "<eos>"], ["a", "c", "d", "b", "<eos>"]
     weights = attention.same_text(rows, columns).astype(float)
-    assert attention.facts(weights, "cross").key == "figures.unclear"
+    assert attention.facts(weights, "cross").key == "figures.sharp"
     fact = attention.facts(weights, "cross", rows=rows, columns=columns)  # without the words, nothing could be said
     assert fact == ("figures.looks_same_token_cross", {"percent": 100, "mass": 100})
 
@@ -120,10 +120,11 @@ def test_even_weight_is_called_even_and_counted():
     assert attention.facts(causal, "decoder", mask=CAUSAL) == ("figures.spreads", {"effective": "4.0", "tokens": "4.0"})  # rows of 2 to 6
 
 
-def test_a_head_without_a_pattern_is_called_unclear():
+def test_a_head_without_a_pattern_is_sharp_or_unclear():
     weights = np.zeros((6, 6))
     weights[np.arange(6), [3, 5, 1, 0, 2, 1]] = 1.0
-    assert attention.facts(weights, "encoder") == ("figures.unclear", {"effective": "1.0", "tokens": "6.0"})
+    assert attention.facts(weights, "encoder") == ("figures.sharp", {"bits": "0", "mass": 100})
+    assert attention.facts(0.5 * weights + 0.5 * weights[::-1], "encoder") == ("figures.unclear", {"effective": "2.0", "tokens": "6.0"})
 
 
 def test_an_unclear_head_is_told_by_its_largest_weight():
@@ -223,6 +224,8 @@ def every_fact():
         yield attention.masked_fact(np.eye(3)[:2], mask, name)
         yield attention.masked_fact(np.eye(3), mask, name)
     yield attention.facts(np.eye(4)[[3, 1, 0, 2]], "cross", rows=names[:4], columns=list("uvwx"))
+    yield attention.facts(0.4 * np.eye(4)[[3, 1, 0, 2]] + 0.6 * np.eye(4)[[0, 2, 3, 1]], "cross")
+    yield attention.facts(0.4 * np.eye(4)[[3, 1, 0, 2]] + 0.6 * np.eye(4)[[0, 2, 3, 1]], "cross", rows=names[:4], columns=list("uvwx"))
     yield attention.alignment_fact(np.eye(3), [0])
     yield attention.step_fact(np.array([0.2, 0.8]), ["a", "b"])
     yield attention.step_fact(np.array([1.0]), ["a"])
@@ -231,7 +234,7 @@ def every_fact():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_fact_has_a_sentence_that_it_fills(language):
     facts = list(every_fact())
-    assert {"figures.spreads", "figures.unclear", "figures.unclear_but", "figures.too_short", "figures.padding_gets"} <= {
+    assert {"figures.spreads", "figures.unclear", "figures.unclear_but", "figures.sharp", "figures.too_short", "figures.padding_gets"} <= {
         fact.key for fact in facts
     }
     for key, values in facts:
@@ -253,3 +256,21 @@ def test_whatever_the_weights_the_claim_is_true(raw):
         assert sum(place[q, weights[q].argmax()] for q in rows) / len(rows) >= attention.MIN_SHARE
         assert weights[place].mean() >= attention.MIN_MASS
         assert abs(100 * weights[place].mean() - values["mass"]) <= 1
+
+
+def test_the_row_that_looks_farthest_is_told():
+    weights = np.eye(4)[[0, 2, 1, 3]]
+    rows, columns = ["we", "see", "him", "<eos>"], ["wir", "ihn", "sehen", "<eos>"]
+    assert attention.crossing_fact(weights, rows, columns) is None  # one place beside its own is no crossing
+    far = np.eye(5)[[0, 3, 1, 2, 4]]
+    rows, columns = ["we", "see", "the", "man", "<eos>"], ["wir", "den", "Mann", "sehen", "<eos>"]
+    fact = attention.crossing_fact(0.8 * far + 0.04, rows, columns)
+    assert fact == ("figures.crossing_right", {"next_token": "see", "key_token": "sehen", "distance": 2, "percent": 84})
+    assert attention.crossing_fact(np.full((5, 5), 0.2), rows, columns) is None
+
+
+def test_a_row_may_look_back():
+    fact = attention.crossing_fact(np.eye(4)[[2, 1, 0, 3]], ["c", "b", "a", "<eos>"], ["a", "b", "c", "<eos>"])
+    assert fact.key == "figures.crossing_right"  # the first of two that are as far
+    fact = attention.crossing_fact(np.eye(4)[[0, 1, 0, 3]], ["c", "b", "a", "<eos>"], ["a", "b", "c", "<eos>"])
+    assert (fact.key, fact.values["distance"]) == ("figures.crossing_left", 2)

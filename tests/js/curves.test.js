@@ -19,6 +19,12 @@ test("training and validation have columns of their own", () => {
   assert.deepEqual(data.map(({ x, y }) => [x, y]), [[[1, 2, 3], [3, 2, 1]], [[2], [2.5]], [[2], [0.25]]]);
 });
 
+test("a line that came with its numbers keeps them: it is another run's", () => {
+  const pinned = { type: "scatter", name: "pinned", x: [1, 2], y: [5, 4] };
+  const { data } = fillCurve({ ...skeleton(), data: [...skeleton().data, pinned] }, run, "");
+  assert.deepEqual(data.at(-1), pinned);
+});
+
 test("what the history doesn't have is empty, not missing", () => {
   const { data } = fillCurve(skeleton(), { ...run, rows: {}, validations: {} }, "");
   assert.deepEqual(data.map(({ x, y }) => [x, y]), [[[], []], [[], []], [[], []]]);
@@ -44,7 +50,7 @@ test("the skeleton stays empty, to be filled again", () => {
 });
 
 test("what a fork has from its parent stands behind it, in grey; its own begins after that", () => {
-  const loss = { name: "loss", x: [], y: [], meta: { x: "step", y: "loss", past: "grey" }, line: { color: "teal", width: 2 } };
+  const loss = { name: "loss", x: [], y: [], meta: { x: "step", y: "loss", past_color: "grey" }, line: { color: "teal", width: 2 } };
   const { data } = fillCurve({ data: [loss], layout: {} }, run, "", { run: "a", step: 2, until: 2, name: "rapid-bee" });
   assert.deepEqual(data.map(({ name, x, y, line, showlegend }) => [name, x, y, line, showlegend]), [
     ["rapid-bee", [1, 2], [3, 2], { color: "grey", width: 2 }, false], ["loss", [3], [1], { color: "teal", width: 2 }, undefined],
@@ -54,4 +60,13 @@ test("what a fork has from its parent stands behind it, in grey; its own begins 
 test("a fork of step 0, and one of those that counted anew, has nothing from its parent", () => {
   const { data } = fillCurve(skeleton(), run, "", { run: "a", step: 2, until: 0, name: "" });
   assert.deepEqual(data.map(({ x }) => x), [[], [], [], [1, 2, 3], [2], [2]]);
+});
+
+test("the axis is as long as the run, also in a picture that was made for another", () => {
+  const made = skeleton();
+  made.layout.xaxis = { autorange: false, range: [0, 90], nticks: 6 };
+  assert.deepEqual(fillCurve(made, { ...run, steps: 40 }, "").layout.xaxis, { autorange: false, range: [0, 40], nticks: 6 });
+  assert.deepEqual(fillCurve(made, { ...run, steps: 0 }, "").layout.xaxis.range, [0, 90]); // nothing is known of the run yet
+  made.layout.xaxis = { autorange: true };
+  assert.deepEqual(fillCurve(made, { ...run, steps: 40 }, "").layout.xaxis, { autorange: true });
 });

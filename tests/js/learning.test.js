@@ -8,26 +8,27 @@ import { KNOWN, openPage } from "./page.js";
 openPage("?lang=en", KNOWN);
 const { change } = await import("../../playground/ui/static/store.js");
 const { measured } = await import("../../playground/ui/static/learning.js");
-change({ boot: { glossary: { terms: [], not: [] }, words: { sample: "≈ {value} ({pairs} of {all})", at_step: "{value} at step {step}" } } });
+change({ boot: { glossary: { terms: [], not: [] }, words: { sample_of: "{pairs} of {all}", measured_at: "step {step}" } } });
 
 const percent = (value) => `${100 * value} %`;
 const run = {
   validations: { step: [10, 20, 20], exact_match: [0.25, 0.5, 0.75], pairs: [100, 100, 1500], all_pairs: [1500, 1500, 1500] },
 };
+const told = (upTo) => Object.values(measured(run, "exact_match", percent, upTo));
 
 test("the newest number of all held-out sentences stands alone", () => {
-  assert.equal(measured(run, "exact_match", percent), "75 %");
-  assert.equal(measured(run, "exact_match", percent, 20), "75 %");
+  assert.deepEqual(told(), ["75 %", ""]);
+  assert.deepEqual(told(20), ["75 %", ""]);
 });
 
-test("a sample is marked", () => assert.equal(measured(run, "exact_match", percent, 10), "≈ 25 % (100 of 1,500)"));
+test("a sample is marked", () => assert.deepEqual(told(10), ["≈ 25 %", "100 of 1,500"]));
 
 test("the step is named where another was asked for", () => {
-  assert.equal(measured(run, "exact_match", percent, 19), "≈ 25 % (100 of 1,500) at step 10");
-  assert.equal(measured(run, "exact_match", percent, 33), "75 % at step 20");
+  assert.deepEqual(told(19), ["≈ 25 %", "100 of 1,500 · step 10"]);
+  assert.deepEqual(told(33), ["75 %", "step 20"]);
 });
 
 test("where nothing was measured there is no number", () => {
-  assert.equal(measured(run, "exact_match", percent, 9), "–");
-  assert.equal(measured({ validations: {} }, "exact_match", percent), "–");
+  assert.deepEqual(told(9), ["–", ""]);
+  assert.equal(measured({ validations: {} }, "exact_match", percent).text, "–");
 });

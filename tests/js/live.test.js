@@ -29,8 +29,8 @@ globalThis.EventSource = class {
     this.onmessage({ data: JSON.stringify(update) });
   }
 };
-const { change, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
-const { follow, isActive, isResumable, taken } = await import("../../playground/ui/static/live.js");
+const { change, cursor, move, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
+const { follow, isActive, isResumable, isTooEarly, newest, shownStep, taken } = await import("../../playground/ui/static/live.js");
 change({ boot: { words: {}, knobs: [], statuses: { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] } } });
 
 const rows = (...steps) => ({ step: steps, loss: steps.map((step) => 10 - step) });
@@ -127,4 +127,39 @@ test("while nobody looks nothing is asked for", () => {
   document.hidden = false;
   document.dispatchEvent(new Event("visibilitychange"));
   assert.equal(streams.length, before + 1);
+});
+
+test("what comes whole stays as it is while there is no other", () => {
+  const first = all({ version: 4, from: 0, rows: rows(1), validations: { step: [1] }, replay: [0, 1] });
+  const run = all({ version: 5, from: 1, rows: rows(2), replay: [0, 1, 2] }, first);
+  assert.deepEqual([run.validations, run.replay], [{ step: [1] }, [0, 1, 2]]);
+});
+
+test("no number is ahead of the picture it stands beside", () => {
+  const live = { ...nothing("a"), rows: rows(1, 2, 3, 4) };
+  const seen = () => [newest("loss"), shownStep()];
+  change({ live, frame: { run: "a", step: 3 } });
+  assert.deepEqual(seen(), [7, 3]);
+  change({ frame: { run: "a", step: 1 } });
+  assert.deepEqual(seen(), [9, 1]);
+  change({ frame: { run: "b", step: 1 } }); // pictures of another run say nothing about this one
+  assert.deepEqual(seen(), [6, Infinity]);
+  move({ step: 2 });
+  assert.deepEqual(seen(), [8, 2]);
+  move({ step: "" });
+  assert.equal(cursor.step, "");
+  change({ live: nothing("a") });
+  assert.deepEqual(seen(), [undefined, Infinity]);
+});
+
+test("a run that has just been made is too early to look at, one that has failed is not", () => {
+  const refusal = { key: "runs.nothing_yet" };
+  const at = (status) => {
+    change({ live: { ...nothing("a"), status } });
+    return isTooEarly(refusal);
+  };
+  assert.deepEqual(["", "queued", "training", "done"].map(at), [true, true, true, false]);
+  change({ live: { ...nothing("a"), status: "queued" } });
+  assert.equal(isTooEarly({ key: "runs.too_long" }), false);
+  assert.equal(isTooEarly({ step: 3 }), false);
 });

@@ -42,7 +42,7 @@ def test_the_loss_falls_smoothly_while_exact_match_jumps(shipped):
         learnt = int(np.argmax(exact >= LEARNT))
         assert exact[learnt] >= LEARNT, run.id
         assert (np.diff(loss[: learnt + 1]) < 0).all(), run.id
-        assert exact[tokens < 0.6].max() < 0.05, run.id
+        assert exact[tokens < 0.6].max() < 0.1, run.id
         assert (tokens >= exact).all(), run.id
 
 

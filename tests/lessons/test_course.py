@@ -39,7 +39,7 @@ DONE = {  # a step: what a student does after its button was pressed, one thing 
     "heads off": ([{"off": "c1.1"}, {"off": "c1.1_c1.2"}, {"off": "c1.2"}], {"tab": "attention"}),
     "order shift": ([{"shift": "4"}, {"shift": "9"}], {"tab": "training", "pos": "waves"}),
     "order none": ([{"mine": True, "settings": {"positions": "none"}}, {"steps": 60}], {"mine": False, "settings": {}, "steps": 59}),
-    "masks kinds": ([{"mask": "padding"}, {"mask": "causal"}], {"tab": "attention"}),
+    "masks kinds": ([{"mask": "padding"}, {"mask": "memory"}], {"tab": "attention"}),
     "masks future": ([{"q": "1", "k": "2"}], {"tab": "teacher_forcing", "part": "encoder", "q": "2", "k": "1"}),
     "layers sum": ([{"row": "0", "col": "3"}], {"tab": "training", "stage": "encoder.0.feed_forward.W_2", "row": "", "col": ""}),
     "layers gauges": ([{"gauge": "activation"}, {"gauge": "entropy"}], {"tab": "training"}),

@@ -62,3 +62,23 @@ def test_a_run_that_stops_between_is_asked_everything_once_more():
     recording.finish()
     assert run.history.validations.column("step") == [10, 10]
     assert run.history.validations.column("pairs") == [BRIEF, 150]
+
+
+def test_who_watches_hears_of_the_curve_ten_times_a_second_and_nobody_else_does(monkeypatch):
+    """Between two pictures of the model, which cost more, the steps are told: what a page shows is not behind."""
+
+    def heard(watched: bool) -> list[int]:
+        monkeypatch.setattr(Run, "watched", watched)
+        experiment, now = tiny(steps=12), [0.0]
+        run = Run("some-run", "some-run", experiment)
+        recording = Recording(run, Training(experiment, CORPORA.get(experiment)))
+        recording.clock, told = lambda: now[0], []
+        for _ in recording.steps():
+            recording._next_live = float("inf")
+            if run.marks and (rows := run.marks[run.version].rows) not in told:
+                told.append(rows)
+            now[0] += 0.06
+        return told[1:]
+
+    assert heard(watched=True) == [3, 5, 7, 9, 11]
+    assert heard(watched=False) == []

@@ -1,7 +1,6 @@
 import json
 
 from playground.config import Refusal
-from playground.runs.history import Probe
 from playground.runs.run import Run
 from playground.runs.updates import Updates
 from tests.runs.tiny import tiny
@@ -57,6 +56,40 @@ def test_an_increment_is_small_and_the_same_bytes_for_everyone():
     assert json.loads(answers[0])["from"] == 500
 
 
+WHOLE = ("validations", "events", "replay", "parameter_steps")
+
+
+def test_what_comes_whole_comes_only_when_there_is_another():
+    """A page that hears ten times a second of a step is not told the same validations each time."""
+    run, updates = a_run(), Updates()
+    train(run, 5)
+    page = Page(updates, run)
+    assert set(WHOLE) <= page.ask().keys()
+    train(run, 1)
+    assert not set(WHOLE) & page.ask().keys()
+    run.history.validations.append(6, 0.5, 0.5, 0.25, 10, 10)
+    run.replay.capture(6, lambda: (), {})
+    run.touch()
+    said = page.ask()
+    assert (said["validations"]["step"], said["replay"]) == ([6], [6])
+    assert "events" not in said
+    run.history.events.append((6, "clip", 0.5))
+    train(run, 1)
+    said = page.ask()
+    assert said["events"] == [[6, "clip", 0.5]]
+    assert "validations" not in said
+
+
+def test_what_was_written_just_after_a_version_is_told_with_the_next_at_the_latest():
+    run, updates = a_run(), Updates()
+    train(run, 5)
+    run.history.validations.append(5, 0.5, 0.5, 0.25, 10, 10)
+    page = Page(updates, run)
+    page.ask()
+    train(run, 1)
+    assert page.ask()["validations"]["step"] == [5]
+
+
 def test_rows_written_after_the_version_wait_for_the_next():
     """Everyone who asks for a version gets the same rows, though the worker goes on writing."""
     run, updates = a_run(), Updates()
@@ -102,7 +135,6 @@ def test_a_page_that_outlived_the_server_gets_everything():
 def test_it_says_everything_in_both_languages_and_in_ascii():
     run = a_run()
     run.label = "<s> 你好 \ud800"
-    run.history.probes = (Probe(("<s>",), ("b",), ("{{x}}", "<eos>"), (False, True), True),)
     run.history.steps.append(1, float("nan"), 0.1, float("inf"), 10.0)
     run.history.validations.append(1, 0.123456789, 0.5, 0.25, 10, 40)
     run.history.events.append((1, "clip", 0.5))
@@ -115,7 +147,6 @@ def test_it_says_everything_in_both_languages_and_in_ascii():
     shares = {"token_accuracy": [0.5], "exact_match": [0.25]}
     assert said["validations"] == {"step": [1], "loss": [0.123457], **shares, "pairs": [10], "all_pairs": [40]}
     assert said["events"] == [[1, "clip", 0.5]]
-    assert said["probes"] == [{"src": ["<s>"], "reference": ["b"], "output": ["{{x}}", "<eos>"], "right": [False, True], "finished": True}]
     assert {
         "status",
         "step",

@@ -151,7 +151,7 @@ def test_a_run_made_from_outside_is_the_callers(site):
     assert run.experiment == Experiment().with_(**TINY, steps=3)
     wait(run, "done")
     said = call(site, THEIRS, action="delete", run=run.id)
-    assert said["run"] == "reverse"
+    assert said["run"] == "german_english"
     assert site.runs.mine(THEIRS) == []
 
 

@@ -22,7 +22,8 @@ from tests.ui.blocks.conforming import faults
 
 SHIPPED = ("reverse", "sort", "numbers_de", "numbers_zh", "german_english")
 CURSOR = ("step", "text", "part", "view", "measure", "layer", "head", "q", "k", "method", "beam", "penalty", "temperature", "draw",
-          "target", "mask", "masks", "pos", "shift", "split", "change", "off", "squeeze", "cells", "width", "dark", "lang")  # fmt: skip
+          "target", "mask", "masks", "pos", "shift", "split", "change", "off", "squeeze", "cells", "width", "dark", "lang",
+          "follow", "held")  # fmt: skip
 
 
 def blocks_of(blocks: list[dict]):
@@ -68,10 +69,10 @@ ELSEWHERE = {  # a value of every field of the cursor that is not its default
     "penalty": "1.5", "temperature": "2", "draw": "7", "top_k": "5", "top_p": "0.5", "prefix": "zy", "cache": "off", "target": "reference",
     "view": "rollout", "measure": "entropy", "fix": "1:7", "force": "abc", "change": "row", "off": "c1.3_e2.1", "squeeze": "mean",
     "cells": "c2.3_q1_k4-0.55", "stage": "decoder.1.cross_attention.weights", "row": "1", "col": "1", "window": "8", "hide": "on",
-    "digits": "on", "masks": "0,1", "mask": "causal", "pos": "learned", "shift": "9", "split": "train", "lab": "softmax", "guess": "none",
+    "digits": "on", "masks": "0,1", "mask": "memory", "pos": "learned", "shift": "9", "split": "train", "lab": "softmax", "guess": "none",
     "sure": "95", "toss": "12", "arms": "reverse", "lesson": "attention", "notes": "on", "predicted": "none", "certain": "50",
     "compare": "sort", "mapped": "sort", "gauge": "entropy", "route": "1", "what": "memory", "token": "5", "by": "place",
-    "set": "temperature=2.0",
+    "set": "temperature=2.0", "follow": "on", "runs": "sort", "over": "seconds", "pin": "sort",
 }  # fmt: skip
 
 
@@ -237,3 +238,29 @@ def test_boot_says_what_of_a_link_is_ignored(site):
     assert "d_model" in answer["notice"]
     assert "65" in answer["notice"]
     assert site.get("boot", n_heads="8").json()["notice"] in (None, "")
+
+
+@pytest.mark.parametrize(("streams", "look"), [(1, 0.1), (5, 0.1), (10, 0.2), (25, 0.5), (300, 0.5)])
+def test_a_lone_visitors_curve_grows_ten_times_a_second_and_one_of_manys_twice(streams, look):
+    pace = routes.Pace()
+    pace.streams = streams
+    assert pace.look == pytest.approx(look)
+
+
+@pytest.mark.parametrize("name", ["training", "attention", "data"])
+def test_the_sentence_beside_a_panel_is_the_sentence(site, name):
+    asked = {"run": "reverse", "text": "hello", "step": 0}
+    beside, alone = site.panel(name, **asked, beside="sentence"), site.panel("sentence", **asked)
+    assert beside["sentence"]["output"] == alone["output"]
+    assert beside["sentence"]["step"] == 0
+    assert beside["step"] == (None if name == "data" else 0)
+    assert "sentence" not in site.panel(name, **asked)
+
+
+def test_panel_and_sentence_are_of_one_step_though_the_run_goes_on_between_them(site, monkeypatch):
+    """The model that the sentence is asked of may be newer than the one that the picture was made from: then the picture is made anew."""
+    steps = iter([7, 9, 9, 9])
+    panels = {name: lambda view: {"step": next(steps), "blocks": []} for name in ("training", "sentence")}
+    monkeypatch.setattr(routes, "PANELS", {**PANELS, **panels})
+    found = site.panel("training", run="reverse", beside="sentence")
+    assert found["step"] == found["sentence"]["step"] == 9

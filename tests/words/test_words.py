@@ -1,6 +1,7 @@
 """Every sentence exists in every language, with the same placeholders, and every sentence the code asks for exists."""
 
 import ast
+import json
 import re
 from pathlib import Path
 from string import Formatter
@@ -30,6 +31,13 @@ def differences(language: str) -> list[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_holds_the_same_keys_with_the_same_placeholders(language):
     assert differences(language) == []
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "words").glob("*/*.json")), ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_no_sentence_takes_the_place_of_another(file):
+    """JSON keeps the last of two sentences under one key, and says nothing."""
+    names = [name for name, _ in json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=list)]
+    assert sorted(names) == sorted(set(names))
 
 
 def test_chinese_is_chinese():

@@ -35,21 +35,28 @@ def variances(d_k: int, seed: int) -> tuple[float, float]:
     return products.var().item(), (products / math.sqrt(d_k)).var().item()
 
 
-def steepest(scores: Tensor) -> float:
-    """The largest slope of the softmax at each row of scores (N, L), on average."""
+def steepest(scores: Tensor) -> Tensor:
+    """The largest slope of the softmax at each row of scores: (N, L) -> (N,)."""
     y = softmax(scores)
-    return (y * (1 - y)).amax(dim=-1).mean().item()  # no slope beside the diagonal is larger: y_i y_j <= y_i (1 - y_i)
+    return (y * (1 - y)).amax(dim=-1)  # no slope beside the diagonal is larger: y_i y_j <= y_i (1 - y_i)
+
+
+def typical(draws: Tensor) -> Tensor:
+    """Of draws (N, L) the one (L,) whose slope changes as the median does when its scores become ten times as large."""
+    change = steepest(draws * FACTORS[-1]) / steepest(draws)
+    return draws[change.argsort()[len(change) // 2]]
 
 
 def run(seed: int, factor: float) -> Outcome:
     draws = torch.randn(DRAWN, len(TOKENS), generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    scores = draws[0] * factor
-    rows = torch.stack([softmax(draws[0] * other) for other in FACTORS])
+    shown = typical(draws)
+    scores = shown * factor
+    rows = torch.stack([softmax(shown * other) for other in FACTORS])
     slopes = jacobian(softmax(scores))
     by_torch = torch.autograd.functional.jacobian(lambda s: s.softmax(dim=-1), scores)
-    small, slope, large = (steepest(draws * other) for other in FACTORS)
+    small, slope, large = (steepest(draws * other).mean().item() for other in FACTORS)
     factors = torch.logspace(-1, 1.5, 26, dtype=torch.float64)
-    falls = torch.tensor([steepest(draws * other) for other in factors])
+    falls = torch.stack([steepest(draws * other).mean() for other in factors])
     raw, scaled = (torch.tensor(found) for found in zip(*(variances(width, seed) for width in WIDTHS), strict=True))
     numbers = {
         "slope_small": small, "slope": slope, "slope_large": large, "difference": (slopes - by_torch).abs().max().item(),
@@ -74,7 +81,7 @@ LAB = Lab(
     "worked_example",
     ("grows", "stays", "vanishes"),
     run,
-    (softmax, jacobian, steepest, variances),
+    (softmax, jacobian, steepest, typical, variances),
     (Control("factor", FACTORS, 1.0),),
     next=("masks", "products"),
 )

@@ -21,7 +21,7 @@ import torch
 from playground.config import Refusal
 
 MAX_HEADER_BYTES = 4_000_000
-TYPES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "U8": 1, "BOOL": 1}
+TYPES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 Shapes = Mapping[str, tuple[str, tuple[int, ...]]]  # name -> (safetensors type, shape)
 
 

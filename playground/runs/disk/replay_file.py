@@ -10,6 +10,7 @@ import torch
 
 from playground.config import MAX_POSITIONS, ModelConfig, Refusal
 from playground.runs.disk.files import parse_json, read_safetensors, to_json, to_safetensors
+from playground.runs.disk.rounded import rounded_shapes, unpack_rounded
 from playground.runs.replay import MAX_FRAMES, TOP_TOKENS, Completion, Frame, Replay, ReplayPlan
 
 STACKS = ("encoder", "decoder", "cross")
@@ -27,11 +28,12 @@ def pack_replay(replay: Replay) -> dict[str, bytes]:
     for probe, wanted in enumerate(plan.attention if frames else ()):
         for stack in STACKS if wanted else ():
             tensors[f"{stack}.{probe}"] = np.concatenate([getattr(frame.completions[probe], stack).ravel() for frame in frames])
-    for step, parameters in replay.kept.items():
-        tensors |= {f"parameters.{step}.{name}": tensor for name, tensor in parameters.items()}
+    tensors |= replay.rounded or {
+        f"parameters.{step}.{name}": tensor for step, parameters in replay.kept.items() for name, tensor in parameters.items()
+    }
     said = {
         "probes": plan.probes, "lengths": plan.lengths, "attention": plan.attention, "steps": plan.steps,
-        "parameter_steps": plan.parameter_steps, "kept": list(replay.kept),
+        "parameter_steps": plan.parameter_steps, "kept": list(replay.kept), "rounded": bool(replay.rounded),
         "frames": [[frame.step, [completion.ids for completion in frame.completions]] for frame in frames],
     }  # fmt: skip
     return {"replay.json": to_json(said), "replay.safetensors": to_safetensors(tensors)}
@@ -40,15 +42,20 @@ def pack_replay(replay: Replay) -> dict[str, bytes]:
 def unpack_replay(said: bytes, numbers: bytes, model: ModelConfig, vocabulary: int, parameters: Mapping[str, Shape]) -> Replay:
     """Reads what `pack_replay` wrote, for a model with these `parameters` (name -> shape). Raises Refusal("runs.not_a_run")."""
     try:
-        replay, frames = _read_plan(parse_json(said, "replay.json"), vocabulary)
-    except (KeyError, TypeError, ValueError) as error:
+        plan = parse_json(said, "replay.json")
+        rounded = plan.get("rounded") is True
+        replay, frames = _read_plan(plan, vocabulary)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Refusal("runs.not_a_run", what="replay.json") from error
-    expected = _expected(replay, frames, model, min(TOP_TOKENS, vocabulary), parameters)
-    tensors = read_safetensors(numbers, expected, "replay.safetensors")
-    arrays = {name: tensor.numpy() for name, tensor in tensors.items() if not name.startswith("parameters.")}
+    pictures = _expected(replay, frames, model, min(TOP_TOKENS, vocabulary))
+    tensors = read_safetensors(numbers, pictures | _expected_parameters(replay, parameters, rounded), "replay.safetensors")
+    arrays = {name: tensors[name].numpy() for name in pictures}
     replay.frames = tuple(_frames(replay.plan, frames, model, arrays))
-    for step in replay.kept:
-        replay.kept[step] = {name: tensors[f"parameters.{step}.{name}"].clone() for name in parameters}
+    if rounded:
+        replay.rounded = {name: tensors[name].clone() for name in rounded_shapes(len(replay.kept), parameters)}
+        replay.kept = unpack_rounded(list(replay.kept), replay.rounded, list(parameters))
+    else:
+        replay.kept = {step: {name: tensors[f"parameters.{step}.{name}"].clone() for name in parameters} for step in replay.kept}
     return replay
 
 
@@ -86,7 +93,8 @@ def _shapes(model: ModelConfig, s: int, t: int) -> tuple[Shape, Shape, Shape]:
     return (encoder, h, s, s), (decoder, h, t, t), (decoder, h, t, s)
 
 
-def _expected(replay: Replay, frames: list, model: ModelConfig, top: int, parameters: Mapping[str, Shape]) -> dict[str, tuple[str, Shape]]:
+def _expected(replay: Replay, frames: list, model: ModelConfig, top: int) -> dict[str, tuple[str, Shape]]:
+    """The tensors of the pictures."""
     expected: dict[str, tuple[str, Shape]] = {}
     tokens = sum(len(ids) for _, probes in frames for ids in probes)
     if tokens:
@@ -95,9 +103,13 @@ def _expected(replay: Replay, frames: list, model: ModelConfig, top: int, parame
         for stack, name in enumerate(STACKS if wanted and frames else ()):
             cells = sum(int(np.prod(_shapes(model, source, len(probes[probe]))[stack])) for _, probes in frames)
             expected[f"{name}.{probe}"] = ("F16", (cells,))
-    for step in replay.kept:
-        expected |= {f"parameters.{step}.{name}": ("F32", shape) for name, shape in parameters.items()}
     return expected
+
+
+def _expected_parameters(replay: Replay, parameters: Mapping[str, Shape], rounded: bool) -> dict[str, tuple[str, Shape]]:
+    if rounded:
+        return rounded_shapes(len(replay.kept), parameters)
+    return {f"parameters.{step}.{name}": ("F32", shape) for step in replay.kept for name, shape in parameters.items()}
 
 
 def _frames(plan: ReplayPlan, frames: list, model: ModelConfig, arrays: Mapping[str, np.ndarray]) -> Iterator[Frame]:

@@ -1,6 +1,6 @@
 """What a panel is made of. Every kind of block is declared here once. Read in this order:
 
-kind · general · attention · drawing · lessons.
+kind · general · attention · drawing · comparison · lessons.
 
 Panels call `blocks.<kind>(id, …)`. static/kinds.js draws each, and static/blocks.d.ts tells the scripts' type checker their fields.
 """
@@ -15,6 +15,7 @@ from typing import Any
 from playground.cursor import FIELDS
 from playground.ui.blocks import general
 from playground.ui.blocks.attention import cells, compare, heads, lanes, lines, switches
+from playground.ui.blocks.comparison import LineKey, OutputRow, RunGroup, RunRow, outputs, runs
 from playground.ui.blocks.drawing import FoldLine, Join, TilesLine, TokensLine, map, pick, sheet, worksheet
 from playground.ui.blocks.general import (
     TokenLine,
@@ -26,6 +27,7 @@ from playground.ui.blocks.general import (
     later,
     many,
     numbers,
+    outcome,
     probes,
     progress,
     table,
@@ -35,10 +37,10 @@ from playground.ui.blocks.kind import KINDS, Block, Option
 from playground.ui.blocks.lessons import calibration, cards, forget, lessons, notes, points, record, steps
 
 __all__ = [
-    "KINDS", "Block", "FoldLine", "Join", "TilesLine", "TokensLine", "button", "calibration", "cards", "cells", "chips", "choice",
-    "code", "column", "compare", "downloads", "field", "figure", "forget", "heads", "lanes", "later", "lessons", "lines", "live",
-    "many", "map", "notes", "numbers", "pick", "points", "probes", "progress", "record", "row", "sheet", "slider", "steps",
-    "switches", "table", "text", "worksheet",
+    "KINDS", "Block", "FoldLine", "Join", "LineKey", "OutputRow", "RunGroup", "RunRow", "TilesLine", "TokensLine", "button",
+    "calibration", "cards", "cells", "chips", "choice", "code", "column", "compare", "downloads", "field", "figure", "forget", "heads",
+    "lanes", "later", "lessons", "lines", "live", "many", "map", "notes", "numbers", "outcome", "outputs", "pick", "points", "probes",
+    "progress", "record", "row", "runs", "sheet", "slider", "steps", "switches", "table", "text", "worksheet",
 ]  # fmt: skip
 
 ROOT = Path(__file__).parents[3]

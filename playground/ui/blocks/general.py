@@ -100,7 +100,7 @@ def field(id: str, field: str, label: str, value: str, hint: str = ""):
     """A line of text that a cursor field holds; `hint` stands in it while it is empty."""
 
 
-Act = Literal["draw", "knob", "command", "move"]
+Act = Literal["draw", "knob", "command", "move", "play"]
 
 
 @kind
@@ -113,7 +113,8 @@ def button(
     values: dict[str, Any] | None = None,
     to: dict[str, str | int] | None = None,
 ):
-    """Draws another sample, points at a `knob`, sends a `command` with `values` to the server, or moves the cursor `to` somewhere."""
+    """Draws another sample, points at a `knob`, sends a `command` with `values` to the server, moves the cursor `to` somewhere, or
+    plays the replay from its beginning."""
 
 
 class FileLink(TypedDict):
@@ -129,6 +130,11 @@ def downloads(id: str, label: str, path: str, files: list[FileLink]):
 # ---- filled from the stream of a run that trains ----
 
 
+@kind
+def outcome(id: str, text: str):
+    """What a run has come to; while it trains, a bar of its steps."""
+
+
 class NumberItem(TypedDict):
     id: str
     label: str
@@ -136,8 +142,11 @@ class NumberItem(TypedDict):
 
 
 @kind
-def numbers(id: str, items: list[NumberItem]):
-    """The newest numbers of the run; the page knows them by the id of an item."""
+def numbers(id: str, items: list[NumberItem], more: str = "", folded: list[NumberItem] = []):  # noqa: B006  nobody changes it
+    """The newest numbers of the run, of which some are `folded` away under the title `more`; the page knows them by the id of an item."""
+
+
+# ---- what a run makes of its samples ----
 
 
 class Probe(TypedDict):
@@ -149,6 +158,5 @@ class Probe(TypedDict):
 
 
 @kind
-def probes(id: str, title: str, caption: str, joint: str, rows: list[Probe] | None = None):
-    """The fixed probe sentences and what the model makes of them: at a step of the replay `rows`, else the newest. `joint` stands between
-    source tokens."""
+def probes(id: str, title: str, caption: str, joint: str, rows: list[Probe]):
+    """The fixed probe sentences and what the model makes of them. `joint` stands between source tokens."""

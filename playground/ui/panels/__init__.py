@@ -1,8 +1,9 @@
 """One module a tab: each reads a view, asks for what it needs and says which blocks to show. Read in this order:
 
-sentence (the line that is always there) · training · translate and beam_tree · decoding_step (one step, wherever it is shown) · map ·
-attention, attention_views and heads · teacher_forcing · interventions, edit_row and head_importance · masks · positions · data ·
-embeddings · diagnostics · evaluation · lessons (labs and the course).
+sentence (the line that is always there) · training and outcome · translate and beam_tree · decoding_step (one step, wherever it is shown) ·
+map · attention, attention_views, heads and head_choice · teacher_forcing · interventions, edit_row and head_importance · masks ·
+positions · data · embeddings · diagnostics · evaluation · runs and same_sentence (several runs side by side) · lessons (labs and the
+course).
 
 A panel is a function of a `View` that returns {"step": the step its numbers are from, "blocks": what is shown}.
 """
@@ -21,6 +22,8 @@ from playground.ui.panels import (
     interventions,
     masks,
     positions,
+    runs,
+    same_sentence,
     sentence,
     teacher_forcing,
     training,
@@ -44,11 +47,13 @@ PANELS: dict[str, Callable[[View], dict]] = {
     "embeddings": embeddings.panel,
     "diagnostics": diagnostics.panel,
     "evaluation": evaluation.panel,
+    "runs": runs.panel,
     "course": course.panel,
     "labs": labs.panel,
     "reach": evaluation.reach,
     "score": head_importance.score,
     "importance": head_importance.importance,
+    "same_sentence": same_sentence.panel,
 }
 # What they show follows from the paper's formulas, and would be wrong of a model that was changed on purpose.
 BY_FORMULA = ("map", "teacher_forcing", "interventions", "masks", "positions", "embeddings", "diagnostics", "reach", "importance")
@@ -57,6 +62,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "train": ("training", "data", "diagnostics"),
     "inside": ("map", "attention", "masks", "positions", "embeddings"),
     "use": ("translate", "teacher_forcing", "interventions", "evaluation"),
+    "compare": ("runs",),
     "lessons": ("course", "labs"),
 }
 TABS = tuple(name for tabs in PLACES.values() for name in tabs)

@@ -13,7 +13,8 @@ from playground.inspection.heads import HeadScores
 from playground.model.attention import scaled_dot_product_attention
 from playground.ui import blocks
 from playground.ui.panels import attention_views as views
-from playground.ui.panels import heads
+from playground.ui.panels import head_choice, heads
+from playground.ui.panels.head_choice import chosen
 from playground.ui.view import LARGE, View, steps, texts, tokens
 
 MOST_THUMBNAIL_CELLS = 400_000
@@ -26,6 +27,7 @@ def panel(view: View) -> dict:
     picture, beside = pictured(view, shown, layer, head, mask)
     return {
         "step": look.step,
+        "held": head_choice.named(part, layer, head),
         "blocks": [
             controls(view, part, shown),
             blocks.row(
@@ -34,7 +36,7 @@ def panel(view: View) -> dict:
                 blocks.column("small", *beside, thumbnails(view, layer, head, mask, scored), blocks.chips("tokens", *sides(view, part))),
                 css="large-small",
             ),
-            blocks.text("what", view.say(f"page.part_{part}_about"), css="pg-caption"),
+            blocks.text("what", f"{view.say(f'page.part_{part}_about')} {view.rounding_note(look.step)}".strip(), css="pg-caption"),
             blocks.row(
                 "all-heads",
                 blocks.column("names", *heads.table(view, scored)),
@@ -55,6 +57,7 @@ def controls(view: View, part: str, shown: str) -> dict:
         "choices",
         blocks.choice("part", "part", view.say("page.part"), parts, part),
         blocks.choice("view", "view", view.say("heads.view"), views, shown),
+        head_choice.follow(view),
         blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target")) if part != "encoder" else None,
         css="controls",
     )
@@ -131,20 +134,6 @@ def seen(view: View, part: str) -> np.ndarray:
     return np.broadcast_to(mask, (len(source) if part == "encoder" else len(fed), mask.shape[-1]))
 
 
-def chosen(view: View, part: str) -> tuple[int, int]:
-    """The head of the cursor, or the one that is worth a first look: best aligned where the task says so, else the most decided."""
-    weights = getattr(view.look, part)
-    layers, heads = weights.shape[:2]
-    alignment = view.look.alignment if part == "cross" else None
-    if alignment and any(at is not None for at in alignment):
-        place = facts.aligned(*weights.shape[2:], alignment)
-        scores = np.array([[facts.mass(weights[layer, head], place) for head in range(heads)] for layer in range(layers)])
-    else:
-        scores = -facts.entropy(weights).mean(axis=-1)
-    best = np.unravel_index(int(scores.argmax()), scores.shape)
-    return view.head(layers, heads, (int(best[0]), int(best[1])))
-
-
 def large(view: View, id: str, part: str | None = None) -> list[dict]:
     """The large picture of one head with its caption, and what the pinned cell says."""
     part = part or view.part
@@ -182,13 +171,18 @@ def cell(view: View, id: str, weights: np.ndarray, mask: np.ndarray, rows: list[
 
 
 def caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, mask: np.ndarray) -> str:
-    """What to see in this head, computed from its weights: where its weight lies, how much of that is right, and what the mask does."""
+    """At which step; what to see in this head, computed from its weights: where its weight lies, how much of that is right, and what the
+    mask does; and whether another one keeps to the right places far better."""
     alignment = view.look.alignment if part == "cross" else None
     names, columns = axes(view, part)
     rows = names if part == "encoder" else texts(view.look.asked)
     found = [facts.facts(weights, part, mask=mask, alignment=alignment, rows=rows, columns=columns, names=names)]
-    if alignment and found[0].key != "figures.looks_aligned":
+    if alignment and found[-1].key != "figures.looks_aligned":
         found.append(facts.alignment_fact(weights, alignment))
+    if part == "cross":
+        found.insert(0, facts.crossing_fact(weights, rows, columns))
     found.append(facts.masked_fact(weights, mask, "future"))
     said = [view.say(fact.key, **{"layer": layer + 1, "head": head + 1, **fact.values}) for fact in found if fact]
-    return " ".join([*said, view.step_note(view.look.step)]).strip()
+    if view.step is None and (other := head_choice.clearer(view.look, part, layer, head)):
+        said.append(view.say("page.clearer_head", layer=other[0] + 1, head=other[1] + 1))
+    return " ".join([view.say("page.caption_step", step=view.look.step), *said, view.step_note(view.look.step)]).strip()

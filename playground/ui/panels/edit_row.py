@@ -9,7 +9,8 @@ from playground.figures.bars import short
 from playground.inspection.interventions import Edit, HeadId
 from playground.queries.interventions import InterventionResult
 from playground.ui import blocks
-from playground.ui.panels.attention import chosen, seen, small_heads
+from playground.ui.panels.attention import seen, small_heads
+from playground.ui.panels.head_choice import chosen
 from playground.ui.view import View, texts
 
 

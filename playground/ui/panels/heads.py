@@ -50,6 +50,8 @@ def table(view: View, scored: HeadScores) -> list[dict]:
         for at, head in enumerate(heads)
     ]
     said = [view.say(rule(view), sentences=scored.sentences, most=f"{scored.most:.2f}", step=view.look.step)]
+    if any(head.name == "sharp" for head in flat):
+        said.append(view.say("heads.rule_sharp"))
     commonest, count = scored.commonest()
     if commonest != "unclear" and 2 * count > len(flat) > 2:
         said.append(view.say("heads.shared", count=count, heads=len(flat), name=name(view, commonest)))

@@ -1,5 +1,5 @@
-"""Masks of a small batch of real sentences and of a packed row of the training batch, made by the model's own functions, whose source
-stands beside the picture."""
+"""Masks of a small batch, the page's sentence first, and of a packed row of the training batch, made by the model's own functions, whose
+source stands beside the picture."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from playground.inspection import masks
 from playground.model.masks import causal_mask, padding_mask, segment_mask, target_mask
 from playground.model.transformer import Transformer
 from playground.queries.packing import PackedRow, packed_row
+from playground.queries.references import references
 from playground.ui import blocks
 from playground.ui.view import View
 
@@ -36,15 +37,12 @@ def panel(view: View) -> dict:
 
 
 def _padded(view: View, kind: str) -> list[dict]:
-    """A few sentences, a row each, padded to one length."""
-    examples = _different(view.examples(), 6)
-    picked = [at for at in view.field("masks").split(",") if at and int(at) < len(examples)] or [
-        "0",
-        str(len(examples) // 2),
-        str(len(examples) - 1),
-    ]
-    picked = sorted(set(picked), key=int)[:MAX_SENTENCES]
-    pairs = [examples[int(at)] for at in picked]
+    """The page's sentence and a few examples, a row each, padded to one length."""
+    own, examples = _own(view), dict(enumerate(_different(view.examples(), 6)))
+    others = {str(at): pair for at, pair in examples.items() if pair[0] != own[0]}
+    chosen = [at for at in view.field("masks").split(",") if at in others] or [*others][:: max(len(others) - 1, 1)][:2]
+    picked = sorted(set(chosen), key=int)[: MAX_SENTENCES - 1]
+    pairs = [own, *(others[at] for at in picked)]
     src = [view.reader.pieces(view.run, source) for source, _ in pairs]
     tgt = [view.reader.pieces(view.run, target, "tgt") for _, target in pairs]
     found = masks.batch([[piece.id for piece in row] + [EOS] for row in src], [[BOS] + [piece.id for piece in row] for row in tgt])
@@ -58,20 +56,22 @@ def _padded(view: View, kind: str) -> list[dict]:
     columns = source if kind in ("memory", "padding") else read
     lengths = [len(row) + 1 for row in (src if kind in ("memory", "padding") else tgt)]
     figures = []
-    for at, number in enumerate(picked):
-        shown = np.broadcast_to(mask[at], (len(rows[at]), len(columns[at])))
-        causes = {"padding": found["target_padding"][at], "future": found["causal"][at]} if kind == "target" else None
+    for at, number in enumerate(["own", *picked]):
+        end = lengths[at] if kind == "causal" else None  # which is the same for every sentence, and hides no padding
+        shown = np.broadcast_to(mask[at], (len(rows[at]), len(columns[at])))[:end, :end]
+        reasons = {"target": {"padding": found["target_padding"], "future": found["causal"]}, "causal": {"future": found["causal"]}}
+        causes = {name: hidden[at][:end, :end] for name, hidden in reasons.get(kind, {"padding": mask}).items()}
         picture = view.draw(
             pictures.grid,
             shown,
-            rows[at],
-            columns[at],
+            rows[at][:end],
+            columns[at][:end],
             kind={"memory": "cross", "padding": "encoder"}.get(kind, "decoder"),
-            width=max(view.room(min(len(picked), 3), gap=24), min(view.width, 300)),
+            width=max(view.room(min(len(pairs), 3), gap=24), min(view.width, 300)),
             causes=causes,
         )
         figures.append(blocks.figure(f"mask-{number}", picture, _caption(view, shown, lengths[at]), pairs[at][0]))
-    options = [{"value": str(at), "label": source} for at, (source, _) in enumerate(examples)]
+    options = [{"value": at, "label": source} for at, (source, _) in others.items()]
     return [
         blocks.many("sentences", "masks", view.say("page.mask_sentences"), options, picked),
         blocks.row("grids", *figures, css="grids"),
@@ -98,6 +98,13 @@ def _packed(view: View) -> list[dict]:
         blocks.code("source", segment_mask),
         blocks.code("decode", Transformer.decode),
     ]
+
+
+def _own(view: View) -> tuple[str, str]:
+    """The page's sentence with its reference; where nobody knows one, with what the model writes."""
+    source, _ = view.reader.read(view.run, view.text)
+    known = references(view.run, source)
+    return source, known[0] if known else view.run.tokenizers[1].decode(piece.id for piece in view.look.asked)
 
 
 def _different(examples: list[tuple[str, str]], count: int) -> list[tuple[str, str]]:

@@ -6,12 +6,14 @@ import numpy as np
 
 from playground.cursor import choices
 from playground.figures import positions as pictures
+from playground.figures.clocks import clocks
 from playground.inspection import positions as facts
 from playground.model import positions as model
 from playground.ui import blocks
 from playground.ui.view import View
 
 SHOWN_POSITIONS = 64  # positions
+STARTS = (2, 20)  # positions from which the hands of the clocks turn
 
 
 def panel(view: View) -> dict:
@@ -53,12 +55,13 @@ def panel(view: View) -> dict:
         ]
     elif kind == "shift":
         shift = view.number("shift")
-        errors = facts.shift_errors(table, shift)
+        errors, turned = facts.shift_errors(table, shift), shift * facts.frequencies(d_model)
+        pairs = sorted({0, *(d_model // part for part in (16, 8, 4))})
         extra = [blocks.slider("shift", "shift", view.say("page.pos_shift_by"), shift)]
         shown = [
             _figure(
                 "shift",
-                view.draw(pictures.shift_error, {"sinusoidal": errors}, trained=trained),
+                view.draw(clocks, table, STARTS, pairs, shift, [float(turned[pair]) for pair in pairs]),
                 view.say("page.pos_shift_caption", shift=shift, error=f"{errors.max():.1e}"),
             )
         ]

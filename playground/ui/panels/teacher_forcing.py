@@ -8,8 +8,8 @@ from playground.inspection.probabilities import top
 from playground.queries.results import SentenceTrace
 from playground.queries.teacher_forcing import Comparison, compare, go_wrong, lens_of
 from playground.ui import blocks
-from playground.ui.panels.attention import chosen
 from playground.ui.panels.decoding_step import likeliest, looks
+from playground.ui.panels.head_choice import chosen
 from playground.ui.view import View, steps, tokens
 
 SUGGESTED = 4  # sentences that go wrong
@@ -23,13 +23,15 @@ def panel(view: View) -> dict:
     steps = max(len(life.asked) for life in (found.forced, found.free, found.corrected) if life)
     at = view.row(steps)
     at = at if at is not None else min(found.parted or 0, steps - 1)
+    wrong = _wrong(view)
     return {
         "step": found.step,
+        "telling": wrong[0] if wrong else "",
         "blocks": [
             blocks.text("about", view.say("teacher_forcing.about"), css="pg-about"),
-            *_suggestions(view),
-            _lanes(view, found, at, steps),
+            *_suggestions(view, wrong),
             blocks.text("caption", " ".join([*_captions(view, found), view.step_note(found.step)]).strip(), css="pg-caption"),
+            _lanes(view, found, at, steps),
             *([] if found.free.references else [blocks.text("no-reference", view.say("teacher_forcing.no_reference"), css="pg-warning")]),
             *([] if found.forced and not view.field("force") else [_force(view)]),
             _correct(view, found, at),
@@ -46,17 +48,22 @@ def _fix(view: View) -> tuple[int, int] | None:
     return (int(step), int(token)) if token else None
 
 
-def _suggestions(view: View) -> list[dict]:
-    """Sentences at which teacher forcing and free running part, so that nobody has to look for one. Of a model that trains, none: each
-    step has others."""
+def _wrong(view: View) -> list[str] | None:
+    """Sentences at which teacher forcing and free running part. Of a model that trains None is known: each step has others."""
     if view.run.working and view.step is None:
-        return []
+        return None
     sentences = view.examples()[:6] + view.reader.examples(view.run, "harder", 6)
     wrong = go_wrong(view.reader, view.run, view.step, sentences)
     if len(wrong) < SUGGESTED:  # a good model: more have to be asked
         sentences += [pair for pair in view.reader.examples(view.run, "heldout", MORE) if pair not in sentences]
         wrong = go_wrong(view.reader, view.run, view.step, sentences)
-    wrong = wrong[:SUGGESTED]
+    return wrong[:SUGGESTED]
+
+
+def _suggestions(view: View, wrong: list[str] | None) -> list[dict]:
+    """Those sentences to choose from, so that nobody has to look for one."""
+    if wrong is None:
+        return []
     if not wrong:
         return [blocks.text("none-wrong", view.say("teacher_forcing.none_wrong"), css="pg-caption")]
     return [

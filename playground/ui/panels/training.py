@@ -6,31 +6,49 @@ from dataclasses import asdict
 
 from playground.figures import curves
 from playground.queries.probes import probes_at
+from playground.queries.reader import SAME
 from playground.runs.recording import BRIEF
 from playground.ui import blocks
+from playground.ui.panels import head_choice
 from playground.ui.panels.attention import large
+from playground.ui.panels.outcome import outcome
+from playground.ui.selected_runs import unpin, with_pinned
 from playground.ui.view import View
 
 HISTORY = ("steps", "validations")  # its tables
-NUMBERS = ("exact", "tokens", "loss", "seconds", "left", "speed")
+NUMBERS, FOLDED = ("exact", "tokens", "loss"), ("seconds", "left", "speed")
 
 
 def panel(view: View) -> dict:
-    figures = view.draw(curves.skeletons, steps=view.run.steps)
+    figures = with_pinned(view, view.draw(curves.skeletons, steps=view.run.steps))
     values = {"brief": min(BRIEF, view.run.experiment.data.validation_size)}
     curve = {
         name: blocks.figure(name, figures[name], view.say(f"page.caption_{name}", **values), view.say(f"page.curve_{name}"), live=True)
         for name in ("loss", "accuracy", "learning_rate", "grad_norm", "tokens_per_second")
     }
-    numbers = [{"id": name, "label": view.say(f"page.number_{name}"), "help": view.say(f"page.number_{name}_help")} for name in NUMBERS]
+    numbers, folded = (
+        [{"id": name, "label": view.say(f"page.number_{name}"), "help": view.say(f"page.number_{name}_help")} for name in names]
+        for names in (NUMBERS, FOLDED)
+    )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
-    picture = large(view, "learn-cross", part="cross")
+    view.look = view.reader.look(view.run, view.step, view.text, SAME)  # the same rows at every step: only the weights change
+    picture = [*large(view, "learn-cross", part="cross"), head_choice.follow(view)]
     return {
         "step": view.look.step,
+        "held": head_choice.named("cross", *head_choice.chosen(view, "cross")),
         "blocks": [
-            blocks.numbers("numbers", numbers),
             blocks.row(
-                "top", blocks.column("attention", *picture), blocks.column("curves", curve["loss"], curve["accuracy"]), css="halves"
+                "top",
+                blocks.column("attention", *picture),
+                blocks.column(
+                    "curves",
+                    outcome(view),
+                    blocks.numbers("numbers", numbers, view.say("page.numbers_more"), folded),
+                    curve["accuracy"],
+                    curve["loss"],
+                    *unpin(view),
+                ),
+                css="halves",
             ),
             _probes(view),
             blocks.row("more", curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="thirds"),
@@ -40,9 +58,11 @@ def panel(view: View) -> dict:
 
 
 def _probes(view: View) -> dict:
-    """The probe sentences: now, which the page has from the stream, or at a step of the replay."""
+    """The probe sentences: now, or at a step of the replay."""
     joint = " " if view.reader.units(view.run)[0] == "words" else ""
     if view.step is None:
-        return blocks.probes("probes", view.say("page.probes"), view.say("page.probes_caption"), joint)
-    at, shown = probes_at(view.run, view.step)
-    return blocks.probes("probes", view.say("page.probes"), view.say("page.probes_at", step=at), joint, [asdict(probe) for probe in shown])
+        shown, said = view.run.probes, view.say("page.probes_caption")
+    else:
+        at, shown = probes_at(view.run, view.step)
+        said = f"{view.say('page.probes_at', step=at)} {view.rounding_note(at)}".strip()
+    return blocks.probes("probes", view.say("page.probes"), said, joint, [asdict(probe) for probe in shown])

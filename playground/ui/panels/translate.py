@@ -9,8 +9,8 @@ from playground.queries.results import Candidate
 from playground.queries.translate import METHODS, DecodingOptions, Translation, trace_of, translate
 from playground.ui import blocks
 from playground.ui.panels import beam_tree
-from playground.ui.panels.attention import chosen
 from playground.ui.panels.decoding_step import likeliest, looks
+from playground.ui.panels.head_choice import chosen
 from playground.ui.view import View, tokens
 
 SOURCES = {"greedy": greedy, "beam": search, "sample": sample}

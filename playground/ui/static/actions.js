@@ -5,16 +5,20 @@
 import { asText, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
 import { button, h, icon, notice, say, send } from "./dom.js";
 import { follow, isActive, isResumable } from "./live.js";
+import { grey } from "./picture.js";
 import { tellTabs } from "./storage.js";
 
+const OPENING = new Set(["train", "fork"]); // they lead to another run
 const busy = new Set(); // actions that are on their way: a second press of the same button means nothing
 
 /** Asks the server to do something: train, or to the run on screen pause, resume, step, stop, live, fork, copy, rename, delete. */
 export async function command(action, values = {}) {
   if (busy.has(action)) return;
   busy.add(action);
+  if (OPENING.has(action)) grey();
   const answer = await send({ action, run: cursor.run, ...values });
   busy.delete(action);
+  if (!answer.run) grey(false);
   reply(answer);
 }
 
@@ -54,7 +58,7 @@ const WITHOUT_RUN = ["data", "labs", "course"]; // tabs in which a new run would
 /** Opens a run. What is carried there stays as it is: the sentence, also one that nobody typed, the head, the pinned cell; of what is
  * carried to an `other` model, that which it can read (see readCard). */
 function open({ run, carry = [], tab, other, gone }) {
-  change({ following: other ? run : "" });
+  change({ following: other ? run : "", held: carry.includes("head") ? { ...page.held, run } : page.held });
   const kept = Object.fromEntries(carry.map((name) => [name, name === "text" ? sentenceText() : cursor[name]]));
   move({ run, ...kept, ...(tab && WITHOUT_RUN.includes(cursor.tab) ? { tab } : {}) }, { instead: gone });
 }

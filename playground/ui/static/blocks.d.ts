@@ -132,6 +132,36 @@ export interface CellSlider {
   rest: string;
 }
 
+/** How a run's line is drawn in the figures. */
+export interface LineKey {
+  color: string;
+  dash: string;
+}
+
+export interface RunRow {
+  id: string;
+  name: string;
+  line: string;
+  numbers: string[];
+  course: number[][];
+  key: LineKey | null;
+  here: boolean;
+  pinned: boolean;
+}
+
+export interface RunGroup {
+  label: string;
+  rows: RunRow[];
+}
+
+export interface OutputRow {
+  name: string;
+  key: LineKey;
+  tokens: Token[];
+  correct: boolean | null;
+  note: string;
+}
+
 /** A step of the way to the open stage. One with a `stage` leads there; an `aside` is no place. */
 export interface Piece {
   text: string;
@@ -381,11 +411,12 @@ export interface FieldBlock {
   hint: string;
 }
 
-/** Draws another sample, points at a `knob`, sends a `command` with `values` to the server, or moves the cursor `to` somewhere. */
+/** Draws another sample, points at a `knob`, sends a `command` with `values` to the server, moves the cursor `to` somewhere, or
+ * plays the replay from its beginning. */
 export interface ButtonBlock {
   kind: "button";
   id: string;
-  act: "draw" | "knob" | "command" | "move";
+  act: "draw" | "knob" | "command" | "move" | "play";
   label: string;
   knob: string;
   command: string;
@@ -402,22 +433,30 @@ export interface DownloadsBlock {
   files: FileLink[];
 }
 
-/** The newest numbers of the run; the page knows them by the id of an item. */
+/** What a run has come to; while it trains, a bar of its steps. */
+export interface OutcomeBlock {
+  kind: "outcome";
+  id: string;
+  text: string;
+}
+
+/** The newest numbers of the run, of which some are `folded` away under the title `more`; the page knows them by the id of an item. */
 export interface NumbersBlock {
   kind: "numbers";
   id: string;
   items: NumberItem[];
+  more: string;
+  folded: NumberItem[];
 }
 
-/** The fixed probe sentences and what the model makes of them: at a step of the replay `rows`, else the newest. `joint` stands between
- * source tokens. */
+/** The fixed probe sentences and what the model makes of them. `joint` stands between source tokens. */
 export interface ProbesBlock {
   kind: "probes";
   id: string;
   title: string;
   caption: string;
   joint: string;
-  rows: Probe[] | null;
+  rows: Probe[];
 }
 
 /** Every head small: `weights` are (L, H, Q, K), `mask` is (Q, K) with 0 where nothing is seen; the chosen `layer` and `head` count
@@ -501,6 +540,28 @@ export interface CellsBlock {
   acts: CellAct[];
   slider: CellSlider | null;
   sum: string;
+}
+
+/** A table of runs in groups, with `head` over name, line and numbers; the course stands beside the first of these. A tick adds a run to
+ * those that are `ticked`, at `most` so many, which the cursor's `runs` holds (`none` where that is none of them); a name opens its run; a
+ * button pins one. */
+export interface RunsBlock {
+  kind: "runs";
+  id: string;
+  head: string[];
+  groups: RunGroup[];
+  ticked: string[];
+  most: number;
+  none: string;
+}
+
+/** What several runs make of one sentence, a row each. */
+export interface OutputsBlock {
+  kind: "outputs";
+  id: string;
+  title: string;
+  head: string[];
+  rows: OutputRow[];
 }
 
 /** The model as one drawing. `open` is the address of the open stage, whose `blocks` unfold in place, and `close` where closing it
@@ -637,6 +698,7 @@ export interface Blocks {
   field: FieldBlock;
   button: ButtonBlock;
   downloads: DownloadsBlock;
+  outcome: OutcomeBlock;
   numbers: NumbersBlock;
   probes: ProbesBlock;
   heads: HeadsBlock;
@@ -645,6 +707,8 @@ export interface Blocks {
   switches: SwitchesBlock;
   compare: CompareBlock;
   cells: CellsBlock;
+  runs: RunsBlock;
+  outputs: OutputsBlock;
   map: MapBlock;
   sheet: SheetBlock;
   pick: PickBlock;

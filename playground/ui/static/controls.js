@@ -4,6 +4,7 @@
 import { cursor, maxText, move } from "./store.js";
 import { button, debounce, h, same } from "./dom.js";
 import { command, pointAt } from "./actions.js";
+import { playFromStart } from "./top.js";
 
 /**
  * One of a few values of a cursor field, or of a live knob of the run on screen.
@@ -90,6 +91,7 @@ export function drawButton(element, block) {
     knob: () => pointAt(block.knob),
     command: () => command(block.command, block.values),
     move: () => move(block.to),
+    play: playFromStart,
   }[block.act];
   element.replaceChildren(button({ onclick: act }, block.label));
 }

@@ -13,11 +13,16 @@
 export function fillCurve(skeleton, run, step, parent = null) {
   const { step: validated, loss, ...shares } = run.validations;
   const columns = { ...run.rows, validation_step: validated, validation_loss: loss, ...shares };
-  const filled = skeleton.data.map((trace) => ({ ...trace, x: columns[trace.meta?.x] ?? [], y: columns[trace.meta?.y] ?? [] }));
-  const data = parent ? [...filled.map((trace) => past(trace, parent)), ...filled.map((trace) => own(trace, parent))] : filled;
+  const others = skeleton.data.filter((trace) => !trace.meta); // what names no columns is of the pinned run and has its numbers
+  const lines = skeleton.data.filter((trace) => trace.meta);
+  const filled = lines.map((trace) => ({ ...trace, x: columns[trace.meta.x] ?? [], y: columns[trace.meta.y] ?? [] }));
+  const drawn = parent ? [...filled.map((trace) => past(trace, parent)), ...filled.map((trace) => own(trace, parent))] : filled;
+  const data = [...drawn, ...others];
   const here = { visible: step !== "", x0: Number(step), x1: Number(step) };
   const shapes = (skeleton.layout.shapes ?? []).map((shape, at) => (at === 0 ? { ...shape, ...here } : shape));
-  return { data, layout: { ...skeleton.layout, shapes, datarevision: run.version, uirevision: run.id } }; // zoom stays as long as the run does
+  const { xaxis } = skeleton.layout, isFixed = xaxis?.autorange === false && run.steps; // to the steps of a run that may be another
+  const layout = { ...skeleton.layout, ...(isFixed ? { xaxis: { ...xaxis, range: [0, run.steps] } } : {}) };
+  return { data, layout: { ...layout, shapes, datarevision: run.version, uirevision: run.id } }; // zoom stays as long as the run does
 }
 
 /** How many rows of a trace are the parent's. */
@@ -25,7 +30,7 @@ const early = (trace, parent) => trace.x.filter((step) => step <= parent.until).
 
 /** The parent's part of a curve, which stands behind. */
 function past(trace, parent) {
-  const color = trace.meta?.past, end = early(trace, parent), name = parent.name || trace.name;
+  const color = trace.meta?.past_color, end = early(trace, parent), name = parent.name || trace.name;
   const grey = { line: { ...trace.line, color }, ...(trace.marker ? { marker: { ...trace.marker, color } } : {}) };
   return { ...trace, ...grey, x: trace.x.slice(0, end), y: trace.y.slice(0, end), name, showlegend: false };
 }

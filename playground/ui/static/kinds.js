@@ -7,7 +7,8 @@ import { asTable, draw } from "./picture.js";
 import { isActive, parentOfRun } from "./live.js";
 import { chips } from "./top.js";
 import { fillCurve } from "./curves.js";
-import { fillNumbers, fillProbes } from "./learning.js";
+import { drawCurve } from "./pen.js";
+import { drawProbes, fillNumbers, fillOutcome } from "./learning.js";
 import { drawButton, drawChoice, drawField, drawMany, drawSlider } from "./controls.js";
 import { drawLines } from "./lines.js";
 import { drawCalibration, drawCards, record } from "./labs.js";
@@ -16,6 +17,7 @@ import { drawLanes } from "./lanes.js";
 import { prose } from "./glossary.js";
 import { drawCells, drawCompare, drawSwitches } from "./interventions.js";
 import { drawMap } from "./map.js";
+import { drawOutputs, drawRuns } from "./runs.js";
 import { drawPick, drawSheet, drawWorksheet } from "./sheet.js";
 import { thumbnail } from "./thumbnails.js";
 
@@ -35,14 +37,18 @@ const PLAIN = /pg-heading|pg-error|map-formula/; // text that is no prose
 export async function render(host, blocks, panel = { query: {}, preview: () => {} }) {
   const old = new Map(childrenOf(host).map((child) => [child.dataset.block, child]));
   const elements = blocks.map((block) => {
-    const found = old.get(`${block.kind} ${block.id}`), css = "css" in block ? block.css : "";
+    const found = old.get(`${block.kind} ${block.id}`);
+    const css = ["css" in block && block.css, "live" in block && block.live && "pg-live"].filter(Boolean).join(" ");
     return found ?? h("div", { class: `pg-block pg-${block.kind} ${css}`, dataset: { block: `${block.kind} ${block.id}` } });
   });
   for (const child of childrenOf(host)) if (!elements.includes(child)) child.remove();
   elements.forEach((element, at) => { // what stays isn't moved: that would take its focus
     if (host.children[at] !== element) host.insertBefore(element, host.children[at] ?? null);
   });
-  await Promise.all(blocks.map((block, at) => KINDS[block.kind](elements[at], /** @type {any} */ (block), panel)));
+  await Promise.all(blocks.map((block, at) => {
+    if (block.kind !== "figure") elements[at].classList.remove("stale"); // a figure is stale until it is drawn
+    return KINDS[block.kind](elements[at], /** @type {any} */ (block), panel);
+  }));
 }
 
 /** The one block of an answer that is a refusal. */
@@ -57,7 +63,7 @@ export const KINDS = {
 
   async figure(element, block) {
     if (!element.firstChild) element.append(...partsOfFigure(element, block.id));
-    const [title, plot, caption, table] = childrenOf(element);
+    const [title, caption, plot, table] = childrenOf(element);
     const label = () => {
       title.textContent = block.title;
       title.hidden = !block.title;
@@ -72,7 +78,8 @@ export const KINDS = {
     element.pgFigure = figure;
     element.pgSkeleton = block.live ? block.figure : null;
     plot.style.minHeight = `${figure.layout.height ?? 240}px`;
-    if (!same(plot, figure)) plot.pgDrawn = draw(plot, figure, isActive());
+    if (block.live) drawCurve(plot, figure, isActive());
+    else if (!same(plot, figure)) plot.pgDrawn = draw(plot, figure, isActive());
     await plot.pgDrawn;
     if (element.pgBlock !== block) return;
     label();
@@ -166,18 +173,21 @@ export const KINDS = {
   points: changed(drawPoints),
   notes: changed(drawNotes),
   forget: drawForget,
+  runs: changed(drawRuns),
+  outputs: changed(drawOutputs),
   numbers: fillNumbers,
-  probes: fillProbes,
+  outcome: fillOutcome,
+  probes: changed(drawProbes),
 };
 
-/** Title, plot, caption and, folded away, the numbers as a table. */
+/** Title, caption, plot and, folded away, the numbers as a table. */
 function partsOfFigure(element, id) {
   const numbers = h("div", {});
   // filled before it opens, so that nobody sees it empty, and emptied when it is closed, so that nobody sees an old one
   const fill = () => numbers.replaceChildren(asTable(element.pgFigure));
   const table = h("details", { class: "pg-table" }, h("summary", { onclick: () => table.open || fill() }, say("as_table")), numbers);
   table.addEventListener("toggle", () => (table.open ? numbers.firstChild || fill() : numbers.replaceChildren()));
-  return [h("h3", {}), h("div", { class: "pg-plot", id: `pg-figure-${id}`, role: "img" }), h("p", { class: "pg-caption" }), table];
+  return [h("h3", {}), h("p", { class: "pg-caption" }), h("div", { class: "pg-plot", id: `pg-figure-${id}`, role: "img" }), table];
 }
 
 /** One head as a button; pointing at it shows it large. */
@@ -185,7 +195,7 @@ function smallHead(block, weights, layer, head, panel) {
   const canvas = h("canvas", {});
   thumbnail(canvas, weights, block.mask, block.colours);
   const [name, number] = block.names?.[layer]?.[head] ?? ["", ""];
-  const place = say("layer_head", { layer: layer + 1, head: head + 1 }), here = { layer: layer + 1, head: head + 1 };
+  const place = say("layer_head", { layer: layer + 1, head: head + 1 }), here = { layer: layer + 1, head: head + 1, follow: "off" };
   const words = { "aria-label": place, "aria-description": `${name} ${number}`, title: `${place} · ${name} ${number}` };
   const leave = () => panel.preview(null);
   const acts = { onclick: () => move(here), onmouseenter: () => panel.preview(here), onmouseleave: leave, onfocus: leave };

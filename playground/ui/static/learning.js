@@ -2,23 +2,26 @@
 // @ts-check
 
 import { cursor, page } from "./store.js";
-import { count, duration, h, percent, say } from "./dom.js";
+import { childrenOf, count, duration, h, percent, say } from "./dom.js";
 import { caption } from "./glossary.js";
+import { isActive, newest, shownStep } from "./live.js";
 
 /**
- * What the last validation up to a step found, as text: of a sample of the held-out sentences it is about so much, and where another step
- * was measured than was asked for, it says which.
+ * What the last validation up to a step found: a number as text, about so much where it is of a sample of the held-out sentences; and a
+ * note of what it is of, where that is not all of them or not the step that was asked for.
  * @param {import("./page").Run} run
  * @param {string} column of the validations
  * @param {(value: number) => string} shape
  * @param {number} upTo
+ * @param {boolean} isNow nobody asked for that step: it is the newest
  */
-export function measured(run, column, shape, upTo = Infinity) {
+export function measured(run, column, shape, upTo = Infinity, isNow = false) {
   const { step = [], pairs = [], all_pairs: all = [], [column]: values = [] } = run.validations;
   const at = step.findLastIndex((one) => one <= upTo), value = values[at];
-  if (value === undefined || value === null) return "–";
-  const text = pairs[at] === all[at] ? shape(value) : say("sample", { value: shape(value), pairs: count(pairs[at]), all: count(all[at]) });
-  return upTo === Infinity || step[at] === upTo ? text : say("at_step", { value: text, step: count(step[at]) });
+  if (value === undefined || value === null) return { text: "–", note: "" };
+  const sample = pairs[at] !== all[at] && say("sample_of", { pairs: count(pairs[at]), all: count(all[at]) });
+  const other = !isNow && upTo !== Infinity && step[at] !== upTo && say("measured_at", { step: count(step[at]) });
+  return { text: sample ? `≈ ${shape(value)}` : shape(value), note: [sample, other].filter(Boolean).join(" · ") };
 }
 
 /**
@@ -29,45 +32,64 @@ export function measured(run, column, shape, upTo = Infinity) {
 export function fillNumbers(element, block = element.pgNumbers) {
   if (!block) return;
   element.pgNumbers = block;
-  const upTo = cursor.step === "" ? Infinity : Number(cursor.step); // the replay's step, or now
   const run = page.live;
-  const speed = run.rows.tokens_per_second?.[run.rows.step?.findLastIndex((step) => step <= upTo) ?? -1];
+  const upTo = shownStep(), isNow = cursor.step === "";
+  const speed = isNow ? run.rows.tokens_per_second?.at(-1) : newest("tokens_per_second"); // of the training, not of the model
+  const plain = (text) => ({ text, note: "" });
   const values = {
-    exact: measured(run, "exact_match", percent, upTo), tokens: measured(run, "token_accuracy", percent, upTo),
-    loss: measured(run, "loss", (value) => value.toFixed(3), upTo), seconds: duration(run.seconds),
-    left: run.status === "training" ? duration(run.eta) : "–", speed: speed === undefined || speed === null ? "–" : count(Math.round(speed)),
+    exact: measured(run, "exact_match", percent, upTo, isNow), tokens: measured(run, "token_accuracy", percent, upTo, isNow),
+    loss: measured(run, "loss", (value) => value.toFixed(3), upTo, isNow), seconds: plain(duration(run.seconds)),
+    left: plain(run.status === "training" ? duration(run.eta) : "–"),
+    speed: plain(speed === undefined || speed === null ? "–" : count(Math.round(speed))),
   };
   if (element.pgItems !== block.items) {
     element.pgItems = block.items;
-    const number = (item) => h("div", { class: "pg-number", title: item.help, dataset: { number: item.id } }, h("b", {}), h("span", {}, item.label));
-    element.replaceChildren(...block.items.map(number));
+    const parts = (item) => [h("b", {}), h("span", {}, item.label), h("small", {})];
+    const number = (item) => h("div", { class: "pg-number", title: item.help, dataset: { number: item.id } }, parts(item));
+    const row = (items) => h("div", { class: "pg-number-row" }, items.map(number));
+    const folded = h("details", { class: "pg-table" }, h("summary", {}, block.more), row(block.folded));
+    element.replaceChildren(row(block.items), block.folded.length ? folded : "");
   }
-  block.items.forEach((item, at) => {
-    const place = element.children[at].firstChild;
-    if (place.textContent !== values[item.id]) place.textContent = values[item.id];
-  });
+  for (const place of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll(".pg-number"))) {
+    const [number, , note] = childrenOf(place), value = values[place.dataset.number];
+    if (number.textContent !== value.text) number.textContent = value.text;
+    if (note.textContent !== value.note) note.textContent = value.note;
+  }
 }
 
 /**
- * The fixed probe sentences and what the model makes of them now, token by token right or wrong.
+ * What the run has come to, as the server says it; while it is on its way a bar of its steps, from the first moment on.
  * @param {HTMLElement} element
- * @param {import("./blocks").ProbesBlock} [block] what it showed last, where it isn't given
+ * @param {import("./blocks").OutcomeBlock} [block] what it showed last, where it isn't given
  */
-export function fillProbes(element, block = element.pgProbes) {
+export function fillOutcome(element, block = element.pgOutcome) {
   if (!block) return;
-  element.pgProbes = block;
-  const probes = block.rows ?? page.live.probes;
-  const text = JSON.stringify([probes, block.caption, block.joint, cursor.lang]);
-  if (element.pgText === text) return;
-  element.pgText = text;
+  element.pgOutcome = block;
+  const run = page.live, grows = isActive() || run.status === "paused";
+  element.classList.toggle("grows", grows);
+  if (!grows) return void (element.firstChild?.nodeValue === block.text || element.replaceChildren(block.text));
+  if (!element.querySelector("progress")) element.replaceChildren(h("progress", { "aria-label": say("bar_label") }), h("span", {}));
+  const [bar, text] = childrenOf(element);
+  bar.max = run.steps || 1;
+  if (run.status === "training" || run.step) bar.value = run.step; // until then nobody knows how far it is
+  const told = { step: count(run.step), steps: count(run.steps), place: run.place };
+  text.textContent = say(run.status === "training" ? "bar_training" : `status_${run.status}`, told);
+}
+
+/**
+ * The fixed probe sentences and what the model makes of them, token by token right or wrong.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").ProbesBlock} block
+ */
+export function drawProbes(element, { title, rows, caption: said, joint }) {
   const line = (probe) => {
     const right = probe.finished && probe.right.every(Boolean);
     const output = probe.output.map((token, at) => h("span", { class: `pg-chip ${probe.right[at] ? "right" : "wrong"}` }, token));
     return h("tr", {},
-      h("td", { class: "pg-probe-source" }, probe.src.join(block.joint)),
+      h("td", { class: "pg-probe-source" }, probe.src.join(joint)),
       h("td", { class: "pg-probe-output" }, output, output.length ? "" : "–"),
       h("td", { class: right ? "pg-right" : "pg-wrong" }, right ? `✓ ${say("right")}` : `✗ ${say("wrong")}`));
   };
-  const lines = h("div", { class: "pg-scroll" }, h("table", {}, probes.map(line)));
-  element.replaceChildren(h("h3", {}, block.title), probes.length ? lines : h("p", { class: "pg-caption" }, say("probes_none")), caption(block.caption));
+  const lines = h("div", { class: "pg-scroll" }, h("table", {}, rows.map(line)));
+  element.replaceChildren(h("h3", {}, title), caption(said), rows.length ? lines : h("p", { class: "pg-caption" }, say("probes_none")));
 }

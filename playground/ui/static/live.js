@@ -1,7 +1,7 @@
 // The stream of one run: what it says is put to what is known, and whoever asked is told.
 // @ts-check
 
-import { change, nothing, page } from "./store.js";
+import { change, cursor, nothing, page } from "./store.js";
 import { routeUrl } from "./dom.js";
 
 /**
@@ -24,6 +24,24 @@ export const isResumable = () => is("resumable");
 
 /** The run that the one on screen goes on from. */
 export const parentOfRun = () => (page.card?.id === page.live.id ? page.card.parent : null);
+
+/** The step that is looked at: the replay's, or that of the pictures on screen, so that no number is ahead of them. */
+export function shownStep() {
+  const { live: run, frame } = page;
+  return cursor.step === "" ? (frame.run === run.id ? frame.step : Infinity) : Number(cursor.step);
+}
+
+/**
+ * What a column of the run's history held last at that step. Undefined where there is nothing yet.
+ * @param {string} column
+ */
+export function newest(column) {
+  const { rows } = page.live, upTo = shownStep();
+  return rows[column]?.[rows.step.findLastIndex((step) => step <= upTo)];
+}
+
+/** Whether an answer is the refusal of a run that has just been made and has nothing to show yet: what stands there is grey until then. */
+export const isTooEarly = ({ key }) => (key === "runs.nothing_yet" || key === "page.not_ready") && (isActive() || !page.live.status);
 
 let source = null;
 

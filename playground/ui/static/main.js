@@ -7,7 +7,8 @@ import { follow } from "./live.js";
 import { drawHeader, drawReplay, drawSentence, play, readCard, refreshSentence, turn } from "./top.js";
 import { drawRunButtons, fromTheTop, relabel } from "./actions.js";
 import { openTab } from "./tabs.js";
-import { forget, refresh } from "./panels.js";
+import { forget } from "./answers.js";
+import { refresh } from "./panels.js";
 import { openGlossary, openHelp } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
 import { hearTabs } from "./storage.js";
@@ -91,7 +92,7 @@ document.addEventListener("keydown", (event) => {
   const keys = {
     " ": play, ArrowLeft: () => turn(-1), ArrowRight: () => turn(1), ArrowUp: () => row(-1), ArrowDown: () => row(1), "?": openHelp,
   };
-  const act = keys[event.key] ?? (/^[1-8]$/.test(event.key) ? () => move({ head: event.key, layer: cursor.layer || 1 }) : null);
+  const act = keys[event.key] ?? (/^[1-8]$/.test(event.key) ? () => move({ head: event.key, layer: cursor.layer || 1, follow: "off" }) : null);
   if (!act) return;
   event.preventDefault();
   act();

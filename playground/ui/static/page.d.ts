@@ -1,6 +1,6 @@
 // What the scripts' type checker has to know beside the scripts: what the server says, what they keep on elements, what they tell one another.
 
-import type { Block, CellsBlock, NumberItem, NumbersBlock, Plotly, Probe, ProbesBlock, Token } from "./blocks";
+import type { Block, CellsBlock, NumberItem, NumbersBlock, OutcomeBlock, Plotly, Token } from "./blocks";
 
 /** What the live stream says of a run. */
 export interface Run {
@@ -15,7 +15,6 @@ export interface Run {
   message: Record<string, string> | null;
   rows: Record<string, number[]>;
   validations: Record<string, number[]>;
-  probes: Probe[];
   replay: number[];
   parameter_steps: number[];
   live?: Record<string, string | number>;
@@ -79,6 +78,12 @@ export interface Parent {
   name: string;
 }
 
+/** Of which run and step the pictures, the sentence and the numbers on screen are. */
+export interface Frame {
+  run: string;
+  step: number;
+}
+
 /** What the model made of the sentence on screen. */
 export interface Sentence {
   run: string;
@@ -134,7 +139,9 @@ export interface Page {
   wanted: Knobs; // what they were last asked to hold; all others hold their defaults
   card: Card | null;
   following: string; // the run that somebody is being taken to with what they look at; "" once it is known what of that it can read
+  held: { run: string; head: string }; // the head that a run is shown with: it stays until a person chooses another
   live: Run; // what the stream has said so far
+  frame: Frame; // what is shown while the newest is looked at
   sentence: Sentence | null;
   panels: Record<string, any>; // tab -> what the server last said of it
   reply: Reply | null; // the newest one
@@ -172,7 +179,7 @@ declare global {
     pgSkeleton?: Plotly | null;
     pgDrawn?: Promise<void>;
     pgNumbers?: NumbersBlock;
-    pgProbes?: ProbesBlock;
+    pgOutcome?: OutcomeBlock;
     pgItems?: NumberItem[];
     pgFixed?: string;
     pgCells?: CellsBlock;

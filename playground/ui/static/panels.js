@@ -1,17 +1,18 @@
 // One panel a tab: the server says in blocks what stands in it, and it is asked again when what it depends on changes.
 // @ts-check
 
-import { FIELDS, change, cursor, page, sentenceText, subscribe } from "./store.js";
-import { debounce, h, isDark, read, say } from "./dom.js";
-import { draw, highlight } from "./picture.js";
-import { isActive, parentOfRun } from "./live.js";
-import { refreshSentence } from "./top.js";
+import { FIELDS, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
+import { debounce, h, isDark, say } from "./dom.js";
+import { askFor, forget, readAhead } from "./answers.js";
+import { grey, highlight } from "./picture.js";
+import { drawCurve } from "./pen.js";
+import { isActive, isTooEarly, parentOfRun } from "./live.js";
+import { nextStop, refreshSentence, sentenceQuery, showSentence } from "./top.js";
 import { fillCurve } from "./curves.js";
-import { fillNumbers, fillProbes } from "./learning.js";
+import { fillNumbers, fillOutcome } from "./learning.js";
 import { refused, render } from "./kinds.js";
 
 const LEFT_OUT = new Set(["lang", "tab", "glossary"]);
-const answers = new Map(); // parameters -> answer, while nothing trains: looking back and forth costs nothing
 let lastRefresh = 0, late = 0;
 let latest = 0, settled = 0; // the number of the newest refresh, and of the newest that is over
 let released = Promise.resolve(); // nothing changes under a finger: a button replaced between press and release would lose the click
@@ -25,6 +26,7 @@ function parameters(changes = {}) {
   for (const [name, value] of Object.entries({ ...cursor, text: sentenceText(), ...changes })) {
     if (!LEFT_OUT.has(name) && value !== "") query[name] = value;
   }
+  if (page.held.run === cursor.run) query.held = page.held.head;
   return query;
 }
 
@@ -42,23 +44,32 @@ export async function refresh(changes = {}) {
     if (number === latest) {
       settled = number;
       host.setAttribute("aria-busy", "false");
+      if (page.playing) readNextStop();
     }
   }
 }
 
+function readNextStop() {
+  const step = nextStop();
+  readAhead(`panel/${cursor.tab}`, parameters({ step }));
+  readAhead("panel/sentence", sentenceQuery(step));
+}
+
 async function show(name, host, changes, isLatest) {
-  const query = parameters(changes), key = `${name} ${cursor.lang} ${new URLSearchParams(query)}`;
+  const query = parameters(changes);
   if (!host.childElementCount) host.replaceChildren(h("p", { class: "pg-waiting" }, say("loading")));
-  const answer = (!isActive() && answers.get(key)) || (await read(`panel/${name}`, query, `panel ${name}`));
+  const isNow = isActive() && cursor.step === "" && !Object.keys(changes).length; // the sentence beside it is then of the same step
+  const answer = await askFor("panel", `panel/${name}`, isNow ? { ...query, beside: "sentence" } : query);
   await released;
   if (!answer || !isLatest()) return; // an answer that was kept may have overtaken one that was on its way
-  if (!answer.error && !answer.more && !isActive()) {
-    answers.set(key, answer);
-    if (answers.size > 60) answers.delete(answers.keys().next().value);
-  }
+  if (answer.telling && !cursor.text && answer.telling !== query.text) return move({ text: answer.telling }); // nobody chose a sentence yet
+  if (answer.held && !Object.keys(changes).length) change({ held: { run: query.run, head: answer.held } });
   change({ panels: { ...page.panels, [name]: answer } });
+  if (isTooEarly(answer) && host.querySelector(".pg-block")) return; // what stands there is grey until then
   await render(host, answer.error ? refused(answer.error) : answer.blocks, { query, preview });
   if (!isLatest()) return;
+  if (answer.sentence) showSentence(answer.sentence);
+  else if (isNow) await refreshSentence();
   Object.assign(host.dataset, { run: query.run, step: String(answer.step ?? "") });
   host.dataset.drawn = String(Number(host.dataset.drawn ?? 0) + 1);
   highlight();
@@ -66,29 +77,34 @@ async function show(name, host, changes, isLatest) {
   if (answer.more && isLatest()) await show(name, host, changes, isLatest); // a longer work goes on as long as somebody asks
 }
 
-export const forget = () => answers.clear();
-
 /** Shows another head (or step) in the large picture while the pointer is over its small one; null goes back. */
 const preview = debounce((changes) => refresh(changes ?? {}), 70);
 
 // ---- what makes them change -------------------------------------------------------------------------------------------------------
 
+subscribe(["run"], () => {
+  settled = ++latest; // what is on its way is about the run before
+  grey();
+});
+
 subscribe(FIELDS, (changed) => {
   if (["lang", "run", "tab"].some((name) => changed.has(name))) return; // main.js sees to it
   const uses = page.panels[cursor.tab]?.uses;
-  if (!uses || uses.some((name) => changed.has(name))) refresh();
+  const moves = isActive() ? ["text", "step", ...(uses ?? [])] : uses; // while a run trains the sentence comes with the panel
+  if (!moves || moves.some((name) => changed.has(name))) refresh();
 });
+
+subscribe(["frame"], () => document.querySelectorAll(".pg-numbers").forEach((element) => fillNumbers(element)));
 
 subscribe(["live"], () => {
   if (!page.live.status) return; // nothing is known yet: what stands there stays
   for (const element of document.querySelectorAll(".pg-figure")) {
     if (!element.pgSkeleton || !element.offsetParent) continue;
     element.pgFigure = fillCurve(element.pgSkeleton, page.live, cursor.step, parentOfRun());
-    draw(element.querySelector(".pg-plot"), element.pgFigure, isActive()); // the end is drawn at once
-    element.querySelector(".pg-plot").pgText = null;
+    drawCurve(element.querySelector(".pg-plot"), element.pgFigure, isActive()); // the end is drawn at once
   }
   document.querySelectorAll(".pg-numbers").forEach((element) => fillNumbers(element));
-  document.querySelectorAll(".pg-probes").forEach((element) => fillProbes(element));
+  document.querySelectorAll(".pg-outcome").forEach((element) => fillOutcome(element));
   if (cursor.step !== "") return;
   clearTimeout(late);
   const refreshEvery = page.panels[cursor.tab]?.refresh_ms ?? 1000;
@@ -97,7 +113,7 @@ subscribe(["live"], () => {
     if (latest !== settled) return void (late = setTimeout(both, 100)); // a slow answer would be given up for the next one, again and again
     forget();
     refresh();
-    refreshSentence();
+    if (!isActive()) refreshSentence();
   };
   if (wait <= 0 && isActive()) both();
   else late = setTimeout(both, Math.max(wait, 60)); // the last change of a run that has just ended is shown as well

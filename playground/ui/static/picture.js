@@ -26,6 +26,13 @@ export function plotly() {
   return loading;
 }
 
+/** Greys all that is about a run, since another one is opened: no picture stands under another run's name. Each block that is drawn anew is
+ * itself again. */
+export function grey(on = true) {
+  const blocks = document.querySelectorAll(".pg-panel .pg-block:not(.pg-row):not(.pg-later), #pg-result");
+  for (const block of blocks) block.classList.toggle("stale", on);
+}
+
 const waiting = new Map(); // place -> what to draw there next; a newer figure takes the place of an older one
 const LIVE_SHARE = 0.1; // of the browser's time is for figures that change by themselves: it may stand on the machine that trains
 let drawing = false, called = false, rest = 0;
@@ -37,12 +44,12 @@ const near = (place) => {
 /**
  * Draws `figure` into `place`, or changes what is there; zoom and hover survive. Resolves when it, or a newer one, is on screen, or at once
  * when its place is not: it is then drawn when it comes into view. `live` figures, which change by themselves, take turns in their share
- * of the browser's time.
+ * of the browser's time. `then` is called when this very figure is drawn.
  */
-export function draw(place, figure, live = false) {
+export function draw(place, figure, live = false, then = () => {}) {
   return new Promise((resolve) => {
     const changes = live && Boolean(place.dataset.points); // the first time is no change: nobody waits for a picture to begin with
-    waiting.set(place, { figure, live: changes, tell: [...(waiting.get(place)?.tell ?? []), resolve] });
+    waiting.set(place, { figure, then, run: cursor.run, live: changes, tell: [...(waiting.get(place)?.tell ?? []), resolve] });
     if (!called) queueMicrotask(work); // once for all figures of an update: where they stand is dear to ask
     called = true;
   });
@@ -70,6 +77,8 @@ async function work() {
     waiting.delete(place);
     try {
       await put(place, job.figure);
+      if (job.run === cursor.run) place.closest(".pg-figure")?.classList.remove("stale");
+      job.then();
     } catch (error) {
       reportError(error); // one figure that fails keeps no other from being drawn
     } finally {
@@ -87,9 +96,28 @@ async function put(place, figure) {
   if (!place.isConnected) return;
   const layout = { ...structuredClone(figure.layout), autosize: true }; // Plotly writes a zoom into what it is given
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) delete layout.transition;
-  await Plotly.react(place, figure.data, layout, CONFIG);
+  const before = grids(place).map((image) => image.cloneNode());
+  const drawn = Plotly.react(place, figure.data, layout, CONFIG);
+  fade(before, grids(place)); // before anybody sees the new one
+  await drawn;
   if (!place.dataset.wired) wire(place);
   place.dataset.points = String(figure.data.reduce((sum, trace) => sum + (trace.x?.length ?? trace.z?.length ?? 0), 0));
+}
+
+const FADE = 280; // milliseconds
+const grids = (place) => [...place.querySelectorAll(".heatmaplayer image:not(.pg-fading)")];
+
+/** Lets the colours of a grid turn into the new ones: the old picture lies over the new one and goes away. Another size is no motion. */
+function fade(before, after) {
+  if (before.length !== after.length || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  const lies = (image) => ["x", "y", "width", "height"].map((name) => image.getAttribute(name)).join();
+  after.forEach((image, at) => {
+    const old = before[at];
+    if (lies(old) !== lies(image) || old.getAttribute("href") === image.getAttribute("href")) return;
+    old.classList.add("pg-fading");
+    image.closest(".hm").after(old); // in its group Plotly would take it for its own
+    old.animate([{ opacity: 1 }, { opacity: 0 }], { duration: FADE, fill: "forwards" }).onfinish = () => old.remove();
+  });
 }
 
 function wire(place) {

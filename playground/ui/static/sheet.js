@@ -24,7 +24,7 @@ export function drawSheet(element, block) {
     const sum = h("code", {}, minus(text), text && " = ", h("b", { class: at === last ? "pg-answer" : "" }, minus(result)));
     return h("li", { class: at === last ? "last" : "" }, h("span", { class: "pg-why" }, why), sum);
   };
-  const steps = h("ol", { class: "pg-steps" }, block.steps.map(step));
+  const steps = h("ol", { class: "pg-sums" }, block.steps.map(step));
   const turn = { class: "pg-hide", "aria-pressed": String(block.secret), onclick: () => move({ hide: block.secret ? "" : "on" }) };
   const hide = block.asks && button(turn, block.secret ? words.show : words.hide);
   const end = block.secret ? guess(block) : h("span", { class: "pg-equals" }, block.equals);
@@ -32,6 +32,8 @@ export function drawSheet(element, block) {
   const box = element.querySelector(".pg-terms");
   if (box) box.scrollTop = scrolled;
   if (held === "pg-hide") (element.querySelector(".pg-guess") ?? element.querySelector(".pg-hide"))?.focus(); // who hides wants to write
+  if (element.dataset.cell !== block.title) element.scrollIntoView({ block: "nearest" }); // where it has no room beside the picture
+  element.dataset.cell = block.title;
 }
 
 /** What a number is called; where the model computed it, a button that leads there. */

@@ -30,7 +30,9 @@ export const page = {
   wanted: {},
   card: null,
   following: "",
+  held: { run: "", head: "" },
   live: nothing(""),
+  frame: { run: "", step: 0 },
   sentence: null,
   panels: {},
   reply: null,
@@ -46,7 +48,7 @@ export const page = {
  * @returns {import("./page").Run}
  */
 export function nothing(id) {
-  const known = { rows: {}, validations: {}, probes: [], replay: [], parameter_steps: [] };
+  const known = { rows: {}, validations: {}, replay: [], parameter_steps: [] };
   return { id, version: 0, status: "", step: 0, steps: 0, seconds: 0, eta: null, place: 0, message: null, ...known };
 }
 

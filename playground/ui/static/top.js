@@ -2,8 +2,10 @@
 // @ts-check
 
 import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenceText, subscribe } from "./store.js";
-import { button, count, debounce, duration, h, icon, percent, read, say } from "./dom.js";
+import { button, count, debounce, duration, h, icon, percent, read, same, say } from "./dom.js";
+import { askFor } from "./answers.js";
 import { highlight, point } from "./picture.js";
+import { isActive, isTooEarly, shownStep } from "./live.js";
 import { command } from "./actions.js";
 import { toggleKnobs } from "./knobs.js";
 import { measured } from "./learning.js";
@@ -53,7 +55,8 @@ function choiceOfRuns({ mine, shipped }) {
 function drawStatus() {
   const place = document.getElementById("pg-status"), run = page.live;
   if (!place) return;
-  const right = measured(run, "exact_match", percent);
+  const { text, note } = measured(run, "exact_match", percent, isActive() ? shownStep() : Infinity, true);
+  const right = note ? say("noted", { value: text, note }) : text;
   const told = { step: count(run.step), steps: count(run.steps), left: duration(run.eta), place: run.place, percent: right };
   Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });
   place.textContent = place.title = run.status ? say(`status_${run.status}`, told) : "";
@@ -102,10 +105,12 @@ export function drawSentence(host) {
   const about = { type: "text", autocomplete: "off", spellcheck: "false", maxlength: String(maxText) };
   const input = h("input", { id: "pg-sentence", ...about, "aria-label": say("sentence"), placeholder: say("sentence_hint") });
   input.addEventListener("input", debounce(() => move({ text: input.value }), 220));
+  input.addEventListener("blur", () => cursor.text || (fillSentence(), markExample())); // who empties it and goes on gets the example
   const choose = (event) => event.target.value && move({ text: event.target.value });
   const examples = h("select", { id: "pg-examples", "aria-label": say("examples"), onchange: choose });
   host.replaceChildren(
-    h("div", { class: "pg-line" }, input, examples), h("div", { id: "pg-result", class: "pg-result", "aria-live": "polite", tabindex: "0" }),
+    h("div", { class: "pg-line" }, input, examples), h("div", { id: "pg-unknown", role: "status", hidden: true }),
+    h("div", { id: "pg-result", class: "pg-result", "aria-live": "polite", tabindex: "0" }),
   );
   fillSentence();
   drawNote();
@@ -133,13 +138,25 @@ export function chips(tokens, side) {
   return tokens.map(chip);
 }
 
+export const sentenceQuery = (step) => ({ run: cursor.run, step, text: sentenceText() });
+
 export async function refreshSentence() {
   if (page.card?.id !== cursor.run) return;
-  const place = document.getElementById("pg-result"), asked = { run: cursor.run, text: cursor.text };
-  const answer = await read("panel/sentence", { run: cursor.run, step: cursor.step, text: sentenceText() }, "sentence");
-  if (!answer || !place) return;
+  const asked = sentenceQuery(cursor.step);
+  const answer = await askFor("sentence", "panel/sentence", asked);
+  if (answer && asked.run === cursor.run && !isTooEarly(answer)) showSentence(answer);
+}
+
+/** Shows what the server says of the sentence. From then on the page shows the step that it is from. */
+export function showSentence(answer) {
+  const place = document.getElementById("pg-result"), { run, text, step } = cursor;
+  if (!place) return;
+  place.classList.remove("stale");
+  if (step === "") change({ frame: answer.error ? { run: "", step: 0 } : { run, step: answer.step } });
+  markExample();
+  drawUnknown(answer.unknown);
   if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
-  change({ sentence: { ...answer, ...asked } });
+  change({ sentence: { ...answer, run, text } });
   const { correct } = answer, verdict = correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`;
   place.replaceChildren(
     h("span", { class: "pg-tokens" }, chips(answer.source, "src")), h("span", { class: "pg-arrow", "aria-hidden": "true" }, "→"),
@@ -149,6 +166,25 @@ export async function refreshSentence() {
     answer.note ? h("span", { class: "pg-note" }, answer.note) : "",
   );
   highlight();
+}
+
+/** While the line is empty what stands below is of an example, and says so. */
+function markExample() {
+  const place = document.getElementById("pg-result");
+  place.classList.toggle("is-example", document.getElementById("pg-sentence").value === "");
+  place.dataset.example = say("example");
+}
+
+/** Which tokens the model doesn't know, and a button that puts a sentence there that it can read. */
+function drawUnknown(found) {
+  const place = document.getElementById("pg-unknown");
+  if (same(place, found ?? null)) return;
+  place.hidden = !found;
+  const use = () => {
+    document.getElementById("pg-sentence").value = found.use;
+    move({ text: found.use });
+  };
+  place.replaceChildren(...(found ? [h("span", { title: found.told }, found.told), found.use ? button({ id: "pg-use", onclick: use }, found.label) : ""] : []));
 }
 
 // ---- replay ---------------------------------------------------------------------------------------------------------------------
@@ -180,11 +216,30 @@ function at() {
 const seek = (index) => move({ step: index >= stops().length ? "" : stops()[index] });
 export const turn = (by) => seek(Math.max(0, Math.min(stops().length, at() + by)));
 
+/** The step that comes next in the replay. */
+export const nextStop = () => stops()[at() + 1] ?? "";
+
+const BEAT = 450; // milliseconds that a frame is shown at least: the next one waits until it is there
+const isDrawing = () => document.getElementById(`pg-panel-${cursor.tab}`)?.ariaBusy === "true";
+
+function beat() {
+  if (isDrawing()) return;
+  if (at() >= stops().length) play();
+  else turn(1);
+}
+
 export function play() {
   clearInterval(page.playing);
   if (page.playing) return change({ playing: 0 });
   if (at() >= stops().length) seek(0);
-  change({ playing: setInterval(() => (at() >= stops().length ? play() : turn(1)), 450) });
+  change({ playing: setInterval(beat, BEAT) });
+}
+
+export function playFromStart() {
+  clearInterval(page.playing);
+  change({ playing: 0 });
+  seek(0);
+  play();
 }
 
 function drawPlay() {
@@ -224,12 +279,12 @@ export async function readCard() {
 }
 
 subscribe(["card"], fillSentence);
-subscribe(["live", "card"], drawStatus);
+subscribe(["live", "card", "frame"], drawStatus);
 subscribe(["live", "step"], fillReplay);
 subscribe(["playing"], drawPlay);
 subscribe(["run", "text", "tab", "part", "q", "k"], () => point(null));
 subscribe(["text", "step"], (changed) => {
   if (changed.has("run")) return; // main.js opens it; until then the sentences known here are those of the run before
   fillSentence();
-  refreshSentence();
+  if (!isActive() || cursor.step !== "") refreshSentence(); // else it comes with the panel
 });

@@ -8,7 +8,7 @@ from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import read_shipped
 from playground.runs.queue import train_inline
 from playground.runs.registry import SHIPPED
-from playground.runs.replay import replay_steps
+from playground.runs.replay import MIN_FRAMES, replay_steps
 from tests.runs.tiny import CORPORA, TINY, tiny
 
 STEPS = 5
@@ -39,8 +39,12 @@ class TestShipped:
         assert run.status == "done"
         assert run.exact_match >= 0.95
         assert run.replay.steps[-1] == run.snapshot.step == run.step
-        assert len(run.replay.steps) >= min(40, len(replay_steps(run.steps)))
-        assert all(completion.cross is not None for frame in run.replay.frames for completion in frame.completions)
+        assert run.replay.steps == replay_steps(run.steps, MIN_FRAMES)
+
+    @pytest.mark.parametrize("name", CHECKPOINTS)
+    def test_every_frame_has_its_parameters(self, name):
+        replay = Folder(SHIPPED / name).run.replay
+        assert replay.parameter_steps == replay.steps
 
     @pytest.mark.parametrize("name", ["reverse", "german_english"])
     def test_trained_again_for_a_few_steps_it_goes_the_same_way(self, name):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from playground.config import Experiment
-from playground.cursor import choices
+from playground.cursor import FIELDS, choices
 from playground.inspection import masks
 from playground.queries.packing import packed_row
 from playground.words import LANGUAGES, say
@@ -70,8 +70,29 @@ def test_only_a_run_that_packs_has_a_packed_row(site):
         wait(run, "done")
         panel = site.panel("masks", run=run.id, mask="packed")
         assert [option["value"] for option in block(panel, "mask")["options"]] == offered[:-1]
-        assert block(panel, "mask")["value"] == offered[0]
+        assert block(panel, "mask")["value"] == FIELDS["mask"].default
         assert say("en", "page.mask_packs") not in block(panel, "about")["text"]
         assert not {"packed-decoder", "packed-encoder"} & ids(panel)
     finally:
         site.runs.delete(run.id, MINE)
+
+
+def test_it_opens_on_the_causal_mask_of_the_own_sentence(site):
+    """A triangle with the words of whoever asks; the others of the batch stand beside it."""
+    panel = site.panel("masks", **REVERSE, text="hello")
+    own, *others = grids(panel)
+    meta = own["figure"]["layout"]["meta"]
+    assert own["title"] == "hello"
+    assert meta["columns"] == ["<bos>", *"olleh"]
+    allowed = np.array(own["figure"]["data"][0]["z"], dtype=float) == 1
+    assert (allowed == np.tri(len(allowed), dtype=bool)).all()
+    assert 1 <= len(others) <= 3
+    assert "hello" not in [other["title"] for other in others]
+
+
+@pytest.mark.parametrize("text", ["Hello", "zzz", "uwdo"])
+def test_the_own_sentence_is_in_every_batch(site, text):
+    for chosen in ("", "0", "0,1,2,3,4,5", "99"):
+        shown = grids(site.panel("masks", **REVERSE, text=text, masks=chosen))
+        assert shown[0]["title"] == text
+        assert len({picture["title"] for picture in shown}) == len(shown)

@@ -72,3 +72,13 @@ def test_in_every_dress(site, language, more):
 def test_a_correction_from_a_broken_link_is_ignored(site, fix):
     panel = site.panel("teacher_forcing", run="reverse", fix=fix)
     assert list(lanes(panel)) == [say("en", "teacher_forcing.forced"), say("en", "teacher_forcing.free")]
+
+
+@pytest.mark.parametrize("run", ["reverse", "german_english", "numbers_zh"])
+def test_the_telling_sentence_is_one_that_goes_wrong(site, run):
+    """What the page opens on while nobody has chosen a sentence; where none goes wrong there is none."""
+    telling = site.panel("teacher_forcing", run=run)["telling"]
+    offered = next((one for one in site.panel("teacher_forcing", run=run)["blocks"] if one["id"] == "wrong"), None)
+    assert telling == (offered["options"][0]["value"] if offered else "")
+    if telling:
+        assert block(site.panel("teacher_forcing", run=run, text=telling), "lanes")["parted"] is not None

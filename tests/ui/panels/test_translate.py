@@ -10,8 +10,8 @@ from playground.config import MAX_POSITIONS
 from playground.queries.translate import MAX_BEAM
 from playground.words import say
 
-LONG = "wir glauben , dass ein schlaues Pferd den Vogel ruft"
-EARLY = {"run": "german_english", "text": LONG, "step": 82}  # the model is half taught: beam search loses the right answer
+LONG = "wir glauben , dass die Ärztin die Frau findet"
+EARLY = {"run": "german_english", "text": LONG, "step": 79}  # the model is half taught: beam search loses the right answer
 
 
 def found(blocks: list[dict], id: str) -> dict | None:
@@ -36,9 +36,9 @@ def lines(blocks: list[dict]) -> list[list[str]]:
 def test_beam_search_shows_its_tree_and_the_verdict(site, language, dark):
     blocks = ask(site, **EARLY, method="beam", beam=4, lang=language, dark=dark)
     tree, verdict = found(blocks, "tree"), found(blocks, "beam-verdict")["text"]
-    reference = "we believe that a clever horse calls the bird"
+    reference = "we believe that the doctor finds the woman"
     assert reference in verdict
-    assert "calls" in verdict
+    assert "finds" in verdict
     assert verdict.startswith(say(language, "decoding.search_error", reference="|", score="", best="").split("|")[0])
     assert {trace["name"] for trace in tree["figure"]["data"]} >= {say(language, f"figures.tree_{name}") for name in ("pruned", "lost")}
     drawn = tree["figure"]["layout"]["meta"]

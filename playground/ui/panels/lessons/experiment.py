@@ -141,9 +141,13 @@ def _all(seeds: dict[int, Arms]) -> Iterable[tuple[int, str, Run]]:
 
 
 def _looks(view: View, lab: ControlledExperiment, seeds: dict[int, Arms]) -> list[dict]:
-    """A way into every arm of the newest seed."""
-    newest = seeds[max(seeds)] if seeds else {}
-    return [
+    """A way into every arm of the newest seed, and to all of them side by side."""
+    if not seeds:
+        return []
+    newest = seeds[max(seeds)]
+    together = {"tab": "runs", "runs": ",".join(run.id for run in newest.values())}
+    arms = [
         blocks.button(f"look-{arm}", "move", view.say("lessons.look", arm=label(view, lab, arm)), to={"run": run.id, "tab": "training"})
         for arm, run in newest.items()
     ]
+    return [*arms, blocks.button("compare", "move", view.say("compare.arms"), to=together)]

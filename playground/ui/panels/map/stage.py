@@ -13,11 +13,13 @@ from playground.queries.activations import SentenceActivations
 from playground.ui import blocks as make
 from playground.ui.panels.map import derivation_view
 from playground.ui.panels.map.layout import path, scale, seen_of, slice_of, strongest
-from playground.ui.view import View, steps, texts
+from playground.ui.view import NARROW, View, steps, texts
 
 WINDOW = 128  # columns of a large picture
 TALL = 40  # rows in which numbers can still be written
 PICTURE = 0.44  # of the width: as much as a picture may take for the arithmetic to stand beside it
+ROOMY = 900  # px of a page on which the arithmetic stands beside every picture
+CELL = 12  # px across that a cell needs to be hit, where the arithmetic stands beside it
 LIKELIEST = 40  # tokens of a large vocabulary that are shown
 LETTERS = {"S": "source", "T": "target", "H": "heads", "D": "width", "K": "size", "F": "inner", "V": "vocabulary"}
 
@@ -30,7 +32,9 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
     chosen, secret = view.inside("row", "col", values.shape), view.choice("hide") == "on" and derivation_view.asks(derivation)
     shown = _window(view, stage, values, chosen)
     mask = seen_of(stage, head)
-    beside = pictures.readable(len(rows), len(shown), part := int(view.width * PICTURE), names=rows)
+    part = int(view.width * PICTURE)
+    hit = view.width >= NARROW and part >= CELL * len(shown)
+    beside = view.width >= ROOMY or hit or pictures.readable(len(rows), len(shown), part, names=rows)
     picture = view.draw(
         pictures.heatmap,
         values[:, shown],

@@ -1,0 +1,78 @@
+"""What of a sentence a vocabulary doesn't hold, what it holds instead, and the nearest sentence of which it knows every token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+
+from playground.config import SPECIAL_TOKENS, UNK
+from playground.data.tokenizers import Tokenizer
+from playground.reading.text import normalise
+
+WORD_START = "▁"  # of SentencePiece
+ALIKE = 0.75  # difflib's ratio from which another word counts as meant
+MAX_COMPARED = 3_000  # words of a vocabulary that one is compared with
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """`tokens`: the unknown ones as shown, each once. `runs`: the known characters as (first, last) of unbroken runs; () for words.
+    `size`: how many characters or words are known. `readable`: the nearest sentence without unknown tokens, or ""."""
+
+    tokens: tuple[str, ...]
+    runs: tuple[tuple[str, str], ...]
+    size: int
+    readable: str
+
+
+def unknown(tokenizer: Tokenizer, text: str) -> Unknown | None:
+    """What this tokenizer can't read of `text`; None when it knows all of it."""
+    strange = (shown.strip(WORD_START) for shown, id in tokenizer.pieces(text) if id == UNK)
+    tokens = tuple(dict.fromkeys(filter(None, strange)))
+    if not tokens:
+        return None
+    known = _known(tokenizer)
+    words = tokenizer.kind == "words"
+    readable = normalise(" ".join(map(_nearest_word(known), normalise(text).split())) if words else _spelt(normalise(text), known))
+    return Unknown(tokens, () if words else _runs(known), len(known), readable)
+
+
+@lru_cache(maxsize=64)
+def _known(tokenizer: Tokenizer) -> frozenset[str]:
+    """The words, or the characters, of which the vocabulary is made."""
+    pieces = map(tokenizer.piece, range(len(SPECIAL_TOKENS), tokenizer.size))
+    if tokenizer.kind == "words":
+        return frozenset(pieces)
+    return frozenset(" " if character in ("␣", WORD_START) else character for piece in pieces for character in piece)
+
+
+def _spelt(text: str, known: frozenset[str]) -> str:
+    """The text in small letters where only those are known, without what isn't known either way."""
+    return "".join(next((form for form in (character, character.lower()) if form in known), "") for character in text)
+
+
+def _nearest_word(known: frozenset[str]):
+    """A function from a word to itself, to the same word in other letters, to one that is spelt much like it, or to ""."""
+    folded = {word.casefold(): word for word in sorted(known)}
+    compared = sorted(folded)[:MAX_COMPARED]
+
+    def nearest(word: str) -> str:
+        if word in known:
+            return word
+        close = [word.casefold()] if word.casefold() in folded else get_close_matches(word.casefold(), compared, 1, ALIKE)
+        return folded[close[0]] if close else ""
+
+    return nearest
+
+
+def _runs(characters: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Characters as (first, last) of runs without a gap, in the order of Unicode."""
+    runs: list[tuple[str, str]] = []
+    for character in sorted(characters):
+        if runs and ord(character) == ord(runs[-1][1]) + 1:
+            runs[-1] = (runs[-1][0], character)
+        else:
+            runs.append((character, character))
+    return tuple(runs)

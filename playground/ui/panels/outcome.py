@@ -1,0 +1,42 @@
+"""What a run has come to, in a sentence that is computed when it ends, and what to try next."""
+
+from __future__ import annotations
+
+from playground.queries.probes import first_right
+from playground.runs.run import FINISHED
+from playground.ui import blocks
+from playground.ui.controls import label
+from playground.ui.cost_estimate import duration
+from playground.ui.view import View
+
+LEARNT = 0.5  # exact match from which a model is worth taking apart; below, it is to be trained better
+
+
+def outcome(view: View) -> dict:
+    """The line above the curves: while the run trains the page fills it with a bar of its steps; then the sentence, and two ways on."""
+    if view.run.status not in FINISHED:
+        return blocks.row("ended", blocks.outcome("outcome", ""), css="ended")
+    knob = _knob(view)
+    ways = [blocks.button("change", "knob", view.say("outcome.change", knob=label(knob, view.language)), knob=knob)]
+    if len(view.run.replay.steps) > 1:
+        ways.insert(0, blocks.button("play", "play", view.say("outcome.play")))
+    return blocks.row("ended", blocks.outcome("outcome", _told(view)), *ways, css="ended")
+
+
+def _told(view: View) -> str:
+    """What was reached, after how long, and when the first sample output was wholly right."""
+    run, last = view.run, view.run.history.validations.last()
+    took = {"step": f"{run.step:,}", "time": duration(run.seconds, view.language)}
+    if run.status in ("failed", "diverged") or last is None:
+        return view.say("outcome.broken" if run.status in ("failed", "diverged") else "outcome.unmeasured", **took)
+    reached = view.say("outcome.reached", percent=f"{100 * last['exact_match']:.1f}", **took)
+    right = view.reader.remember(run, ("first_right", run.step, run.status), lambda: first_right(run))
+    return f"{reached} {view.say('outcome.never_right') if right is None else view.say('outcome.first_right', step=f'{right:,}')}"
+
+
+def _knob(view: View) -> str:
+    """The knob to try next: a gentler learning rate where training broke, more steps where it was too short, else what the model is."""
+    run, last = view.run, view.run.history.validations.last()
+    if run.status in ("failed", "diverged"):
+        return "learning_rate"
+    return "positions" if last and last["exact_match"] >= LEARNT else "steps"

@@ -1,0 +1,110 @@
+"""Runs that are looked at together, whatever they learn: which of them can be ticked, which are, and which one is pinned."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from playground.config import Experiment, Refusal
+from playground.figures import runs as pictures
+from playground.queries.learning_curves import learning_curve
+from playground.runs.run import Run
+from playground.ui import blocks, compare
+from playground.ui.titles import difference, disclosed, title
+from playground.ui.view import View
+
+MAX_TICKED = len(pictures.DASHES)
+MAX_LISTED = 60  # of the visitor's own
+NONE = "-"  # in the cursor's `runs`: every tick was taken away
+
+
+class Ticked(NamedTuple):
+    """The runs to lay over each other, and how many of those that the address names are `missing` or beyond the most (`left_out`)."""
+
+    runs: list[Run]
+    missing: int = 0
+    left_out: int = 0
+
+
+def ticked(view: View) -> Ticked:
+    """Those of the cursor's `runs`. While nobody has chosen: the run on screen and its nearest relation, which shows what this is for."""
+    asked = view.field("runs")
+    if asked == NONE:
+        return Ticked([])
+    if not asked:
+        return Ticked([view.run, *_relation(view)])
+    ids = dict.fromkeys(asked.split(","))
+    found = [run for run in (known(view, id) for id in ids) if run]
+    return Ticked(found[:MAX_TICKED], len(ids) - len(found), max(len(found) - MAX_TICKED, 0))
+
+
+def known(view: View, id: str) -> Run | None:
+    """The run of an id, whoever made it: an id can't be guessed."""
+    try:
+        return view.runs.get(id)
+    except Refusal:
+        return None
+
+
+def pinned(view: View) -> Run | None:
+    """The run whose curves stand behind those of the others."""
+    return known(view, view.field("pin"))
+
+
+def groups(view: View, chosen: list[Run]) -> dict[str, list[Run]]:
+    """Every run that can be ticked, by whose it is: "mine", newest first, "other", which somebody shared, and "shipped"."""
+    mine, shipped = view.runs.mine(view.token), view.runs.shipped()
+    listed = mine[:MAX_LISTED]
+    named = dict.fromkeys([view.run, *chosen, *([pin] if (pin := pinned(view)) else [])])
+    listed += [run for run in named if run in mine and run not in listed]
+    found = {"mine": listed, "other": [run for run in named if run not in mine and run not in shipped], "shipped": shipped}
+    return {name: runs for name, runs in found.items() if runs}
+
+
+def one_line(view: View, run: Run) -> str:
+    """What makes a run different: from its parent when it has one, else from the defaults."""
+    parent = known(view, run.parent[0]) if run.parent else None
+    changes = difference(disclosed(run), disclosed(parent) if parent else Experiment(), view.language)
+    if not parent:
+        return changes or view.say("compare.defaults")
+    named = compare.name(parent, view.language)
+    return view.say("compare.forked", parent=named, step=f"{run.parent[1]:,}", changes=changes or view.say("compare.same_settings"))
+
+
+def names(view: View, runs: list[Run]) -> list[str]:
+    """What to call runs beside one another: of one task by the settings in which they differ, else by their tasks."""
+    if len({run.experiment.data.task for run in runs}) > 1:
+        return [title(run, view.language) for run in runs]
+    return compare.names(runs, view.language)
+
+
+def with_pinned(view: View, figures: dict[str, dict]) -> dict[str, dict]:
+    """The figures "loss" and "accuracy" of a training run with the curves of the pinned run in grey behind theirs."""
+    run = pinned(view)
+    if run is None or run is view.run:
+        return figures
+    curve, name = learning_curve(run), compare.name(run, view.language)
+
+    def behind(figure: str, column: str) -> dict:
+        said = view.say("compare.pinned_line", name=name, line=view.labels[f"line_{column}"])
+        return pictures.behind(figures[figure], column, curve.steps, getattr(curve, column), said, dark=view.dark)
+
+    return figures | {"loss": behind("loss", "validation_loss"), "accuracy": behind("accuracy", "exact_match")}
+
+
+def unpin(view: View) -> list[dict]:
+    """A way to let go of the pinned run, where one stands behind the curves."""
+    run = pinned(view)
+    if run is None or run is view.run:
+        return []
+    return [blocks.button("unpin", "move", view.say("compare.unpin", name=compare.name(run, view.language)), to={"pin": ""})]
+
+
+def _relation(view: View) -> list[Run]:
+    """The run that is likest to the one on screen: its parent, else another one of its task, the visitor's newest before shipped ones."""
+    parent = known(view, view.run.parent[0]) if view.run.parent else None
+    if parent:
+        return [parent]
+    data = view.run.experiment.data
+    others = [*view.runs.mine(view.token), *view.runs.shipped()]
+    alike = (run for run in others if run is not view.run and (run.experiment.data.task, run.experiment.data.own) == (data.task, data.own))
+    return [run for run in alike if run.step][:1]

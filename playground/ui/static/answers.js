@@ -1,0 +1,39 @@
+// What the server says of a run that rests is kept: looking back and forth costs nothing, and what comes next can be read ahead.
+// @ts-check
+
+import { cursor } from "./store.js";
+import { read } from "./dom.js";
+import { isActive } from "./live.js";
+
+const MOST = 90; // answers that are kept
+const PATIENCE = 300; // milliseconds that one part of the page waits for another
+const known = new Map(); // question -> promise of its answer
+const asked = new Map(); // part of the page -> what it asked last
+
+/** The answer to a question, which is asked once as long as nothing trains; null when a newer one on the same channel took its place. */
+function ask(path, query, channel) {
+  if (isActive()) return read(path, query, channel);
+  const key = `${path} ${cursor.lang} ${new URLSearchParams(query)}`;
+  if (!known.has(key)) {
+    known.set(key, read(path, query, channel).then((answer) => {
+      if (!answer || answer.error || answer.more || isActive()) known.delete(key);
+      return answer;
+    }));
+    if (known.size > MOST) known.delete(known.keys().next().value);
+  }
+  return known.get(key);
+}
+
+/** Asks for a part of the page. The answer comes when other parts have theirs too, so that they change together and show one step. */
+export async function askFor(part, path, query) {
+  const coming = ask(path, query, part);
+  asked.set(part, coming);
+  const answer = await coming;
+  await Promise.race([Promise.all(asked.values()), new Promise((resolve) => setTimeout(resolve, PATIENCE))]);
+  return answer;
+}
+
+/** Asks for what is about to be shown, while something else still is. */
+export const readAhead = (path, query) => void (isActive() || ask(path, query, `ahead/${path}`));
+
+export const forget = () => known.clear();

@@ -1,0 +1,203 @@
+// Curves while a run trains: one light path a line, drawn over the axes of the Plotly figure and extended point by point as the points come.
+// Plotly's own lines are hidden meanwhile, and back when the run rests.
+// @ts-check
+
+import { draw } from "./picture.js";
+import { svg } from "./dom.js";
+
+const TRAIL = 150; // milliseconds at most by which a line is behind the points that have come
+const FRAME = 45; // milliseconds at least between two drawings: twenty a second
+
+/**
+ * How many of the points a line has reached at `now`: it goes on evenly from where it was when the newest came.
+ * @param {{ from: number, to: number, since: number }} way
+ * @param {number} now
+ * @param {number} [trail]
+ */
+export function reached({ from, to, since }, now, trail = TRAIL) {
+  return trail > 0 ? from + (to - from) * Math.min(1, Math.max(0, now - since) / trail) : to;
+}
+
+/** The path of a line that only grows, in pixels, for as long as its scale is the same. A value that is null leaves a gap. */
+export class Path {
+  /** @param {{ x: (value: number) => number, y: (value: number) => number }} scale */
+  constructor(scale) {
+    this.scale = scale;
+    this.count = 0; // of the points that are in it
+    this.text = "";
+    this.column = []; // the last points, which share a column of pixels and are not in the text yet
+  }
+
+  /**
+   * The path along the first `count` points, never fewer than before. Of a count that is not whole, the last piece leads towards the next.
+   * @param {(number | null)[]} xs
+   * @param {(number | null)[]} ys
+   * @param {number} count
+   */
+  upTo(xs, ys, count) {
+    const whole = Math.min(Math.floor(count), xs.length), part = count - whole;
+    const isPoint = (at) => at >= 0 && at < xs.length && (ys[at] ?? null) !== null;
+    const point = (x, y, begins) => ({ x: this.scale.x(x), y: this.scale.y(y), begins });
+    for (; this.count < whole; this.count += 1) if (isPoint(this.count)) this.add(point(xs[this.count], ys[this.count], !isPoint(this.count - 1)));
+    const between = (values) => values[whole - 1] + (values[whole] - values[whole - 1]) * part;
+    const tip = part > 0 && isPoint(whole - 1) && isPoint(whole) ? [point(between(xs), between(ys), false)] : [];
+    return this.text + written([...fewest(this.column), ...tip]);
+  }
+
+  add(point) {
+    const here = (other) => Math.floor(2 * other.x) === Math.floor(2 * point.x); // half a pixel
+    if (this.column.length && (point.begins || !here(this.column[0]))) {
+      this.text += written(fewest(this.column));
+      this.column = [];
+    }
+    this.column.push(point);
+  }
+}
+
+const written = (points) => points.map(({ x, y, begins }) => `${begins ? "M" : "L"}${x.toFixed(2)},${y.toFixed(2)}`).join("");
+
+/** Of the points of one column those that can be seen: the first, the lowest, the highest and the last. */
+function fewest(column) {
+  if (column.length <= 4) return column;
+  const heights = column.map(({ y }) => y), extremes = [Math.min(...heights), Math.max(...heights)].map((y) => heights.indexOf(y));
+  return [...new Set([0, ...extremes.sort((a, b) => a - b), column.length - 1])].map((at) => column[at]);
+}
+
+/**
+ * What decides on the axes of a figure, as text. They have to be drawn anew when it changes.
+ * @param {import("./blocks").Plotly} figure
+ */
+export function axesOf({ data, layout }) {
+  const { datarevision, ...fixed } = layout;
+  const bounds = (values) => {
+    let low = Infinity, high = -Infinity;
+    for (const value of values) if (value !== null) [low, high] = [Math.min(low, value), Math.max(high, value)];
+    return [Math.min(low, 0), high, low === high]; // they begin at zero; around a single value Plotly leaves more room
+  };
+  const found = (side) => layout[`${side}axis`]?.autorange && data.map((trace) => bounds(trace[side]));
+  return JSON.stringify([fixed, found("x"), found("y")]);
+}
+
+/** The marks of Plotly at a point, `r` being half their size. */
+const MARKERS = {
+  circle: (r) => `m${r},0a${r},${r} 0 1,1 ${-2 * r},0a${r},${r} 0 1,1 ${2 * r},0z`,
+  diamond: (r) => `m${1.3 * r},0l${-1.3 * r},${1.3 * r}l${-1.3 * r},${-1.3 * r}l${1.3 * r},${-1.3 * r}z`,
+};
+
+/** Plotly's patterns of a line of this width. */
+function dashes({ dash, width }) {
+  const unit = Math.max(width, 3);
+  return dash === "dash" ? `${3 * unit},${3 * unit}` : dash === "dot" ? `${unit},${unit}` : null;
+}
+
+/** The lines of one figure. */
+class Pen {
+  /** @param {HTMLElement} plot whose axes Plotly has drawn */
+  constructor(plot) {
+    this.plot = plot;
+    this.layer = svg("svg", { class: "pg-pen", "aria-hidden": "true" });
+    this.lines = [];
+    this.run = this.looks = "";
+    /** @type {import("./blocks").Plotly} */
+    this.figure = { data: [], layout: {} };
+    this.last = this.due = 0; // when it was drawn, and the frame that is asked for
+  }
+
+  /** The points that are there now: what is drawn goes on from where it is. Lines of another run begin anew. */
+  take(figure) {
+    const now = performance.now(), { uirevision } = figure.layout, looks = JSON.stringify(figure.data.map(({ line, marker }) => [line, marker]));
+    if (this.run !== uirevision || this.looks !== looks) this.begin(figure);
+    Object.assign(this, { figure, looks, run: uirevision });
+    this.lines.forEach((line, at) => {
+      const count = figure.data[at].x.length, shown = reached(line.way, now, this.trail);
+      const from = line.way.to === 0 || shown > count ? count : shown; // what was there before anybody looked is drawn at once
+      if (line.way.to !== count) line.way = { from, to: count, since: now };
+    });
+    this.wake();
+  }
+
+  begin(figure) {
+    const one = ({ line, marker }) => {
+      const stroke = { fill: "none", stroke: line.color, "stroke-width": line.width, "stroke-miterlimit": 2 };
+      const path = svg("path", { ...stroke, ...(dashes(line) ? { "stroke-dasharray": dashes(line) } : {}) });
+      return { path, marks: marker && svg("path", { fill: marker.color }), way: { from: 0, to: 0, since: 0 }, scaled: "", along: null };
+    };
+    this.lines = figure.data.map(one);
+    this.box = svg("svg", {}, ...this.lines.flatMap(({ path, marks }) => (marks ? [path, marks] : [path])));
+    this.layer.replaceChildren(this.box);
+  }
+
+  get trail() {
+    return matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : TRAIL;
+  }
+
+  wake() {
+    this.due ||= requestAnimationFrame((now) => this.frame(now));
+  }
+
+  frame(now) {
+    this.due = 0;
+    if (!this.plot.classList.contains("pg-light")) return;
+    if (now - this.last < FRAME) return this.wake();
+    this.last = now;
+    this.draw(now);
+    if (this.lines.some(({ way }) => reached(way, now, this.trail) < way.to)) this.wake();
+  }
+
+  draw(now) {
+    const { _fullLayout: full } = /** @type {any} */ (this.plot), host = this.plot.querySelector(".svg-container");
+    if (!full || !host) return;
+    if (this.layer.parentNode !== host) host.append(this.layer);
+    const { xaxis, yaxis } = full, place = { x: xaxis._offset, y: yaxis._offset, width: xaxis._length, height: yaxis._length };
+    const scaled = String([xaxis.range, yaxis.range, xaxis._length, yaxis._length]);
+    const free = this.figure.data.some((trace) => trace.cliponaxis === false);
+    for (const [name, value] of Object.entries({ ...place, overflow: free ? "visible" : "hidden" })) this.box.setAttribute(name, String(value));
+    const along = ({ range: [low, high], _length: length }) => (value) => ((value - low) / (high - low)) * length;
+    const x = along(xaxis), up = along(yaxis), scale = { x, y: (value) => yaxis._length - up(value) };
+    this.lines.forEach((line, at) => {
+      const { x: xs, y: ys, marker } = this.figure.data[at], count = reached(line.way, now, this.trail);
+      if (line.scaled !== scaled || line.along.count > count) Object.assign(line, { scaled, along: new Path(scale) });
+      line.path.setAttribute("d", line.along.upTo(xs, ys, count));
+      const mark = (value, i) => (ys[i] === null ? "" : `M${scale.x(value)},${scale.y(ys[i])}${MARKERS[marker.symbol](marker.size / 2)}`);
+      line.marks?.setAttribute("d", xs.slice(0, Math.floor(count)).map(mark).join(""));
+    });
+    this.plot.dataset.points = String(this.lines.reduce((sum, { way }) => sum + Math.floor(reached(way, now, this.trail)), 0));
+  }
+
+  rest() {
+    cancelAnimationFrame(this.due);
+    this.due = 0;
+    this.layer.remove();
+    this.plot.classList.remove("pg-light");
+  }
+}
+
+const pens = new WeakMap(); // plot -> its pen
+
+/**
+ * Shows a curve: while its run trains as light paths over the axes, which are drawn when they have to be; else by Plotly alone.
+ * @param {HTMLElement} plot
+ * @param {import("./blocks").Plotly} figure
+ * @param {boolean} grows whether its run trains
+ * @returns {Promise<void>} when what takes time is drawn
+ */
+export function drawCurve(plot, figure, grows) {
+  if (!grows) {
+    const key = JSON.stringify(figure);
+    if (plot.pgText === key) return plot.pgDrawn ?? Promise.resolve();
+    plot.pgText = key;
+    plot.pgDrawn = draw(plot, figure, false, () => pens.get(plot)?.rest());
+    return plot.pgDrawn;
+  }
+  const axes = axesOf(figure), pen = pens.get(plot) ?? new Pen(plot), isOther = pen.run !== figure.layout.uirevision;
+  pens.set(plot, pen);
+  pen.take(figure);
+  if (plot.pgText === axes && !plot.matches(":hover")) return plot.pgDrawn ?? Promise.resolve(); // its hover text is of what Plotly knows
+  plot.pgText = axes;
+  const named = figure.data.map((trace) => (trace.x.length ? trace : { ...trace, x: [null], y: [null] })); // else the legend leaves it out
+  plot.pgDrawn = draw(plot, { ...figure, data: named }, !isOther, () => {
+    plot.classList.add("pg-light");
+    pen.wake();
+  });
+  return plot.pgDrawn;
+}

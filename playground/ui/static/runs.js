@@ -1,0 +1,100 @@
+// Several runs: the table in which they are ticked, opened and pinned, and what each makes of one sentence.
+// @ts-check
+
+import { cursor, move } from "./store.js";
+import { button, h, say, svg } from "./dom.js";
+import { chips } from "./top.js";
+
+const nameOf = (act, id) => `${act}:${id}`; // of a control
+const ACTS = ["tick", "open", "pin"]; // the controls of a row, from left to right
+
+/**
+ * The table of runs. One of its controls at a time is reached by Tab, the others from there by the arrows.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").RunsBlock} block
+ */
+export function drawRuns(element, block) {
+  const here = /** @type {HTMLElement | null} */ (element.contains(document.activeElement) ? document.activeElement : null);
+  const at = here?.dataset.at ?? nameOf("tick", block.ticked[0] ?? cursor.run);
+  if (!element.firstChild) element.append(h("div", { class: "pg-scroll" }));
+  const head = h("tr", {}, h("td", {}), block.head.map((text) => h("th", { scope: "col" }, text)), h("td", {}));
+  const groups = block.groups.map(({ label, rows }) =>
+    h("tbody", {}, h("tr", { class: "pg-run-group" }, h("th", { colspan: String(block.head.length + 2), scope: "rowgroup" }, label)),
+      rows.map((row) => runRow(row, block))));
+  element.firstElementChild.replaceChildren(h("table", { onkeydown: walk }, h("thead", {}, head), groups));
+  const reached = control(element, at) ?? control(element, nameOf("tick", cursor.run)) ?? element.querySelector("[data-at]");
+  reached?.setAttribute("tabindex", "0");
+  if (here) reached?.focus();
+}
+
+/** @returns {HTMLElement | null} */
+const control = (element, at) => element.querySelector(`[data-at="${CSS.escape(at)}"]`);
+
+/** One run: its tick, its line in the figures, name, difference, numbers, the course of its exact match, and its pin. */
+function runRow(row, block) {
+  const { id, name } = row, { ticked } = block, isTicked = ticked.includes(id);
+  const toggled = isTicked ? ticked.filter((other) => other !== id) : [...ticked, id];
+  const full = !isTicked && ticked.length >= block.most;
+  const about = (act) => ({ tabindex: "-1", dataset: { at: nameOf(act, id) } });
+  const tick = h("input", {
+    type: "checkbox", checked: isTicked, "aria-disabled": String(full), title: full ? say("compare_full", { most: block.most }) : "",
+    "aria-label": say("compare_tick", { name }), ...about("tick"),
+    onclick: (event) => (full ? event.preventDefault() : move({ runs: toggled.join(",") || block.none })),
+  });
+  const exact = (text) => [course(row.course), h("span", {}, text)];
+  const number = (text, at) => h("td", { class: "number" }, at ? text : exact(text)); // the first is exact match
+  const naming = { "aria-current": row.here ? "true" : null, title: name };
+  const open = button({ class: "pg-run-name", ...naming, ...about("open"), onclick: () => move({ run: id }) }, name);
+  const pinning = { "aria-pressed": String(row.pinned), "aria-label": `${say("compare_pin")} ${name}`, title: say("compare_pin_about") };
+  const pin = button({ class: "pg-run-pin", ...pinning, ...about("pin"), onclick: () => move({ pin: row.pinned ? "" : id }) }, say("compare_pin"));
+  return h("tr", { dataset: { run: id }, class: row.here ? "here" : undefined },
+    h("td", { class: "pg-run-tick" }, tick, row.key ? sample(row.key) : null), h("th", { scope: "row" }, open),
+    h("td", { class: "pg-run-line", title: row.line }, row.line), row.numbers.map(number), h("td", {}, pin));
+}
+
+/** A piece of a run's line as the figures draw it. */
+const sample = ({ color, dash }) =>
+  svg("svg", { width: "34", height: "10", "aria-hidden": "true" },
+    svg("line", { x1: "1", x2: "33", y1: "5", y2: "5", stroke: color, "stroke-width": "2.5", "stroke-dasharray": dash || null }));
+
+/** A small curve: points from 0 to 1 each way. */
+function course(points) {
+  const [width, height] = [96, 22], place = ([x, y]) => `${(2 + x * (width - 4)).toFixed(1)},${(height - 2 - y * (height - 4)).toFixed(1)}`;
+  const around = { viewBox: `0 0 ${width} ${height}`, width: String(width), height: String(height), class: "pg-run-course", "aria-hidden": "true" };
+  const [x, y] = points.length ? place(points.at(-1)).split(",") : [null, null];
+  return svg("svg", around, svg("line", { x1: "2", x2: String(width - 2), y1: String(height - 2), y2: String(height - 2), class: "ground" }),
+    svg("polyline", { points: points.map(place).join(" ") }), ...(x ? [svg("circle", { cx: x, cy: y, r: "2" })] : []));
+}
+
+/** Arrows go to the same control of the next run, or to the next control of this one. */
+function walk(event) {
+  const at = event.target.dataset.at;
+  if (!at || event.ctrlKey || event.metaKey || event.altKey) return;
+  const table = event.currentTarget, [here, id] = at.split(":"), rows = [...table.querySelectorAll("tr[data-run]")];
+  const row = rows.findIndex((one) => one.dataset.run === id), column = ACTS.indexOf(here);
+  const down = { ArrowDown: 1, ArrowUp: -1 }[event.key] ?? 0, right = { ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0;
+  if (!down && !right) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const to = rows[row + down], act = ACTS[column + right], next = to && act && control(table, nameOf(act, to.dataset.run));
+  if (!next) return;
+  event.target.setAttribute("tabindex", "-1");
+  next.setAttribute("tabindex", "0");
+  next.focus();
+}
+
+/**
+ * What each run makes of the sentence, and whether that is right.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").OutputsBlock} block
+ */
+export function drawOutputs(element, block) {
+  const verdict = (correct) => (correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`);
+  const row = ({ name, key, tokens, correct, note }) =>
+    h("tr", {}, h("th", { scope: "row" }, sample(key), " ", name),
+      h("td", {}, h("span", { class: "pg-tokens" }, chips(tokens, "")), note ? h("span", { class: "pg-note" }, " ", note) : null),
+      h("td", { class: correct ? "pg-right" : "pg-wrong" }, correct === null ? "–" : verdict(correct)));
+  const head = h("thead", {}, h("tr", {}, block.head.map((text) => h("th", { scope: "col" }, text))));
+  const table = h("table", {}, head, h("tbody", {}, block.rows.map(row)));
+  element.replaceChildren(h("h3", {}, block.title), h("div", { class: "pg-scroll" }, table));
+}

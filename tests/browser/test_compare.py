@@ -1,0 +1,84 @@
+"""A student changes one thing, trains twice, and lays both runs over each other; then keeps one in grey behind the next."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.steps import SMALL, address, drawn, eventually, figure, has_address, has_status, link, tab, train, words
+
+
+def lines(page, name: str) -> list[dict]:
+    """What a picture draws: a name and its numbers for each line."""
+    return figure(page, name).evaluate("plot => plot.data.map(({ name, x, y }) => ({ name, x: [...x], y: [...y] }))")
+
+
+@pytest.mark.slow
+def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
+    page = visit(link(SMALL | {"task": "reverse", "eval_every": 20}))
+    four = train(page)
+    has_status(page, "done")
+    page.locator("#knob-n_heads label", has_text=re.compile("^1$")).click()
+    eventually(page, lambda: address(page).get("n_heads"), lambda heads: heads == "1")
+    one = train(page)
+    has_status(page, "done")
+
+    panel = tab(page, "runs")
+    expect(page.locator("#pg-place-compare-button")).to_have_attribute("aria-selected", "true")
+    row = {run: panel.locator(f"tr[data-run='{run}']") for run in (four, one)}
+    ticks = panel.locator(".pg-runs input")
+    for at in range(ticks.count()):  # whatever was proposed
+        if ticks.nth(at).is_checked():
+            ticks.nth(at).click()
+            drawn(panel)
+    has_address(page, runs="-")
+    expect(panel.locator(".pg-plot")).to_have_count(0)
+    for run in (four, one):
+        row[run].locator("input").click()
+        expect(row[run].locator("input")).to_be_checked()
+        expect(row[run].locator("input")).to_be_focused()  # the table was drawn anew around it
+    has_address(page, runs=f"{four},{one}")
+    heads = words("knobs.n_heads.label")
+    found = eventually(page, lambda: lines(page, "exact_match"), lambda found: len(found) == 2)
+    assert [re.search(rf"{heads} (\d)", line["name"])[1] for line in found] == ["2", "1"]
+    assert [line["x"] for line in found] == [[20, 40, 60]] * 2
+    caption = panel.locator("[data-block='figure exact_match'] .pg-caption")
+    expect(caption).to_contain_text(words("compare.after_steps", place=60, runs="").rstrip(" ."))
+    expect(caption).to_contain_text(f"{heads} 1")
+    expect(panel.locator(".pg-outputs tbody tr")).to_have_count(2)
+    figure(page, "head-1")
+
+    page.keyboard.press("Tab")  # out of the table and back: one stop for all of it
+    page.keyboard.press("Shift+Tab")
+    expect(row[one].locator("input")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    has_address(page, pin=one)
+    row[four].locator(".pg-run-name").click()
+    has_address(page, run=four, runs=f"{four},{one}", pin=one)
+    drawn(panel)
+    tab(page, "training")
+    *own, grey = eventually(page, lambda: lines(page, "loss"), lambda found: len(found) == 3)
+    assert grey["x"] == [20, 40, 60]
+    assert grey["y"] != own[1]["y"]
+    assert len(grey["y"]) == len(own[1]["y"]) == 3
+    page.locator("[data-block='button unpin'] button").click()
+    has_address(page, pin=None)
+    eventually(page, lambda: lines(page, "loss"), lambda found: len(found) == 2)
+
+
+@pytest.mark.slow
+def test_on_a_telephone_the_table_scrolls_in_its_box_and_a_dead_link_says_so(visit):
+    page = visit(link(tab="runs", runs="nobody,sort,reverse"), viewport={"width": 390, "height": 844})
+    panel = page.locator("#pg-panel-runs")
+    drawn(panel)
+    expect(panel.locator("[data-block='text lost']")).to_have_text(words("compare.missing", count=1))
+    expect(panel.locator(".pg-runs input:checked")).to_have_count(2)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert panel.locator(".pg-runs .pg-scroll").evaluate("box => box.scrollWidth > box.clientWidth")
+    panel.locator("[data-block='choice over'] [data-value=seconds]").click()
+    has_address(page, over="seconds")
+    assert len(lines(page, "validation_loss")) == 2

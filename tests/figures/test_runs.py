@@ -1,0 +1,66 @@
+"""Several runs in one picture, and one behind the curves of another."""
+
+from itertools import combinations
+
+import pytest
+
+from playground.figures import curves, runs, theme
+from tests.figures.test_theme import contrast
+
+
+def six(**more):
+    return runs.overlay("exact_match", [[1, 2]] * 6, [[0.1, 0.2]] * 6, [*"abcdef"], **more)
+
+
+def test_each_run_is_a_line_with_its_numbers():
+    figure = runs.overlay("validation_loss", [[10, 20], [10]], [[3.0, float("nan")], [2.5]], ["brisk-otter · Heads 4", "b"])
+    assert [(trace["x"], trace["y"]) for trace in figure["data"]] == [([10, 20], [3.0, None]), ([10], [2.5])]
+    assert [trace["name"] for trace in figure["data"]] == ["brisk-otter · Heads 4", "b"]
+
+
+def test_lines_differ_in_more_than_colour():
+    for a, b in combinations(six()["data"], 2):
+        assert a["line"]["color"] != b["line"]["color"]
+        assert a["line"]["dash"] != b["line"]["dash"]
+        assert a["marker"]["symbol"] != b["marker"]["symbol"]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_lines_can_be_seen_on_the_page(dark):
+    assert min(contrast(color, theme.colors(dark)["paper"]) for color in theme.lines(dark)) > 3
+
+
+def test_a_line_is_drawn_small_as_it_is_drawn_large():
+    for at, trace in enumerate(six(dark=True)["data"]):
+        assert runs.key(at, dark=True)["color"] == trace["line"]["color"]
+        assert runs.key(at)["dash"].replace(",", "px,") + "px" * bool(runs.key(at)["dash"]) == trace["line"]["dash"].replace("solid", "")
+
+
+def test_where_runs_are_compared_is_marked_only_when_it_is_said():
+    assert not six()["layout"]["shapes"][0]["visible"]
+    end = six(end=60)["layout"]["shapes"][0]
+    assert (end["x0"], end["x1"], end["visible"]) == (60, 60, True)
+
+
+def test_every_name_has_a_line_of_its_own_and_fits():
+    figure = runs.overlay("exact_match", [[1]] * 2, [[1]] * 2, ["x" * 300, "b"], width=280)
+    assert figure["layout"]["margin"]["t"] >= 2 * runs.ENTRY
+    assert figure["data"][0]["name"].endswith("…")
+    assert len(figure["data"][0]["name"]) < 40
+
+
+def test_more_runs_than_can_be_told_apart_are_refused():
+    with pytest.raises(ValueError, match="7 names"):
+        runs.overlay("exact_match", [[1]] * 7, [[1]] * 7, [*"abcdefg"])
+
+
+def test_the_pinned_run_stands_behind_and_names_no_columns():
+    """The page fills what names columns of a history; this has its numbers already."""
+    figure = curves.skeletons()["accuracy"]
+    *own, pinned = runs.behind(figure, "exact_match", [10, 20], [0, 0.5], "pinned: a")["data"]
+    assert own == figure["data"]
+    assert (pinned["x"], pinned["y"]) == ([10, 20], [0, 0.5])
+    assert "meta" not in pinned
+    assert pinned["zorder"] < 0
+    assert pinned["line"]["color"] == theme.colors()["line"]
+    assert pinned["line"]["dash"] not in {trace["line"]["dash"] for trace in own}

@@ -1,0 +1,68 @@
+// The pen: lines that go on from point to point as the points come, over the axes of a Plotly figure.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { openPage } from "./page.js";
+
+openPage("?lang=en");
+const { Path, axesOf, reached } = await import("../../playground/ui/static/pen.js");
+
+const pixels = { x: (value) => 10 * value, y: (value) => 100 - 10 * value };
+const points = (path) => [...path.matchAll(/([ML])(-?[\d.]+),(-?[\d.]+)/g)].map(([, act, x, y]) => [act, Number(x), Number(y)]);
+const drawn = (xs, ys, count) => points(new Path(pixels).upTo(xs, ys, count));
+
+test("a line leads through the points that have come, and no others", () => {
+  assert.deepEqual(drawn([1, 2, 3], [3, 1, 2], 3), [["M", 10, 70], ["L", 20, 90], ["L", 30, 80]]);
+  assert.deepEqual(drawn([1, 2, 3], [3, 1, 2], 2), [["M", 10, 70], ["L", 20, 90]]);
+  assert.deepEqual(drawn([], [], 0), []);
+});
+
+test("on its way it is between two of them", () => {
+  assert.deepEqual(drawn([1, 2, 3], [3, 1, 2], 1.5), [["M", 10, 70], ["L", 15, 80]]);
+  assert.deepEqual(drawn([1], [3], 1.9), [["M", 10, 70]]); // nothing has come that it could lead to
+});
+
+test("what is not a number is a gap", () => {
+  assert.deepEqual(drawn([1, 2, 3, 4], [3, null, 2, 1], 4), [["M", 10, 70], ["M", 30, 80], ["L", 40, 90]]);
+  assert.deepEqual(drawn([1, 2], [3, null], 1.5), [["M", 10, 70]]);
+});
+
+test("drawn piece by piece it is the line that is drawn at once", () => {
+  const xs = Array.from({ length: 200 }, (_, at) => at / 8), ys = xs.map((x) => Math.sin(9 * x)), path = new Path(pixels);
+  for (let count = 0; count < 200; count += 0.7) path.upTo(xs, ys, count);
+  const last = path.upTo(xs, ys, 200);
+  assert.equal(last, new Path(pixels).upTo(xs, ys, 200));
+  assert.equal(points(last).length, 200);
+});
+
+test("of a hundred thousand points those that share a column are few, and the extremes among them", () => {
+  const count = 100_000, xs = Array.from({ length: count }, (_, at) => (40 * at) / count), ys = xs.map((_, at) => (at === 77_777 ? 9 : at % 5));
+  const found = drawn(xs, ys, count);
+  assert.ok(found.length <= 4 * 2 * 400 + 4, `${found.length} points`);
+  assert.equal(Math.min(...found.map(([, , y]) => y)), 10); // the peak at 9
+  assert.deepEqual(found.at(-1), ["L", Number((10 * xs.at(-1)).toFixed(2)), 60]);
+});
+
+test("a line is behind its newest point for 150 ms and not longer; with reduced motion never", () => {
+  const way = { from: 4, to: 10, since: 1000 };
+  assert.deepEqual([900, 1000, 1050, 1075, 1150, 9999].map((now) => reached(way, now)), [4, 4, 6, 7, 10, 10]);
+  assert.equal(reached(way, 1000, 0), 10);
+});
+
+const figure = (ys, more = {}) => ({
+  data: [{ x: ys.map((_, at) => at), y: ys }],
+  layout: { xaxis: { autorange: false, range: [0, 90] }, yaxis: { autorange: true, rangemode: "tozero" }, datarevision: ys.length, ...more },
+});
+
+test("axes are drawn anew when a value outgrows them, when they are another run's, and else not", () => {
+  const axes = axesOf(figure([3, 2]));
+  assert.equal(axesOf(figure([3, 2, 1, null, 2.5])), axes);
+  assert.notEqual(axesOf(figure([3, 2, 4])), axes);
+  assert.notEqual(axesOf(figure([3, 2, -1])), axes);
+  assert.notEqual(axesOf(figure([3])), axes); // Plotly leaves more room around a single value
+  assert.notEqual(axesOf(figure([3, 2], { uirevision: "another" })), axes);
+  assert.notEqual(axesOf(figure([3, 2], { shapes: [{ x0: 4 }] })), axes); // the replay's step
+  const fixed = { yaxis: { autorange: false, range: [0, 1] } };
+  assert.equal(axesOf(figure([0.2, 0.9], fixed)), axesOf(figure([0.2], fixed)));
+});

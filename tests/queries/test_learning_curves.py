@@ -1,0 +1,67 @@
+"""Curves of several runs: their validations, by step and by seconds."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import pytest
+
+from playground.config import Refusal
+from playground.queries.learning_curves import LearningCurve, common_end, learning_curve, seconds_at
+from playground.runs.history import History
+
+
+def made(speeds: list[float], seconds: float, first: int = 1, first_step: int = 0) -> SimpleNamespace:
+    history = History()
+    for step, speed in enumerate(speeds, first):
+        history.steps.append(step, 1.0, 0.1, 1.0, speed)
+    return SimpleNamespace(history=history, seconds=seconds, first_step=first_step)
+
+
+def test_seconds_are_the_runs_own_shared_by_speed():
+    """The second half of the steps ran at half the speed, and so took two thirds of the time."""
+    run = made([100, 100, 50, 50], seconds=6)
+    assert seconds_at(run, [0, 1, 2, 3, 4]) == pytest.approx([0, 1, 2, 4, 6])
+
+
+def test_a_speed_that_nobody_knows_counts_as_the_mean():
+    assert seconds_at(made([100, math.nan, 100], seconds=3), [1, 2, 3]) == pytest.approx([1, 2, 3])
+    assert seconds_at(made([math.nan] * 2, seconds=3), [2]) == pytest.approx([3])
+
+
+def test_a_forks_steps_take_its_own_time_and_those_of_its_parent_as_much():
+    assert seconds_at(made([10] * 4, seconds=4, first_step=2), [0, 2, 4]) == pytest.approx([0, 4, 8])
+    assert seconds_at(made([10] * 2, seconds=0, first_step=2), [1, 2]) == [0, 0]  # it has not begun
+
+
+def test_before_the_first_step_no_time_has_passed():
+    assert seconds_at(made([], seconds=0), [0]) == [0]
+    assert seconds_at(made([10, 10], seconds=4, first=51), [50, 51, 52]) == pytest.approx([0, 2, 4])
+
+
+def test_a_curve_is_what_the_history_says():
+    run = made([10] * 4, seconds=8)
+    run.history.validations.append(2, 1.5, 0.5, 0.25, 10, 20)
+    run.history.validations.append(4, 0.5, 0.75, 0.5, 20, 20)
+    assert learning_curve(run) == LearningCurve([2, 4], [4, 8], [0.25, 0.5], [1.5, 0.5], [True, False])
+    assert learning_curve(run).at("seconds") == [4, 8]
+
+
+def test_a_run_that_cannot_be_read_has_an_empty_curve():
+    class Damaged:
+        @property
+        def history(self):
+            raise Refusal("runs.not_a_run", what="history.json")
+
+    assert learning_curve(Damaged()) == LearningCurve([], [], [], [], [])
+
+
+def test_runs_are_compared_where_the_shortest_has_come_to():
+    short = LearningCurve([10, 20], [1, 2], [0.1, 0.2], [2, 1], [False] * 2)
+    long = LearningCurve([15, 30], [3, 6], [0.3, 0.9], [1, 0.5], [False] * 2)
+    assert common_end([short, long], "steps") == 20
+    assert [curve.newest("steps", 20) for curve in (short, long)] == [1, 0]
+    assert common_end([short, long], "seconds") == 2
+    assert long.newest("seconds", 2) is None  # its first is later than that
+    assert common_end([short, LearningCurve([], [], [], [], [])], "steps") is None
