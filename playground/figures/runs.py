@@ -10,7 +10,7 @@ HEIGHT = 300  # px, without the legend
 ENTRY = 18  # px, of a legend's line
 DASHES = ("solid", "10px,4px", "2px,3px", "10px,4px,2px,4px", "5px,3px", "16px,4px,5px,4px")
 MARKS = ("circle", "diamond", "square", "triangle-up", "cross", "x")
-NARROWER = 0.85  # a legend's letters, than those of the tokens under a tick
+NARROWER = 1.05  # a legend's letters, which are not all alike, than those of the tokens under a tick
 MOST_MARKS = 24  # of one line
 
 

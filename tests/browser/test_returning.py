@@ -5,7 +5,20 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ready
-from tests.browser.steps import SMALL, STEPS, address, has_address, has_status, link, source, tab, train, type_sentence
+from tests.browser.steps import (
+    SMALL,
+    STEPS,
+    about_the_run,
+    address,
+    has_address,
+    has_status,
+    link,
+    press_tab,
+    source,
+    tab,
+    train,
+    type_sentence,
+)
 
 
 def is_at(page: Page, name: str, **more: str | None) -> None:
@@ -14,8 +27,9 @@ def is_at(page: Page, name: str, **more: str | None) -> None:
     expect(page.locator(f"#pg-panel-{name}")).to_have_attribute("aria-busy", "false")
 
 
-def test_back_goes_back(page: Page):
+def test_back_goes_back(visit):
     """Training, Attention, Masks; Back, Back: the page is where it was each time, and what was typed in between is no place."""
+    page = visit(link())
     tab(page, "attention")
     type_sentence(page, "playground")
     page.locator(".pg-thumb").last.click()
@@ -25,7 +39,10 @@ def test_back_goes_back(page: Page):
     is_at(page, "attention", text="playground", layer="2", head="4")
     expect(source(page)).to_have_text([*"playground"])
     page.go_back()
+    is_at(page, "map")  # what the place opened with
+    page.go_back()
     is_at(page, "training", run="reverse")
+    page.go_forward()
     page.go_forward()
     is_at(page, "attention", text="playground")
     page.locator("#pg-run").select_option("sort")
@@ -46,10 +63,11 @@ def test_training_keeps_what_somebody_looks_at(visit):
     other = page.context.new_page()
     other.goto("")
     ready(other)
-    expect(other.locator("#pg-run option").first).to_have_attribute("value", "reverse")
+    expect(other.locator("#pg-run option").first).to_have_attribute("value", "german_english")
 
+    press_tab(page, "training")
     run = train(page)
-    is_at(page, "attention", text="playground", layer="1", head="1", q="0", step=None)
+    is_at(page, "training", text="playground", layer="1", head="1", q="0", step=None)
     expect(source(page)).to_have_text([*"playground"])
     expect(other.locator("#pg-run option").first).to_have_attribute("value", run)
 
@@ -60,16 +78,20 @@ def test_training_keeps_what_somebody_looks_at(visit):
     page.locator("#pg-stop").click()
     has_status(page, "stopped")
 
+    tab(page, "attention")
     page.locator(".pg-thumb").last.click()
     type_sentence(page, "Play!")  # of which it knows nothing but the small letters
+    press_tab(page, "training")
     again = train(page)
     assert "text" not in address(page)
     has_address(page, layer="1", head="2", q=None)
+    about_the_run(page)
     page.locator("#pg-delete").click()
     expect(page.locator("#pg-delete-no")).to_be_focused()
     page.locator("#pg-delete-no").click()
     expect(page.locator("#pg-dialog")).to_have_count(0)
+    about_the_run(page)
     page.locator("#pg-delete").click()
     page.locator("#pg-delete-yes").click()
-    has_address(page, run="reverse")
+    has_address(page, run="german_english")
     expect(page.locator(f"#pg-run option[value='{again}']")).to_have_count(0)

@@ -179,7 +179,7 @@ def caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, m
     found = [facts.facts(weights, part, mask=mask, alignment=alignment, rows=rows, columns=columns, names=names)]
     if alignment and found[-1].key != "figures.looks_aligned":
         found.append(facts.alignment_fact(weights, alignment))
-    if part == "cross":
+    if part == "cross" and view.step is None:
         found.insert(0, facts.crossing_fact(weights, rows, columns))
     found.append(facts.masked_fact(weights, mask, "future"))
     said = [view.say(fact.key, **{"layer": layer + 1, "head": head + 1, **fact.values}) for fact in found if fact]
