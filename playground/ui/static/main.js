@@ -11,6 +11,8 @@ import { forget, refresh } from "./panels.js";
 import { openGlossary, openHelp } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
 import "./course.js";
+import "./keyboard.js";
+import "./present.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
 export { arrived, asked, control, knobsChanged, meet, settings, train } from "./actions.js";
