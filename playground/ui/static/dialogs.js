@@ -45,7 +45,9 @@ export function openShare() {
 }
 
 export function openHelp() {
-  const keys = [["space", "key_play"], ["← →", "key_replay"], ["↑ ↓", "key_token"], ["1–8", "key_head"], ["P", "key_present"], ["Q", "key_code"], ["?", "key_help"]];
+  const keys = [
+    ["space", "key_play"], ["← →", "key_replay"], ["↑ ↓", "key_token"], ["1–8", "key_head"], ["P", "key_present"], ["Q", "key_code"], ["?", "key_help"],
+  ];
   const named = (key) => h("kbd", {}, key === "space" ? say("key_space") : key);
   const rows = keys.map(([key, text]) => h("tr", {}, h("th", {}, named(key)), h("td", {}, say(text))));
   const glossary = button({ id: "pg-glossary", onclick: () => move({ glossary: "all" }) }, say("glossary"));

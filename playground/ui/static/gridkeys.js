@@ -5,22 +5,31 @@ import { cursor } from "./store.js";
 import { h } from "./dom.js";
 import { plotly } from "./picture.js";
 
+/** @type {Record<string, Cell>} */
 const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 const isGrid = (place) => place.matches?.(".pg-plot") && place.layout?.meta?.cells === true;
 
-/** Rows and columns of a grid. */
+/** @typedef {[number, number]} Cell row and column; or how many there are of each */
+
+/**
+ * @param {any} place
+ * @returns {Cell}
+ */
 function sizes(place) {
   const { rows, columns } = place.layout.meta, z = place.data.find((trace) => trace.type === "heatmap")?.z ?? [[]];
   return [rows?.length ?? z.length, columns?.length ?? z[0].length];
 }
 
-/** The cell one further, within the grid. */
+/**
+ * The cell one further, within the grid.
+ * @type {(cell: Cell, step: Cell, sizes: Cell) => Cell}
+ */
 export const moved = ([row, column], [down, right], [rows, columns]) =>
   [Math.max(0, Math.min(rows - 1, row + down)), Math.max(0, Math.min(columns - 1, column + right))];
 
-/** Where the frame stands: where it was, else the pinned cell, else the first. */
+/** @returns {Cell} where the frame stands: where it was, else the pinned cell, else the first. */
 function here(place) {
-  const pinned = cursor.q === "" ? [0, 0] : [Number(cursor.q), Number(cursor.k || 0)];
+  const pinned = /** @type {Cell} */ (cursor.q === "" ? [0, 0] : [Number(cursor.q), Number(cursor.k || 0)]);
   return moved(place.pgCell ?? pinned, [0, 0], sizes(place));
 }
 
