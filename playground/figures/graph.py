@@ -22,13 +22,15 @@ def lines(
     values: Mapping[str, Sequence[float]],
     *,
     title: str = "",
+    percent: str = "",
     log_x: bool = False,
     log_y: bool = False,
     width: int = 720,
     dark: bool = False,
 ) -> dict:
-    """One line for each entry of `values`, called by its key, over `x` whose axis is called `title`. Raises ValueError for more than
-    MAX_LINES lines, or when a line has not as many values as `x`."""
+    """One line for each entry of `values`, called by its key, over `x` whose axis is called `title`. `percent` names an axis of
+    values that goes from 0 to 100, whatever they are. Raises ValueError for more than MAX_LINES lines, or when a line has not as many
+    values as `x`."""
     if not 1 <= len(values) <= MAX_LINES:
         raise ValueError(f"{len(values)} lines can't be told apart")
     if any(len(line) != len(x) for line in values.values()):
@@ -45,12 +47,13 @@ def lines(
         })  # fmt: skip
     axes = {
         "xaxis": theme.axis(title, dark, **(_powers(x) if log_x else {"nticks": 8})),
-        "yaxis": theme.axis("", dark, **(_powers(np.concatenate([*map(np.asarray, values.values())])) if log_y else {"nticks": 5})),
+        "yaxis": theme.axis(percent, dark, range=[-2, 102], tickvals=[0, 25, 50, 75, 100], ticksuffix=" %") if percent
+        else theme.axis("", dark, **(_powers(np.concatenate([*map(np.asarray, values.values())])) if log_y else {"nticks": 5})),
     }
     widest = max(tokens.extent(name, longest=99) for name in values) + _MARK
     rows = len(values) > 1 and -(-len(values) // max(1, min(2, int(width // widest))))  # of the legend, two names in each if they fit
     legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
-    margin = {"l": 56, "r": 16, "t": 10 + rows * _LEGEND, "b": 44}
+    margin = {"l": 72 if percent else 56, "r": 16, "t": 10 + rows * _LEGEND, "b": 44}
     return {
         "data": data,
         "layout": theme.layout(_HEIGHT + rows * _LEGEND, margin, dark, hovermode="closest", showlegend=rows > 0, legend=legend, **axes),

@@ -127,6 +127,7 @@ BUG_LABS = (
         measures=BOTH,
         more=padded,
         is_mystery=True,
+        minutes=10,
         next=("bug_future", "bug_source"),
     ),
 )

@@ -108,6 +108,7 @@ class ControlledExperiment(Lab):
     judged: str = "exact"  # the number that the judge goes by
     measures: tuple[str, ...] = ("exact_match",)  # what is drawn over the steps: columns of the validations
     more: Measure | None = None  # what else is measured at the end
+    minutes: int = 6
     is_mystery: bool = False  # its seed is the question itself: seeds can't be put together, and one looks before one guesses
 
     def say(self, language: str, key: str, **values: Any) -> str:
@@ -186,17 +187,18 @@ class ControlledExperiment(Lab):
             for found in results
             for measure in self.measures
         }
-        return Lines("course", x, lines, said={"step": int(x[-1]), "seeds": len(results[0])})
+        return Lines("course", x, lines, percent=True, said={"step": int(x[-1]), "seeds": len(results[0])})
 
     def ends(self, results: Sequence[Sequence[Result]]) -> TextTable:
-        """How every arm ended, one row for each arm and seed."""
+        """How every arm ended, or where it stands while some still train: one row for each arm and seed."""
         names = tuple(dict.fromkeys(name for found in results for result in found for name in result.numbers))
         rows = [
             (result.arm, str(result.seed), *(_shown(name, result.numbers.get(name), result.sampled) for name in names))
             for found in results
             for result in found
         ]
-        return TextTable("ends", ("arm", "seed", *names), tuple(rows), {"count": results[0][0].run.experiment.data.validation_size})
+        name = "ends" if all(result.run.status == "done" for found in results for result in found) else "so_far"
+        return TextTable(name, ("arm", "seed", *names), tuple(rows), {"count": results[0][0].run.experiment.data.validation_size})
 
 
 def _shown(name: str, value: float | None, sampled: bool) -> str:

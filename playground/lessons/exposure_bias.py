@@ -104,7 +104,7 @@ class ExposureBias(ControlledExperiment):
         lines = {
             f"{found[0].arm}_{way}": 100 * np.mean([result.profiles[way] for result in found], axis=0) for found in results for way in WAYS
         }
-        return Lines("around", np.asarray(DISTANCES), lines)
+        return Lines("around", np.asarray(DISTANCES), lines, percent=True)
 
 
 EXPOSURE_BIAS = ExposureBias(

@@ -1,7 +1,8 @@
 """Labs: a question, a guess, an experiment, and an answer computed from what came out. Declared once, for page, command line and tests.
 
-A lab says no sentence itself: its words are the area `lab_<name>` (see playground/words): `title`, `question`, `about`, `guess_<answer>`,
-`why_<answer>`, for each exhibit `show_<exhibit>` and `caption_<exhibit>`, and `name_<label>` for labels that are words.
+A lab says no sentence itself: its words are the area `lab_<name>` (see playground/words): `title`, `question`, `short` (the question in one
+line), `about`, `guess_<answer>`, `why_<answer>`, for each exhibit `show_<exhibit>` and `caption_<exhibit>`, and `name_<label>` for labels
+that are words.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ class Lines:
     lines: Mapping[str, np.ndarray]
     log_x: bool = False
     log_y: bool = False
+    percent: bool = False  # the values are shares in percent: they are drawn from 0 to 100
     said: Mapping[str, Value] = field(default_factory=dict)
 
 
@@ -96,6 +98,7 @@ class Lab:
     code: tuple[Callable, ...] = ()
     controls: tuple[Control, ...] = ()
     next: tuple[str, ...] = ()
+    minutes: int = 4  # about, with reading and guessing
 
     @property
     def area(self) -> str:

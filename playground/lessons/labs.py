@@ -24,6 +24,8 @@ from playground.lessons.tensors import (
 KINDS = ("bug", "ablation", "worked_example")
 TENSORS = (softmax, masks, positions, shapes, products, vocabulary, feedforward, norms, residuals, loss, nn_transformer)
 
+START = ("bug_future", "order", "softmax")  # one of each kind that says much in a few minutes
+
 LABS: dict[str, Lab] = {lab.name: lab for lab in (*BUG_LABS, *ABLATIONS, EXPOSURE_BIAS, *(module.LAB for module in TENSORS))}
 
 

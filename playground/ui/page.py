@@ -16,7 +16,7 @@ from playground.words import ENGLISH, say
 # What is always there, in three lines: the run, the sentence, the replay. The page's script fills them in; Gradio's tabs stand in the first
 # and the third (see static/frame.css).
 FRAME = (
-    '<div id="pg-frame"><header id="pg-head"></header><div class="pg-stage"><div id="pg-sentence-bar"></div></div>'
+    '<div id="pg-frame"><nav id="pg-skip"></nav><header id="pg-head"></header><div class="pg-stage"><div id="pg-sentence-bar"></div></div>'
     '<div id="pg-replay-bar"></div><div id="pg-run-alert" role="alert" hidden></div></div>'
 )
 
@@ -100,24 +100,23 @@ def _knobs(parts: Parts) -> None:
 
 def _upload(parts: Parts) -> None:
     """Own sentences: files or pasted text, read at once and shown as understood before anything trains."""
-    parts.title(gr.Markdown(words("own_title"), elem_classes="pg-group"), "own_title", "value")
-    parts.title(gr.Markdown(words("own_about")), "own_about", "value")
-    with gr.Row():
-        files = parts.title(
-            gr.File(label=words("own_files"), file_count="multiple", type="filepath", elem_id="pg-files", height=120), "own_files"
-        )
+    with gr.Column(elem_id="pg-own"):
+        parts.title(gr.Markdown(words("own_title"), elem_classes="pg-group"), "own_title", "value")
+        parts.title(gr.Markdown(words("own_about")), "own_about", "value")
+        gr.HTML('<div id="pg-ways"></div>', apply_default_css=False)  # one of the three is open, see static/ways.js
+        files = gr.File(show_label=False, file_count="multiple", type="filepath", elem_id="pg-files", height=84)
         text = parts.title(
             gr.Textbox(label=words("own_text"), lines=3, max_lines=12, elem_id="pg-paste", placeholder=words("own_hint")),
             "own_text",
             placeholder="own_hint",
         )
-    hub = parts.title(
-        gr.Textbox(label=words("own_hub"), max_lines=1, max_length=300, elem_id="pg-hub", placeholder=words("hub_hint")),
-        "own_hub",
-        placeholder="hub_hint",
-    )
-    with gr.Row():
-        look = parts.title(gr.Button(words("own_read"), elem_id="pg-read"), "own_read", "value")
+        hub = parts.title(
+            gr.Textbox(label=words("own_hub"), max_lines=1, max_length=300, elem_id="pg-hub", placeholder=words("hub_hint")),
+            "own_hub",
+            placeholder="hub_hint",
+        )
+        look = parts.title(gr.Button(words("own_read"), size="sm", elem_id="pg-read"), "own_read", "value")
+        gr.HTML('<div id="pg-reading" class="pg-block"></div>', apply_default_css=False)
         use = parts.title(gr.Button(words("own_train"), variant="primary", elem_id="pg-train-own"), "own_train", "value")
-    gr.HTML('<div id="pg-reading" class="pg-block"></div><div id="pg-preview"></div>', apply_default_css=False)
+        gr.HTML('<p id="pg-nothing-read"></p><div id="pg-preview"></div>', apply_default_css=False)
     parts.upload = {"files": files, "text": text, "hub": hub, "look": look, "use": use}

@@ -29,6 +29,7 @@ from playground.words import LANGUAGES, browser_tags, say
 # Seconds for which Gradio's queue sleeps between two looks at whether there is work, and at whether work has got on. By itself it looks a
 # thousand times a second, which takes a core a twentieth of its time while nothing happens.
 QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
+STYLES = ("style.css", "frame.css", "upload.css", "keyboard.css", "present.css")  # in this order: a later one overrules an earlier one
 # What Gradio answers and this page never asks: closed, so that nothing unexpected can be reached.
 CLOSED = (
     "/deep_link",
@@ -123,9 +124,9 @@ def head() -> str:
     """The tags that load the page's own style and script, and before it what the script must know before it can ask for anything.
     Relative addresses: they hold behind a proxy and inside a Space's frame."""
     known = orjson.dumps({"cursor": declared(), "languages": languages(), "places": PLACES}).decode().replace("<", r"\u003c")
+    styles = "".join(f'<link rel="stylesheet" href="{asset_path(name)}">' for name in STYLES)
     return (
-        f'<link rel="stylesheet" href="{asset_path("style.css")}"><link rel="stylesheet" href="{asset_path("frame.css")}">'
-        f'<script type="application/json" id="pg-known">{known}</script>'
+        f'{styles}<script type="application/json" id="pg-known">{known}</script>'
         f'<script type="module" src="{asset_path("main.js")}"></script>'
         '<meta name="referrer" content="same-origin">'
     )

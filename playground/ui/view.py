@@ -27,6 +27,7 @@ NARROW = 700  # px: on less, columns stand one below the other (see static/style
 LARGE = 0.52  # of the width: the wide column of a row "large-small"
 GAP = 20  # px that a column leaves free beside it
 HEIGHT, AROUND, LEAST_HEIGHT = 900, 380, 240  # px: of a window that doesn't say, what stands round a grid in it, the least of a grid
+PRESENTED, AROUND_PRESENTED = 1.5, 230  # how many times larger a presenter's page is (see static/present.js); px of it round a grid
 
 
 class Screen:
@@ -37,7 +38,10 @@ class Screen:
         self.language = language(parameters)
         self.dark = parameters.get("dark") == "1"
         self.width = min(max(self._pixels("width", WIDTH), LEAST_WIDTH), MOST_WIDTH)
-        self.tallest = max(self._pixels("height", HEIGHT) - AROUND, LEAST_HEIGHT)  # of a grid that is to be seen whole
+        self.presented = parameters.get("present") == "1"  # one picture has the whole page
+        height = self._pixels("height", HEIGHT)
+        room = int(height / PRESENTED) - AROUND_PRESENTED if self.presented else height - AROUND
+        self.tallest = max(room, LEAST_HEIGHT)  # of a grid that is to be seen whole
 
     def _pixels(self, name: str, otherwise: int) -> int:
         text = self.parameters.get(name, "")
@@ -47,8 +51,9 @@ class Screen:
         return say(self.language, key, **values)
 
     def room(self, share: float | None = None, gap: int = GAP) -> int:
-        """Pixels across: of the page, of one of `share` columns with a `gap` beside it, or of that part of the page if it is below 1."""
-        if share is None or self.width < NARROW:
+        """Pixels across: of the page, of one of `share` columns with a `gap` beside it, or of that part of the page if it is below 1. A
+        presented picture has all of it."""
+        if share is None or self.width < NARROW or self.presented:
             return self.width
         return int(self.width * share) if share < 1 else self.width // int(share) - gap
 

@@ -127,6 +127,7 @@ def test_a_teacher_opens_the_notes_by_a_link(visit):
 def test_own_sentences_that_are_read_count(visit):
     page = visit(link(tab="course", lesson="own"))
     step(page, "read").get_by_role("button", name=words("page.course_go")).click()
+    page.get_by_role("button", name=words("page.way_text"), exact=True).click()
     page.locator("#pg-paste textarea").fill("\n".join(f"{a} {b}\t{b} {a}" for a in "abcde" for b in "fghij"))
     page.locator("#pg-read").click()
     done_in_bar(page, 1)

@@ -37,6 +37,13 @@ def clear(page: Page) -> None:
     expect(button).to_have_count(0)
 
 
+def paste(page: Page, text: str) -> None:
+    """Pastes lines and has them read."""
+    page.get_by_role("button", name=words("page.way_text"), exact=True).click()
+    page.locator("#pg-paste textarea").fill(text)
+    page.locator("#pg-read").click()
+
+
 def first_row(page: Page) -> Locator:
     return page.locator("#pg-reading tbody tr").first.locator("td")
 
@@ -82,9 +89,7 @@ def test_upload_and_train(visit):
 def test_paste_and_train_the_other_way_round(visit):
     """Pasted lines take the place of a file that was chosen before."""
     page, reading = with_numbers(visit)
-    clear(page)
-    page.locator("#pg-paste textarea").fill("\n".join("\t".join(pair) for pair in PAIRS[:50]))
-    page.locator("#pg-read").click()
+    paste(page, "\n".join("\t".join(pair) for pair in PAIRS[:50]))
     expect(reading).to_have_attribute("data-pairs", "50")
     expect(reading).to_contain_text("pasted text")
     expect(reading.locator("th[data-side=source]")).to_contain_text("Column 1", ignore_case=True)
@@ -105,9 +110,9 @@ def test_bad_upload(visit):
     data, notices = tab(page, "data"), page.locator(".pg-notice")
     shown = data.inner_text()  # drawn, and nothing trains
 
-    page.locator("#pg-train-own").click()
-    expect(notices).to_have_text([words("page.no_upload_yet") + "×"])
-    notices.get_by_label("Close").click()
+    expect(page.locator("#pg-train-own")).to_be_disabled()
+    expect(page.locator("#pg-nothing-read")).to_have_text(words("page.nothing_read_yet"))
+    expect(page.locator("#pg-paste")).to_be_hidden()
 
     upload(page, "photo.tsv", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(200))
     expect(notices).to_have_count(1)
@@ -116,11 +121,11 @@ def test_bad_upload(visit):
     expect(page.locator("#pg-reading")).to_be_empty()
     expect(data).to_have_text(shown, use_inner_text=True)
     has_address(page, task="copy")
-    notices.get_by_label("Close").click()
 
     clear(page)
     upload(page, "latin.csv", "Bär,bear\nKäse,cheese\n".encode("latin-1"))
     expect(page.locator("#pg-reading")).to_have_attribute("data-pairs", "2")
+    expect(notices).to_have_count(0)  # what was wrong has been put right
     expect(page.locator("#pg-reading")).to_contain_text("windows-1252")
     expect(first_row(page)).to_have_text(["1", "Bär", "bear"])
 
@@ -144,9 +149,7 @@ def test_bad_upload(visit):
     upload(page, "good.csv", "\n".join(",".join(pair) for pair in PAIRS[:30]).encode())
     expect(page.locator("#pg-reading")).to_have_attribute("data-pairs", "30")
 
-    clear(page)
-    page.locator("#pg-paste textarea").fill("only one column\nand another one")
-    page.locator("#pg-read").click()
+    paste(page, "only one column\nand another one")
     expect(notices).to_contain_text(words("data.one_column", name="pasted text", line=1))
     expect(page.locator("#pg-reading")).to_have_attribute("data-pairs", "30")
     has_address(page, task="own")

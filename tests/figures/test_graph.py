@@ -14,6 +14,13 @@ def test_lines_hold_their_values():
     assert picture["layout"]["xaxis"]["title"]["text"] == "d_k"
 
 
+def test_percent_has_the_same_axis_whatever_came_out():
+    low, high = (graph.lines([1, 2], {"a": values}, percent="percent correct")["layout"]["yaxis"] for values in ([0, 1], [98, 100]))
+    assert low == high
+    assert low["range"][0] <= 0 < 100 <= low["range"][1]
+    assert low["title"]["text"] == "percent correct"
+
+
 def test_zero_is_a_gap_where_there_are_powers_only():
     line = {"slope": [1e-3, 0.0, 1e-40]}
     assert graph.lines([1, 2, 3], line, log_y=True)["data"][0]["y"] == [1e-3, None, None]

@@ -41,6 +41,7 @@ def test_a_whole_experiment_on_the_command_lines_way():
     assert {"right_exact", "broken_exact", "right_padded", "broken_tokens", "seeds", "spread"} <= outcome.numbers.keys()
     course, ends = outcome.exhibits
     assert course.x.tolist() == [2, 4]
+    assert course.percent
     assert {"right_token_accuracy", "broken_exact_match"} <= course.lines.keys()
     assert [row[:2] for row in ends.rows] == [("right", "2"), ("broken", "2")]
     assert len(ends.columns) == len(ends.rows[0])

@@ -176,7 +176,8 @@ def test_how_wide_a_head_is_stands_in_the_question_where_it_is_one(name):
 @EVERY
 def test_all_its_sentences_can_be_said(name, language):
     lab = LABS[name]
-    for key in ("title", "question", "about", *(f"guess_{guess}" for guess in lab.guesses), *(f"name_{arm}" for arm in lab.arms_of(1))):
+    guesses, arms = (f"guess_{guess}" for guess in lab.guesses), (f"name_{arm}" for arm in lab.arms_of(1))
+    for key in ("title", "short", "question", "about", "axis_percent", *guesses, *arms):
         assert lab.say(language, key)
     numbers = {f"{arm}_{number}": 12.5 for arm in lab.arms_of(1) for number in numbers_of(name)} | {"seeds": 2, "spread": 1.5}
     for guess in lab.guesses:
@@ -194,7 +195,7 @@ def test_all_its_sentences_can_be_said(name, language):
 @EVERY
 def test_it_has_no_words_that_nobody_says(name):
     lab = LABS[name]
-    asked = {"title", "question", "about", *(f"{what}_{guess}" for what in ("guess", "why") for guess in lab.guesses)}
+    asked = {"title", "short", "question", "about", *(f"{what}_{guess}" for what in ("guess", "why") for guess in lab.guesses)}
     asked |= {f"name_{arm}" for arm in lab.arms_of(1)} | {"show_course", "caption_course", "show_ends", "caption_ends"}
     asked |= {f"name_{number}" for number in numbers_of(name)}
     asked |= {f"{part}_{exhibit.name}" for exhibit in own_exhibits(name) for part in ("show", "caption", "axis")}

@@ -65,11 +65,13 @@ def test_the_verdict_by_hand():
     assert cost({"reverse": noisy}) == "nothing"
 
 
-def test_the_curves_are_there_once_the_models_are_trained():
+def test_the_curves_are_there_once_the_models_are_trained(monkeypatch):
     lab = LABS["exposure_bias"]
     curve = {"step": [10, 20], "exact_match": [0.1, 0.2]}
     begun = [[Result(arm, 1, _Run, curve, {"exact": 0.2})] for arm in lab.arms]
     assert [exhibit.name for exhibit in lab.exhibits(begun)] == ["course", "ends"]
+    monkeypatch.setattr(_Run, "status", "training")
+    assert [exhibit.name for exhibit in lab.exhibits(begun)] == ["course", "so_far"]  # nothing has ended yet
     profiles = {way: [1.0] * len(DISTANCES) for way in WAYS}
     done = [[Result(arm, seed, _Run, curve, {"exact": 0.2}, profiles) for seed in (1, 2)] for arm in lab.arms]
     around = lab.exhibits(done)[0]
@@ -82,3 +84,4 @@ class _Run:
     """As much of a run as an exhibit reads."""
 
     experiment = LABS["exposure_bias"].experiment("reverse", 1)
+    status = "done"

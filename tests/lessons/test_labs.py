@@ -84,7 +84,7 @@ def test_exhibits_fit_their_names(name):
 @pytest.mark.parametrize("name", TENSORS)
 def test_all_its_sentences_can_be_said(name, language):
     lab = get(name)
-    for key in ("title", "question", "about", *(f"guess_{guess}" for guess in lab.guesses)):
+    for key in ("title", "short", "question", "about", *(f"guess_{guess}" for guess in lab.guesses)):
         assert lab.say(language, key)
     for control in lab.controls:
         assert lab.say(language, f"control_{control.name}")
@@ -104,7 +104,7 @@ def test_all_its_sentences_can_be_said(name, language):
 @pytest.mark.parametrize("name", TENSORS)
 def test_it_has_no_words_that_nobody_says(name):
     lab = get(name)
-    asked = {"title", "question", "about", *(f"guess_{guess}" for guess in lab.guesses), *(f"why_{guess}" for guess in lab.guesses)}
+    asked = {"title", "short", "question", "about", *(f"{what}_{guess}" for what in ("guess", "why") for guess in lab.guesses)}
     asked |= {f"control_{control.name}" for control in lab.controls}
     asked |= {f"name_{choice}" for control in lab.controls for choice in control.choices}
     for outcome in outcomes(name):

@@ -34,6 +34,12 @@ def test_a_column_leaves_free_what_it_is_told_to():
     assert Screen({"width": "1000"}).room(2, gap=26) == 474
 
 
+def test_a_presented_picture_has_all_of_a_page_that_is_enlarged():
+    screen, presented = Screen({"width": "920", "height": "1080"}), Screen({"width": "920", "height": "1080", "present": "1"})
+    assert (screen.room(LARGE), presented.room(LARGE), presented.room(3)) == (478, 920, 920)
+    assert presented.tallest == 1080 / 1.5 - 230
+
+
 def test_a_picture_is_drawn_as_wide_dark_and_in_the_language_that_is_asked_for():
     screen, weights, names = Screen({"width": "900", "dark": "1", "lang": "zh"}), np.full((3, 3), 1 / 3), ["a", "b", "c"]
     drawn = screen.draw(attention.matrix, weights, names, names, kind="cross", share=2)

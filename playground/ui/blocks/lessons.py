@@ -11,6 +11,7 @@ class Card(TypedDict):
     name: str
     title: str
     text: str
+    minutes: str
 
 
 @kind

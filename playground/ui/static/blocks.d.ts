@@ -271,6 +271,7 @@ export interface Card {
   name: string;
   title: string;
   text: string;
+  minutes: string;
 }
 
 export interface LessonCard {

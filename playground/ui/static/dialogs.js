@@ -10,7 +10,7 @@ import { terms } from "./glossary.js";
 export function shareLink() {
   const query = address();
   if (sentenceText()) query.set("text", sentenceText());
-  for (const name of personal) query.delete(name); // whoever follows a link guesses anew
+  for (const name of [...personal, "present"]) query.delete(name); // whoever follows a link guesses anew, and has no hall to show it to
   const { host } = page.boot; // the Space's own address, when there is one
   const base = host ? `https://${host}/` : location.origin + location.pathname;
   return base + (query.size ? `?${query}` : "");
@@ -50,11 +50,14 @@ export function openShare() {
 }
 
 export function openHelp() {
-  const keys = [["space", "key_play"], ["← →", "key_replay"], ["↑ ↓", "key_token"], ["1–8", "key_head"], ["?", "key_help"]];
+  const keys = [
+    ["space", "key_play"], ["← →", "key_replay"], ["↑ ↓", "key_token"], ["1–8", "key_head"], ["P", "key_present"], ["Q", "key_code"], ["?", "key_help"],
+  ];
   const named = (key) => h("kbd", {}, key === "space" ? say("key_space") : key);
   const rows = keys.map(([key, text]) => h("tr", {}, h("th", {}, named(key)), h("td", {}, say(text))));
   const glossary = button({ id: "pg-glossary", onclick: () => move({ glossary: "all" }) }, say("glossary"));
-  open(say("help"), h("p", {}, say("help_text")), h("table", {}, rows), h("p", {}, glossary));
+  const present = button({ id: "pg-present", onclick: () => (dialog.close(), move({ present: "1" })) }, say("present"));
+  const dialog = open(say("help"), h("p", {}, say("help_text")), h("table", {}, rows), h("p", { class: "pg-line" }, glossary, present));
 }
 
 /** All terms, from A to Z; the one that the cursor names comes into sight. */

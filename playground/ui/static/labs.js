@@ -55,11 +55,13 @@ export function drawCards(element, block) {
   const known = guesses(), arms = presentNames("lab", kept(ARMS));
   const guessed = (name) => {
     const [percent, right] = known[name];
-    return h("small", {}, say(right ? "guess_was_right" : "guess_was_wrong", { percent }));
+    const said = say(right ? "guess_was_right" : "guess_was_wrong", { percent }), done = h("span", { "aria-hidden": "true" }, "✓ ");
+    return h("small", { class: right ? "right" : "" }, done, said);
   };
-  const card = ({ name, title, text }) =>
+  const card = ({ name, title, text, minutes }) =>
     button({ class: "pg-card", dataset: { lab: name }, onclick: () => move({ tab: "labs", lab: name, arms: arms[name] ?? "" }) },
-      h("b", {}, title), h("span", {}, text), name in known ? guessed(name) : null);
+      h("b", {}, title), h("span", { class: "pg-card-text" }, text), name in known ? guessed(name) : h("span", {}),
+      h("span", { class: "pg-card-minutes" }, minutes));
   element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), h("div", { class: "pg-cards" }, block.cards.map(card)));
 }
 

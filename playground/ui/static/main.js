@@ -14,6 +14,8 @@ import { redrawReading, refreshPreview } from "./reading.js";
 import { hearTabs } from "./storage.js";
 import "./course.js";
 import "./figure.js";
+import "./keyboard.js";
+import "./present.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
 export { arrived, asked, control, knobsChanged, meet, settings, train } from "./actions.js";

@@ -6,6 +6,7 @@ import { button, debounce, h, isDark, read, say } from "./dom.js";
 import { keepUpload } from "./storage.js";
 import { asked, reply } from "./actions.js";
 import { refused, render } from "./kinds.js";
+import { way } from "./ways.js";
 
 const SHOWN = 8; // columns of the preview; the chosen ones are always among them
 const place = () => document.getElementById("pg-reading");
@@ -22,9 +23,10 @@ export function readInputs(values) {
   again = false;
   waiting()?.remove();
   place()?.querySelector("#pg-question")?.remove();
+  for (const error of document.querySelectorAll("#pg-notices .error")) error.remove(); // what was wrong before is being put right
   place()?.prepend(h("p", { class: "pg-waiting", role: "status" }, say("reading_now")));
   hold(true);
-  return asked(values, { choices: chosen ? JSON.stringify(chosen) : "" });
+  return asked(values, { choices: chosen ? JSON.stringify(chosen) : "", way: way() });
 }
 
 function choose(changes) {

@@ -16,8 +16,10 @@ def wire(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], 
     """Returns what ends a reading; `ask` makes the inputs of a listener (see ui/listeners.py)."""
 
     def look(asked: Any, files: list[str] | None, text: str, hub: str, **teaching: float | None) -> list:
-        language, own, chosen = (told(asked, name) for name in ("language", "own", "choices"))
-        got = answer(language, lambda: uploading.read(files, text, hub, chosen, language))
+        language, own, chosen, way = (told(asked, name) for name in ("language", "own", "choices", "way"))
+        given = {"files": files, "text": text, "hub": hub}  # of which one is to be seen; without the page's script all count
+        seen = {name: value if way in ("", name) else None for name, value in given.items()}
+        got = answer(language, lambda: uploading.read(seen["files"], seen["text"], seen["hub"], chosen, language))
         if "own" not in got:
             return [got, *[gr.skip()] * 3]
         new = uploading.taught(own, got["own"], *teaching.values())

@@ -94,7 +94,8 @@ def _asked(view: View, lesson: Lesson) -> list[dict]:
     """The question of the lesson: a lab's, which is asked there, or its own about the run on screen."""
     if lesson.question is None:
         lab = get(lesson.lab)
-        card = {"name": lab.name, "title": lab.say(view.language, "title"), "text": lab.say(view.language, "question")}
+        minutes = view.say("lessons.minutes", minutes=lab.minutes)
+        card = {"name": lab.name, "title": lab.say(view.language, "title"), "text": lab.say(view.language, "question"), "minutes": minutes}
         return [blocks.cards("ask", view.say("course.ask"), [card])]
     asking, guess, sure, answered = ask(view, lesson.say, lesson.question.guesses, ("predicted", "certain"))
     said = _answer(view, lesson, guess, sure) if answered else []

@@ -31,7 +31,9 @@ def _exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int) -> dict:
     if isinstance(exhibit, Lines):
         named = {label(view, lab, name): line for name, line in exhibit.lines.items()}
         axis = lab.say(view.language, f"axis_{exhibit.name}")
-        drawn = view.draw(graph.lines, exhibit.x, named, title=axis, log_x=exhibit.log_x, log_y=exhibit.log_y, width=width)
+        percent = lab.say(view.language, "axis_percent") if exhibit.percent else ""
+        logs = {"log_x": exhibit.log_x, "log_y": exhibit.log_y}
+        drawn = view.draw(graph.lines, exhibit.x, named, title=axis, percent=percent, width=width, **logs)
         return blocks.figure(exhibit.name, drawn, caption, title)
     drawn, css = _grid(view, lab, exhibit, width)
     return blocks.figure(exhibit.name, drawn, caption, title, css=css)

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 from playground.cursor import FIELDS
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.lab import Lab, Value
-from playground.lessons.labs import KINDS, LABS, get
+from playground.lessons.labs import KINDS, LABS, START, get
 from playground.ui import blocks
 from playground.ui.panels.lessons import experiment
 from playground.ui.panels.lessons.exhibits import exhibits, label
@@ -22,18 +22,29 @@ def panel(view: View) -> dict:
 
 
 def _list(view: View) -> list[dict]:
+    groups = {"start": list(START), **{f"kind_{kind}": [] for kind in (*KINDS, "mystery")}}
+    for name, lab in LABS.items():
+        if name not in START:
+            mystery = isinstance(lab, ControlledExperiment) and lab.is_mystery
+            groups["kind_mystery" if mystery else f"kind_{lab.kind}"].append(name)
     return [
         blocks.text("about", view.say("lessons.about"), css="pg-about"),
         blocks.calibration("calibration"),
-        *(_cards(view, kind, [name for name, lab in LABS.items() if lab.kind == kind], view.say(f"lessons.kind_{kind}")) for kind in KINDS),
+        *(_cards(view, group, names, view.say(f"lessons.{group}")) for group, names in groups.items()),
         blocks.button("glossary", "move", view.say("page.glossary"), to={"glossary": "all"}),
     ]
 
 
 def _cards(view: View, id: str, names: list[str], title: str = "") -> dict:
-    """Labs to choose from."""
+    """Labs to choose from, a line each."""
     said = [
-        {"name": name, "title": LABS[name].say(view.language, "title"), "text": LABS[name].say(view.language, "question")} for name in names
+        {
+            "name": name,
+            "title": LABS[name].say(view.language, "title"),
+            "text": LABS[name].say(view.language, "short"),
+            "minutes": view.say("lessons.minutes", minutes=LABS[name].minutes),
+        }
+        for name in names
     ]
     return blocks.cards(id, title, said)
 

@@ -8,7 +8,7 @@ import pytest
 
 from playground.figures.tensor import CELLS
 from playground.lessons.lab import TextTable
-from playground.lessons.labs import KINDS, LABS
+from playground.lessons.labs import KINDS, LABS, START
 from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
 from playground.words import LANGUAGES
 
@@ -22,10 +22,24 @@ def shown(site, **parameters) -> dict[str, dict]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_all_labs_are_there_to_choose_from(site, language):
     found = shown(site, lang=language)
-    cards = [card for kind in KINDS for card in found[kind]["cards"]]
-    assert [card["name"] for card in cards] == list(LABS)
-    assert all(card["title"] and card["text"] for card in cards)
-    assert all(found[kind]["title"] for kind in KINDS)
+    groups = ["start", *(f"kind_{kind}" for kind in KINDS), "kind_mystery"]
+    assert [id for id in found if id in groups] == groups
+    assert all(found[group]["title"] for group in groups)
+    cards = [card for group in groups for card in found[group]["cards"]]
+    assert sorted(card["name"] for card in cards) == sorted(LABS)
+    assert [card["name"] for card in found["start"]["cards"]] == list(START)
+    assert [card["name"] for card in found["kind_mystery"]["cards"]] == ["mystery"]
+    for group, kind in zip(groups[1:], KINDS, strict=False):
+        assert {LABS[card["name"]].kind for card in found[group]["cards"]} == {kind}
+    assert all(str(LABS[card["name"]].minutes) in card["minutes"] for card in cards)
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_a_lab_asks_its_question_in_one_line(name):
+    english, chinese = (LABS[name].say(language, "short") for language in ("en", "zh"))
+    assert len(english.split()) <= 14
+    assert len(chinese) <= 32
+    assert english.rstrip(".")[-1] == "?" or name == "mystery"
 
 
 @pytest.mark.parametrize("name", LABS)

@@ -1,0 +1,125 @@
+// The page by keyboard: ways past the controls, one stop for each group of them, and Gradio's menus, which don't close by themselves.
+// @ts-check
+
+import { cursor, subscribe } from "./store.js";
+import { button, say } from "./dom.js";
+import "./gridkeys.js";
+
+// What belongs together is one stop: {what it stands in: each of it}.
+const GROUPS = {
+  ".pg-segments": "button", ".pg-many": "button", ".pg-layers": ".pg-thumb", ".pg-buttons": "button", ".pg-tools": "button",
+  "#pg-replay-bar": "button", "[role=tablist]": "[role=tab]", "#pg-knobs fieldset": "[type=radio]", ".pg-figure": ".pg-term",
+  ".pg-text": ".pg-term", ".pg-points": ".pg-term", ".pg-map-grid": "[data-address]", ".pg-lanes thead": "button",
+  ".pg-switch-part": ".pg-switch", ".pg-cell-row": ".pg-cell-bar",
+};
+/** @type {(selector: string) => any[]} */
+const all = (selector) => [...document.querySelectorAll(selector)];
+const isShown = (element) => element.getClientRects().length > 0 && !element.disabled;
+const isChosen = (element) => element.matches("[aria-pressed=true], [aria-selected=true], :checked");
+const shownIn = (group, each) => [...group.querySelectorAll(each)].filter(isShown);
+
+/** The elements of a group with this one, in their order; null when it is in none. */
+function groupOf(element) {
+  for (const [around, each] of Object.entries(GROUPS)) {
+    const group = element.matches?.(each) && element.closest(around);
+    if (group) return shownIn(group, each);
+  }
+  return null;
+}
+
+/** Said when Tab is pressed, before it moves the focus: what was drawn meanwhile is known then, and nothing has to watch the page. */
+function setStops() {
+  for (const [around, each] of Object.entries(GROUPS)) {
+    for (const group of all(around)) {
+      const elements = shownIn(group, each);
+      const stop = elements.find((element) => element === document.activeElement) ?? elements.find(isChosen) ?? elements[0];
+      for (const element of elements) element.tabIndex = element === stop ? 0 : -1;
+    }
+  }
+  for (const plot of all(".pg-plot")) plot.tabIndex = plot.layout?.meta?.cells ? 0 : -1;
+  for (const beside of all("#pg-knobs [type=range], #pg-knobs [role=listbox]")) beside.tabIndex = -1; // of a number, and of a menu
+}
+
+/** The one of `elements` that lies in a direction: the next of the row, or the nearest above or below. */
+export function neighbour(elements, from, key) {
+  const at = elements.indexOf(from), by = { ArrowLeft: -1, ArrowRight: 1 }[key];
+  if (key === "Home" || key === "End") return elements.at(key === "Home" ? 0 : -1);
+  if (by) return elements[(at + by + elements.length) % elements.length];
+  const middle = (element) => {
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    return { x: (left + right) / 2, y: (top + bottom) / 2, high: (bottom - top) / 2 };
+  };
+  const here = middle(from), down = key === "ArrowDown" ? 1 : -1;
+  const far = (element) => Math.hypot(middle(element).x - here.x, 3 * (middle(element).y - here.y)); // rather its row than its column
+  const there = elements.filter((element) => down * (middle(element).y - here.y) > here.high);
+  return there.sort((one, other) => far(one) - far(other))[0] ?? from;
+}
+
+/** Arrows go through a group. Tabs have theirs in tabs.js, and a slider takes its own. */
+function moveInGroup(event) {
+  if (!["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"].includes(event.key)) return;
+  const target = event.target, elements = groupOf(target);
+  if (!elements || target.role === "tab") return;
+  event.preventDefault();
+  event.stopPropagation();
+  const next = neighbour(elements, target, event.key);
+  next.focus();
+  if (next.type === "radio") next.click();
+}
+
+let last = { block: "", at: 0, element: /** @type {Element | null} */ (null) }; // of a group, that had the focus
+document.addEventListener("focusin", ({ target }) => {
+  const element = /** @type {HTMLElement} */ (target), block = /** @type {HTMLElement | null} */ (element.closest("[data-block]"));
+  last = { block: block?.dataset.block ?? "", at: groupOf(element)?.indexOf(element) ?? -1, element };
+});
+
+/** A control that was drawn anew has the focus still: it was pressed, and the next arrow is for it. */
+new MutationObserver(() => {
+  if (document.activeElement !== document.body || last.at < 0 || !last.element || last.element.isConnected) return;
+  const block = all("[data-block]").find((one) => one.dataset.block === last.block && isShown(one));
+  const like = Object.values(GROUPS).find((each) => last.element.matches(each));
+  shownIn(block ?? document.body, like)[last.at]?.focus({ preventScroll: true });
+}).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-drawn"] });
+
+/**
+ * Gradio's menus open when they get the focus, and with every key but Escape, also with the Tab that leaves them: they would stay open for
+ * good, over other knobs. Here they open by a click, an arrow or a space. After a choice they let go of the focus, and the next arrow would
+ * move something else: they get it back.
+ */
+function tameMenu(event) {
+  const menu = event.target;
+  if (!menu.matches?.("#pg-knobs [role=combobox]")) return;
+  if (["Tab", "Shift"].includes(event.key)) event.stopPropagation();
+  if (event.key === "Enter") menu.addEventListener("blur", () => setTimeout(() => menu.focus()), { once: true });
+}
+
+let byKey = false;
+document.addEventListener("pointerdown", () => void (byKey = false), true);
+document.addEventListener("focus", (event) => {
+  if (byKey && /** @type {Element} */ (event.target).matches?.("#pg-knobs [role=combobox]")) event.stopPropagation();
+}, true);
+
+document.addEventListener("keydown", (event) => {
+  byKey = true;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Tab") setStops();
+  tameMenu(event);
+  moveInGroup(event);
+}, true);
+
+// ---- ways past the controls -------------------------------------------------------------------------------------------------------
+
+/** The first picture of the open tab, or the first thing in it that can be acted on. */
+function focusPicture() {
+  setStops();
+  const panel = document.getElementById(`pg-panel-${cursor.tab}`);
+  const things = [...(panel?.querySelectorAll(".pg-plot[tabindex='0']") ?? []), ...(panel?.querySelectorAll("button, summary") ?? [])];
+  const first = /** @type {HTMLElement | undefined} */ (things.find(isShown));
+  first?.focus();
+}
+
+subscribe(["boot"], () => {
+  const sentence = () => /** @type {HTMLInputElement | null} */ (document.getElementById("pg-sentence"))?.select();
+  document.getElementById("pg-skip")?.replaceChildren(
+    button({ onclick: sentence }, say("skip_sentence")), button({ onclick: focusPicture }, say("skip_picture")));
+});

@@ -1,0 +1,76 @@
+// The presenter's view: the first picture of the open tab fills the screen with its caption. P comes and goes, Escape goes, Q shows the
+// link's code. What it looks like is in present.css; that the server then draws for the whole screen is in ui/view.py.
+// @ts-check
+
+import { cursor, move, subscribe } from "./store.js";
+import { button, say } from "./dom.js";
+import { refresh } from "./panels.js";
+import { openShare } from "./dialogs.js";
+
+const LARGER = 1.5; // times: what is presented is drawn for a page so much smaller
+const FRAME = 66; // px at the top that the run and the sentence take
+const PICTURES = [".pg-figure", ".pg-lines", ".pg-map", ".pg-lanes", ".pg-heads"].join();
+
+const isPresenting = () => cursor.present === "1";
+const isShown = (element) => element.getClientRects().length > 0;
+const panel = () => document.getElementById(`pg-panel-${cursor.tab}`);
+
+/** How many times larger than drawn a picture of this height is shown where there is `room`; one that is too high even so is scrolled. */
+export const enlarged = (height, room) => Math.max(1, Math.min(LARGER, room / height));
+
+function fit() {
+  const shown = /** @type {HTMLElement | null} */ (document.querySelector(".pg-presented"));
+  document.body.style.setProperty("--present", String(shown ? enlarged(shown.offsetHeight, innerHeight - FRAME - 12) : LARGER));
+}
+
+const sizes = new ResizeObserver(fit);
+
+/** Chooses the picture, whenever the panel was drawn. */
+function choose() {
+  const before = document.querySelector(".pg-presented"), pictures = [...(panel()?.querySelectorAll(PICTURES) ?? [])];
+  const now = isPresenting() ? pictures.find((picture) => picture === before || isShown(picture)) ?? null : null;
+  if (now === before) return;
+  before?.classList.remove("pg-presented");
+  now?.classList.add("pg-presented");
+  sizes.disconnect();
+  if (now) sizes.observe(now);
+  fit();
+  dispatchEvent(new Event("resize")); // for Plotly, which looks at the width of its place only then
+}
+
+/** The way out for those who have no keyboard at hand. */
+function drawLeave() {
+  const leave = document.getElementById("pg-present-leave"), words = say("present_leave");
+  if (!isPresenting()) return leave?.remove();
+  leave?.remove();
+  document.getElementById("pg-frame")?.append(
+    button({ id: "pg-present-leave", "aria-label": words, title: words, onclick: () => move({ present: "" }) }, "×"));
+}
+
+function show() {
+  document.body.toggleAttribute("data-present", isPresenting());
+  drawLeave();
+  choose();
+}
+
+subscribe(["present"], () => {
+  if (isPresenting()) /** @type {HTMLElement | null} */ (document.activeElement)?.blur(); // else a key would move what can't be seen
+  show();
+  fit();
+  refresh();
+});
+subscribe(["boot"], show);
+subscribe(["tab"], choose);
+new MutationObserver(choose).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-drawn"] });
+addEventListener("resize", fit);
+
+document.addEventListener("keydown", (event) => {
+  const target = /** @type {Element} */ (event.target);
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (target.closest?.("input:not([type=range], [type=radio], [type=checkbox]), textarea, select, [contenteditable], [role=combobox]")) return;
+  const act = { p: () => move({ present: isPresenting() ? "" : "1" }), ...(isPresenting() && { Escape: () => move({ present: "" }), q: openShare }) };
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (!act[key]) return;
+  event.preventDefault();
+  act[key]();
+});

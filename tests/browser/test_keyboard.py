@@ -1,0 +1,67 @@
+"""Somebody without a mouse comes to the sentence and to the picture, sets a knob, and pins a cell."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from playground.words import say
+from tests.browser.steps import drawn, eventually, has_address, link, words
+
+STOPS = 35  # to the first picture without a shortcut: one for each group, and one for each knob in sight
+
+
+def focused(page: Page, script: str) -> object:
+    return page.evaluate(f"(element => {script})(document.activeElement)")
+
+
+def test_shortcuts_lead_to_the_sentence_and_to_the_picture(visit):
+    page = visit(link(run="german_english", tab="attention"))
+    drawn(page.locator("#pg-panel-attention"))
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name=words("page.skip_sentence"))).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#pg-sentence")).to_be_focused()
+    page.locator("#pg-skip button").nth(1).press("Enter")
+    plot = page.locator("#pg-panel-attention .pg-plot").first
+    expect(plot).to_be_focused()
+    expect(plot.locator(".pg-cell-frame")).to_be_visible()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    has_address(page, q="1", k="2")
+    expect(page.locator("[data-block='text attention-cell']")).to_contain_text(words("figures.rows_cross")[:5], ignore_case=True)
+
+
+def test_a_group_is_one_stop_and_a_choice_keeps_the_focus(visit):
+    page = visit(link(tab="attention"))
+    drawn(page.locator("#pg-panel-attention"))
+    stops, places = 0, []
+    while stops < STOPS and "pg-plot" not in places:
+        page.keyboard.press("Tab")
+        stops += 1
+        places.append(focused(page, "element.classList[0] ?? element.id"))
+    assert "pg-plot" in places, places
+    part = page.locator("[data-block='choice part'] button")
+    part.nth(2).focus()
+    page.keyboard.press("ArrowLeft")
+    expect(part.nth(1)).to_be_focused()
+    page.keyboard.press("Enter")
+    has_address(page, part="decoder")
+    eventually(page, lambda: focused(page, "element.dataset.value"), lambda value: value == "decoder")
+
+
+def test_a_menu_that_is_left_is_closed(visit):
+    page = visit(link(lang="en"))
+    expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
+    menu, lists = page.get_by_role("combobox", name=say("en", "knobs.task.label")), page.get_by_role("listbox")
+    page.locator("#preset input").focus()
+    page.keyboard.press("Tab")
+    expect(menu).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(lists).to_have_count(1)
+    page.keyboard.press("Tab")
+    expect(lists).to_have_count(0)
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(menu).to_be_focused()
+    expect(lists).to_have_count(0)

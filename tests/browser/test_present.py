@@ -1,0 +1,41 @@
+"""A teacher shows one picture to a hall: it fills the screen, arrows play the replay, Q gives everybody the link, Escape goes back."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.steps import address, drawn, eventually, has_address, link
+
+SIZE = {"width": 1920, "height": 1080}
+
+
+@pytest.mark.slow
+def test_one_picture_fills_the_screen(visit):
+    page = visit(link(run="german_english", tab="attention"), viewport=SIZE)
+    panel = page.locator("#pg-panel-attention")
+    drawn(panel)
+    before = panel.locator(".pg-plot .xaxislayer-above text, .pg-plot .xtick text").first.bounding_box()["height"]
+    page.keyboard.press("p")
+    has_address(page, present="1")
+    plot = panel.locator(".pg-presented .pg-plot")
+    eventually(page, lambda: plot.bounding_box()["height"], lambda height: height > 0.75 * SIZE["height"])
+    assert plot.bounding_box()["width"] > 0.9 * SIZE["width"]
+    assert plot.locator(".xaxislayer-above text, .xtick text").first.bounding_box()["height"] > 1.3 * before
+    expect(page.locator("#pg-run")).to_be_visible()
+    expect(page.locator("#pg-sentence")).to_be_visible()
+    assert page.locator("#pg-frame").bounding_box()["height"] < 70
+    for hidden in ("#pg-knobs", "#pg-share", "[data-block='heads heads']", "#pg-places [role=tab] >> nth=0"):
+        expect(page.locator(hidden)).to_be_hidden()
+    page.keyboard.press("ArrowLeft")
+    eventually(page, lambda: "step" in address(page), bool)
+    page.keyboard.press("q")
+    code = page.locator("#pg-qr")
+    eventually(page, lambda: code.bounding_box()["height"], lambda height: height > 0.85 * SIZE["height"])
+    assert "present" not in page.locator("#pg-link").input_value()
+    page.keyboard.press("Escape")
+    expect(code).to_have_count(0)
+    has_address(page, present="1")
+    page.keyboard.press("Escape")
+    has_address(page, present=None)
+    expect(page.locator("#pg-share")).to_be_visible()
