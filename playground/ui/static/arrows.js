@@ -13,11 +13,13 @@ export function drawArrows(map) {
   const grid = map.element.children[1], drawing = grid.querySelector("svg");
   const around = grid.getBoundingClientRect();
   if (!around.width) return;
-  drawing.setAttribute("width", around.width);
-  drawing.setAttribute("height", around.height);
+  const larger = around.width / grid.offsetWidth; // than it is laid out: a presenter's page is enlarged
+  drawing.setAttribute("width", around.width / larger);
+  drawing.setAttribute("height", around.height / larger);
   map.box = (element) => {
     const { left, right, top, bottom } = element.getBoundingClientRect();
-    const box = { left: left - around.left, right: right - around.left, top: top - around.top, bottom: bottom - around.top };
+    const [x, y] = [around.left, around.top], distances = { left: left - x, right: right - x, top: top - y, bottom: bottom - y };
+    const box = Object.fromEntries(Object.entries(distances).map(([side, pixels]) => [side, pixels / larger]));
     return { ...box, x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2 };
   };
   const paths = pathsOf(map, getComputedStyle(grid).gridTemplateColumns.split(" ").length > 1);
