@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 
-from playground.config import LIVE_KNOBS, TASK_STEPS, Experiment, default, preset
+from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, default, preset
 from playground.runs.registry import Runs
 from playground.ui import links
 from playground.ui.bridge import script, told
@@ -31,7 +31,9 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     titled = [*(component for component, _ in parts.titled), parts.preset, *knobs.values()]
     teaching = [knobs[name] for name in uploading.TAUGHT]
 
-    def take_preset(preset: str, **now: Any) -> list:
+    def take_preset(preset: str | None, **now: Any) -> list:
+        if preset not in PRESETS:  # a list that was left without a choice
+            return [gr.skip()] * len(knobs)
         chosen = preset_values(preset, now)
         return [chosen[name] for name in knobs]
 

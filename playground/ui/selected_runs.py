@@ -86,7 +86,7 @@ def with_pinned(view: View, figures: dict[str, dict]) -> dict[str, dict]:
 
     def behind(figure: str, column: str) -> dict:
         said = view.say("compare.pinned_line", name=name, line=view.labels[f"line_{column}"])
-        return pictures.behind(figures[figure], column, curve.steps, getattr(curve, column), said, dark=view.dark)
+        return view.draw(pictures.behind, figures[figure], column, curve.steps, getattr(curve, column), said)
 
     return figures | {"loss": behind("loss", "validation_loss"), "accuracy": behind("accuracy", "exact_match")}
 
