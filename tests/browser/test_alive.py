@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.steps import ONE_SENTENCE, SMALL, drawn, eventually, has_status, link, train, words
@@ -50,6 +51,7 @@ def now(page: Page) -> list[str]:
     return page.evaluate("frames_seen.at(-1)")
 
 
+@pytest.mark.slow
 def test_the_curve_grows_from_frame_to_frame_and_ends_as_plotlys(visit):
     """One light line over Plotly's axes; when the run rests Plotly's own is in its place, with the same numbers."""
     page = visit(link(SMALL | {"steps": 700, "eval_every": 100}))
@@ -107,6 +109,7 @@ def test_no_picture_stands_under_the_name_of_another_run(visit):
         assert bool(picture) == bool(title), "a picture and its title are there together"
 
 
+@pytest.mark.slow
 def test_a_refused_training_leaves_the_page_as_it_was(visit):
     """Pictures are greyed when Train is pressed, and are themselves again when no run came of it."""
     page = visit(link(SMALL, run="sort"), route=("**/command*", lambda route: route.fulfill(json={"error": "No."})))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from playground.words import say
@@ -49,6 +50,7 @@ def test_a_group_is_one_stop_and_a_choice_keeps_the_focus(visit):
     eventually(page, lambda: focused(page, "element.dataset.value"), lambda value: value == "decoder")
 
 
+@pytest.mark.slow
 def test_a_menu_that_is_left_is_closed(visit):
     page = visit(link(lang="en"))
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")

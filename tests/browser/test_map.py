@@ -104,6 +104,7 @@ def test_where_a_number_comes_from(visit):
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1100, 800), (390, 844)])
+@pytest.mark.slow
 def test_the_calculation_is_in_sight_and_its_reasons_are_lines(visit, width, height):
     """Beside the matrix where there is room, else scrolled to; and no reason stands in a column of single words."""
     page = visit(link(text="playground", tab="map", stage=WEIGHTS), viewport={"width": width, "height": height})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.steps import (
@@ -102,6 +103,7 @@ def test_scrub_the_replay(visit):
     expect(page.locator("#pg-run option").nth(1)).to_have_attribute("value", run)
 
 
+@pytest.mark.slow
 def test_it_plays_as_one_picture(visit):
     """Every frame is as large as the last one, of the same head and the same rows; its colours fade into the next one's."""
     page = visit(link(run="reverse"))
@@ -131,6 +133,7 @@ def test_it_plays_as_one_picture(visit):
     assert plot.evaluate("plot => plot.fades") == fades
 
 
+@pytest.mark.slow
 def test_who_follows_the_best_head_sees_it_change_and_who_stops_keeps_it(visit):
     page = visit(link(run="reverse", step="90"))
     learn = page.locator("#pg-panel-training")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ready
@@ -27,6 +28,7 @@ def is_at(page: Page, name: str, **more: str | None) -> None:
     expect(page.locator(f"#pg-panel-{name}")).to_have_attribute("aria-busy", "false")
 
 
+@pytest.mark.slow
 def test_back_goes_back(visit):
     """Training, Attention, Masks; Back, Back: the page is where it was each time, and what was typed in between is no place."""
     page = visit(link())
@@ -51,6 +53,7 @@ def test_back_goes_back(visit):
     is_at(page, "attention", run="reverse", text="playground")
 
 
+@pytest.mark.slow
 def test_training_keeps_what_somebody_looks_at(visit):
     """Tab, sentence, head and cell, as far as the new run can read them; whoever opens the page anew goes on with their own run."""
     page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.steps import has_address, link, output, source, type_sentence, words
@@ -25,6 +26,7 @@ def test_what_the_model_cannot_read_is_named_with_a_way_out(visit):
     expect(output(page)).to_have_text([*"wolleh"])
 
 
+@pytest.mark.slow
 def test_an_empty_line_shows_an_example_and_says_so(visit):
     page = visit(link(text="hello"))
     result = page.locator("#pg-result")

@@ -53,6 +53,7 @@ def look_closely(page: Page) -> None:
     type_sentence(page, "ein bier")
     page.locator(".pg-thumb").last.click()
     eventually(page, lambda: address(page), lambda now: "head" in now and "step" in now)
+    drawn(page.locator("#pg-panel-attention"))  # what is drawn anew keeps its focus, and arrows would stay in its group
     page.keyboard.press("Escape")
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("ArrowDown")
@@ -145,6 +146,7 @@ def test_shared_link(visit):
     has_address(guest, task="beer")
 
 
+@pytest.mark.slow
 def test_share_says_the_sentence_and_that_nobody_else_can_follow(visit):
     """Also when nobody typed it; and the address of this very machine is no address to give away."""
     page = visit()

@@ -41,6 +41,7 @@ def test_forced_free_and_one_correction(visit):
     expect(again.locator("#pg-panel-teacher_forcing .pg-lane")).to_have_count(3)
 
 
+@pytest.mark.slow
 def test_it_opens_on_a_sentence_that_goes_wrong_unless_somebody_chose_one(visit):
     page = visit(link(tab="teacher_forcing"))
     panel = page.locator("#pg-panel-teacher_forcing")
