@@ -84,7 +84,7 @@ class Visitor:
 
 
 class Stream:
-    """The live updates of a run, read by a thread of its own; `newest` is the last of them."""
+    """The live updates of a run, read by a thread of its own; `newest` is what they have said last of everything."""
 
     def __init__(self, port: int, run: str) -> None:
         self.newest: dict = {}
@@ -94,7 +94,7 @@ class Stream:
     def _read(self) -> None:
         for line in self._socket.makefile("rb"):
             if line.startswith(UPDATE):
-                self.newest = json.loads(line.removeprefix(b"data: "))
+                self.newest = self.newest | json.loads(line.removeprefix(b"data: "))  # what has not changed is not said again
 
     def close(self) -> None:
         self._socket.shutdown(socket.SHUT_RDWR)

@@ -50,6 +50,8 @@ def train(page: Page) -> str:
     """Presses Train. Returns the new run's id, once the page shows it."""
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
     before = address(page).get("run")
+    if page.locator("body").get_attribute("data-place") != "train":
+        press_tab(page, "training")
     page.locator("#pg-train").click()
     return new_run(page, before)
 

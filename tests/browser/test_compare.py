@@ -20,7 +20,7 @@ def test_two_runs_are_laid_over_each_other_and_one_is_pinned(visit):
     page = visit(link(SMALL | {"task": "reverse", "eval_every": 20}))
     four = train(page)
     has_status(page, "done")
-    page.locator("#knob-n_heads label", has_text=re.compile("^1$")).click()
+    page.locator("#knob-n_heads label:has(input[value='1'])").click()
     eventually(page, lambda: address(page).get("n_heads"), lambda heads: heads == "1")
     one = train(page)
     has_status(page, "done")

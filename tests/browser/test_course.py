@@ -151,7 +151,7 @@ def test_a_link_to_a_lesson_does_not_carry_the_guess_and_no_guess_of_a_link_coun
 
 @pytest.mark.slow
 def test_tokens_count_once_they_are_in_sight(visit):
-    page = visit(link(tab="data", lesson="tokens"))
+    page = visit(link(tab="data", lesson="tokens"), viewport={"width": 1280, "height": 420})
     tab(page, "course")
     tab(page, "data")
     pieces = page.locator("#pg-panel-data [data-block='chips pieces'] .pg-chipline").first
