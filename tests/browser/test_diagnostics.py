@@ -19,6 +19,7 @@ def test_the_memory_is_cut_and_the_encoder_gets_nothing(visit):
     expect(panel.locator("[data-block='text no-curves']")).to_have_count(0)
     figure(page, "reaching")
     expect(panel.locator("[data-block='table three'] tbody tr").nth(2).locator("td").first).to_have_text("0")
+    figure(page, "parts-now")
     assert len(drawn_from(page, "parts-now")["y"]) == 13
     knob = panel.locator("[data-block='choice live'] button")
     expect(knob.nth(2)).to_be_disabled()

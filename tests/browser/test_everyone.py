@@ -145,18 +145,18 @@ def test_keyboard(visit):
 
 @pytest.mark.slow
 def test_slow_line(visit):
-    """The page's own script comes long after Gradio: nothing that happened in between is lost."""
+    """The page's own script comes long after Gradio: until then nothing is to be seen or pressed, and the link's settings are not lost."""
     held = []
 
     def meet(page: Page) -> None:
         expect(page.locator("#knob-d_model input[type=number]")).to_have_value("16")
-        page.locator("#pg-tab-masks-button").click()
+        expect(page.locator("#pg-train")).to_be_hidden()
         eventually(page, lambda: held, bool)[0].continue_()
         ready(page)
 
     page = visit(link(SMALL), meet=meet, route=("**/main.js", lambda route: held.append(route)))
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
-    expect(page.locator("#pg-panel-masks [data-block^='figure mask-']")).to_have_count(3)
+    tab(page, "masks")
     has_address(page, tab="masks", d_model="16", run="reverse")
 
 
