@@ -77,7 +77,7 @@ def test_a_finger_on_a_small_screen(visit, language):
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= SIZE["width"]
         assert page.evaluate("document.documentElement.scrollWidth") <= SIZE["width"]
-        page.locator("#pg-head h1").tap()
+        page.locator("#pg-panel-labs h3").first.tap()
         expect(tip).to_be_hidden()
 
 

@@ -28,7 +28,7 @@ def test_heads_are_switched_off(visit):
     for name in ("before", "after"):
         expect(sentence(panel, name)).to_have_text(WORD)
         expect(panel.locator(f".pg-compare-line.{name} .pg-compare-name")).to_have_text(words(f"interventions.{name}"))
-    expect(panel.locator("[data-block='text importance-said']")).to_contain_text("when switched off alone")  # comes a little later
+    expect(panel.locator("[data-block='text importance-said']")).to_contain_text("with one head switched off at a time")
     expect(figure(page, "importance-cross").locator(".bars .point")).to_have_count(8)
 
     switch = panel.locator("[data-ids='c1.3']")

@@ -7,12 +7,12 @@ from playwright.sync_api import expect
 
 from playground.config import preset
 from playground.words import say
-from tests.browser.steps import link, words
+from tests.browser.steps import words
 
 
 @pytest.mark.slow
 def test_a_preset_is_one_click_and_says_what_it_is(visit):
-    page = visit(link())
+    page = visit()
     about, presets = page.locator("#pg-outlook"), page.locator("#preset")
     expect(about).to_contain_text(words("knobs.preset_about.default"))
     presets.locator("input").click()

@@ -17,6 +17,7 @@ from tests.browser.steps import (
     has_status,
     link,
     number,
+    press_tab,
     source,
     tab,
     train,
@@ -80,5 +81,6 @@ def test_translate_while_training(visit):
 
     has_status(page, "training")
     eventually(page, lambda: number(status, "data-step"), lambda step: step > begun + 10)
+    press_tab(page, "training")
     page.locator("#pg-stop").click()
     has_status(page, "stopped")
