@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from playground.config import KNOBS, Experiment, default, limits
-from playground.cursor import FIELDS, FORMER_VALUES, MAX_TEXT, Number, Text
+from playground.cursor import FIELDS, FORMER_VALUES
+from playground.fields import MAX_TEXT, Number, Text
 from playground.ui import links
 from playground.ui.controls import CONTROLLED
 from playground.words import say
