@@ -53,12 +53,21 @@ export function reply(answer) {
   if (answer.run || answer.again || answer.arms) tellTabs();
 }
 
+/** Shows another run, with the sentence that the visitor typed, if that run can read it (see readCard); else the sentence waits for one
+ * that can. What a panel proposed is nobody's own. */
+export function chooseRun(run) {
+  const proposed = Object.values(page.panels).some(({ telling }) => telling === cursor.text);
+  const text = (!proposed && cursor.text) || page.unread;
+  change({ following: text ? run : "" });
+  move({ run, text });
+}
+
 const WITHOUT_RUN = ["data", "labs", "course"]; // tabs in which a new run would not be seen
 
 /** Opens a run. What is carried there stays as it is: the sentence, also one that nobody typed, the head, the pinned cell; of what is
  * carried to an `other` model, that which it can read (see readCard). */
-function open({ run, carry = [], tab, other, gone }) {
-  change({ following: other ? run : "", held: carry.includes("head") ? { ...page.held, run } : page.held });
+function open({ run, carry = [], tab, other = false, gone }) {
+  change({ following: other ? run : "", held: carry.includes("head") ? { ...page.held, run, early: page.held.early || other } : page.held });
   const kept = Object.fromEntries(carry.map((name) => [name, name === "text" ? sentenceText() : cursor[name]]));
   move({ run, ...kept, ...(tab && WITHOUT_RUN.includes(cursor.tab) ? { tab } : {}) }, { instead: gone });
 }

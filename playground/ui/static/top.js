@@ -6,7 +6,7 @@ import { button, count, debounce, duration, h, icon, percent, read, same, say } 
 import { askFor } from "./answers.js";
 import { highlight, point } from "./picture.js";
 import { isActive, isTooEarly, shownStep } from "./live.js";
-import { command } from "./actions.js";
+import { chooseRun, command } from "./actions.js";
 import { toggleKnobs } from "./knobs.js";
 import { measured } from "./learning.js";
 import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
@@ -41,7 +41,7 @@ for (const sign of ["pointerdown", "keydown"]) {
 
 /** The visitor's runs, those that came with the app, and the one on screen if it is somebody else's. */
 function choiceOfRuns({ mine, shipped }) {
-  const select = h("select", { id: "pg-run", "aria-label": say("run_choose"), onchange: (event) => move({ run: event.target.value }) });
+  const select = h("select", { id: "pg-run", "aria-label": say("run_choose"), onchange: (event) => chooseRun(event.target.value) });
   const option = ({ id, title }) => h("option", { value: id }, title);
   const group = (label, list) => list.length && select.append(h("optgroup", { label }, list.map(option)));
   group(say("runs_mine"), mine);
@@ -197,12 +197,14 @@ export async function readCard() {
   if (answer && isFollowing) {
     change({ following: "" });
     const lost = (answer.unreadable ?? []).filter((name) => cursor[name] === there[name]); // what somebody typed meanwhile stays
+    if (lost.includes("text")) change({ unread: there.text });
     if (cursor.run === run) move(Object.fromEntries(lost.map((name) => [name, letGo("run")[name]])));
   }
   if (answer) change({ card: answer.error ? null : answer });
   return answer;
 }
 
+subscribe(["text"], () => cursor.text && change({ unread: "" }));
 subscribe(["card"], fillSentence);
 subscribe(["live", "card", "frame"], drawStatus);
 subscribe(["run", "text", "tab", "part", "q", "k"], () => point(null));
