@@ -94,13 +94,13 @@ test("arrows go from tab to tab, and round at the end", async () => {
 test("Back skips the tab that a place opened with, if somebody went on from there at once", async () => {
   const entries = () => globalThis.history.entries.length;
   const before = entries();
-  await press("pg-place-use", 1000);
-  assert.deepEqual([cursor.tab, entries()], ["translate", before + 1]);
-  await press("pg-tab-evaluation", 3000);
-  assert.deepEqual([cursor.tab, entries()], ["evaluation", before + 1]);
-  await press("pg-tab-interventions", 4000);
-  assert.deepEqual([cursor.tab, entries()], ["interventions", before + 2]);
-  await press("pg-place-inside", 5000);
-  await press("pg-tab-attention", 15000); // after a look
-  assert.deepEqual([cursor.tab, entries()], ["attention", before + 4]);
+  await press("pg-place-inside", 1000);
+  assert.deepEqual([cursor.tab, entries()], ["masks", before + 1]);
+  await press("pg-tab-map", 3000);
+  assert.deepEqual([cursor.tab, entries()], ["map", before + 1]);
+  await press("pg-tab-masks", 4000);
+  assert.deepEqual([cursor.tab, entries()], ["masks", before + 2]);
+  await press("pg-place-lessons", 5000);
+  await press("pg-tab-course", 15000); // after a look
+  assert.deepEqual([cursor.tab, entries()], ["course", before + 4]);
 });
