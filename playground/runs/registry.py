@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import atexit
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -129,15 +130,16 @@ class Runs:
     def fork(self, id: str, step: int | None, token: str) -> Run:
         """A new run that goes on from the parameters kept nearest to `step` (run.parent says which), see making.py. Anyone may fork any
         run. Raises Refusal when nothing is kept yet."""
-        run, contents = forked(self.get(id), step, token)
+        source = self.get(id)
+        with self._saved(source) as folder:
+            saved = (folder.run.snapshot, folder.read("state.safetensors")) if folder.has("state.safetensors") else None
+        run, contents = forked(source, step, token, saved)
         return self._begin([run], contents)[0]
 
     def copy(self, id: str, token: str) -> Run:
         """The run as it is now as the caller's own, see making.py. Anyone may copy any run. Raises Refusal when there is nothing yet."""
         source = self.get(id)
-        self._workers.save(source)
-        with source.disk:
-            folder = Folder(self._shipped / id, id) if source.shipped else self.store.open(source)
+        with self._saved(source) as folder:
             run, contents = copied(folder, token)
         return self._enter([run], lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
 
@@ -161,6 +163,13 @@ class Runs:
         self._housekeeper.close()
         self._workers.close()
         self.store.close()
+
+    @contextmanager
+    def _saved(self, run: Run) -> Iterator[Folder]:
+        """The run on the disk as it is now; nobody writes there meanwhile."""
+        self._workers.save(run)
+        with run.disk:
+            yield Folder(self._shipped / run.id, run.id) if run.shipped else self.store.open(run)
 
     def _mine(self, id: str, token: str) -> Run:
         """For whoever changes it, which is a look at it as well."""
