@@ -42,7 +42,8 @@ def forked(source: Run, step: int | None, token: str, saved: tuple[Snapshot, byt
     goes on from. `saved` are the last ones with the state of their training, while there is one. Raises Refusal when there are none.
 
     Steps count on, so the learning rate does too; history and replay up to there are the parent's. It has its parent's last step, or
-    as many steps again when there is none left. Live knobs are as they were; the optimiser goes on where its state is kept, and is fresh elsewhere.
+    as many steps again when there is none left. Live knobs are as they were; the optimiser goes on where its state is kept, and is
+    fresh elsewhere.
     """
     actual, parameters = source.parameters_at(step)
     state = {}

@@ -117,7 +117,7 @@ class Runs:
         """Changes a live knob from the next step on. Raises Refusal for any other knob, a value outside its range, or an ended run."""
         run = self._mine(id, token)
         if knob not in LIVE_KNOBS:
-            raise Refusal("runs.not_live", name=str(knob)[:40], names=", ".join(LIVE_KNOBS))
+            raise Refusal("runs.not_live", name=str(knob)[:40], names=tuple(LIVE_KNOBS))
         value = check(knob, value)
         if not (run.unfinished or run.resumable):
             raise Refusal("runs.ended")
@@ -151,8 +151,8 @@ class Runs:
         """(JSON of what changed since version `since`, the version to ask from next time); the same bytes for all who ask for the same.
 
         {"version", "from": row of the history where this increment begins (0: replace what you have), "rows": {column: [...]},
-         "id", "name", "label", "status", "resumable", "message": {language: sentence} | null, "step", "steps", "seconds", "eta", "place",
-         "live": {knob: value}, "checkpoint_step", "threads", "device"}, and all of these where there are others than at `since`:
+         "id", "name", "label", "status", "resumable", "message": {language: sentence} | null, "step", "steps", "seconds", "place",
+         "eta": [from, to] | null, "live": {knob: value}, "checkpoint_step", "threads", "device"}, and, where there are others than before:
         {"validations": {column: [...]}, "events": [[step, knob, value]], "replay": [steps], "parameter_steps": [steps]}
         """
         return self.updates.get(run, since)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from playground.config import TrainingConfig
 
-
 REWARMED = 5  # steps: as many does it take until a fresh optimiser's averages say more than the noise of a batch
 
 

@@ -76,6 +76,13 @@ def test_each_gets_its_sentence(site, name, value):
     assert f"“{name}”" in links.sentence(ignored, "zh")
 
 
+def test_a_pinned_run_that_is_gone_is_told_once_and_let_go(site):
+    told = site.get("boot", run="reverse", pin="nobody").json()
+    assert told["ignored"] == ["pin"]
+    assert told["notice"].count(say("en", "compare.pin_missing")) == 1
+    assert site.get("boot", run="reverse", pin="sort").json()["ignored"] == []
+
+
 def test_old_links_still_work(site):
     """Of every field a value as the page wrote it before fields were declared."""
     query = {

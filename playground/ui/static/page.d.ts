@@ -10,7 +10,7 @@ export interface Run {
   step: number;
   steps: number;
   seconds: number;
-  eta: number | null;
+  eta: [number, number] | null; // seconds, at least and at most
   place: number;
   message: Record<string, string> | null;
   rows: Record<string, number[]>;

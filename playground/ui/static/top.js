@@ -2,7 +2,7 @@
 // @ts-check
 
 import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenceText, subscribe } from "./store.js";
-import { button, count, debounce, duration, h, icon, percent, read, same, say } from "./dom.js";
+import { button, count, debounce, h, icon, percent, read, same, say, timeLeft } from "./dom.js";
 import { askFor } from "./answers.js";
 import { highlight, point } from "./picture.js";
 import { isActive, isTooEarly, shownStep } from "./live.js";
@@ -19,9 +19,10 @@ export function drawHeader(host, runs) {
     button({ class: "pg-quiet", lang: html, title: name, "aria-label": name, onclick: () => move({ lang: code }) }, brief);
   const about = h("details", { id: "pg-run-about" }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
     h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" })));
+  const copy = button({ id: "pg-copy", hidden: true, onclick: () => command("copy") }, say("make_mine"));
   host.replaceChildren(
     h("h1", {}, say("title")),
-    h("div", { class: "pg-run" }, choiceOfRuns(runs), about, h("span", { id: "pg-status", class: "pg-status" })),
+    h("div", { class: "pg-run" }, choiceOfRuns(runs), about, copy, h("span", { id: "pg-status", class: "pg-status" })),
     h("div", { class: "pg-tools" },
       button({ id: "pg-drawer", onclick: toggleKnobs }, say("knobs")),
       button({ id: "pg-share", class: "pg-quiet", "aria-label": say("share"), title: say("share"), onclick: () => openShare() }, icon("link")),
@@ -57,7 +58,7 @@ function drawStatus() {
   if (!place) return;
   const { text, note } = measured(run, "exact_match", percent, isActive() ? shownStep() : Infinity, true);
   const right = note ? say("noted", { value: text, note }) : text;
-  const told = { step: count(run.step), steps: count(run.steps), left: duration(run.eta), place: run.place, percent: right };
+  const told = { step: count(run.step), steps: count(run.steps), left: timeLeft(run.eta), place: run.place, percent: right };
   Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });
   place.textContent = place.title = run.status ? say(`status_${run.status}`, told) : "";
   drawFacts();
@@ -90,6 +91,7 @@ function drawNote() {
   const wrong = gone ? say("note_gone") : run.message ? run.message[cursor.lang] ?? run.message.en : "";
   if (alert.textContent !== wrong) alert.textContent = wrong;
   alert.hidden = !wrong;
+  document.getElementById("pg-copy").hidden = !foreign || card.shipped || gone; // of a shared run nothing else in sight acts
   const lines = [foreign && say(card.shipped ? "note_shipped" : "note_readonly")].filter(Boolean);
   const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => command("copy") }, say("make_mine"))] : [];
   const text = JSON.stringify([lines, acts.length, cursor.lang]);
