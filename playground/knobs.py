@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from playground.words import ENGLISH, say
+from playground.words import ENGLISH, listed, say
 
 T = TypeVar("T")
 
@@ -15,7 +15,8 @@ T = TypeVar("T")
 class Refusal(Exception):
     """Something a person asked for can't be done: `key` names the sentence in words/, `values` fill it in.
 
-    The sentence says what is wrong, where, and the way out. `str(refusal)` is English; `say(language)` is any language.
+    The sentence says what is wrong, where, and the way out. `str(refusal)` is English; `say(language)` is any language. A value that is
+    a list is said as one in that language.
     """
 
     def __init__(self, key: str, **values: object) -> None:
@@ -23,7 +24,8 @@ class Refusal(Exception):
         self.key, self.values = key, values
 
     def say(self, language: str) -> str:
-        return say(language, self.key, **self.values)
+        values = {name: listed(language, value) if isinstance(value, (list, tuple)) else value for name, value in self.values.items()}
+        return say(language, self.key, **values)
 
     def __str__(self) -> str:
         return self.say(ENGLISH)

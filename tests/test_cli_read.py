@@ -46,7 +46,7 @@ def test_choices(capsys, file, options, first):
 
 def test_the_report_in_both_languages(capsys, file):
     assert main(["read", file]) == 0
-    assert capsys.readouterr().out.startswith("4 lines read, 2 pairs kept, 2 dropped.\n")
+    assert capsys.readouterr().out.startswith("Lines read: 4; pairs kept: 2; dropped: 2.\n")
     assert main(["read", file, "--language", "zh"]) == 0
     assert capsys.readouterr().out.startswith("读取 4 行")
 

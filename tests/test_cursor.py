@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from playground import cursor
 from playground.config import FORMER_NAMES, KNOBS, ModelConfig, Refusal
-from playground.cursor import FIELDS, Choice, Number, Text
+from playground.cursor import FIELDS
+from playground.fields import Choice, Number, Text
 from playground.inspection.activations import record
 from playground.inspection.interventions import Edit, HeadId
 from playground.lessons.labs import LABS

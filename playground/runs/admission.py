@@ -66,7 +66,7 @@ class Admission:
         unfinished = [run for run in (*self.all(), *self._coming.values()) if run.unfinished]
         mine = [run for run in unfinished if run.owner == owner]
         if len(mine) + more > self._limits.runs_each:
-            names = ", ".join(run.name for run in mine) or "–"
+            names = [run.name for run in mine] or "–"
             raise Refusal("runs.too_many_yours", most=self._limits.runs_each, count=len(mine), more=more, names=names)
         if len(unfinished) + more > self._limits.runs_unfinished:
             raise Refusal("runs.too_many", most=self._limits.runs_unfinished, minutes=self._limits.idle_minutes)

@@ -13,7 +13,7 @@ from typing import Any
 from playground.config import Experiment, Refusal
 from playground.runs.disk.folder import Folder, pack_run
 from playground.runs.names import new_id, owner_of
-from playground.runs.run import Run
+from playground.runs.run import Run, Snapshot
 
 
 def new_run(experiment: Experiment, token: str, **values: Any) -> Run:
@@ -37,14 +37,18 @@ def copied(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
     return run, folder.files()
 
 
-def forked(source: Run, step: int | None, token: str) -> tuple[Run, dict[str, bytes]]:
+def forked(source: Run, step: int | None, token: str, saved: tuple[Snapshot, bytes] | None = None) -> tuple[Run, dict[str, bytes]]:
     """A run of the caller's that goes on from the parameters which `source` kept nearest to `step` (None: the newest), and the files it
-    goes on from. Raises Refusal when there are none.
+    goes on from. `saved` are the last ones with the state of their training, while there is one. Raises Refusal when there are none.
 
     Steps count on, so the learning rate does too; history and replay up to there are the parent's. It has its parent's last step, or
-    as many steps again when there is none left. The optimiser is fresh, live knobs are as they were.
+    as many steps again when there is none left. Live knobs are as they were; the optimiser goes on where its state is kept, and is
+    fresh elsewhere.
     """
     actual, parameters = source.parameters_at(step)
+    state = {}
+    if saved and (step is None or abs(saved[0].step - step) <= abs(actual - step)):
+        actual, parameters, state = saved[0].step, saved[0].parameters, {"state.safetensors": saved[1]}
     left = source.steps - actual
     experiment = source.experiment if left > 0 else source.experiment.with_(steps=actual + source.steps - source.first_step)
     run = new_run(
@@ -53,7 +57,7 @@ def forked(source: Run, step: int | None, token: str) -> tuple[Run, dict[str, by
     )  # fmt: skip
     history, replay = source.history.until(actual), source.replay.until(actual, run.steps, parameters)
     run.parts |= {"history": history, "replay": replay, "tokenizers": source.tokenizers}
-    return run, pack_run(run, parameters)
+    return run, pack_run(run, parameters) | state
 
 
 def _owner(token: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import atexit
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ class Runs:
         """Changes a live knob from the next step on. Raises Refusal for any other knob, a value outside its range, or an ended run."""
         run = self._mine(id, token)
         if knob not in LIVE_KNOBS:
-            raise Refusal("runs.not_live", name=str(knob)[:40], names=", ".join(LIVE_KNOBS))
+            raise Refusal("runs.not_live", name=str(knob)[:40], names=tuple(LIVE_KNOBS))
         value = check(knob, value)
         if not (run.unfinished or run.resumable):
             raise Refusal("runs.ended")
@@ -129,15 +130,16 @@ class Runs:
     def fork(self, id: str, step: int | None, token: str) -> Run:
         """A new run that goes on from the parameters kept nearest to `step` (run.parent says which), see making.py. Anyone may fork any
         run. Raises Refusal when nothing is kept yet."""
-        run, contents = forked(self.get(id), step, token)
+        source = self.get(id)
+        with self._saved(source) as folder:
+            saved = (folder.run.snapshot, folder.read("state.safetensors")) if folder.has("state.safetensors") else None
+        run, contents = forked(source, step, token, saved)
         return self._begin([run], contents)[0]
 
     def copy(self, id: str, token: str) -> Run:
         """The run as it is now as the caller's own, see making.py. Anyone may copy any run. Raises Refusal when there is nothing yet."""
         source = self.get(id)
-        self._workers.save(source)
-        with source.disk:
-            folder = Folder(self._shipped / id, id) if source.shipped else self.store.open(source)
+        with self._saved(source) as folder:
             run, contents = copied(folder, token)
         return self._enter([run], lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
 
@@ -149,8 +151,8 @@ class Runs:
         """(JSON of what changed since version `since`, the version to ask from next time); the same bytes for all who ask for the same.
 
         {"version", "from": row of the history where this increment begins (0: replace what you have), "rows": {column: [...]},
-         "id", "name", "label", "status", "resumable", "message": {language: sentence} | null, "step", "steps", "seconds", "eta", "place",
-         "live": {knob: value}, "checkpoint_step", "threads", "device"}, and all of these where there are others than at `since`:
+         "id", "name", "label", "status", "resumable", "message": {language: sentence} | null, "step", "steps", "seconds", "place",
+         "eta": [from, to] | null, "live": {knob: value}, "checkpoint_step", "threads", "device"}, and, where there are others than before:
         {"validations": {column: [...]}, "events": [[step, knob, value]], "replay": [steps], "parameter_steps": [steps]}
         """
         return self.updates.get(run, since)
@@ -161,6 +163,13 @@ class Runs:
         self._housekeeper.close()
         self._workers.close()
         self.store.close()
+
+    @contextmanager
+    def _saved(self, run: Run) -> Iterator[Folder]:
+        """The run on the disk as it is now; nobody writes there meanwhile."""
+        self._workers.save(run)
+        with run.disk:
+            yield Folder(self._shipped / run.id, run.id) if run.shipped else self.store.open(run)
 
     def _mine(self, id: str, token: str) -> Run:
         """For whoever changes it, which is a look at it as well."""

@@ -72,7 +72,7 @@ class Run:
     message: Refusal | None = None
     step: int = 0
     seconds: float = 0.0  # spent training, evaluation and replay included; waiting and pauses not
-    eta: float | None = None  # seconds to the end at the present pace, waiting included; None when not training
+    eta: tuple[float, float] | None = None  # seconds to the end, at least and at most (see pace.py); None when not training
     place: int = 0  # in the queue for memory: 1 is next, 0 is not waiting
     checkpoint_step: int | None = None  # the step of the last save
     live: dict[str, Any] = field(default_factory=dict)  # the live knobs as they are to be from the next step on

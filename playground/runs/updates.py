@@ -40,7 +40,7 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
     history, now, known = run.history, run.mark(), run.marks.get(since)
     stop = min(run.marks.get(version, now).rows, now.rows)  # there is no mark while the history is on the disk, where it doesn't grow
     start = min(known.rows if known else 0, stop)
-    plain = ("id", "name", "label", "status", "step", "steps", "eta", "place", "checkpoint_step", "resumable", "threads", "device")
+    plain = ("id", "name", "label", "status", "step", "steps", "place", "checkpoint_step", "resumable", "threads", "device")
     grown = {
         "validations": lambda: _rounded(decimate(history.validations.rows(), ROWS // 2)),
         "events": lambda: history.events[-200:],
@@ -52,6 +52,7 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
         "from": start,
         "rows": _rounded(decimate(history.steps.rows(start, stop), ROWS)),
         "message": run.message and {language: run.message.say(language) for language in words.LANGUAGES},
+        "eta": run.eta and [round(seconds, 2) for seconds in run.eta],
         "seconds": round(run.seconds, 2),
         "live": run.live,
     } | {name: make() for name, make in grown.items() if known is None or getattr(known, name) != getattr(now, name)}

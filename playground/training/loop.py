@@ -22,7 +22,7 @@ from playground.training.loss import cross_entropy
 from playground.training.metrics import EvalSet, Validation, build_eval_set, validate
 from playground.training.optimisers import Optimiser
 from playground.training.replicas import replica
-from playground.training.schedule import learning_rate
+from playground.training.schedule import learning_rate, rewarmed
 from playground.variants import build, variant_of
 
 # The knobs that may change between two steps, as config.py marks them: Live(memory_mode="whole", learning_rate=0.05, …).
@@ -75,7 +75,7 @@ class Training:
     def __init__(self, experiment: Experiment, corpus: Corpus, device: torch.device | str = "cpu", precision: str = "float32") -> None:
         config = experiment.training
         self.experiment, self.corpus, self.device, self.precision = experiment, corpus, torch.device(device), precision
-        self.step = 0
+        self.step = self.fresh_at = 0  # the steps that are done, and after which of them the optimiser was fresh
         self.diagnostic_steps: Set[int] = frozenset()  # the numbers of the steps that come with diagnostics
         generator = torch.Generator(self.device).manual_seed(config.seed)
         self.model = build(experiment.model, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, generator).eval()
@@ -131,20 +131,26 @@ class Training:
         """All that must be kept to go on exactly: copies of the tensors on the CPU, none sharing memory, and a JSON-ready mapping."""
         tensors = {f"model/{name}": p.detach().cpu().clone() for name, p in self.model.named_parameters()}
         tensors |= {f"optimiser/{name}": tensor.cpu() for name, tensor in self.optimiser.state().items()}
-        return tensors, {"step": self.step, "live": asdict(self.live)}
+        return tensors, {"step": self.step, "fresh_at": self.fresh_at, "live": asdict(self.live)}
 
     def unpack(self, tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> None:
         """Takes the state that `pack` gave. Raises ValueError when it belongs to another model."""
         self.load_parameters({name.removeprefix("model/"): t for name, t in tensors.items() if name.startswith("model/")})
         self.optimiser.load_state({n.removeprefix("optimiser/"): t for n, t in tensors.items() if n.startswith("optimiser/")})
-        self.step = meta["step"]
+        self.step, self.fresh_at = meta["step"], meta.get("fresh_at", 0)  # which files of before don't say
         self.live = replace(
             self.live, **{current_name(name): value for name, value in meta["live"].items()}
         )  # a knob younger than the file stays as the experiment has it
 
+    def go_on(self, parameters: Mapping[str, Tensor], step: int) -> None:
+        """Goes on after `step` from these parameters alone: the optimiser is fresh, so the learning rate rises again (see schedule.py).
+        Raises ValueError."""
+        self.load_parameters(parameters)
+        self.step = self.fresh_at = step
+
     @torch.no_grad()
     def load_parameters(self, parameters: Mapping[str, Tensor]) -> None:
-        """Copies these values into the model, and nothing else: a fork starts with a fresh optimiser. Raises ValueError."""
+        """Copies these values into the model, and nothing else. Raises ValueError."""
         own = dict(self.model.named_parameters())
         second_names = self.model.state_dict().keys() - own.keys()  # a shared matrix has two
         if parameters.keys() - second_names != own.keys() or any(parameters[name].shape != p.shape for name, p in own.items()):
@@ -156,7 +162,7 @@ class Training:
     def _update(self, items: list[Item]) -> TrainingStep:
         """Forward, backward, step (section 5)."""
         config, number = self._config, self.step + 1
-        rate = learning_rate(config, self.experiment.model.d_model, number)
+        rate = learning_rate(config, self.experiment.model.d_model, number) * rewarmed(number, self.fresh_at)
         batches = [
             self.variant.batch(batch) if self.variant.batch else batch for batch in split_batch(items, len(self.replicas), config.packing)
         ]

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from playground.config import TrainingConfig
 
+REWARMED = 5  # steps: as many does it take until a fresh optimiser's averages say more than the noise of a batch
+
+
+def rewarmed(step: int, fresh_at: int) -> float:
+    """What the learning rate of update number `step` is multiplied by where a learnt model goes on with an optimiser that was fresh after
+    step `fresh_at`: up to 1 in REWARMED steps. Adam's first steps move every number by the whole learning rate, whatever its gradient: at
+    random that is harmless, but much of what was learnt would be lost. 0 is the beginning, where nothing was."""
+    return min((step - fresh_at) / REWARMED, 1.0) if fresh_at else 1.0
+
 
 def learning_rate(config: TrainingConfig, d_model: int, step: int) -> float:
     """The learning rate of update number `step`, counted from 1.

@@ -50,7 +50,8 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
 
 def last_run(runs: Runs, token: str) -> str:
     """The run of a visitor who comes back: one of theirs that is at work, else the one that was looked at last; "" when there is none."""
-    return max(runs.mine(token), key=lambda run: (run.working, run.looked_at)).id if runs.mine(token) else ""
+    last = max(runs.mine(token), key=lambda run: (run.working, run.looked_at), default=None)
+    return last.id if last else ""
 
 
 def runs_list(runs: Runs, token: str, chosen: str) -> dict[str, list[dict[str, str]]]:

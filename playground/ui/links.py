@@ -50,7 +50,16 @@ def read(runs: Runs, query: Mapping[str, str]) -> tuple[Experiment, dict[str, Re
             experiment = experiment.with_(own=run.experiment.data.own)
     except Refusal as refusal:
         ignored["run"] = refusal
+    if "pin" in place and _gone(runs, place["pin"]):
+        ignored["pin"] = Refusal("compare.pin_missing")
     return experiment, ignored
+
+
+def _gone(runs: Runs, id: str) -> bool:
+    try:
+        return not runs.get(id)
+    except Refusal:
+        return True
 
 
 def sentence(ignored: Mapping[str, Refusal], language: str) -> str:

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 from playground.config import ModelConfig
 from playground.runs.run import Run
-from playground.ui.controls import label, shown_value
+from playground.ui.controls import shown_value
 from playground.ui.panels import BY_FORMULA
 from playground.ui.titles import disclosed, variant_name
 from playground.words import say
@@ -158,9 +158,13 @@ class _Figure:
 
     def differences(self) -> str:
         found = {name: getattr(self.config, name) for name, value in PAPER.items() if getattr(self.config, name) != value}
-        said = [self.say("difference", knob=label(name, self.language), value=shown_value(name, value, self.language))
-                for name, value in found.items()]  # fmt: skip
+        said = [self.difference(name, value) for name, value in found.items()]
         return self.say("differences", list=self.say("and").join(said)) if said else self.say("as_the_paper")
+
+    def difference(self, name: str, value: object) -> str:
+        if name == "variant":
+            return self.say(f"other.{name}", value=shown_value(name, value, self.language))
+        return self.say(f"other.{name}.{'off' if value is False else value}")
 
     def say(self, key: str, **values: object) -> str:
         return say(self.language, f"model_figure.{key}", **values)

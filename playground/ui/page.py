@@ -101,7 +101,7 @@ def _knobs(parts: Parts) -> None:
 def _upload(parts: Parts) -> None:
     """Own sentences: files or pasted text, read at once and shown as understood before anything trains."""
     with gr.Column(elem_id="pg-own"):
-        parts.title(gr.Markdown(words("own_title"), elem_classes="pg-group"), "own_title", "value")
+        parts.title(gr.Markdown(words("own_title")), "own_title", "value")
         parts.title(gr.Markdown(words("own_about")), "own_about", "value")
         gr.HTML('<div id="pg-ways"></div>', apply_default_css=False)  # one of the three is open, see static/ways.js
         files = gr.File(show_label=False, file_count="multiple", type="filepath", elem_id="pg-files", height=84)

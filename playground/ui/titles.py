@@ -5,7 +5,7 @@ from __future__ import annotations
 from playground.config import Experiment, default
 from playground.runs.run import Run
 from playground.ui.controls import CONTROLLED, label, shown_value
-from playground.words import say
+from playground.words import listed, say
 
 
 def title(run: Run, chosen: str) -> str:
@@ -32,8 +32,11 @@ def variant_name(run: Run, chosen: str) -> str:
 def difference(experiment: Experiment, other: Experiment, chosen: str) -> str:
     """One line: what is different from `other`, such as “Heads 4 → 1, Positions sinusoids → none”."""
     theirs = other.flat()
-    return ", ".join(
-        f"{label(name, chosen)} {shown_value(name, theirs[name], chosen)} → {shown_value(name, value, chosen)}"
-        for name, value in experiment.difference(other).items()
-        if name in CONTROLLED
+    return listed(
+        chosen,
+        (
+            f"{label(name, chosen)} {shown_value(name, theirs[name], chosen)} → {shown_value(name, value, chosen)}"
+            for name, value in experiment.difference(other).items()
+            if name in CONTROLLED
+        ),
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -43,6 +43,16 @@ def say(language: str, key: str, **values: object) -> str:
     """The sentence `key` in `language`, its {placeholders} filled in. Raises KeyError for an unknown key or a missing value."""
     text = entries(language)[key]
     return "".join(_filled(text, values)) if values else text
+
+
+def listed(language: str, items: Iterable[object]) -> str:
+    """Several things in a row, with what the language puts between them."""
+    return say(language, "lists.between").join(map(str, items))
+
+
+def named(language: str, name: str, value: object) -> str:
+    """What something is, after its name and the language's colon."""
+    return say(language, "lists.named", name=name, value=value)
 
 
 def printed(text: str) -> str:

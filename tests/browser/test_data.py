@@ -64,7 +64,7 @@ def test_upload_and_train(visit):
     expect(reading).to_contain_text("numbers.tsv")
     expect(reading.locator("li")).to_have_text(
         [
-            "103 lines read, 100 pairs kept, 3 dropped.",
+            "Lines read: 103; pairs kept: 100; dropped: 3.",
             "1 dropped because it names or describes the columns (line 1).",
             "1 dropped because there is nothing on the line (line 4).",
             "1 dropped because the target is empty (line 6).",

@@ -41,10 +41,7 @@ def test_back_goes_back(visit):
     is_at(page, "attention", text="playground", layer="2", head="4")
     expect(source(page)).to_have_text([*"playground"])
     page.go_back()
-    is_at(page, "map")  # what the place opened with
-    page.go_back()
-    is_at(page, "training", run="reverse")
-    page.go_forward()
+    is_at(page, "training", run="reverse")  # what the place opened with was on the way
     page.go_forward()
     is_at(page, "attention", text="playground")
     page.locator("#pg-run").select_option("sort")
@@ -98,3 +95,35 @@ def test_training_keeps_what_somebody_looks_at(visit):
     page.locator("#pg-delete-yes").click()
     has_address(page, run="german_english")
     expect(page.locator(f"#pg-run option[value='{again}']")).to_have_count(0)
+
+
+@pytest.mark.slow
+def test_another_run_is_shown_with_ones_own_sentence_if_it_can_read_it(visit):
+    page = visit(link(text="playground"))
+    choose = page.locator("#pg-run").select_option
+    choose("sort")
+    has_address(page, run="sort", text="playground")
+    expect(source(page)).to_have_text([*"playground"])
+    choose("german_english")
+    has_address(page, run="german_english", text=None)
+    expect(source(page)).not_to_have_text([*"playground"])
+    choose("reverse")
+    has_address(page, run="reverse", text="playground")
+    expect(source(page)).to_have_text([*"playground"])
+
+
+@pytest.mark.slow
+def test_back_leaves_a_place_at_once(visit):
+    page = visit(link())
+    expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
+    for place, first in (("use", "translate"), ("inside", "map")):
+        entries = page.evaluate("history.length")
+        page.locator(f"#pg-place-{place}-button").click()
+        is_at(page, first)
+        assert page.evaluate("history.length") == entries + 1
+    page.locator("#pg-tab-positions-button").click()
+    is_at(page, "positions")
+    page.go_back()
+    is_at(page, "translate")
+    page.go_back()
+    is_at(page, "training")

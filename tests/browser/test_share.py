@@ -133,7 +133,10 @@ def test_shared_link(visit):
 
     there = address(guest)
     about_the_run(guest)
-    guest.locator("#pg-mine").click()
+    expect(guest.locator("#pg-copy")).to_be_visible()  # beside the run, where a guest looks
+    expect(guest.locator("#pg-mine")).to_be_visible()
+    assert guest.locator("#pg-frame").evaluate("frame => frame.offsetHeight") == 120
+    guest.locator("#pg-copy").click()
     copy = new_run(guest, run)
     settled(guest)
     assert address(guest) == there | {"run": copy}  # exactly where they were

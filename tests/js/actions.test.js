@@ -7,7 +7,7 @@ import { openPage } from "./page.js";
 
 openPage();
 const { change, cursor, move, page } = await import("../../playground/ui/static/store.js");
-const { reply } = await import("../../playground/ui/static/actions.js");
+const { chooseRun, reply } = await import("../../playground/ui/static/actions.js");
 const FIRST_TAB = "training";
 
 const CARRY = ["text", "layer", "head", "q", "k"];
@@ -48,4 +48,34 @@ test("a deleted run leaves no place to go back to", () => {
   reply({ run: "reverse", gone: true });
   assert.equal(globalThis.history.entries.length, entries);
   assert.deepEqual([cursor.run, cursor.text], ["reverse", ""]);
+});
+
+test("a new model is not shown for ever with the head that was the best of another one", () => {
+  at({ run: "old" });
+  change({ held: { run: "old", head: "cross.2.4", early: false } });
+  reply({ run: "copy", carry: CARRY });
+  assert.deepEqual(page.held, { run: "copy", head: "cross.2.4", early: false });
+  reply({ run: "new", carry: CARRY, other: true });
+  assert.deepEqual(page.held, { run: "new", head: "cross.2.4", early: true });
+});
+
+test("another run is shown with the sentence that somebody typed, for it to say whether it can read it", () => {
+  at({ run: "old", text: "abc", step: 4, layer: 1, head: 2 });
+  chooseRun("other");
+  assert.deepEqual([cursor.run, cursor.text, cursor.step, cursor.head, page.following], ["other", "abc", "", "", "other"]);
+});
+
+test("what a panel proposed, and an example that nobody chose, is not taken along", () => {
+  at({ run: "old", text: "abc" });
+  change({ panels: { teacher_forcing: { telling: "abc" } } });
+  chooseRun("other");
+  assert.deepEqual([cursor.text, page.following], ["", ""]);
+  change({ panels: {} });
+});
+
+test("a sentence that a run could not read comes back with one that can", () => {
+  at({ run: "other" });
+  change({ unread: "abc" });
+  chooseRun("old");
+  assert.deepEqual([cursor.text, page.following], ["abc", "old"]);
 });

@@ -30,7 +30,7 @@ globalThis.EventSource = class {
   }
 };
 const { change, cursor, move, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
-const { follow, isActive, isResumable, isTooEarly, newest, shownStep, taken } = await import("../../playground/ui/static/live.js");
+const { follow, heldHead, isActive, isResumable, isTooEarly, newest, shownStep, taken } = await import("../../playground/ui/static/live.js");
 change({ boot: { words: {}, knobs: [], statuses: { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] } } });
 
 const rows = (...steps) => ({ step: steps, loss: steps.map((step) => 10 - step) });
@@ -162,4 +162,18 @@ test("a run that has just been made is too early to look at, one that has failed
   change({ live: { ...nothing("a"), status: "queued" } });
   assert.equal(isTooEarly({ key: "runs.too_long" }), false);
   assert.equal(isTooEarly({ step: 3 }), false);
+});
+
+test("the head that a run was shown with while it trained is not kept beyond its end; one that was found then is", () => {
+  move({ run: "learner" });
+  const is = (status) => change({ live: { ...nothing("learner"), status } });
+  is("training");
+  change({ held: { run: "learner", head: "cross.1.2", early: true } });
+  assert.equal(heldHead(), "cross.1.2");
+  is("done");
+  assert.equal(heldHead(), "");
+  change({ held: { run: "learner", head: "cross.2.4", early: false } });
+  assert.equal(heldHead(), "cross.2.4");
+  move({ run: "another" });
+  assert.equal(heldHead(), "");
 });

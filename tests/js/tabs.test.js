@@ -47,8 +47,8 @@ const { openTab } = await import("../../playground/ui/static/tabs.js");
 subscribe(["tab"], openTab);
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 /** A click of a person, which the page hears before Gradio does. */
-async function press(id) {
-  document.dispatchEvent({ type: "click", isTrusted: true, target: buttons[id] });
+async function press(id, timeStamp = 0) {
+  document.dispatchEvent({ type: "click", isTrusted: true, target: buttons[id], timeStamp });
   buttons[id].click();
   await settled();
 }
@@ -89,4 +89,18 @@ test("arrows go from tab to tab, and round at the end", async () => {
   document.dispatchEvent({ type: "keydown", key: "ArrowRight", target: buttons["pg-tab-data"], preventDefault() {} });
   await settled();
   assert.deepEqual([cursor.tab, open("pg-tab-training")], ["training", true]);
+});
+
+test("Back skips the tab that a place opened with, if somebody went on from there at once", async () => {
+  const entries = () => globalThis.history.entries.length;
+  const before = entries();
+  await press("pg-place-inside", 1000);
+  assert.deepEqual([cursor.tab, entries()], ["masks", before + 1]);
+  await press("pg-tab-map", 3000);
+  assert.deepEqual([cursor.tab, entries()], ["map", before + 1]);
+  await press("pg-tab-masks", 4000);
+  assert.deepEqual([cursor.tab, entries()], ["masks", before + 2]);
+  await press("pg-place-lessons", 5000);
+  await press("pg-tab-course", 15000); // after a look
+  assert.deepEqual([cursor.tab, entries()], ["course", before + 4]);
 });

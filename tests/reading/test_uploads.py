@@ -367,7 +367,7 @@ def test_limits(monkeypatch):
 def test_the_report_by_hand():
     pairs = read("a\tb\n" + "\n" * 10 + "c\t\nd\td\n")
     assert report(pairs, "en") == [
-        "13 lines read, 2 pairs kept, 11 dropped.",
+        "Lines read: 13; pairs kept: 2; dropped: 11.",
         "10 dropped because there is nothing on the line (lines 2, 3, 4, 5, 6, 7, 8, 9, …).",
         "1 dropped because the target is empty (line 12).",
         "Pairs whose source and target are the same: 1 (the first is on line 13). They were kept.",

@@ -10,7 +10,7 @@ from playground.config import Refusal
 from playground.runs.names import owner_of
 from playground.runs.registry import SHIPPED
 from playground.training.loop import Training
-from playground.training.schedule import learning_rate
+from playground.training.schedule import REWARMED, learning_rate
 from tests.runs.tiny import CORPORA, ME, PAIRS, YOU, alone, at_step, curve, done, limits, same_parameters, same_replay, tiny, wait
 
 
@@ -147,13 +147,44 @@ def test_a_fork_goes_on_at_its_parents_step(runs):
     assert (fork.status, fork.step, fork.steps) == ("done", 60, 60)
     assert fork.history.steps.column("step") == [*range(1, 61)]
     assert [column[:at] for column in curve(fork)] == [column[:at] for column in curve(source)]  # its parent's
-    assert fork.history.steps.column("learning_rate") == source.history.steps.column("learning_rate")
+    rates, theirs = fork.history.steps.column("learning_rate"), source.history.steps.column("learning_rate")
+    risen = at + REWARMED
+    assert rates[:at] + rates[risen - 1 :] == theirs[:at] + theirs[risen - 1 :]
+    assert rates[at:risen] == pytest.approx([rate * n / REWARMED for n, rate in enumerate(theirs[at:risen], 1)])
     assert fork.history.validations.column("step") == source.history.validations.column("step")
 
     training = Training(source.experiment, CORPORA.get(source.experiment))
-    training.load_parameters(source.replay.parameters(at)[1])
-    training.step = at
+    training.go_on(source.replay.parameters(at)[1], at)
     assert fork.history.steps.column("loss")[at:] == [step.loss for step in training.steps()]
+
+
+def test_a_fork_of_what_is_unfinished_takes_the_optimiser_over(runs):
+    """Where its state is kept, the fork is the run that would have gone on."""
+    source = paused(runs, at_step(runs.create(tiny(steps=100, optimiser="adam"), ME), 7))
+    fork = done(runs.fork(source.id, source.step, YOU))
+    twin, _ = alone(tiny(steps=100, optimiser="adam"))
+    assert curve(fork) == curve(twin)
+    assert runs.fork(source.id, 0, YOU).first_step == 0
+
+
+def test_a_fork_goes_on_without_a_jump_of_the_loss(serve):
+    """Of the run that everybody forks. A fresh optimiser at the full learning rate would undo much in its first step."""
+    source = serve(shipped=SHIPPED).get("reverse")
+    training = Training(source.experiment, CORPORA.get(source.experiment))
+    training.go_on(*reversed(source.parameters_at(45)))
+    losses = [step.loss for step, _ in zip(training.steps(), range(6), strict=False)]
+    assert max(losses[1:]) < 1.1 * losses[0], losses
+
+
+def test_a_paused_fork_goes_on_with_its_learning_rate(runs):
+    source = done(runs.create(tiny(steps=60), ME))
+    at = next(step for step in source.replay.parameter_steps if step >= 20)
+    fork = runs.fork(source.id, at, YOU)
+    runs.pause(fork.id, YOU)
+    wait(lambda: fork.status in ("paused", "done"))
+    if fork.status == "paused":
+        runs.resume(fork.id, YOU)
+    assert curve(done(fork)) == curve(done(runs.fork(source.id, at, YOU)))
 
 
 def test_a_forks_replay_begins_with_its_parents(runs):
@@ -187,8 +218,8 @@ def test_a_fork_of_the_end_has_as_many_steps_again(runs):
     fork = done(runs.fork(source.id, None, YOU))
     assert (fork.first_step, fork.step, fork.steps) == (30, 60, 60)
     rates = fork.history.steps.column("learning_rate")
-    assert rates[30:] == [learning_rate(fork.experiment.training, 8, step) for step in range(31, 61)]
-    assert rates[30] > rates[31]  # no warm-up
+    assert rates[34:] == [learning_rate(fork.experiment.training, 8, step) for step in range(35, 61)]
+    assert rates[34] > rates[35]  # the run's own warm-up is over
     assert {0, 30, 60} <= set(fork.replay.steps)
     third = done(runs.fork(fork.id, 30, YOU))
     assert (third.first_step, third.step) == (30, 60)

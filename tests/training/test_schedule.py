@@ -1,7 +1,7 @@
 import pytest
 
 from playground.config import TrainingConfig, limits
-from playground.training.schedule import learning_rate
+from playground.training.schedule import learning_rate, rewarmed
 
 
 def rates(**knobs) -> list[float]:
@@ -36,3 +36,8 @@ def test_any_warmup_gives_positive_rates_no_larger_than_asked(schedule, warmup, 
 @pytest.mark.parametrize("schedule", limits("schedule").choices)
 def test_the_knob_scales_the_whole_curve(schedule):
     assert rates(schedule=schedule, learning_rate=0.5) == pytest.approx([rate / 4 for rate in rates(schedule=schedule)])
+
+
+def test_with_a_fresh_optimiser_the_rate_rises_again():
+    assert [rewarmed(step, 30) for step in range(31, 38)] == [0.2, 0.4, 0.6, 0.8, 1.0, 1.0, 1.0]
+    assert [rewarmed(step, 0) for step in (1, 2, 100)] == [1.0] * 3

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from playground.config import KNOBS, Experiment, default, limits
-from playground.cursor import FIELDS, FORMER_VALUES, MAX_TEXT, Number, Text
+from playground.cursor import FIELDS, FORMER_VALUES
+from playground.fields import MAX_TEXT, Number, Text
 from playground.ui import links
 from playground.ui.controls import CONTROLLED
 from playground.words import say
@@ -73,6 +74,13 @@ def test_each_gets_its_sentence(site, name, value):
     _, ignored = links.read(site.runs, {name: value})
     assert links.sentence(ignored, "en").count(f"“{name}” can’t be “{value}”.") == 1
     assert f"“{name}”" in links.sentence(ignored, "zh")
+
+
+def test_a_pinned_run_that_is_gone_is_told_once_and_let_go(site):
+    told = site.get("boot", run="reverse", pin="nobody").json()
+    assert told["ignored"] == ["pin"]
+    assert told["notice"].count(say("en", "compare.pin_missing")) == 1
+    assert site.get("boot", run="reverse", pin="sort").json()["ignored"] == []
 
 
 def test_old_links_still_work(site):

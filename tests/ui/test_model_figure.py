@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from playground.config import Experiment, ModelConfig
+from playground.config import Experiment, ModelConfig, limits
 from playground.cursor import check
 from playground.inspection.activations import record
 from playground.model.transformer import Transformer
-from playground.ui.model_figure import ModelFigure, Part, model_figure
+from playground.ui.model_figure import PAPER, ModelFigure, Part, model_figure
 from playground.ui.panels import BY_FORMULA, PLACES
-from playground.words import LANGUAGES
+from playground.words import LANGUAGES, known
 from tests.ui.test_routes import SHIPPED
 
 POST = ["mask_padding", "self_attention", "add_norm", "feed_forward", "add_norm"]
@@ -87,9 +87,18 @@ def test_without_a_causal_mask_the_decoders_mask_is_of_padding():
 def test_what_is_otherwise_than_in_the_paper_is_named():
     said = figure(norm="pre", positions="none", variant="no_feed_forward")["differences"]
     assert said == (
-        "Unlike the paper: Positional encoding: none; Layer norm: pre-norm; Shared embeddings: none; "
-        "Model variant: without feed-forward network."
+        "Unlike the paper: no positional encoding; layer norm before each sublayer (pre-norm); embeddings not shared; "
+        "model variant “without feed-forward network”."
     )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_difference_has_words_of_its_own(language):
+    """No knob's name and value, which only somebody who knows the settings could read."""
+    others = {name: [value for value in limits(name).choices if value != own] for name, own in PAPER.items() if name != "variant"}
+    for name, values in others.items():
+        for value in values:
+            assert known(language, f"model_figure.other.{name}.{'off' if value is False else value}"), (name, value)
 
 
 CONFIGS = [{}, {"norm": "pre", "positions": "both"}, {"positions": "rotary", "residual": False}, {"positions": "none", "decoder_layers": 3}]
@@ -131,7 +140,7 @@ def test_a_changed_model_offers_only_what_asks_the_model_itself(secret):
 
 def test_a_mystery_stays_one():
     assert "feed_forward" in kinds(figure(secret=True, variant="no_feed_forward")["encoder"])
-    assert "Model variant" not in figure(secret=True, variant="no_feed_forward")["differences"]
+    assert "variant" not in figure(secret=True, variant="no_feed_forward")["differences"]
 
 
 @pytest.mark.parametrize("run", SHIPPED)

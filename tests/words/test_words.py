@@ -8,8 +8,8 @@ from string import Formatter
 
 import pytest
 
-from playground.config import KNOBS, PRESETS, limits
-from playground.words import ENGLISH, LANGUAGES, entries, known, printed, say
+from playground.config import KNOBS, PRESETS, Refusal, limits
+from playground.words import ENGLISH, LANGUAGES, entries, known, listed, named, printed, say
 
 ROOT = Path(__file__).parents[2] / "playground"
 
@@ -108,3 +108,11 @@ def test_no_hyphen_stands_for_a_minus():
         for key, text in entries(language).items():
             formula = key.endswith(".shape") or "http" in text
             assert formula or not re.search(r"(?<![\w<…=(-])-\d|\de-\d", text), (language, key)
+
+
+def test_lists_and_names_are_punctuated_as_their_language_does_it():
+    assert [listed(language, ["a", "b", 3]) for language in ("en", "zh")] == ["a, b, 3", "a、b、3"]
+    assert [named(language, "a", "b") for language in ("en", "zh")] == ["a: b", "a：b"]
+    refusal = Refusal("runs.not_live", name="d_model", names=("dropout", "clip"))
+    assert "dropout, clip" in str(refusal)
+    assert "dropout、clip" in refusal.say("zh")

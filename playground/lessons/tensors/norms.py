@@ -81,7 +81,7 @@ def run(seed: int, norm: str) -> Outcome:
         "value": x[CHOSEN].item(), "mean": x[together].mean().item(), "variance": x[together].var(correction=0).item(),
         "result": y[CHOSEN].item(), "difference": (y - by_torch(x, norm)).abs().max().item(),
         "raw": (linear[0, 3] / linear[0, 4]).item(), "normed": (linear[1, 3] / linear[1, 4]).abs().item(),
-        "share": (parts[0] / parts.sum()).item(),
+        "share": 100 * (parts[0] / parts.sum()).item(),  # percent
     }  # fmt: skip
     rows, columns = x.flatten(0, 1).numpy(), tuple(f"d{number}" for number in range(D))
     return Outcome(

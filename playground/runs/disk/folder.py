@@ -188,8 +188,8 @@ class Folder:
             raise Refusal("runs.data_changed")
         weights = snapshot.parameters
         if not self.has("state.safetensors"):
-            training.load_parameters(weights)  # a fork that has not begun
-            training.step, training.live = snapshot.step, Live(**self.run.live)
+            training.go_on(weights, snapshot.step)  # a fork that has not begun, of a step whose parameters are all that was kept
+            training.live = Live(**self.run.live)
             return
         data = self.read("state.safetensors")
         found, note = files.header(data, "state.safetensors")

@@ -14,6 +14,7 @@ from playground.runs.corpora import Corpora
 from playground.runs.disk.folder import Rest, pack_run, pack_state
 from playground.runs.disk.store import Store
 from playground.runs.limits import Limits
+from playground.runs.pace import Pace
 from playground.runs.queue.parallel import ParallelMap
 from playground.runs.recording import Recording, copy_parameters
 from playground.runs.run import RESUMABLE, WORKING, Run
@@ -38,7 +39,7 @@ class TrainingJob:
         self._saved: threading.Event | None = None  # somebody waits for a save
         self._steps: Iterator[int] = iter(())
         self._since_save = self._save_cost = self._told = 0.0
-        self._pace: tuple[float, int] | None = None  # when, and at which step, this job began to train
+        self._pace: Pace | None = None  # of this job, since it began to train
 
     @property
     def place(self) -> int:
@@ -119,10 +120,10 @@ class TrainingJob:
         """Between two steps: the time left, the disk, and whether anybody still looks."""
         run, now = self.run, time.perf_counter()
         if self._pace is None:
-            self._pace, self._since_save, self._told = (now, run.step), run.seconds, now
+            self._pace, self._since_save, self._told = Pace(now, run.step), run.seconds, now
         if now - self._told >= 0.25:
-            began, first = self._pace
-            run.eta = (run.steps - run.step) * (now - began) / max(run.step - first, 1)
+            self._pace.note(now, run.step)
+            run.eta = self._pace.left(run.steps - run.step)
             self._told = now
             run.touch()
         if self._saved or run.seconds - self._since_save >= max(self.limits.save_seconds, self._save_cost / SAVE_SHARE):

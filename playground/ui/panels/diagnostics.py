@@ -16,7 +16,7 @@ from playground.queries.diagnostics import Diagnostics
 from playground.training.diagnostics import StepDiagnostics
 from playground.ui import blocks
 from playground.ui.view import View
-from playground.words import printed
+from playground.words import named, printed
 
 QUANTITIES = {"gradient": "gradient", "update": "update", "activation": "std", "dead": "dead", "entropy": "entropy"}
 REACHING = {"memory": "cross", "encoder": "encoder", "decoder": "decoder"}  # "<name>/gradient" and its hue
@@ -192,7 +192,7 @@ def _course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> dict |
         step=view.step,
     )
     name = _name(view, parts[chosen])
-    said = f"{name[:1].upper()}{name[1:]}: {_say(view, facts.course(steps, values[chosen].tolist()))}"
+    said = named(view.language, f"{name[:1].upper()}{name[1:]}", _say(view, facts.course(steps, values[chosen].tolist())))
     return blocks.figure("parts-course", picture, said, view.say(f"diagnostics.course_{gauge}"))
 
 

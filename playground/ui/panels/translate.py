@@ -12,6 +12,7 @@ from playground.ui.panels import beam_tree
 from playground.ui.panels.decoding_step import likeliest, looks
 from playground.ui.panels.head_choice import chosen
 from playground.ui.view import View, tokens
+from playground.words import listed
 
 SOURCES = {"greedy": greedy, "beam": search, "sample": sample}
 
@@ -83,7 +84,7 @@ def _prefix(view: View, answer: Translation) -> list[dict]:
     for id, key, pieces in (("unknown", "page.unknown_words", answer.source), ("unknown-prefix", "decoding.prefix_unknown", answer.prefix)):
         unknown = dict.fromkeys(piece.text for piece in pieces if not piece.known)
         if unknown:
-            said.append(blocks.text(id, view.say(key, words=", ".join(unknown)), css="pg-warning"))
+            said.append(blocks.text(id, view.say(key, words=listed(view.language, unknown)), css="pg-warning"))
     return said
 
 

@@ -1,10 +1,10 @@
-// What a visitor does to a run, and the controls at the left, which are Gradio's. Every command carries the token that says whose runs may
-// be changed.
+// What a visitor does to a run. Every command carries the token that says whose runs may be changed.
 // @ts-check
 
 import { asText, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
 import { button, h, icon, notice, say, send } from "./dom.js";
 import { follow, isActive, isResumable } from "./live.js";
+import { pointAt, showKnobs } from "./knobs.js";
 import { grey } from "./picture.js";
 import { tellTabs } from "./storage.js";
 
@@ -53,73 +53,24 @@ export function reply(answer) {
   if (answer.run || answer.again || answer.arms) tellTabs();
 }
 
+/** Shows another run, with the sentence that the visitor typed, if that run can read it (see readCard); else the sentence waits for one
+ * that can. What a panel proposed is nobody's own. */
+export function chooseRun(run) {
+  const proposed = Object.values(page.panels).some(({ telling }) => telling === cursor.text);
+  const text = (!proposed && cursor.text) || page.unread;
+  change({ following: text ? run : "" });
+  move({ run, text });
+}
+
 const WITHOUT_RUN = ["data", "labs", "course"]; // tabs in which a new run would not be seen
 
 /** Opens a run. What is carried there stays as it is: the sentence, also one that nobody typed, the head, the pinned cell; of what is
  * carried to an `other` model, that which it can read (see readCard). */
-function open({ run, carry = [], tab, other, gone }) {
-  change({ following: other ? run : "", held: carry.includes("head") ? { ...page.held, run } : page.held });
+function open({ run, carry = [], tab, other = false, gone }) {
+  change({ following: other ? run : "", held: carry.includes("head") ? { ...page.held, run, early: page.held.early || other } : page.held });
   const kept = Object.fromEntries(carry.map((name) => [name, name === "text" ? sentenceText() : cursor[name]]));
   move({ run, ...kept, ...(tab && WITHOUT_RUN.includes(cursor.tab) ? { tab } : {}) }, { instead: gone });
 }
-
-/** Scrolls to a control and flashes it: the one that a sentence is about. */
-export function pointAt(name) {
-  const control = document.getElementById(`knob-${name}`);
-  if (!control) return;
-  for (let fold = control.closest(".pg-more"); fold; fold = fold.parentElement?.closest(".pg-more")) {
-    const label = fold.querySelector(".label-wrap");
-    if (!label?.classList.contains("open")) label?.click();
-  }
-  control.scrollIntoView({ block: "center", behavior: "smooth" });
-  flash(control);
-}
-
-function flash(element) {
-  element?.classList.add("pg-flash");
-  setTimeout(() => element?.classList.remove("pg-flash"), 2400);
-}
-
-/** On a narrow screen the knobs lie over the page, when they are asked for. */
-export const showKnobs = (shown) => void (document.body.dataset.drawer = shown ? "knobs" : "");
-
-// ---- Gradio and we (see ui/bridge.py) ------------------------------------------------------------------------------------------------
-
-let gradio = null; // what it can be asked for: relabel, settings
-export const meet = (asks) => void (gradio = asks);
-export const relabel = () => gradio?.relabel();
-
-/** Sets the controls; those that are not named go back to their defaults. */
-export function setAll(values) {
-  change({ wanted: values });
-  gradio?.settings();
-}
-
-/** Sets the controls, shows what was set, and points at Train. */
-export function setControls(values) {
-  setAll(values);
-  move({ tab: "training" });
-  showKnobs(true);
-  for (const name of Object.keys(values)) pointAt(name);
-  flash(document.getElementById("pg-train"));
-}
-
-export const settings = () => ({ ...page.boot.defaults, ...page.wanted });
-
-/** What a listener is told: who asks, and about which sentences. */
-export const asked = (values, more = {}) => ({ ...values, asked: { language: cursor.lang, own: page.own, ...more } });
-
-/** The link's settings are in the controls, and so are the sentences that it is about. */
-export function arrived({ asked, ...knobs }) {
-  document.body.dataset.knobs = "ready";
-  change({ knobs, own: asked.own });
-}
-
-/** Gradio says what the controls hold. Until the page has taken over the link's settings that is not yet the visitor's choice. */
-export const knobsChanged = (knobs) => void (page.knobs && change({ knobs }));
-
-/** Another page within a tab begins at its beginning, wherever the one before was left. */
-export const fromTheTop = () => scrollTo({ top: 0 });
 
 // ---- under Train: what it would change, and pause, resume, step, stop ------------------------------------------------------------------
 

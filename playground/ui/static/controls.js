@@ -3,8 +3,9 @@
 
 import { cursor, maxText, move } from "./store.js";
 import { button, debounce, h, same } from "./dom.js";
-import { command, pointAt } from "./actions.js";
-import { playFromStart } from "./top.js";
+import { command } from "./actions.js";
+import { pointAt } from "./knobs.js";
+import { playFromStart } from "./replay.js";
 
 /**
  * One of a few values of a cursor field, or of a live knob of the run on screen.

@@ -146,6 +146,16 @@ export function notice(text, kind = "info") {
 export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
 export const count = (number) => Number(number).toLocaleString(languageTag());
 export const minus = (text) => text.replaceAll("-", "−"); // a true one
+/**
+ * Time that is left, in whole seconds or, when it may take longer than 90, in whole minutes: "2 to 3 s"; "about 3 s" where both ends are one.
+ * @param {[number, number] | null} range seconds, at least and at most
+ */
+export function timeLeft(range) {
+  if (!range) return "–";
+  const [unit, size] = range[1] < 90 ? ["seconds", 1] : ["minutes", 60];
+  const low = Math.max(1, Math.floor(range[0] / size)), high = Math.max(1, Math.ceil(range[1] / size));
+  return low === high ? say(`about_${unit}`, { about: high }) : say(`range_${unit}`, { low, high });
+}
 export function duration(seconds) {
   if (seconds === null || seconds === undefined || !isFinite(seconds)) return "–";
   if (seconds < 60) return say("seconds", { seconds: seconds.toFixed(seconds < 10 ? 1 : 0) });

@@ -1,10 +1,9 @@
-// The knobs at the left, which are Gradio's: a number that can't be is brought into range, with a word at its knob; and on a narrow screen
-// they lie over the page when they are asked for.
+// The knobs at the left, which are Gradio's: what is said between it and the page, and a way to point at one. A number that can't be is
+// brought into range, with a word at its knob; on a narrow screen the knobs lie over the page when they are asked for.
 // @ts-check
 
-import { change, page } from "./store.js";
+import { change, cursor, move, page } from "./store.js";
 import { h, say } from "./dom.js";
-import { setAll } from "./actions.js";
 
 /**
  * The nearest number that a knob can be; null for what is no number.
@@ -35,5 +34,59 @@ document.addEventListener("focusout", ({ target }) => {
 
 document.addEventListener("input", ({ target }) => knobOf(target)?.querySelector(".pg-knob-note")?.remove());
 
+/** On a narrow screen the knobs lie over the page, when they are asked for. */
+export const showKnobs = (shown) => void (document.body.dataset.drawer = shown ? "knobs" : "");
 /** Opens and closes the drawer with the knobs. */
-export const toggleKnobs = () => void (document.body.dataset.drawer = document.body.dataset.drawer === "knobs" ? "" : "knobs");
+export const toggleKnobs = () => showKnobs(document.body.dataset.drawer !== "knobs");
+
+/** Scrolls to a control and flashes it: the one that a sentence is about. */
+export function pointAt(name) {
+  const control = document.getElementById(`knob-${name}`);
+  if (!control) return;
+  for (let fold = control.closest(".pg-more"); fold; fold = fold.parentElement?.closest(".pg-more")) {
+    const label = fold.querySelector(".label-wrap");
+    if (!label?.classList.contains("open")) label?.click();
+  }
+  control.scrollIntoView({ block: "center", behavior: "smooth" });
+  flash(control);
+}
+
+function flash(element) {
+  element?.classList.add("pg-flash");
+  setTimeout(() => element?.classList.remove("pg-flash"), 2400);
+}
+
+// ---- Gradio and we (see ui/bridge.py) ------------------------------------------------------------------------------------------------
+
+let gradio = null; // what it can be asked for: relabel, settings
+export const meet = (asks) => void (gradio = asks);
+export const relabel = () => gradio?.relabel();
+
+/** Sets the controls; those that are not named go back to their defaults. */
+export function setAll(values) {
+  change({ wanted: values });
+  gradio?.settings();
+}
+
+/** Sets the controls, shows what was set, and points at Train. */
+export function setControls(values) {
+  setAll(values);
+  move({ tab: "training" });
+  showKnobs(true);
+  for (const name of Object.keys(values)) pointAt(name);
+  flash(document.getElementById("pg-train"));
+}
+
+export const settings = () => ({ ...page.boot.defaults, ...page.wanted });
+
+/** What a listener is told: who asks, and about which sentences. */
+export const asked = (values, more = {}) => ({ ...values, asked: { language: cursor.lang, own: page.own, ...more } });
+
+/** The link's settings are in the controls, and so are the sentences that it is about. */
+export function arrived({ asked, ...knobs }) {
+  document.body.dataset.knobs = "ready";
+  change({ knobs, own: asked.own });
+}
+
+/** Gradio says what the controls hold. Until the page has taken over the link's settings that is not yet the visitor's choice. */
+export const knobsChanged = (knobs) => void (page.knobs && change({ knobs }));

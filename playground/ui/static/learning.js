@@ -2,7 +2,7 @@
 // @ts-check
 
 import { cursor, page } from "./store.js";
-import { childrenOf, count, duration, h, percent, say } from "./dom.js";
+import { childrenOf, count, duration, h, percent, say, timeLeft } from "./dom.js";
 import { caption } from "./glossary.js";
 import { isActive, newest, shownStep } from "./live.js";
 
@@ -39,7 +39,7 @@ export function fillNumbers(element, block = element.pgNumbers) {
   const values = {
     exact: measured(run, "exact_match", percent, upTo, isNow), tokens: measured(run, "token_accuracy", percent, upTo, isNow),
     loss: measured(run, "loss", (value) => value.toFixed(3), upTo, isNow), seconds: plain(duration(run.seconds)),
-    left: plain(run.status === "training" ? duration(run.eta) : "–"),
+    left: plain(run.status === "training" ? timeLeft(run.eta) : "–"),
     speed: plain(speed === undefined || speed === null ? "–" : count(Math.round(speed))),
   };
   if (element.pgItems !== block.items) {

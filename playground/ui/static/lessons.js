@@ -3,7 +3,7 @@
 
 import { cursor, letGo, move, subscribe } from "./store.js";
 import { button, h, say } from "./dom.js";
-import { setControls } from "./actions.js";
+import { setControls } from "./knobs.js";
 import { dots, doneOf, forgetCourse, isDone, stepsOf, upNext } from "./course.js";
 import { forgetGuesses } from "./labs.js";
 import { prose } from "./glossary.js";

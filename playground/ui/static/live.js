@@ -43,6 +43,10 @@ export function newest(column) {
 /** Whether an answer is the refusal of a run that has just been made and has nothing to show yet: what stands there is grey until then. */
 export const isTooEarly = ({ key }) => (key === "runs.nothing_yet" || key === "page.not_ready") && (isActive() || !page.live.status);
 
+/** The head that the run on screen is shown with while nobody chose one. The one that a run began with says little of what it has learnt: at
+ * its end the best one is looked for again. */
+export const heldHead = () => (page.held.run === cursor.run && !(page.held.early && !isActive()) ? page.held.head : "");
+
 let source = null;
 
 /** Listens to a run, if it isn't being listened to: of one that has ended nothing more came, until it was resumed. */

@@ -4,8 +4,10 @@
 import { FIELDS, change, cursor, languageTag, move, page, settle, subscribe } from "./store.js";
 import { notice, read, ready } from "./dom.js";
 import { follow } from "./live.js";
-import { drawHeader, drawReplay, drawSentence, play, readCard, refreshSentence, turn } from "./top.js";
-import { drawRunButtons, fromTheTop, relabel } from "./actions.js";
+import { drawHeader, drawSentence, readCard, refreshSentence } from "./top.js";
+import { drawReplay, play, turn } from "./replay.js";
+import { drawRunButtons } from "./actions.js";
+import { relabel } from "./knobs.js";
 import { openTab } from "./tabs.js";
 import { forget } from "./answers.js";
 import { refresh } from "./panels.js";
@@ -18,10 +20,12 @@ import "./keyboard.js";
 import "./present.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
-export { arrived, asked, control, knobsChanged, meet, settings, train } from "./actions.js";
+export { control, train } from "./actions.js";
+export { arrived, asked, knobsChanged, meet, settings } from "./knobs.js";
 export { readInputs, takeReading } from "./reading.js";
 
 const place = (id) => document.getElementById(id);
+
 async function startOver() {
   const boot = await read("boot", { ...Object.fromEntries(new URLSearchParams(location.search)), run: cursor.run });
   if (!boot) return;
@@ -63,10 +67,8 @@ async function readRuns() {
 }
 
 subscribe(FIELDS, async (changed) => {
-  if (changed.has("tab")) {
-    openTab();
-    scrollTo({ top: 0 });
-  } else if (["lab", "lesson", "notes"].some((name) => changed.has(name))) fromTheTop();
+  if (changed.has("tab")) openTab();
+  if (["tab", "lab", "lesson", "notes"].some((name) => changed.has(name))) scrollTo({ top: 0 }); // wherever the one before was left
   if (changed.has("glossary") && cursor.glossary) openGlossary();
   if (changed.has("lang")) {
     relabel();

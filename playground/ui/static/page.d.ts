@@ -10,7 +10,7 @@ export interface Run {
   step: number;
   steps: number;
   seconds: number;
-  eta: number | null;
+  eta: [number, number] | null; // seconds, at least and at most
   place: number;
   message: Record<string, string> | null;
   rows: Record<string, number[]>;
@@ -139,7 +139,8 @@ export interface Page {
   wanted: Knobs; // what they were last asked to hold; all others hold their defaults
   card: Card | null;
   following: string; // the run that somebody is being taken to with what they look at; "" once it is known what of that it can read
-  held: { run: string; head: string }; // the head that a run is shown with: it stays until a person chooses another
+  unread: string; // the sentence that somebody typed and the run on screen can't read: it waits for one that can
+  held: { run: string; head: string; early: boolean }; // the head that a run is shown with until a person chooses another; early: while it trained
   live: Run; // what the stream has said so far
   frame: Frame; // what is shown while the newest is looked at
   sentence: Sentence | null;

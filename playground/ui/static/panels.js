@@ -6,8 +6,9 @@ import { debounce, h, isDark, say } from "./dom.js";
 import { askFor, forget, readAhead } from "./answers.js";
 import { grey, highlight } from "./picture.js";
 import { drawCurve } from "./pen.js";
-import { isActive, isTooEarly, parentOfRun } from "./live.js";
-import { nextStop, refreshSentence, sentenceQuery, showSentence } from "./top.js";
+import { heldHead, isActive, isTooEarly, parentOfRun } from "./live.js";
+import { nextStop } from "./replay.js";
+import { refreshSentence, sentenceQuery, showSentence } from "./top.js";
 import { fillCurve } from "./curves.js";
 import { fillNumbers, fillOutcome } from "./learning.js";
 import { refused, render } from "./kinds.js";
@@ -26,7 +27,7 @@ function parameters(changes = {}) {
   for (const [name, value] of Object.entries({ ...cursor, text: sentenceText(), ...changes })) {
     if (!LEFT_OUT.has(name) && value !== "") query[name] = value;
   }
-  if (page.held.run === cursor.run) query.held = page.held.head;
+  if (heldHead()) query.held = heldHead();
   return query;
 }
 
@@ -63,7 +64,7 @@ async function show(name, host, changes, isLatest) {
   await released;
   if (!answer || !isLatest()) return; // an answer that was kept may have overtaken one that was on its way
   if (answer.telling && !cursor.text && answer.telling !== query.text) return move({ text: answer.telling }); // nobody chose a sentence yet
-  if (answer.held && !Object.keys(changes).length) change({ held: { run: query.run, head: answer.held } });
+  if (answer.held && !Object.keys(changes).length) change({ held: { run: query.run, head: answer.held, early: isActive() } });
   change({ panels: { ...page.panels, [name]: answer } });
   if (isTooEarly(answer) && host.querySelector(".pg-block")) return; // what stands there is grey until then
   await render(host, answer.error ? refused(answer.error) : answer.blocks, { query, preview });

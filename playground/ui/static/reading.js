@@ -4,7 +4,8 @@
 import { change, page, subscribe } from "./store.js";
 import { button, debounce, h, isDark, read, say } from "./dom.js";
 import { keepUpload } from "./storage.js";
-import { asked, reply } from "./actions.js";
+import { reply } from "./actions.js";
+import { asked } from "./knobs.js";
 import { refused, render } from "./kinds.js";
 import { way } from "./ways.js";
 

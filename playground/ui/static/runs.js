@@ -3,6 +3,7 @@
 
 import { cursor, move } from "./store.js";
 import { button, h, say, svg } from "./dom.js";
+import { chooseRun } from "./actions.js";
 import { chips } from "./top.js";
 
 const nameOf = (act, id) => `${act}:${id}`; // of a control
@@ -44,7 +45,7 @@ function runRow(row, block) {
   const exact = (text) => [course(row.course), h("span", {}, text)];
   const number = (text, at) => h("td", { class: "number" }, at ? text : exact(text)); // the first is exact match
   const naming = { "aria-current": row.here ? "true" : null, title: name };
-  const open = button({ class: "pg-run-name", ...naming, ...about("open"), onclick: () => move({ run: id }) }, name);
+  const open = button({ class: "pg-run-name", ...naming, ...about("open"), onclick: () => chooseRun(id) }, name);
   const pinning = { "aria-pressed": String(row.pinned), "aria-label": `${say("compare_pin")} ${name}`, title: say("compare_pin_about") };
   const pin = button({ class: "pg-run-pin", ...pinning, ...about("pin"), onclick: () => move({ pin: row.pinned ? "" : id }) }, say("compare_pin"));
   return h("tr", { dataset: { run: id }, class: row.here ? "here" : undefined },

@@ -4,7 +4,9 @@
 import { PLACES, cursor, move } from "./store.js";
 import { ready } from "./dom.js";
 
+const PASSING = 5000; // milliseconds: whoever goes on sooner from the tab that a place opened with was only on the way, and Back skips it
 const last = {}; // place -> the tab that was open in it last
+let passed = { tab: "", until: 0 }; // the tab that a place opened with
 const placeOf = (tab) => Object.keys(PLACES).find((place) => PLACES[place].includes(tab));
 const isOpen = (button) => button.getAttribute("aria-selected") === "true";
 
@@ -16,8 +18,11 @@ function tabOf(button) {
 
 // Before Gradio hears of it, so that the cursor is first. What Gradio opens by itself, early or late, is nobody's choice.
 document.addEventListener("click", (event) => {
-  const tab = event.isTrusted && tabOf(event.target.closest?.("[role=tab]"));
-  if (tab) move({ tab });
+  const button = event.target.closest?.("[role=tab]"), tab = event.isTrusted && tabOf(button), from = cursor.tab;
+  if (!tab || tab === from) return;
+  const isInside = placeOf(tab) === placeOf(from);
+  move({ tab }, { instead: isInside && passed.tab === from && event.timeStamp < passed.until });
+  passed = { tab: isInside ? "" : tab, until: event.timeStamp + PASSING };
 }, true);
 
 /** Brings the tab of the cursor to the front, wherever Gradio is. A place is made when it is first opened, and its tabs with it. */

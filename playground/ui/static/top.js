@@ -1,12 +1,12 @@
-// What is always there: the run and its state, the sentence and what becomes of it, and the replay.
+// What is always there: the run and its state, the sentence and what becomes of it. The replay below them is in replay.js.
 // @ts-check
 
 import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenceText, subscribe } from "./store.js";
-import { button, count, debounce, duration, h, icon, percent, read, same, say } from "./dom.js";
+import { button, count, debounce, h, icon, percent, read, same, say, timeLeft } from "./dom.js";
 import { askFor } from "./answers.js";
 import { highlight, point } from "./picture.js";
 import { isActive, isTooEarly, shownStep } from "./live.js";
-import { command } from "./actions.js";
+import { chooseRun, command } from "./actions.js";
 import { toggleKnobs } from "./knobs.js";
 import { measured } from "./learning.js";
 import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
@@ -19,9 +19,10 @@ export function drawHeader(host, runs) {
     button({ class: "pg-quiet", lang: html, title: name, "aria-label": name, onclick: () => move({ lang: code }) }, brief);
   const about = h("details", { id: "pg-run-about" }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
     h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" })));
+  const copy = button({ id: "pg-copy", hidden: true, onclick: () => command("copy") }, say("make_mine"));
   host.replaceChildren(
     h("h1", {}, say("title")),
-    h("div", { class: "pg-run" }, choiceOfRuns(runs), about, h("span", { id: "pg-status", class: "pg-status" })),
+    h("div", { class: "pg-run" }, choiceOfRuns(runs), about, copy, h("span", { id: "pg-status", class: "pg-status" })),
     h("div", { class: "pg-tools" },
       button({ id: "pg-drawer", onclick: toggleKnobs }, say("knobs")),
       button({ id: "pg-share", class: "pg-quiet", "aria-label": say("share"), title: say("share"), onclick: () => openShare() }, icon("link")),
@@ -41,7 +42,7 @@ for (const sign of ["pointerdown", "keydown"]) {
 
 /** The visitor's runs, those that came with the app, and the one on screen if it is somebody else's. */
 function choiceOfRuns({ mine, shipped }) {
-  const select = h("select", { id: "pg-run", "aria-label": say("run_choose"), onchange: (event) => move({ run: event.target.value }) });
+  const select = h("select", { id: "pg-run", "aria-label": say("run_choose"), onchange: (event) => chooseRun(event.target.value) });
   const option = ({ id, title }) => h("option", { value: id }, title);
   const group = (label, list) => list.length && select.append(h("optgroup", { label }, list.map(option)));
   group(say("runs_mine"), mine);
@@ -57,7 +58,7 @@ function drawStatus() {
   if (!place) return;
   const { text, note } = measured(run, "exact_match", percent, isActive() ? shownStep() : Infinity, true);
   const right = note ? say("noted", { value: text, note }) : text;
-  const told = { step: count(run.step), steps: count(run.steps), left: duration(run.eta), place: run.place, percent: right };
+  const told = { step: count(run.step), steps: count(run.steps), left: timeLeft(run.eta), place: run.place, percent: right };
   Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });
   place.textContent = place.title = run.status ? say(`status_${run.status}`, told) : "";
   drawFacts();
@@ -90,6 +91,7 @@ function drawNote() {
   const wrong = gone ? say("note_gone") : run.message ? run.message[cursor.lang] ?? run.message.en : "";
   if (alert.textContent !== wrong) alert.textContent = wrong;
   alert.hidden = !wrong;
+  document.getElementById("pg-copy").hidden = !foreign || card.shipped || gone; // of a shared run nothing else in sight acts
   const lines = [foreign && say(card.shipped ? "note_shipped" : "note_readonly")].filter(Boolean);
   const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => command("copy") }, say("make_mine"))] : [];
   const text = JSON.stringify([lines, acts.length, cursor.lang]);
@@ -187,81 +189,6 @@ function drawUnknown(found) {
   place.replaceChildren(...(found ? [h("span", { title: found.told }, found.told), found.use ? button({ id: "pg-use", onclick: use }, found.label) : ""] : []));
 }
 
-// ---- replay ---------------------------------------------------------------------------------------------------------------------
-
-export function drawReplay(host) {
-  const one = (name, act) => button({ id: `pg-replay-${name}`, "aria-label": say(`replay_${name}`), onclick: act }, icon(name));
-  const slide = (event) => seek(Number(event.target.value));
-  const slider = h("input", { type: "range", id: "pg-replay", min: "0", max: "0", value: "0", step: "1", "aria-label": say("replay"), oninput: slide });
-  const fork = () => command("fork", { step: cursor.step === "" ? page.live.step : Number(cursor.step) });
-  host.replaceChildren(
-    one("back", () => turn(-1)), one("play", play), one("forward", () => turn(1)), slider, h("output", { id: "pg-replay-step", for: "pg-replay" }),
-    button({ id: "pg-replay-now", onclick: () => move({ step: "" }) }, say("replay_now")),
-    button({ id: "pg-fork", title: say("fork_help"), onclick: fork }, icon("fork"), h("span", {}, say("fork"))),
-  );
-  fillReplay();
-  drawPlay();
-}
-
-/** The stops of the scrubber: every step of which the replay has a picture, then "now". */
-const stops = () => page.live.replay;
-
-function at() {
-  const steps = stops();
-  if (cursor.step === "") return steps.length;
-  const far = (step) => Math.abs(step - Number(cursor.step));
-  return steps.reduce((best, step, place) => (far(step) < far(steps[best]) ? place : best), 0);
-}
-
-const seek = (index) => move({ step: index >= stops().length ? "" : stops()[index] });
-export const turn = (by) => seek(Math.max(0, Math.min(stops().length, at() + by)));
-
-/** The step that comes next in the replay. */
-export const nextStop = () => stops()[at() + 1] ?? "";
-
-const BEAT = 450; // milliseconds that a frame is shown at least: the next one waits until it is there
-const isDrawing = () => document.getElementById(`pg-panel-${cursor.tab}`)?.ariaBusy === "true";
-
-function beat() {
-  if (isDrawing()) return;
-  if (at() >= stops().length) play();
-  else turn(1);
-}
-
-export function play() {
-  clearInterval(page.playing);
-  if (page.playing) return change({ playing: 0 });
-  if (at() >= stops().length) seek(0);
-  change({ playing: setInterval(beat, BEAT) });
-}
-
-export function playFromStart() {
-  clearInterval(page.playing);
-  change({ playing: 0 });
-  seek(0);
-  play();
-}
-
-function drawPlay() {
-  const button = document.getElementById("pg-replay-play"), { playing } = page;
-  button?.replaceChildren(icon(playing ? "pause" : "play"));
-  button?.setAttribute("aria-label", say(playing ? "replay_pause" : "replay_play"));
-}
-
-function fillReplay() {
-  const bar = document.getElementById("pg-replay"), run = page.live;
-  if (!bar) return;
-  bar.max = String(stops().length);
-  bar.value = String(at());
-  bar.disabled = !stops().length;
-  bar.dataset.frames = String(stops().length);
-  const shown = cursor.step === "" ? run.step : stops()[at()] ?? 0;
-  const text = say("replay_step", { step: count(shown), steps: count(run.steps || run.step) });
-  document.getElementById("pg-replay-step").textContent = text;
-  bar.setAttribute("aria-valuetext", text);
-  document.getElementById("pg-replay-now").disabled = cursor.step === "";
-}
-
 // ---- what makes them change -----------------------------------------------------------------------------------------------------
 
 /** Reads what is fixed about the run on screen. Resolves when the page knows it, and has let go of what was carried there in vain. */
@@ -272,16 +199,16 @@ export async function readCard() {
   if (answer && isFollowing) {
     change({ following: "" });
     const lost = (answer.unreadable ?? []).filter((name) => cursor[name] === there[name]); // what somebody typed meanwhile stays
+    if (lost.includes("text")) change({ unread: there.text });
     if (cursor.run === run) move(Object.fromEntries(lost.map((name) => [name, letGo("run")[name]])));
   }
   if (answer) change({ card: answer.error ? null : answer });
   return answer;
 }
 
+subscribe(["text"], () => cursor.text && change({ unread: "" }));
 subscribe(["card"], fillSentence);
 subscribe(["live", "card", "frame"], drawStatus);
-subscribe(["live", "step"], fillReplay);
-subscribe(["playing"], drawPlay);
 subscribe(["run", "text", "tab", "part", "q", "k"], () => point(null));
 subscribe(["text", "step"], (changed) => {
   if (changed.has("run")) return; // main.js opens it; until then the sentences known here are those of the run before

@@ -23,7 +23,7 @@ from playground.runs.lru import LRU
 from playground.runs.registry import Runs
 from playground.ui import blocks
 from playground.ui.view import Screen
-from playground.words import say
+from playground.words import listed, say
 
 MOST_KEPT, MOST_CHARACTERS = 100, 100_000_000
 TAUGHT = ("steps", "learning_rate")  # knobs that are set for the number of sentences there are
@@ -65,7 +65,7 @@ def read(files: list[str] | None, text: str | None, hub: str | None, chosen: str
     if not what:
         raise Refusal("page.nothing_to_read")
     if len(what) > 1:
-        raise Refusal("page.two_inputs", what=", ".join(what))
+        raise Refusal("page.two_inputs", what=what)
     try:
         if hub:
             found = upload_process.read_hub(*hub.split()[:3], choices=choices(chosen))
@@ -112,7 +112,7 @@ def shown(found: Pairs, language: str) -> dict[str, Any]:
     names = [column.name or say(language, "page.column", number=place) for place, column in enumerate(found.columns, 1)]
     encodings = [_encoding(one, language) for one in found.encodings if one.name]
     return {
-        "name": ", ".join(found.names),
+        "name": listed(language, found.names),
         "report": report(found, language),
         "credit": found.credit and say(language, "page.credit", credit=found.credit),
         "columns": names,

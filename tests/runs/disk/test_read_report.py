@@ -25,7 +25,7 @@ def test_what_runs_kept_before_there_were_accounts_is_read():
     said = {"lines": 2, "kind": "tsv", "names": ["a.tsv"], "credit": ""}
     pairs = from_json(said, [["a", "b", 1], ["c", "d", 2]])
     assert [pair[:2] for pair in pairs.pairs] == [("a", "b"), ("c", "d")]
-    assert report(pairs, "en") == ["2 lines read, 2 pairs kept, 0 dropped."]
+    assert report(pairs, "en") == ["Lines read: 2; pairs kept: 2; dropped: 0."]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,82 @@
+// The training replay, which is always there: its slider, its buttons, and the way to fork from the step it shows.
+// @ts-check
+
+import { change, cursor, move, page, subscribe } from "./store.js";
+import { button, count, h, icon, say } from "./dom.js";
+import { command } from "./actions.js";
+
+export function drawReplay(host) {
+  const one = (name, act) => button({ id: `pg-replay-${name}`, "aria-label": say(`replay_${name}`), onclick: act }, icon(name));
+  const slide = (event) => seek(Number(event.target.value));
+  const slider = h("input", { type: "range", id: "pg-replay", min: "0", max: "0", value: "0", step: "1", "aria-label": say("replay"), oninput: slide });
+  const fork = () => command("fork", { step: cursor.step === "" ? page.live.step : Number(cursor.step) });
+  host.replaceChildren(
+    one("back", () => turn(-1)), one("play", play), one("forward", () => turn(1)), slider, h("output", { id: "pg-replay-step", for: "pg-replay" }),
+    button({ id: "pg-replay-now", onclick: () => move({ step: "" }) }, say("replay_now")),
+    button({ id: "pg-fork", title: say("fork_help"), onclick: fork }, icon("fork"), h("span", {}, say("fork"))),
+  );
+  fillReplay();
+  drawPlay();
+}
+
+/** The stops of the scrubber: every step of which the replay has a picture, then "now". */
+const stops = () => page.live.replay;
+
+function at() {
+  const steps = stops();
+  if (cursor.step === "") return steps.length;
+  const far = (step) => Math.abs(step - Number(cursor.step));
+  return steps.reduce((best, step, place) => (far(step) < far(steps[best]) ? place : best), 0);
+}
+
+const seek = (index) => move({ step: index >= stops().length ? "" : stops()[index] });
+export const turn = (by) => seek(Math.max(0, Math.min(stops().length, at() + by)));
+
+/** The step that comes next in the replay. */
+export const nextStop = () => stops()[at() + 1] ?? "";
+
+const BEAT = 450; // milliseconds that a frame is shown at least: the next one waits until it is there
+const isDrawing = () => document.getElementById(`pg-panel-${cursor.tab}`)?.ariaBusy === "true";
+
+function beat() {
+  if (isDrawing()) return;
+  if (at() >= stops().length) play();
+  else turn(1);
+}
+
+export function play() {
+  clearInterval(page.playing);
+  if (page.playing) return change({ playing: 0 });
+  if (at() >= stops().length) seek(0);
+  change({ playing: setInterval(beat, BEAT) });
+}
+
+export function playFromStart() {
+  clearInterval(page.playing);
+  change({ playing: 0 });
+  seek(0);
+  play();
+}
+
+function drawPlay() {
+  const button = document.getElementById("pg-replay-play"), { playing } = page;
+  button?.replaceChildren(icon(playing ? "pause" : "play"));
+  button?.setAttribute("aria-label", say(playing ? "replay_pause" : "replay_play"));
+}
+
+function fillReplay() {
+  const bar = document.getElementById("pg-replay"), run = page.live;
+  if (!bar) return;
+  bar.max = String(stops().length);
+  bar.value = String(at());
+  bar.disabled = !stops().length;
+  bar.dataset.frames = String(stops().length);
+  const shown = cursor.step === "" ? run.step : stops()[at()] ?? 0;
+  const text = say("replay_step", { step: count(shown), steps: count(run.steps || run.step) });
+  document.getElementById("pg-replay-step").textContent = text;
+  bar.setAttribute("aria-valuetext", text);
+  document.getElementById("pg-replay-now").disabled = cursor.step === "";
+}
+
+subscribe(["live", "step"], fillReplay);
+subscribe(["playing"], drawPlay);

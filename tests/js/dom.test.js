@@ -1,0 +1,24 @@
+// How the time that is left is said.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { openPage } from "./page.js";
+
+openPage();
+const { change } = await import("../../playground/ui/static/store.js");
+const { timeLeft } = await import("../../playground/ui/static/dom.js");
+const words = {
+  about_seconds: "about {about} s", about_minutes: "about {about} min", range_seconds: "{low} to {high} s", range_minutes: "{low} to {high} min",
+};
+change({ boot: { words, knobs: [], statuses: {} } });
+
+test("the time left is a range, in whole seconds or minutes", () => {
+  assert.deepEqual([[2.1, 2.9], [60, 89], [61, 170], [300.5, 600]].map(timeLeft), ["2 to 3 s", "60 to 89 s", "1 to 3 min", "5 to 10 min"]);
+});
+
+test("where both ends are one it is about that; the last moment is about a second", () => {
+  assert.deepEqual([[3, 3], [0, 0.2], [120, 120]].map(timeLeft), ["about 3 s", "about 1 s", "about 2 min"]);
+});
+
+test("before anything was measured nothing is said", () => assert.equal(timeLeft(null), "–"));
