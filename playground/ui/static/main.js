@@ -2,7 +2,7 @@
 // @ts-check
 
 import { FIELDS, change, cursor, languageTag, move, page, settle, subscribe } from "./store.js";
-import { notice, read, ready } from "./dom.js";
+import { isDark, notice, read, ready } from "./dom.js";
 import { follow } from "./live.js";
 import { drawHeader, drawReplay, drawSentence, play, readCard, refreshSentence, turn } from "./top.js";
 import { drawRunButtons, fromTheTop, relabel } from "./actions.js";
@@ -84,7 +84,13 @@ subscribe(["reply"], async () => {
 hearTabs(async () => page.card && drawHeader(place("pg-head"), await readRuns()));
 
 // The theme may change under us.
-new MutationObserver(() => (refresh(), refreshPreview())).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+let wasDark = isDark();
+new MutationObserver(() => {
+  if (wasDark === isDark()) return; // another class
+  wasDark = isDark();
+  refresh();
+  refreshPreview();
+}).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 
 // Keys: space plays the replay, arrows move along it and through the tokens, numbers choose heads, ? says so.
 document.addEventListener("keydown", (event) => {
