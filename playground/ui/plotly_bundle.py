@@ -1,8 +1,8 @@
 """Plotly without the kinds of traces that no figure of the page uses: less than a third of it is left to be fetched and understood.
 
-Its file holds about 1200 CommonJS modules, one statement each (`var name=W((exports,module)=>{…});`), which run when somebody first calls
-`name()`; between them stand ES modules, which are called in the same way. The last module registers every kind of trace. With a shorter list
-there, most modules are called by nobody, and are left out.
+Its file holds about 1200 CommonJS modules, one statement each (`var name=W((exports,module)=>{…});`), which run when somebody first
+calls `name()`; between them stand ES modules, which are called in the same way. The last module registers every kind of trace. With a
+shorter list there, most modules are called by nobody, and are left out.
 """
 
 from __future__ import annotations

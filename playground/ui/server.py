@@ -22,6 +22,7 @@ from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.assets import asset_path
 from playground.ui.delivery import middleware
+from playground.ui.first_screen import FirstScreen, preloads
 from playground.ui.page import build
 from playground.ui.panels import PLACES
 from playground.ui.routes import routes
@@ -118,7 +119,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         head=head(),
         app_kwargs={
             "routes": [*closed(), *routes(runs, reader)],  # before Gradio's own, and there from the first request on
-            "middleware": middleware(),
+            "middleware": middleware(preloads(), FirstScreen(runs, reader).html),
         },
     )
     return demo, app, url

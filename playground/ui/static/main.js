@@ -11,7 +11,7 @@ import { forget } from "./answers.js";
 import { refresh } from "./panels.js";
 import { openGlossary, openHelp } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
-import { hearTabs } from "./storage.js";
+import { hearTabs, rememberOwn } from "./storage.js";
 import "./course.js";
 import "./figure.js";
 import "./keyboard.js";
@@ -26,6 +26,7 @@ async function startOver() {
   const boot = await read("boot", { ...Object.fromEntries(new URLSearchParams(location.search)), run: cursor.run });
   if (!boot) return;
   if (boot.error) return notice(boot.error, "error");
+  rememberOwn(Boolean(boot.last));
   settle(boot.ignored, boot.last || boot.first);
   change({ boot });
   if (boot.notice) notice(boot.notice, "error");
@@ -47,6 +48,7 @@ async function openRun() {
     notice(card.error, "error");
     if (cursor.run !== page.boot.first) return move({ run: page.boot.first }, { instead: true });
   }
+  if (card?.mine) rememberOwn(true);
   drawHeader(place("pg-head"), await readRuns());
   drawSentence(place("pg-sentence-bar"));
   drawReplay(place("pg-replay-bar"));
