@@ -21,9 +21,9 @@ BRACKET = re.compile(r"[{}()]")
 def reduced(source: str) -> str:
     """Plotly's own file with the traces of TRACES alone. A file that is built in another way comes back as it is."""
     registered = REGISTERED.search(source)
-    parts = _parts(source)
-    if not registered or not parts:
+    if not registered:
         return source
+    parts = _parts(source)
     wanted = [name for name in CALL.findall(registered[1]) if _kind(parts, name) in TRACES]
     first, *_, last = parts
     parts = {name: text.replace(registered[1], ",".join(f"{name}()" for name in wanted)) for name, text in parts.items()}
@@ -39,7 +39,7 @@ def reduced(source: str) -> str:
 def _parts(source: str) -> dict[str, str]:
     """The file in pieces, in its order: every module by its name, what stands between them by " " and the name of the module before."""
     starts = [*MODULE.finditer(source)]
-    parts = {" ": source[: starts[0].start()]} if starts else {}
+    parts = {" ": source[: starts[0].start()]}
     ends = [*(found.start() for found in starts[1:]), len(source)]
     for found, end in zip(starts, ends, strict=True):
         between = _end(source, found.start(), end)
