@@ -40,7 +40,7 @@ RULES = {
         {"words", "choices", "config", "cursor", "model", "data", "variants", "inspection", "decoding", "training", "runs", "queries"},
     ),
     "ui": (
-        {"gradio", "numpy", "orjson", "plotly", "segno", "fastapi", "starlette"},
+        {"gradio", "numpy", "orjson", "brotli", "plotly", "segno", "fastapi", "starlette"},
         {
             *("words", "config", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs"),
             *("queries", "lessons"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import gradio as gr
 
@@ -45,7 +46,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
         return outlook_of(runs, told(asked, "language"), now | {"own": told(asked, "own")})
 
     def arrive(asked: Any, request: gr.Request) -> list:
-        return [*link_values(runs, request, list(knobs), told(asked, "own")), *relabel({"language": _language(request)})]
+        return [*link_values(runs, link_of(asked, request), list(knobs), told(asked, "own")), *relabel({"language": _language(request)})]
 
     def relabel(asked: Any) -> list:
         language = told(asked, "language")
@@ -74,8 +75,10 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
         arrive,
         bridge,
         [*knobs.values(), bridge, *titled],
-        # what this browser tab uploaded last, without waiting for the page's own script: on a slow line the link's settings come first
-        js="() => { try { return [{ own: sessionStorage.getItem('playground-own') ?? '' }]; } catch { return [{}]; } }",
+        # what this browser tab uploaded last, and the link as it was before the page's own script writes into the address; without waiting
+        # for that script: on a slow line the link's settings come first
+        js="() => { const address = performance.getEntriesByType('navigation')[0]?.name ?? location.href;"
+        " try { return [{ address, own: sessionStorage.getItem('playground-own') ?? '' }]; } catch { return [{ address }]; } }",
         **QUIET,
     )
     arriving.then(None, [bridge, *knobs.values()], None, js=script("arrived", ["asked", *knobs]), **OURS).then(**expected)
@@ -87,10 +90,15 @@ def preset_values(name: str, now: Mapping[str, Any]) -> dict[str, Any]:
     return preset(name, base).flat()
 
 
-def link_values(runs: Runs, request: gr.Request, names: list[str], own: str) -> list:
+def link_of(asked: Any, request: gr.Request) -> dict[str, str]:
+    """The query of the link with which somebody came; of whoever doesn't say, that of the address now."""
+    address = told(asked, "address")
+    return dict(parse_qsl(urlsplit(address).query) if address else request.query_params)
+
+
+def link_values(runs: Runs, query: Mapping[str, str], names: list[str], own: str) -> list:
     """What a link asks for: the value of every knob, and own data. What had to be ignored is said by boot.py. `own` is what this browser
     tab uploaded last."""
-    query = dict(request.query_params)
     flat = links.read(runs, query)[0].flat()
     return [*(flat[name] for name in names), {"own": own if uploading.found(runs, own) else flat["own"]}]
 

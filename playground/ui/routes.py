@@ -22,8 +22,9 @@ from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.runs.tables import csv_of
 from playground.ui import command
-from playground.ui.assets import PREFIX, asset, asset_version
+from playground.ui.assets import PREFIX, asset, asset_version, coding
 from playground.ui.boot import boot, run_card, runs_list
+from playground.ui.delivery import FOR_EVER
 from playground.ui.panels import BY_FORMULA, PANELS
 from playground.ui.panels.map import worksheet
 from playground.ui.titles import variant_name
@@ -59,12 +60,13 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
     pace = Pace()
 
     async def send_asset(request: Request) -> Response:
+        chosen = coding(request.headers.get("Accept-Encoding", ""))
         try:
-            body, kind = await run_in_threadpool(asset, request.path_params["name"])
+            body, kind = await run_in_threadpool(asset, request.path_params["name"], chosen)
         except KeyError:
             return Response(status_code=404)
         current = request.path_params["version"] == asset_version()
-        headers = {"Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable" if current else "no-cache"}
+        headers = {"Content-Encoding": chosen, "Vary": "Accept-Encoding", "Cache-Control": FOR_EVER if current else "no-cache"}
         return Response(body, media_type=kind, headers=headers)
 
     async def live(request: Request) -> Response:

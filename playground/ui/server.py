@@ -21,6 +21,8 @@ from playground.cursor import declared
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.ui.assets import asset_path
+from playground.ui.delivery import middleware
+from playground.ui.first_screen import FirstScreen, preloads
 from playground.ui.page import build
 from playground.ui.panels import PLACES
 from playground.ui.routes import routes
@@ -115,7 +117,10 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         footer_links=[],
         theme=theme(),
         head=head(),
-        app_kwargs={"routes": [*closed(), *routes(runs, reader)]},  # before Gradio's own, and there from the first request on
+        app_kwargs={
+            "routes": [*closed(), *routes(runs, reader)],  # before Gradio's own, and there from the first request on
+            "middleware": middleware(preloads(), FirstScreen(runs, reader).html),
+        },
     )
     return demo, app, url
 

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { FIELDS, change, cursor, languageTag, move, page, settle, subscribe } from "./store.js";
-import { notice, read, ready } from "./dom.js";
+import { isDark, notice, read, ready } from "./dom.js";
 import { follow } from "./live.js";
 import { drawHeader, drawSentence, readCard, refreshSentence } from "./top.js";
 import { drawReplay, play, turn } from "./replay.js";
@@ -13,7 +13,7 @@ import { forget } from "./answers.js";
 import { refresh } from "./panels.js";
 import { openGlossary, openHelp } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
-import { hearTabs } from "./storage.js";
+import { hearTabs, rememberOwn } from "./storage.js";
 import "./course.js";
 import "./figure.js";
 import "./keyboard.js";
@@ -30,6 +30,7 @@ async function startOver() {
   const boot = await read("boot", { ...Object.fromEntries(new URLSearchParams(location.search)), run: cursor.run });
   if (!boot) return;
   if (boot.error) return notice(boot.error, "error");
+  rememberOwn(Boolean(boot.last));
   settle(boot.ignored, boot.last || boot.first);
   change({ boot });
   if (boot.notice) notice(boot.notice, "error");
@@ -51,6 +52,7 @@ async function openRun() {
     notice(card.error, "error");
     if (cursor.run !== page.boot.first) return move({ run: page.boot.first }, { instead: true });
   }
+  if (card?.mine) rememberOwn(true);
   drawHeader(place("pg-head"), await readRuns());
   drawSentence(place("pg-sentence-bar"));
   drawReplay(place("pg-replay-bar"));
@@ -86,7 +88,13 @@ subscribe(["reply"], async () => {
 hearTabs(async () => page.card && drawHeader(place("pg-head"), await readRuns()));
 
 // The theme may change under us.
-new MutationObserver(() => (refresh(), refreshPreview())).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+let wasDark = isDark();
+new MutationObserver(() => {
+  if (wasDark === isDark()) return; // another class
+  wasDark = isDark();
+  refresh();
+  refreshPreview();
+}).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 
 // Keys: space plays the replay, arrows move along it and through the tokens, numbers choose heads, ? says so.
 document.addEventListener("keydown", (event) => {

@@ -50,6 +50,11 @@ export const token = (() => {
   }
 })();
 
+const OWN = "playground-own-run";
+
+/** Whether this visitor has a run of their own, to which they come back (see first.js). */
+export const rememberOwn = (has) => (has ? keep(OWN, { has }) : forget(OWN));
+
 /** The id of the sentences that were uploaded last, as long as this browser tab lives: a reload keeps them. */
 export function lastUpload() {
   try {

@@ -1,0 +1,115 @@
+"""What a first visitor sees before any script has run: the frame, the sentence and the first picture, in the HTML from the server.
+
+It lies over the page until that has drawn its own first picture, and is of the same run, sentence and numbers, in the same place. A link to
+another view doesn't get it, and static/first.js takes it away from who comes back to a run of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+from playground.config import Refusal
+from playground.figures.still import still
+from playground.queries.reader import Reader
+from playground.runs.registry import Runs
+from playground.ui.assets import STATIC, asset_path
+from playground.ui.controls import GROUPS, label
+from playground.ui.panels import PANELS, PLACES
+from playground.ui.titles import title
+from playground.ui.view import View
+from playground.words import LANGUAGES, preferred, say
+
+# The widths (px) for which the picture is made: its labels are as long as there is room for. Which one is shown, the style says.
+WIDTHS = {"wide": 1040, "middle": 440, "narrow": 320}
+THEME = "__theme"  # Gradio's own field of an address: light, dark or system
+
+
+class FirstScreen:
+    """The first screen of a server's first run, made once in each language."""
+
+    def __init__(self, runs: Runs, reader: Reader) -> None:
+        self._runs, self._reader = runs, reader
+        self._made: dict[tuple[str, str], str] = {}
+
+    def html(self, query: Mapping[str, str], accepted: str) -> str:
+        """What stands before the page of an address with this `query`, for a browser that `accepted` these languages; "" where that is not
+        the page that a first visitor sees."""
+        shipped = self._runs.shipped()
+        if not shipped or query.keys() - {"run", "lang", THEME} or query.get("run", shipped[0].id) != shipped[0].id:
+            return ""
+        asked = query.get("lang", "")
+        language, run = asked if asked in LANGUAGES else preferred(accepted), shipped[0]
+        if (run.id, language) not in self._made:
+            try:
+                self._made[run.id, language] = self._html(run.id, language)
+            except Refusal:  # the page will say why
+                return ""
+        return self._made[run.id, language]
+
+    def _view(self, run: str, language: str, **screen: str) -> View:
+        return View(self._runs, self._reader, {"run": run, "lang": language, **screen})
+
+    def _html(self, run: str, language: str) -> str:
+        view = self._view(run, language)
+        blocks = {
+            (name, dark): _picture(PANELS["training"](self._view(run, language, width=str(width), dark=dark)))
+            for name, width in WIDTHS.items()
+            for dark in ("", "1")
+        }
+        shown = blocks["wide", ""]
+        stills = (still(blocks[name, ""]["figure"], blocks[name, "1"]["figure"], shown["title"]) for name in WIDTHS)
+        pictures = "".join(f'<div class="{name}">{picture}</div>' for name, picture in zip(WIDTHS, stills, strict=True))
+        figure = f'<div class="figure"><h3>{escape(shown["title"])}</h3><p>{escape(shown["caption"])}</p>{pictures}</div>'
+        body = f'<div class="body">{_knobs(language)}<div class="panel">{figure}</div></div>'
+        screen = f"<style>{_static('first.css')}</style>{_frame(view)}{body}"
+        return f'<div id="pg-first" lang="{view.say("language.html")}">{screen}</div><script>{_static("first.js")}</script>'
+
+
+def preloads() -> str:
+    """Tags by which a browser fetches every file of the page at once, and Plotly after all that is needed sooner."""
+    files = sorted(file.name for file in STATIC.iterdir() if file.name.endswith(".js") and not file.name.startswith("first"))
+    modules = "".join(f'<link rel="modulepreload" href="{asset_path(name)}">' for name in files)
+    return f'{modules}<link rel="preload" as="script" fetchpriority="low" href="{asset_path("plotly.js")}">'
+
+
+def _static(name: str) -> str:
+    return (STATIC / name).read_text(encoding="utf-8")
+
+
+def _picture(panel: dict) -> dict:
+    """The large picture of the panel's first row."""
+    top = panel["blocks"][0]
+    return top["blocks"][0]["blocks"][0]
+
+
+def _frame(view: View) -> str:
+    """Three lines: title, run and places; the sentence and what becomes of it; the tabs of the first place."""
+    place = next(iter(PLACES))
+    places = "".join(f"<span{_lit(name == place)}>{view.say(f'page.place_{name}')}</span>" for name in PLACES)
+    tabs = "".join(f"<span{_lit(name == PLACES[place][0])}>{view.say(f'page.tab_{name}')}</span>" for name in PLACES[place])
+    said = PANELS["sentence"](view)
+    source, output = (f'<span class="tokens">{"".join(map(_chip, said[side]))}</span>' for side in ("source", "output"))
+    result = f'<span class="result">{source}<span>→</span>{output}</span>'
+    return (
+        f'<div class="head"><h1>{view.say("page.title")}</h1><span class="run">{escape(title(view.run, view.language))}</span></div>'
+        f'<div class="places">{places}</div>'
+        f'<div class="sentence"><span class="text">{escape(view.text)}</span>{result}</div>'
+        f'<div class="tabs">{tabs}</div>'
+    )
+
+
+def _lit(on: bool) -> str:
+    return ' class="lit"' if on else ""
+
+
+def _chip(token: dict) -> str:
+    mark = {True: " right", False: " wrong", None: ""}[token.get("right")]
+    return f'<span class="chip{mark}">{escape(token["text"])}</span>'
+
+
+def _knobs(language: str) -> str:
+    """The names of the settings for a first look; what they are comes with the controls."""
+    names = [label(name, language) for name in ("preset", *(name for first, _ in GROUPS.values() for name in first))]
+    rows = "".join(f"<span>{escape(name)}</span>" for name in names)
+    return f'<div class="knobs"><b>{say(language, "page.train")}</b>{rows}</div>'
