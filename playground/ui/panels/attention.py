@@ -11,9 +11,10 @@ from playground.inspection import attention as facts
 from playground.inspection import masks
 from playground.inspection.heads import HeadScores
 from playground.model.attention import scaled_dot_product_attention
+from playground.queries.heads import KINDS
 from playground.ui import blocks
 from playground.ui.panels import attention_views as views
-from playground.ui.panels import head_choice, heads
+from playground.ui.panels import head_choice, heads, model_view
 from playground.ui.panels.head_choice import chosen
 from playground.ui.view import LARGE, View, steps, texts, tokens
 
@@ -23,7 +24,10 @@ MOST_THUMBNAIL_CELLS = 400_000
 def panel(view: View) -> dict:
     look, part = view.look, view.part
     layer, head = chosen(view, part)
-    mask, shown, scored = seen(view, part), view.choice("view"), heads.scores(view)
+    if (shown := view.choice("view")) == "all":
+        everything = model_view.blocks_of(view, (part, layer, head), {kind: seen(view, kind) for kind in KINDS})
+        return {"step": look.step, "held": head_choice.named(part, layer, head), "blocks": [controls(view, part, shown), *everything]}
+    mask, scored = seen(view, part), heads.scores(view)
     picture, beside = pictured(view, shown, layer, head, mask)
     return {
         "step": look.step,
@@ -49,16 +53,17 @@ def panel(view: View) -> dict:
 
 
 def controls(view: View, part: str, shown: str) -> dict:
-    """Which attention, seen in which way, and what the decoder is fed, on which the encoder doesn't depend."""
-    parts = [{"value": name, "label": view.say(f"page.part_{name}"), "hue": name} for name in ("encoder", "decoder", "cross")]
+    """Seen in which way, which attention where one is shown, and what the decoder is fed, on which the encoder doesn't depend."""
     views = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in choices("view")]
+    parts = [{"value": name, "label": view.say(f"page.part_{name}"), "hue": name} for name in KINDS]
     feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in choices("target")]
+    one = shown != "all"
     return blocks.row(
         "choices",
-        blocks.choice("part", "part", view.say("page.part"), parts, part),
         blocks.choice("view", "view", view.say("heads.view"), views, shown),
-        head_choice.follow(view),
-        blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target")) if part != "encoder" else None,
+        blocks.choice("part", "part", view.say("page.part"), parts, part) if one else None,
+        head_choice.follow(view) if one else None,
+        blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target")) if part != "encoder" or not one else None,
         css="controls",
     )
 

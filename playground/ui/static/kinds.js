@@ -17,6 +17,7 @@ import { drawLanes } from "./lanes.js";
 import { prose } from "./glossary.js";
 import { drawCells, drawCompare, drawSwitches } from "./interventions.js";
 import { drawMap } from "./map.js";
+import { drawModelView } from "./modelview.js";
 import { drawOutputs, drawRuns } from "./runs.js";
 import { drawPick, drawSheet, drawWorksheet } from "./sheet.js";
 import { thumbnail } from "./thumbnails.js";
@@ -157,6 +158,7 @@ export const KINDS = {
   },
 
   lines: changed(drawLines),
+  modelview: changed(drawModelView),
   map: (element, block, panel) => drawMap(element, block, (host, blocks) => render(host, blocks, panel)),
   sheet: changed(drawSheet),
   pick: changed(drawPick),
