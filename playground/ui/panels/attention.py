@@ -10,7 +10,6 @@ from playground.figures import theme
 from playground.inspection import attention as facts
 from playground.inspection import masks
 from playground.inspection.heads import HeadScores
-from playground.model.attention import scaled_dot_product_attention
 from playground.queries.heads import KINDS
 from playground.ui import blocks
 from playground.ui.panels import attention_views as views
@@ -37,9 +36,15 @@ def panel(view: View) -> dict:
             blocks.row(
                 "main",
                 blocks.column("large", *picture),
-                blocks.column("small", *beside, thumbnails(view, layer, head, mask, scored), blocks.chips("tokens", *sides(view, part))),
+                blocks.column(
+                    "small",
+                    *beside,
+                    thumbnails(view, layer, head, mask, scored),
+                    *views.beside(view, layer, head, *axes(view, part), mask),
+                ),
                 css="large-small",
             ),
+            blocks.chips("tokens", *sides(view, part)),
             blocks.text("what", f"{view.say(f'page.part_{part}_about')} {view.rounding_note(look.step)}".strip(), css="pg-caption"),
             blocks.row(
                 "all-heads",
@@ -47,7 +52,6 @@ def panel(view: View) -> dict:
                 blocks.column("training", *heads.over_training(view, scored, (layer, head))),
                 css="large-small",
             ),
-            blocks.code("source", scaled_dot_product_attention),
         ],
     }
 
@@ -96,7 +100,7 @@ def pictured(view: View, shown: str, layer: int, head: int, mask: np.ndarray) ->
     if shown == "rollout":
         flow = views.rollout(view, weights, mask, rows, columns)
         return [flow, blocks.text("rollout-about", view.say("heads.rollout_about"), css="pg-caption")], large(view, "attention")
-    return large(view, "attention"), []
+    return large(view, "attention", above=110), []
 
 
 def thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: HeadScores) -> dict:
@@ -139,8 +143,8 @@ def seen(view: View, part: str) -> np.ndarray:
     return np.broadcast_to(mask, (len(source) if part == "encoder" else len(fed), mask.shape[-1]))
 
 
-def large(view: View, id: str, part: str | None = None) -> list[dict]:
-    """The large picture of one head with its caption, and what the pinned cell says."""
+def large(view: View, id: str, part: str | None = None, above: int = 0) -> list[dict]:
+    """The large picture of one head with its caption, and what the pinned cell says. `above`: so many pixels stand above it."""
     part = part or view.part
     rows, columns = axes(view, part)
     layer, head = chosen(view, part)
@@ -155,6 +159,7 @@ def large(view: View, id: str, part: str | None = None) -> list[dict]:
         pinned=view.pinned(*weights.shape),
         alignment=view.look.alignment if part == "cross" else None,
         share=LARGE,
+        tallest=view.below(above),
     )
     drawn = blocks.figure(id, picture, caption(view, part, layer, head, weights, mask), title(view, part, layer, head))
     return [drawn, *cell(view, id, weights, mask, rows, columns)]

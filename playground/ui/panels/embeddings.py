@@ -41,15 +41,16 @@ def panel(view: View) -> dict:
             blocks.row(
                 "main",
                 blocks.figure("plane", _plane(view, what, found, chosen, near), _caption(view, what, found), view.say("embeddings.plane")),
-                blocks.column("near", _pick(view, what, found, chosen), _nearest(view, what, found, chosen, near)),
+                blocks.column("near", _pick(view, what, found, chosen), _nearest(view, what, found, chosen, near), _code(what)),
                 css="large-small",
             ),
             _cosines(view, what, found, chosen),
-            blocks.code(
-                "source", facts.principal_axes if what in TABLES else Transformer.encode if what == "memory" else Transformer.decode
-            ),
         ],
     }
+
+
+def _code(what: str) -> dict:
+    return blocks.code("source", facts.principal_axes if what in TABLES else Transformer.encode if what == "memory" else Transformer.decode)
 
 
 def _chosen(view: View, found: Vectors, otherwise: int) -> int:
@@ -77,6 +78,7 @@ def _plane(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[
         chosen=chosen,
         near=[other for other, _ in near[:RINGED]],
         share=LARGE,
+        tallest=view.below(60),
     )
 
 

@@ -141,6 +141,8 @@ export const KINDS = {
     const name = h("summary", {}, say("code_of", { name: block.name }), h("span", { class: "pg-place" }, block.place));
     const source = h("code", {}, block.source.trimEnd().split("\n").flatMap(line));
     element.replaceChildren(h("details", { open }, name, h("pre", {}, source)));
+    const pre = element.querySelector("pre"), mark = pre.querySelector("mark"); // the line that stands out is in sight
+    if (mark) pre.scrollTop = mark.getBoundingClientRect().top - pre.getBoundingClientRect().top - 40;
   },
 
   choice: drawChoice,
