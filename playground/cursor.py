@@ -74,7 +74,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "prefix": Text(reset_by=SENTENCE),
     "cache": _one_of("on", "off"),
     # attention, masks, positions, data
-    "view": _one_of("matrix", "lines", "product", "rollout"),
+    "view": _one_of("matrix", "lines", "product", "rollout", "all"),
     "measure": _one_of("aligned", "entropy"),
     "masks": _written(_several(r"\d{1,3}", ","), "0,2", reset_by=("run",)),  # which examples make the batch
     "mask": _one_of("memory", "padding", "causal", "target", "packed", default="causal"),  # the last of runs that pack

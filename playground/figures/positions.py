@@ -13,6 +13,7 @@ from playground.figures import theme
 
 _SERIES, _DASHES = ("first", "second"), ("solid", "dash")
 SQUARE, WAVE = 320, 46  # px: side of the similarity, height of one wave
+MAX_TABLE_PX = 420
 
 
 def heatmap(
@@ -20,6 +21,7 @@ def heatmap(
     *,
     trained: int | None = None,
     limit: float | None = None,
+    tallest: int = MAX_TABLE_PX,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
@@ -31,7 +33,7 @@ def heatmap(
     table = _table(table)
     largest = float(np.nanmax(np.abs(table), initial=0.0)) if limit is None else limit
     rows = table.shape[0]
-    down = float(np.clip(rows * 7, 180, 420))
+    down = float(np.clip(rows * 7, 180, min(tallest, MAX_TABLE_PX)))
     limit = largest or 1.0
     trace = {
         "type": "heatmap", "z": theme.rounded(table, 3), "zmin": -limit, "zmax": limit, "zmid": 0,

@@ -39,6 +39,7 @@ def heatmap(
     digits: int = 2,
     numbers: bool | None = None,
     width: int = 720,
+    tallest: int = cells.MAX_GRID_PX,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
@@ -66,7 +67,7 @@ def heatmap(
     covered = np.zeros_like(hidden)
     if secret and chosen:
         covered[chosen] = True
-    place = _place(rows, columns, width)
+    place = _place(rows, columns, width, tallest)
     written = scale == "plain" or (readable(len(rows), len(columns), width, digits, rows) if numbers is None else numbers)
     pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
     hover = theme.phrase(labels, "hover_tensor", **pair, value=_number(scale)) + "<extra></extra>"
@@ -109,10 +110,10 @@ def fitting(width: int) -> int:
     return max(int((width - BESIDE) / (NUMBER_CHARACTERS * DIGITS)), 4)
 
 
-def _place(rows: Sequence[str], columns: Sequence[str], width: int) -> cells.Place:
+def _place(rows: Sequence[str], columns: Sequence[str], width: int, tallest: int) -> cells.Place:
     """As for attention, but a row is never lower than a line of text needs while there is room: dimensions are many and rows are few."""
-    place = cells.place(rows, columns, width, cell=56)
-    down = min(max(place.down, ROW * len(rows)), max(place.down, cells.MAX_GRID_PX))
+    place = cells.place(rows, columns, width, cell=56, tallest=tallest)
+    down = min(max(place.down, ROW * len(rows)), max(place.down, min(tallest, cells.MAX_GRID_PX)))
     across = place.across / len(columns)
     gap = 1 if across >= 9 and down / len(rows) >= 9 else 0
     return replace(place, down=down, gap=gap, every_row=tokens.thinning(down / len(rows), cells.LINE))

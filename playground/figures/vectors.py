@@ -27,6 +27,7 @@ def plane(
     chosen: int | None = None,
     near: Sequence[int] = (),
     width: int = 720,
+    tallest: int = MAX_SIDE_PX,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
@@ -45,7 +46,7 @@ def plane(
         raise ValueError(f"points of shape {xy.shape} do not fit {len(names)} names")
     palette, hue = theme.colors(dark), theme.hue(kind, dark)
     texts = [str(place) for place in places] if by_place and places is not None else names
-    side = min(width - 54 - 12, MAX_SIDE_PX)
+    side = min(width - 54 - 12, MAX_SIDE_PX, tallest)
     first = [*([] if chosen is None else [chosen]), *near, *range(len(names) - own, len(names))]
     shown = _uncovered(xy * side / (2 * ROOM * limit), texts, [*dict.fromkeys([*first, *range(len(names))])])
     written = [tokens.label(text) if shown[at] else "" for at, text in enumerate(texts)]

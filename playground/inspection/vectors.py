@@ -80,6 +80,15 @@ def nearest(points: np.ndarray, index: int, count: int) -> list[tuple[int, float
     return [(other, float(found[other])) for other in order[:count]]
 
 
+def closest(points: np.ndarray, among: Sequence[int], others: Sequence[int]) -> int:
+    """Which point of `among` has the nearest neighbour (by cosine) in `others`; the first of equals, 0 when there is none."""
+    if not among:
+        return 0
+    found = cosines(points)
+    np.fill_diagonal(found, -np.inf)
+    return among[int(found[np.ix_(among, others)].max(axis=1).argmax())]
+
+
 def share_fact(points: np.ndarray, axes: np.ndarray) -> Fact:
     """How much of what there is to see the two axes show."""
     first, second = shares(points, axes).tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from playground.queries.reader import Reader, most_written, traced_parts
 from playground.queries.results import SentenceTrace
 from playground.reading.text import normalise
 from playground.runs.run import Run
-from playground.runs.tokens import tokens_correct
+from playground.runs.tokens import tokens_in_place
 
 MAX_SENTENCES = 120  # sentences asked at once when one is sought that goes wrong
 
@@ -52,10 +52,12 @@ def compare(reader: Reader, run: Run, step: int | None, text: str, reference: st
 
     def work(model: Transformer, actual: int) -> Comparison:
         def life(written: tuple[int, ...]) -> SentenceTrace:
-            return reader.inside(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
+            found = reader.inside(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
+            in_place = tokens_in_place(written, [answer[:-1] for answer in candidates])  # decodings are compared step by step
+            return replace(found, right=in_place) if right else found
 
         free = greedy(model, [ids], most)[0].ids
-        wanted = max(candidates, key=lambda answer: sum(tokens_correct(free, [answer[:-1]])), default=None)
+        wanted = max(candidates, key=lambda answer: sum(tokens_in_place(free, [answer[:-1]])), default=None)
         fixed = _fixed(free, fix, tokenizer.size)
         corrected = greedy(model, [ids], most, prefix=fixed)[0].ids if fixed else None
         return Comparison(

@@ -57,6 +57,10 @@ class Screen:
             return self.width
         return int(self.width * share) if share < 1 else self.width // int(share) - gap
 
+    def below(self, pixels: int) -> int:
+        """As tall as a grid may be that has so much more around it than others; a presented picture stands alone."""
+        return self.tallest if self.presented else max(self.tallest - pixels, LEAST_HEIGHT)
+
     def draw(self, figure: Callable[..., dict], *data: Any, share: float | None = None, gap: int = GAP, **options: Any) -> dict:
         """The picture that `figure` makes of `data`, for this screen: as wide as its room (see `room`) and no higher than its window, dark
         or light, in the page's language. An option that is given, such as a `width`, is taken as it is."""

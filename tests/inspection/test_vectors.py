@@ -156,3 +156,10 @@ def test_every_fact_has_its_sentence(language):
         said = say(language, fact.key, **fact.values)
         assert "{" not in said
         assert said != fact.key
+
+
+def test_the_point_with_the_closest_neighbour_is_found():
+    points = np.array([[1, 0], [0, 1], [0.1, 1], [1, 0]], dtype=float)
+    assert vectors.closest(points, [1, 0], [0, 1, 2, 3]) == 0  # points the same way as the last
+    assert vectors.closest(points, [0, 1], [0, 1, 2]) == 1
+    assert vectors.closest(points, [], [0]) == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from playground.ui.blocks.kind import Hue, Shades, Token, kind
+from playground.ui.blocks.kind import Hue, MapColours, Miniature, Shades, Token, kind
 
 # ---- attention ----
 
@@ -22,6 +22,27 @@ def heads(
 ):
     """Every head small: `weights` are (L, H, Q, K), `mask` is (Q, K) with 0 where nothing is seen; the chosen `layer` and `head` count
     from 0. `names`: for each layer and head its name and the number that supports it."""
+
+
+class SmallHead(TypedDict):
+    label: str  # layer and head, and what it is called
+    said: str  # what it does in this sentence
+    mini: Miniature
+
+
+class HeadGrid(TypedDict):
+    """Every head of one kind of attention: [layer][head]. `chosen` counts from 0."""
+
+    part: Hue
+    label: str
+    chosen: list[int] | None
+    heads: list[list[SmallHead]]
+
+
+@kind
+def modelview(id: str, title: str, caption: str, hint: str, grids: list[HeadGrid], colours: MapColours, words: dict[str, str]):
+    """All heads of a model at once, layers down and heads across, on one scale. `hint` stands where a head's own sentence is said while
+    it is pointed at."""
 
 
 class LineColours(TypedDict):

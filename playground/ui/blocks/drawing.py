@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from playground.ui.blocks.kind import Block, Hue, Option, Token, kind
+from playground.ui.blocks.kind import Block, Hue, MapColours, Miniature, Option, Token, kind
 
 
 class Name(TypedDict):
@@ -21,17 +21,6 @@ class Piece(Name, total=False):
 class Title(TypedDict):
     text: str
     hue: Hue
-
-
-class Miniature(TypedDict):
-    """A stage as a small grid of whole numbers, rows of signed bytes in base64: -128 is masked, ±127 the strongest. `blocks`: how many
-    rows and columns of the stage became one of the grid."""
-
-    rows: int
-    columns: int
-    data: str
-    scale: Literal["signed", "probability", "plain"]
-    blocks: list[int]
 
 
 class TileStage(TypedDict):
@@ -82,14 +71,6 @@ class Join(TypedDict):
     start: str
     end: str
     hue: Hue
-
-
-class MapColours(TypedDict):
-    signed: list[str]
-    probability: list[str]
-    plain: list[str]
-    masked: str
-    hatch: str
 
 
 @kind

@@ -67,3 +67,24 @@ class Shades(TypedDict):
     scale: list[str]
     masked: str
     hatch: str
+
+
+class Miniature(TypedDict):
+    """A stage as a small grid of whole numbers, rows of signed bytes in base64: -128 is masked, ±127 the strongest. `blocks`: how many
+    rows and columns of the stage became one of the grid."""
+
+    rows: int
+    columns: int
+    data: str
+    scale: Literal["signed", "probability", "plain"]
+    blocks: list[int]
+
+
+class MapColours(TypedDict):
+    """The scales of miniatures, and how masked cells are hatched."""
+
+    signed: list[str]
+    probability: list[str]
+    plain: list[str]
+    masked: str
+    hatch: str

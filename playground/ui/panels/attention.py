@@ -10,10 +10,10 @@ from playground.figures import theme
 from playground.inspection import attention as facts
 from playground.inspection import masks
 from playground.inspection.heads import HeadScores
-from playground.model.attention import scaled_dot_product_attention
+from playground.queries.heads import KINDS
 from playground.ui import blocks
 from playground.ui.panels import attention_views as views
-from playground.ui.panels import head_choice, heads
+from playground.ui.panels import head_choice, heads, model_view
 from playground.ui.panels.head_choice import chosen
 from playground.ui.view import LARGE, View, steps, texts, tokens
 
@@ -23,7 +23,10 @@ MOST_THUMBNAIL_CELLS = 400_000
 def panel(view: View) -> dict:
     look, part = view.look, view.part
     layer, head = chosen(view, part)
-    mask, shown, scored = seen(view, part), view.choice("view"), heads.scores(view)
+    if (shown := view.choice("view")) == "all":
+        everything = model_view.blocks_of(view, (part, layer, head), {kind: seen(view, kind) for kind in KINDS})
+        return {"step": look.step, "held": head_choice.named(part, layer, head), "blocks": [controls(view, part, shown), *everything]}
+    mask, scored = seen(view, part), heads.scores(view)
     picture, beside = pictured(view, shown, layer, head, mask)
     return {
         "step": look.step,
@@ -33,9 +36,15 @@ def panel(view: View) -> dict:
             blocks.row(
                 "main",
                 blocks.column("large", *picture),
-                blocks.column("small", *beside, thumbnails(view, layer, head, mask, scored), blocks.chips("tokens", *sides(view, part))),
+                blocks.column(
+                    "small",
+                    *beside,
+                    thumbnails(view, layer, head, mask, scored),
+                    *views.beside(view, layer, head, *axes(view, part), mask),
+                ),
                 css="large-small",
             ),
+            blocks.chips("tokens", *sides(view, part)),
             blocks.text("what", f"{view.say(f'page.part_{part}_about')} {view.rounding_note(look.step)}".strip(), css="pg-caption"),
             blocks.row(
                 "all-heads",
@@ -43,22 +52,22 @@ def panel(view: View) -> dict:
                 blocks.column("training", *heads.over_training(view, scored, (layer, head))),
                 css="large-small",
             ),
-            blocks.code("source", scaled_dot_product_attention),
         ],
     }
 
 
 def controls(view: View, part: str, shown: str) -> dict:
-    """Which attention, seen in which way, and what the decoder is fed, on which the encoder doesn't depend."""
-    parts = [{"value": name, "label": view.say(f"page.part_{name}"), "hue": name} for name in ("encoder", "decoder", "cross")]
+    """Seen in which way, which attention where one is shown, and what the decoder is fed, on which the encoder doesn't depend."""
     views = [{"value": name, "label": view.say(f"heads.view_{name}")} for name in choices("view")]
+    parts = [{"value": name, "label": view.say(f"page.part_{name}"), "hue": name} for name in KINDS]
     feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in choices("target")]
+    one = shown != "all"
     return blocks.row(
         "choices",
-        blocks.choice("part", "part", view.say("page.part"), parts, part),
         blocks.choice("view", "view", view.say("heads.view"), views, shown),
-        head_choice.follow(view),
-        blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target")) if part != "encoder" else None,
+        blocks.choice("part", "part", view.say("page.part"), parts, part) if one else None,
+        head_choice.follow(view) if one else None,
+        blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target")) if part != "encoder" or not one else None,
         css="controls",
     )
 
@@ -91,7 +100,7 @@ def pictured(view: View, shown: str, layer: int, head: int, mask: np.ndarray) ->
     if shown == "rollout":
         flow = views.rollout(view, weights, mask, rows, columns)
         return [flow, blocks.text("rollout-about", view.say("heads.rollout_about"), css="pg-caption")], large(view, "attention")
-    return large(view, "attention"), []
+    return large(view, "attention", above=110), []
 
 
 def thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: HeadScores) -> dict:
@@ -134,8 +143,8 @@ def seen(view: View, part: str) -> np.ndarray:
     return np.broadcast_to(mask, (len(source) if part == "encoder" else len(fed), mask.shape[-1]))
 
 
-def large(view: View, id: str, part: str | None = None) -> list[dict]:
-    """The large picture of one head with its caption, and what the pinned cell says."""
+def large(view: View, id: str, part: str | None = None, above: int = 0) -> list[dict]:
+    """The large picture of one head with its caption, and what the pinned cell says. `above`: so many pixels stand above it."""
     part = part or view.part
     rows, columns = axes(view, part)
     layer, head = chosen(view, part)
@@ -150,6 +159,7 @@ def large(view: View, id: str, part: str | None = None) -> list[dict]:
         pinned=view.pinned(*weights.shape),
         alignment=view.look.alignment if part == "cross" else None,
         share=LARGE,
+        tallest=view.below(above),
     )
     drawn = blocks.figure(id, picture, caption(view, part, layer, head, weights, mask), title(view, part, layer, head))
     return [drawn, *cell(view, id, weights, mask, rows, columns)]

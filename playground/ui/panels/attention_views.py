@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 
 from playground.figures import attention as pictures
@@ -11,11 +13,13 @@ from playground.inspection import attention as facts
 from playground.inspection import rollout as flows
 from playground.inspection.fact import percent, short
 from playground.inspection.products import product_fact, signed
-from playground.queries.activations import activations
+from playground.model import attention
+from playground.queries.activations import SentenceActivations, activations
 from playground.ui import blocks
 from playground.ui.titles import variant_name
 from playground.ui.view import LARGE, View, steps, texts
 
+MASKS = {"encoder": "padding", "decoder": "target", "cross": "memory"}
 SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_attention", "cross": "decoder.{}.cross_attention"}
 
 
@@ -60,6 +64,7 @@ def product(view: View, title: str, layer: int, head: int) -> list[dict]:
     columns = texts(found.fed if view.part == "decoder" else found.source)
     weights, mask = stages[f"{at}.weights"].values[head], stages[f"{at}.weights"].mask
     q, k = pair(view, weights)
+    sum_to_weight = calculated(view, found, at, head, (q, k))
     turned = f"{at}.q_turned" in stages
     query, key = (stages[f"{at}.{name}_turned" if turned else f"{at}.{name}"].values[head, n] for name, n in (("q", q), ("k", k)))
     score = stages[f"{at}.scores"].values[head, q]
@@ -67,11 +72,6 @@ def product(view: View, title: str, layer: int, head: int) -> list[dict]:
     fact = product_fact(query, key, score if scaled is None else scaled, mask[q], k)
     said = [view.say(fact.key, query_token=rows[q], key_token=columns[k], **fact.values)]
     said += [view.say("heads.product_turned")] * turned
-    numbers = {"sum": signed(score[k], 4), "weight": weight(weights[q, k]) if mask[q, k] else view.say("page.cell_masked")}
-    if scaled is None:
-        sum_to_weight = view.say("heads.arithmetic", **numbers)
-    else:
-        sum_to_weight = view.say("heads.arithmetic_scaled", dims=len(query), score=signed(scaled[k], 4), **numbers)
     picture = view.draw(products.bars, query, key, kind=view.part, share=LARGE)
     return [
         blocks.row(
@@ -83,6 +83,40 @@ def product(view: View, title: str, layer: int, head: int) -> list[dict]:
         blocks.figure("product", picture, " ".join([*said, view.step_note(found.step)]).strip(), title),
         blocks.text("product-sum", sum_to_weight, css="pg-cell"),
     ]
+
+
+def calculated(view: View, found: SentenceActivations, at: str, head: int, cell: tuple[int, int]) -> str:
+    """How the weight of a cell comes from its score, as a sentence."""
+    stages, (q, k) = found.stages, cell
+    weights, mask = stages[f"{at}.weights"].values[head], stages[f"{at}.weights"].mask
+    numbers = {
+        "sum": signed(stages[f"{at}.scores"].values[head, q, k], 4),
+        "weight": weight(weights[q, k]) if mask[q, k] else view.say("page.cell_masked"),
+    }
+    if f"{at}.scaled" not in stages:
+        return view.say("heads.arithmetic", **numbers)
+    scaled = signed(stages[f"{at}.scaled"].values[head, q, k], 4)
+    return view.say("heads.arithmetic_scaled", dims=stages[f"{at}.q"].values.shape[-1], score=scaled, **numbers)
+
+
+def beside(view: View, layer: int, head: int, rows: list[str], columns: list[str], mask: np.ndarray) -> list[dict]:
+    """What belongs to the picture: the arithmetic of one weight, which mask is applied, and the code in which both are done. Of a model
+    that was changed on purpose only the code; of a step without parameters no arithmetic."""
+    function = attention.scaled_dot_product_attention
+    lines = inspect.getsource(function).splitlines()
+    code = blocks.code("source", function, lit=tuple(n for n, line in enumerate(lines, 1) if "mask" in line and "torch.where" in line))
+    if variant_name(view.run, view.language):
+        return [code]
+    hidden = int(mask.size - mask.sum())
+    key = "heads.mask_hides" if hidden else "heads.mask_open"
+    said = [view.say(key, mask=view.say(f"page.mask_{MASKS[view.part]}"), hidden=hidden, cells=mask.size)]
+    found, _ = activations(view.reader, view.run, view.step, view.text, view.reference)
+    if found.step == view.look.step:
+        at, weights = SUBLAYER[view.part].format(layer), view.weights[layer, head]
+        q, k = pair(view, weights * (mask.sum(axis=-1, keepdims=True) > 1))  # rather a query that has a choice
+        value = calculated(view, found, at, head, (q, k))
+        said.insert(0, view.say("heads.weight_from", query_token=rows[q], key_token=columns[k], arithmetic=value))
+    return [*(blocks.text(f"how-{at}", text, css="pg-caption") for at, text in enumerate(said)), code]
 
 
 def weight(value: float) -> str:

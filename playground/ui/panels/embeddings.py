@@ -23,8 +23,9 @@ def panel(view: View) -> dict:
     look = view.reader.look(view.run, view.step, view.text)
     pair = [piece.id for piece in look.source[:-1]], [piece.id for piece in look.asked]
     found = vectors(view.reader, view.runs.corpora, view.run, view.step, what, pair)
-    chosen = _chosen(view, found, look.source[0].id if what == "src" else look.asked[0].id)
+    chosen = _chosen(view, what, found)
     near = facts.nearest(found.vectors, chosen, NEAREST)
+    caption = _caption(view, what, found, chosen, near)
     kinds = [{"value": name, "label": view.say(f"embeddings.{name}"), "hue": HUES[name]} for name in HUES]
     written = [{"value": name, "label": view.say(f"embeddings.by_{name}")} for name in choices("by")]
     states = what in STATES
@@ -40,25 +41,40 @@ def panel(view: View) -> dict:
             blocks.text("about", view.say(f"embeddings.{what}_about"), "pg-caption"),
             blocks.row(
                 "main",
-                blocks.figure("plane", _plane(view, what, found, chosen, near), _caption(view, what, found), view.say("embeddings.plane")),
-                blocks.column("near", _pick(view, what, found, chosen), _nearest(view, what, found, chosen, near)),
+                blocks.figure("plane", _plane(view, what, found, chosen, near), caption, view.say("embeddings.plane")),
+                blocks.column("near", _pick(view, what, found, chosen), _nearest(view, what, found, chosen, near), _code(what)),
                 css="large-small",
             ),
+            blocks.text("axes", _about_axes(view, found), "pg-about"),
             _cosines(view, what, found, chosen),
-            blocks.code(
-                "source", facts.principal_axes if what in TABLES else Transformer.encode if what == "memory" else Transformer.decode
-            ),
         ],
     }
 
 
-def _chosen(view: View, found: Vectors, otherwise: int) -> int:
-    """The number of the point asked for: of a table by its token's id, of states by its place in the list; else the sentence's first."""
+def _code(what: str) -> dict:
+    return blocks.code("source", facts.principal_axes if what in TABLES else Transformer.encode if what == "memory" else Transformer.decode)
+
+
+def _chosen(view: View, what: str, found: Vectors) -> int:
+    """The number of the point asked for: of a table by its token's id, of states by its place in the list; else of a table the one that
+    `_telling` finds, and of states the sentence's first."""
     asked = view.number("token")
     if found.own:
         return len(found.ids) - found.own if asked is None else min(asked, len(found.ids) - 1)
-    wanted = asked if asked in found.ids else otherwise
-    return found.ids.index(wanted) if wanted in found.ids else 0
+    return found.ids.index(asked) if asked in found.ids else _telling(view, what, found)
+
+
+def _telling(view: View, what: str, found: Vectors) -> int:
+    """Of the sentence's tokens the one that has the closest neighbour by the run's newest parameters, so that the replay doesn't change
+    it; while these are still changing, the first."""
+    look = view.reader.look(view.run, None, view.text)
+    own = {piece.id for piece in (look.source if what == "src" else look.asked)}
+    real = [at for at, id in enumerate(found.ids) if id >= len(SPECIAL_TOKENS)]
+    among = [at for at in real if found.ids[at] in own] or real
+    if view.run.working:
+        return among[0] if among else 0
+    newest = vectors(view.reader, view.runs.corpora, view.run, None, what, ([], []))
+    return facts.closest(newest.vectors, among, real)
 
 
 def _plane(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> dict:
@@ -77,25 +93,36 @@ def _plane(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[
         chosen=chosen,
         near=[other for other, _ in near[:RINGED]],
         share=LARGE,
+        tallest=view.below(60),
     )
 
 
-def _caption(view: View, what: str, found: Vectors) -> str:
-    """How much of it the plane shows, whose axes they are, and what can be said of all the points."""
-    cloud = len(found.ids) - found.own
-    said = [facts.share_fact(found.vectors[:cloud], found.axes)]
+def _caption(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> str:
+    """Who is near the chosen point, what can be said of all of them, and how much of it the plane shows."""
+    cloud, said = len(found.ids) - found.own, []
+    lines = [_neighbours(view, what, found, chosen, near)]
     if what in TABLES:
         real = [at for at, id in enumerate(found.ids) if id >= len(SPECIAL_TOKENS)]
         said.append(facts.pair_fact(found.vectors[real], [found.names[at] for at in real]))
     else:
         said.append(facts.kinship_fact(found.vectors[:cloud], found.ids[:cloud], found.places[:cloud]))
-    lines = [view.say(fact.key, **fact.values) for fact in said if fact]
-    if found.axes_step is None:
-        lines.append(view.say("embeddings.axes_live"))
-    else:
-        lines.append(view.say("embeddings.axes", step=f"{found.axes_step:,}"))
-    lines.append(view.say("embeddings.ringed", count=RINGED))
+    said.append(facts.share_fact(found.vectors[:cloud], found.axes))
+    lines += [view.say(fact.key, **fact.values) for fact in said if fact]
     return " ".join([*lines, view.step_note(found.step)]).strip()
+
+
+def _neighbours(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> str:
+    """The three nearest to the chosen point, by name."""
+    named = [(_name(view, what, found, at), printed(f"{cosine:.2f}")) for at, cosine in near[:3]]
+    listed = view.say("embeddings.comma").join(view.say("embeddings.neighbour", token=token, cosine=cosine) for token, cosine in named)
+    return view.say("embeddings.neighbours", token=_name(view, what, found, chosen), list=listed)
+
+
+def _about_axes(view: View, found: Vectors) -> str:
+    """Whose axes they are, and what the rings are."""
+    live = found.axes_step is None
+    axes = view.say("embeddings.axes_live") if live else view.say("embeddings.axes", step=f"{found.axes_step:,}")
+    return f"{axes} {view.say('embeddings.ringed', count=RINGED)}"
 
 
 def _name(view: View, what: str, found: Vectors, at: int) -> str:

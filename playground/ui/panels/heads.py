@@ -12,15 +12,16 @@ from playground.ui.view import View
 from playground.words import known
 
 
-def scores(view: View) -> HeadScores:
-    """Every head of the shown kind, at the step that is looked at."""
-    return named(view.reader, view.run, view.step, view.look.step, view.part)
+def scores(view: View, part: str = "") -> HeadScores:
+    """Every head of a kind, or of the shown one, at the step that is looked at."""
+    return named(view.reader, view.run, view.step, view.look.step, part or view.part)
 
 
-def name(view: View, of: str) -> str:
+def name(view: View, of: str, part: str = "") -> str:
     """A name in the page's language; some mean another thing in another kind of attention."""
     key = f"heads.name_{of}"
-    return view.say(f"{key}_{view.part}" if known(view.language, f"{key}_{view.part}") else key)
+    apart = f"{key}_{part or view.part}"
+    return view.say(apart if known(view.language, apart) else key)
 
 
 def names(view: View, scored: HeadScores) -> list[list[list[str]]]:

@@ -33,7 +33,7 @@ def panel(view: View) -> dict:
         about = f"{about} {view.say('page.mask_packs')}"
     shown = _packed(view) if kind == "packed" else _padded(view, kind)
     three = blocks.text("three", view.say("page.mask_three"), css="pg-about")
-    return {"step": None, "blocks": [three, chooser, blocks.text("about", about, css="pg-caption"), *shown]}
+    return {"step": None, "blocks": [chooser, blocks.text("about", about, css="pg-caption"), *shown, three]}
 
 
 def _padded(view: View, kind: str) -> list[dict]:
@@ -73,9 +73,9 @@ def _padded(view: View, kind: str) -> list[dict]:
         figures.append(blocks.figure(f"mask-{number}", picture, _caption(view, shown, lengths[at]), pairs[at][0]))
     options = [{"value": at, "label": source} for at, (source, _) in others.items()]
     return [
-        blocks.many("sentences", "masks", view.say("page.mask_sentences"), options, picked),
         blocks.row("grids", *figures, css="grids"),
         blocks.code("source", SOURCE[kind]),
+        blocks.many("sentences", "masks", view.say("page.mask_sentences"), options, picked),
     ]
 
 

@@ -29,7 +29,7 @@ def panel(view: View) -> dict:
         shown = [
             _figure(
                 "heatmap",
-                view.draw(pictures.heatmap, table, trained=trained),
+                view.draw(pictures.heatmap, table, trained=trained, tallest=view.below(60)),
                 view.say("page.pos_heatmap_caption", length=length, dims=d_model, trained=trained),
             )
         ]

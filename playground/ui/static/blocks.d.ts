@@ -56,6 +56,39 @@ export interface Shades {
   hatch: string;
 }
 
+/** A stage as a small grid of whole numbers, rows of signed bytes in base64: -128 is masked, ±127 the strongest. `blocks`: how many
+ * rows and columns of the stage became one of the grid. */
+export interface Miniature {
+  rows: number;
+  columns: number;
+  data: string;
+  scale: "signed" | "probability" | "plain";
+  blocks: number[];
+}
+
+export interface SmallHead {
+  label: string;
+  said: string;
+  mini: Miniature;
+}
+
+/** Every head of one kind of attention: [layer][head]. `chosen` counts from 0. */
+export interface HeadGrid {
+  part: "encoder" | "decoder" | "cross";
+  label: string;
+  chosen: number[] | null;
+  heads: SmallHead[][];
+}
+
+/** The scales of miniatures, and how masked cells are hatched. */
+export interface MapColours {
+  signed: string[];
+  probability: string[];
+  plain: string[];
+  masked: string;
+  hatch: string;
+}
+
 export interface LineColours {
   hue: string;
   guide: string;
@@ -182,16 +215,6 @@ export interface TokensLine {
   tokens: Token[];
 }
 
-/** A stage as a small grid of whole numbers, rows of signed bytes in base64: -128 is masked, ±127 the strongest. `blocks`: how many
- * rows and columns of the stage became one of the grid. */
-export interface Miniature {
-  rows: number;
-  columns: number;
-  data: string;
-  scale: "signed" | "probability" | "plain";
-  blocks: number[];
-}
-
 /** A stage as a button. It `follows` when the tile before it is one of its inputs. */
 export interface Tile {
   address: string;
@@ -226,14 +249,6 @@ export interface Join {
   start: string;
   end: string;
   hue: "encoder" | "decoder" | "cross";
-}
-
-export interface MapColours {
-  signed: string[];
-  probability: string[];
-  plain: string[];
-  masked: string;
-  hatch: string;
 }
 
 /** What a number is called and, where the model computed it, the way there. */
@@ -474,6 +489,19 @@ export interface HeadsBlock {
   names: string[][][] | null;
 }
 
+/** All heads of a model at once, layers down and heads across, on one scale. `hint` stands where a head's own sentence is said while
+ * it is pointed at. */
+export interface ModelviewBlock {
+  kind: "modelview";
+  id: string;
+  title: string;
+  caption: string;
+  hint: string;
+  grids: HeadGrid[];
+  colours: MapColours;
+  words: Record<string, string>;
+}
+
 /** One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: what is written beside the
  * lines, where there is little room. `alignment`: for each row the column that is right; `row` and `column` are pinned. */
 export interface LinesBlock {
@@ -703,6 +731,7 @@ export interface Blocks {
   numbers: NumbersBlock;
   probes: ProbesBlock;
   heads: HeadsBlock;
+  modelview: ModelviewBlock;
   lines: LinesBlock;
   lanes: LanesBlock;
   switches: SwitchesBlock;

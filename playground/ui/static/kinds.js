@@ -17,6 +17,7 @@ import { drawLanes } from "./lanes.js";
 import { prose } from "./glossary.js";
 import { drawCells, drawCompare, drawSwitches } from "./interventions.js";
 import { drawMap } from "./map.js";
+import { drawModelView } from "./modelview.js";
 import { drawOutputs, drawRuns } from "./runs.js";
 import { drawPick, drawSheet, drawWorksheet } from "./sheet.js";
 import { thumbnail } from "./thumbnails.js";
@@ -140,6 +141,8 @@ export const KINDS = {
     const name = h("summary", {}, say("code_of", { name: block.name }), h("span", { class: "pg-place" }, block.place));
     const source = h("code", {}, block.source.trimEnd().split("\n").flatMap(line));
     element.replaceChildren(h("details", { open }, name, h("pre", {}, source)));
+    const pre = element.querySelector("pre"), mark = pre.querySelector("mark"); // the line that stands out is in sight
+    if (mark) pre.scrollTop = mark.getBoundingClientRect().top - pre.getBoundingClientRect().top - 40;
   },
 
   choice: drawChoice,
@@ -157,6 +160,7 @@ export const KINDS = {
   },
 
   lines: changed(drawLines),
+  modelview: changed(drawModelView),
   map: (element, block, panel) => drawMap(element, block, (host, blocks) => render(host, blocks, panel)),
   sheet: changed(drawSheet),
   pick: changed(drawPick),

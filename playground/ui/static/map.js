@@ -199,9 +199,9 @@ function settle(map, before) {
   const free = document.activeElement === document.body || document.activeElement?.closest(".pg-map");
   if (tile && free && !document.activeElement?.closest(".pg-open input")) tile.focus({ preventScroll: true });
   if (!map.block.open || !tile) return;
-  const top = frameHeight() + map.element.firstChild.offsetHeight + 84; // with the line it comes from
+  const top = frameHeight() + map.element.firstChild.offsetHeight + (innerHeight < 850 ? 42 : 84); // with the line it comes from
   const at = tile.getBoundingClientRect(), detail = map.element.querySelector(".pg-open").getBoundingClientRect();
-  if (at.top >= top && detail.top <= innerHeight - 260) return;
+  if (at.top >= top && detail.bottom <= innerHeight) return;
   const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
   scrollBy({ top: at.top - top, behavior });
 }

@@ -56,7 +56,7 @@ def test_the_replay_moves_the_points_and_neither_their_names_nor_the_frame(site,
     assert np.abs(clouds[0][0] - clouds[2][0]).max() > 0.01
     correlated = (clouds[1][0] * clouds[2][0]).sum(axis=1)
     assert (correlated > 0).all(), "an axis was flipped between two frames"
-    assert f"{steps[-1]:,}" in block(first, "plane")["caption"]
+    assert f"{steps[-1]:,}" in block(first, "axes")["text"]
 
 
 @pytest.mark.sample
@@ -99,3 +99,22 @@ def test_a_broken_link_shows_the_sentences_first(site, what, value):
     else:
         assert panel == base
     assert site.panel("embeddings", run="reverse", text="hello", what=value)["blocks"][0]["blocks"][0]["value"] == "src"
+
+
+OPENED = [("src", "german_english", ""), ("tgt", "german_english", ""), ("src", "reverse", "hello")]
+
+
+@pytest.mark.parametrize(("what", "run", "text"), OPENED)
+def test_it_opens_on_the_sentences_token_with_the_closest_neighbour_and_keeps_it_along_the_replay(site, what, run, text):
+    model, found = site.reader.model_at(site.runs.get(run), None)[0], site.runs.get(run)
+    table = getattr(model, f"{what}_embedding").weight.numpy()
+    options, tokenizer = [], found.tokenizers[what == "tgt"]
+    for step in (None, found.replay.parameter_steps[0]):
+        panel = site.panel("embeddings", run=run, what=what, text=text, **({} if step is None else {"step": step}))
+        options.append(block(panel, "token"))
+        caption = block(panel, "plane")["caption"]
+    assert options[0]["value"] == options[1]["value"]
+    offered = [int(option["value"]) for option in options[0]["options"]]
+    near = {id: max(cosine for other, cosine in nearest(table, id, 8) if other > 3) for id in offered if id > 3}
+    assert near[int(options[0]["value"])] == pytest.approx(max(near.values()))
+    assert f"“{tokenizer.piece(int(options[0]['value']))}”" in caption

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
@@ -11,6 +10,7 @@ import numpy as np
 from playground.inspection.activations import Stage
 from playground.queries.activations import SentenceActivations
 from playground.ui.blocks import FoldLine, Join, TilesLine, TokensLine
+from playground.ui.miniature import miniature
 from playground.ui.view import View, tokens
 
 EMBEDDING = ("ids", "embedding", "scaled", "positions")
@@ -21,8 +21,6 @@ FEED_FORWARD = (("hidden", "activated", "W_2", "residual"),)
 END = {"encoder": ("encoder.norm",), "decoder": ("decoder.norm", "decoder.output", "logits", "probabilities")}
 SUBLAYERS = ("self_attention", "cross_attention", "feed_forward")
 FOLDED = 2  # layers of a stack, beyond which only one is unfolded
-MINI = (24, 64)  # most rows and columns of a small picture
-STRONGEST, MASKED = 127, -128  # of the numbers that a small picture is made of
 
 
 def plan(view: View, inside: SentenceActivations, head: int, unfolded: Mapping[str, int]) -> dict:
@@ -102,7 +100,7 @@ class _Plan:
             "label": label(self.view, stage, self.head),
             "inputs": list(stage.inputs),
             "square": _square(stage),
-            "mini": miniature(stage, self.head),
+            "mini": small(stage, self.head),
         }
 
     def lines(self) -> list[Join]:
@@ -116,33 +114,9 @@ class _Plan:
         return found
 
 
-def miniature(stage: Stage, head: int) -> dict:
-    """A stage as a small grid of whole numbers: −127 … 127 between minus and plus the largest size in it (0 … 127 for probabilities),
-    −128 where masked; rows of bytes in base64. Large ones are cut into blocks: their means, or the largest of each for probabilities."""
-    values, seen = slice_of(stage.values, stage, head), seen_of(stage, head)
-    likely, most = scale(stage) == "probability", strongest(stage, head)
-    size = tuple(max(1, -(-whole // cap)) for whole, cap in zip(values.shape, MINI, strict=True))
-    size = (max(size), max(size)) if _square(stage) else size
-    open_cells = values if seen is None else np.where(seen, values, 0.0)
-    small = _blocks(open_cells, size, np.maximum if likely else np.add) / most
-    whole = np.rint(np.clip(small, -1, 1) * STRONGEST).astype(np.int8)
-    if seen is not None:
-        whole[~_blocks(seen, size, np.maximum)] = MASKED
-    data = base64.b64encode(whole.tobytes()).decode()
-    return {"rows": whole.shape[0], "columns": whole.shape[1], "data": data, "scale": scale(stage), "blocks": list(size)}
-
-
-def _blocks(values: np.ndarray, size: tuple[int, int], how: np.ufunc) -> np.ndarray:
-    """Blocks of `size` put together by `how`: their largest value, or for np.add their mean."""
-    for axis in (0, 1):
-        if size[axis] == 1:
-            continue
-        whole = values.shape[axis]
-        starts = np.arange(0, whole, size[axis])
-        values = how.reduceat(values, starts, axis=axis)
-        if how is np.add:
-            values = values / np.expand_dims(np.diff([*starts, whole]), 1 - axis)
-    return values
+def small(stage: Stage, head: int) -> dict:
+    """A stage as a small picture."""
+    return miniature(slice_of(stage.values, stage, head), seen_of(stage, head), scale(stage), strongest(stage, head), _square(stage))
 
 
 def _square(stage: Stage) -> bool:

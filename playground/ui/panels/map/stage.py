@@ -50,17 +50,18 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
         at=shown,
         sides=(row_side, column_side),
         width=part if beside else view.width,
+        tallest=view.below(140),
     )
     said = tensors.facts(tensors.shown(stage, found.stages, head, rows, columns))
     caption = view.say("map.caption_hidden") if secret else " ".join(view.say(fact.key, **fact.values) for fact in said)
     cell = view.say("map.cell", row=rows[chosen[0]], column=columns[chosen[1]]) if chosen else ""
     large = make.figure("stage", picture, f"{caption} {view.step_note(found.step)}".strip(), _title(view, stage, head))
     cells = make.row("cells", *_cells(view, rows, columns, chosen, shown, stage), css="controls")
-    sums = make.column("arithmetic", *_about(view, known), *derivation_view.blocks(view, found, derivation, cell, secret))
     code = make.code("source", known.source, lit=known.lines)
+    sums = make.column("arithmetic", *_about(view, known), *derivation_view.blocks(view, found, derivation, cell, secret), code)
     if beside:
-        return [make.row("sides", make.column("picture", large, cells), sums, css="map-sides"), code]
-    return [large, cells, make.row("sides", sums, code, css="halves")]
+        return [make.row("sides", make.column("picture", large, cells), sums, css="map-sides")]
+    return [large, cells, sums]
 
 
 def _title(view: View, stage: Stage, head: int) -> str:

@@ -1,0 +1,81 @@
+"""Somebody looks at all heads at once, and finds picture, arithmetic and code of every part in one screen, and pictures on a telephone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.steps import drawn, has_address, link
+from tests.browser.test_figure import part
+
+SIZES = [(1440, 900), (1366, 768)]
+PARTS = (
+    "src.ids", "encoder.self_attention", "decoder.self_attention", "decoder.cross_attention", "encoder.feed_forward", "probabilities",
+)  # fmt: skip
+BOTTOM = """panel => Object.fromEntries(["figure", "text", "code"].map((kind) => {
+  const found = [...panel.querySelectorAll(`.pg-open .pg-${kind}, .large-small .pg-${kind}`)].filter((one) => one.offsetParent);
+  const element = kind === "figure" ? found[0].querySelector(".pg-plot") : found[0];
+  return [kind, element.getBoundingClientRect().bottom];
+}))"""
+
+
+@pytest.mark.slow
+def test_all_heads_are_one_stop_and_a_head_opens_large(visit):
+    page = visit(link(run="reverse", text="hello", tab="attention", view="all"))
+    panel = page.locator("#pg-panel-attention")
+    heads = panel.locator(".pg-model-head")
+    expect(heads).to_have_count(24)
+    expect(panel.locator(".pg-model-grids")).to_have_count(1)
+    height = panel.locator(".pg-modelview").bounding_box()["height"]
+    heads.nth(0).hover()
+    expect(panel.locator(".pg-model-said")).to_contain_text("layer 1")
+    assert panel.locator(".pg-modelview").bounding_box()["height"] == height  # nothing changes its size by itself
+    panel.locator("[data-value=all]").focus()
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    while not page.evaluate("document.activeElement.matches('.pg-model-head')"):
+        page.keyboard.press("Tab")
+    expect(page.locator(".pg-model-head[tabindex='0']")).to_have_count(1)
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    expect(panel.locator("[data-head='encoder.2.2']")).to_be_focused()
+    page.keyboard.press("Enter")
+    has_address(page, part="encoder", layer="2", head="2")
+    drawn(panel)
+    expect(panel.locator("[data-block='figure attention'] h3")).to_contain_text("layer 2, head 2")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_a_part_is_one_screen(visit, width, height):
+    page = visit(link(tab="attention"), viewport={"width": width, "height": height})
+    for name in PARTS:
+        part(page, name).click()
+        tab = "attention" if name.endswith("attention") else "map"
+        has_address(page, tab=tab)
+        panel = page.locator(f"#pg-panel-{tab}")
+        drawn(panel)
+        page.wait_for_timeout(900)  # the page scrolls smoothly
+        found = panel.evaluate(BOTTOM)
+        assert all(0 < bottom <= height for bottom in found.values()), (name, found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tab", "picture"),
+    [("masks", "figure mask-own"), ("interventions", "switches heads"), ("evaluation", "figure reach")],
+)
+def test_on_a_telephone_the_picture_begins_in_the_first_screen(visit, tab, picture):
+    page = visit(link(tab=tab), viewport={"width": 390, "height": 844})
+    shown = page.locator(f"#pg-panel-{tab} [data-block='{picture}'] :is(.pg-plot, canvas)").first
+    expect(shown).to_be_visible()
+    assert shown.bounding_box()["y"] < 844 - 52 - 60  # above the bar at the bottom, and enough of it to be seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [820, 1001, 1100])
+def test_the_replay_bar_is_not_clipped(visit, width):
+    page = visit(link(tab="map"), viewport={"width": width, "height": 900})
+    box = page.locator("#pg-fork").bounding_box()
+    assert box["x"] + box["width"] <= width
