@@ -6,6 +6,7 @@ import { asText, change, cursor, move, page, sentenceText, subscribe } from "./s
 import { button, h, icon, notice, say, send } from "./dom.js";
 import { follow, isActive, isResumable } from "./live.js";
 import { grey } from "./picture.js";
+import { scrollToTop } from "./space_frame.js";
 import { tellTabs } from "./storage.js";
 
 const OPENING = new Set(["train", "fork"]); // they lead to another run
@@ -119,7 +120,7 @@ export function arrived({ asked, ...knobs }) {
 export const knobsChanged = (knobs) => void (page.knobs && change({ knobs }));
 
 /** Another page within a tab begins at its beginning, wherever the one before was left. */
-export const fromTheTop = () => scrollTo({ top: 0 });
+export const fromTheTop = scrollToTop;
 
 // ---- under Train: what it would change, and pause, resume, step, stop ------------------------------------------------------------------
 
