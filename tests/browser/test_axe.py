@@ -26,7 +26,9 @@ VIEWS = {
 
 def unfolded(page: Page, tab: str) -> None:
     """All tables, code and controls of a tab, opened."""
-    drawn(page.locator(f"#pg-panel-{tab}"))
+    panel = page.locator(f"#pg-panel-{tab}")
+    drawn(panel)
+    expect(panel.locator(".stale, [aria-busy=true]")).to_have_count(0)  # what takes longer than the rest is there too
     page.locator(f"#pg-panel-{tab} details").evaluate_all(UNFOLD)
 
 
@@ -55,6 +57,11 @@ def dialog(open: Callable[[Page], None]) -> Callable[[Page], None]:
     return act
 
 
+def key(page: Page) -> None:
+    page.locator("#pg-help").click()
+    page.locator("#pg-my-key").click()
+
+
 def owner(page: Page) -> None:
     """A run of one's own, with what its owner can do."""
     about_the_run(page)
@@ -79,20 +86,23 @@ def pages(page: Page, theme: str) -> Iterator[str]:
         goto(**view)
         yield name
     opened = {
-        "about the run": about_the_run, "knobs": knobs, "own sentences": pasted, "owner": owner,
+        "about the run": about_the_run, "knobs": knobs, "own sentences": pasted,
         "share": dialog(lambda page: page.locator("#pg-share").click()),
-        "help": dialog(lambda page: page.locator("#pg-help").click()),
+        "help": dialog(lambda page: page.locator("#pg-help").click()), "key": dialog(key),
     }  # fmt: skip
     for name, open in opened.items():
         goto("training")
         open(page)
         yield name
+    goto("training")
+    owner(page)
+    yield "owner"
     for what in ("rename", "delete"):
-        about_the_run(page)
         page.locator(f"#pg-{what}").click()
         expect(page.locator("#pg-dialog")).to_be_visible()
         yield what
         page.keyboard.press("Escape")
+        about_the_run(page)
     goto("training", glossary="all")
     yield "glossary"
 

@@ -53,7 +53,7 @@ function box(part, { x, y, width, height }) {
     svg("title", {}, part.about),
     svg("rect", { x, y, width, height, rx: 4 }),
     ...(mask ? [picture(part, x + 4, y + height / 2 - 7)] : []),
-    ...text.map((line, at) => svg("text", { x: x + width / 2, y: first + at * LINE }, line)));
+    ...text.flatMap((line, at) => [" ", svg("text", { x: x + width / 2, y: first + at * LINE }, line)]));
 }
 
 /** A small mask: what lies ahead, or the last columns, is hidden. */

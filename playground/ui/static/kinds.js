@@ -202,7 +202,7 @@ function smallHead(block, weights, layer, head, panel) {
   const acts = { onclick: () => move(here), onmouseenter: () => panel.preview(here), onmouseleave: leave, onfocus: leave };
   const chosen = String(layer === block.layer && head === block.head);
   return button({ class: "pg-thumb", "aria-pressed": chosen, dataset: { layer, head }, ...words, ...acts },
-    canvas, h("span", {}, String(head + 1)), h("small", {}, h("span", {}, name), " ", h("b", {}, number)));
+    canvas, h("span", {}, String(head + 1)), " ", h("small", {}, h("span", {}, name), " ", h("b", {}, number)));
 }
 
 /** A file that can't be made is told of, not saved. */

@@ -149,7 +149,7 @@ const pieces = (text) => text.split(/(?= · )/).map((piece) => h("span", {}, ...
 function makeTile(tile) {
   const className = `pg-tile hue-${tile.part}${tile.square ? " square" : ""}${tile.follows ? " follows" : ""}`;
   const press = () => (cursor.stage === tile.address ? close() : move({ stage: tile.address }));
-  return button({ class: className, dataset: { address: tile.address }, onclick: press }, h("canvas", {}), h("b", {}), h("small", {}));
+  return button({ class: className, dataset: { address: tile.address }, onclick: press }, h("canvas", {}), h("b", {}), " ", h("small", {}));
 }
 
 function fillTile(element, tile, block) {

@@ -119,6 +119,7 @@ export interface Boot {
 interface ParentIFrame {
   getPageInfo(tell: ((info: { iframeHeight: number; clientHeight: number; offsetTop: number; scrollTop: number }) => void) | false): void;
   scrollToOffset(x: number, y: number): void;
+  size(height: number): void;
 }
 
 export type Knobs = Record<string, string | number | boolean>;

@@ -4,7 +4,7 @@
 // @ts-check
 
 import { page, subscribe } from "./store.js";
-import { h, notice, say } from "./dom.js";
+import { debounce, h, notice, say } from "./dom.js";
 import { isStorageOpen } from "./storage.js";
 
 const LEAST = 400; // px in sight, below which the bar would cover too much: it goes with the page then
@@ -29,8 +29,17 @@ function place(info) {
   for (const [name, pixels] of Object.entries(sizes)) document.documentElement.style.setProperty(`--seen-${name}`, `${Math.round(pixels)}px`);
 }
 
-/** Has the page around say from now on what is in sight. */
-const listen = () => window.parentIFrame?.getPageInfo(place);
+/** Gradio makes the frame as tall as its content, but gives up when that grew a few times: what is left over is asked for here. */
+function grow() {
+  const { scrollHeight } = document.documentElement;
+  if (window.parentIFrame && !document.body.hasAttribute("data-present") && scrollHeight > innerHeight + 2) window.parentIFrame.size(scrollHeight);
+}
+
+/** Has the page around say what is in sight: now, and whenever it is scrolled or changes its size. */
+function listen() {
+  window.parentIFrame?.getPageInfo(false); // it would else say everything once more for each time it was asked
+  window.parentIFrame?.getPageInfo(place);
+}
 
 /** Back to the beginning of the page, whoever scrolls it. */
 export function scrollToTop() {
@@ -65,6 +74,10 @@ if (isFramed) {
     removeEventListener("message", first);
     listen();
   });
+  addEventListener("resize", debounce(() => !document.body.hasAttribute("data-present") && listen(), 60)); // of the frame
   subscribe(["boot"], () => page.boot && offerWindow());
+  new ResizeObserver(debounce(grow, 300)).observe(document.body);
+  const drawings = { subtree: true, attributes: true, attributeFilter: ["data-drawn"] };
+  new MutationObserver(debounce(grow, 300)).observe(document.body, drawings);
   new MutationObserver(present).observe(document.body, { attributes: true, attributeFilter: ["data-present"] });
 }
