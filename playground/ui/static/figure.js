@@ -48,7 +48,7 @@ function box(part, { x, y, width, height }) {
   const mask = part.kind.startsWith("mask"), text = mask ? [] : lines(part.text, part.kind === "tokens" ? 2 * width : width - 4);
   const first = y + height / 2 - ((text.length - 1) * LINE) / 2 + 4;
   const act = part.shows.length ? { role: "button", tabindex: "-1" } : { role: "img" };
-  const written = text.join(" "), name = part.about.includes(written) ? part.about : `${written}: ${part.about}`; // who says what stands there means it
+  const name = mask ? part.about : `${text.join(" ")}: ${part.about}`; // first what is written on it: whoever says that means it
   return svg("g", { ...act, class: `part hue-${part.hue} ${part.kind}`, "data-part": part.name, "aria-label": name },
     svg("title", {}, part.about),
     svg("rect", { x, y, width, height, rx: 4 }),
