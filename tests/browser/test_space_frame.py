@@ -143,8 +143,6 @@ def test_on_a_telephone_the_places_and_the_notices_are_at_its_bottom(framed):
     page, app = framed(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     scroll(page, 500)
     in_sight(page, app.locator("#pg-place-lessons-button"))
-    app.locator("#pg-place-train-button").click()
-    scroll(page, 0)
     app.locator("#pg-help").click()
     in_sight(page, app.locator("#pg-dialog"))
 
