@@ -19,7 +19,7 @@ from playground.runs.heap import share_arenas
 from playground.runs.housekeeping import Housekeeper
 from playground.runs.limits import Limits
 from playground.runs.making import copied, forked, new_run
-from playground.runs.names import clean_label, owns
+from playground.runs.names import clean_label, owner_of, owns
 from playground.runs.queue.workers import Workers
 from playground.runs.run import Run
 from playground.runs.tables import runs_table
@@ -112,6 +112,13 @@ class Runs:
         run.label = clean_label(label)
         run.touch()
         self._note(run, "label")
+
+    def hand_over(self, token: str, to: str) -> None:
+        """The caller's runs belong from now on to whoever holds the token `to`."""
+        for run in self.mine(token):
+            run.owner = owner_of(to)
+            run.touch()
+            self._note(run, "owner")
 
     def set_live(self, id: str, token: str, knob: str, value: Any) -> None:
         """Changes a live knob from the next step on. Raises Refusal for any other knob, a value outside its range, or an ended run."""

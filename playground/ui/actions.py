@@ -6,6 +6,7 @@ refusal and the control at fault.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,8 @@ from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.upload import uploading
 from playground.words import say
+
+KEY = re.compile(r"[0-9a-f]{32}")  # a visitor's token, as static/storage.js makes it
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,17 @@ def copy(runs: Runs, command: Command) -> dict:
     return {"run": run.id, "carry": cursor.OF_RUN, "notice": said}
 
 
+def take_key(runs: Runs, command: Command) -> dict:
+    """The visitor enters the token of another browser: the runs of both are that token's from now on."""
+    key = command.text("key")
+    if not KEY.fullmatch(key):
+        raise Refusal("page.not_a_key")
+    if not runs.mine(key):
+        raise Refusal("page.key_unknown")
+    runs.hand_over(command.token, key)
+    return {"notice": say(command.language, "page.key_taken", count=len(runs.mine(key)))}
+
+
 def experiment(runs: Runs, command: Command) -> dict:
     """The arms of a lab, each a run of the visitor's own. Those that the visitor has already are not trained again: with the same seed
     they would come out the same."""
@@ -159,4 +173,5 @@ ACTIONS: dict[str, Action] = {
     "fork": fork,
     "copy": copy,
     "experiment": experiment,
+    "take_key": take_key,
 }

@@ -25,6 +25,7 @@ from playground.ui import command
 from playground.ui.assets import PREFIX, asset, asset_version, coding
 from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.delivery import FOR_EVER
+from playground.ui.network import is_own, lan
 from playground.ui.panels import BY_FORMULA, PANELS
 from playground.ui.panels.map import worksheet
 from playground.ui.titles import variant_name
@@ -55,8 +56,8 @@ class Pace:
         return min(SLOWEST, max(FASTEST, self.streams / A_SECOND))
 
 
-def routes(runs: Runs, reader: Reader) -> list[Route]:
-    """Every route of ours."""
+def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1") -> list[Route]:
+    """Every route of ours, of a server that listens at this address."""
     pace = Pace()
 
     async def send_asset(request: Request) -> Response:
@@ -131,7 +132,7 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         return _file(f"{run.name}-steps.csv", csv_of(run.history.frame()))
 
     reads = {
-        "/boot": lambda request: boot(runs, request.query_params, _token(request)),
+        "/boot": lambda request: boot(runs, request.query_params, _token(request)) | {"lan": _lan(request, listens_at)},
         "/runs": lambda request: runs_list(runs, _token(request), language(request.query_params)),
         "/run/{run}": lambda request: run_card(runs, reader, request.path_params["run"], _token(request), request.query_params),
         "/panel/{name}": panel,
@@ -174,6 +175,12 @@ async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: P
             await asyncio.sleep(pace.look)
     finally:
         pace.streams -= 1
+
+
+def _lan(request: Request, listens_at: str) -> dict:
+    """For whoever sits at this very machine: nobody else is told what it is called in its network."""
+    is_here = is_own(request.url.hostname or "") and request.client is not None and is_own(request.client.host)
+    return lan(listens_at) if is_here else {"listens": True, "address": "", "windows": False}
 
 
 def _token(request: Request) -> str:

@@ -23,6 +23,7 @@ from playground.runs.registry import Runs
 from playground.ui.assets import asset_path
 from playground.ui.delivery import middleware
 from playground.ui.first_screen import FirstScreen, preloads
+from playground.ui.network import server_name
 from playground.ui.page import build
 from playground.ui.panels import PLACES
 from playground.ui.routes import routes
@@ -31,7 +32,8 @@ from playground.words import LANGUAGES, browser_tags, say
 # Seconds for which Gradio's queue sleeps between two looks at whether there is work, and at whether work has got on. By itself it looks a
 # thousand times a second, which takes a core a twentieth of its time while nothing happens.
 QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
-STYLES = ("style.css", "frame.css", "inside.css", "upload.css", "keyboard.css", "present.css")  # a later one overrules an earlier one
+# In this order: a later one overrules an earlier one.
+STYLES = ("style.css", "frame.css", "inside.css", "upload.css", "keyboard.css", "present.css", "space_frame.css")
 # What Gradio answers and this page never asks: closed, so that nothing unexpected can be reached.
 CLOSED = (
     "/deep_link",
@@ -95,16 +97,16 @@ def theme() -> gr.Theme:
 
 
 def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None = None) -> tuple[gr.Blocks, FastAPI, str]:
-    """Builds the page and launches it without blocking. Returns the page, the app and its local address."""
+    """Builds the page and launches it without blocking. Returns the page, the app and its address: the public one where there is one."""
     demo = build(runs)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
-    app, url, _ = demo.launch(
-        server_name=host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1",
+    app, url, public = demo.launch(
+        server_name=server_name(host),
         server_port=port or int(os.environ.get("PORT") or os.environ.get("GRADIO_SERVER_PORT") or 7860),
         prevent_thread_lock=True,
         quiet=True,
-        share=False,
+        share=None,
         ssr_mode=False,
         pwa=False,
         run_history=False,
@@ -118,11 +120,11 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         theme=theme(),
         head=head(),
         app_kwargs={
-            "routes": [*closed(), *routes(runs, reader)],  # before Gradio's own, and there from the first request on
+            "routes": [*closed(), *routes(runs, reader, server_name(host))],  # before Gradio's own, and there from the first request on
             "middleware": middleware(preloads(), FirstScreen(runs, reader).html),
         },
     )
-    return demo, app, url
+    return demo, app, public or url
 
 
 def head() -> str:

@@ -139,6 +139,20 @@ def test_labels_are_text(runs):
     assert json.loads(runs.update(run)[0])["label"] == run.label
 
 
+def test_runs_that_are_handed_over_are_the_others_also_after_a_restart(serve):
+    first = serve()
+    run, other = done(first.create(tiny(steps=1), ME)), done(first.create(tiny(steps=1), "somebody else's token"))
+    first.hand_over(ME, YOU)
+    assert first.mine(ME) == []
+    assert first.mine(YOU) == [run]
+    assert not first.owns(other.id, YOU)
+    first.rename(run.id, YOU, "ours")
+    first.close()
+    again = serve()
+    assert [run.label for run in again.mine(YOU)] == ["ours"]
+    assert again.mine(ME) == []
+
+
 def test_a_deleted_run_is_gone(runs):
     run = at_step(runs.create(tiny(steps=100_000), ME), 2)
     path = runs.store.path(run)

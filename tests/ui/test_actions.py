@@ -11,6 +11,7 @@ from playground.runs.lru import LRU
 from playground.ui.actions import Command, act, answer
 from playground.ui.listeners import preset_values
 from playground.ui.upload import uploading
+from playground.words import say
 
 TINY = {
     "train_size": 200,
@@ -244,3 +245,18 @@ def test_uploads_that_nobody_takes_do_not_pile_up(monkeypatch):
     monkeypatch.setattr(uploading, "KEPT", LRU(1))
     kept = [uploading.read(None, f"a{n}\tb{n}\nc\td", "", "", "en")["own"] for n in range(3)]
     assert [own in uploading.KEPT for own in kept] == [False, False, True]
+
+
+def test_a_key_of_another_browser_makes_the_runs_of_both_its_own(site, run):
+    """Whoever enters it had a run as well; one mistake in it is told in one sentence, and changes nothing."""
+    key, wrong = "c" * 32, {"": "not_a_key", "c" * 31: "not_a_key", "C" * 32: "not_a_key", "d" * 32: "key_unknown"}
+    there = site.train(key, {**TINY, "steps": 2})
+    for entered, sentence in wrong.items():
+        assert said(site, action="take_key", key=entered)["key"] == f"page.{sentence}"
+    assert site.runs.mine(MINE) == [run]
+    answer = said(site, action="take_key", key=key)
+    assert answer["notice"] == say("en", "page.key_taken", count=2)
+    assert set(site.runs.mine(key)) == {run, there}
+    assert site.runs.mine(MINE) == []
+    for one in (run, there):
+        site.runs.delete(one.id, key)

@@ -2,8 +2,10 @@
 // @ts-check
 
 import { address, cursor, move, page, personal, sentenceText } from "./store.js";
-import { button, h, notice, routeUrl, say } from "./dom.js";
+import { button, copyText, h, notice, routeUrl, say } from "./dom.js";
 import { terms } from "./glossary.js";
+import { openKey } from "./my_key.js";
+import { keySwitch } from "./single_keys.js";
 
 /** The address to give away: it says the sentence that is shown, also when nobody typed it. Inside a Space's frame the page's own address
  * is not the one people see. */
@@ -30,22 +32,28 @@ function open(title, ...content) {
 /** Whether an address means the machine of whoever reads it. */
 export const isOnlyHere = (address) => /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(new URL(address).hostname);
 
+/** A link to this machine, as others in its network reach it. */
+export function onNetwork(link, address) {
+  const there = new URL(link);
+  there.hostname = address;
+  return there.href;
+}
+
 export function openShare() {
-  const link = shareLink(), warning = isOnlyHere(link) && h("p", { class: "pg-only-here", role: "alert" }, say("share_only_here"));
+  const here = shareLink(), { lan } = page.boot, isHere = isOnlyHere(here);
+  const link = isHere && lan.address ? onNetwork(here, lan.address) : here;
+  const why = lan.listens ? "share_find" : lan.windows ? "share_only_here_windows" : "share_only_here";
+  const warning = isHere && !lan.address && h("p", { class: "pg-only-here", role: "alert" }, say(why));
+  const network = isHere && lan.address && h("p", { id: "pg-network" }, say("share_network"));
   const field = h("input", { id: "pg-link", type: "text", readonly: true, value: link, "aria-label": say("share_link") });
   const copy = async () => {
-    field.select();
-    try {
-      await navigator.clipboard.writeText(link);
-    } catch {
-      document.execCommand("copy"); // a frame without the right to the clipboard
-    }
+    await copyText(field);
     notice(say("copied"));
   };
   const short = link.length <= 1500;
   const picture = short ? h("img", { id: "pg-qr", alt: say("share_qr"), src: routeUrl("qr", { text: link }) }) : h("p", {}, say("share_too_long"));
   const line = h("div", { class: "pg-line" }, field, button({ id: "pg-copy", onclick: copy }, say("copy")));
-  open(say("share"), warning, h("p", {}, say("share_help")), line, picture);
+  open(say("share"), warning, network, h("p", {}, say("share_help")), line, picture);
   field.select();
 }
 
@@ -57,7 +65,9 @@ export function openHelp() {
   const rows = keys.map(([key, text]) => h("tr", {}, h("th", {}, named(key)), h("td", {}, say(text))));
   const glossary = button({ id: "pg-glossary", onclick: () => move({ glossary: "all" }) }, say("glossary"));
   const present = button({ id: "pg-present", onclick: () => (dialog.close(), move({ present: "1" })) }, say("present"));
-  const dialog = open(say("help"), h("p", {}, say("help_text")), h("table", {}, rows), h("p", { class: "pg-line" }, glossary, present));
+  const key = button({ id: "pg-my-key", onclick: () => openKey(open) }, say("my_key"));
+  const line = h("p", { class: "pg-line" }, glossary, present, key);
+  const dialog = open(say("help"), h("p", {}, say("help_text")), h("table", {}, rows), keySwitch(), line);
 }
 
 /** All terms, from A to Z; the one that the cursor names comes into sight. */

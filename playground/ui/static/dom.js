@@ -90,7 +90,7 @@ export const assetUrl = (name) => new URL(name, import.meta.url).href;
 export const routeUrl = (path, params = {}) => `${BASE}${path}?${new URLSearchParams(params)}`;
 
 const running = new Map();
-const headers = { "X-Playground-Token": token };
+const headers = () => ({ "X-Playground-Token": token });
 /** What the server answered; where that is no JSON, a sentence. */
 const told = (answer) => answer.json().catch(() => ({ error: say("server_error", { status: answer.status }) }));
 
@@ -103,7 +103,7 @@ export async function read(path, params = {}, channel = path) {
   const control = new AbortController();
   running.set(channel, control);
   try {
-    return await told(await fetch(routeUrl(path, { lang: cursor.lang, ...params }), { signal: control.signal, headers }));
+    return await told(await fetch(routeUrl(path, { lang: cursor.lang, ...params }), { signal: control.signal, headers: headers() }));
   } catch {
     return control.signal.aborted ? null : { error: say("server_away"), away: true };
   } finally {
@@ -114,7 +114,7 @@ export async function read(path, params = {}, channel = path) {
 /** Sends JSON to the one route that changes something, and resolves with its answer. */
 export async function send(message) {
   try {
-    const post = { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(message) };
+    const post = { method: "POST", headers: { ...headers(), "Content-Type": "application/json" }, body: JSON.stringify(message) };
     return await told(await fetch(routeUrl("command", { lang: cursor.lang }), post));
   } catch {
     return { error: say("server_away"), away: true };
@@ -131,15 +131,25 @@ export function debounce(action, milliseconds) {
   };
 }
 
-/** One plain sentence at the edge of the page. Errors stay until they are closed; the rest goes by itself. */
-export function notice(text, kind = "info") {
+/** Copies what stands in a field. */
+export async function copyText(field) {
+  field.select();
+  try {
+    await navigator.clipboard.writeText(field.value);
+  } catch {
+    document.execCommand("copy"); // a frame without the right to the clipboard
+  }
+}
+
+/** One plain sentence at the edge of the page, and what else is to stand there. News goes by itself, the rest stays until it is closed. */
+export function notice(text, kind = "info", ...more) {
   let place = document.getElementById("pg-notices");
   if (!place) document.body.append((place = h("div", { id: "pg-notices", role: "status", "aria-live": "polite" })));
   for (const old of [...place.children]) if (old.dataset.text === text) old.remove();
   const close = button({ "aria-label": say("close"), onclick: () => note.remove() }, "×");
-  const note = h("div", { class: `pg-notice ${kind}`, dataset: { text } }, h("span", {}, text), close);
+  const note = h("div", { class: `pg-notice ${kind}`, dataset: { text } }, h("span", {}, text, ...more.flatMap((one) => [" ", one])), close);
   place.append(note);
-  if (kind !== "error") setTimeout(() => note.remove(), 6000);
+  if (kind === "info") setTimeout(() => note.remove(), 6000);
 }
 
 /** Numbers as people read them. */

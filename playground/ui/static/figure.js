@@ -48,11 +48,12 @@ function box(part, { x, y, width, height }) {
   const mask = part.kind.startsWith("mask"), text = mask ? [] : lines(part.text, part.kind === "tokens" ? 2 * width : width - 4);
   const first = y + height / 2 - ((text.length - 1) * LINE) / 2 + 4;
   const act = part.shows.length ? { role: "button", tabindex: "-1" } : { role: "img" };
-  return svg("g", { ...act, class: `part hue-${part.hue} ${part.kind}`, "data-part": part.name, "aria-label": part.about },
+  const name = mask ? part.about : `${text.join(" ")}: ${part.about}`; // first what is written on it: whoever says that means it
+  return svg("g", { ...act, class: `part hue-${part.hue} ${part.kind}`, "data-part": part.name, "aria-label": name },
     svg("title", {}, part.about),
     svg("rect", { x, y, width, height, rx: 4 }),
     ...(mask ? [picture(part, x + 4, y + height / 2 - 7)] : []),
-    ...text.map((line, at) => svg("text", { x: x + width / 2, y: first + at * LINE }, line)));
+    ...text.flatMap((line, at) => [" ", svg("text", { x: x + width / 2, y: first + at * LINE }, line)]));
 }
 
 /** A small mask: what lies ahead, or the last columns, is hidden. */

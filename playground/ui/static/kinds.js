@@ -200,12 +200,13 @@ function smallHead(block, weights, layer, head, panel) {
   thumbnail(canvas, weights, block.mask, block.colours);
   const [name, number] = block.names?.[layer]?.[head] ?? ["", ""];
   const place = say("layer_head", { layer: layer + 1, head: head + 1 }), here = { layer: layer + 1, head: head + 1, follow: "off" };
-  const words = { "aria-label": place, "aria-description": `${name} ${number}`, title: `${place} · ${name} ${number}` };
+  const written = [head + 1, name, number].filter(Boolean).join(" "); // what stands on it comes first in its name
+  const words = { "aria-label": `${written}, ${place}`, title: `${place} · ${name} ${number}` };
   const leave = () => panel.preview(null);
   const acts = { onclick: () => move(here), onmouseenter: () => panel.preview(here), onmouseleave: leave, onfocus: leave };
   const chosen = String(layer === block.layer && head === block.head);
   return button({ class: "pg-thumb", "aria-pressed": chosen, dataset: { layer, head }, ...words, ...acts },
-    canvas, h("span", {}, String(head + 1)), h("small", {}, h("span", {}, name), " ", h("b", {}, number)));
+    canvas, h("span", {}, String(head + 1)), " ", h("small", {}, h("span", {}, name), " ", h("b", {}, number)));
 }
 
 /** A file that can't be made is told of, not saved. */

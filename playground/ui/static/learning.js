@@ -86,7 +86,7 @@ export function drawProbes(element, { title, rows, caption: said, joint }) {
     const right = probe.finished && probe.right.every(Boolean);
     const output = probe.output.map((token, at) => h("span", { class: `pg-chip ${probe.right[at] ? "right" : "wrong"}` }, token));
     return h("tr", {},
-      h("td", { class: "pg-probe-source" }, probe.src.join(joint)),
+      h("th", { class: "pg-probe-source", scope: "row" }, probe.src.join(joint)),
       h("td", { class: "pg-probe-output" }, output, output.length ? "" : "–"),
       h("td", { class: right ? "pg-right" : "pg-wrong" }, right ? `✓ ${say("right")}` : `✗ ${say("wrong")}`));
   };

@@ -13,11 +13,15 @@ import { forget } from "./answers.js";
 import { refresh } from "./panels.js";
 import { openGlossary, openHelp } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
+import { isSwitchedOff } from "./single_keys.js";
+import { scrollToTop } from "./space_frame.js";
 import { hearTabs, rememberOwn } from "./storage.js";
+import "./announce.js";
 import "./course.js";
 import "./figure.js";
 import "./keyboard.js";
 import "./present.js";
+import "./scrollers.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
 export { control, train } from "./actions.js";
@@ -70,7 +74,7 @@ async function readRuns() {
 
 subscribe(FIELDS, async (changed) => {
   if (changed.has("tab")) openTab();
-  if (["tab", "lab", "lesson", "notes"].some((name) => changed.has(name))) scrollTo({ top: 0 }); // wherever the one before was left
+  if (["tab", "lab", "lesson", "notes"].some((name) => changed.has(name))) scrollToTop(); // wherever the one before was left
   if (changed.has("glossary") && cursor.glossary) openGlossary();
   if (changed.has("lang")) {
     relabel();
@@ -98,7 +102,7 @@ new MutationObserver(() => {
 
 // Keys: space plays the replay, arrows move along it and through the tokens, numbers choose heads, ? says so.
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isSwitchedOff(event)) return;
   if (event.target.closest?.("input, textarea, select, button, summary, [contenteditable], [role=tab], [role=slider], [role=listbox], dialog")) return;
   const row = (by) => move({ q: cursor.q === "" ? 0 : Math.max(0, Number(cursor.q) + by) });
   const keys = {

@@ -94,7 +94,7 @@ function place(map, grid) {
   if (open === null) children.push(detail);
   else detail.style.setProperty("--row", open + 1);
   detail.hidden = open === null;
-  if (open !== null) detail.setAttribute("aria-label", tiles.get(block.open).getAttribute("aria-label"));
+  if (open !== null) detail.setAttribute("aria-label", tiles.get(block.open).title);
   const all = [lines, ...children];
   if (all.length !== grid.children.length || all.some((element, at) => grid.children[at] !== element)) grid.replaceChildren(...all);
   map.tiles = tiles;
@@ -149,7 +149,7 @@ const pieces = (text) => text.split(/(?= · )/).map((piece) => h("span", {}, ...
 function makeTile(tile) {
   const className = `pg-tile hue-${tile.part}${tile.square ? " square" : ""}${tile.follows ? " follows" : ""}`;
   const press = () => (cursor.stage === tile.address ? close() : move({ stage: tile.address }));
-  return button({ class: className, dataset: { address: tile.address }, onclick: press }, h("canvas", {}), h("b", {}), h("small", {}));
+  return button({ class: className, dataset: { address: tile.address }, onclick: press }, h("canvas", {}), h("b", {}), " ", h("small", {}));
 }
 
 function fillTile(element, tile, block) {
@@ -159,7 +159,7 @@ function fillTile(element, tile, block) {
   shape.hidden = element.previousElementSibling?.querySelector("small").textContent === tile.shape; // said where it is another
   const [down, across] = tile.mini.blocks;
   const label = down * across > 1 ? `${tile.label} · ${block.words.blocks.replace("{size}", `${down} × ${across}`)}` : tile.label;
-  element.setAttribute("aria-label", label);
+  element.setAttribute("aria-label", `${tile.name} ${tile.shape}, ${label}`); // first what is written on it: whoever says that means it
   element.setAttribute("aria-expanded", String(block.open === tile.address));
   element.title = label;
   element.pgTile = tile;

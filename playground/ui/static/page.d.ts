@@ -112,6 +112,14 @@ export interface Boot {
   ignored: string[]; // of the link
   notice: string;
   host: string; // the Space's own address, when there is one
+  lan: { listens: boolean; address: string; windows: boolean }; // how others in the network reach this machine, for who sits at it
+}
+
+/** Of iframe-resizer, in a frame that is as tall as its content. */
+interface ParentIFrame {
+  getPageInfo(tell: ((info: { iframeHeight: number; clientHeight: number; offsetTop: number; scrollTop: number }) => void) | false): void;
+  scrollToOffset(x: number, y: number): void;
+  size(height: number): void;
 }
 
 export type Knobs = Record<string, string | number | boolean>;
@@ -217,5 +225,6 @@ declare global {
 
   interface Window {
     Plotly?: any;
+    parentIFrame?: ParentIFrame;
   }
 }

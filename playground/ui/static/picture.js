@@ -187,7 +187,9 @@ export function asTable(figure) {
   const points = figure.data.filter((trace) => trace.x?.length).flatMap((trace) => Array.from(trace.x, (x, at) => [trace.name ?? "", x, trace.y?.[at]]));
   const some = points.length > 400 ? points.filter((_, at) => at % Math.ceil(points.length / 400) === 0) : points;
   const written = (value) => (typeof value === "number" ? minus(String(Number(value.toPrecision(5)))) : decode(value ?? ""));
-  return table(some.map((values) => row(values.map((value) => h("td", {}, written(value))))));
+  const of = (axis) => decode(axis?.title?.text ?? "") || say("table_value");
+  const named = [say("table_series"), of(layout.xaxis), of(layout.yaxis)].map(heading);
+  return table(row(named), some.map((values) => row(values.map((value) => h("td", {}, written(value))))));
 }
 
 const row = (cells) => h("tr", {}, cells);

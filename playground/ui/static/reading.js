@@ -151,7 +151,8 @@ function preview() {
 }
 
 function dropped(one) {
-  const rows = one.rows.map(([line, cells]) => h("tr", {}, h("td", { class: "number" }, String(line)), h("td", { dir: "auto" }, cells.join(" ⇥ "))));
+  const row = ([line, cells]) => h("tr", {}, h("th", { class: "number", scope: "row" }, String(line)), h("td", { dir: "auto" }, cells.join(" ⇥ ")));
+  const rows = one.rows.map(row);
   const summary = h("summary", {}, say("dropped", { count: one.count, why: one.why }), one.more ? ` ${one.more}` : "");
   return h("details", { class: "pg-dropped" }, summary, h("div", { class: "pg-scroll" }, h("table", {}, h("tbody", {}, rows))));
 }

@@ -18,7 +18,9 @@ export function drawRuns(element, block) {
   const here = /** @type {HTMLElement | null} */ (element.contains(document.activeElement) ? document.activeElement : null);
   const at = here?.dataset.at ?? nameOf("tick", block.ticked[0] ?? cursor.run);
   if (!element.firstChild) element.append(h("div", { class: "pg-scroll" }));
-  const head = h("tr", {}, h("td", {}), block.head.map((text) => h("th", { scope: "col" }, text)), h("td", {}));
+  const unseen = (text) => h("span", { class: "pg-unseen" }, text);
+  const heads = [unseen(say("compare_over")), ...block.head, unseen(say("compare_pin"))];
+  const head = h("tr", {}, heads.map((text) => h("th", { scope: "col" }, text)));
   const groups = block.groups.map(({ label, rows }) =>
     h("tbody", {}, h("tr", { class: "pg-run-group" }, h("th", { colspan: String(block.head.length + 2), scope: "rowgroup" }, label)),
       rows.map((row) => runRow(row, block))));

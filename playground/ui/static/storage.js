@@ -38,15 +38,15 @@ export const tellTabs = () => keep(RUNS, { changed: Date.now() });
 /** Calls `act` when another tab says so. */
 export const hearTabs = (act) => addEventListener("storage", (event) => event.key === RUNS && act());
 
-/** The visitor's secret: it says which runs may be changed from this browser. The server keeps only its hash. */
-export const token = (() => {
-  const made = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const TOKEN = "playground-token";
+
+/** Whether this browser keeps anything for the page; in a frame it may not. */
+export const isStorageOpen = (() => {
   try {
-    const kept = localStorage.getItem("playground-token") || made();
-    localStorage.setItem("playground-token", kept);
-    return kept;
+    localStorage.setItem(TOKEN, localStorage.getItem(TOKEN) ?? "");
+    return true;
   } catch {
-    return made();
+    return false;
   }
 })();
 
@@ -54,6 +54,17 @@ const OWN = "playground-own-run";
 
 /** Whether this visitor has a run of their own, to which they come back (see first.js). */
 export const rememberOwn = (has) => (has ? keep(OWN, { has }) : forget(OWN));
+
+/** The visitor's secret: it says which runs may be changed from this browser. The server keeps only its hash. */
+export let token = (isStorageOpen && localStorage.getItem(TOKEN))
+  || Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** From now on this is the visitor's secret. */
+export function useToken(secret) {
+  token = secret;
+  if (isStorageOpen) localStorage.setItem(TOKEN, secret);
+}
+useToken(token);
 
 /** The id of the sentences that were uploaded last, as long as this browser tab lives: a reload keeps them. */
 export function lastUpload() {

@@ -25,6 +25,13 @@ async function drawWays() {
   if (again) host.querySelector("[aria-pressed=true]")?.focus();
 }
 
+/** Gradio's place for files is called what is written on it; it is made anew when files are taken away. */
+const nameFiles = () => document.querySelector("#pg-files button.upload-container")?.setAttribute("aria-label", say("own_files"));
+ready("pg-files").then((files) => {
+  nameFiles();
+  new MutationObserver(nameFiles).observe(files, { childList: true, subtree: true });
+});
+
 /** Nothing offered fails: there is something to train on, or the button waits and says for what. */
 async function drawUse() {
   const use = await ready("pg-train-own"), reason = await ready("pg-nothing-read");
@@ -33,4 +40,5 @@ async function drawUse() {
 }
 
 subscribe(["boot"], drawWays);
+subscribe(["boot"], nameFiles);
 subscribe(["boot", "uploaded"], drawUse);

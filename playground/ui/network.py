@@ -1,0 +1,48 @@
+"""Where other machines of the same network find this server: for the link that a teacher gives to a class."""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import suppress
+from ipaddress import ip_address
+from pathlib import Path
+
+ELSEWHERE = ("192.0.2.1", 9)  # kept free for examples: nothing is sent there, the system only says from which address it would be
+CONTAINER = Path("/.dockerenv")  # inside of which the network is not the one that the class is in
+
+
+def server_name(host: str | None = None) -> str:
+    """The address at which the server listens: `host`, or what GRADIO_SERVER_NAME says, or this machine's own, which no other reaches."""
+    return host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1"
+
+
+def lan(name: str) -> dict[str, str | bool]:
+    """What to tell whoever has opened the page on the very machine that listens at `name`: whether others can reach it, at which address
+    ("" when nobody knows), and whether it is Windows, where the command that makes it listen is another."""
+    listens = not is_own(name)
+    return {"listens": listens, "address": address() if listens else "", "windows": os.name == "nt"}
+
+
+def is_own(name: str) -> bool:
+    """Whether a host's name means the machine that says it, and no other reaches it there."""
+    try:
+        return name == "localhost" or ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def address() -> str:
+    """This machine's IPv4 address in its network; "" where there is none, or another than the class's."""
+    return next((found for found in _addresses() if not is_own(found)), "") if not CONTAINER.exists() else ""
+
+
+def _addresses() -> list[str]:
+    """First that of the way out, then those that belong to the machine's name."""
+    found = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way, suppress(OSError):  # raised in a network without a way out
+        way.connect(ELSEWHERE)
+        found.append(way.getsockname()[0])
+    with suppress(OSError):  # for a name that nobody knows
+        found += socket.gethostbyname_ex(socket.gethostname())[2]
+    return found

@@ -1,0 +1,33 @@
+// What is larger than its place can be scrolled by keyboard: it is a stop for Tab then, and has a name.
+// @ts-check
+
+import { say } from "./dom.js";
+
+const SCROLLERS = [".pg-scroll", ".pg-table>div", ".pg-code>details>pre"].join();
+const CONTROLS = ["a[href]", "button:not([tabindex='-1'])", "input", "select", "[tabindex='0']"].join(); // who goes through these scrolls with them
+
+/** The words over it, or those that open it. */
+function nameOf(place) {
+  const title = place.closest("details")?.querySelector("summary") ?? place.closest(".pg-block")?.querySelector("h3");
+  return title?.textContent || say("scrolls");
+}
+
+function look() {
+  for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(SCROLLERS))) {
+    const isLarger = place.scrollHeight > place.clientHeight + 1 || place.scrollWidth > place.clientWidth + 1;
+    if (isLarger && !place.querySelector(CONTROLS)) {
+      place.tabIndex = 0;
+      place.setAttribute("role", "group");
+      place.setAttribute("aria-label", nameOf(place));
+    } else if (place.hasAttribute("tabindex")) for (const name of ["tabindex", "role", "aria-label"]) place.removeAttribute(name);
+  }
+}
+
+let waiting = 0;
+const soon = () => {
+  cancelAnimationFrame(waiting);
+  waiting = requestAnimationFrame(look);
+};
+new MutationObserver(soon).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-drawn", "aria-busy"] });
+document.addEventListener("toggle", soon, true);
+addEventListener("resize", soon);

@@ -1,0 +1,105 @@
+"""What no rule of axe's sees: keys that are switched off, an end that is told, a focus in sight, pages in narrow windows."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from playground.ui.panels import TABS
+from tests.browser.conftest import ready
+from tests.browser.steps import ONE_SENTENCE, address, drawn, eventually, has_address, has_status, link, train, words
+
+HIDDEN = """() => {
+  const one = document.activeElement, { left, right, top, bottom, width } = one.getBoundingClientRect();
+  if (one === document.body || !width || one.closest("#pg-knobs")) return "";
+  const at = document.elementFromPoint((left + right) / 2, Math.max(top, Math.min((top + bottom) / 2, innerHeight - 1)));
+  return at && (one.contains(at) || at.contains(one) || at.closest("label")?.contains(one)) ? "" : one.outerHTML.slice(0, 120);
+}"""
+
+
+@pytest.mark.slow
+def test_keys_of_one_character_can_be_switched_off(visit):
+    """The tick is kept in the browser; arrows and space go on, and P and the numbers mean nothing."""
+    page = visit(link(tab="attention"))
+    drawn(page.locator("#pg-panel-attention"))
+    page.locator("#pg-help").click()
+    page.locator("#pg-single-keys").uncheck()
+    page.keyboard.press("Escape")
+    page.reload()
+    ready(page)
+    drawn(page.locator("#pg-panel-attention"))
+    for key in ("3", "p", "?", "ArrowDown"):
+        page.keyboard.press(key)
+    has_address(page, q="0", head=None, present=None)
+    expect(page.locator("#pg-dialog")).to_have_count(0)
+    page.locator("#pg-help").click()
+    page.locator("#pg-single-keys").check()
+    page.keyboard.press("Escape")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("3")
+    has_address(page, head="3")
+
+
+@pytest.mark.slow
+def test_the_end_of_a_training_is_told_once(visit):
+    page = visit(link(ONE_SENTENCE))
+    told = page.locator("#pg-announced")
+    expect(told).to_have_attribute("role", "status")
+    expect(told).to_have_text("")
+    page.evaluate("""() => {
+      window.told = [];
+      const place = document.getElementById("pg-announced");
+      new MutationObserver(() => place.textContent && window.told.push(place.textContent)).observe(place, { childList: true });
+    }""")
+    train(page)
+    has_status(page, "done")
+    heard = eventually(page, lambda: page.evaluate("window.told"), bool)
+    page.wait_for_timeout(500)
+    assert page.evaluate("window.told") == heard
+    assert heard == [words("page.training_over", status=page.locator("#pg-status").inner_text())]
+
+
+@pytest.mark.slow
+def test_the_focus_is_never_behind_the_frame(visit):
+    """Through a whole panel by Tab and back: what has the focus can be seen."""
+    page = visit(link(tab="evaluation"), viewport={"width": 1280, "height": 600})
+    drawn(page.locator("#pg-panel-evaluation"))
+    for key, presses in (("Tab", 60), ("Shift+Tab", 60)):
+        for _ in range(presses):
+            page.keyboard.press(key)
+            assert page.evaluate(HIDDEN) == ""
+
+
+@pytest.mark.parametrize("width", [640, 320])
+@pytest.mark.slow
+def test_nothing_sticks_out_of_a_window_that_is_enlarged_twice_or_four_times(visit, width):
+    page = visit(link(), viewport={"width": width, "height": 512})
+
+    def wide(page: Page) -> int:
+        return page.evaluate("document.documentElement.scrollWidth")
+
+    for tab in TABS:
+        page.goto(link(tab=tab))
+        drawn(page.locator(f"#pg-panel-{tab}"))
+        eventually(page, lambda: (address(page).get("tab"), wide(page)), lambda found: found[1] <= width)
+
+
+@pytest.mark.slow
+def test_a_key_brings_runs_to_another_browser(visit):
+    here, there = visit(link(ONE_SENTENCE)), visit(link())
+    run = train(here)
+    here.locator("#pg-help").click()
+    here.locator("#pg-my-key").click()
+    key = here.locator("#pg-key").input_value()
+    there.locator("#pg-help").click()
+    there.locator("#pg-my-key").click()
+    there.locator("#pg-key-other").fill("no key")
+    there.locator("#pg-key-use").click()
+    expect(there.locator("#pg-key-said")).to_have_text(words("page.not_a_key"))
+    there.locator("#pg-key-other").fill(f" {key} ")
+    there.locator("#pg-key-use").click()
+    expect(there.locator("#pg-dialog")).to_have_count(0)
+    expect(there.locator(f"#pg-run optgroup option[value='{run}']")).to_have_count(1)
+    there.reload()
+    ready(there)
+    expect(there.locator(f"#pg-run optgroup option[value='{run}']")).to_have_count(1)

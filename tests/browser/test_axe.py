@@ -1,0 +1,117 @@
+"""Nothing on the page breaks a rule of WCAG 2.2 A or AA that axe-core can check: every tab of every place with all that folds out of it,
+what opens over the page, a lab, a lesson; in the light and the dark, on a desk and on a telephone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from playground.ui.panels import TABS
+from tests.browser import axe
+from tests.browser.conftest import ready
+from tests.browser.steps import about_the_run, drawn, link, press_tab
+
+RUN = {"run": "german_english"}
+UNFOLD = "all => all.forEach((one) => (one.open = true))"
+# More to see of a tab than its first view: {name: what its link says}.
+VIEWS = {
+    "map, one part": {"tab": "map", "stage": "decoder.1.cross_attention.weights", "row": 1, "col": 2},
+    "a lab": {"tab": "labs", "lab": "order"},
+    "a lesson": {"tab": "course", "lesson": "attention"},
+    "presented": {"tab": "attention", "present": 1},
+}
+
+
+def unfolded(page: Page, tab: str) -> None:
+    """All tables, code and controls of a tab, opened."""
+    panel = page.locator(f"#pg-panel-{tab}")
+    drawn(panel)
+    expect(panel.locator(".stale, [aria-busy=true]")).to_have_count(0)  # what takes longer than the rest is there too
+    page.locator(f"#pg-panel-{tab} details").evaluate_all(UNFOLD)
+
+
+def knobs(page: Page) -> None:
+    """All settings, wherever they are folded away."""
+    if page.locator("#pg-drawer").is_visible():
+        page.locator("#pg-drawer").click()
+    for more in page.locator("#pg-knobs .pg-more > button").all():
+        more.click()
+
+
+def pasted(page: Page) -> None:
+    """Own sentences, read."""
+    press_tab(page, "data")
+    page.locator("#pg-ways button").nth(1).click()
+    page.locator("#pg-paste textarea").fill("\n".join(f"word {n}\tWort {n}" for n in range(40)))
+    page.locator("#pg-read").click()
+    expect(page.locator("#pg-reading table").first).to_be_visible()
+
+
+def dialog(open: Callable[[Page], None]) -> Callable[[Page], None]:
+    def act(page: Page) -> None:
+        open(page)
+        expect(page.locator("#pg-dialog")).to_be_visible()
+
+    return act
+
+
+def key(page: Page) -> None:
+    page.locator("#pg-help").click()
+    page.locator("#pg-my-key").click()
+
+
+def owner(page: Page) -> None:
+    """A run of one's own, with what its owner can do."""
+    about_the_run(page)
+    page.locator("#pg-mine").click()
+    expect(page.locator("#pg-notices .pg-notice")).to_be_visible()
+    about_the_run(page)
+    expect(page.locator("#pg-rename")).to_be_visible()
+
+
+def pages(page: Page, theme: str) -> Iterator[str]:
+    """Brings up one state of the page after another; says what it is called."""
+
+    def goto(tab: str, **more: object) -> None:
+        page.goto(link(**RUN | {"text": "der Mann sieht die Frau", "__theme": theme, "tab": tab} | more))
+        ready(page)
+        unfolded(page, tab)
+
+    for tab in TABS:
+        goto(tab)
+        yield tab
+    for name, view in VIEWS.items():
+        goto(**view)
+        yield name
+    opened = {
+        "about the run": about_the_run, "knobs": knobs, "own sentences": pasted,
+        "share": dialog(lambda page: page.locator("#pg-share").click()),
+        "help": dialog(lambda page: page.locator("#pg-help").click()), "key": dialog(key),
+    }  # fmt: skip
+    for name, open in opened.items():
+        goto("training")
+        open(page)
+        yield name
+    goto("training")
+    owner(page)
+    yield "owner"
+    for what in ("rename", "delete"):
+        page.locator(f"#pg-{what}").click()
+        expect(page.locator("#pg-dialog")).to_be_visible()
+        yield what
+        page.keyboard.press("Escape")
+        about_the_run(page)
+    goto("training", glossary="all")
+    yield "glossary"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.slow
+def test_nothing_breaks_a_rule(visit, theme, width):
+    axe.source()
+    page = visit(link(**RUN), viewport={"width": width, "height": 900})
+    found = [f"{name}: {' | '.join(fault)}" for name in pages(page, theme) for fault in axe.faults(page)]
+    assert not found, "\n".join(found)
