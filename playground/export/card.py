@@ -62,8 +62,9 @@ def _task(taken: Taken, language: str) -> str:
 
 def _use(taken: Taken, language: str) -> list[str]:
     packages = "torch safetensors" + (" sentencepiece" if any(t.kind in ("bpe", "unigram") for t in taken.tokenizers) else "")
-    code = ["```", f"pip install {packages}", f'python use.py "{_example(taken)}" --svg attention.svg', "```"]
-    python = ["```python", "import playground", "", 'model = playground.load("this folder")', f'model.translate("{_example(taken)}")', "```"]
+    example = _example(taken)
+    code = ["```", f"pip install {packages}", f'python use.py "{example}" --svg attention.svg', "```"]
+    python = ["```python", "import playground", "", 'model = playground.load(".")', f'model.translate("{example}")', "```"]
     return [say(language, "export.card_use"), "", *code, "", say(language, "export.card_load"), "", *python]
 
 
@@ -77,8 +78,8 @@ def _example(taken: Taken) -> str:
 
 def _settings(taken: Taken, language: str) -> list[str]:
     run, changed = taken.run, taken.experiment.difference()
-    told = {"step": f"{taken.step:,}", "steps": f"{run.steps:,}", "seed": run.experiment.training.seed, "parameters": f"{parameters_of(run) or 0:,}"}
-    told |= {"device": run.device, "threads": run.threads, "precision": run.precision}
+    told = {"step": f"{taken.step:,}", "steps": f"{run.steps:,}", "seed": run.experiment.training.seed}
+    told |= {"parameters": f"{parameters_of(run) or 0:,}", "device": run.device, "threads": run.threads, "precision": run.precision}
     lines = [say(language, "export.card_trained", **told)]
     lines += [say(language, "export.card_fork", step=f"{run.parent[1]:,}")] if run.parent else []
     lines += [say(language, "export.card_moved", knob=knob, value=value, step=step) for step, knob, value in taken.history.events]

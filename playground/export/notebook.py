@@ -11,7 +11,8 @@ from playground.config import LIVE_KNOBS
 from playground.export.taken import Taken
 from playground.words import say
 
-_CELLS = dict(re.findall(r"^# %% (\w+)\n(.*?)(?=^# %%|\Z)", Path(__file__).with_name("again.py").read_text("utf-8"), re.DOTALL | re.MULTILINE))
+_SOURCE = Path(__file__).with_name("again.py").read_text(encoding="utf-8")
+_CELLS = dict(re.findall(r"^# %% (\w+)\n(.*?)(?=^# %%|\Z)", _SOURCE, re.DOTALL | re.MULTILINE))
 
 
 def notebook(taken: Taken, language: str) -> bytes:

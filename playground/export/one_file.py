@@ -42,7 +42,8 @@ def join(about: str, pieces: Sequence[Piece | Part], elsewhere: Mapping[str, str
     Raises ValueError when two pieces define the same name, or one imports a module of ours that is neither here nor elsewhere.
     """
     parts = [read(piece) if isinstance(piece, Piece) else piece for piece in pieces]
-    body = "\n\n\n".join(f"# --- {part.about} ---\n\n\n{part.source}" if part.about and not about.startswith(part.about) else part.source for part in parts)
+    titles = ["" if about.startswith(part.about) else f"# --- {part.about} ---\n\n\n" for part in parts]
+    body = "\n\n\n".join(title + part.source for title, part in zip(titles, parts, strict=True))
     defined = [name for part in parts for node in ast.parse(part.source).body for name in _defined(node)]
     if twice := sorted({name for name in defined if defined.count(name) > 1}):
         raise ValueError(f"defined more than once: {', '.join(twice)}")

@@ -59,9 +59,8 @@ class Taken:
 
     def curve(self) -> bytes:
         """history.csv: a row for each step, with what was validated there. Numbers are written so that they are read back bit for bit."""
-        steps, validations = (
-            {row[0]: row[1:] for row in zip(*table.rows().values(), strict=True)} for table in (self.history.steps, self.history.validations)
-        )
+        tables = self.history.steps, self.history.validations
+        steps, validations = ({row[0]: row[1:] for row in zip(*table.rows().values(), strict=True)} for table in tables)
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([*STEPS, *VALIDATED])
