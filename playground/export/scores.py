@@ -23,5 +23,5 @@ def scores_of(reader: Reader, corpora: Corpora, taken: Taken) -> tuple[str, Scor
         while found.sentences < found.asked and time.monotonic() < end:
             found = evaluation.scores(reader, corpora, taken.run, taken.step, split)
         return split, found
-    except Refusal:  # the machine is busy, or the model too slow
+    except (Refusal, ImportError):  # the machine is busy, the model too slow, or sacrebleu not installed
         return None

@@ -25,7 +25,8 @@ from playground.runs.tables import runs_table
 from playground.runs.updates import Updates
 
 log = logging.getLogger(__name__)
-SHIPPED = Path(__file__).parents[2] / "checkpoints"
+# The runs that come with the app: beside the packages in a clone, inside ours where it was installed.
+SHIPPED = next((path for parent in Path(__file__).parents[2:0:-1] if (path := parent / "checkpoints").is_dir()), Path("checkpoints"))
 
 
 class Runs:
