@@ -135,11 +135,9 @@ def _files_of_folder(path: Path) -> Mapping[str, bytes]:
 def _made(found: Mapping[str, bytes]) -> Pretrained:
     """Nothing is believed: what the files hold is checked against the config before a model of that size is made."""
     said = files.parse_json(found["config.json"], "config.json")
-    try:
-        settings = {name: said[name] for name in KNOBS if name in said}
-    except TypeError as error:
-        raise Refusal("runs.not_a_run", what="config.json") from error
-    experiment = Experiment().with_(**settings)
+    if not isinstance(said, dict):
+        raise Refusal("runs.not_a_run", what="config.json")
+    experiment = Experiment().with_(**{name: said[name] for name in KNOBS if name in said})
     src, tgt = (load_tokenizer(found[f"{side}_tokenizer.json"]) for side in ("src", "tgt"))
     model = _model(experiment.model, src.size, tgt.size, found["model.safetensors"])
     return Pretrained(model, (src, tgt), TrainedRun(experiment.flat(), found["history.csv"].decode("utf-8", "replace")))
