@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from playground.config import Refusal
@@ -16,22 +15,18 @@ if TYPE_CHECKING:
 def export(options: argparse.Namespace) -> int:
     """Writes the zip, whole or not at all, and prints where it is."""
     from playground.export.contents import file_name, packed
-    from playground.export.scores import scores_of
+    from playground.export.scores import scoring
     from playground.export.taken import take
-    from playground.queries.reader import Reader
-    from playground.runs.corpora import Corpora
 
-    taken, corpora = take(_found(options.run)), Corpora()
-    out, reader = options.out or Path(file_name(taken)), Reader(SimpleNamespace(corpora=corpora), threads=1)
+    taken = take(_found(options.run))
+    out = options.out or Path(file_name(taken))
     unfinished = out.with_name(f"{out.name}.part")
     try:
-        pieces = packed(taken, lambda: scores_of(reader, corpora, taken), options.sentences, language=options.language)
-        with unfinished.open("wb") as file:
-            file.writelines(pieces)
+        with scoring(taken) as scores, unfinished.open("wb") as file:
+            file.writelines(packed(taken, scores, options.sentences, language=options.language))
         unfinished.replace(out)
     finally:
         unfinished.unlink(missing_ok=True)
-        reader.close()
     print(out)
     return 0
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import SimpleNamespace
 
 from playground.config import Refusal
 from playground.export.taken import Taken
@@ -12,6 +16,17 @@ from playground.queries.reader import Reader
 from playground.runs.corpora import Corpora
 
 SECONDS = 20.0  # that a card waits for its scores; what is known then is what it says
+
+
+@contextmanager
+def scoring(taken: Taken) -> Iterator[Callable[[], tuple[str, Scores] | None]]:
+    """`scores_of` where no server is at work."""
+    corpora = Corpora()
+    reader = Reader(SimpleNamespace(corpora=corpora), threads=1)
+    try:
+        yield partial(scores_of, reader, corpora, taken)
+    finally:
+        reader.close()
 
 
 def scores_of(reader: Reader, corpora: Corpora, taken: Taken) -> tuple[str, Scores] | None:

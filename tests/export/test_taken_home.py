@@ -15,6 +15,7 @@ from playground.config import Experiment, Refusal
 from playground.export import archive
 from playground.export.card import card
 from playground.export.contents import file_name, packed, use_file
+from playground.export.folder import write_folder
 from playground.export.notebook import how, notebook
 from playground.export.scores import scores_of
 from playground.export.taken import take
@@ -126,6 +127,13 @@ def test_own_sentences_come_only_when_asked_for(own, reader):
     assert not any(pair.src.encode() in without["README.md"] + without["run.ipynb"] for pair in PAIRS.pairs)
     rows = opened(packed(take(own), no_scores, sentences=True))["sentences.tsv"].decode().splitlines()
     assert [tuple(row.split("\t")[:2]) for row in rows[1:]] == [pair[:2] for pair in PAIRS.pairs]
+
+
+def test_a_folder_holds_the_same_files(own, tmp_path):
+    write_folder(own, tmp_path / "home")
+    found = opened(packed(take(own), no_scores))
+    assert {file.name for file in (tmp_path / "home").iterdir()} == found.keys()
+    assert all((tmp_path / "home" / name).read_bytes() == data for name, data in found.items() if name != "README.md")
 
 
 def test_what_cannot_be_taken_is_said():

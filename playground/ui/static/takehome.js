@@ -13,7 +13,7 @@ export function drawTakeHome() {
   place.dataset.key = key;
   const tick = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", id: "pg-take-sentences" }));
   const take = button({ id: "pg-take-home", "aria-describedby": "pg-take-about", onclick: () => fetchZip(take, card.id, tick.checked) }, say("take_home"));
-  place.replaceChildren(take, own ? h("label", {}, tick, " ", say("take_sentences")) : "", h("small", { id: "pg-take-about" }, say("take_about")));
+  place.replaceChildren(take, own ? h("label", {}, tick, say("take_sentences")) : "", h("small", { id: "pg-take-about" }, say("take_about")));
 }
 
 async function fetchZip(take, run, sentences) {
