@@ -71,6 +71,13 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--validations", action="store_true", help="a row for each validation instead")
     command.add_argument("--csv", type=Path, metavar="FILE", help="write the table here")
 
+    command = commands.add_parser("export", help="take a run home: one zip with the model, its curve, and code that needs no playground")
+    command.set_defaults(command="export")
+    command.add_argument("run", metavar="RUN", help="a run's folder, or the name or id of one that ships with the app or is kept")
+    command.add_argument("-o", "--out", type=Path, metavar="FILE", help="the zip; by default it has the name of the run")
+    command.add_argument("--sentences", action="store_true", help="with the own sentences that it was trained on")
+    command.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="of the model card and the notebook")
+
     command = commands.add_parser("read", help="show how a file of sentence pairs is read")
     command.set_defaults(command="read")
     command.add_argument("files", nargs="+", type=Path, metavar="FILE")

@@ -14,6 +14,7 @@ from typing import Any
 from playground.arguments import parser
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, check, preset
 from playground.cursor import current_value
+from playground.export.saving import export
 from playground.words import ENGLISH
 
 CLOCK = "seconds: from Train to the end, with data, model, steps, validations and replay; torch was warmed up before"
@@ -244,6 +245,6 @@ def lab(options: argparse.Namespace) -> int:
 
 
 COMMANDS = {
-    "train": train, "translate": translate, "runs": runs, "history": history, "read": read, "lab": lab, "checkpoints": checkpoints,
-    "serve": serve,
+    "train": train, "translate": translate, "runs": runs, "history": history, "export": export, "read": read, "lab": lab,
+    "checkpoints": checkpoints, "serve": serve,
 }  # fmt: skip

@@ -39,16 +39,25 @@ RULES = {
         {"torch", "numpy"},
         {"words", "choices", "config", "cursor", "model", "data", "variants", "inspection", "decoding", "training", "runs", "queries"},
     ),
+    "export": (
+        {"torch", "safetensors", "sentencepiece"},
+        {"words", "config", "tasks", "model", "reading", "data", "variants", "runs", "queries"},
+    ),
+    "fetching": ({"huggingface_hub"}, {"config"}),
+    "pretrained": (
+        {"torch", "numpy", "pandas"},
+        {"config", "model", "data", "variants", "decoding", "runs", "queries", "export", "fetching"},
+    ),
     "ui": (
         {"gradio", "numpy", "orjson", "brotli", "plotly", "segno", "fastapi", "starlette"},
         {
             *("words", "config", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs"),
-            *("queries", "lessons"),
+            *("queries", "lessons", "export"),
         },
     ),
     "readme": (set(), {"words", "config"}),
     "arguments": (set(), {"words", "config", "cursor"}),
-    "cli": (set(), {"words", "arguments", "config", "cursor", "reading", "runs", "queries", "lessons", "ui"}),
+    "cli": (set(), {"words", "arguments", "config", "cursor", "reading", "runs", "queries", "lessons", "export", "ui"}),
     "__main__": (set(), {"cli"}),
 }
 

@@ -26,7 +26,9 @@ from playground.runs.tables import runs_table
 from playground.runs.updates import Updates
 
 log = logging.getLogger(__name__)
-SHIPPED = Path(__file__).parents[2] / "checkpoints"
+_PACKAGE, _ROOT = Path(__file__).parents[1:3]
+# The runs that come with the app: inside the package where it was installed, beside it in a clone.
+SHIPPED = (_PACKAGE if (_PACKAGE / "checkpoints").is_dir() else _ROOT) / "checkpoints"
 
 
 class Runs:

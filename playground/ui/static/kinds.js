@@ -2,7 +2,7 @@
 // @ts-check
 
 import { cursor, move, page } from "./store.js";
-import { button, childrenOf, h, notice, read, routeUrl, same, say } from "./dom.js";
+import { button, childrenOf, h, read, routeUrl, same, save, say } from "./dom.js";
 import { asTable, draw } from "./picture.js";
 import { isActive, parentOfRun } from "./live.js";
 import { chips } from "./top.js";
@@ -113,7 +113,11 @@ export const KINDS = {
   downloads(element, block) {
     if (same(element, block)) return;
     const href = (file) => routeUrl(block.path, { lang: cursor.lang, ...file.query });
-    const link = (file) => [" ", h("a", { href: href(file), download: "", onclick: fetched }, file.label)];
+    const fetched = (file) => (event) => {
+      event.preventDefault();
+      save(block.path, file.query, "sentences");
+    };
+    const link = (file) => [" ", h("a", { href: href(file), download: "", onclick: fetched(file) }, file.label)];
     element.replaceChildren(h("span", { class: "pg-label" }, block.label), ...block.files.flatMap(link));
   },
 
@@ -207,17 +211,6 @@ function smallHead(block, weights, layer, head, panel) {
   const chosen = String(layer === block.layer && head === block.head);
   return button({ class: "pg-thumb", "aria-pressed": chosen, dataset: { layer, head }, ...words, ...acts },
     canvas, h("span", {}, String(head + 1)), " ", h("small", {}, h("span", {}, name), " ", h("b", {}, number)));
-}
-
-/** A file that can't be made is told of, not saved. */
-async function fetched(event) {
-  event.preventDefault();
-  const answer = await fetch(event.currentTarget.href);
-  if (answer.headers.get("Content-Type")?.startsWith("application/json")) return notice((await answer.json()).error, "error");
-  const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? "sentences";
-  const address = URL.createObjectURL(await answer.blob());
-  h("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
 /** What takes longer than the rest of its panel: asked when the rest is shown, and again when its key is another one. While a run trains

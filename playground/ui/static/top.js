@@ -9,6 +9,7 @@ import { isActive, isTooEarly, shownStep } from "./live.js";
 import { chooseRun, command } from "./actions.js";
 import { toggleKnobs } from "./knobs.js";
 import { measured } from "./learning.js";
+import { drawTakeHome } from "./takehome.js";
 import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 
 // ---- header -------------------------------------------------------------------------------------------------------------------
@@ -18,7 +19,8 @@ export function drawHeader(host, runs) {
   const language = ([code, { name, html, brief }]) =>
     button({ class: "pg-quiet", lang: html, title: name, "aria-label": name, onclick: () => move({ lang: code }) }, brief);
   const about = h("details", { id: "pg-run-about" }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
-    h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" })));
+    h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" }),
+      h("div", { id: "pg-take" })));
   const copy = button({ id: "pg-copy", hidden: true, onclick: () => command("copy") }, say("make_mine"));
   host.replaceChildren(
     h("h1", {}, say("title")),
@@ -29,6 +31,7 @@ export function drawHeader(host, runs) {
       h("span", { id: "pg-language" }, others.map(language)),
       button({ class: "pg-quiet", id: "pg-help", "aria-label": say("help"), title: say("help"), onclick: openHelp }, "?")));
   drawStatus();
+  drawTakeHome();
 }
 
 /** What is open over the page closes when somebody acts elsewhere, or wants out. */

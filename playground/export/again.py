@@ -1,0 +1,39 @@
+"""The cells of run.ipynb, each below a line with its name. They run where the files of the zip lie, with the playground installed.
+
+`how` is written anew for each run: its last step, the knobs that config.json can't say, and those that were moved while it trained."""
+
+# %% setup
+import csv
+import json
+from pathlib import Path
+
+from playground.config import KNOBS, Experiment
+from playground.reading.column_mapping import Choices
+from playground.reading.uploads import read_files
+from playground.runs.corpora import Corpora
+from playground.runs.queue import train_inline
+
+# %% how
+how = {"step": 0, "knobs": {}, "moved": []}
+
+# %% sentences
+config = json.loads(Path("config.json").read_text(encoding="utf-8"))
+pairs = None
+if config["task"] == "own":
+    sentences = Path("sentences.tsv").read_bytes()
+    pairs = read_files([("sentences.tsv", sentences)], Choices(source=0, target=1, header=True, same_language=True))
+
+# %% train
+experiment = Experiment().with_(**{name: config[name] for name in KNOBS} | how["knobs"])
+run = train_inline.new_run(experiment, pairs)
+run.live |= {knob: value for after, knob, value in how["moved"] if after == 0}
+for step in train_inline.train(run, Corpora()):
+    run.live |= {knob: value for after, knob, value in how["moved"] if after == step}
+    if step == how["step"]:
+        break
+
+# %% compare
+with open("history.csv", encoding="utf-8", newline="") as file:
+    before = [float(row["loss"]) for row in csv.DictReader(file)][-1]
+now = run.history.steps.column("loss")[-1]
+print(f"{before} {'==' if now == before else '!='} {now}")

@@ -1,0 +1,65 @@
+"""model.py: the Transformer of a run as one readable file that needs torch and nothing else. Made of the files in playground/model."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from inspect import cleandoc
+
+from playground.config import ModelConfig
+from playground.export.one_file import Part, Piece, join
+from playground.variants import variant_of
+from playground.variants.variant import nothing
+
+MODULES = ("parts", "masks", "padding", "positions", "kv_cache", "attention", "layers", "transformer")
+ABOUT = """The Transformer of "Attention Is All You Need", an encoder that reads and a decoder that writes, in one file.
+
+Tensors are named by their shapes: B sentences, L tokens (S of a source, T of a target, N new ones), D = d_model, H heads of K numbers, V
+tokens in a vocabulary. `build` makes the model of config.json; use.py shows how it is loaded."""
+BUILD = '''def build(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> Transformer:
+    """A model as its configuration says; load its parameters into it."""
+    return Transformer(config, src_vocab, tgt_vocab)'''
+BUILD_VARIANT = '''def build(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> Transformer:
+    """A model as its configuration says, with the variant “{variant}”; load its parameters into it."""
+    model = Transformer(config, src_vocab, tgt_vocab)
+    with torch.no_grad():
+        {change}(model)
+    return model'''
+
+
+def model_file(config: ModelConfig) -> str:
+    """The source of model.py. Of the variants it holds the one that `config` needs, if any."""
+    return join(
+        ABOUT,
+        [
+            Piece("playground.choices", ("ENCODINGS",)),
+            Piece("playground.config", ("MAX_POSITIONS", "PAD", "SPECIAL_TOKENS")),
+            Piece("playground.export.stand_ins", ("Refusal",)),
+            Part("", (("dataclasses", "dataclass"),), _config_class()),
+            *(Piece(f"playground.model.{name}") for name in MODULES),
+            *_variant(config),
+        ],
+    )
+
+
+def _config_class() -> str:
+    """ModelConfig with its fields and defaults, but without the checks that the playground has for them."""
+    about = cleandoc(ModelConfig.__doc__ or "")
+    knobs = "\n".join(f"    {knob.name}: {knob.type} = {_literal(knob.default)}" for knob in fields(ModelConfig))
+    return (
+        f'@dataclass(frozen=True)\nclass ModelConfig:\n    """{about}"""\n\n{knobs}\n\n    @property\n    def encoding(self) -> Encoding:\n'
+        '        """What `positions` is made of."""\n        return ENCODINGS[self.positions]'
+    )
+
+
+def _literal(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def _variant(config: ModelConfig) -> list[Piece | Part]:
+    """How the model is built, after what was changed in it on purpose. A variant that changes only what a model learns from has nothing
+    here."""
+    change = variant_of(config).change
+    if change is nothing:
+        return [Part("Building it", (), BUILD)]
+    build = Part("", (("torch", ""),), BUILD_VARIANT.format(variant=config.variant, change=change.__name__))
+    return [Piece("playground.variants.variant", ("attentions",)), Piece(change.__module__, (change.__name__,)), build]

@@ -1,0 +1,99 @@
+"""What is taken of a run: one state of it, which stays as it is while the run goes on."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import safetensors.torch
+
+from playground.config import Experiment, Refusal
+from playground.data.tokenizers import Tokenizer
+from playground.runs.disk import files
+from playground.runs.history import COUNTS, STEPS, VALIDATIONS, History
+from playground.runs.run import Run, Snapshot
+
+VALIDATED = tuple(f"validation_{name}" if name in STEPS else name for name in VALIDATIONS if name != "step")
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A run as it was after `step` steps."""
+
+    run: Run
+    snapshot: Snapshot
+    tokenizers: tuple[Tokenizer, Tokenizer]
+    history: History
+
+    @property
+    def step(self) -> int:
+        return self.snapshot.step
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.run.label or self.run.name
+
+    @property
+    def experiment(self) -> Experiment:
+        """Its settings, with the memory mode of this step, and without the id of own sentences, which means nothing elsewhere."""
+        return self.run.experiment.with_(memory_mode=self.run.memory_at(self.step), own="")
+
+    @property
+    def vocabularies(self) -> tuple[int, int]:
+        src, tgt = self.tokenizers
+        return src.size, tgt.size
+
+    def config(self) -> dict[str, Any]:
+        """config.json: every knob, and both sizes of vocabulary."""
+        src_vocab, tgt_vocab = self.vocabularies
+        return self.experiment.flat() | {"src_vocab": src_vocab, "tgt_vocab": tgt_vocab}
+
+    def parameters(self) -> bytes:
+        """model.safetensors. A parameter that several parts share stands there once."""
+        whole = {name: tensor.contiguous() for name, tensor in self.snapshot.parameters.items()}
+        return safetensors.torch.save(whole, {"format": "pt"})
+
+    def curve(self) -> bytes:
+        """history.csv: a row for each step, with what was validated there. Numbers are written so that they are read back bit for bit."""
+        tables = self.history.steps, self.history.validations
+        steps, validations = ({row[0]: row[1:] for row in zip(*table.rows().values(), strict=True)} for table in tables)
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([*STEPS, *VALIDATED])
+        nothing = [math.nan] * (len(STEPS) - 1), [math.nan] * len(VALIDATED)
+        for step in sorted(steps.keys() | validations.keys()):
+            numbers = [*steps.get(step, nothing[0]), *validations.get(step, nothing[1])]
+            cells = [_cell(name, number) for name, number in zip([*STEPS[1:], *VALIDATED], numbers, strict=True)]
+            writer.writerow([int(step), *cells])
+        return text.getvalue().encode()
+
+    def model_files(self) -> dict[str, bytes]:
+        """What the model is: the files that `playground.load` reads."""
+        src, tgt = self.tokenizers
+        return {
+            "config.json": files.to_json(self.config()),
+            "history.csv": self.curve(),
+            "model.safetensors": self.parameters(),
+            "src_tokenizer.json": src.to_bytes(),
+            "tgt_tokenizer.json": tgt.to_bytes(),
+        }
+
+
+def take(run: Run) -> Taken:
+    """The run as it is now. Raises Refusal when nothing is learnt yet, or when its files would give a riddle away."""
+    if run.secret:
+        raise Refusal("export.secret")
+    snapshot, tokenizers = run.snapshot, run.tokenizers
+    if snapshot is None or tokenizers is None or not snapshot.step:
+        raise Refusal("export.nothing_yet")
+    return Taken(run, replace(snapshot), tokenizers, run.history.until(snapshot.step))
+
+
+def _cell(name: str, number: float) -> str:
+    if not math.isfinite(number):
+        return ""
+    return str(int(number)) if name in COUNTS else repr(number)

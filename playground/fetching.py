@@ -1,0 +1,66 @@
+"""A model's files from elsewhere: from a zip, from a server of ours, from the Hugging Face Hub. Sizes are bounded, and every failure is one
+sentence."""
+
+from __future__ import annotations
+
+import io
+import re
+import urllib.request
+import zipfile
+from collections.abc import Mapping, Sequence
+from http.client import HTTPException
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urljoin, urlsplit
+
+from playground.config import Refusal
+
+MAX_BYTES = 1_000_000_000  # of a zip, and of all that is read out of one
+TIMEOUT_S = 60.0  # of silence
+ROUTE = "gradio_api/playground/takeaway/"  # of every server, below the page's own address
+_OURS = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
+
+
+def files_of_zip(data: bytes, names: Sequence[str]) -> Mapping[str, bytes]:
+    """These files out of a zip, whether they lie at its top or in one folder. Raises Refusal when one is missing or too large."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = {entry.filename.rpartition("/")[2]: entry for entry in archive.infolist()}
+            if sum(entries[name].file_size for name in names) > MAX_BYTES:
+                raise Refusal("export.too_large", most=MAX_BYTES // 1_000_000)
+            return {name: archive.read(entries[name]) for name in names}
+    except KeyError as missing:
+        raise Refusal("export.not_a_zip", name=missing.args[0]) from None
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError):
+        raise Refusal("export.not_a_zip", name=names[0]) from None
+
+
+def files_of_link(link: str, names: Sequence[str]) -> Mapping[str, bytes]:
+    """The files of the run that a link to a page shows. Raises Refusal."""
+    asked = parse_qs(urlsplit(link).query).get("run")
+    if not asked:
+        raise Refusal("export.no_run_in_link", link=link[:200])
+    address = urljoin(link.partition("?")[0], ROUTE + quote(asked[0], safe=""))
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address), timeout=TIMEOUT_S) as answer:
+            data, kind = answer.read(MAX_BYTES + 1), answer.headers.get_content_type()
+    except (OSError, HTTPException, ValueError) as error:
+        raise Refusal("export.unreachable", host=urlsplit(link).netloc[:200], why=str(getattr(error, "reason", error))[:200]) from error
+    if len(data) > MAX_BYTES:
+        raise Refusal("export.too_large", most=MAX_BYTES // 1_000_000)
+    if kind != "application/zip":
+        raise Refusal("export.refused", host=urlsplit(link).netloc[:200])
+    return files_of_zip(data, names)
+
+
+def snapshot_of(name: str, names: Sequence[str]) -> Path:
+    """The folder with these files of "owner/name" on the Hugging Face Hub. Raises Refusal."""
+    if not _OURS.fullmatch(name):
+        raise Refusal("export.no_such_name", name=name[:200])
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise Refusal("export.no_hub") from None
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(names)))
+    except Exception as error:  # the Hub's and the network's, of many kinds
+        raise Refusal("export.not_on_hub", name=name, why=type(error).__name__) from error

@@ -1,0 +1,160 @@
+"""A trained model in a line of Python: `playground.load("reverse").translate("hello")`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from playground.config import EOS, KNOBS, MAX_POSITIONS, Experiment, ModelConfig, Refusal
+from playground.data.tokenizers import Tokenizer, load_tokenizer
+from playground.decoding import greedy, trace
+from playground.export.taken import take
+from playground.fetching import MAX_BYTES, files_of_link, files_of_zip, snapshot_of
+from playground.model.size import parameter_count
+from playground.model.transformer import Transformer
+from playground.queries.reader import most_written
+from playground.runs.disk import files
+from playground.runs.disk.folder import Folder, parameter_shapes
+from playground.runs.registry import SHIPPED
+from playground.variants import build, variant_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+NAMES = ("config.json", "history.csv", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json")
+KINDS = ("encoder", "decoder", "cross")
+
+
+@dataclass(frozen=True)
+class Attention:
+    """The attention weights while `output` was written for `source`: for each of KINDS (L, H, rows, columns), rows are queries.
+
+    `encoder` is (L, H, S, S), `decoder` (L, H, T, T), `cross` (L, H, T, S). The rows of decoder and cross belong to the step that wrote
+    the token of `output` at that place; the columns of decoder are `fed`, what the decoder was given: <bos> and all but the last of them.
+    """
+
+    source: tuple[str, ...]  # S tokens, <eos> last
+    output: tuple[str, ...]  # T tokens
+    fed: tuple[str, ...]  # T tokens
+    encoder: np.ndarray
+    decoder: np.ndarray
+    cross: np.ndarray
+
+    def labels(self, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """(rows, columns) of one of KINDS."""
+        return {"encoder": (self.source, self.source), "decoder": (self.output, self.fed), "cross": (self.output, self.source)}[kind]
+
+
+@dataclass(frozen=True)
+class TrainedRun:
+    """How a model was trained: every knob by its name, and a row for each step."""
+
+    settings: Mapping[str, Any]
+    curve: str  # history.csv
+
+    @cached_property
+    def history(self) -> DataFrame:
+        """step, loss, learning_rate, …, and what was validated at some of the steps."""
+        import pandas
+
+        return pandas.read_csv(io.StringIO(self.curve), float_precision="round_trip")
+
+    @property
+    def last_loss(self) -> float:
+        """Of the last step's batch."""
+        return [float(row["loss"]) for row in csv.DictReader(io.StringIO(self.curve)) if row["loss"]][-1]
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """A trained model with its tokenizers."""
+
+    model: Transformer
+    tokenizers: tuple[Tokenizer, Tokenizer]
+    run: TrainedRun
+
+    def translate(self, text: str) -> str:
+        """Greedy decoding. Raises Refusal for a text that is empty or too long."""
+        return self.tokenizers[1].decode(self._written(self._read(text)))
+
+    def attention(self, text: str) -> Attention:
+        """All attention weights while the text is translated. Raises Refusal for a text that is empty or too long."""
+        ids, (src, tgt) = self._read(text), self.tokenizers
+        found = trace(self.model, ids, self._written(ids))
+        output, fed = (tuple(map(tgt.piece, of)) for of in (found.tgt_ids, found.tgt_in))
+        return Attention(tuple(map(src.piece, found.src_ids)), output, fed, found.encoder, found.decoder, found.cross)
+
+    def _read(self, text: str) -> list[int]:
+        ids = self.tokenizers[0].encode(text)
+        if not ids:
+            raise Refusal("runs.empty")
+        if len(ids) >= MAX_POSITIONS:
+            raise Refusal("runs.too_long", tokens=len(ids), most=MAX_POSITIONS - 1)
+        return ids
+
+    def _written(self, ids: list[int]) -> tuple[int, ...]:
+        return greedy(self.model, [ids], most_written(len(ids)))[0].ids or (EOS,)
+
+
+def load(source: str | Path) -> Pretrained:
+    """A trained model: the name of one that comes with the playground ("reverse"), a folder or a zip that was taken home, the folder of a
+    run, a link to a run, or "hf:owner/name" on the Hugging Face Hub. Raises Refusal, in one sentence."""
+    return _made(_files(str(source)))
+
+
+def _files(source: str) -> Mapping[str, bytes]:
+    """NAMES with their contents."""
+    if source.startswith("hf:"):
+        return _files_of_folder(snapshot_of(source.removeprefix("hf:"), NAMES))
+    if source.startswith(("http://", "https://")):
+        return files_of_link(source, NAMES)
+    shipped = sorted(path.name for path in SHIPPED.iterdir() if path.is_dir()) if SHIPPED.is_dir() else []
+    path = SHIPPED / source if source in shipped else Path(source).expanduser()
+    if path.is_dir():
+        return _files_of_folder(path)
+    if path.is_file():
+        return files_of_zip(files.read_bytes(path, MAX_BYTES), NAMES)
+    raise Refusal("export.not_found", source=source[:200], names=", ".join(shipped))
+
+
+def _files_of_folder(path: Path) -> Mapping[str, bytes]:
+    """Of a folder that was taken home, or of a run's."""
+    if (path / "run.json").is_file():
+        return take(Folder(path).run).model_files()
+    return {name: files.read_bytes((path / name).resolve(), MAX_BYTES, name) for name in NAMES}  # the Hub's cache holds links
+
+
+def _made(found: Mapping[str, bytes]) -> Pretrained:
+    """Nothing is believed: what the files hold is checked against the config before a model of that size is made."""
+    said = files.parse_json(found["config.json"], "config.json")
+    if not isinstance(said, dict):
+        raise Refusal("runs.not_a_run", what="config.json")
+    experiment = Experiment().with_(**{name: said[name] for name in KNOBS if name in said})
+    src, tgt = (load_tokenizer(found[f"{side}_tokenizer.json"]) for side in ("src", "tgt"))
+    model = _model(experiment.model, src.size, tgt.size, found["model.safetensors"])
+    return Pretrained(model, (src, tgt), TrainedRun(experiment.flat(), found["history.csv"].decode("utf-8", "replace")))
+
+
+def _model(config: ModelConfig, src_vocab: int, tgt_vocab: int, data: bytes) -> Transformer:
+    what = "model.safetensors"
+    if config.share_embeddings == "all" and src_vocab != tgt_vocab:
+        raise Refusal("runs.not_a_run", what=what)
+    shapes, _ = files.header(data, what)
+    numbers = sum(int(np.prod(shape)) for _, shape in shapes.values())
+    if numbers != parameter_count(config, src_vocab, tgt_vocab) + variant_of(config).extra_parameters(config):
+        raise Refusal("runs.not_a_run", what=what)
+    expected = {name: ("F32", shape) for name, shape in parameter_shapes(config, src_vocab, tgt_vocab).items()}
+    parameters = files.read_safetensors(data, expected, what)
+    model = build(config, src_vocab, tgt_vocab).eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(parameters[name]).requires_grad_(False)
+    return model

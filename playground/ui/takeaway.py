@@ -1,0 +1,31 @@
+"""Taking a run home from the page: its zip, sent while it is made."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+
+from playground.config import Refusal
+from playground.export.contents import file_name, packed
+from playground.export.scores import scores_of
+from playground.export.taken import take
+from playground.queries.reader import Reader
+from playground.runs.registry import Runs
+from playground.ui.view import language
+
+
+def takeaway(runs: Runs, reader: Reader, request: Request, token: str) -> StreamingResponse:
+    """The zip of a run, for whoever may see it; with `sentences=on` also own sentences, for the owner alone. Raises Refusal before
+    the first byte is sent."""
+    run, own = runs.get(request.path_params["run"]), request.query_params.get("sentences") == "on"
+    runs.seen(run.id)
+    if own and not runs.owns(run.id, token):
+        raise Refusal("export.not_your_sentences")
+    taken, host = take(run), os.environ.get("SPACE_HOST", "")
+    link = f"{f'https://{host}/' if host else request.base_url}?run={run.id}"
+    pieces = packed(taken, partial(scores_of, reader, runs.corpora, taken), own, link, language(request.query_params))
+    headers = {"Content-Disposition": f'attachment; filename="{file_name(taken)}"', "X-Content-Type-Options": "nosniff"}
+    return StreamingResponse(pieces, media_type="application/zip", headers=headers | {"Cache-Control": "no-store"})

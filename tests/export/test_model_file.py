@@ -1,0 +1,84 @@
+"""model.py: one file with the same logits, to the bit, whatever was chosen or changed in the model."""
+
+import subprocess
+import sys
+import types
+
+import pytest
+import torch
+
+from playground.choices import ENCODINGS, VARIANTS
+from playground.config import ModelConfig
+from playground.export import one_file
+from playground.export.contents import use_file
+from playground.export.model_file import MODULES, model_file
+from playground.export.one_file import Piece, join
+from playground.variants import build
+
+SMALL = {"d_model": 16, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 8}
+
+
+def executed(source: str) -> types.ModuleType:
+    module = types.ModuleType("model_of_a_run")
+    sys.modules[module.__name__] = module  # dataclasses look there
+    exec(compile(source, "model.py", "exec"), module.__dict__)
+    return module
+
+
+def drawn(parameters):
+    """Every parameter with numbers of its own, positive so that a variance is one."""
+    generator = torch.Generator().manual_seed(1)
+    return {name: torch.rand(p.shape, generator=generator) for name, p in parameters}
+
+
+@pytest.mark.parametrize("knobs", [
+    *({"variant": name} for name in VARIANTS), *({"positions": name} for name in ENCODINGS),
+    {"norm": "pre"}, {"activation": "gelu"}, {"share_embeddings": "all"}, {"share_embeddings": "output"}, {"bias": False},
+    {"memory_mode": "mean"}, {"memory_mode": "cut"}, {"attention_scale": False, "embedding_scale": False, "residual": False},
+], ids=str)  # fmt: skip
+def test_the_logits_are_the_same_to_the_bit(knobs):
+    ours = build(ModelConfig(**SMALL, **knobs), 9, 9).eval()
+    alone = executed(model_file(ModelConfig(**SMALL, **knobs)))
+    theirs = alone.build(alone.ModelConfig(**SMALL, **knobs), 9, 9).eval()
+    values = drawn(ours.named_parameters())
+    src, tgt_in = torch.tensor([[4, 5, 6, 2], [7, 2, 0, 0]]), torch.tensor([[1, 4, 5], [1, 8, 0]])
+    for model in (ours, theirs):
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                parameter.copy_(values[name])
+        model.generator.manual_seed(3)
+    with torch.inference_mode():
+        for one, other in zip(ours(src, tgt_in), theirs(src, tgt_in), strict=True):
+            assert all(map(torch.equal, one, other)) if isinstance(one, tuple) else torch.equal(one, other)
+
+
+def test_everything_that_the_model_is_made_of_stands_in_it():
+    """A new file of model/ that the others import would be missed."""
+    source = model_file(ModelConfig())
+    assert "playground" not in {line.split()[1].split(".")[0] for line in source.splitlines() if line.startswith(("import ", "from "))}
+    for name in MODULES:
+        tree = one_file.ast.parse(Piece(f"playground.model.{name}").text())
+        for node in tree.body:
+            if isinstance(node, (one_file.ast.ClassDef, one_file.ast.FunctionDef)):
+                assert one_file.ast.unparse(node) in one_file.ast.unparse(one_file.ast.parse(source)), node.name
+
+
+def test_the_files_are_as_tidy_as_ours(tmp_path):
+    """Ruff finds unused imports, unknown names and bad order in them."""
+    (tmp_path / "use.py").write_text(use_file(), encoding="utf-8")
+    (tmp_path / "model.py").write_text(model_file(ModelConfig()), encoding="utf-8")
+    for variant in ( "additive", "batch_norm", "no_causal_mask", "dropout_always"):
+        (tmp_path / f"model_{variant}.py").write_text(model_file(ModelConfig(variant=variant)), encoding="utf-8")
+    rules = ["--no-cache", "--select", "E,F,I,B", "--line-length", "140", "--isolated", "--ignore", "E741"]
+    found = subprocess.run([sys.executable, "-m", "ruff", "check", *rules, "."], cwd=tmp_path, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout
+
+
+def test_a_module_that_would_be_missing_is_said():
+    with pytest.raises(ValueError, match=r"playground\.config is neither here nor elsewhere"):
+        join("About.", [Piece("playground.model.padding")])
+
+
+def test_two_definitions_of_one_name_are_said():
+    with pytest.raises(ValueError, match="PAD"):
+        join("About.", [Piece("playground.config", ("PAD",)), one_file.Part("", (), "PAD = 1")])

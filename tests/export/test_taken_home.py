@@ -1,0 +1,222 @@
+"""The zip of a run: what it holds, for whom, and that it says the truth about the run."""
+
+import csv
+import io
+import json
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from huggingface_hub import ModelCard
+
+from playground.config import Experiment, Refusal
+from playground.export import archive
+from playground.export.card import card
+from playground.export.contents import file_name, packed, use_file
+from playground.export.folder import write_folder
+from playground.export.notebook import how, notebook
+from playground.export.scores import scores_of
+from playground.export.taken import take
+from playground.export.use import Tokenizer, Translator, svg
+from playground.queries import evaluation
+from playground.runs.disk.store import read_shipped
+from playground.runs.queue import train_inline
+from playground.runs.registry import SHIPPED
+from playground.runs.run import Run
+from playground.words import LANGUAGES
+from tests.runs.tiny import CORPORA, PAIRS, alone, tiny
+
+NAMES = {"config.json", "history.csv", "model.py", "model.safetensors", "README.md", "run.ipynb", "use.py"}
+NAMES |= {f"{side}_tokenizer.json" for side in ("src", "tgt")}
+
+
+def opened(pieces) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as found:
+        assert found.testzip() is None
+        return {name: found.read(name) for name in found.namelist()}
+
+
+def no_scores():
+    return None
+
+
+def trained(pairs=None, **knobs) -> Run:
+    run = train_inline.new_run(tiny(**knobs), pairs)
+    for _ in train_inline.train(run, CORPORA):
+        pass
+    return run
+
+
+@pytest.fixture(scope="module")
+def own():
+    return trained(PAIRS, task="own", own="a-secret-id", steps=10)
+
+
+@pytest.fixture(scope="module")
+def reverse():
+    return next(run for run in read_shipped(SHIPPED) if run.name == "reverse")
+
+
+def test_what_the_zip_holds(reverse):
+    found = opened(packed(take(reverse), no_scores))
+    assert found.keys() == NAMES
+    config = json.loads(found["config.json"])
+    assert config == reverse.experiment.flat() | {"src_vocab": 30, "tgt_vocab": 30}
+    assert not any(isinstance(value, (dict, list)) for value in config.values())  # flat
+    rows = list(csv.DictReader(io.StringIO(found["history.csv"].decode())))
+    assert [float(row["loss"]) for row in rows] == reverse.history.steps.column("loss")
+    assert [float(row["exact_match"]) for row in rows if row["exact_match"]] == reverse.history.validations.column("exact_match")
+
+
+def test_the_same_run_makes_the_same_bytes(reverse):
+    one, other = (b"".join(packed(take(reverse), no_scores)) for _ in range(2))
+    assert one == other
+    with zipfile.ZipFile(io.BytesIO(one)) as found:
+        names = found.namelist()
+        assert names == sorted(names, key=str.casefold)
+        assert {entry.date_time for entry in found.infolist()} == {archive.THEN}
+
+
+def test_it_is_sent_while_it_is_made():
+    """The first pieces are there before the last file is asked for."""
+    asked = []
+    files = {name: lambda name=name: (asked.append(name), b"x" * 3_000_000)[1] for name in "ab"}
+    pieces = archive.stream(files)
+    next(pieces)
+    assert asked == ["a"]
+    assert opened([*archive.stream(files)]).keys() == {"a", "b"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("share", ["none", "all"])
+def test_the_card_says_what_the_run_is(reader, share, language):
+    run, _ = alone(tiny(share_embeddings=share))
+    taken = take(run)
+    text = card(taken, scores_of(reader, CORPORA, taken), "https://somewhere/?run=abc", language)
+    assert "https://somewhere/?run=abc" in text
+    assert "`d_model`" in text
+    assert "`dropout` | `0.1` | `0.0`" in text.replace("| `dropout`", "`dropout`")
+    assert "nrefs:1\\|case:mixed" in text  # the signature, in a cell of a table
+    data = ModelCard(text).data
+    assert (data.library_name, data.license, data.pipeline_tag) == ("transformer-playground", "apache-2.0", "translation")
+    scores = evaluation.scores(reader, CORPORA, run, None, "heldout")
+    assert {one.metric_type: one.metric_value for one in data.eval_results} == {
+        "bleu": round(scores.measured.bleu, 2), "chrf": round(scores.measured.chrf, 2),
+    }  # fmt: skip
+
+
+def test_a_label_is_text_in_the_card_and_in_the_name_of_the_file():
+    run, _ = alone(tiny())
+    named = Run(run.id, "sunny-otter", run.experiment, label='../../"<b>*x*</b>\n--- 我的')
+    named.parts = run.parts
+    taken = take(named)
+    assert file_name(taken) == "b-x-b.zip"
+    named.label = "我的"
+    assert file_name(take(named)) == "sunny-otter.zip"
+    named.label = "<script>"
+    assert "<script>" not in card(taken, None, "", "en").replace("\\<", "")
+
+
+def test_own_sentences_come_only_when_asked_for(own, reader):
+    without = opened(packed(take(own), no_scores))
+    assert "sentences.tsv" not in without
+    assert b"a-secret-id" not in b"".join(without.values())
+    assert b"CC BY, somebody" in without["README.md"]
+    assert not any(pair.src.encode() in without["README.md"] + without["run.ipynb"] for pair in PAIRS.pairs)
+    rows = opened(packed(take(own), no_scores, sentences=True))["sentences.tsv"].decode().splitlines()
+    assert [tuple(row.split("\t")[:2]) for row in rows[1:]] == [pair[:2] for pair in PAIRS.pairs]
+
+
+def test_a_folder_holds_the_same_files(own, tmp_path):
+    write_folder(own, tmp_path / "home")
+    found = opened(packed(take(own), no_scores))
+    assert {file.name for file in (tmp_path / "home").iterdir()} == found.keys()
+    assert all((tmp_path / "home" / name).read_bytes() == data for name, data in found.items() if name != "README.md")
+
+
+def test_what_cannot_be_taken_is_said():
+    fresh = Run("id", "name", tiny())
+    with pytest.raises(Refusal, match="no trained parameters yet"):
+        take(fresh)
+    run, _ = alone(tiny())
+    riddle = Run(run.id, run.name, run.experiment, secret=True)
+    riddle.parts = run.parts
+    with pytest.raises(Refusal, match="its files would tell"):
+        take(riddle)
+    with pytest.raises(Refusal, match="makes its own sentences"):
+        packed(take(run), no_scores, sentences=True)
+
+
+def test_a_run_that_was_stopped_or_moved_is_repeated_as_it_was():
+    run = train_inline.new_run(tiny(minutes=5.0))
+    for step in train_inline.train(run, CORPORA):
+        if step == 4:
+            run.live |= {"learning_rate": 0.02, "memory_mode": "mean"}
+        if step == 9:
+            break
+    run.parts["snapshot"] = run.snapshot.__class__(1, 9, run.snapshot.parameters)
+    taken = take(run)
+    repeat = how(taken)
+    assert (repeat["step"], set(repeat["moved"])) == (9, {(4, "learning_rate", 0.02), (4, "memory_mode", "mean")})
+    assert repeat["knobs"]["memory_mode"] == "whole"
+    assert taken.config()["memory_mode"] == "mean"  # which the model has now
+    assert repeat["knobs"]["minutes"] == 0.0
+    cells = json.loads(notebook(taken, "en"))["cells"]
+    assert f"how = {repeat!r}" in [cell["source"] for cell in cells]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_notebook_is_one(reverse, language):
+    """What nbformat 4.5 asks for."""
+    said = json.loads(notebook(take(reverse), language))
+    assert (said["nbformat"], said["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in said["cells"]}) == len(said["cells"])
+    for cell in said["cells"]:
+        wanted = {"cell_type", "id", "metadata", "source"} | ({"execution_count", "outputs"} if cell["cell_type"] == "code" else set())
+        assert cell.keys() == wanted
+        if cell["cell_type"] == "code":
+            compile(cell["source"], cell["id"], "exec")
+
+
+TEXTS = ("Ein  kleiner\u200b Hund", "你好 世界", "cafe\u0301 x", "", "zzz word3 again")
+
+
+@pytest.mark.parametrize("kind", ["characters", "words", "bpe", "unigram"])
+def test_use_reads_every_tokenizer_as_we_do(kind, tmp_path):
+    corpus = CORPORA.get(Experiment().with_(task="german_english", train_size=300, validation_size=10, tokenizer=kind, vocab_size=120))
+    ours = corpus.src_tokenizer
+    (tmp_path / "src_tokenizer.json").write_bytes(ours.to_bytes())
+    theirs = Tokenizer(tmp_path / "src_tokenizer.json")
+    for text in (*(item.src for item in corpus.heldout), *TEXTS):
+        ids = ours.encode(text)
+        assert theirs.encode(text) == ids
+        assert theirs.decode(ids) == ours.decode(ids)
+        assert theirs.labels(ids) == [ours.piece(token) for token in ids]
+
+
+def test_use_translates_as_the_page_does(reverse, tmp_path):
+    for name, data in opened(packed(take(reverse), no_scores)).items():
+        (tmp_path / name).write_bytes(data)
+    translator = Translator(tmp_path)
+    assert translator.translate("hello") == "olleh"
+    output, columns, rows = translator.look("hello")
+    assert (columns, rows) == ([*"hello", "<eos>"], [*"olleh", "<eos>"])
+    drawn = svg(output.cross, rows, columns)
+    assert drawn.count("<rect") == 1 + 2 * 4 * 6 * 6
+    assert np.allclose([weights.sum(dim=-1) for weights in output.cross], 1)
+
+
+def test_use_needs_no_more_than_it_says():
+    roots = {line.split()[1].partition(".")[0] for line in use_file().splitlines() if line.startswith(("import ", "from "))}
+    assert roots - set(sys.stdlib_module_names) == {"torch", "safetensors", "model"}
+
+
+def test_shared_parameters_are_loaded(tmp_path):
+    run, training = alone(tiny(share_embeddings="all"))
+    for name, data in opened(packed(take(run), no_scores)).items():
+        (tmp_path / name).write_bytes(data)
+    src, tgt = torch.tensor([[4, 5, 2]]), torch.tensor([[1, 4]])
+    with torch.inference_mode():
+        assert torch.equal(Translator(tmp_path).model(src, tgt).logits, training.model.eval()(src, tgt).logits)
