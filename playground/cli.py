@@ -217,6 +217,12 @@ def checkpoints(options: argparse.Namespace) -> int:
     return 0 if total <= ALTOGETHER else 2
 
 
+def hub(options: argparse.Namespace) -> int:
+    from playground.hub import commands
+
+    return commands.COMMANDS[options.command](options)
+
+
 def serve(options: argparse.Namespace) -> int:
     from playground.ui.server import serve as serve_page
 
@@ -245,5 +251,5 @@ def lab(options: argparse.Namespace) -> int:
 
 COMMANDS = {
     "train": train, "translate": translate, "runs": runs, "history": history, "read": read, "lab": lab, "checkpoints": checkpoints,
-    "serve": serve,
+    "push": hub, "space": hub, "serve": serve,
 }  # fmt: skip

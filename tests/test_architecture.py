@@ -34,6 +34,11 @@ RULES = {
         {"torch", "numpy", "sacrebleu"},
         {"config", "cursor", "tasks", "model", "reading", "data", "variants", "decoding", "inspection", "training", "runs"},
     ),
+    "export": (set(), {"config", "runs"}),
+    "hub": (
+        {"torch", "huggingface_hub"},
+        {"config", "model", "data", "variants", "runs", "export"},
+    ),
     "lessons": (
         {"torch", "numpy"},
         {"words", "choices", "config", "cursor", "model", "data", "variants", "inspection", "decoding", "training", "runs", "queries"},
@@ -47,7 +52,7 @@ RULES = {
     ),
     "readme": (set(), {"words", "config"}),
     "arguments": (set(), {"words", "config", "cursor"}),
-    "cli": (set(), {"words", "arguments", "config", "cursor", "reading", "runs", "queries", "lessons", "ui"}),
+    "cli": (set(), {"words", "arguments", "config", "cursor", "reading", "runs", "queries", "lessons", "hub", "ui"}),
     "__main__": (set(), {"cli"}),
 }
 

@@ -1,0 +1,1 @@
+"""What a person takes home of a run."""
