@@ -43,11 +43,12 @@ RULES = {
         {"torch", "numpy"},
         {"words", "choices", "config", "cursor", "model", "data", "variants", "inspection", "decoding", "training", "runs", "queries"},
     ),
+    "zero_gpu": ({"torch", "spaces"}, set()),
     "ui": (
         {"gradio", "numpy", "orjson", "plotly", "segno", "fastapi", "starlette"},
         {
             *("words", "config", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs"),
-            *("queries", "lessons"),
+            *("queries", "lessons", "zero_gpu"),
         },
     ),
     "readme": (set(), {"words", "config"}),

@@ -10,6 +10,9 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
 os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "100")
 
+from playground import zero_gpu  # noqa: F401  before Gradio and torch
+
+# isort: split
 import gradio as gr
 import orjson
 from fastapi import FastAPI
