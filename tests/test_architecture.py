@@ -45,7 +45,7 @@ RULES = {
     ),
     "zero_gpu": ({"torch", "spaces"}, set()),
     "ui": (
-        {"gradio", "numpy", "orjson", "plotly", "segno", "fastapi", "starlette"},
+        {"gradio", "jinja2", "numpy", "orjson", "plotly", "segno", "fastapi", "starlette"},
         {
             *("words", "config", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs"),
             *("queries", "lessons", "zero_gpu"),

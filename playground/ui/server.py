@@ -23,6 +23,7 @@ from starlette.routing import Route
 from playground.cursor import declared
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
+from playground.ui import link_preview
 from playground.ui.assets import asset_path
 from playground.ui.page import build
 from playground.ui.panels import PLACES
@@ -98,6 +99,7 @@ def theme() -> gr.Theme:
 def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None = None) -> tuple[gr.Blocks, FastAPI, str]:
     """Builds the page and launches it without blocking. Returns the page, the app and its local address."""
     demo = build(runs)
+    link_preview.install(gr.routes.templates.env)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
     app, url, _ = demo.launch(
@@ -118,7 +120,8 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         footer_links=[],
         theme=theme(),
         head=head(),
-        app_kwargs={"routes": [*closed(), *routes(runs, reader)]},  # before Gradio's own, and there from the first request on
+        # before Gradio's own, and there from the first request on
+        app_kwargs={"routes": [*closed(), *routes(runs, reader), link_preview.route()]},
     )
     return demo, app, url
 
