@@ -29,6 +29,7 @@ class Hub:
     created: dict[str, dict[str, Any]] = field(default_factory=dict)  # the same -> what it was created with
     stored: dict[str, bytes] = field(default_factory=dict)  # digest -> a binary file
     asked: list[str] = field(default_factory=list)
+    takes_binary: bool = False  # in a commit, as if it had no other place for such files
     status: int = 0  # what every request is refused with, if any
 
 
@@ -92,14 +93,19 @@ def validate(handler: Handler, body: bytes) -> None:
 
 def preupload(handler: Handler, body: bytes, key: str) -> None:
     files = [
-        {"path": file["path"], "uploadMode": "lfs" if binary(base64.b64decode(file["sample"])) else "regular", "shouldIgnore": False}
+        {
+            "path": file["path"],
+            "uploadMode": "lfs" if refused(handler, base64.b64decode(file["sample"])) else "regular",
+            "shouldIgnore": False,
+        }
         for file in json.loads(body)["files"]
     ]
     handler.answer({"files": files})
 
 
-def binary(data: bytes) -> bool:
-    return b"\0" in data
+def refused(handler: Handler, data: bytes) -> bool:
+    """Whether these are bytes that a commit may not hold."""
+    return b"\0" in data and not handler.hub.takes_binary
 
 
 def batch(handler: Handler, body: bytes, *_: str) -> None:
@@ -122,7 +128,7 @@ def commit(handler: Handler, body: bytes, key: str) -> None:
         value = line["value"]
         if line["key"] == "file":
             data = base64.b64decode(value["content"])
-            if binary(data):
+            if refused(handler, data):
                 return handler.answer({"error": "Your push was rejected because it contains binary files."}, 400)
             files[value["path"]] = data
         elif line["key"] == "lfsFile":

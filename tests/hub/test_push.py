@@ -31,6 +31,14 @@ def test_a_run_is_pushed_and_read_back(hub, capsys):
     assert torch.equal(logits(HubTransformer.from_pretrained("ada/reverse")), logits(HubTransformer.from_run(run)))
 
 
+def test_the_upload_in_several_commits_ends_the_same(hub, monkeypatch):
+    """The way that huggingface_hub goes by itself where hf_xet is installed; what Xet stores is not imitated."""
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", False)
+    hub.takes_binary = True
+    push.push("reverse", "ada/reverse")
+    assert torch.equal(logits(HubTransformer.from_pretrained("ada/reverse")), logits(HubTransformer.from_run(push.find("reverse"))))
+
+
 def test_a_second_push_renews_the_first(hub, tmp_path):
     push.push("reverse", "ada/model")
     push.push("sort", "ada/model")
