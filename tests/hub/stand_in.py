@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import yaml
+
 TOKEN, READ_ONLY, OWNER = "hf_write", "hf_read", "ada"
 COMMIT = "c" * 40
 
@@ -86,8 +88,8 @@ def create(handler: Handler, body: bytes) -> None:
 
 
 def validate(handler: Handler, body: bytes) -> None:
-    said = json.loads(body)["content"]
-    right = re.match(r"---\n(\w+:.*\n(  - .*\n)*)+---\n", said)
+    before, *metadata = json.loads(body)["content"].split("---\n", 2)
+    right = not before and len(metadata) == 2 and isinstance(yaml.safe_load(metadata[0]), dict)
     handler.answer({"errors": [] if right else [{"message": "no metadata"}], "warnings": []}, 200 if right else 400)
 
 
