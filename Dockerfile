@@ -1,11 +1,18 @@
-# The same app as a Docker Space: user 1000, port 7860, nothing fetched at run time.
-FROM python:3.11-slim
+# The same app as a Docker Space or at home: user 1000, port 7860, nothing fetched at run time.
+FROM python:3.12-slim
+# Where torch comes from: its CPU wheel, 192 MB. `--build-arg WHEELS=https://pypi.org/simple` takes the one with CUDA, 2.7 GB.
+ARG WHEELS=https://download.pytorch.org/whl/cpu
 RUN useradd --create-home --uid 1000 user
 USER user
 WORKDIR /home/user/app
-ENV PATH=/home/user/.local/bin:$PATH GRADIO_SERVER_NAME=0.0.0.0 PORT=7860 PYTHONUNBUFFERED=1
+ENV PATH=/home/user/.local/bin:$PATH GRADIO_SERVER_NAME=0.0.0.0 PORT=7860 PYTHONUNBUFFERED=1 PLAYGROUND_DATA=/home/user/runs
 COPY --chown=user requirements.txt .
-RUN pip install --no-cache-dir --user -r requirements.txt
+RUN pip install --no-cache-dir --user --extra-index-url "$WHEELS" -r requirements.txt
 COPY --chown=user . .
+# Made by this user, so that a new volume belongs to them too.
+RUN mkdir /home/user/runs
+VOLUME /home/user/runs
 EXPOSE 7860
+HEALTHCHECK --interval=30s --timeout=10s --start-period=60s CMD \
+  ["python", "-c", "import os, urllib.request as ask; ask.urlopen('http://127.0.0.1:' + os.environ['PORT'] + '/gradio_api/playground/runs', timeout=8)"]
 CMD ["python", "app.py"]

@@ -104,6 +104,19 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("names", nargs="*", metavar="NAME", help="only these")
     command.add_argument("--folder", type=Path)
 
+    command = commands.add_parser("push", help="upload a run to the Hugging Face Hub")
+    command.set_defaults(command="push")
+    command.add_argument("run", metavar="RUN", help="a run's folder, name or id")
+    command.add_argument("repo", metavar="OWNER/NAME")
+    command.add_argument("--private", action="store_true", help="only its owner can see it")
+
+    command = commands.add_parser("space", help="upload this app as a Space of the Hugging Face Hub")
+    command.set_defaults(command="space")
+    command.add_argument("repo", metavar="OWNER/NAME")
+    command.add_argument("--hardware", choices=("cpu", "gpu", "zero"), default="cpu", help="what the Space is run on; zero: ZeroGPU")
+    command.add_argument("--private", action="store_true", help="only its owner can see it")
+    command.add_argument("--dry-run", action="store_true", help="only print what would be uploaded")
+
     commands.add_parser("serve", help="start the page").set_defaults(command="serve")
     return top
 

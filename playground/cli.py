@@ -218,6 +218,12 @@ def checkpoints(options: argparse.Namespace) -> int:
     return 0 if total <= ALTOGETHER else 2
 
 
+def hub(options: argparse.Namespace) -> int:
+    from playground.hub import commands
+
+    return commands.COMMANDS[options.command](options)
+
+
 def serve(options: argparse.Namespace) -> int:
     from playground.ui.server import serve as serve_page
 
@@ -246,5 +252,5 @@ def lab(options: argparse.Namespace) -> int:
 
 COMMANDS = {
     "train": train, "translate": translate, "runs": runs, "history": history, "export": export, "read": read, "lab": lab,
-    "checkpoints": checkpoints, "serve": serve,
+    "checkpoints": checkpoints, "push": hub, "space": hub, "serve": serve,
 }  # fmt: skip

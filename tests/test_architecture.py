@@ -43,21 +43,23 @@ RULES = {
         {"torch", "safetensors", "sentencepiece"},
         {"words", "config", "tasks", "model", "reading", "data", "variants", "runs", "queries"},
     ),
+    "hub": ({"torch", "huggingface_hub"}, {"config", "model", "data", "variants", "runs", "export"}),
     "fetching": ({"huggingface_hub"}, {"config"}),
     "pretrained": (
         {"torch", "numpy", "pandas"},
         {"config", "model", "data", "variants", "decoding", "runs", "queries", "export", "fetching"},
     ),
+    "zero_gpu": ({"torch", "spaces"}, set()),
     "ui": (
-        {"gradio", "numpy", "orjson", "brotli", "plotly", "segno", "fastapi", "starlette"},
+        {"gradio", "jinja2", "numpy", "orjson", "brotli", "plotly", "segno", "fastapi", "starlette"},
         {
             *("words", "config", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs"),
-            *("queries", "lessons", "export"),
+            *("queries", "lessons", "export", "zero_gpu"),
         },
     ),
     "readme": (set(), {"words", "config"}),
     "arguments": (set(), {"words", "config", "cursor"}),
-    "cli": (set(), {"words", "arguments", "config", "cursor", "reading", "runs", "queries", "lessons", "export", "ui"}),
+    "cli": (set(), {"words", "arguments", "config", "cursor", "reading", "runs", "queries", "lessons", "export", "hub", "ui"}),
     "__main__": (set(), {"cli"}),
 }
 

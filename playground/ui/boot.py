@@ -19,6 +19,7 @@ from playground.ui.titles import difference, disclosed, title
 from playground.ui.view import examples, language, unreadable
 from playground.words import entries
 from playground.words.glossary import glossary
+from playground.zero_gpu import ON_ZERO_GPU
 
 
 def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any]:
@@ -44,6 +45,7 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
         "statuses": {"working": WORKING, "resumable": RESUMABLE, "over": FINISHED},
         "ignored": list(ignored),
         "notice": links.sentence(ignored, chosen),
+        "zero_gpu": ON_ZERO_GPU,
         "host": os.environ.get("SPACE_HOST", ""),
     }
 

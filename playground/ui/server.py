@@ -10,6 +10,9 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
 os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "100")
 
+from playground import zero_gpu  # noqa: F401  before Gradio and torch
+
+# isort: split
 import gradio as gr
 import orjson
 from fastapi import FastAPI
@@ -20,6 +23,7 @@ from starlette.routing import Route
 from playground.cursor import declared
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
+from playground.ui import link_preview
 from playground.ui.assets import asset_path
 from playground.ui.delivery import middleware
 from playground.ui.first_screen import FirstScreen, preloads
@@ -99,6 +103,7 @@ def theme() -> gr.Theme:
 def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None = None) -> tuple[gr.Blocks, FastAPI, str]:
     """Builds the page and launches it without blocking. Returns the page, the app and its address: the public one where there is one."""
     demo = build(runs)
+    link_preview.install(gr.routes.templates.env)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
     app, url, public = demo.launch(
@@ -120,7 +125,8 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         theme=theme(),
         head=head(),
         app_kwargs={
-            "routes": [*closed(), *routes(runs, reader, server_name(host))],  # before Gradio's own, and there from the first request on
+            # before Gradio's own, and there from the first request on
+            "routes": [*closed(), *routes(runs, reader, server_name(host)), link_preview.route()],
             "middleware": middleware(preloads(), FirstScreen(runs, reader).html),
         },
     )

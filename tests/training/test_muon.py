@@ -42,6 +42,7 @@ def test_a_zero_gradient_moves_nothing():
     assert torch.equal(parameter, torch.ones(3, 3))
 
 
+@pytest.mark.skipif(not hasattr(torch.optim, "Muon"), reason="torch has it since 2.9")
 @pytest.mark.parametrize("weight_decay", [0.0, 0.1])
 def test_equals_torch_muon_but_for_its_bfloat16(weight_decay):
     ours, theirs = ([torch.nn.Parameter(draw(*shape, seed=n)) for n, shape in enumerate(SHAPES)] for _ in range(2))

@@ -111,6 +111,7 @@ export interface Boot {
   statuses: Record<"working" | "resumable" | "over", string[]>;
   ignored: string[]; // of the link
   notice: string;
+  zero_gpu: boolean; // whether a GPU is only lent to this Space, so that training uses the CPU
   host: string; // the Space's own address, when there is one
   lan: { listens: boolean; address: string; windows: boolean }; // how others in the network reach this machine, for who sits at it
 }

@@ -75,7 +75,7 @@ function drawFacts() {
   if (!facts || !card) return;
   const where = run.device ? say("trained_on", { device: run.device, threads: run.threads, precision: card.precision }) : "";
   const from = card.parent && say(card.parent.name ? "parent" : "parent_gone", { ...card.parent, step: count(card.parent.step) });
-  const text = [from, card.line, where].filter(Boolean).join(" · ");
+  const text = [from, card.line, where, page.boot.zero_gpu && say("zero_gpu")].filter(Boolean).join(" · ");
   if (facts.textContent !== text) facts.textContent = text;
   const key = `${card.mine} ${card.id} ${card.label} ${cursor.lang}`;
   if (own.dataset.key === key) return; // its buttons stay where they are while somebody presses one
