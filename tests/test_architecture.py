@@ -41,7 +41,7 @@ RULES = {
     "ui": (
         {"gradio", "numpy", "orjson", "plotly", "segno", "fastapi", "starlette"},
         {
-            *("words", "config", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs"),
+            *("words", "knobs", "config", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs"),
             *("queries", "lessons"),
         },
     ),
