@@ -26,6 +26,7 @@ from playground.ui.assets import PREFIX, asset, asset_version
 from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.panels import BY_FORMULA, PANELS
 from playground.ui.panels.map import worksheet
+from playground.ui.snippets import snippets
 from playground.ui.titles import variant_name
 from playground.ui.upload import uploading
 from playground.ui.upload.preview import preview
@@ -137,6 +138,7 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         "/history": history,
         "/reading": lambda request: uploading.again(runs, request.query_params.get("own", ""), language(request.query_params)),
         "/preview": lambda request: preview(runs, request.query_params),
+        "/code": lambda request: snippets(runs, reader, request.query_params),
         "/qr": qr,
         f"/{worksheet.PATH}": printed,
     }

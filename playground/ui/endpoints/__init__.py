@@ -35,6 +35,8 @@ def add(demo: gr.Blocks, runs: Runs, reader: Reader) -> None:
             listener.outputs[0].label = name
             listener.outputs[0].api_info()["description"] = say(ENGLISH, f"api.{name}_returns")
     demo.validate_inputs = _enough
+    everything = demo.get_config_file
+    demo.get_config_file = lambda: {**everything(), "pages": demo.pages[:1]}  # else a menu of pages would stand over the page
 
 
 def _called(name: str, endpoint: Endpoint, runs: Runs, reader: Reader) -> Callable[..., dict]:

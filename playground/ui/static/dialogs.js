@@ -1,8 +1,8 @@
-// Two small dialogues that are only ever opened by a click: the link to this view, and the keys.
+// Small dialogues that are only ever opened by a click: the link to this view, the keys, and how to use the run from code.
 // @ts-check
 
 import { address, cursor, move, page, personal, sentenceText } from "./store.js";
-import { button, h, notice, routeUrl, say } from "./dom.js";
+import { button, h, notice, read, routeUrl, say } from "./dom.js";
 import { terms } from "./glossary.js";
 
 /** The address to give away: it says the sentence that is shown, also when nobody typed it. Inside a Space's frame the page's own address
@@ -11,10 +11,11 @@ export function shareLink() {
   const query = address();
   if (sentenceText()) query.set("text", sentenceText());
   for (const name of [...personal, "present"]) query.delete(name); // whoever follows a link guesses anew, and has no hall to show it to
-  const { host } = page.boot; // the Space's own address, when there is one
-  const base = host ? `https://${host}/` : location.origin + location.pathname;
-  return base + (query.size ? `?${query}` : "");
+  return pageAddress() + (query.size ? `?${query}` : "");
 }
+
+/** Where the page is found: at the Space's own address, when there is one. */
+const pageAddress = () => (page.boot.host ? `https://${page.boot.host}/` : location.origin + location.pathname);
 
 function open(title, ...content) {
   document.getElementById("pg-dialog")?.remove();
@@ -57,7 +58,8 @@ export function openHelp() {
   const rows = keys.map(([key, text]) => h("tr", {}, h("th", {}, named(key)), h("td", {}, say(text))));
   const glossary = button({ id: "pg-glossary", onclick: () => move({ glossary: "all" }) }, say("glossary"));
   const present = button({ id: "pg-present", onclick: () => (dialog.close(), move({ present: "1" })) }, say("present"));
-  const dialog = open(say("help"), h("p", {}, say("help_text")), h("table", {}, rows), h("p", { class: "pg-line" }, glossary, present));
+  const code = button({ onclick: openCode }, say("code"));
+  const dialog = open(say("help"), h("p", {}, say("help_text")), h("table", {}, rows), h("p", { class: "pg-line" }, glossary, present, code));
 }
 
 /** All terms, from A to Z; the one that the cursor names comes into sight. */
@@ -90,4 +92,22 @@ export function openDelete(title, act) {
   const cancel = button({ id: "pg-delete-no", autofocus: true, onclick: () => dialog.close() }, say("cancel"));
   const line = h("div", { class: "pg-line pg-answers" }, cancel, button({ id: "pg-delete-yes", class: "pg-danger", onclick: yes }, say("delete")));
   const dialog = open(say("delete"), h("p", {}, say("delete_help", { title })), line);
+}
+
+/** How a program uses the run on screen, in a few lines that can be copied. */
+export async function openCode() {
+  const asked = { run: cursor.run, text: sentenceText(), root: pageAddress() };
+  const answer = await read("code", asked);
+  if (!answer || answer.error) return void (answer && notice(answer.error, "error"));
+  const section = ({ id, name, about, code }) => {
+    const lines = h("pre", { tabindex: "0", "aria-label": name, dataset: { code: id } }, code);
+    const copy = async () => {
+      getSelection()?.selectAllChildren(lines);
+      await navigator.clipboard?.writeText(code).catch(() => document.execCommand("copy")); // a frame without the right to the clipboard
+      notice(answer.copied);
+    };
+    const head = h("div", { class: "pg-line" }, h("h3", {}, name), button({ "aria-label": `${say("copy")} ${name}`, onclick: copy }, say("copy")));
+    return h("section", {}, head, h("p", { class: "pg-caption" }, about), lines);
+  };
+  open(say("code"), h("p", {}, answer.about), h("div", { class: "pg-snippets" }, answer.languages.map(section)));
 }

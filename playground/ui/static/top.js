@@ -9,7 +9,7 @@ import { isActive, isTooEarly, shownStep } from "./live.js";
 import { command } from "./actions.js";
 import { toggleKnobs } from "./knobs.js";
 import { measured } from "./learning.js";
-import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
+import { openCode, openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 
 // ---- header -------------------------------------------------------------------------------------------------------------------
 
@@ -18,7 +18,8 @@ export function drawHeader(host, runs) {
   const language = ([code, { name, html, brief }]) =>
     button({ class: "pg-quiet", lang: html, title: name, "aria-label": name, onclick: () => move({ lang: code }) }, brief);
   const about = h("details", { id: "pg-run-about" }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
-    h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" })));
+    h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" }),
+      h("div", {}, button({ id: "pg-code", onclick: openCode }, say("code")))));
   host.replaceChildren(
     h("h1", {}, say("title")),
     h("div", { class: "pg-run" }, choiceOfRuns(runs), about, h("span", { id: "pg-status", class: "pg-status" })),

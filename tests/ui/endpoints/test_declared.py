@@ -57,4 +57,5 @@ def test_the_page_that_people_load_has_nothing_of_it(site):
     assert not set(ours["components"]) & set(config["page"][""]["components"])
     assert '"type":"api"' not in page
     assert entries("en")["api.arg_owner"] not in page
+    assert config["pages"] == [["", "Home", True]]  # with more of them, a menu would stand over everything
     assert site.http.get("/endpoints").status_code == 404

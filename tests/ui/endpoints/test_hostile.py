@@ -14,16 +14,22 @@ from playground.ui.endpoints import ENDPOINTS
 from playground.words import entries
 from tests.ui.endpoints.calls import NAMES, begin, ended
 
-LEAVES = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.integers(10**15, 10**18), st.just(10**400), st.just(-(10**400)), st.floats(), st.text(max_size=40),
-    st.sampled_from(["reverse", "\ud800", "\x00", "a" * 3000, "../../etc/passwd", "NaN", "1e999", "order", "beam", [1], {"a": 1}]),
-)  # fmt: skip
-ANYTHING = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3), max_leaves=5)
+ODD = ("reverse", "\ud800", "\x00", "a" * 3000, "../../etc/passwd", "NaN", "1e999", "order", "beam", [1], {"a": 1}, 10**400, -(10**400))
+LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=40), st.sampled_from(ODD))
+NAMED = st.dictionaries(st.text(max_size=5), LEAVES, max_size=3)
+ANYTHING = LEAVES | st.lists(LEAVES, max_size=3) | NAMED
 SENSIBLE = {"run": "reverse", "text": "hello", "owner": "hostile", "name": "softmax"}
 
 
 def function(site, name):
     return next(listener.fn for listener in site.app.get_blocks().fns.values() if listener.api_name == name)
+
+
+def answered(function, values):
+    try:
+        return function(*values.values(), None)
+    except gr.Error as error:
+        return error
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -33,12 +39,11 @@ def test_any_values_are_answered(site, name, data):
     values = {name: SENSIBLE.get(name, argument.default) for name, argument in ENDPOINTS[name].arguments.items()}
     for wrong in data.draw(st.sets(st.sampled_from(sorted(values)), min_size=1, max_size=3)):
         values[wrong] = data.draw(ANYTHING, label=wrong)
-    try:
-        answer = function(site, name)(*values.values(), None)
-    except gr.Error as error:
-        assert error.title in entries("en")
-        assert re.fullmatch(r"[^\n]+[.)]", error.message)
-        error.message.encode()
+    answer = answered(function(site, name), values)
+    if isinstance(answer, gr.Error):
+        assert answer.title in entries("en")
+        assert re.fullmatch(r"[^\n]+[.)]", answer.message)
+        answer.message.encode()
         return
     json.dumps(answer, allow_nan=False, ensure_ascii=False).encode()
     if name in ("train", "lab"):
