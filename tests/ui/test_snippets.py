@@ -63,7 +63,7 @@ def test_every_language_is_explained(site):
 
 def test_without_a_sentence_they_hold_the_example(site):
     answer = site.get("code", run="reverse", root=site.url).json()
-    example = site.reader.probes(site.runs.get("reverse"))[0][0]
+    example = site.get("run/reverse").json()["examples"][0][0]
     assert all(example in one["code"] for one in answer["languages"])
 
 

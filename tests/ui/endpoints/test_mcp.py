@@ -41,8 +41,8 @@ def test_a_client_finds_the_tools_and_uses_one(tmp_path, monkeypatch):
     words = entries("en")
     for tool in tools:
         assert tool.description.startswith(words[f"api.{tool.name}"])
-    properties = tools[0].inputSchema["properties"]
-    assert properties["d_model"] == {"type": "integer", "default": 64, "description": words["knobs.d_model.help"]}
+    width = tools[0].inputSchema["properties"]["d_model"]
+    assert (width["type"], width["default"], width["description"]) == ("integer", 64, words["knobs.d_model.help"])
     assert tools[0].inputSchema["required"] == ["owner"]
     assert json.loads(told.content[0].text)["text"] == "olleh"
     assert refused.isError
