@@ -53,7 +53,7 @@ RULES = {
     "ui": (
         {"gradio", "jinja2", "numpy", "orjson", "brotli", "plotly", "segno", "fastapi", "starlette"},
         {
-            *("words", "config", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs"),
+            *("words", "knobs", "config", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs"),
             *("queries", "lessons", "export", "zero_gpu"),
         },
     ),

@@ -28,6 +28,7 @@ from playground.ui.delivery import FOR_EVER
 from playground.ui.network import is_own, lan
 from playground.ui.panels import BY_FORMULA, PANELS
 from playground.ui.panels.map import worksheet
+from playground.ui.snippets import snippets
 from playground.ui.takeaway import takeaway
 from playground.ui.titles import variant_name
 from playground.ui.upload import uploading
@@ -142,6 +143,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1") -> list[Ro
         "/takeaway/{run}": lambda request: takeaway(runs, reader, request, _token(request)),
         "/reading": lambda request: uploading.again(runs, request.query_params.get("own", ""), language(request.query_params)),
         "/preview": lambda request: preview(runs, request.query_params),
+        "/code": lambda request: snippets(runs, reader, request.query_params),
         "/qr": qr,
         f"/{worksheet.PATH}": printed,
     }

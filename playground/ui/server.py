@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from typing import Any
 
 # Set before Gradio is imported: it would otherwise report home, and keep a long log of events that it copies after each one.
@@ -23,15 +24,16 @@ from starlette.routing import Route
 from playground.cursor import declared
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
-from playground.ui import link_preview
+from playground.ui import endpoints, link_preview
 from playground.ui.assets import asset_path
 from playground.ui.delivery import middleware
+from playground.ui.endpoints.mistakes import handlers
 from playground.ui.first_screen import FirstScreen, preloads
 from playground.ui.network import server_name
 from playground.ui.page import build
 from playground.ui.panels import PLACES
 from playground.ui.routes import routes
-from playground.words import LANGUAGES, browser_tags, say
+from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 
 # Seconds for which Gradio's queue sleeps between two looks at whether there is work, and at whether work has got on. By itself it looks a
 # thousand times a second, which takes a core a twentieth of its time while nothing happens.
@@ -104,6 +106,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     """Builds the page and launches it without blocking. Returns the page, the app and its address: the public one where there is one."""
     demo = build(runs)
     link_preview.install(gr.routes.templates.env)
+    endpoints.add(demo, runs, reader)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
     app, url, public = demo.launch(
@@ -117,6 +120,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         run_history=False,
         enable_monitoring=False,
         show_error=False,
+        mcp_server=mcp_wanted(),
         strict_cors=True,
         max_file_size="20mb",
         state_session_capacity=300,
@@ -128,6 +132,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
             # before Gradio's own, and there from the first request on
             "routes": [*closed(), *routes(runs, reader, server_name(host)), link_preview.route()],
             "middleware": middleware(preloads(), FirstScreen(runs, reader).html),
+            "exception_handlers": handlers(),
         },
     )
     return demo, app, public or url
@@ -162,7 +167,17 @@ def closed() -> list[Route]:
     """A door that says "not found" before each route of Gradio's that this page has no use for."""
     methods = ["GET", "HEAD", "POST", "PUT", "DELETE"]
     paths = [path if path.startswith("/monitoring") else f"/gradio_api{path}" for path in CLOSED]
+    paths += [f"/{endpoints.PATH}", f"/{endpoints.PATH}/"]  # a page of Gradio's on which there is nothing to be seen
     return [Route(path, _closed, methods=methods) for path in paths]
+
+
+def mcp_wanted() -> bool:
+    """Whether the endpoints are to be tools as well: where PLAYGROUND_MCP says so, and the package is there."""
+    wanted = os.environ.get("PLAYGROUND_MCP", "") not in ("", "0")
+    if wanted and find_spec("mcp") is None:
+        print(say(ENGLISH, "api.no_mcp"), flush=True)
+        return False
+    return wanted
 
 
 async def _closed(request: Request) -> Response:

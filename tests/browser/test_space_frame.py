@@ -105,7 +105,7 @@ def test_notices_dialogs_and_the_bar_are_in_sight(framed):
         in_sight(page, app.locator("#pg-train"))
         app.locator("#pg-share").click()
         in_sight(page, app.locator("#pg-dialog"))
-        app.locator("#pg-copy").click()
+        app.locator("#pg-copy-link").click()
         in_sight(page, app.locator("#pg-notices .pg-notice").last)
         app.locator("#pg-dialog header button").click()
         app.locator("#pg-help").click()

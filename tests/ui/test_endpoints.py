@@ -193,10 +193,6 @@ def test_an_upload_has_an_end(site):
     assert answer.status_code == 413
 
 
-def test_the_list_of_endpoints_is_empty(site):
-    assert site.http.get("/gradio_api/info").json() == {"named_endpoints": {}, "unnamed_endpoints": {}}
-
-
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
 @pytest.mark.parametrize(
     "path", ["boot", "runs", "run/reverse", "panel/learn", "live/reverse", "qr", "export", "reading", "preview", "worksheet"]

@@ -22,6 +22,7 @@ NONE_OF_THEM = {
     "a place beside a point, as Plotly calls it": ("middle right", "middle center"),
     "part of what torch says when memory is short": ("allocate memory", "out of memory"),
     "a line of Linux's /proc": ("Data", "Size"),
+    "headings of a docstring, as Gradio reads it": ("Parameters:", "Returns:"),
     "kinds of characters in Unicode": ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs"),
 }
 WHOLE = ("default-src 'none'", 'system-ui, -apple-system, "Segoe UI"', "ui-monospace, Menlo")  # begin a policy, fonts

@@ -1,8 +1,8 @@
-// Two small dialogues that are only ever opened by a click: the link to this view, and the keys.
+// Small dialogues that are only ever opened by a click: the link to this view, the keys, and how to use the run from code.
 // @ts-check
 
 import { address, cursor, move, page, personal, sentenceText } from "./store.js";
-import { button, copyText, h, notice, routeUrl, say } from "./dom.js";
+import { button, copyText, h, notice, read, routeUrl, say } from "./dom.js";
 import { terms } from "./glossary.js";
 import { openKey } from "./my_key.js";
 import { keySwitch } from "./single_keys.js";
@@ -13,10 +13,11 @@ export function shareLink() {
   const query = address();
   if (sentenceText()) query.set("text", sentenceText());
   for (const name of [...personal, "present"]) query.delete(name); // whoever follows a link guesses anew, and has no hall to show it to
-  const { host } = page.boot; // the Space's own address, when there is one
-  const base = host ? `https://${host}/` : location.origin + location.pathname;
-  return base + (query.size ? `?${query}` : "");
+  return pageAddress() + (query.size ? `?${query}` : "");
 }
+
+/** Where the page is found: at the Space's own address, when there is one. */
+const pageAddress = () => (page.boot.host ? `https://${page.boot.host}/` : location.origin + location.pathname);
 
 function open(title, ...content) {
   document.getElementById("pg-dialog")?.remove();
@@ -52,7 +53,7 @@ export function openShare() {
   };
   const short = link.length <= 1500;
   const picture = short ? h("img", { id: "pg-qr", alt: say("share_qr"), src: routeUrl("qr", { text: link }) }) : h("p", {}, say("share_too_long"));
-  const line = h("div", { class: "pg-line" }, field, button({ id: "pg-copy", onclick: copy }, say("copy")));
+  const line = h("div", { class: "pg-line" }, field, button({ id: "pg-copy-link", onclick: copy }, say("copy")));
   open(say("share"), warning, network, h("p", {}, say("share_help")), line, picture);
   field.select();
 }
@@ -66,7 +67,8 @@ export function openHelp() {
   const glossary = button({ id: "pg-glossary", onclick: () => move({ glossary: "all" }) }, say("glossary"));
   const present = button({ id: "pg-present", onclick: () => (dialog.close(), move({ present: "1" })) }, say("present"));
   const key = button({ id: "pg-my-key", onclick: () => openKey(open) }, say("my_key"));
-  const line = h("p", { class: "pg-line" }, glossary, present, key);
+  const code = button({ onclick: openCode }, say("code"));
+  const line = h("p", { class: "pg-line" }, glossary, present, code, key);
   const dialog = open(say("help"), h("p", {}, say("help_text")), h("table", {}, rows), keySwitch(), line);
 }
 
@@ -100,4 +102,22 @@ export function openDelete(title, act) {
   const cancel = button({ id: "pg-delete-no", autofocus: true, onclick: () => dialog.close() }, say("cancel"));
   const line = h("div", { class: "pg-line pg-answers" }, cancel, button({ id: "pg-delete-yes", class: "pg-danger", onclick: yes }, say("delete")));
   const dialog = open(say("delete"), h("p", {}, say("delete_help", { title })), line);
+}
+
+/** How a program uses the run on screen, in a few lines that can be copied. */
+export async function openCode() {
+  const asked = { run: cursor.run, text: sentenceText(), root: pageAddress() };
+  const answer = await read("code", asked);
+  if (!answer || answer.error) return void (answer && notice(answer.error, "error"));
+  const section = ({ id, name, about, code }) => {
+    const lines = h("pre", { tabindex: "0", "aria-label": name, dataset: { code: id } }, code);
+    const copy = async () => {
+      getSelection()?.selectAllChildren(lines);
+      await navigator.clipboard?.writeText(code).catch(() => document.execCommand("copy")); // a frame without the right to the clipboard
+      notice(answer.copied);
+    };
+    const head = h("div", { class: "pg-line" }, h("h3", {}, name), button({ "aria-label": `${say("copy")} ${name}`, onclick: copy }, say("copy")));
+    return h("section", {}, head, h("p", { class: "pg-caption" }, about), lines);
+  };
+  open(say("code"), h("p", {}, answer.about), h("div", { class: "pg-snippets" }, answer.languages.map(section)));
 }

@@ -124,7 +124,7 @@ export async function send(message) {
 /** Saves what one of our routes sends, under the name that it gives or this one. A file that can't be made is told of, not saved. */
 export async function save(path, params, name) {
   try {
-    const answer = await fetch(routeUrl(path, { lang: cursor.lang, ...params }), { headers });
+    const answer = await fetch(routeUrl(path, { lang: cursor.lang, ...params }), { headers: headers() });
     if (answer.headers.get("Content-Type")?.startsWith("application/json")) return notice((await answer.json()).error, "error");
     const given = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1];
     const address = URL.createObjectURL(await answer.blob());

@@ -8,7 +8,9 @@ from typing import NamedTuple
 from playground.config import Refusal, limits
 from playground.lessons.controlled import NATS, SEEDS, ControlledExperiment, Result, is_complete
 from playground.lessons.lab import Outcome
+from playground.queries.reader import Reader
 from playground.runs.model_cache import ModelCache
+from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui import blocks
 from playground.ui.panels.lessons import guessing
@@ -89,13 +91,14 @@ def _begun(run: Run) -> bool:
 def _results(view: View, lab: ControlledExperiment, seeds: dict[int, Arms]) -> list[list[Result]]:
     """A list for each arm, with all seeds."""
     arms = next(iter(seeds.values()))
-    return [[_result(view, lab, arm, seed, runs[arm]) for seed, runs in seeds.items()] for arm in arms]
+    return [[result(view.runs, view.reader, lab, arm, seed, runs[arm]) for seed, runs in seeds.items()] for arm in arms]
 
 
-def _result(view: View, lab: ControlledExperiment, arm: str, seed: int, run: Run) -> Result:
+def result(runs: Runs, reader: Reader, lab: ControlledExperiment, arm: str, seed: int, run: Run) -> Result:
+    """What became of one arm, with all that the lab measures of a run that has ended."""
     if run.status != "done" or not lab.more:
         return lab.result(arm, seed, run)
-    measured = view.reader.remember(run, ("ablation", lab.name, run.step), lambda: lab.measured(run, view.runs.corpora, ModelCache()))
+    measured = reader.remember(run, ("ablation", lab.name, run.step), lambda: lab.measured(run, runs.corpora, ModelCache()))
     return lab.result(arm, seed, run, measured)
 
 

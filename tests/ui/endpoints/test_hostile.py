@@ -1,0 +1,88 @@
+"""Whatever a program sends, it gets an answer or one sentence with a key, and never a 500."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import gradio as gr
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from playground.ui.endpoints import ENDPOINTS
+from playground.words import entries
+from tests.ui.endpoints.calls import NAMES, begin, ended
+
+ODD = ("reverse", "\ud800", "\x00", "a" * 3000, "../../etc/passwd", "NaN", "1e999", "order", "beam", [1], {"a": 1}, 10**400, -(10**400))
+LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=40), st.sampled_from(ODD))
+NAMED = st.dictionaries(st.text(max_size=5), LEAVES, max_size=3)
+ANYTHING = LEAVES | st.lists(LEAVES, max_size=3) | NAMED
+SENSIBLE = {"run": "reverse", "text": "hello", "owner": "hostile", "name": "softmax"}
+
+
+def function(site, name):
+    return next(listener.fn for listener in site.app.get_blocks().fns.values() if listener.api_name == name)
+
+
+def answered(function, values):
+    try:
+        return function(*values.values(), None)
+    except gr.Error as error:
+        return error
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_values_are_answered(site, name, data):
+    values = {name: SENSIBLE.get(name, argument.default) for name, argument in ENDPOINTS[name].arguments.items()}
+    for wrong in data.draw(st.sets(st.sampled_from(sorted(values)), min_size=1, max_size=3)):
+        values[wrong] = data.draw(ANYTHING, label=wrong)
+    answer = answered(function(site, name), values)
+    if isinstance(answer, gr.Error):
+        assert answer.title in entries("en")
+        assert re.fullmatch(r"[^\n]+[.)]", answer.message)
+        answer.message.encode()
+        return
+    json.dumps(answer, allow_nan=False, ensure_ascii=False).encode()
+    if name in ("train", "lab"):
+        for run in site.runs.mine(values["owner"]):
+            site.runs.delete(run.id, values["owner"])
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "status", "key"),
+    [
+        ("translate", {}, 400, "api.not_its_arguments"),
+        ("translate", {"run": "reverse", "text": "a", "temperature ": 1}, 400, "api.not_its_arguments"),
+        ("train", {"token": "x"}, 400, "api.not_its_arguments"),
+        ("nothing", {"run": "reverse"}, 404, "api.no_endpoint"),
+        ("read", {"files": ["/etc/passwd"]}, 404, "api.no_endpoint"),
+    ],
+)
+def test_gradio_stumbles_over_nothing(site, name, body, status, key):
+    answer = begin(site, name, body)
+    assert (answer.status_code, answer.json()["key"]) == (status, key)
+    assert answer.json()["error"].endswith(".")
+
+
+@pytest.mark.parametrize("way", ["call", "call/v2"])
+@pytest.mark.parametrize("body", [b"", b"[", b"[" * 50_000, b"9" * 5000, b"null", b"\xff", b'{"data": {}}', b'{"data": 7}', b'"text"'])
+def test_no_body_is_a_500(site, way, body):
+    assert 400 <= begin(site, "translate", body, way).status_code < 500
+
+
+@pytest.mark.parametrize("values", [[], ["reverse"], [None] * 11, ["reverse"] * 40])
+def test_a_list_of_values_that_is_too_short_is_one_sentence(site, values):
+    event, said = ended(site, "translate", begin(site, "translate", {"data": values}, "call"))
+    assert event == "error"
+    assert said["title"] in entries("en")
+    assert said["error"].endswith(".")
+
+
+@pytest.mark.parametrize("body", [b'{"run": "reverse", "text": "a", "temperature": NaN}', b'{"run": "\\ud800", "text": "a"}'])
+def test_odd_json_is_one_sentence(site, body):
+    event, said = ended(site, "translate", begin(site, "translate", body))
+    assert event == "error"
+    assert said["title"] in ("config.not_in_range", "api.not_text")
