@@ -24,6 +24,7 @@ from playground.runs.tables import csv_of
 from playground.ui import command
 from playground.ui.assets import PREFIX, asset, asset_version
 from playground.ui.boot import boot, run_card, runs_list
+from playground.ui.downloads import attention_file
 from playground.ui.panels import BY_FORMULA, PANELS
 from playground.ui.panels.map import worksheet
 from playground.ui.titles import variant_name
@@ -135,6 +136,7 @@ def routes(runs: Runs, reader: Reader) -> list[Route]:
         "/panel/{name}": panel,
         "/export": export,
         "/history": history,
+        "/attention": lambda request: _file(*attention_file(View(runs, reader, dict(request.query_params), _token(request)))),
         "/reading": lambda request: uploading.again(runs, request.query_params.get("own", ""), language(request.query_params)),
         "/preview": lambda request: preview(runs, request.query_params),
         "/qr": qr,

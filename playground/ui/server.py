@@ -29,7 +29,8 @@ from playground.words import LANGUAGES, browser_tags, say
 # Seconds for which Gradio's queue sleeps between two looks at whether there is work, and at whether work has got on. By itself it looks a
 # thousand times a second, which takes a core a twentieth of its time while nothing happens.
 QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
-STYLES = ("style.css", "frame.css", "upload.css", "keyboard.css", "present.css")  # in this order: a later one overrules an earlier one
+# In this order: a later one overrules an earlier one.
+STYLES = ("style.css", "frame.css", "upload.css", "downloads.css", "keyboard.css", "present.css")
 # What Gradio answers and this page never asks: closed, so that nothing unexpected can be reached.
 CLOSED = (
     "/deep_link",
