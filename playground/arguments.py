@@ -97,6 +97,12 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("names", nargs="*", metavar="NAME", help="only these")
     command.add_argument("--folder", type=Path)
 
+    command = commands.add_parser("freeze", help="a run as a folder of files that any web server can show")
+    command.set_defaults(command="freeze")
+    command.add_argument("run", metavar="RUN", help="a run that ships with the app, by its name, or the folder of a run")
+    command.add_argument("--sentences", type=int, default=20, metavar="N", help="how many of its sentences can be looked at")
+    command.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
+
     commands.add_parser("serve", help="start the page").set_defaults(command="serve")
     return top
 

@@ -21,17 +21,30 @@ MENDED = {
 }
 
 
+PLOTLY = "plotly.js"
+
+
+def asset_names() -> list[str]:
+    """Every file of the page."""
+    return [PLOTLY, *sorted(file.name for file in STATIC.iterdir() if file.suffix in TYPES)]
+
+
+def raw_asset(name: str) -> bytes:
+    """One file of the page. Raises KeyError for a name that isn't one of them."""
+    if name not in asset_names():
+        raise KeyError(name)
+    if name != PLOTLY:
+        return (STATIC / name).read_bytes()
+    body = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_bytes()
+    for theirs, ours in MENDED.items():
+        body = body.replace(theirs, ours)
+    return body
+
+
 @cache
 def asset(name: str) -> tuple[bytes, str]:
     """One file of the page, compressed once, and its type. Raises KeyError for a name that isn't one of them."""
-    if name == "plotly.js":
-        body, kind = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_bytes(), "text/javascript"
-        for theirs, ours in MENDED.items():
-            body = body.replace(theirs, ours)
-    else:
-        files = {file.name: file for file in STATIC.iterdir() if file.suffix in TYPES}
-        body, kind = files[name].read_bytes(), TYPES[files[name].suffix]
-    return gzip.compress(body, 6), kind
+    return gzip.compress(raw_asset(name), 6), TYPES[Path(name).suffix]
 
 
 @cache

@@ -145,9 +145,11 @@ def test_masks_positions_and_curves_as_tables(visit):
 @pytest.mark.slow
 def test_by_keyboard_one_stop_and_arrows(visit):
     page = visit(link(tab="attention", text="playground"))
-    figure(page, "attention").focus()
+    figure(page, "attention")
+    table_of_it = page.locator('[data-block="figure attention"] > .pg-table summary')
+    table_of_it.focus()
     group = page.locator('[data-block="figure attention"] > .pg-save')
-    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
     expect(group.locator('[data-save="png"]')).to_be_focused()
     expect(group).to_have_css("opacity", "1")
     page.keyboard.press("ArrowRight")
@@ -157,7 +159,7 @@ def test_by_keyboard_one_stop_and_arrows(visit):
         page.keyboard.press("Enter")
     assert told.value.suggested_filename.endswith(".csv")
     page.keyboard.press("Tab")
-    expect(page.locator('[data-block="figure attention"] > .pg-table summary')).to_be_focused()
+    expect(table_of_it).to_be_focused()
 
 
 @pytest.mark.slow

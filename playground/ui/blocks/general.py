@@ -25,12 +25,13 @@ class Plotly(TypedDict):
 
 
 class Saved(TypedDict):
-    """How a file of a figure is named; of which run and step it is; the query of the route `attention` with all weights of its kind."""
+    """How a file of a figure is named; of which run and step it is; the query of the route `attention` with all weights of its kind,
+    where there is a server."""
 
     file: str
     run: str
     step: int
-    arrays: dict[str, str]
+    arrays: dict[str, str] | None
 
 
 @kind

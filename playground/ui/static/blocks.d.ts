@@ -5,12 +5,13 @@ export interface Plotly {
   layout: Record<string, any>;
 }
 
-/** How a file of a figure is named; of which run and step it is; the query of the route `attention` with all weights of its kind. */
+/** How a file of a figure is named; of which run and step it is; the query of the route `attention` with all weights of its kind,
+ * where there is a server. */
 export interface Saved {
   file: string;
   run: string;
   step: number;
-  arrays: Record<string, string>;
+  arrays: Record<string, string> | null;
 }
 
 /** A token as the page shows it. */

@@ -3,6 +3,7 @@
 
 import { cursor, languageTag, page } from "./store.js";
 import { token } from "./storage.js";
+import { ask } from "./server.js";
 
 const BASE = new URL("../..", import.meta.url).href; // …/gradio_api/playground/, where this file is asset/<version>/dom.js
 
@@ -104,7 +105,7 @@ export async function read(path, params = {}, channel = path) {
   const control = new AbortController();
   running.set(channel, control);
   try {
-    return await told(await fetch(routeUrl(path, { lang: cursor.lang, ...params }), { signal: control.signal, headers }));
+    return await told(await ask(routeUrl(path, { lang: cursor.lang, ...params }), { signal: control.signal, headers }));
   } catch {
     return control.signal.aborted ? null : { error: say("server_away"), away: true };
   } finally {
@@ -116,7 +117,7 @@ export async function read(path, params = {}, channel = path) {
 export async function send(message) {
   try {
     const post = { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(message) };
-    return await told(await fetch(routeUrl("command", { lang: cursor.lang }), post));
+    return await told(await ask(routeUrl("command", { lang: cursor.lang }), post));
   } catch {
     return { error: say("server_away"), away: true };
   }

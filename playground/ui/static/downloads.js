@@ -8,6 +8,7 @@ import { csvOf } from "./csv.js";
 import { plotly } from "./picture.js";
 import { pixels, poster, standalone } from "./poster.js";
 import { repainted } from "./repaint.js";
+import { ask } from "./server.js";
 
 /**
  * What can be saved, asked for when somebody does.
@@ -113,7 +114,7 @@ function keep(blob, name) {
 
 /** A file that the server makes. One that can't be made is told of, not saved. */
 export async function fetched(address) {
-  const answer = await fetch(address);
+  const answer = await ask(address);
   if (answer.headers.get("Content-Type")?.startsWith("application/json")) return notice((await answer.json()).error, "error");
   keep(await answer.blob(), /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? "sentences");
 }

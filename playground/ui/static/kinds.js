@@ -72,7 +72,7 @@ export const KINDS = {
       prose(caption, block.caption);
       table.firstChild.textContent = say("as_table");
       plot.setAttribute("aria-label", `${block.title} ${block.caption}`);
-      relabelSave(save, block.title, ["png", "svg", "csv", ...(block.saved ? ["npz"] : [])]);
+      relabelSave(save, block.title, ["png", "svg", "csv", ...(block.saved?.arrays ? ["npz"] : [])]);
     };
     element.pgBlock = block;
     if (!plot.dataset.points) label(); // later the words change with the picture, so that no picture stands under another one's title
