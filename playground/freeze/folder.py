@@ -85,7 +85,7 @@ def _packs(runs: Runs, reader: Reader, run: Run, name: str, axes: Sequence[Axis]
             for one, place in zip(others, places, strict=True):
                 asked |= dict(zip(one.fields, one.values[place], strict=True))
             pack.add(",".join(map(str, places)), _answer(View(runs, reader, asked), name, used))
-        yield f"{name}.json" if at is None else f"{name}-{at}.json", pack
+        yield f"{name}.pack" if at is None else f"{name}-{at}.pack", pack
 
 
 def _answer(view: View, name: str, used: set[str]) -> dict[str, Any]:

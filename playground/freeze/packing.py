@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import Any
 
 import orjson
@@ -27,7 +28,8 @@ class Pack:
         self._answers[key] = self._reference(orjson.loads(orjson.dumps(answer, option=OPTIONS)))
 
     def content(self) -> bytes:
-        return orjson.dumps({"shared": self._shared, "answers": self._answers})
+        """The file: JSON, gzipped, the same bytes for the same answers."""
+        return gzip.compress(orjson.dumps({"shared": self._shared, "answers": self._answers}), mtime=0)
 
     def _reference(self, value: Any) -> Any:
         """A value with its larger parts replaced by references; what is known already isn't looked into again."""
@@ -45,8 +47,9 @@ class Pack:
         return {"$": self._known[text]}
 
 
-def whole(pack: dict[str, Any], key: str) -> Any:
-    """The answer under `key`, put together again."""
+def whole(content: bytes, key: str) -> Any:
+    """The answer under `key` of a file, put together again."""
+    pack = orjson.loads(gzip.decompress(content))
 
     def found(value: Any) -> Any:
         if isinstance(value, list):

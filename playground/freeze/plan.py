@@ -12,7 +12,7 @@ from playground.words import LANGUAGES
 STEPS = 8  # of the replay, before the newest
 WIDTHS = (("960", "900"), ("340", "840"))  # (width, height) in px of a panel: on a screen, and on a telephone
 # Fields that only pin something in a picture: without a server the picture stays as it is.
-PINS = ("q", "k", "row", "col", "window", "token", "follow", "pin")
+PINS = ("q", "k", "row", "col", "window", "token")
 
 
 @dataclass(frozen=True)

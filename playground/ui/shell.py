@@ -9,27 +9,15 @@ from playground.ui.page import FRAME, words
 from playground.ui.panels import PLACES
 from playground.ui.server import STYLES, known_tag, theme
 
-BASE = """
-*, ::before, ::after { box-sizing: border-box; }
-html { font-size: 16px; }
-body { margin: 0; font-family: var(--font); color: var(--body-text-color); background: var(--body-background-fill); }
-button { font: inherit; color: inherit; background: none; border: 0; cursor: pointer; }
-[hidden] { display: none !important; }
-#pg-body { display: flex; }
-#pg-places { display: block; }
-.tab-container { display: flex; }
-.gradio-container > .main { margin: 0 auto; }
-"""
-
 
 def theme_css() -> str:
-    """Gradio's colours and sizes, as this page has set them, and the few rules of its own style sheet that the page stands on."""
-    return theme()._get_theme_css() + BASE
+    """Gradio's colours and sizes, as this page has set them."""
+    return theme()._get_theme_css()
 
 
 def page(assets: str, tabs: tuple[str, ...]) -> str:
     """The HTML, whose scripts and styles lie in the folder `assets`. Of the tabs it has `tabs`."""
-    styles = "".join(f'<link rel="stylesheet" href="{assets}/{name}">' for name in ("theme.css", *STYLES))
+    styles = "".join(f'<link rel="stylesheet" href="{assets}/{name}">' for name in ("theme.css", "frozen.css", *STYLES))
     scripts = "".join(f'<script type="module" src="{assets}/{name}"></script>' for name in ("frozen.js", "main.js"))
     places = {place: [name for name in names if name in tabs] for place, names in PLACES.items()}
     places = {place: names for place, names in places.items() if names}
@@ -37,11 +25,11 @@ def page(assets: str, tabs: tuple[str, ...]) -> str:
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<title>{escape(words("title"))}</title><link rel="icon" href="data:,">{styles}{known_tag(places)}{scripts}</head><body>'
-        f'<div class="gradio-container"><div class="main"><main class="fillable">{FRAME}<div id="pg-body">'
+        f'<div class="gradio-container"><main class="fillable">{FRAME}<div id="pg-body">'
         f'<div id="pg-knobs"><p data-say="frozen_about">{escape(words("frozen_about"))}</p><div id="pg-run-buttons" hidden></div></div>'
         f'<div id="pg-rail"><nav id="pg-figure"></nav></div>'
         f'<div id="pg-view"><div id="pg-places">{_list("place", tuple(places))}{inner}</div></div>'
-        f'<div id="pg-dock"><aside id="pg-lesson-bar" hidden></aside></div></div></main></div></div></body></html>'
+        f'<div id="pg-dock"><aside id="pg-lesson-bar" hidden></aside></div></div></main></div></body></html>'
     )
 
 

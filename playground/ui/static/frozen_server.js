@@ -10,9 +10,14 @@ const BASE = new URL("../..", import.meta.url).href; // asset/<version>/server.j
 export const isFrozen = true;
 
 const files = new Map();
-/** A file of this folder, read once. */
+/** A file of this folder, read once. Answers are packed, since plain web servers send files as they are. */
 function file(name) {
-  if (!files.has(name)) files.set(name, fetch(new URL(name, BASE)).then((answer) => answer.json()));
+  const unpacked = (answer) => new Response(answer.body.pipeThrough(new DecompressionStream("gzip"))).json();
+  const read = async () => {
+    const answer = await fetch(new URL(name, BASE));
+    return name.endsWith(".pack") ? unpacked(answer) : answer.json();
+  };
+  if (!files.has(name)) files.set(name, read());
   return files.get(name);
 }
 
@@ -36,16 +41,20 @@ async function answered(path, query) {
 }
 
 async function panel({ axes, refused, defaults }, name, query) {
-  const asked = { ...defaults, ...query };
-  if (refused.some((field) => asked[field] !== defaults[field])) return refusal("frozen_needs_server");
-  const found = axes.map((axis) => place(axis, asked));
-  if (found.includes(-1)) return refusal(axes[found.indexOf(-1)].fields[0] === "text" ? "frozen_sentence" : "frozen_needs_server");
+  const asked = { ...defaults, ...query }, found = axes.map((axis) => place(axis, asked));
   const text = axes.findIndex(({ fields }) => fields[0] === "text");
-  const { shared, answers } = await file(`answers/${name}${text < 0 ? "" : `-${found[text]}`}.json`);
-  const answer = JSON.stringify(whole(answers[found.filter((_, at) => at !== text).join()], shared));
+  if (found[text] === -1) return refusal("frozen_sentence");
+  const nearest = found.map((at) => Math.max(at, 0));
+  const { shared, answers } = await file(`answers/${name}${text < 0 ? "" : `-${found[text]}`}.pack`);
+  const answer = JSON.stringify(whole(answers[nearest.filter((_, at) => at !== text).join()], shared));
   const { light, dark } = page.boot.palettes;
-  return JSON.parse(query.dark === "1" ? repainted(answer, light, dark) : answer);
+  const told = JSON.parse(query.dark === "1" ? repainted(answer, light, dark) : answer);
+  const isOther = found.includes(-1) || refused.some((field) => asked[field] !== defaults[field]);
+  return isOther && told.blocks ? { ...told, blocks: [...needsServer(), ...told.blocks] } : told;
 }
+
+/** What stands above the nearest answer there is. */
+const needsServer = () => [{ kind: "text", id: "frozen", css: "pg-warning", text: say("frozen_needs_server") }];
 
 /** The place on an axis that a question is about, or the nearest to it; -1 where there is none. */
 export function place({ fields, values }, asked) {
