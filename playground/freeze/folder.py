@@ -94,6 +94,7 @@ def _answer(view: View, name: str, used: set[str]) -> dict[str, Any]:
     except Refusal as refusal:
         return {"error": refusal.say(view.language), "key": refusal.key}
     used |= view.used
+    found.pop("telling", None)  # a sentence that the page would go to, and that may not be among these
     return {**found, "uses": sorted(view.used), **({"blocks": _without_server(found["blocks"])} if "blocks" in found else {})}
 
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from playground.cli import main
 from playground.words import say
 from tests.browser.conftest import PATIENCE, Trouble, ready
-from tests.browser.steps import address, figure, tab, type_sentence
+from tests.browser.steps import address, figure, has_address, tab, type_sentence
 
 pytestmark = pytest.mark.slow
 
@@ -94,7 +94,8 @@ def test_what_needs_a_server_says_so_in_one_sentence(open_frozen, lang):
     figure(page, "attention")
     type_sentence(page, "unheardof")
     expect(page.locator("#pg-result .pg-error")).to_have_text(say(lang, "page.frozen_sentence"))
-    type_sentence(page, "")
+    page.locator("#pg-sentence").fill("")
+    has_address(page, text=None)
     page.locator("#pg-fork").click()
     expect(page.locator("#pg-notices .error")).to_contain_text(say(lang, "page.frozen_needs_server"))
     page.get_by_role("button", name=say(lang, "heads.view_rollout"), exact=True).click()
