@@ -136,7 +136,7 @@ def test_masks_positions_and_curves_as_tables(visit):
     assert name.startswith("reverse-step")
     assert name.endswith("-accuracy.csv")
     _, head, rows = table(content)
-    assert head == ["series", "step", "y"]
+    assert head == ["series", "training step", "y"]
     traces = shown(page, "accuracy")
     points = [[trace["name"], x, y] for trace in traces for x, y in zip(trace["x"], trace["y"], strict=True)]
     assert [[series, float(x), float(y)] for series, x, y in rows] == points
