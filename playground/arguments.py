@@ -117,6 +117,12 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--private", action="store_true", help="only its owner can see it")
     command.add_argument("--dry-run", action="store_true", help="only print what would be uploaded")
 
+    command = commands.add_parser("freeze", help="a run as a folder of files that any web server can show")
+    command.set_defaults(command="freeze")
+    command.add_argument("run", metavar="RUN", help="a run that ships with the app, by its name, or the folder of a run")
+    command.add_argument("--sentences", type=int, default=20, metavar="N", help="how many of its sentences can be looked at")
+    command.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
+
     commands.add_parser("serve", help="start the page").set_defaults(command="serve")
     return top
 

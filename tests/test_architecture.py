@@ -59,7 +59,8 @@ RULES = {
     ),
     "readme": (set(), {"words", "config"}),
     "arguments": (set(), {"words", "config", "cursor"}),
-    "cli": (set(), {"words", "arguments", "config", "cursor", "reading", "runs", "queries", "lessons", "export", "hub", "ui"}),
+    "freeze": ({"orjson"}, {"words", "config", "cursor", "runs", "queries", "ui"}),
+    "cli": (set(), {"words", "arguments", "config", "cursor", "reading", "runs", "queries", "lessons", "export", "hub", "ui", "freeze"}),
     "__main__": (set(), {"cli"}),
 }
 

@@ -75,6 +75,11 @@ def diverging(dark: bool = False) -> list[str]:
     return list(_SIGNED_DARK if dark else _SIGNED_LIGHT)
 
 
+def palette(dark: bool = False) -> dict[str, list[str]]:
+    """Every colour there is, in an order that is the same on a dark page: "single" ones, and the scales "sequential" and "diverging"."""
+    return {"single": [*colors(dark).values(), *lines(dark)], "sequential": sequential(dark), "diverging": diverging(dark)}
+
+
 def scale(hexes: Sequence[str]) -> list[list]:
     """A list of colours as Plotly's colorscale."""
     return [[round(i / (len(hexes) - 1), 4), color] for i, color in enumerate(hexes)]

@@ -25,21 +25,30 @@ MENDED = {
 }
 
 
+PLOTLY = "plotly.js"
+
+
+def asset_names() -> list[str]:
+    """Every file of the page."""
+    return [PLOTLY, *sorted(file.name for file in STATIC.iterdir() if file.suffix in TYPES)]
+
+
+def raw_asset(name: str) -> bytes:
+    """One file of the page. Raises KeyError for a name that isn't one of them."""
+    if name not in asset_names():
+        raise KeyError(name)
+    if name != PLOTLY:
+        return (STATIC / name).read_bytes()
+    body = reduced((Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")).encode()
+    for theirs, ours in MENDED.items():
+        body = body.replace(theirs, ours)
+    return body
+
+
 @cache
 def asset(name: str, coding: str = "gzip") -> tuple[bytes, str]:
     """One file of the page, compressed once in a coding of COMPRESSED, and its type. Raises KeyError for a name that isn't one of them."""
-    body, kind = _plain(name)
-    return COMPRESSED[coding](body), kind
-
-
-def _plain(name: str) -> tuple[bytes, str]:
-    if name == "plotly.js":
-        body = reduced((Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")).encode()
-        for theirs, ours in MENDED.items():
-            body = body.replace(theirs, ours)
-        return body, TYPES[".js"]
-    files = {file.name: file for file in STATIC.iterdir() if file.suffix in TYPES}
-    return files[name].read_bytes(), TYPES[files[name].suffix]
+    return COMPRESSED[coding](raw_asset(name)), TYPES[Path(name).suffix]
 
 
 def coding(accepted: str) -> str:

@@ -40,6 +40,7 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
         "choices": {name: {_address(choice): shown_value(name, choice, chosen) for choice in limits(name).choices} for name in CONTROLLED},
         "colours": {name: theme.colors(False)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")}
         | {f"dark-{name}": theme.colors(True)[name] for name in ("encoder", "decoder", "cross", "right", "wrong")},
+        "palettes": {"light": theme.palette(False), "dark": theme.palette(True)},
         "first": runs.shipped()[0].id if runs.shipped() else "",
         "last": last_run(runs, token),
         "statuses": {"working": WORKING, "resumable": RESUMABLE, "over": FINISHED},
@@ -70,6 +71,7 @@ def run_card(runs: Runs, reader: Reader, run_id: str, token: str, parameters: Ma
     return {
         "id": run.id,
         "title": title(run, chosen),
+        "name": run.name,
         "label": run.label,
         "settings": disclosed(run).flat(),
         "mine": runs.owns(run.id, token),

@@ -25,6 +25,7 @@ from playground.ui import command
 from playground.ui.assets import PREFIX, asset, asset_version, coding
 from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.delivery import FOR_EVER
+from playground.ui.downloads import attention_file
 from playground.ui.network import is_own, lan
 from playground.ui.panels import BY_FORMULA, PANELS
 from playground.ui.panels.map import worksheet
@@ -140,6 +141,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1") -> list[Ro
         "/panel/{name}": panel,
         "/export": export,
         "/history": history,
+        "/attention": lambda request: _file(*attention_file(View(runs, reader, dict(request.query_params), _token(request)))),
         "/takeaway/{run}": lambda request: takeaway(runs, reader, request, _token(request)),
         "/reading": lambda request: uploading.again(runs, request.query_params.get("own", ""), language(request.query_params)),
         "/preview": lambda request: preview(runs, request.query_params),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -39,7 +40,7 @@ from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 # thousand times a second, which takes a core a twentieth of its time while nothing happens.
 QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
 # In this order: a later one overrules an earlier one.
-STYLES = ("style.css", "frame.css", "inside.css", "upload.css", "keyboard.css", "present.css", "space_frame.css")
+STYLES = ("style.css", "frame.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css", "space_frame.css")
 # What Gradio answers and this page never asks: closed, so that nothing unexpected can be reached.
 CLOSED = (
     "/deep_link",
@@ -141,13 +142,18 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
 def head() -> str:
     """The tags that load the page's own style and script, and before it what the script must know before it can ask for anything.
     Relative addresses: they hold behind a proxy and inside a Space's frame."""
-    known = orjson.dumps({"cursor": declared(), "languages": languages(), "places": PLACES}).decode().replace("<", r"\u003c")
     styles = "".join(f'<link rel="stylesheet" href="{asset_path(name)}">' for name in STYLES)
     return (
-        f'{styles}<script type="application/json" id="pg-known">{known}</script>'
+        f"{styles}{known_tag(PLACES)}"
         f'<script type="module" src="{asset_path("main.js")}"></script>'
         '<meta name="referrer" content="same-origin">'
     )
+
+
+def known_tag(places: Mapping[str, Sequence[str]]) -> str:
+    """The tag that tells the script which cursor, languages, places and tabs there are."""
+    known = orjson.dumps({"cursor": declared(), "languages": languages(), "places": places}).decode().replace("<", r"\u003c")
+    return f'<script type="application/json" id="pg-known">{known}</script>'
 
 
 def languages() -> dict[str, dict[str, Any]]:

@@ -123,3 +123,9 @@ def test_words_fall_back_to_their_names():
 
 def test_scale_runs_from_zero_to_one():
     assert theme.scale(["#000000", "#888888", "#ffffff"]) == [[0.0, "#000000"], [0.5, "#888888"], [1.0, "#ffffff"]]
+
+
+def test_every_colour_has_its_partner_on_the_other_page():
+    light, dark = theme.palette(False), theme.palette(True)
+    assert {name: len(colors) for name, colors in light.items()} == {name: len(colors) for name, colors in dark.items()}
+    assert dark["sequential"] == light["sequential"][::-1]

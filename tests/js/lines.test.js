@@ -13,6 +13,7 @@ const block = {
   kind: "lines", id: "lines", title: "Head 1", caption: "It attends.", part: "cross", rows: ["<bos>→a", "a→b"], columns: ["b", "a", "<eos>"],
   weights: [[0.9, 0.096, 0.004], [0.25, 0.75, 0]], mask: [[1, 1, 1], [1, 1, 0]], alignment: [0, null], row: null, column: null, width: 600,
   colours: { hue: "#123456", guide: "#654321" }, words: { query: "query", key: "key", weight: "weight", right_place: "right" },
+  saved: { file: "attention", run: "reverse", step: 90, arrays: null },
 };
 const drawn = (more = {}) => {
   const element = document.createElement("div"), { rows, columns } = { ...block, ...more };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+from playground.ui.blocks.general import Saved
 from playground.ui.blocks.kind import Hue, MapColours, Miniature, Shades, Token, kind
 
 # ---- attention ----
@@ -72,9 +73,11 @@ def lines(
     colours: LineColours,
     words: dict[str, str],
     short: LineNames,
+    saved: Saved,
 ):
     """One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: what is written beside the
-    lines, where there is little room. `alignment`: for each row the column that is right; `row` and `column` are pinned."""
+    lines, where there is little room. `alignment`: for each row the column that is right; `row` and `column` are pinned. `saved` as
+    of a figure."""
 
 
 # ---- two decodings side by side ----

@@ -24,9 +24,28 @@ class Plotly(TypedDict):
     layout: dict[str, Any]
 
 
+class Saved(TypedDict):
+    """How a file of a figure is named; of which run and step it is; the query of the route `attention` with all weights of its kind,
+    where there is a server."""
+
+    file: str
+    run: str
+    step: int
+    arrays: dict[str, str] | None
+
+
 @kind
-def figure(id: str, figure: Plotly, caption: str = "", title: str = "", live: bool = False, css: str = ""):
-    """A Plotly figure with a caption computed from its data. `live`: its traces are filled from the run's history by the page."""
+def figure(
+    id: str,
+    figure: Plotly,
+    caption: str = "",
+    title: str = "",
+    live: bool = False,
+    css: str = "",
+    saved: Saved | None = None,
+):
+    """A Plotly figure with a caption computed from its data. `live`: its traces are filled from the run's history by the page. `saved`:
+    what a file of it has to say, where that is not simply its id and the run and step on screen."""
 
 
 class Line(TypedDict):

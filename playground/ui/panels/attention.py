@@ -12,6 +12,7 @@ from playground.inspection import masks
 from playground.inspection.heads import HeadScores
 from playground.queries.heads import KINDS
 from playground.ui import blocks
+from playground.ui.blocks.general import Saved
 from playground.ui.panels import attention_views as views
 from playground.ui.panels import head_choice, heads, model_view
 from playground.ui.panels.head_choice import chosen
@@ -93,7 +94,8 @@ def pictured(view: View, shown: str, layer: int, head: int, mask: np.ndarray) ->
     weights = view.weights[layer, head]
     if shown == "lines":
         said = caption(view, view.part, layer, head, weights, mask)
-        drawn = views.lines(view, title(view, view.part, layer, head), said, weights, mask, rows, columns)
+        file = saved(view, view.part, layer, head)
+        drawn = views.lines(view, title(view, view.part, layer, head), said, weights, mask, rows, columns, file)
         return [drawn, *cell(view, "attention", weights, mask, rows, columns)], []
     if shown == "product":
         return views.product(view, title(view, view.part, layer, head), layer, head), []
@@ -143,8 +145,9 @@ def seen(view: View, part: str) -> np.ndarray:
     return np.broadcast_to(mask, (len(source) if part == "encoder" else len(fed), mask.shape[-1]))
 
 
-def large(view: View, id: str, part: str | None = None, above: int = 0) -> list[dict]:
-    """The large picture of one head with its caption, and what the pinned cell says. `above`: so many pixels stand above it."""
+def large(view: View, id: str, part: str | None = None, above: int = 0, fed: str | None = None) -> list[dict]:
+    """The large picture of one head with its caption, and what the pinned cell says. `above`: so many pixels stand above it. `fed`: what
+    the decoder is fed, where that isn't what the cursor says."""
     part = part or view.part
     rows, columns = axes(view, part)
     layer, head = chosen(view, part)
@@ -161,8 +164,20 @@ def large(view: View, id: str, part: str | None = None, above: int = 0) -> list[
         share=LARGE,
         tallest=view.below(above),
     )
-    drawn = blocks.figure(id, picture, caption(view, part, layer, head, weights, mask), title(view, part, layer, head))
+    said = caption(view, part, layer, head, weights, mask)
+    drawn = blocks.figure(id, picture, said, title(view, part, layer, head), saved=saved(view, part, layer, head, fed))
     return [drawn, *cell(view, id, weights, mask, rows, columns)]
+
+
+def saved(view: View, part: str, layer: int, head: int, fed: str | None = None) -> Saved:
+    """How a picture of this head is saved."""
+    step = view.look.step
+    return {
+        "file": f"attention-{part}-L{layer + 1}H{head + 1}",
+        "run": view.run.name,
+        "step": step,
+        "arrays": {"run": view.run.id, "step": str(step), "text": view.text, "part": part, "target": fed or view.choice("target")},
+    }
 
 
 def cell(view: View, id: str, weights: np.ndarray, mask: np.ndarray, rows: list[str], columns: list[str]) -> list[dict]:

@@ -16,6 +16,7 @@ from playground.inspection.products import product_fact, signed
 from playground.model import attention
 from playground.queries.activations import SentenceActivations, activations
 from playground.ui import blocks
+from playground.ui.blocks.general import Saved
 from playground.ui.titles import variant_name
 from playground.ui.view import LARGE, View, steps, texts
 
@@ -23,7 +24,9 @@ MASKS = {"encoder": "padding", "decoder": "target", "cross": "memory"}
 SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_attention", "cross": "decoder.{}.cross_attention"}
 
 
-def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.ndarray, rows: list[str], columns: list[str]) -> dict:
+def lines(
+    view: View, title: str, caption: str, weights: np.ndarray, mask: np.ndarray, rows: list[str], columns: list[str], saved: Saved
+) -> dict:
     """The head view: a line for each weight, a row at a time when one is pointed at or pinned."""
     pinned, palette = view.pinned(*weights.shape), theme.colors(view.dark)
 
@@ -41,6 +44,7 @@ def lines(view: View, title: str, caption: str, weights: np.ndarray, mask: np.nd
         weights=theme.rounded(weights),
         mask=mask.astype(int).tolist(),
         alignment=view.look.alignment if view.part == "cross" else None,
+        saved=saved,
         row=view.row(len(rows)),
         column=pinned[1] if pinned else None,
         width=view.room(LARGE),

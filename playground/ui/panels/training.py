@@ -32,7 +32,7 @@ def panel(view: View) -> dict:
     )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
     view.look = view.reader.look(view.run, view.step, view.text, SAME)  # the same rows at every step: only the weights change
-    picture = [*large(view, "learn-cross", part="cross"), head_choice.follow(view)]
+    picture = [*large(view, "learn-cross", part="cross", fed=SAME), head_choice.follow(view)]
     return {
         "step": view.look.step,
         "held": head_choice.named("cross", *head_choice.chosen(view, "cross")),

@@ -5,6 +5,15 @@ export interface Plotly {
   layout: Record<string, any>;
 }
 
+/** How a file of a figure is named; of which run and step it is; the query of the route `attention` with all weights of its kind,
+ * where there is a server. */
+export interface Saved {
+  file: string;
+  run: string;
+  step: number;
+  arrays: Record<string, string> | null;
+}
+
 /** A token as the page shows it. */
 export interface Token {
   text: string;
@@ -324,7 +333,8 @@ export interface TableBlock {
   folded: boolean;
 }
 
-/** A Plotly figure with a caption computed from its data. `live`: its traces are filled from the run's history by the page. */
+/** A Plotly figure with a caption computed from its data. `live`: its traces are filled from the run's history by the page. `saved`:
+ * what a file of it has to say, where that is not simply its id and the run and step on screen. */
 export interface FigureBlock {
   kind: "figure";
   id: string;
@@ -333,6 +343,7 @@ export interface FigureBlock {
   title: string;
   live: boolean;
   css: string;
+  saved: Saved | null;
 }
 
 /** Lines of tokens. `pick`: the side on which a click chooses the token. */
@@ -503,7 +514,8 @@ export interface ModelviewBlock {
 }
 
 /** One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: what is written beside the
- * lines, where there is little room. `alignment`: for each row the column that is right; `row` and `column` are pinned. */
+ * lines, where there is little room. `alignment`: for each row the column that is right; `row` and `column` are pinned. `saved` as
+ * of a figure. */
 export interface LinesBlock {
   kind: "lines";
   id: string;
@@ -521,6 +533,7 @@ export interface LinesBlock {
   colours: LineColours;
   words: Record<string, string>;
   short: LineNames;
+  saved: Saved;
 }
 
 /** Decodings of one sentence under one another, a column for each of `steps`. `at` is chosen; at `parted` they part, which `parts` says;

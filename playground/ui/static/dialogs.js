@@ -3,6 +3,7 @@
 
 import { address, cursor, move, page, personal, sentenceText } from "./store.js";
 import { button, copyText, h, notice, read, routeUrl, say } from "./dom.js";
+import { isFrozen } from "./server.js";
 import { terms } from "./glossary.js";
 import { openKey } from "./my_key.js";
 import { keySwitch } from "./single_keys.js";
@@ -52,7 +53,8 @@ export function openShare() {
     notice(say("copied"));
   };
   const short = link.length <= 1500;
-  const picture = short ? h("img", { id: "pg-qr", alt: say("share_qr"), src: routeUrl("qr", { text: link }) }) : h("p", {}, say("share_too_long"));
+  const code = () => h("img", { id: "pg-qr", alt: say("share_qr"), src: routeUrl("qr", { text: link }) });
+  const picture = isFrozen ? "" : short ? code() : h("p", {}, say("share_too_long"));
   const line = h("div", { class: "pg-line" }, field, button({ id: "pg-copy-link", onclick: copy }, say("copy")));
   open(say("share"), warning, network, h("p", {}, say("share_help")), line, picture);
   field.select();

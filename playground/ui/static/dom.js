@@ -3,6 +3,7 @@
 
 import { cursor, languageTag, page } from "./store.js";
 import { token } from "./storage.js";
+import { ask } from "./server.js";
 
 const BASE = new URL("../..", import.meta.url).href; // …/gradio_api/playground/, where this file is asset/<version>/dom.js
 
@@ -78,6 +79,7 @@ export function icon(name) {
     play: "M6 4l10 6-10 6z", pause: "M6 4h3v12H6zM11 4h3v12h-3z", stop: "M5 5h10v10H5z", step: "M4 4l8 6-8 6zM13 4h3v12h-3z",
     back: "M15 4l-8 6 8 6zM4 4h2v12H4z", forward: "M5 4l8 6-8 6zM14 4h2v12h-2z",
     fork: "M6 3v14M6 10c0-4 8-2 8-7", link: "M8 12l4-4M7 9l-2 2a3 3 0 004 4l2-2M13 11l2-2a3 3 0 00-4-4L9 7",
+    save: "M10 3v9M6 9l4 4 4-4M4 16h12",
     trash: "M5 6h10M8 6V4h4v2M6 6l1 10h6l1-10",
   };
   const filled = ["play", "pause", "stop", "step", "back", "forward"].includes(name);
@@ -103,7 +105,7 @@ export async function read(path, params = {}, channel = path) {
   const control = new AbortController();
   running.set(channel, control);
   try {
-    return await told(await fetch(routeUrl(path, { lang: cursor.lang, ...params }), { signal: control.signal, headers: headers() }));
+    return await told(await ask(routeUrl(path, { lang: cursor.lang, ...params }), { signal: control.signal, headers: headers() }));
   } catch {
     return control.signal.aborted ? null : { error: say("server_away"), away: true };
   } finally {
@@ -115,21 +117,25 @@ export async function read(path, params = {}, channel = path) {
 export async function send(message) {
   try {
     const post = { method: "POST", headers: { ...headers(), "Content-Type": "application/json" }, body: JSON.stringify(message) };
-    return await told(await fetch(routeUrl("command", { lang: cursor.lang }), post));
+    return await told(await ask(routeUrl("command", { lang: cursor.lang }), post));
   } catch {
     return { error: say("server_away"), away: true };
   }
 }
 
-/** Saves what one of our routes sends, under the name that it gives or this one. A file that can't be made is told of, not saved. */
-export async function save(path, params, name) {
+/** A file of this browser. */
+export function keepFile(blob, name) {
+  const address = URL.createObjectURL(blob);
+  h("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60000);
+}
+
+/** Saves what an address of ours sends, under the name that it gives or this one. A file that can't be made is told of, not saved. */
+export async function saveFrom(address, name) {
   try {
-    const answer = await fetch(routeUrl(path, { lang: cursor.lang, ...params }), { headers: headers() });
+    const answer = await ask(address, { headers: headers() });
     if (answer.headers.get("Content-Type")?.startsWith("application/json")) return notice((await answer.json()).error, "error");
-    const given = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1];
-    const address = URL.createObjectURL(await answer.blob());
-    h("a", { href: address, download: given ?? name }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 60000);
+    keepFile(await answer.blob(), /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? name);
   } catch {
     notice(say("server_away"), "error");
   }

@@ -4,6 +4,7 @@
 
 import { FIELDS, cursor, move, page, subscribe } from "./store.js";
 import { h, ready, svg } from "./dom.js";
+import { ownDrawing, relabelSave, saveButtons } from "./downloads.js";
 import { WIDTH, layOut, lines } from "./figure_layout.js";
 import { partsOf, shownParts, target } from "./figure_parts.js";
 
@@ -25,7 +26,10 @@ function drawFigure(host) {
     ...partsOf(figure).map((part) => box(part, plan.boxes.get(part.name))),
   );
   drawing.addEventListener("keydown", walk);
-  const fold = h("details", { open: wide.matches }, h("summary", {}, figure.open), drawing, h("p", {}, figure.differences));
+  const thing = () => ({ name: "model", title: figure.label, caption: figure.differences, drawing: () => ownDrawing(drawing) });
+  const save = saveButtons(thing, ["png", "svg"]);
+  relabelSave(save, figure.label, ["png", "svg"]);
+  const fold = h("details", { open: wide.matches }, h("summary", {}, figure.open), drawing, h("p", {}, figure.differences), save);
   host.setAttribute("aria-label", figure.label);
   host.replaceChildren(fold);
   light(host);

@@ -2,8 +2,10 @@
 // @ts-check
 
 import { cursor, move, page } from "./store.js";
-import { button, childrenOf, h, read, routeUrl, same, save, say } from "./dom.js";
+import { button, childrenOf, h, read, routeUrl, same, saveFrom, say } from "./dom.js";
 import { asTable, draw } from "./picture.js";
+import { tableOf } from "./csv.js";
+import { plotDrawing, relabelSave, saveButtons } from "./downloads.js";
 import { isActive, parentOfRun } from "./live.js";
 import { chips } from "./top.js";
 import { fillCurve } from "./curves.js";
@@ -64,13 +66,14 @@ export const KINDS = {
 
   async figure(element, block) {
     if (!element.firstChild) element.append(...partsOfFigure(element, block.id));
-    const [title, caption, plot, table] = childrenOf(element);
+    const [title, caption, plot, save, table] = childrenOf(element);
     const label = () => {
       title.textContent = block.title;
       title.hidden = !block.title;
       prose(caption, block.caption);
       table.firstChild.textContent = say("as_table");
       plot.setAttribute("aria-label", `${block.title} ${block.caption}`);
+      relabelSave(save, block.title, ["png", "svg", "csv", ...(block.saved?.arrays ? ["npz"] : [])]);
     };
     element.pgBlock = block;
     if (!plot.dataset.points) label(); // later the words change with the picture, so that no picture stands under another one's title
@@ -113,11 +116,7 @@ export const KINDS = {
   downloads(element, block) {
     if (same(element, block)) return;
     const href = (file) => routeUrl(block.path, { lang: cursor.lang, ...file.query });
-    const fetched = (file) => (event) => {
-      event.preventDefault();
-      save(block.path, file.query, "sentences");
-    };
-    const link = (file) => [" ", h("a", { href: href(file), download: "", onclick: fetched(file) }, file.label)];
+    const link = (file) => [" ", h("a", { href: href(file), download: "", onclick: follow }, file.label)];
     element.replaceChildren(h("span", { class: "pg-label" }, block.label), ...block.files.flatMap(link));
   },
 
@@ -136,6 +135,10 @@ export const KINDS = {
     const table = h("div", { class: "pg-scroll" }, h("table", {}, head, body)), open = element.querySelector("details")?.open;
     if (block.folded) element.replaceChildren(h("details", { open }, h("summary", {}, block.title), table));
     else element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), table);
+    const thing = () => ({ name: block.id, title: block.title, step: stepOf(element), table: () => block });
+    const save = saveButtons(thing, ["csv"]);
+    relabelSave(save, block.title, ["csv"]);
+    element.append(save);
   },
 
   code(element, block) {
@@ -188,14 +191,20 @@ export const KINDS = {
   probes: changed(drawProbes),
 };
 
-/** Title, caption, plot and, folded away, the numbers as a table. */
+/** Title, caption, plot, what saves it and, folded away, the numbers as a table. */
 function partsOfFigure(element, id) {
   const numbers = h("div", {});
   // filled before it opens, so that nobody sees it empty, and emptied when it is closed, so that nobody sees an old one
   const fill = () => numbers.replaceChildren(asTable(element.pgFigure));
   const table = h("details", { class: "pg-table" }, h("summary", { onclick: () => table.open || fill() }, say("as_table")), numbers);
   table.addEventListener("toggle", () => (table.open ? numbers.firstChild || fill() : numbers.replaceChildren()));
-  return [h("h3", {}), h("p", { class: "pg-caption" }), h("div", { class: "pg-plot", id: `pg-figure-${id}`, role: "img" }), table];
+  const plot = h("div", { class: "pg-plot", id: `pg-figure-${id}`, role: "img" });
+  const thing = () => {
+    const { title, caption, saved, live } = element.pgBlock, step = live ? cursor.step || page.live.step : stepOf(element);
+    const [drawing, numbers] = [() => plotDrawing(plot, element.pgFigure), () => tableOf(element.pgFigure)];
+    return { name: id, title, caption, saved, step, drawing, table: numbers };
+  };
+  return [h("h3", {}), h("p", { class: "pg-caption" }), plot, saveButtons(thing, ["png", "svg", "csv", "npz"]), table];
 }
 
 /** One head as a button; pointing at it shows it large. */
@@ -211,6 +220,15 @@ function smallHead(block, weights, layer, head, panel) {
   const chosen = String(layer === block.layer && head === block.head);
   return button({ class: "pg-thumb", "aria-pressed": chosen, dataset: { layer, head }, ...words, ...acts },
     canvas, h("span", {}, String(head + 1)), " ", h("small", {}, h("span", {}, name), " ", h("b", {}, number)));
+}
+
+/** The step that the panel around an element shows. */
+const stepOf = (element) => element.closest(".pg-panel")?.dataset.step ?? "";
+
+/** A link to a file, which is told of where it can't be made. */
+function follow(event) {
+  event.preventDefault();
+  saveFrom(event.currentTarget.href, "sentences");
 }
 
 /** What takes longer than the rest of its panel: asked when the rest is shown, and again when its key is another one. While a run trains

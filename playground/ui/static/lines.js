@@ -5,6 +5,7 @@ import { h, say, svg } from "./dom.js";
 import { caption } from "./glossary.js";
 import { cursor, move } from "./store.js";
 import { asTable, point } from "./picture.js";
+import { ownDrawing, relabelSave, saveButtons } from "./downloads.js";
 
 const TALL = 560, WIDE = 640; // px
 const LEAST = 0.005; // a weight below this has no line
@@ -25,7 +26,11 @@ export function drawLines(element, block) {
   const numbers = h("div", {}), table = h("details", { class: "pg-table", open }, h("summary", {}, say("as_table")), numbers);
   const z = block.weights.map((row, q) => row.map((weight, k) => (block.mask[q][k] ? weight : null)));
   numbers.append(asTable({ data: [{ type: "heatmap", z }], layout: { meta: { rows: block.rows, columns: block.columns } } }));
-  element.replaceChildren(h("h3", {}, block.title), picture(block), caption(block.caption), table);
+  const drawing = picture(block), masked = say("masked");
+  const grid = { head: ["", ...block.columns], rows: z.map((row, q) => [block.rows[q], ...row.map((weight) => weight ?? masked)]) };
+  const save = saveButtons(() => ({ ...block, name: block.id, drawing: () => ownDrawing(drawing), table: () => grid }), ["png", "svg", "csv", "npz"]);
+  relabelSave(save, block.title, ["png", "svg", "csv", ...(block.saved.arrays ? ["npz"] : [])]);
+  element.replaceChildren(h("h3", {}, block.title), drawing, caption(block.caption), save, table);
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import { change, cursor, nothing, page } from "./store.js";
 import { routeUrl } from "./dom.js";
+import { listen } from "./server.js";
 
 /**
  * What is known once an update has come. Of its rows only those count that are not there yet: after a cut line some may come again.
@@ -61,7 +62,7 @@ function connect() {
   source = null;
   const { id, version } = page.live;
   if (!id || document.hidden) return;
-  const mine = (source = new EventSource(routeUrl(`live/${encodeURIComponent(id)}`, { since: version })));
+  const mine = (source = listen(routeUrl(`live/${encodeURIComponent(id)}`, { since: version })));
   mine.onmessage = (event) => {
     if (mine !== source) return;
     change({ live: taken(page.live, JSON.parse(event.data)) });

@@ -26,6 +26,7 @@ export interface Run {
 export interface Card {
   id: string;
   title: string;
+  name: string;
   label: string;
   settings: Record<string, string | number | boolean>;
   mine: boolean;
@@ -106,6 +107,7 @@ export interface Boot {
   labels: Record<string, string>;
   choices: Record<string, Record<string, string>>;
   colours: Record<string, string>;
+  palettes: Record<"light" | "dark", Palette>;
   first: string; // the run to begin with
   last: string; // the visitor's own last one, if there is one: they go on with it
   statuses: Record<"working" | "resumable" | "over", string[]>;
@@ -121,6 +123,13 @@ interface ParentIFrame {
   getPageInfo(tell: ((info: { iframeHeight: number; clientHeight: number; offsetTop: number; scrollTop: number }) => void) | false): void;
   scrollToOffset(x: number, y: number): void;
   size(height: number): void;
+}
+
+/** Every colour of the figures, in an order that is the same on a dark page. */
+export interface Palette {
+  single: string[];
+  sequential: string[];
+  diverging: string[];
 }
 
 export type Knobs = Record<string, string | number | boolean>;

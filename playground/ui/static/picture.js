@@ -198,15 +198,25 @@ const decode = (text) => new DOMParser().parseFromString(String(text), "text/htm
 
 /** Cells with the names of their rows and columns. */
 function heatTable(z, layout) {
-  const label = (axis, value) => {
-    const at = axis?.tickvals?.indexOf(value) ?? -1;
-    return decode(at >= 0 ? axis.ticktext[at] : value);
-  };
-  const { rows = [], columns = [], none, secret } = layout.meta ?? {}; // every token, also those whose tick label found no room
-  const names = z[0]?.map((_, at) => columns[at] ?? label(layout.xaxis, at)) ?? [];
-  const hidden = (at, column) => none ?? (String(secret) === `${at},${column}` ? "?" : say("masked"));
-  const written = (value, at, column) => (value === null ? hidden(at, column) : minus(value.toFixed(3)));
+  const names = heatNames(z, layout);
+  const written = (value, at, column) => (value === null ? names.hidden(at, column) : minus(value.toFixed(3)));
   const line = (values, at) =>
-    row([h("th", { scope: "row" }, rows[at] ?? label(layout.yaxis, at)), ...values.map((value, column) => h("td", {}, written(value, at, column)))]);
-  return table(row([h("th", {}), ...names.map(heading)]), z.map(line));
+    row([h("th", { scope: "row" }, names.row(at)), ...values.map((value, column) => h("td", {}, written(value, at, column)))]);
+  return table(row([h("th", {}), ...(z[0] ?? []).map((_, at) => heading(names.column(at)))]), z.map(line));
+}
+
+/** What an axis calls a value. */
+export function tickName(axis, value) {
+  const at = axis?.tickvals?.indexOf(value) ?? -1;
+  return at >= 0 && axis.ticktext ? decode(axis.ticktext[at]) : typeof value === "string" ? decode(value) : value;
+}
+
+/** The names of a grid's rows and columns, and what stands where there is no number. */
+export function heatNames(z, layout) {
+  const { rows = [], columns = [], none, secret } = layout.meta ?? {}; // every token, also those whose tick label found no room
+  return {
+    row: (at) => rows[at] ?? tickName(layout.yaxis, at),
+    column: (at) => columns[at] ?? tickName(layout.xaxis, at),
+    hidden: (at, column) => none ?? (String(secret) === `${at},${column}` ? "?" : say("masked")),
+  };
 }

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { cursor, page, subscribe } from "./store.js";
-import { button, h, save, say } from "./dom.js";
+import { button, h, routeUrl, saveFrom, say } from "./dom.js";
 
 /** Fills its place among what is said about the run; whose sentences are their own may take them along. */
 export function drawTakeHome() {
@@ -19,7 +19,7 @@ export function drawTakeHome() {
 async function fetchZip(take, run, sentences) {
   take.disabled = true;
   take.textContent = say("taking");
-  await save(`takeaway/${encodeURIComponent(run)}`, sentences ? { sentences: "on" } : {}, "model.zip");
+  await saveFrom(routeUrl(`takeaway/${encodeURIComponent(run)}`, { lang: cursor.lang, ...(sentences ? { sentences: "on" } : {}) }), "model.zip");
   take.disabled = false;
   take.textContent = say("take_home");
 }

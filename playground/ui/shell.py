@@ -1,0 +1,52 @@
+"""The page without Gradio and without a server: the same places and tabs as plain buttons, around the same panels. Only a frozen page uses
+it, see playground/freeze."""
+
+from __future__ import annotations
+
+from html import escape
+
+from playground.ui.page import FRAME, words
+from playground.ui.panels import PLACES
+from playground.ui.server import STYLES, known_tag, theme
+
+
+def theme_css() -> str:
+    """Gradio's colours and sizes, as this page has set them."""
+    return theme()._get_theme_css()
+
+
+def page(assets: str, tabs: tuple[str, ...]) -> str:
+    """The HTML, whose scripts and styles lie in the folder `assets`. Of the tabs it has `tabs`."""
+    styles = "".join(f'<link rel="stylesheet" href="{assets}/{name}">' for name in ("theme.css", "frozen.css", *STYLES))
+    scripts = "".join(f'<script type="module" src="{assets}/{name}"></script>' for name in ("frozen.js", "main.js"))
+    places = {place: [name for name in names if name in tabs] for place, names in PLACES.items()}
+    places = {place: names for place, names in places.items() if names}
+    inner = "".join(_panel(f"pg-place-{place}", _tabs(f"pg-tabs-{place}", names)) for place, names in places.items())
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<title>{escape(words("title"))}</title><link rel="icon" href="data:,">{styles}{known_tag(places)}{scripts}</head><body>'
+        f'<div class="gradio-container"><main class="fillable">{FRAME}<div id="pg-body">'
+        f'<div id="pg-knobs"><p data-say="frozen_about">{escape(words("frozen_about"))}</p><div id="pg-run-buttons" hidden></div></div>'
+        f'<div id="pg-rail"><nav id="pg-figure"></nav></div>'
+        f'<div id="pg-view"><div id="pg-places">{_list("place", tuple(places))}{inner}</div></div>'
+        f'<div id="pg-dock"><aside id="pg-lesson-bar" hidden></aside></div></div></main></div></body></html>'
+    )
+
+
+def _list(kind: str, names: tuple[str, ...] | list[str]) -> str:
+    """The buttons of places, or of the tabs of one."""
+    one = (
+        '<button type="button" role="tab" id="pg-{kind}-{name}-button" aria-controls="pg-{kind}-{name}" aria-selected="false" '
+        'data-say="{kind}_{name}">{text}</button>'
+    )
+    buttons = "".join(one.format(kind=kind, name=name, text=escape(words(f"{kind}_{name}"))) for name in names)
+    return f'<div class="tab-wrapper"><div class="tab-container" role="tablist">{buttons}</div></div>'
+
+
+def _panel(id: str, inner: str) -> str:
+    return f'<div id="{id}" class="tabitem" role="tabpanel" aria-labelledby="{id}-button" hidden>{inner}</div>'
+
+
+def _tabs(id: str, names: list[str]) -> str:
+    inner = "".join(_panel(f"pg-tab-{name}", f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>') for name in names)
+    return f'<div id="{id}" class="pg-tabs">{_list("tab", names)}{inner}</div>'

@@ -1,0 +1,106 @@
+// What is shown, as a file: a figure as PNG, SVG and CSV, attention also as .npz, a table as CSV. The buttons appear with the pointer or the
+// focus; a finger finds one that opens them.
+// @ts-check
+
+import { cursor, page, sentenceText } from "./store.js";
+import { button, childrenOf, h, icon, isDark, keepFile, notice, routeUrl, saveFrom, say } from "./dom.js";
+import { csvOf } from "./csv.js";
+import { plotly } from "./picture.js";
+import { pixels, poster, standalone } from "./poster.js";
+import { repainted } from "./repaint.js";
+
+/**
+ * What can be saved, asked for when somebody does.
+ * @typedef {{
+ *   title: string, caption?: string, name: string, saved?: import("./blocks").Saved | null, step?: number | string,
+ *   table?: () => { head: (string | number)[], rows: (string | number | null)[][] },
+ *   drawing?: () => Promise<{ element: SVGSVGElement, width: number, height: number }>,
+ * }} Thing
+ */
+
+/**
+ * The buttons of one figure or table, made once. `thing` says what is on screen when one is pressed.
+ * @param {() => Thing} thing
+ * @param {("png" | "svg" | "csv" | "npz")[]} kinds
+ */
+export function saveButtons(thing, kinds) {
+  const group = h("div", { class: "pg-save", role: "group" });
+  const save = (kind) => (event) => {
+    event.stopPropagation();
+    group.classList.remove("open");
+    SAVE[kind](thing()).catch((error) => notice(say("save_failed", { kind: kind.toUpperCase(), reason: error.message }), "error"));
+  };
+  const open = button({ class: "pg-save-open", onclick: () => open.setAttribute("aria-expanded", String(group.classList.toggle("open"))) }, icon("save"));
+  group.append(open, ...kinds.map((kind) => button({ dataset: { save: kind }, onclick: save(kind) }, kind.toUpperCase())));
+  return group;
+}
+
+/** The words of the buttons, which change with the language; `shown` are the kinds that are there of this one. */
+export function relabelSave(group, title, shown = ["png", "svg", "csv"]) {
+  group.setAttribute("aria-label", say("save_what", { title: title || say("save") }));
+  const [open, ...each] = childrenOf(group);
+  open.setAttribute("aria-label", say("save"));
+  open.setAttribute("aria-expanded", String(group.classList.contains("open")));
+  for (const one of each) {
+    one.title = say(`save_${one.dataset.save}`);
+    one.hidden = !shown.includes(one.dataset.save);
+  }
+}
+
+const SAVE = {
+  async svg(thing) {
+    keepFile(new Blob([(await sheet(thing)).text], { type: "image/svg+xml" }), `${fileName(thing)}.svg`);
+  },
+  async png(thing) {
+    keepFile(await pixels(await sheet(thing)), `${fileName(thing)}.png`);
+  },
+  async csv(thing) {
+    const about = [["csv_run", runOf(thing)], ["csv_step", stepOf(thing)], ["csv_sentence", sentenceText()], ["csv_figure", thing.title],
+      ["csv_caption", thing.caption ?? ""]];
+    const said = csvOf(about.map(([key, value]) => [say(key), value]), thing.table());
+    keepFile(new Blob([said], { type: "text/csv;charset=utf-8" }), `${fileName(thing)}.csv`);
+  },
+  npz: ({ saved }) => saveFrom(routeUrl("attention", { lang: cursor.lang, ...saved.arrays }), "attention.npz"),
+};
+
+/** The picture with its title, its caption and what it is of. */
+async function sheet(thing) {
+  const { title, caption = "" } = thing, step = stepOf(thing), values = { run: runOf(thing), step, text: sentenceText() };
+  return poster(await thing.drawing(), { title, caption, source: say(step === "" ? "saved_from_run" : "saved_from", values) });
+}
+
+/** A text with the colours of our figures as they are on a light page: what is saved goes on a white slide. */
+function lightened(text) {
+  const { light, dark } = page.boot.palettes;
+  return isDark() ? repainted(text, dark, light) : text;
+}
+
+/** A Plotly figure as it is on screen, with its zoom. */
+export async function plotDrawing(plot, figure) {
+  const Plotly = await plotly(), { clientWidth: width } = plot, height = figure.layout.height ?? plot.clientHeight;
+  const { data, layout } = JSON.parse(lightened(JSON.stringify(figure)));
+  for (const axis of ["xaxis", "yaxis"]) {
+    const range = plot.layout?.[axis]?.range;
+    if (range) layout[axis] = { ...layout[axis], range: [...range], autorange: false };
+  }
+  const text = await Plotly.toImage({ data, layout }, { format: "svg", width, height, imageDataOnly: true });
+  const element = /** @type {any} */ (new DOMParser().parseFromString(text, "image/svg+xml").documentElement);
+  return { element: document.importNode(element, true), width, height };
+}
+
+/** One of our own drawings. */
+export async function ownDrawing(drawing) {
+  const { width, height } = drawing.viewBox.baseVal;
+  return { element: standalone(drawing, lightened), width, height };
+}
+
+// ---- files -------------------------------------------------------------------------------------------------------------------------
+
+const runOf = ({ saved }) => saved?.run ?? page.card?.name ?? "";
+const stepOf = ({ saved, step }) => saved?.step ?? step ?? "";
+
+/** brisk-otter-step90-attention-cross-L2H1, of letters that every system takes. */
+export function fileName(thing) {
+  const step = stepOf(thing), parts = [runOf(thing), step === "" ? "" : `step${step}`, thing.saved?.file ?? thing.name];
+  return parts.map((part) => String(part).replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "")).filter(Boolean).join("-");
+}

@@ -1,0 +1,111 @@
+"""A frozen page from a plain file server, in a folder of it: no server of ours, no complaint of the browser."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from playground.cli import main
+from playground.words import say
+from tests.browser.conftest import PATIENCE, Trouble, ready
+from tests.browser.steps import address, figure, has_address, tab, type_sentence
+
+pytestmark = pytest.mark.slow
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class Site:
+    """What `Trouble` has to know of a server."""
+
+    def __init__(self, port: int) -> None:
+        self.port, self.url = port, f"http://127.0.0.1:{port}/deep/frozen/"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    root: Path = tmp_path_factory.mktemp("web")
+    assert main(["freeze", "reverse", "--sentences", "2", "-o", str(root / "deep" / "frozen")]) == 0
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=root))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield Site(server.server_address[1])
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def open_frozen(browser: Browser, site: Site):
+    trouble, contexts = Trouble(site), []
+
+    def open(path: str = "", **options: object) -> Page:
+        about = {"viewport": {"width": 1280, "height": 900}, "locale": "en-US", **options}
+        contexts.append(browser.new_context(base_url=site.url, **about))
+        contexts[-1].set_default_timeout(PATIENCE)
+        page = contexts[-1].new_page()
+        trouble.watch(page)
+        page.goto(path)
+        ready(page)
+        page.locator("body").evaluate("body => body.dataset.knobs = 'ready'")  # the knobs, for which other stories wait, aren't here
+        return page
+
+    yield open
+    for context in contexts:
+        context.close()
+    assert not trouble.seen, "\n".join(trouble.seen)
+
+
+def test_every_tab_shows_something_and_nothing_complains(open_frozen):
+    page = open_frozen()
+    for name in ("training", "data", "map", "attention", "masks", "positions", "embeddings", "translate", "teacher_forcing"):
+        panel = tab(page, name)
+        expect(panel.locator(".pg-block").first).to_be_visible()
+        expect(panel.locator(".pg-error")).to_have_count(0)
+
+
+def test_heads_steps_and_sentences_change_the_picture(open_frozen):
+    page = open_frozen("?tab=attention")
+    drawing = figure(page, "attention")
+    title = page.locator('[data-block="figure attention"] > h3')
+    page.locator('.pg-thumb[data-layer="0"][data-head="1"]').click()
+    expect(title).to_have_text(say("en", "page.head_title", part=say("en", "page.part_cross"), layer=1, head=2))
+    newest = drawing.evaluate("plot => JSON.stringify(plot.data[0].z)")
+    page.locator("#pg-replay-back").click()
+    expect(page.locator('[data-block="figure attention"] > .pg-caption')).to_contain_text(f"Step {address(page)['step']}")
+    assert drawing.evaluate("plot => JSON.stringify(plot.data[0].z)") != newest
+    other = page.locator("#pg-examples option").nth(2).get_attribute("value")
+    page.locator("#pg-examples").select_option(other)
+    expect(page.locator("#pg-result .pg-tokens").first).to_have_text(other)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_needs_a_server_says_so_in_one_sentence(open_frozen, lang):
+    page = open_frozen(f"?lang={lang}&tab=attention")
+    figure(page, "attention")
+    type_sentence(page, "unheardof")
+    expect(page.locator("#pg-result .pg-error")).to_have_text(say(lang, "page.frozen_sentence"))
+    page.locator("#pg-sentence").fill("")
+    has_address(page, text=None)
+    page.locator("#pg-fork").click()
+    expect(page.locator("#pg-notices .error")).to_contain_text(say(lang, "page.frozen_needs_server"))
+    page.get_by_role("button", name=say(lang, "heads.view_rollout"), exact=True).click()
+    expect(page.locator('[data-block="text frozen"]')).to_have_text(say(lang, "page.frozen_needs_server"))
+    expect(page.locator('[data-block="figure attention"]')).to_be_visible()
+
+
+def test_on_a_telephone_a_dark_page_and_a_link_to_another_run(open_frozen):
+    page = open_frozen("?run=elsewhere&tab=attention&__theme=dark", viewport={"width": 390, "height": 844})
+    scale = figure(page, "attention").evaluate("plot => plot.data[0].colorscale[0][1]")
+    assert scale == "#072038"  # of dark pages
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert address(page)["run"] == "reverse"

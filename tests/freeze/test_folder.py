@@ -1,0 +1,45 @@
+"""The folder: what is in it, and what it is not written over."""
+
+from __future__ import annotations
+
+import pytest
+
+from playground.config import Refusal
+from playground.freeze import folder as freezing
+from playground.freeze.packing import whole
+from playground.freeze.plan import axis
+from playground.ui.view import View, examples
+from playground.words import LANGUAGES
+
+
+@pytest.fixture(scope="module")
+def run(site):
+    return next(run for run in site.runs.shipped() if run.name == "reverse")
+
+
+def test_a_folder_with_something_else_in_it_is_left_alone(site, run, tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(Refusal) as refused:
+        next(freezing.freeze(site.runs, site.reader, run, 1, tmp_path))
+    assert refused.value.key == "page.not_empty"
+    assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_answers_are_the_panels_and_progress_begins_at_once(site, run, tmp_path, monkeypatch):
+    """A small plan: one panel, one sentence; what is packed is what the panel says, but for what asks a server."""
+    text, _ = examples(site.reader, run)[0]
+    monkeypatch.setattr(freezing, "plan", lambda run, texts: {"sentence": [axis("text", texts), axis("lang", LANGUAGES)]})
+    told = list(freezing.freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))
+    assert [(done, all) for done, all, _ in told] == [(0, 2), (2, 2), (2, 2)]
+    content = (tmp_path / "frozen" / "answers" / "sentence-0.pack").read_bytes()
+    asked = View(site.runs, site.reader, {"run": run.id, "text": text, "lang": "en"})
+    assert whole(content, "0")["output"] == freezing.PANELS["sentence"](asked)["output"]
+    assert (tmp_path / "frozen" / "index.html").read_text().startswith("<!doctype html>")
+    assert next((tmp_path / "frozen" / "asset").glob("*/server.js")).read_text().startswith("// A frozen page")
+
+
+def test_blocks_that_need_a_server_are_left_out_wherever_they_stand():
+    later, text = {"kind": "later", "id": "a"}, {"kind": "text", "id": "b"}
+    figure = {"kind": "figure", "id": "c", "saved": {"file": "c", "arrays": {"run": "r"}}}
+    found = freezing._without_server([{"kind": "row", "id": "r", "blocks": [later, text, figure]}])
+    assert found == [{"kind": "row", "id": "r", "blocks": [text, {**figure, "saved": {"file": "c", "arrays": None}}]}]

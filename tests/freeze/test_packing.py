@@ -1,0 +1,29 @@
+"""Packed answers are the same answers, and share what they have in common."""
+
+from __future__ import annotations
+
+import gzip
+
+import orjson
+
+from playground.freeze.packing import Pack, whole
+
+COLOURS = [[at / 10, f"#{at:06x}"] for at in range(11)]
+
+
+def test_every_answer_comes_back_as_it_was():
+    answers = {str(n): {"step": n, "blocks": [{"scale": COLOURS, "z": [[n, None], [0.5, "ü"]]}], "none": None} for n in range(5)}
+    pack = Pack()
+    for key, answer in answers.items():
+        pack.add(key, answer)
+    assert {key: whole(pack.content(), key) for key in answers} == answers
+    assert pack.size == 5
+
+
+def test_what_answers_share_is_written_once():
+    pack = Pack()
+    for n in range(50):
+        pack.add(str(n), {"n": n, "scale": COLOURS})
+    text = gzip.decompress(pack.content())
+    assert text.count(orjson.dumps(COLOURS[7])) == 1
+    assert len(text) < 50 * len(orjson.dumps(COLOURS)) / 3
