@@ -22,7 +22,7 @@ from playground.words import LANGUAGES, preferred, say
 
 # The widths (px) for which the picture is made: its labels are as long as there is room for. Which one is shown, the style says.
 WIDTHS = {"wide": 1040, "middle": 440, "narrow": 320}
-THEME = "__theme"  # Gradio's own field of an address: light, dark or system
+OURS = {"run", "lang"}  # fields of an address that leave the view as it is, and beside them those that are Gradio's: __theme, __sign
 
 
 class FirstScreen:
@@ -36,7 +36,8 @@ class FirstScreen:
         """What stands before the page of an address with this `query`, for a browser that `accepted` these languages; "" where that is not
         the page that a first visitor sees."""
         shipped = self._runs.shipped()
-        if not shipped or query.keys() - {"run", "lang", THEME} or query.get("run", shipped[0].id) != shipped[0].id:
+        others = [name for name in query if name not in OURS and not name.startswith("__")]
+        if not shipped or others or query.get("run", shipped[0].id) != shipped[0].id:
             return ""
         asked = query.get("lang", "")
         language, run = asked if asked in LANGUAGES else preferred(accepted), shipped[0]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 import gradio as gr
 
@@ -92,8 +92,8 @@ def preset_values(name: str, now: Mapping[str, Any]) -> dict[str, Any]:
 
 def link_of(asked: Any, request: gr.Request) -> dict[str, str]:
     """The query of the link with which somebody came; of whoever doesn't say, that of the address now."""
-    address = told(asked, "address")
-    return dict(parse_qsl(urlsplit(address).query) if address else request.query_params)
+    address, _, _ = told(asked, "address").partition("#")
+    return dict(parse_qsl(address.partition("?")[2]) if address else request.query_params)
 
 
 def link_values(runs: Runs, query: Mapping[str, str], names: list[str], own: str) -> list:

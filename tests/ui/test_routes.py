@@ -184,7 +184,7 @@ def test_only_the_pages_own_files_are_served(site, name):
 
 def test_assets_come_compressed_and_for_ever(site):
     answer = site.get(f"asset/{assets.asset_version()}/plotly.js")
-    assert answer.headers["content-encoding"] == "gzip"
+    assert answer.headers["content-encoding"] in ("br", "gzip")
     assert "immutable" in answer.headers["cache-control"]
     assert "immutable" not in site.get("asset/yesterday/plotly.js").headers["cache-control"]
     assert "Plotly" in answer.text[:20_000] or "plotly" in answer.text[:20_000]
