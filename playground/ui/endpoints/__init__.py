@@ -57,8 +57,9 @@ def _called(name: str, endpoint: Endpoint, runs: Runs, reader: Reader) -> Callab
 
 
 def said(refusal: Refusal) -> gr.Error:
-    """A refusal as Gradio tells it to programs: the sentence is the message, the key the title."""
-    return gr.Error(str(refusal), title=refusal.key, print_exception=False)
+    """A refusal as Gradio tells it to programs: the sentence is the message, the key the title. Half characters become "?"."""
+    sentence = str(refusal).encode("utf-8", "replace").decode()
+    return gr.Error(sentence, title=refusal.key, print_exception=False)
 
 
 def _enough(listener: Any, inputs: list[Any]) -> None:
