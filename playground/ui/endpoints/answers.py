@@ -65,7 +65,7 @@ def state(caller: Caller, run: Run) -> dict[str, Any]:
         "step": run.step,
         "steps": run.steps,
         "seconds": round(run.seconds, 3),
-        "seconds_left": _number(run.eta),
+        "seconds_left": run.eta and [round(seconds, 1) for seconds in run.eta],
         "exact_match": _number(last.get("exact_match")),
         "token_accuracy": _number(last.get("token_accuracy")),
         "validation_loss": _number(last.get("loss")),

@@ -10,7 +10,8 @@ const GROUPS = {
   ".pg-segments": "button", ".pg-many": "button", ".pg-layers": ".pg-thumb", ".pg-buttons": "button", ".pg-tools": "button",
   "#pg-replay-bar": "button", "[role=tablist]": "[role=tab]", "#pg-knobs fieldset": "[type=radio]", ".pg-figure": ".pg-term",
   ".pg-text": ".pg-term", ".pg-points": ".pg-term", ".pg-map-grid": "[data-address]", ".pg-lanes thead": "button",
-  ".pg-save": "button", ".pg-switch-part": ".pg-switch", ".pg-cell-row": ".pg-cell-bar", ".pg-modelview": ".pg-term", ".pg-model-grids": ".pg-model-head",
+  ".pg-save": "button", ".pg-switch-part": ".pg-switch", ".pg-cell-row": ".pg-cell-bar", ".pg-modelview": ".pg-term",
+  ".pg-model-grids": ".pg-model-head",
 };
 /** @type {(selector: string) => any[]} */
 const all = (selector) => [...document.querySelectorAll(selector)];
