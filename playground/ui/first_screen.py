@@ -54,7 +54,7 @@ class FirstScreen:
     def _html(self, run: str, language: str) -> str:
         view = self._view(run, language)
         blocks = {
-            (name, dark): _picture(PANELS["training"](self._view(run, language, width=str(width), dark=dark)))
+            (name, dark): _picture(PANELS["training"](self._view(run, language, **{"width": str(width), "dark": dark})))
             for name, width in WIDTHS.items()
             for dark in ("", "1")
         }
@@ -69,7 +69,7 @@ class FirstScreen:
 
 def preloads() -> str:
     """Tags by which a browser fetches every file of the page at once, and Plotly after all that is needed sooner."""
-    files = sorted(file.name for file in STATIC.iterdir() if file.name.endswith(".js") and not file.name.startswith("first"))
+    files = sorted(file.name for file in STATIC.iterdir() if file.name.endswith(".js") and not file.name.startswith(("first", "frozen")))
     modules = "".join(f'<link rel="modulepreload" href="{asset_path(name)}">' for name in files)
     return f'{modules}<link rel="preload" as="script" fetchpriority="low" href="{asset_path("plotly.js")}">'
 

@@ -1,4 +1,9 @@
-"""The endpoints for programs: seven functions with named arguments, callable by gradio_client, by JavaScript, by curl, and as MCP tools."""
+"""The endpoints for programs: seven functions with named arguments, callable by gradio_client, by JavaScript, by curl, and as MCP tools.
+Read in this order:
+
+arguments (their types, defaults and bounds) · caller (who asks) · answers (what each says) · labs (an experiment, asked again and again) ·
+mistakes (calls that reach none of them).
+"""
 
 from __future__ import annotations
 

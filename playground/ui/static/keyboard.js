@@ -2,7 +2,7 @@
 // @ts-check
 
 import { cursor, subscribe } from "./store.js";
-import { button, say } from "./dom.js";
+import { button, ready, say } from "./dom.js";
 import "./gridkeys.js";
 
 // What belongs together is one stop: {what it stands in: each of it}.
@@ -121,6 +121,6 @@ function focusPicture() {
 
 subscribe(["boot"], () => {
   const sentence = () => /** @type {HTMLInputElement | null} */ (document.getElementById("pg-sentence"))?.select();
-  document.getElementById("pg-skip")?.replaceChildren(
-    button({ onclick: sentence }, say("skip_sentence")), button({ onclick: focusPicture }, say("skip_picture")));
+  const ways = () => [button({ onclick: sentence }, say("skip_sentence")), button({ onclick: focusPicture }, say("skip_picture"))];
+  ready("pg-skip").then((place) => place.replaceChildren(...ways()));
 });

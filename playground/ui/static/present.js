@@ -3,7 +3,7 @@
 // @ts-check
 
 import { cursor, move, subscribe } from "./store.js";
-import { button, say } from "./dom.js";
+import { button, ready, say } from "./dom.js";
 import { refresh } from "./panels.js";
 import { openShare } from "./dialogs.js";
 import { isSwitchedOff } from "./single_keys.js";
@@ -44,8 +44,8 @@ function drawLeave() {
   const leave = document.getElementById("pg-present-leave"), words = say("present_leave");
   if (!isPresenting()) return leave?.remove();
   leave?.remove();
-  document.getElementById("pg-frame")?.append(
-    button({ id: "pg-present-leave", "aria-label": words, title: words, onclick: () => move({ present: "" }) }, "×"));
+  const way = button({ id: "pg-present-leave", "aria-label": words, title: words, onclick: () => move({ present: "" }) }, "×");
+  ready("pg-frame").then((frame) => frame.append(way));
 }
 
 function show() {
