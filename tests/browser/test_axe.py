@@ -79,8 +79,10 @@ def pages(page: Page, theme: str) -> Iterator[str]:
         ready(page)
         unfolded(page, tab)
 
+    goto("training")
     for tab in TABS:
-        goto(tab)
+        press_tab(page, tab)
+        unfolded(page, tab)
         yield tab
     for name, view in VIEWS.items():
         goto(**view)
@@ -90,11 +92,11 @@ def pages(page: Page, theme: str) -> Iterator[str]:
         "share": dialog(lambda page: page.locator("#pg-share").click()),
         "help": dialog(lambda page: page.locator("#pg-help").click()), "key": dialog(key),
     }  # fmt: skip
+    goto("training")
     for name, open in opened.items():
-        goto("training")
         open(page)
         yield name
-    goto("training")
+        page.keyboard.press("Escape")
     owner(page)
     yield "owner"
     for what in ("rename", "delete"):
@@ -113,5 +115,6 @@ def pages(page: Page, theme: str) -> Iterator[str]:
 def test_nothing_breaks_a_rule(visit, theme, width):
     axe.source()
     page = visit(link(**RUN), viewport={"width": width, "height": 900})
-    found = [f"{name}: {' | '.join(fault)}" for name in pages(page, theme) for fault in axe.faults(page)]
+    only = "color-contrast" if theme == "dark" else None  # the one rule for which the theme makes a difference
+    found = [f"{name}: {' | '.join(fault)}" for name in pages(page, theme) for fault in axe.faults(page, only)]
     assert not found, "\n".join(found)
