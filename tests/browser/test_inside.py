@@ -12,10 +12,13 @@ SIZES = [(1440, 900), (1366, 768)]
 PARTS = (
     "src.ids", "encoder.self_attention", "decoder.self_attention", "decoder.cross_attention", "encoder.feed_forward", "probabilities",
 )  # fmt: skip
+WIDE = ("encoder.feed_forward",)  # a matrix four times as wide: what is said of it stands below it
+# Where the picture ends, where the first sentence does, and where three lines of the code do, which scrolls in its own place.
 BOTTOM = """panel => Object.fromEntries(["figure", "text", "code"].map((kind) => {
   const found = [...panel.querySelectorAll(`.pg-open .pg-${kind}, .large-small .pg-${kind}`)].filter((one) => one.offsetParent);
   const element = kind === "figure" ? found[0].querySelector(".pg-plot") : found[0];
-  return [kind, element.getBoundingClientRect().bottom];
+  const { top, bottom } = (kind === "code" ? element.querySelector("pre") : element).getBoundingClientRect();
+  return [kind, kind === "code" ? Math.min(bottom, top + 60) : bottom];
 }))"""
 
 
@@ -57,7 +60,8 @@ def test_a_part_is_one_screen(visit, width, height):
         drawn(panel)
         page.wait_for_timeout(900)  # the page scrolls smoothly
         found = panel.evaluate(BOTTOM)
-        assert all(0 < bottom <= height for bottom in found.values()), (name, found)
+        seen = {"figure": found["figure"]} if name in WIDE else found
+        assert all(0 < bottom <= height for bottom in seen.values()), (name, found)
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from tests.browser.steps import eventually, words
 
 RESIZER = ROOT / "node_modules" / "iframe-resizer" / "js" / "iframeResizer.min.js"  # whose other half Gradio brings along
 WINDOW = {"width": 1280, "height": 800}
-OUTER = """<!doctype html><title>A Space</title><body style="margin: 0">
+OUTER = """<!doctype html><title>A Space</title><meta name="viewport" content="width=device-width"><body style="margin: 0">
 <header style="height: 64px">somebody / playground</header>
 <iframe id="app" src="{app}" style="width: 100%; height: 600px; border: 0; display: block" allow="clipboard-write"></iframe>
 <script src="/resizer.js"></script><script>iFrameResize({{ checkOrigin: false }}, "#app")</script>"""
@@ -81,8 +81,8 @@ def height(page: Page) -> float:
 
 
 def scroll(page: Page, to: int) -> None:
-    page.evaluate(f"scrollTo(0, {to})")
-    eventually(page, lambda: page.evaluate("scrollY"), lambda now: now == to)
+    """Scrolls as soon as the frame is tall enough for it."""
+    eventually(page, lambda: page.evaluate(f"(scrollTo(0, {to}), scrollY)"), lambda now: now == to)
 
 
 def in_sight(page: Page, thing: Locator) -> None:
