@@ -83,6 +83,7 @@ def test_the_curve_grows_from_frame_to_frame_and_ends_as_plotlys(visit):
     eventually(page, lambda: page.locator("#pg-replay-step").inner_text(), lambda text: "700 of" not in text)
 
 
+@pytest.mark.slow
 def test_no_picture_stands_under_the_name_of_another_run(visit):
     """From shipped run to shipped run, and from a shipped run to a new one: in every frame the name, the picture and the output agree."""
     page = visit(link(ONE_SENTENCE | {"steps": 200}, run="reverse"))

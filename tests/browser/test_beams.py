@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.steps import drawn, figure, has_address, link, words
@@ -10,6 +11,7 @@ from tests.browser.steps import drawn, figure, has_address, link, words
 SOURCE, RIGHT, STEP = "wir glauben , dass die Ärztin die Frau findet", "we believe that the doctor finds the woman", "79"
 
 
+@pytest.mark.slow
 def test_the_tree_the_verdict_and_another_beginning(visit):
     page = visit(link(run="german_english", text=SOURCE, step=STEP, tab="translate", method="beam", beam="3"))
     panel = page.locator("#pg-panel-translate")

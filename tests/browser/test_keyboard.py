@@ -15,6 +15,7 @@ def focused(page: Page, script: str) -> object:
     return page.evaluate(f"(element => {script})(document.activeElement)")
 
 
+@pytest.mark.slow
 def test_shortcuts_lead_to_the_sentence_and_to_the_picture(visit):
     page = visit(link(run="german_english", tab="attention"))
     drawn(page.locator("#pg-panel-attention"))

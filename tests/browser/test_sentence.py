@@ -10,6 +10,7 @@ from tests.browser.steps import has_address, link, output, source, type_sentence
 HEIGHT = "() => document.querySelector('.pg-stage').getBoundingClientRect().height"
 
 
+@pytest.mark.slow
 def test_what_the_model_cannot_read_is_named_with_a_way_out(visit):
     page = visit(link(text="hello"))
     unknown = page.locator("#pg-unknown")

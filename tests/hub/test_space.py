@@ -26,6 +26,7 @@ def test_only_files_that_belong_go_up():
     assert sum(names.values()) < 25_000_000
 
 
+@pytest.mark.slow
 def test_it_is_all_the_app_needs(hub, tmp_path):
     """What was uploaded starts by itself, in a folder of its own."""
     space.upload(space.plan(REPO, "cpu"))
