@@ -29,5 +29,8 @@ const soon = () => {
   waiting = requestAnimationFrame(look);
 };
 new MutationObserver(soon).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-drawn", "aria-busy"] });
+/** A table is filled when it is first opened. */
+const filled = ({ target }) => /** @type {Element} */ (target).closest?.(".pg-table, .pg-code");
+new MutationObserver((changes) => changes.some(filled) && soon()).observe(document.body, { subtree: true, childList: true });
 document.addEventListener("toggle", soon, true);
 addEventListener("resize", soon);
