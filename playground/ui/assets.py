@@ -17,11 +17,13 @@ STATIC = Path(__file__).parent / "static"
 TYPES = {".js": "text/javascript", ".css": "text/css"}
 COMPRESSED = {"br": lambda body: brotli.compress(body, quality=9), "gzip": lambda body: gzip.compress(body, 6)}  # the smaller one first
 # What Plotly has no setting for: a true minus in numbers on cells and beside the pointer, and the colour of numbers on light cells, whose
-# contrast on our scales is 2.5 at worst in #444 and 4.9 in #111.
+# contrast on our scales is 2.5 at worst in #444 and 4.9 in #111; and gradients, hatchings and clips are named without the page's address,
+# which changes with what is looked at: they would be lost then.
 MENDED = {
     b'.minus===void 0?"-":': '.minus===void 0?"−":'.encode(),
     b',minus:"-"}': ',minus:"−"}'.encode(),
     b'.defaultLine="#444"': b'.defaultLine="#111"',
+    b'._baseUrl=r.size()&&r.attr("href")?window.location.href.split("#")[0]:""': b'._baseUrl=""',
 }
 
 

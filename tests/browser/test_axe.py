@@ -67,8 +67,8 @@ def owner(page: Page) -> None:
     about_the_run(page)
     page.locator("#pg-mine").click()
     expect(page.locator("#pg-notices .pg-notice")).to_be_visible()
-    drawn(page.locator("#pg-panel-training"))
-    expect(page.locator("#pg-panel-training .stale")).to_have_count(0)
+    page.reload()
+    ready(page)
     about_the_run(page)
     expect(page.locator("#pg-rename")).to_be_visible()
 
