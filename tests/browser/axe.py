@@ -12,6 +12,7 @@ from tests.browser.server import ROOT
 SOURCE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 # [[rule, element, why], …] of what is wrong. Colours that change need a moment: they are looked at when no animation runs.
 LOOK = """async (only) => {
+  await new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 100)); // what was opened is told
   const changing = document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations < 9);
   await Promise.allSettled(changing.map((one) => one.finished));
   const values = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
