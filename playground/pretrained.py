@@ -18,13 +18,12 @@ from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.decoding import greedy, trace
 from playground.export.taken import take
 from playground.fetching import MAX_BYTES, files_of_link, files_of_zip, snapshot_of
-from playground.model.size import parameter_count
 from playground.model.transformer import Transformer
 from playground.queries.reader import most_written
 from playground.runs.disk import files
-from playground.runs.disk.folder import Folder, parameter_shapes
+from playground.runs.disk.folder import Folder, read_parameters
 from playground.runs.registry import SHIPPED
-from playground.variants import build, variant_of
+from playground.variants import build
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -147,12 +146,7 @@ def _model(config: ModelConfig, src_vocab: int, tgt_vocab: int, data: bytes) -> 
     what = "model.safetensors"
     if config.share_embeddings == "all" and src_vocab != tgt_vocab:
         raise Refusal("runs.not_a_run", what=what)
-    shapes, _ = files.header(data, what)
-    numbers = sum(int(np.prod(shape)) for _, shape in shapes.values())
-    if numbers != parameter_count(config, src_vocab, tgt_vocab) + variant_of(config).extra_parameters(config):
-        raise Refusal("runs.not_a_run", what=what)
-    expected = {name: ("F32", shape) for name, shape in parameter_shapes(config, src_vocab, tgt_vocab).items()}
-    parameters = files.read_safetensors(data, expected, what)
+    parameters = read_parameters(data, config, src_vocab, tgt_vocab, what)
     model = build(config, src_vocab, tgt_vocab).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():

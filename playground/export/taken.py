@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import safetensors.torch
@@ -13,7 +14,10 @@ import safetensors.torch
 from playground.config import Experiment, Refusal
 from playground.data.tokenizers import Tokenizer
 from playground.runs.disk import files
+from playground.runs.disk.folder import Folder
+from playground.runs.disk.store import read_kept, read_shipped, wanted_folder
 from playground.runs.history import COUNTS, STEPS, VALIDATIONS, History
+from playground.runs.registry import SHIPPED
 from playground.runs.run import Run, Snapshot
 
 VALIDATED = tuple(f"validation_{name}" if name in STEPS else name for name in VALIDATIONS if name != "step")
@@ -83,6 +87,16 @@ class Taken:
         }
 
 
+def find(name: str) -> Run:
+    """The run in the folder `name`, or the shipped or kept one with this name, label or id. Raises Refusal."""
+    if (Path(name) / "run.json").is_file():
+        return Folder(Path(name)).run
+    for run in (*read_shipped(SHIPPED), *read_kept(wanted_folder())):
+        if name in (run.id, run.name, run.label):
+            return run
+    raise Refusal("export.no_run", name=name[:100])
+
+
 def take(run: Run) -> Taken:
     """The run as it is now. Raises Refusal when nothing is learnt yet, or when its files would give a riddle away."""
     if run.secret:
@@ -90,7 +104,7 @@ def take(run: Run) -> Taken:
     snapshot, tokenizers = run.snapshot, run.tokenizers
     if snapshot is None or tokenizers is None or not snapshot.step:
         raise Refusal("export.nothing_yet")
-    return Taken(run, replace(snapshot), tokenizers, run.history.until(snapshot.step))
+    return Taken(run, snapshot, tokenizers, run.history.until(snapshot.step))
 
 
 def _cell(name: str, number: float) -> str:

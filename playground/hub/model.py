@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import tempfile
 from contextlib import suppress
@@ -14,13 +13,12 @@ import torch
 from huggingface_hub import PyTorchModelHubMixin, hf_hub_download
 from huggingface_hub.errors import EntryNotFoundError
 
-from playground.config import Experiment, ModelConfig, Refusal, current_name
+from playground.config import Experiment, Refusal, current_name
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.export.folder import write_folder
-from playground.model.size import parameter_count
 from playground.model.transformer import Transformer
 from playground.runs.disk import files
-from playground.runs.disk.folder import MAX_TENSOR_BYTES, parameter_shapes
+from playground.runs.disk.folder import MAX_TENSOR_BYTES, read_parameters
 from playground.runs.run import Run
 from playground.variants import variant_of
 
@@ -69,8 +67,9 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
         asked = {name: rest.pop(name) for name in ("revision", "cache_dir", "force_download", "local_files_only", "token")}
         fetch = partial(_file, model_id, **asked)
         data = files.read_bytes(fetch(WEIGHTS), MAX_TENSOR_BYTES, WEIGHTS)
-        shapes = _shapes(data, experiment_of(rest).model, src_vocab, tgt_vocab)
-        parameters = files.read_safetensors(data, shapes, WEIGHTS)
+        config = experiment_of(rest).model
+        _check_vocabularies(src_vocab, tgt_vocab)
+        parameters = read_parameters(data, config, src_vocab, tgt_vocab, WEIGHTS)
         model = cls(src_vocab=src_vocab, tgt_vocab=tgt_vocab, **rest)
         with torch.no_grad():
             for name, parameter in model.named_parameters():
@@ -86,16 +85,10 @@ def experiment_of(knobs: dict[str, Any]) -> Experiment:
     return Experiment().with_(**{current_name(name): value for name, value in knobs.items()})
 
 
-def _shapes(data: bytes, config: ModelConfig, src_vocab: int, tgt_vocab: int) -> files.Shapes:
-    """What the weights of such a model are, if `data` may be that. Raises Refusal("runs.not_a_run")."""
-    for size in (src_vocab, tgt_vocab):
-        if type(size) is not int or not 0 < size <= MAX_VOCABULARY:
-            raise Refusal("runs.not_a_run", what="config.json")
-    found, _ = files.header(data, WEIGHTS)
-    numbers = sum(math.prod(shape) for _, shape in found.values())
-    if numbers != parameter_count(config, src_vocab, tgt_vocab) + variant_of(config).extra_parameters(config):
-        raise Refusal("runs.not_a_run", what=WEIGHTS)
-    return {name: ("F32", shape) for name, shape in parameter_shapes(config, src_vocab, tgt_vocab).items()}
+def _check_vocabularies(*sizes: int) -> None:
+    """Raises Refusal("runs.not_a_run") for what can't be the size of one."""
+    if any(type(size) is not int or not 0 < size <= MAX_VOCABULARY for size in sizes):
+        raise Refusal("runs.not_a_run", what="config.json")
 
 
 def _file(model_id: str, name: str, **asked: Any) -> Path:

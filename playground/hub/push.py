@@ -5,24 +5,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from playground.config import Refusal
 from playground.export.folder import write_folder
+from playground.export.taken import find
 from playground.hub import remote
-from playground.runs.disk.folder import Folder
-from playground.runs.disk.store import read_kept, wanted_folder
-from playground.runs.registry import SHIPPED
-from playground.runs.run import Run
-
-
-def find(said: str) -> Run:
-    """The run in this folder, the shipped one or the kept one of this name, label or id. Raises Refusal."""
-    for path in (Path(said), SHIPPED / said):
-        if (path / "run.json").is_file():
-            return Folder(path).run
-    for run in read_kept(wanted_folder()):
-        if said in (run.id, run.name, run.label):
-            return run
-    raise Refusal("hub.no_run", name=said[:100])
 
 
 def push(said: str, repo: str, private: bool = False) -> str:

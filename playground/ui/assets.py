@@ -14,6 +14,7 @@ from playground.ui.plotly_bundle import TRACES, reduced
 
 PREFIX = "/gradio_api/playground"  # of all our routes: what a Space's proxy forwards
 STATIC = Path(__file__).parent / "static"
+PLOTLY = "plotly.js"
 TYPES = {".js": "text/javascript", ".css": "text/css"}
 COMPRESSED = {"br": lambda body: brotli.compress(body, quality=9), "gzip": lambda body: gzip.compress(body, 6)}  # the smaller one first
 # What Plotly has no setting for: a true minus in numbers on cells and beside the pointer, and the colour of numbers on light cells, whose
@@ -25,9 +26,6 @@ MENDED = {
     b'.defaultLine="#444"': b'.defaultLine="#111"',
     b'._baseUrl=r.size()&&r.attr("href")?window.location.href.split("#")[0]:""': b'._baseUrl=""',
 }
-
-
-PLOTLY = "plotly.js"
 
 
 def asset_names() -> list[str]:

@@ -48,13 +48,14 @@ class FirstScreen:
                 return ""
         return self._made[run.id, language]
 
-    def _view(self, run: str, language: str, **screen: str) -> View:
-        return View(self._runs, self._reader, {"run": run, "lang": language, **screen})
+    def _view(self, asked: Mapping[str, str]) -> View:
+        return View(self._runs, self._reader, asked)
 
     def _html(self, run: str, language: str) -> str:
-        view = self._view(run, language)
+        asked = {"run": run, "lang": language}
+        view = self._view(asked)
         blocks = {
-            (name, dark): _picture(PANELS["training"](self._view(run, language, **{"width": str(width), "dark": dark})))
+            (name, dark): _picture(PANELS["training"](self._view(asked | {"width": str(width), "dark": dark})))
             for name, width in WIDTHS.items()
             for dark in ("", "1")
         }

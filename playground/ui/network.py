@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterator
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
@@ -24,6 +25,12 @@ def lan(name: str) -> dict[str, str | bool]:
     return {"listens": listens, "address": address() if listens else "", "windows": os.name == "nt"}
 
 
+def link_to(run: str, base: object) -> str:
+    """Where the page shows a run. Inside a Space's frame `base`, at which the page was found, is not the address that people see."""
+    host = os.environ.get("SPACE_HOST")
+    return f"{f'https://{host}/' if host else base}?run={run}"
+
+
 def is_own(name: str) -> bool:
     """Whether a host's name means the machine that says it, and no other reaches it there."""
     try:
@@ -37,12 +44,10 @@ def address() -> str:
     return next((found for found in _addresses() if not is_own(found)), "") if not CONTAINER.exists() else ""
 
 
-def _addresses() -> list[str]:
-    """First that of the way out, then those that belong to the machine's name."""
-    found = []
+def _addresses() -> Iterator[str]:
+    """First that of the way out, then those that belong to the machine's name, which takes longer to find out."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way, suppress(OSError):  # raised in a network without a way out
         way.connect(ELSEWHERE)
-        found.append(way.getsockname()[0])
+        yield way.getsockname()[0]
     with suppress(OSError):  # for a name that nobody knows
-        found += socket.gethostbyname_ex(socket.gethostname())[2]
-    return found
+        yield from socket.gethostbyname_ex(socket.gethostname())[2]

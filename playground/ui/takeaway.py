@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 
 from starlette.requests import Request
@@ -14,6 +13,7 @@ from playground.export.scores import scores_of
 from playground.export.taken import take
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
+from playground.ui.network import link_to
 from playground.ui.view import language
 
 
@@ -24,8 +24,8 @@ def takeaway(runs: Runs, reader: Reader, request: Request, token: str) -> Stream
     runs.seen(run.id)
     if own and not runs.owns(run.id, token):
         raise Refusal("export.not_your_sentences")
-    taken, host = take(run), os.environ.get("SPACE_HOST", "")
-    link = f"{f'https://{host}/' if host else request.base_url}?run={run.id}"
-    pieces = packed(taken, partial(scores_of, reader, runs.corpora, taken), own, link, language(request.query_params))
+    taken = take(run)
+    scores, link = partial(scores_of, reader, runs.corpora, taken), link_to(run.id, request.base_url)
+    pieces = packed(taken, scores, own, link, language(request.query_params))
     headers = {"Content-Disposition": f'attachment; filename="{file_name(taken)}"', "X-Content-Type-Options": "nosniff"}
     return StreamingResponse(pieces, media_type="application/zip", headers=headers | {"Cache-Control": "no-store"})

@@ -11,10 +11,12 @@ from huggingface_hub.utils import get_session
 
 from playground.cli import main
 from playground.config import Refusal
+from playground.export.taken import find
 from playground.hub import push, remote
 from playground.hub.model import HubTransformer
 from playground.runs.disk.store import write_run
 from playground.runs.queue import train_inline
+from playground.runs.registry import SHIPPED
 from tests.hub.stand_in import READ_ONLY
 from tests.hub.test_model import FILES, logits
 from tests.runs.tiny import alone, tiny
@@ -27,7 +29,7 @@ def test_a_run_is_pushed_and_read_back(hub, capsys):
     assert pushed.keys() - {".gitattributes"} >= FILES
     assert hub.stored  # the weights went where binary files go
     assert "visibility" not in hub.created["models/ada/reverse"]
-    run = push.find("reverse")
+    run = find("reverse")
     assert torch.equal(logits(HubTransformer.from_pretrained("ada/reverse")), logits(HubTransformer.from_run(run)))
 
 
@@ -36,7 +38,7 @@ def test_the_upload_in_several_commits_ends_the_same(hub, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", False)
     hub.takes_binary = True
     push.push("reverse", "ada/reverse")
-    assert torch.equal(logits(HubTransformer.from_pretrained("ada/reverse")), logits(HubTransformer.from_run(push.find("reverse"))))
+    assert torch.equal(logits(HubTransformer.from_pretrained("ada/reverse")), logits(HubTransformer.from_run(find("reverse"))))
 
 
 def test_a_second_push_renews_the_first(hub, tmp_path):
@@ -57,10 +59,10 @@ def test_a_run_is_found_by_its_folder_its_name_its_label_and_its_id(tmp_path, mo
     folder.parent.mkdir()
     write_run(folder, run, train_inline.contents(run))
     for said in (str(folder), run.id, run.name):
-        assert push.find(said).id == run.id
-    assert push.find("reverse").experiment.data.task == "reverse"
+        assert find(said).id == run.id
+    assert find("reverse").experiment.data.task == "reverse"
     with pytest.raises(Refusal, match="nothing-like-it"):
-        push.find("nothing-like-it")
+        find("nothing-like-it")
 
 
 def test_every_failure_is_one_sentence(hub, capsys, monkeypatch):
@@ -119,5 +121,5 @@ def test_the_stand_in_refuses_what_the_hub_refuses(hub):
 def test_payment_is_told_from_permission(hub):
     hub.status = 402
     with pytest.raises(Refusal) as refusal:
-        remote.upload(push.SHIPPED, "ada/space", "space", "x", space_sdk="gradio")
+        remote.upload(SHIPPED, "ada/space", "space", "x", space_sdk="gradio")
     assert refusal.value.key == "hub.not_free"

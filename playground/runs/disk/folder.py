@@ -143,14 +143,8 @@ class Folder:
         tokenizers = self.run.tokenizers
         if not self.has("weights.safetensors") or tokenizers is None:
             return None
-        data, sizes = self.read("weights.safetensors"), tuple(tokenizer.size for tokenizer in tokenizers)
-        found, _ = files.header(data, "weights.safetensors")
-        numbers = sum(math.prod(shape) for _, shape in found.values())
-        model = self.experiment.model
-        if numbers != parameter_count(model, *sizes) + variant_of(model).extra_parameters(model):  # before a model of that size is made
-            raise Refusal("runs.not_a_run", what="weights.safetensors")
-        expected = {name: ("F32", shape) for name, shape in parameter_shapes(model, *sizes).items()}
-        parameters = files.read_safetensors(data, expected, "weights.safetensors")
+        src, tgt = tokenizers
+        parameters = read_parameters(self.read("weights.safetensors"), self.experiment.model, src.size, tgt.size, "weights.safetensors")
         return Snapshot(self.run.version, self.card["checkpoint_step"] or 0, parameters)
 
     def replay(self) -> Replay:
@@ -209,6 +203,17 @@ class Folder:
 def parameter_shapes(model: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str, Shape]:
     """Name -> shape of every parameter of such a model."""
     return shapes_of(dict(build(model, src_vocab, tgt_vocab).named_parameters()))
+
+
+def read_parameters(data: bytes, model: ModelConfig, src_vocab: int, tgt_vocab: int, name: str) -> dict[str, torch.Tensor]:
+    """The parameters in a safetensors file that is called `name`. How many there are is compared with the formula before a model of that
+    size is made. Raises Refusal("runs.not_a_run") for those of another model."""
+    found, _ = files.header(data, name)
+    numbers = sum(math.prod(shape) for _, shape in found.values())
+    if numbers != parameter_count(model, src_vocab, tgt_vocab) + variant_of(model).extra_parameters(model):
+        raise Refusal("runs.not_a_run", what=name)
+    expected = {name: ("F32", shape) for name, shape in parameter_shapes(model, src_vocab, tgt_vocab).items()}
+    return files.read_safetensors(data, expected, name)
 
 
 def _entries(said: Any) -> dict[str, dict[str, Any]]:

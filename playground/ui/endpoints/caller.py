@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 import gradio as gr
@@ -10,6 +9,7 @@ import gradio as gr
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.runs.run import Run
+from playground.ui.network import link_to
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,4 @@ class Caller:
 
     def link(self, run: Run) -> str:
         """Where the page shows a run."""
-        host = os.environ.get("SPACE_HOST")
-        base = f"https://{host}/" if host else str(getattr(self.request, "base_url", "") or "/")
-        return f"{base}?run={run.id}"
+        return link_to(run.id, getattr(self.request, "base_url", "") or "/")

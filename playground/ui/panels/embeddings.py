@@ -10,7 +10,7 @@ from playground.model.transformer import Transformer
 from playground.queries.vectors import STATES, TABLES, Vectors, vectors
 from playground.ui import blocks
 from playground.ui.view import LARGE, View
-from playground.words import printed
+from playground.words import listed, printed
 
 NEAREST = 8
 RINGED = 4
@@ -114,8 +114,8 @@ def _caption(view: View, what: str, found: Vectors, chosen: int, near: list[tupl
 def _neighbours(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> str:
     """The three nearest to the chosen point, by name."""
     named = [(_name(view, what, found, at), printed(f"{cosine:.2f}")) for at, cosine in near[:3]]
-    listed = view.say("embeddings.comma").join(view.say("embeddings.neighbour", token=token, cosine=cosine) for token, cosine in named)
-    return view.say("embeddings.neighbours", token=_name(view, what, found, chosen), list=listed)
+    those = listed(view.language, (view.say("embeddings.neighbour", token=token, cosine=cosine) for token, cosine in named))
+    return view.say("embeddings.neighbours", token=_name(view, what, found, chosen), list=those)
 
 
 def _about_axes(view: View, found: Vectors) -> str:

@@ -20,6 +20,7 @@ from playground.ui import blocks
 from playground.ui.panels import edit_row
 from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, seen, shades
 from playground.ui.view import View, texts, tokens
+from playground.words import listed
 
 NAMED = 6  # heads that are named one by one
 
@@ -77,7 +78,7 @@ def _in_force(view: View, asked: Change, row: bool) -> list[dict]:
     said = []
     if asked.off:
         off = [head for head in interventions.heads(view.run.experiment.model) if head in asked.off]
-        names = view.say("interventions.comma").join(head_name(view, head) for head in off[:NAMED])
+        names = listed(view.language, (head_name(view, head) for head in off[:NAMED]))
         said.append(view.say("interventions.off_more" if len(off) > NAMED else "interventions.off", heads=names, count=len(off) - NAMED))
     if asked.memory:
         said.append(view.say("interventions.changed_memory", memory=view.say(f"interventions.memory_{asked.memory}")))

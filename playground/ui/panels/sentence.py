@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from playground.data.readable import Unknown, unknown
 from playground.ui.view import View, tokens
+from playground.words import listed
 
 NAMED = 5  # unknown tokens, and runs of known characters, that are named one by one
 
@@ -52,4 +53,4 @@ def _listed(view: View, items: tuple[str, ...] | list[str]) -> str:
     """a, b and c; of many the first few and how many more there are."""
     shown = list(items) if len(items) <= NAMED else [*items[: NAMED - 1], view.say("sentence.more", count=len(items) - NAMED + 1)]
     *before, last = shown
-    return view.say("sentence.and", before=view.say("sentence.comma").join(before), last=last) if before else last
+    return view.say("sentence.and", before=listed(view.language, before), last=last) if before else last
