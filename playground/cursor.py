@@ -61,7 +61,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "follow": _one_of("off", "on"),  # the head that is best at each step, instead of one for all
     "q": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),  # the row (query) and the column (key) of the pinned cell
     "k": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),
-    "lang": _one_of(*LANGUAGES, default=""),  # "": the browser's
+    "lang": _one_of(*LANGUAGES, default="", local=True),  # "": the browser's
     "target": _one_of("output", "reference", reset_by=("run",), carried=True),  # what the decoder is fed
     # translate
     "method": _listed("methods", "greedy"),
@@ -106,8 +106,9 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "notes": _one_of("on", default=""),
     "predicted": _listed("answers", reset_by=("lesson",), personal=True),
     "certain": _one_of("50", "75", "95", default="", reset_by=("lesson",), personal=True),
-    "glossary": _listed("terms"),
-    "present": _one_of("1", default=""),  # one picture and its caption fill the screen
+    "glossary": _listed("terms", local=True),
+    "room": _written("[A-Za-z2-9]{4,6}", "K7QFM", personal=True, local=True),  # of a class, to be joined
+    "present": _one_of("1", default="", local=True),  # one picture and its caption fill the screen
     # evaluation, diagnostics, embeddings
     "compare": _written(_several(RUN, ","), "reverse,sort"),
     "mapped": _written(RUN, "reverse"),
@@ -123,6 +124,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
 }
 
 CARRIED = tuple(name for name, field in FIELDS.items() if field.carried)
+FOLLOWED = tuple(name for name, field in FIELDS.items() if not (field.personal or field.local))  # what the teacher of a room shows
 OF_RUN = tuple(name for name, field in FIELDS.items() if "run" in field.reset_by)  # what another run lets go of
 
 # What fields and their values were called before. Links may still say so.
@@ -175,6 +177,7 @@ def declared() -> dict[str, Any]:
         "resets": {cause: [name for name, field in FIELDS.items() if cause in field.reset_by] for cause in causes},
         "carried": CARRIED,
         "personal": [name for name, field in FIELDS.items() if field.personal],
+        "followed": FOLLOWED,
         "entries": [name for name, field in FIELDS.items() if field.entry],
         "max_text": MAX_TEXT,
         "former_names": FORMER_NAMES,

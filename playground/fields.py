@@ -17,13 +17,14 @@ Lists = Mapping[str, Collection[str]]
 class Field:
     """`reset_by` are the fields whose change lets go of this one; what is `carried` stays with whoever begins a new run that can read it.
     What is `personal` is somebody's own answer: no link to give away carries it. An `entry` is where somebody goes: the browser's Back
-    returns from it."""
+    returns from it. What is `local` is how one visitor sees the page: who follows another keeps theirs."""
 
     default: str = ""
     reset_by: tuple[str, ...] = ()
     carried: bool = False
     personal: bool = False
     entry: bool = False
+    local: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

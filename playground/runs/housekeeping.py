@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 
 from playground.runs.admission import Admission
 from playground.runs.disk.store import Store
@@ -21,6 +22,7 @@ class Housekeeper:
     def __init__(self, admission: Admission, workers: Workers, store: Store, limits: Limits) -> None:
         self._admission, self._workers, self._store, self._limits = admission, workers, store, limits
         self._closing, self._at_work = threading.Event(), set()
+        self._others: list[Callable[[], object]] = []
         self._thread = threading.Thread(target=self._go_round, name="housekeeper", daemon=True)
         self._thread.start()
 
@@ -28,6 +30,10 @@ class Housekeeper:
         """Returns when the thread is gone."""
         self._closing.set()
         self._thread.join()
+
+    def also(self, duty: Callable[[], object]) -> None:
+        """Has this done in each round."""
+        self._others.append(duty)
 
     def stop_idle(self) -> None:
         """Stops the runs that wait, paused or queued, and that nobody has looked at for too long; each may be resumed. Runs that train
@@ -62,8 +68,8 @@ class Housekeeper:
 
     def _go_round(self) -> None:
         while not self._closing.wait(TIDY_SECONDS):
-            try:
-                self.stop_idle()
-                self.free_memory()
-            except Exception:
-                log.exception("a round was broken off")
+            for duty in (self.stop_idle, self.free_memory, *self._others):
+                try:
+                    duty()
+                except Exception:
+                    log.exception("a round was broken off")

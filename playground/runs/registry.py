@@ -166,6 +166,10 @@ class Runs:
         """
         return self.updates.get(run, since)
 
+    def every_round(self, duty: Callable[[], object]) -> None:
+        """Has the housekeeping thread do this as well, every few seconds."""
+        self._housekeeper.also(duty)
+
     def close(self) -> None:
         """Saves what trains, stops and joins every thread. Safe to call twice. A torch thread left alive would abort the interpreter."""
         atexit.unregister(self.close)

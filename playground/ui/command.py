@@ -34,12 +34,12 @@ def route(runs: Runs) -> Route:
         try:
             if refusal := turned_away(request.headers):
                 raise refusal
-            command = Command.parse(_json(await _body(request)), request.headers[TOKEN][:128], said)
+            command = Command.parse(await message(request), request.headers[TOKEN][:128], said)
         except Refusal as refusal:
-            return _answer({"error": refusal.say(said), "key": refusal.key})
+            return told({"error": refusal.say(said), "key": refusal.key})
         except ClientDisconnect:
             return Response(status_code=400)
-        return _answer(await run_in_threadpool(answer, said, lambda: act(runs, command)))
+        return told(await run_in_threadpool(answer, said, lambda: act(runs, command)))
 
     return Route(f"{PREFIX}/command", endpoint, methods=["POST"])
 
@@ -58,6 +58,11 @@ def _same_origin(headers: Headers) -> bool:
         return site == "same-origin"
     hosts = {headers.get("Host"), os.environ.get("SPACE_HOST")}
     return origin is None or urlsplit(origin).netloc in hosts - {None, ""}  # no origin: no browser
+
+
+async def message(request: Request) -> Any:
+    """What the body of a request says. Raises Refusal for one that is too long or no JSON."""
+    return _json(await _body(request))
 
 
 async def _body(request: Request) -> bytes:
@@ -81,5 +86,6 @@ def _json(body: bytes) -> Any:
     return said
 
 
-def _answer(told: dict[str, Any]) -> Response:
-    return JSONResponse(told, STATUSES.get(told.get("key", ""), 200), {"Cache-Control": "no-store"})
+def told(answer: dict[str, Any]) -> Response:
+    """An answer, with the status that its refusal has."""
+    return JSONResponse(answer, STATUSES.get(answer.get("key", ""), 200), {"Cache-Control": "no-store"})

@@ -24,8 +24,10 @@ from starlette.routing import Route
 
 from playground.cursor import declared
 from playground.queries.reader import Reader
+from playground.rooms.registry import Rooms
 from playground.runs.registry import Runs
 from playground.ui import endpoints, link_preview
+from playground.ui import rooms as rooms_routes
 from playground.ui.assets import asset_path
 from playground.ui.delivery import middleware
 from playground.ui.endpoints.mistakes import handlers
@@ -40,7 +42,9 @@ from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 # thousand times a second, which takes a core a twentieth of its time while nothing happens.
 QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
 # In this order: a later one overrules an earlier one.
-STYLES = ("style.css", "frame.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css", "space_frame.css")
+STYLES = (
+    "style.css", "frame.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css", "room.css", "space_frame.css",
+)
 # What Gradio answers and this page never asks: closed, so that nothing unexpected can be reached.
 CLOSED = (
     "/deep_link",
@@ -105,6 +109,8 @@ def theme() -> gr.Theme:
 
 def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None = None) -> tuple[gr.Blocks, FastAPI, str]:
     """Builds the page and launches it without blocking. Returns the page, the app and its address: the public one where there is one."""
+    rooms = Rooms(runs.store.folder / "rooms")
+    runs.every_round(rooms.tidy)
     demo = build(runs)
     link_preview.install(gr.routes.templates.env)
     endpoints.add(demo, runs, reader)
@@ -131,7 +137,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         head=head(),
         app_kwargs={
             # before Gradio's own, and there from the first request on
-            "routes": [*closed(), *routes(runs, reader, server_name(host)), link_preview.route()],
+            "routes": [*closed(), *routes(runs, reader, server_name(host)), *rooms_routes.routes(rooms, runs), link_preview.route()],
             "middleware": middleware(preloads(), FirstScreen(runs, reader).html),
             "exception_handlers": handlers(),
         },

@@ -1,0 +1,34 @@
+"""How often somebody may try what is not theirs to know."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from playground.config import Refusal
+
+MAX_ADDRESSES = 10_000  # remembered at a time: those that tried last
+
+
+class Attempts:
+    """So many by each address in so many seconds. Not thread-safe: whoever calls holds a lock."""
+
+    def __init__(self, most: int, seconds: float, clock: Callable[[], float]) -> None:
+        self._most, self._seconds, self._clock = most, seconds, clock
+        self._by_address: dict[str, deque[float]] = {}
+
+    def check(self, address: str) -> None:
+        """Raises Refusal when there is none left."""
+        times = self._by_address.get(address, deque())
+        while times and times[0] <= self._clock() - self._seconds:
+            times.popleft()
+        if len(times) >= self._most:
+            raise Refusal("rooms.too_often", minutes=f"{self._seconds / 60:g}")
+
+    def note(self, address: str) -> None:
+        """One more."""
+        times = self._by_address.pop(address, deque())
+        times.append(self._clock())
+        self._by_address[address] = times
+        if len(self._by_address) > MAX_ADDRESSES:
+            del self._by_address[next(iter(self._by_address))]

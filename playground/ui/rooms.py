@@ -1,0 +1,179 @@
+"""The routes of rooms: `POST {PREFIX}/room/{action}` changes one, `GET {PREFIX}/room` reads one after a reload, `GET {PREFIX}/room/live` is
+its stream.
+
+Who asks is known by the visitor's token, as for runs. A stream is asked for with a ticket in its address, since a browser sends no header
+of ours with it; the ticket opens this room and nothing else (see rooms/room.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Any
+
+import orjson
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from playground.config import Refusal
+from playground.rooms.registry import Rooms
+from playground.rooms.room import clean_code, ticket_of
+from playground.runs.registry import Runs
+from playground.ui import command
+from playground.ui.assets import PREFIX
+from playground.ui.links import LISTS
+from playground.ui.view import language
+from playground.words import say
+
+LOOK, HEARTBEAT = 1.0, 15.0  # seconds until a page that is gone is noticed; between signs of life on a quiet stream
+PAUSE = 0.05  # seconds between two events of a stream: what changes meanwhile is told at once
+GONE = b"event: gone\ndata: {}\n\n"
+
+
+class Asked:
+    """Who asks for what. Raises Refusal for a value of another kind than is read."""
+
+    def __init__(self, request: Request, values: Mapping[str, Any]) -> None:
+        self.language, self.token = language(request.query_params), request.headers.get(command.TOKEN, "")[:128]
+        self.address, self._values = address_of(request), values
+
+    def value(self, name: str, *kinds: type) -> Any:
+        """A value that is one of these kinds; True is no number."""
+        value = self._values.get(name)
+        if type(value) not in kinds:
+            raise Refusal("page.not_a_command")
+        return value
+
+    @property
+    def code(self) -> str:
+        return clean_code(self.value("code", str))
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The room, and what opens it."""
+        return self.code, ticket_of(self.code, self.token)
+
+
+def routes(rooms: Rooms, runs: Runs) -> list[Route]:
+    """Every route of rooms."""
+    actions = _actions(rooms, runs)
+
+    async def act(request: Request) -> Response:
+        said = language(request.query_params)
+        try:
+            if refusal := command.turned_away(request.headers):
+                raise refusal
+            values = await command.message(request)
+            action = actions.get(request.path_params["action"])
+            if action is None or not isinstance(values, dict):
+                raise Refusal("page.not_a_command")
+            return command.told(await run_in_threadpool(action, Asked(request, values)))
+        except Refusal as refusal:
+            return command.told({"error": refusal.say(said), "key": refusal.key})
+        except ClientDisconnect:
+            return Response(status_code=400)
+
+    async def read(request: Request) -> Response:
+        asked = Asked(request, request.query_params)
+        try:
+            return command.told(await run_in_threadpool(_entered, rooms, *asked.key))
+        except Refusal as refusal:
+            return command.told({"error": refusal.say(asked.language), "key": refusal.key})
+
+    async def live(request: Request) -> Response:
+        code, ticket = clean_code(request.query_params.get("code", "")), request.query_params.get("ticket", "")[:128]
+        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+        return StreamingResponse(_stream(rooms, code, ticket, request), media_type="text/event-stream", headers=headers)
+
+    return [
+        Route(f"{PREFIX}/room", read, methods=["GET"]),
+        Route(f"{PREFIX}/room/live", live, methods=["GET"]),
+        Route(f"{PREFIX}/room/{{action}}", act, methods=["POST"]),
+    ]
+
+
+def _actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, Any]]]:
+    """What can be done, by its name."""
+
+    def open_(asked: Asked) -> dict:
+        room = rooms.open(asked.token, asked.value("language", str), asked.value("ends", int, float), asked.address)
+        return _entered(rooms, room.code, ticket_of(room.code, asked.token))
+
+    def join(asked: Asked) -> dict:
+        room = rooms.join(asked.code, asked.token, asked.value("nickname", str), asked.address)
+        return _entered(rooms, room.code, ticket_of(room.code, asked.token))
+
+    def forget(asked: Asked) -> dict:
+        """The visitor leaves every room that they joined, and their runs are deleted."""
+        rooms.leave_all(asked.token)
+        for run in (mine := runs.mine(asked.token)):
+            runs.delete(run.id, asked.token)
+        return {"run": runs.shipped()[0].id, "gone": True, "notice": say(asked.language, "page.room_forgotten", count=len(mine))}
+
+    def done(act: Callable[[Asked], None]) -> Callable[[Asked], dict]:
+        def action(asked: Asked) -> dict:
+            act(asked)
+            return {"done": True}
+
+        return action
+
+    return {
+        "open": open_,
+        "join": join,
+        "forget": forget,
+        "leave": done(lambda asked: rooms.leave(*asked.key)),
+        "end": done(lambda asked: rooms.end(*asked.key)),
+        "follow": done(lambda asked: rooms.follow(*asked.key, asked.value("following", bool))),
+        "hide": done(lambda asked: rooms.hide(*asked.key, asked.value("member", int), asked.value("hidden", bool))),
+        "remove": done(lambda asked: rooms.remove(*asked.key, asked.value("member", int))),
+        "cursor": done(lambda asked: rooms.point(*asked.key, _texts(asked.value("cursor", dict)), LISTS)),
+    }
+
+
+def _entered(rooms: Rooms, code: str, ticket: str) -> dict[str, Any]:
+    """The room as its member or teacher sees it, and what opens the stream to them."""
+    return {"room": rooms.view(code, ticket), "ticket": ticket}
+
+
+def _texts(cursor: dict[str, Any]) -> dict[str, str]:
+    if not all(isinstance(value, str) for value in cursor.values()):
+        raise Refusal("page.not_a_command")
+    return cursor
+
+
+async def _stream(rooms: Rooms, code: str, ticket: str, request: Request) -> AsyncIterator[bytes]:
+    """Server-sent events: the room as this member sees it, whenever it has changed; `gone` once they are not in it."""
+    try:
+        number = rooms.number(code, ticket)
+    except Refusal:
+        yield GONE
+        return
+    with rooms.hub.listen(code, number) as listener:
+        quiet = 0.0
+        while not await request.is_disconnected():
+            if await listener.wait(LOOK):
+                quiet = 0.0
+                try:
+                    yield b"data: %b\n\n" % orjson.dumps(rooms.view(code, ticket))
+                except Refusal:
+                    yield GONE
+                    return
+                await asyncio.sleep(PAUSE)
+            elif (quiet := quiet + LOOK) >= HEARTBEAT:
+                quiet = 0.0
+                yield b": still here\n\n"
+
+
+def address_of(request: Request) -> str:
+    """Where a request comes from: in a Space what its door says, and of a long address the part that belongs to one household."""
+    forwarded = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip() if os.environ.get("SPACE_HOST") else ""
+    host = forwarded or (request.client.host if request.client else "")
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host[:64]
+    return str(ip_network((address, 64), strict=False)) if isinstance(address, IPv6Address) else str(address)
