@@ -18,9 +18,10 @@ export function shareLink() {
 }
 
 /** Where the page is found: at the Space's own address, when there is one. */
-const pageAddress = () => (page.boot.host ? `https://${page.boot.host}/` : location.origin + location.pathname);
+export const pageAddress = () => (page.boot.host ? `https://${page.boot.host}/` : location.origin + location.pathname);
 
-function open(title, ...content) {
+/** A dialog with these contents, in the place of any that is open. */
+export function open(title, ...content) {
   document.getElementById("pg-dialog")?.remove();
   const close = button({ class: "pg-quiet", "aria-label": say("close"), onclick: () => dialog.close() }, "×");
   const dialog = h("dialog", { id: "pg-dialog", "aria-label": title }, h("header", {}, h("h2", {}, title), close), ...content.filter(Boolean));
@@ -41,12 +42,19 @@ export function onNetwork(link, address) {
   return there.href;
 }
 
-export function openShare() {
-  const here = shareLink(), { lan } = page.boot, isHere = isOnlyHere(here);
+/** A link as others open it, and what is to be said about that: in this machine's network, or nowhere yet. */
+export function forOthers(here) {
+  const { lan } = page.boot, isHere = isOnlyHere(here);
   const link = isHere && lan.address ? onNetwork(here, lan.address) : here;
   const why = lan.listens ? "share_find" : lan.windows ? "share_only_here_windows" : "share_only_here";
   const warning = isHere && !lan.address && h("p", { class: "pg-only-here", role: "alert" }, say(why));
   const network = isHere && lan.address && h("p", { id: "pg-network" }, say("share_network"));
+  return { link, hint: warning || network };
+}
+
+/** The link to this view, and `more` below it. */
+export function openShare(...more) {
+  const { link, hint } = forOthers(shareLink());
   const field = h("input", { id: "pg-link", type: "text", readonly: true, value: link, "aria-label": say("share_link") });
   const copy = async () => {
     await copyText(field);
@@ -56,13 +64,14 @@ export function openShare() {
   const code = () => h("img", { id: "pg-qr", alt: say("share_qr"), src: routeUrl("qr", { text: link }) });
   const picture = isFrozen ? "" : short ? code() : h("p", {}, say("share_too_long"));
   const line = h("div", { class: "pg-line" }, field, button({ id: "pg-copy-link", onclick: copy }, say("copy")));
-  open(say("share"), warning, network, h("p", {}, say("share_help")), line, picture);
+  open(say("share"), hint, h("p", {}, say("share_help")), line, picture, ...more);
   field.select();
 }
 
 export function openHelp() {
   const keys = [
-    ["space", "key_play"], ["← →", "key_replay"], ["↑ ↓", "key_token"], ["1–8", "key_head"], ["P", "key_present"], ["Q", "key_code"], ["?", "key_help"],
+    ["space", "key_play"], ["← →", "key_replay"], ["↑ ↓", "key_token"], ["1–8", "key_head"], ["P", "key_present"], ["Q", "key_code"],
+    ["F", "key_follow"], ["?", "key_help"],
   ];
   const named = (key) => h("kbd", {}, key === "space" ? say("key_space") : key);
   const rows = keys.map(([key, text]) => h("tr", {}, h("th", {}, named(key)), h("td", {}, say(text))));

@@ -113,11 +113,11 @@ export async function read(path, params = {}, channel = path) {
   }
 }
 
-/** Sends JSON to the one route that changes something, and resolves with its answer. */
-export async function send(message) {
+/** Sends JSON to a route that changes something, of runs unless another is named, and resolves with its answer. */
+export async function send(message, path = "command") {
   try {
     const post = { method: "POST", headers: { ...headers(), "Content-Type": "application/json" }, body: JSON.stringify(message) };
-    return await told(await ask(routeUrl("command", { lang: cursor.lang }), post));
+    return await told(await ask(routeUrl(path, { lang: cursor.lang }), post));
   } catch {
     return { error: say("server_away"), away: true };
   }

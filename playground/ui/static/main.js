@@ -21,6 +21,7 @@ import "./course.js";
 import "./figure.js";
 import "./keyboard.js";
 import "./present.js";
+import "./room_chip.js";
 import "./scrollers.js";
 
 // What Gradio's listeners call (see ui/bridge.py).

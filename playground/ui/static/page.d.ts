@@ -168,7 +168,24 @@ export interface Page {
   own: string; // the sentences that task "own" means: those that were uploaded last, or those that the link is about
   uploaded: string; // the sentences that were uploaded last
   guessed: Record<string, boolean>; // labs and lessons whose answer came after a guess made on this page
+  room: Room | null; // that this visitor is in
+  exploring: boolean; // in a room, without following the teacher
   progress: { now: string; done: Record<string, string[]> } | null; // in the course
+}
+
+/** A room of a class, as this visitor sees it: only the teacher is told of members. */
+export interface Room {
+  code: string;
+  teacher: boolean;
+  language: string;
+  ends: number; // seconds since 1970
+  joined: number;
+  here: number; // have the page open
+  followers: number;
+  cursor: Record<string, string>; // where the teacher looks
+  number: number;
+  name: string;
+  members: { number: number; name: string; hidden: boolean; here: boolean }[];
 }
 
 /** A term of the glossary. */

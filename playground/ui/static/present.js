@@ -6,7 +6,7 @@ import { cursor, move, subscribe } from "./store.js";
 import { button, ready, say } from "./dom.js";
 import { refresh } from "./panels.js";
 import { openShare } from "./dialogs.js";
-import { isSwitchedOff } from "./single_keys.js";
+import { isForThePage } from "./single_keys.js";
 
 const LARGER = 1.5; // times: what is presented is drawn for a page so much smaller
 const FRAME = 66; // px at the top that the run and the sentence take
@@ -66,10 +66,8 @@ new MutationObserver(choose).observe(document.body, { subtree: true, attributes:
 addEventListener("resize", fit);
 
 document.addEventListener("keydown", (event) => {
-  const target = /** @type {Element} */ (event.target);
-  if (event.ctrlKey || event.metaKey || event.altKey || isSwitchedOff(event) || document.querySelector("dialog[open]")) return;
-  if (target.closest?.("input:not([type=range], [type=radio], [type=checkbox]), textarea, select, [contenteditable], [role=combobox]")) return;
-  const act = { p: () => move({ present: isPresenting() ? "" : "1" }), ...(isPresenting() && { Escape: () => move({ present: "" }), q: openShare }) };
+  if (!isForThePage(event)) return;
+  const act = { p: () => move({ present: isPresenting() ? "" : "1" }), ...(isPresenting() && { Escape: () => move({ present: "" }), q: () => openShare() }) };
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (!act[key]) return;
   event.preventDefault();

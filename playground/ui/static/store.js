@@ -6,7 +6,7 @@ import { lastUpload } from "./storage.js";
 
 const known = JSON.parse(document.getElementById("pg-known").textContent);
 const { defaults, resets, former_names: formerNames, former_values: formerValues } = known.cursor; // see playground/cursor.py
-export const { carried, personal, max_text: maxText } = known.cursor;
+export const { carried, followed, personal, max_text: maxText } = known.cursor;
 const pushed = new Set(known.cursor.entries); // fields whose change makes an entry of the browser's history
 /** The page's places: {place: its tabs}. */
 export const PLACES = known.places;
@@ -42,6 +42,8 @@ export const page = {
   uploaded: lastUpload(),
   guessed: {},
   progress: null,
+  room: null,
+  exploring: false,
 };
 
 /**

@@ -6,7 +6,9 @@ import { button, count, debounce, h, icon, percent, read, same, say, timeLeft } 
 import { askFor } from "./answers.js";
 import { highlight, point } from "./picture.js";
 import { isActive, isTooEarly, shownStep } from "./live.js";
+import { isFrozen } from "./server.js";
 import { chooseRun, command } from "./actions.js";
+import { openRoom } from "./room_dialog.js";
 import { toggleKnobs } from "./knobs.js";
 import { measured } from "./learning.js";
 import { drawTakeHome } from "./takehome.js";
@@ -27,12 +29,16 @@ export function drawHeader(host, runs) {
     h("div", { class: "pg-run" }, choiceOfRuns(runs), about, copy, h("span", { id: "pg-status", class: "pg-status" })),
     h("div", { class: "pg-tools" },
       button({ id: "pg-drawer", onclick: toggleKnobs }, say("knobs")),
-      button({ id: "pg-share", class: "pg-quiet", "aria-label": say("share"), title: say("share"), onclick: () => openShare() }, icon("link")),
+      isFrozen ? "" : button({ id: "pg-class", class: "pg-quiet", onclick: openRoom }, say("room")),
+      button({ id: "pg-share", class: "pg-quiet", "aria-label": say("share"), title: say("share"), onclick: () => openShare(classButton()) }, icon("link")),
       h("span", { id: "pg-language" }, others.map(language)),
       button({ class: "pg-quiet", id: "pg-help", "aria-label": say("help"), title: say("help"), onclick: openHelp }, "?")));
   drawStatus();
   drawTakeHome();
 }
+
+/** The way to rooms, in the dialog of the link: in a small window there is no place for it in the frame. */
+const classButton = () => (isFrozen ? "" : button({ id: "pg-share-class", onclick: openRoom }, say("room")));
 
 /** What is open over the page closes when somebody acts elsewhere, or wants out. */
 for (const sign of ["pointerdown", "keydown"]) {

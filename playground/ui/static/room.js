@@ -1,0 +1,141 @@
+// The room that this visitor is in: joining, staying over a reload and a restart, seeing what the teacher shows. `page.room` is the room as
+// the server tells it; `page.exploring` says that a member has let go of the teacher for a while.
+// @ts-check
+
+import { FIELDS, change, cursor, followed, move, page, subscribe } from "./store.js";
+import { notice, read, routeUrl, say, send } from "./dom.js";
+import { isFrozen, listen } from "./server.js";
+import { forget, keep, kept } from "./storage.js";
+
+const KEY = "playground-room"; // what this browser keeps: the code, and whether its visitor explores
+const SEND = 100, AGAIN = 3000; // milliseconds: between two places that a teacher shows; until a cut line is tried anew
+
+/** Whether this visitor is one of the class in a room. */
+export const isMember = () => page.room !== null && !page.room.teacher;
+/** Whether the page shows what the teacher shows. */
+export const isFollowing = () => isMember() && !page.exploring;
+
+/** Does something in the room, or to it. Resolves with the server's answer, which holds the room after `open` and `join`. */
+export async function act(action, values = {}) {
+  const answer = await send({ ...(page.room ? { code: page.room.code } : {}), ...values }, `room/${action}`);
+  if (answer.room) enter(answer);
+  return answer;
+}
+
+let ticket = "", source = null;
+
+function enter(answer) {
+  ({ ticket } = answer);
+  keep(KEY, { code: answer.room.code, exploring: false });
+  obeyed = "";
+  change({ room: answer.room, exploring: false });
+  connect();
+  if (answer.room.teacher) show();
+  else obey();
+}
+
+/** This visitor is in no room any more. */
+export function exit() {
+  source?.close();
+  source = null;
+  forget(KEY);
+  change({ room: null, exploring: false });
+}
+
+/** After a reload: the room that this browser is in, if there still is one. */
+async function resume() {
+  const { code, exploring = false } = kept(KEY);
+  if (!code || isFrozen || page.room) return;
+  const answer = await read("room", { code });
+  if (answer?.room) {
+    ({ ticket } = answer);
+    change({ room: answer.room, exploring });
+    connect();
+    obey();
+  } else if (answer?.away) setTimeout(resume, AGAIN);
+  else if (answer) forget(KEY);
+}
+
+function connect() {
+  source?.close();
+  source = null;
+  if (!page.room || document.hidden) return;
+  const { code } = page.room, mine = (source = listen(routeUrl("room/live", { code, ticket })));
+  let isAnew = false; // the line was cut: what was said meanwhile did not arrive, also not at a server that has started again
+  mine.onopen = () => {
+    if (page.exploring) act("follow", { following: false });
+    if (isAnew && page.room?.teacher) show();
+    isAnew = true;
+  };
+  mine.onmessage = (event) => {
+    if (mine !== source) return;
+    change({ room: JSON.parse(event.data) });
+    obey();
+  };
+  mine.addEventListener("gone", () => {
+    if (mine !== source) return;
+    exit();
+    notice(say("room_over", { code }), "error");
+  });
+  mine.onerror = () => mine === source && mine.readyState === EventSource.CLOSED && setTimeout(() => mine === source && connect(), AGAIN);
+}
+
+document.addEventListener("visibilitychange", connect);
+
+// ---- a member: follows, and lets go ------------------------------------------------------------------------------------------------
+
+let obeyed = "", isObeying = false;
+
+/** Looks where the teacher looks, in one step that leaves nothing in the browser's history. */
+function obey() {
+  const there = page.room?.cursor ?? {}, told = JSON.stringify(there);
+  if (!page.boot || !isFollowing() || !there.run || told === obeyed) return;
+  obeyed = told;
+  isObeying = true;
+  move(Object.fromEntries(followed.filter((name) => name in there).map((name) => [name, there[name]])), { instead: true });
+  isObeying = false;
+}
+
+/** Lets go of the teacher, or comes back. */
+export function explore(exploring) {
+  if (!isMember() || exploring === page.exploring) return;
+  keep(KEY, { exploring });
+  change({ exploring });
+  act("follow", { following: !exploring });
+  obeyed = "";
+  obey();
+}
+
+/** Who moves something has let go; what moves by itself has not. */
+function letGo() {
+  if (isObeying || !isFollowing() || !navigator.userActivation?.isActive) return;
+  explore(true);
+  notice(say("room_let_go"));
+}
+
+// ---- the teacher: shows ----------------------------------------------------------------------------------------------------------------
+
+let timer = 0, isSending = false, isNew = false;
+
+/** Tells the class where the teacher looks now: at most one message is on its way, and of what changes meanwhile only the newest counts. */
+function show() {
+  isNew = true;
+  timer ||= setTimeout(sendCursor, SEND);
+}
+
+async function sendCursor() {
+  timer = 0;
+  if (isSending || !page.room?.teacher || !cursor.run) return;
+  [isSending, isNew] = [true, false];
+  const answer = await act("cursor", { cursor: Object.fromEntries(followed.map((name) => [name, cursor[name]])) });
+  isSending = false;
+  if (answer.error && !answer.away) notice(answer.error, "error");
+  if (isNew) show();
+}
+
+subscribe(FIELDS, (changed) => {
+  if (!page.room || !followed.some((name) => changed.has(name))) return;
+  if (page.room.teacher) show();
+  else letGo();
+});
+subscribe(["boot"], () => (page.room ? obey() : resume()));
