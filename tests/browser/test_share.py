@@ -156,7 +156,7 @@ def test_share_says_the_sentence_and_that_nobody_else_can_follow(visit):
     sentence = page.locator("#pg-sentence").input_value()
     has_address(page, text=None)
     page.locator("#pg-share").click()
-    expect(page.locator("#pg-dialog [role=alert]")).to_have_text(words("page.share_only_here"))
+    expect(page.locator("#pg-dialog [role=alert]")).to_have_text(words("page.share_only_here", again=words("page.share")))
     guest = visit(page.locator("#pg-link").input_value())
     has_address(guest, text=sentence)
     expect(guest.locator("#pg-sentence")).to_have_value(sentence)

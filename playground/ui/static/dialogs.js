@@ -42,12 +42,12 @@ export function onNetwork(link, address) {
   return there.href;
 }
 
-/** A link as others open it, and what is to be said about that: in this machine's network, or nowhere yet. */
-export function forOthers(here) {
+/** A link as others open it, and what is to be said about that: in this machine's network, or nowhere yet; then this `again` is pressed. */
+export function forOthers(here, again = say("share")) {
   const { lan } = page.boot, isHere = isOnlyHere(here);
   const link = isHere && lan.address ? onNetwork(here, lan.address) : here;
   const why = lan.listens ? "share_find" : lan.windows ? "share_only_here_windows" : "share_only_here";
-  const warning = isHere && !lan.address && h("p", { class: "pg-only-here", role: "alert" }, say(why));
+  const warning = isHere && !lan.address && h("p", { class: "pg-only-here", role: "alert" }, say(why, { again }));
   const network = isHere && lan.address && h("p", { id: "pg-network" }, say("share_network"));
   return { link, hint: warning || network };
 }

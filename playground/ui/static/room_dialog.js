@@ -26,7 +26,8 @@ export const openRoom = () => (page.room ? openInside() : openDoor());
 
 function openDoor(code = "") {
   const said = h("p", { id: "pg-room-said", class: "pg-error", role: "alert" });
-  const dialog = open(say("room"), h("p", {}, say("room_none")), joinForm(code, go), h("h3", {}, say("room_teach")), openForm(go), said);
+  const teach = code ? [] : [h("h3", {}, say("room_teach")), openForm(go)]; // whoever follows a link to a room wants to get in
+  const dialog = open(say("room"), h("p", {}, say("room_none")), joinForm(code, go), ...teach, said);
   dialog.addEventListener("close", () => move({ room: "" }, { instead: true }));
   /** @type {HTMLElement | null} */ (dialog.querySelector(code ? "#pg-room-nickname" : "#pg-room-code"))?.focus();
 
@@ -91,7 +92,8 @@ function forMember(until) {
 
 function forTeacher(until) {
   const { code, language } = page.room;
-  const { link, hint } = forOthers(`${pageAddress()}?${new URLSearchParams({ room: code, ...(language === "en" ? {} : { lang: language }) })}`);
+  const query = new URLSearchParams({ room: code, lang: language });
+  const { link, hint } = forOthers(`${pageAddress()}?${query}`, say("room"));
   const field = h("input", { id: "pg-room-link", type: "text", readonly: true, value: link, "aria-label": say("room_link") });
   const copy = async () => {
     await copyText(field);
