@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 MAX_ROOMS, MAX_ROOMS_EACH = 200, 5
 DAY = 86_400.0
 WRONG_CODES, WRONG_SECONDS = 40, 600.0  # of one address: a class behind one router mistypes now and then, and nobody finds a room by trying
-OPENED, OPENED_SECONDS = 20, 3600.0
+OPENED, OPENED_SECONDS = 40, 3600.0
 
 
 class Rooms:
