@@ -1,0 +1,131 @@
+"""A class in one room: it sees what the teacher shows, lets go, comes back, and is still there after a restart."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.axe import violations
+from tests.browser.conftest import PATIENCE, ready
+from tests.browser.server import Server
+from tests.browser.steps import address, eventually, words
+
+FOLLOWED_MS = 1000  # from the teacher's key to the last student's page
+PHONE = {"viewport": {"width": 390, "height": 844}}
+
+
+@pytest.fixture
+def come(browser: Browser, server: Server) -> Iterator[Callable[..., Page]]:
+    """come(path, **context) -> the page of a new visitor. Unlike `visit`'s it may lose its server; its own errors fail the test as well."""
+    contexts, errors = [], []
+
+    def open(path: str = "", **options: object) -> Page:
+        contexts.append(browser.new_context(base_url=server.url, **{"viewport": {"width": 1280, "height": 900}, "locale": "en-US", **options}))
+        contexts[-1].set_default_timeout(PATIENCE)
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(path, wait_until="commit")
+        ready(page)
+        return page
+
+    yield open
+    for context in contexts:
+        context.close()
+    assert not errors
+
+
+def open_room(teacher: Page) -> str:
+    """Returns the link."""
+    teacher.locator("#pg-class").click()
+    teacher.locator("#pg-room-open").click()
+    expect(teacher.locator("#pg-room-large")).to_have_text(address_code(teacher))
+    return teacher.locator("#pg-room-link").input_value()
+
+
+def address_code(teacher: Page) -> str:
+    return teacher.locator("#pg-room-link").input_value().partition("room=")[2][:5]
+
+
+def join(student: Page, name: str) -> None:
+    expect(student.locator("#pg-room-nickname")).to_be_focused()
+    student.keyboard.type(name)
+    student.keyboard.press("Enter")
+    expect(student.locator("#pg-room-follow")).to_have_attribute("aria-pressed", "true")
+
+
+def chip(teacher: Page, code: str, here: int, followers: int) -> None:
+    expect(teacher.locator("#pg-room-about")).to_have_text(words("page.room_taught", code=code, here=here, followers=followers))
+
+
+def key(page: Page, name: str) -> None:
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press(name)
+
+
+@pytest.mark.slow
+def test_a_class_follows_lets_go_comes_back_and_survives_a_restart(come, server: Server):
+    teacher = come()
+    link = open_room(teacher)
+    code = address_code(teacher)
+    assert not violations(teacher)
+    wide, narrow = come(link), come(link, **PHONE)
+    assert not violations(narrow)
+    join(wide, "<b>Anna</b>")
+    join(narrow, "")
+    for student in (wide, narrow):
+        assert "room" not in address(student), "whoever shares their view invites nobody"
+    expect(teacher.locator("#pg-room-members li span")).to_have_text(["<b>Anna</b>", words("page.room_student", number=2)])
+    assert not teacher.locator("#pg-room-members b").count(), "a name is text"
+    teacher.keyboard.press("Escape")
+    chip(teacher, code, 2, 2)
+
+    # a move is seen by everybody at once
+    teacher.locator("#pg-place-inside-button").click()
+    teacher.locator("#pg-tab-attention-button").click()
+    for page in (teacher, wide, narrow):
+        eventually(page, lambda page=page: address(page).get("tab"), lambda tab: tab == "attention")
+        ready(page)
+    began = time.monotonic()
+    key(teacher, "3")
+    for student in (wide, narrow):
+        student.wait_for_function("new URLSearchParams(location.search).get('head') === '3'")
+    assert 1000 * (time.monotonic() - began) < FOLLOWED_MS
+
+    # one lets go, by moving something, and comes back by a key
+    key(wide, "2")
+    expect(wide.locator("#pg-room-follow")).to_have_attribute("aria-pressed", "false")
+    chip(teacher, code, 2, 1)
+    key(teacher, "4")
+    eventually(narrow, lambda: address(narrow)["head"], lambda head: head == "4")
+    assert address(wide)["head"] == "2"
+    key(wide, "f")
+    eventually(wide, lambda: address(wide)["head"], lambda head: head == "4")
+    chip(teacher, code, 2, 2)
+
+    # after a restart everybody is in, without having done anything, and after a reload as well
+    server.stop()
+    server.start()
+    chip(teacher, code, 2, 2)
+    key(teacher, "1")
+    for student in (wide, narrow):
+        eventually(student, lambda student=student: address(student)["head"], lambda head: head == "1")
+    narrow.reload()
+    ready(narrow)
+    expect(narrow.locator("#pg-room-follow")).to_have_attribute("aria-pressed", "true")
+    chip(teacher, code, 2, 2)
+
+    # one leaves, and for the others it ends
+    narrow.locator("#pg-room-about").click()
+    narrow.locator("#pg-room-leave").click()
+    expect(narrow.locator("#pg-room")).to_be_hidden()
+    chip(teacher, code, 1, 1)
+    teacher.locator("#pg-room-about").click()
+    teacher.locator("#pg-room-end").click()
+    teacher.locator("#pg-room-yes").click()
+    expect(wide.locator("#pg-notices")).to_contain_text(words("page.room_over", code=code))
+    for page in (teacher, wide):
+        expect(page.locator("#pg-room")).to_be_hidden()
+    assert not list((server.folder / "data" / "rooms").iterdir())
