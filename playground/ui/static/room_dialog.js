@@ -101,7 +101,7 @@ function forTeacher(until) {
   };
   const end = () => ask("room_end", "room_end_help", () => leaveBy("end"));
   return [
-    h("p", { id: "pg-room-large" }, code), hint, h("img", { id: "pg-qr", alt: say("room_qr"), src: routeUrl("qr", { text: link }) }),
+    h("div", { id: "pg-room-large" }, code), hint, h("img", { id: "pg-qr", alt: say("room_qr"), src: routeUrl("qr", { text: link }) }),
     h("div", { class: "pg-line" }, field, button({ onclick: copy }, say("copy"))),
     h("h3", { id: "pg-room-count" }), h("ul", { id: "pg-room-members" }), until,
     h("div", { class: "pg-line" }, button({ id: "pg-room-end", onclick: end }, say("room_end"))),
