@@ -10,6 +10,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.cursor import FIELDS, choices
+from playground.figures.presented import BESIDE, presented
 from playground.figures.tokens import StepName
 from playground.figures.tokens import steps as decoder_steps
 from playground.queries.activations import SentenceActivations
@@ -27,7 +28,8 @@ NARROW = 700  # px: on less, columns stand one below the other (see static/style
 LARGE = 0.52  # of the width: the wide column of a row "large-small"
 GAP = 20  # px that a column leaves free beside it
 HEIGHT, AROUND, LEAST_HEIGHT = 900, 380, 240  # px: of a window that doesn't say, what stands round a grid in it, the least of a grid
-PRESENTED, AROUND_PRESENTED = 1.5, 230  # how many times larger a presenter's page is (see static/present.js); px of it round a grid
+PRESENTED = 1.5  # how many times larger a presenter's page is (see static/present.js)
+PRESENTED_FRAME, PRESENTED_NAMES = 66, 110  # px of the window that the frame takes then; of the page, that the names of columns may take
 
 
 class Screen:
@@ -40,7 +42,10 @@ class Screen:
         self.width = min(max(self._pixels("width", WIDTH), LEAST_WIDTH), MOST_WIDTH)
         self.presented = parameters.get("present") == "1"  # one picture has the whole page
         height = self._pixels("height", HEIGHT)
-        room = int(height / PRESENTED) - AROUND_PRESENTED if self.presented else height - AROUND
+        self.page = self.width, int((height - PRESENTED_FRAME) / PRESENTED)  # px: all that a presented picture has
+        if self.presented:
+            self.width -= int(BESIDE * self.width)
+        room = self.page[1] - PRESENTED_NAMES if self.presented else height - AROUND
         self.tallest = max(room, LEAST_HEIGHT)  # of a grid that is to be seen whole
 
     def _pixels(self, name: str, otherwise: int) -> int:
@@ -66,7 +71,8 @@ class Screen:
         or light, in the page's language. An option that is given, such as a `width`, is taken as it is."""
         screen = {"width": self.room(share, gap), "tallest": self.tallest, "dark": self.dark, "labels": self.labels}
         wanted = inspect.signature(figure).parameters
-        return figure(*data, **{name: value for name, value in screen.items() if name in wanted} | options)
+        drawn = figure(*data, **{name: value for name, value in screen.items() if name in wanted} | options)
+        return presented(drawn, *self.page) if self.presented else drawn
 
     @cached_property
     def labels(self) -> dict[str, str]:

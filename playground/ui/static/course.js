@@ -1,16 +1,16 @@
-// The course: which lesson somebody is at, and what of it the page has seen them do. Kept in this browser only.
+// The course: which lesson somebody is at, and what of it the page has seen them do. Kept in this browser only. How it is shown at the side
+// of the page is in dock.js.
 // @ts-check
 
 import { FIELDS, change, cursor, move, page, presentNames, subscribe } from "./store.js";
-import { button, h, notice, say } from "./dom.js";
+import { notice, say } from "./dom.js";
 import { isAnswered } from "./labs.js";
 import { holds } from "./rules.js";
-import { prose } from "./glossary.js";
 import { keep, kept } from "./storage.js";
 
 const KEY = "playground-course"; // {now: the lesson under way, done: {lesson: [its steps]}}
 const seen = new Map(); // step -> the different things that were looked at for it
-const lessons = () => page.boot?.course ?? [];
+export const lessons = () => page.boot?.course ?? [];
 
 function progress() {
   const { now = "", done = {} } = kept(KEY);
@@ -27,6 +27,17 @@ export const forgetCourse = () => (seen.clear(), progressed({ now: "", done: {} 
 export const lessonUnderWay = () => lessons().find((lesson) => lesson.name === progress().now);
 export const numberOf = (lesson) => lessons().indexOf(lesson) + 1;
 
+/** A link that names a lesson begins it, wherever it leads; notes for teachers begin nothing. */
+subscribe(["boot", "lesson", "notes"], () => {
+  if (page.boot && cursor.lesson && !cursor.notes && progress().now !== cursor.lesson) progressed({ now: cursor.lesson });
+});
+
+/** Whoever leaves a lesson is in none, and the address names none: else it would be back with the next reload. */
+export function leave() {
+  move({ lesson: "" }, { instead: true });
+  progressed({ now: "" });
+}
+
 /** Names of the steps of a lesson that are done. */
 export function doneOf(name) {
   const known = lessons().find((lesson) => lesson.name === name)?.steps.map((step) => step.name) ?? [];
@@ -40,10 +51,12 @@ export const upNext = () => (lessonUnderWay() && !isDone(progress().now) ? lesso
 
 // ---- seeing that something was done ------------------------------------------------------------------------------------------------
 
-/** Whether somebody can see all of an element: nothing is below the window, or behind the frame that sticks to its top. */
+/** Whether somebody can see half of an element: between the frame that sticks to the window's top and the lesson that may lie at its end. */
 function inSight(element) {
-  const { top, bottom, height } = element.getBoundingClientRect(), covered = document.querySelector("#pg-frame")?.getBoundingClientRect().bottom ?? 0;
-  return height > 0 && top > Math.max(covered, 0) - 1 && bottom < innerHeight + 1; // a part of a pixel doesn't count
+  const { top, bottom, height } = element.getBoundingClientRect();
+  const frame = document.getElementById("pg-frame")?.getBoundingClientRect().bottom ?? 0, dock = document.getElementById("pg-dock");
+  const end = dock && getComputedStyle(dock).position === "fixed" ? dock.getBoundingClientRect().top || innerHeight : innerHeight;
+  return height > 0 && Math.min(bottom, end) - Math.max(top, frame, 0) >= height / 2;
 }
 
 /** @returns {import("./rules.js").Screen} */
@@ -52,6 +65,11 @@ function screen() {
   const said = sentence?.run === cursor.run && sentence.text === cursor.text ? sentence : null;
   const isInSight = (selector) => [...document.querySelectorAll(selector)].some(inSight);
   return { cursor, card: here ? card : null, run, sentence: said, hasRead: uploaded !== "", isAnswered, isInSight };
+}
+
+/** How many of the different things that a step asks for were looked at, and how many it asks for; null for a step that asks for none. */
+export function counted(lesson, { name, when }) {
+  return when.different ? { seen: seen.get(`${lesson.name} ${name}`)?.size ?? 0, wanted: when.different[1] } : null;
 }
 
 /** Whether a step of a lesson holds now; the different things that were looked at for it are kept as long as the page lives. */
@@ -63,7 +81,6 @@ function isSeen(lesson, { name, when }) {
 
 /** Looks at what is on screen, and ticks off what has been done. */
 function look() {
-  if (cursor.tab === "course" && cursor.lesson && !cursor.notes && progress().now !== cursor.lesson) progressed({ now: cursor.lesson });
   const lesson = lessonUnderWay();
   if (!lesson) return;
   const before = doneOf(lesson.name);
@@ -77,35 +94,3 @@ function look() {
 
 subscribe([...FIELDS, "boot", "card", "live", "sentence", "guessed", "uploaded"], look);
 setInterval(() => document.hidden || look(), 1000); // what is in sight changes by scrolling, and when a panel is drawn
-
-// ---- the lesson at the side, while one is under way and somebody is on another tab --------------------------------------------------------
-
-/** Steps as dots: full when done. */
-export function dots(name) {
-  const done = doneOf(name);
-  return h("span", { class: "pg-dots", "aria-hidden": "true" }, stepsOf(name).map((step) => h("i", { class: done.includes(step.name) ? "done" : "" })));
-}
-
-subscribe(["boot", "card", "progress", "tab"], drawBar);
-
-function drawBar() {
-  const host = document.getElementById("pg-lesson-bar"), lesson = lessonUnderWay();
-  if (!host) return;
-  host.hidden = !lesson || cursor.tab === "course";
-  if (host.hidden) return host.replaceChildren();
-  const done = doneOf(lesson.name), next = lesson.steps.find((step) => !done.includes(step.name)), following = lessons()[numberOf(lesson)];
-  const go = (to, label) => button({ onclick: () => move({ tab: "course", lesson: to.name, notes: "" }) }, label);
-  const step = (one) => h("li", { class: done.includes(one.name) ? "done" : one === next ? "next" : "" },
-    h("span", { class: "pg-tick", "aria-hidden": "true" }, done.includes(one.name) ? "✓" : ""),
-    h("span", { class: one === next ? "pg-lesson-next" : "" }, one.text));
-  const look = h("ul", {}, lesson.look.map(() => h("li", {})));
-  lesson.look.forEach((point, at) => prose(look.children[at], point));
-  host.replaceChildren(
-    h("header", {}, go(lesson, say("course_lesson", { number: numberOf(lesson) })), dots(lesson.name),
-      button({ class: "pg-quiet", "aria-label": say("course_leave"), title: say("course_leave"), onclick: () => progressed({ now: "" }) }, "×")),
-    h("h3", {}, lesson.title), h("ol", {}, lesson.steps.map(step)),
-    next ? "" : h("p", { class: "pg-lesson-next" }, say("course_all_done")),
-    next || !following ? "" : go(following, say("course_next", { title: following.title })),
-    h("h3", {}, say("course_look")), look,
-  );
-}

@@ -4,13 +4,19 @@
 import { cursor, letGo, move, subscribe } from "./store.js";
 import { button, h, say } from "./dom.js";
 import { setControls } from "./knobs.js";
-import { dots, doneOf, forgetCourse, isDone, stepsOf, upNext } from "./course.js";
+import { doneOf, forgetCourse, isDone, stepsOf, upNext } from "./course.js";
 import { forgetGuesses } from "./labs.js";
 import { prose } from "./glossary.js";
 
 subscribe(["progress"], () => {
   for (const element of document.querySelectorAll(".pg-lessons, .pg-steps")) if (element.pgBlock) DRAW[element.pgBlock.kind](element, element.pgBlock);
 });
+
+/** Steps as dots: full when done. */
+export function dots(name) {
+  const done = doneOf(name);
+  return h("span", { class: "pg-dots", "aria-hidden": "true" }, stepsOf(name).map((step) => h("i", { class: done.includes(step.name) ? "done" : "" })));
+}
 
 /**
  * Every lesson with what is done of it; the one to go on with stands out.
@@ -39,16 +45,23 @@ export function drawLessons(element, block) {
 export function drawSteps(element, block) {
   element.pgBlock = block;
   const done = doneOf(block.lesson);
-  const step = ({ name, text, to, knobs, sees }) => {
-    const way = (act, label) => button({ onclick: act }, say(label)), ticked = done.includes(name);
-    return h("li", { class: ticked ? "done" : "", dataset: { step: name } },
+  const step = (one) => {
+    const ticked = done.includes(one.name);
+    return h("li", { class: ticked ? "done" : "", dataset: { step: one.name } },
       h("span", { class: "pg-tick", role: "img", "aria-label": say(ticked ? "course_done" : "course_open") }, ticked ? "✓" : ""),
-      h("span", { class: "pg-step-text" }, text),
-      knobs ? way(() => setControls(knobs), "course_set") : null,
-      Object.keys(to).length ? way(() => (move(to.run ? { ...letGo("run"), ...to } : to), sees && bring(sees)), "course_go") : null);
+      h("span", { class: "pg-step-text" }, one.text), ...ways(one));
   };
   element.replaceChildren(h("h3", {}, block.title), h("ol", {}, block.steps.map(step)));
   if (done.length === block.steps.length) element.append(h("p", { class: "pg-right" }, say("course_all_done")));
+}
+
+/** Buttons that set what a step needs, and lead to where it can be done. */
+export function ways({ to, knobs, sees }) {
+  const way = (act, label) => button({ onclick: act }, say(label));
+  return [
+    ...(knobs ? [way(() => setControls(knobs), "course_set")] : []),
+    ...(Object.keys(to).length ? [way(() => (move(to.run ? { ...letGo("run"), ...to } : to), sees && bring(sees)), "course_go")] : []),
+  ];
 }
 
 /** Brings what a step is about into sight, once it is drawn. */

@@ -1,15 +1,17 @@
-// The presenter's view: the first picture of the open tab fills the screen with its caption. P comes and goes, Escape goes, Q shows the
-// link's code. What it looks like is in present.css; that the server then draws for the whole screen is in ui/view.py.
+// The presenter's view: the first picture of the open tab fills the screen with its caption, which stands in the column that the picture
+// leaves free. P comes and goes, Escape goes, Q shows the link's code. What it looks like is in present.css; that the server then draws for
+// the whole screen is in ui/view.py.
 // @ts-check
 
 import { cursor, move, subscribe } from "./store.js";
-import { button, ready, say } from "./dom.js";
+import { button, h, ready, say } from "./dom.js";
 import { refresh } from "./panels.js";
 import { openShare } from "./dialogs.js";
 import { isForThePage } from "./single_keys.js";
 
 const LARGER = 1.5; // times: what is presented is drawn for a page so much smaller
 const FRAME = 66; // px at the top that the run and the sentence take
+const HINT = 4000; // milliseconds for which the keys are told
 const PICTURES = [".pg-figure", ".pg-lines", ".pg-map", ".pg-lanes", ".pg-heads"].join();
 
 const isPresenting = () => cursor.present === "1";
@@ -21,7 +23,12 @@ export const enlarged = (height, room) => Math.max(1, Math.min(LARGER, room / he
 
 function fit() {
   const shown = /** @type {HTMLElement | null} */ (document.querySelector(".pg-presented"));
-  document.body.style.setProperty("--present", String(shown ? enlarged(shown.offsetHeight, innerHeight - FRAME - 12) : LARGER));
+  const plot = /** @type {any} */ (shown?.querySelector(".pg-plot")), { beside = 0, legend = 0 } = plot?.layout?.meta ?? {}; // see figures/presented.py
+  shown?.classList.toggle("pg-beside", beside > 0);
+  const style = document.body.style;
+  style.setProperty("--present", String(shown ? enlarged(beside ? plot.offsetHeight : shown.offsetHeight, innerHeight - FRAME) : LARGER));
+  style.setProperty("--beside", `${beside}px`);
+  style.setProperty("--legend", `${legend}px`);
 }
 
 const sizes = new ResizeObserver(fit);
@@ -31,7 +38,7 @@ function choose() {
   const before = document.querySelector(".pg-presented"), pictures = [...(panel()?.querySelectorAll(PICTURES) ?? [])];
   const now = isPresenting() ? pictures.find((picture) => picture === before || isShown(picture)) ?? null : null;
   if (now === before) return;
-  before?.classList.remove("pg-presented");
+  before?.classList.remove("pg-presented", "pg-beside");
   now?.classList.add("pg-presented");
   sizes.disconnect();
   if (now) sizes.observe(now);
@@ -48,7 +55,17 @@ function drawLeave() {
   ready("pg-frame").then((frame) => frame.append(way));
 }
 
+/** The keys, for a moment. */
+function tellKeys() {
+  document.getElementById("pg-present-keys")?.remove();
+  if (!isPresenting()) return;
+  const told = h("p", { id: "pg-present-keys", role: "status" }, say("present_keys"));
+  document.body.append(told);
+  setTimeout(() => told.remove(), HINT + 1000);
+}
+
 function show() {
+  if (document.body.hasAttribute("data-present") !== isPresenting()) tellKeys();
   document.body.toggleAttribute("data-present", isPresenting());
   drawLeave();
   choose();
@@ -62,7 +79,7 @@ subscribe(["present"], () => {
 });
 subscribe(["boot"], show);
 subscribe(["tab"], choose);
-new MutationObserver(choose).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-drawn"] });
+new MutationObserver(() => (choose(), fit())).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-drawn"] });
 addEventListener("resize", fit);
 
 document.addEventListener("keydown", (event) => {

@@ -29,9 +29,23 @@ def declared(language: str) -> list[dict[str, Any]]:
             "name": lesson.name,
             "title": lesson.say(language, "title"),
             "look": lesson.say(language, "look").split("\n"),
-            "steps": [{"name": step.name, "text": lesson.step(language, step.name), "when": step.when} for step in lesson.steps],
+            "steps": [step | {"when": one.when} for step, one in zip(_steps(language, lesson), lesson.steps, strict=True)],
         }
         for lesson in LESSONS
+    ]
+
+
+def _steps(language: str, lesson: Lesson) -> list[dict[str, Any]]:
+    """What there is to do, and the way to where it can be done."""
+    return [
+        {
+            "name": step.name,
+            "text": lesson.step(language, step.name),
+            "to": dict(step.to),
+            "knobs": step.knobs,
+            "sees": step.when.get("sees"),
+        }
+        for step in lesson.steps
     ]
 
 
@@ -63,16 +77,6 @@ def _title(view: View, lesson: Lesson) -> str:
 
 
 def _lesson(view: View, lesson: Lesson) -> list[dict]:
-    steps = [
-        {
-            "name": step.name,
-            "text": lesson.step(view.language, step.name),
-            "to": dict(step.to),
-            "knobs": step.knobs,
-            "sees": step.when.get("sees"),
-        }
-        for step in lesson.steps
-    ]
     following = course.after(lesson)
     ways = [blocks.button("notes", "move", view.say("course.teacher_one"), to={"notes": "on"})]
     if following:
@@ -83,7 +87,7 @@ def _lesson(view: View, lesson: Lesson) -> list[dict]:
         blocks.text("title", _title(view, lesson), css="pg-heading"),
         blocks.text("goal", lesson.say(view.language, "goal"), css="pg-about"),
         *_asked(view, lesson),
-        blocks.steps("steps", lesson.name, view.say("course.do"), steps),
+        blocks.steps("steps", lesson.name, view.say("course.do"), _steps(view.language, lesson)),
         blocks.points("look", view.say("page.course_look"), lesson.say(view.language, "look").split("\n")),
         blocks.text("literature", lesson.say(view.language, "literature"), css="pg-caption"),
         blocks.row("ways", *ways, css="controls"),

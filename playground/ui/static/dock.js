@@ -1,0 +1,83 @@
+// The lesson at the side, while one is under way and somebody is on another tab: its steps, what to look at, and a hint for whoever is
+// stuck. In a narrow window it is one line at the lower edge, which opens.
+// @ts-check
+
+import { FIELDS, PLACES, cursor, move, subscribe } from "./store.js";
+import { button, h, say } from "./dom.js";
+import { counted, doneOf, leave, lessons, lessonUnderWay, numberOf } from "./course.js";
+import { dots, ways } from "./lessons.js";
+import { prose } from "./glossary.js";
+
+const PATIENCE = 20_000; // milliseconds without progress, after which the next step gets a hint
+let isOpen = false; // in a narrow window
+let stuck = { at: "", since: 0, isTold: false }; // at which step somebody is, since when, and whether they were given the hint
+
+subscribe(["boot", "card", "progress", "tab"], draw);
+subscribe(FIELDS, watch);
+setInterval(() => document.hidden || watch(), 1000);
+
+/** The step to do next, and how much of it is done: whoever gets on with it needs no hint. */
+function watch() {
+  const lesson = lessonUnderWay(), next = lesson && nextOf(lesson), now = performance.now();
+  const at = next ? `${cursor.lang} ${lesson.name} ${next.name} ${counted(lesson, next)?.seen ?? ""}` : "";
+  const was = stuck.isTold;
+  if (at !== stuck.at) stuck = { at, since: now, isTold: false };
+  else if (at && now - stuck.since > PATIENCE) stuck.isTold = true;
+  if (was !== stuck.isTold) draw();
+}
+
+const nextOf = (lesson) => lesson.steps.find((step) => !doneOf(lesson.name).includes(step.name));
+
+function draw() {
+  const host = document.getElementById("pg-lesson-bar"), lesson = lessonUnderWay();
+  if (!host) return;
+  host.hidden = !lesson || cursor.tab === "course";
+  if (host.hidden) return host.replaceChildren();
+  const next = nextOf(lesson), following = lessons()[numberOf(lesson)];
+  host.toggleAttribute("data-open", isOpen);
+  host.replaceChildren(
+    header(lesson, next),
+    h("h3", {}, lesson.title), h("ol", {}, lesson.steps.map((step) => item(lesson, step, step === next))),
+    next ? "" : h("p", { class: "pg-lesson-next" }, say("course_all_done")),
+    next || !following ? "" : openLesson(following, say("course_next", { title: following.title })),
+    h("h3", {}, say("course_look")), points(lesson.look),
+  );
+}
+
+const openLesson = (to, label) => button({ onclick: () => move({ tab: "course", lesson: to.name, notes: "" }) }, label);
+
+function header(lesson, next) {
+  const toggle = () => {
+    isOpen = !isOpen;
+    draw();
+    document.getElementById("pg-lesson-fold")?.focus();
+  };
+  const said = say(isOpen ? "course_fold" : "course_unfold"), about = { class: "pg-quiet", "aria-expanded": String(isOpen), "aria-label": said };
+  const fold = button({ ...about, id: "pg-lesson-fold", title: said, onclick: toggle }, isOpen ? "▾" : "▴");
+  const away = button({ class: "pg-quiet", "aria-label": say("course_leave"), title: say("course_leave"), onclick: leave }, "×");
+  const brief = h("span", { class: "pg-lesson-brief", "aria-hidden": "true" }, next ? next.text : say("course_all_done"));
+  return h("header", {}, openLesson(lesson, say("course_lesson", { number: numberOf(lesson) })), dots(lesson.name), brief, fold, away);
+}
+
+/** A step; the next one stands out, and has its hint once that is due. */
+function item(lesson, step, isNext) {
+  const done = doneOf(lesson.name).includes(step.name);
+  return h("li", { class: done ? "done" : isNext ? "next" : "" },
+    h("span", { class: "pg-tick", "aria-hidden": "true" }, done ? "✓" : ""),
+    h("div", {}, h("span", { class: isNext ? "pg-lesson-next" : "" }, step.text), isNext && stuck.isTold ? hint(lesson, step) : ""));
+}
+
+/** Where a step is done, how much of it is, and the way there. */
+function hint(lesson, step) {
+  const tab = step.to.tab ?? (step.knobs ? "training" : "course"), way = counted(lesson, step);
+  const place = Object.keys(PLACES).find((name) => PLACES[name].includes(tab));
+  const where = say("course_hint", { place: say(`place_${place}`), tab: say(`tab_${tab}`) });
+  const to = step.to.tab || step.knobs ? step : { ...step, to: { tab, lesson: lesson.name } };
+  return h("p", { class: "pg-lesson-hint" }, where, way ? ` ${say("course_hint_count", way)}` : "", ...ways(to).map((one) => [" ", one]).flat());
+}
+
+function points(texts) {
+  const list = h("ul", {}, texts.map(() => h("li", {})));
+  texts.forEach((text, at) => prose(list.children[at], text));
+  return list;
+}
