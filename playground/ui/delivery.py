@@ -21,12 +21,15 @@ KEPT = "/assets/"  # Gradio's scripts and styles, with a hash in each name
 BODY = re.compile(rb"<body[^>]*>")
 
 
-def middleware(head: str, first: Callable[[Mapping[str, str], str], str]) -> list[Middleware]:
-    """`head` goes into the head of the page; `first` makes what its body begins with of the address's query and the languages accepted."""
+Begin = Callable[[Mapping[str, str], str], str]  # makes HTML of an address's query and of the languages that a browser accepts
+
+
+def middleware(head: str, *begin: Begin) -> list[Middleware]:
+    """`head` goes into the head of the page, and what each `begin` makes, in their order, to where its body begins."""
     return [
         Middleware(Compressed, minimum_size=LEAST, compresslevel=LEVEL),
         Middleware(Kept),
-        Middleware(Begun, head=head, first=first),
+        Middleware(Begun, head=head, begin=begin),
     ]
 
 
@@ -57,10 +60,13 @@ class Kept:
 
 
 class Begun:
-    """Puts our own head and first screen into Gradio's page."""
+    """Puts our own head, the ways past the controls and the first screen into Gradio's page."""
 
-    def __init__(self, app: ASGIApp, head: str, first: Callable[[Mapping[str, str], str], str]) -> None:
-        self.app, self.head, self.first = app, head, first
+    def __init__(self, app: ASGIApp, head: str, begin: tuple[Begin, ...]) -> None:
+        self.app, self.head, self.begin = app, head, begin
+
+    def _html(self, query: Mapping[str, str], accepted: str) -> str:
+        return "".join(make(query, accepted) for make in self.begin)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] not in ("", "/") or scope["method"] != "GET":
@@ -76,7 +82,7 @@ class Begun:
             if message.get("more_body"):
                 return
             if start["status"] == 200 and (opened := BODY.search(body)):
-                first = await run_in_threadpool(self.first, request.query_params, request.headers.get("Accept-Language", ""))
+                first = await run_in_threadpool(self._html, request.query_params, request.headers.get("Accept-Language", ""))
                 head = body[: opened.start()].replace(b"</head>", self.head.encode() + b"</head>")
                 body = head + opened[0] + first.encode() + body[opened.end() :]
                 headers = MutableHeaders(scope=start)

@@ -16,7 +16,7 @@ from playground.words import ENGLISH, say
 # What is always there, in three lines: the run, the sentence, the replay. The page's script fills them in; Gradio's tabs stand in the first
 # and the third (see static/frame.css). At the end of the third, the room that a visitor is in.
 FRAME = (
-    '<div id="pg-frame"><nav id="pg-skip"></nav><header id="pg-head"></header><div class="pg-stage"><div id="pg-sentence-bar"></div></div>'
+    '<div id="pg-frame"><header id="pg-head"></header><div class="pg-stage"><div id="pg-sentence-bar"></div></div>'
     '<div id="pg-replay-bar"></div><div id="pg-room"></div><div id="pg-run-alert" role="alert" hidden></div></div>'
 )
 

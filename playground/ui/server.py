@@ -36,6 +36,7 @@ from playground.ui.network import server_name
 from playground.ui.page import build
 from playground.ui.panels import PLACES
 from playground.ui.routes import routes
+from playground.ui.skip_links import skip_links
 from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 
 # Seconds for which Gradio's queue sleeps between two looks at whether there is work, and at whether work has got on. By itself it looks a
@@ -139,7 +140,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         app_kwargs={
             # before Gradio's own, and there from the first request on
             "routes": [*closed(), *routes(runs, reader, server_name(host)), *rooms_routes.routes(rooms, runs), link_preview.route()],
-            "middleware": middleware(preloads(), FirstScreen(runs, reader).html),
+            "middleware": middleware(preloads(), skip_links, FirstScreen(runs, reader).html),
             "exception_handlers": handlers(),
         },
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -20,10 +22,10 @@ def test_shortcuts_lead_to_the_sentence_and_to_the_picture(visit):
     page = visit(link(run="german_english", tab="attention"))
     drawn(page.locator("#pg-panel-attention"))
     page.keyboard.press("Tab")
-    expect(page.get_by_role("button", name=words("page.skip_sentence"))).to_be_focused()
+    expect(page.get_by_role("link", name=words("page.skip_sentence"))).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#pg-sentence")).to_be_focused()
-    page.locator("#pg-skip button").nth(1).press("Enter")
+    page.locator("#pg-skip a").nth(1).press("Enter")
     plot = page.locator("#pg-panel-attention .pg-plot").first
     expect(plot).to_be_focused()
     expect(plot.locator(".pg-cell-frame")).to_be_visible()
@@ -68,3 +70,22 @@ def test_a_menu_that_is_left_is_closed(visit):
     page.keyboard.press("Enter")
     expect(menu).to_be_focused()
     expect(lists).to_have_count(0)
+
+
+@pytest.mark.slow
+def test_tab_before_the_scripts_are_there_meets_the_shortcuts(visit):
+    """Somebody presses Tab and Enter at once; the scripts come two seconds later, and the sentence has the focus then."""
+
+    def late(route):
+        time.sleep(2)
+        route.continue_()
+
+    def meet(page: Page) -> None:
+        expect(page.locator("#pg-skip a").first).to_be_attached()
+        page.keyboard.press("Tab")
+        assert page.locator("body[data-playground]").count() == 0
+        expect(page.get_by_role("link", name=words("page.skip_sentence"))).to_be_focused()
+        page.keyboard.press("Enter")
+
+    page = visit("", meet=meet, route=("**/main.js", late))
+    expect(page.locator("#pg-sentence")).to_be_focused()

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { cursor, subscribe } from "./store.js";
-import { button, ready, say } from "./dom.js";
+import { say } from "./dom.js";
 import "./gridkeys.js";
 
 // What belongs together is one stop: {what it stands in: each of it}.
@@ -119,8 +119,25 @@ function focusPicture() {
   first?.focus();
 }
 
+const focusSentence = () => /** @type {HTMLInputElement | null} */ (document.getElementById("pg-sentence"))?.select();
+const WAYS = { "#pg-sentence": focusSentence, "#pg-view": focusPicture }; // the links that the server sends, see ui/skip_links.py
+
+/** Goes there once there is something to be seen. */
+async function follow(way) {
+  if (!WAYS[way]) return;
+  while (!("shown" in document.body.dataset)) await new Promise((again) => setTimeout(again, 50));
+  WAYS[way]();
+}
+
+document.addEventListener("click", (event) => {
+  const link = /** @type {Element} */ (event.target).closest("#pg-skip a");
+  if (!link) return;
+  event.preventDefault();
+  follow(link.getAttribute("href"));
+});
+follow(location.hash); // of one that was followed before this script came
+
 subscribe(["boot"], () => {
-  const sentence = () => /** @type {HTMLInputElement | null} */ (document.getElementById("pg-sentence"))?.select();
-  const ways = () => [button({ onclick: sentence }, say("skip_sentence")), button({ onclick: focusPicture }, say("skip_picture"))];
-  ready("pg-skip").then((place) => place.replaceChildren(...ways()));
+  const names = { "#pg-sentence": "skip_sentence", "#pg-view": "skip_picture" };
+  for (const link of all("#pg-skip a")) link.textContent = say(names[link.getAttribute("href")]);
 });

@@ -1,0 +1,24 @@
+"""The ways past the controls, for who has no mouse: first in the HTML from the server, so that they are there before any script has run.
+
+Each is a link to the id of what it leads to; static/keyboard.js makes them work, also those that were followed before it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+from playground.words import LANGUAGES, preferred, say
+
+LINKS = {"pg-sentence": "page.skip_sentence", "pg-view": "page.skip_picture"}
+
+
+def skip_links(query: Mapping[str, str], accepted: str) -> str:
+    """In the language of an address with this `query`, else in the first that the browser `accepted`."""
+    asked = query.get("lang", "")
+    return nav(asked if asked in LANGUAGES else preferred(accepted))
+
+
+def nav(language: str) -> str:
+    links = "".join(f'<a href="#{id}">{escape(say(language, key))}</a>' for id, key in LINKS.items())
+    return f'<nav id="pg-skip">{links}</nav>'
