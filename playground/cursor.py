@@ -44,6 +44,7 @@ def _several(one: str, between: str) -> str:
     return f"{one}({re.escape(between)}{one})*"
 
 
+RUN_COLUMNS = ("name", "exact_match", "validation_loss", "steps", "seconds", "parameters", "tokens_per_second", "created")
 RUN = r"[\w-]{1,64}"
 HEAD = r"[1-9]\d?\.[1-9]\d?"  # layer and head, counted from 1
 SENTENCE = ("run", "text")
@@ -119,7 +120,11 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "by": _one_of("token", "place"),
     # runs beside one another
     "runs": _written(_several(RUN, ","), "reverse,sort"),  # those that are ticked; "-": none
-    "over": _one_of("steps", "seconds"),
+    "over": _one_of("steps", "seconds", "tokens"),
+    "seeds": _one_of("band", "each"),  # of runs that differ in nothing else: their mean, or a line for each
+    "find": Text(),  # in the table of runs
+    "sort": _one_of("", *(f"{sign}{name}" for name in RUN_COLUMNS for sign in ("-", ""))),  # "-": the largest first
+    "differ": _one_of("origin", "ticked"),  # what is different: from where a run comes from, or among those that are ticked
     "pin": _written(RUN, "reverse"),
 }
 

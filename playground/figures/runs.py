@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from playground.figures import theme, tokens
+import numpy as np
+
+from playground.figures import cells, theme, tokens
 
 HEIGHT = 300  # px, without the legend
 ENTRY = 18  # px, of a legend's line
@@ -12,6 +14,7 @@ DASHES = ("solid", "10px,4px", "2px,3px", "10px,4px,2px,4px", "5px,3px", "16px,4
 MARKS = ("circle", "diamond", "square", "triangle-up", "cross", "x")
 NARROWER = 1.05  # a legend's letters, which are not all alike, than those of the tokens under a tick
 MOST_MARKS = 24  # of one line
+NUMBERED = 36  # px, of a cell that has room for its number
 
 
 def overlay(
@@ -22,13 +25,15 @@ def overlay(
     *,
     over: str = "steps",
     end: float | None = None,
+    bands: Sequence[tuple[Sequence[float], Sequence[float]] | None] = (),
     width: int = 720,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """A line for each run: its `values` of `column` ("exact_match" or "validation_loss") at its `places`, which are "steps" or "seconds".
+    """A line for each run: its `values` of `column` ("exact_match" or "validation_loss") at its `places`: "steps", "seconds" or "tokens".
 
     Lines differ in dash and mark besides colour; there are at most six. `end` is where they are compared: a dotted line, shapes[0].
+    `bands`: for each line what lies below and above it, as a shade behind all lines, or None. The lines are the last traces.
     Raises ValueError if the lists differ in length.
     """
     if not len(places) == len(values) == len(names) <= len(DASHES):
@@ -36,11 +41,15 @@ def overlay(
     share = column == "exact_match"
     shown = [tokens.escape(fitted(name, width - 110)) for name in names]
     data = [
+        _shade(at, theme.rounded(x, 3), *(theme.rounded(side, 5) for side in band), dark)
+        for at, (x, band) in enumerate(zip(places, bands, strict=False))
+        if band
+    ] + [
         _line(at, theme.rounded(x, 3), theme.rounded(y, 5), name, share, dark)
         for at, (x, y, name) in enumerate(zip(places, values, shown, strict=True))
     ]
     top = 10 + ENTRY * len(names)
-    x = theme.axis(theme.word(labels, "seconds" if over == "seconds" else "step"), dark, rangemode="tozero", showgrid=False, showline=True)
+    x = theme.axis(theme.word(labels, "step" if over == "steps" else over), dark, rangemode="tozero", showgrid=False, showline=True)
     y = theme.axis("", dark, rangemode="tozero", nticks=5)
     y |= {"range": [-0.03, 1.03], "tickvals": [0, 0.5, 1], "tickformat": ".0%"} if share else {"autorange": True}
     layout = theme.layout(
@@ -55,6 +64,47 @@ def overlay(
         }],
     )  # fmt: skip
     return {"data": data, "layout": layout}
+
+
+def difference(
+    change: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    mask: np.ndarray | None = None,
+    kind: str = "cross",
+    width: int = 720,
+    tallest: int = cells.MAX_GRID_PX,
+    dark: bool = False,
+    labels: Mapping[str, str] | None = None,
+) -> dict:
+    """The weights of a head in a second run less those in a first: (Q, K), -1 to 1, on the signed scale whose middle is 0. Each number
+    stands in its cell where there is room. Rows, columns, `mask` and `kind` as of `attention.matrix`. Raises ValueError if they don't fit.
+
+    Traces: 0 the differences, 1 hatching.
+    """
+    change = np.asarray(change, dtype=np.float64)
+    if change.shape != (len(rows), len(columns)):
+        raise ValueError(f"differences of shape {change.shape} do not fit {len(rows)} rows and {len(columns)} columns")
+    hidden, at = ~cells.as_mask(mask, *change.shape), cells.place(rows, columns, width, tallest=tallest)
+    strongest = max(float(np.abs(np.where(hidden, 0, change)).max()), 0.1)  # what hardly differs is to look so
+    asks = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
+    heat = {
+        "type": "heatmap", "z": theme.rounded(np.where(hidden, np.nan, change)), "zmin": -strongest, "zmax": strongest,
+        "xgap": at.gap, "ygap": at.gap, "colorscale": theme.scale(theme.diverging(dark)), "hoverongaps": False,
+        "hovertemplate": theme.phrase(labels, "hover_difference", **asks, value="%{z:+.3f}") + "<extra></extra>",
+        "meta": {"kind": kind, "cells": True},
+        "colorbar": theme.colorbar(
+            theme.word(labels, "difference"), dark, y=cells.below(at, 0), length=max(min(at.across, 180), 90),
+            ticks=(round(-strongest, 2), 0, round(strongest, 2)),
+        ),
+    }  # fmt: skip
+    if at.across / len(columns) >= NUMBERED and at.down / len(rows) >= NUMBERED / 2:
+        heat |= {"texttemplate": "%{z:+.2f}", "textfont": {"size": theme.SIZE - 2}}
+    titles = theme.word(labels, f"rows_{kind}"), theme.word(labels, f"columns_{kind}")
+    layout = cells.layout(at, rows, columns, kind=kind, titles=titles, lines=1.8, dark=dark)
+    data = [heat, cells.hatching(hidden, theme.word(labels, "masked"), dark)]
+    return {"data": data, "layout": layout | {"showlegend": False}}
 
 
 def key(at: int, dark: bool = False) -> dict[str, str]:
@@ -80,10 +130,19 @@ def fitted(name: str, room: float) -> str:
     return name if fits == len(name) else f"{name[: fits - 1]}…"
 
 
+def _shade(at: int, x: list, low: list, high: list, dark: bool) -> dict:
+    """What lies between `low` and `high`, as one closed shape in the colour of its line."""
+    red, green, blue = (int(theme.lines(dark)[at][start : start + 2], 16) for start in (1, 3, 5))
+    return {
+        "type": "scatter", "mode": "lines", "x": [*x, *x[::-1]], "y": [*high, *low[::-1]], "fill": "toself", "hoverinfo": "skip",
+        "fillcolor": f"rgba({red},{green},{blue},0.2)", "line": {"width": 0}, "showlegend": False, "legendgroup": f"run-{at}",
+    }  # fmt: skip
+
+
 def _line(at: int, x: list, y: list, name: str, share: bool, dark: bool) -> dict:
     color = theme.lines(dark)[at]
     return {
         "type": "scatter", "mode": "lines+markers" if len(x) <= MOST_MARKS else "lines", "name": name, "x": x, "y": y,
         "line": {"color": color, "width": 2, "dash": DASHES[at]}, "marker": {"symbol": MARKS[at], "size": 6, "color": color},
-        "hovertemplate": "%{y:.1%}" if share else "%{y:.4~g}", "cliponaxis": not share,
+        "hovertemplate": "%{y:.1%}" if share else "%{y:.4~g}", "cliponaxis": not share, "legendgroup": f"run-{at}",
     }  # fmt: skip

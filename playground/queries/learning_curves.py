@@ -1,7 +1,8 @@
-"""How several runs learnt: their validations, by step and by seconds, and where they can be compared."""
+"""How several runs learnt: their validations by step, by seconds and by tokens, where they can be compared, and what seeds make of them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -19,13 +20,14 @@ class LearningCurve(NamedTuple):
 
     steps: list[float]
     seconds: list[float]
+    tokens: list[float]  # source and target, read in training up to there
     exact_match: list[float]
     validation_loss: list[float]
     sampled: list[bool]  # measured on some of the held-out sentences only
 
     def at(self, over: str) -> list[float]:
-        """The column to draw the others over: "steps" or "seconds"."""
-        return self.seconds if over == "seconds" else self.steps
+        """The column to draw the others over: "steps", "seconds" or "tokens"."""
+        return getattr(self, over)
 
     def newest(self, over: str, limit: float) -> int | None:
         """The row of the newest validation that is not beyond `limit`; None where all are."""
@@ -33,14 +35,36 @@ class LearningCurve(NamedTuple):
         return rows - 1 if rows else None
 
 
-def learning_curve(run: Run) -> LearningCurve:
-    """Of what is known now; empty for a run whose files can't be read."""
+class Band(NamedTuple):
+    """A value of each validation of several runs that differ in their seed: where all of them have one."""
+
+    places: list[float]
+    mean: list[float]
+    low: list[float]  # the least of them
+    high: list[float]
+
+
+def learning_curve(run: Run, tokens_per_step: float = math.nan) -> LearningCurve:
+    """Of what is known now; empty for a run whose files can't be read. Tokens are counted with so many for each step."""
     try:
         rows = decimate(run.history.validations.rows(), ROWS)
         sampled = [pairs < every for pairs, every in zip(rows["pairs"], rows["all_pairs"], strict=True)]
-        return LearningCurve(rows["step"], seconds_at(run, rows["step"]), rows["exact_match"], rows["loss"], sampled)
+        tokens = [step * tokens_per_step for step in rows["step"]]
+        return LearningCurve(rows["step"], seconds_at(run, rows["step"]), tokens, rows["exact_match"], rows["loss"], sampled)
     except Refusal:  # damaged on the disk
-        return LearningCurve([], [], [], [], [])
+        return LearningCurve([], [], [], [], [], [])
+
+
+def band(curves: Sequence[LearningCurve], column: str, over: str) -> Band:
+    """The mean and the ends of `column` at the steps that every one of `curves` has; their places are the means of theirs."""
+    common = sorted(set.intersection(*(set(curve.steps) for curve in curves)))
+    rows = [[curve.steps.index(step) for step in common] for curve in curves]
+
+    def table(name: str) -> np.ndarray:  # (curves, steps)
+        return np.array([[getattr(curve, name)[at] for at in found] for curve, found in zip(curves, rows, strict=True)])
+
+    values = table(column)
+    return Band(*(part.tolist() for part in (table(over).mean(axis=0), values.mean(axis=0), values.min(axis=0), values.max(axis=0))))
 
 
 def seconds_at(run: Run, steps: Sequence[float]) -> list[float]:

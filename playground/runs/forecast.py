@@ -53,13 +53,22 @@ def suggested(pairs: int, batch_size: int) -> dict[str, float]:
     return {"steps": steps, "learning_rate": rate if steps <= 3 * fewest else LONG}
 
 
+def tokens_per_step(experiment: Experiment, pairs: Pairs | None = None) -> float:
+    """How many tokens, source and target without padding, a training step reads: a mean over some. Raises Refusal without data."""
+    return _work(experiment, pairs).tokens
+
+
 def _step(experiment: Experiment, pairs: Pairs | None) -> tuple[Work, float]:
     """(work, seconds) of one step."""
+    work = _work(experiment, pairs)
+    return work, _speed().step(layers(experiment), work.operations)
+
+
+def _work(experiment: Experiment, pairs: Pairs | None) -> Work:
     data = replace(experiment.data, train_size=SAMPLE, validation_size=10, data_seed=1)
     joint = experiment.model.share_embeddings == "all"
     corpus = build_corpus(data, _spread(pairs), joint) if pairs else _small(data, joint)
-    work = step_work(experiment, corpus, _vocabularies(corpus, data, pairs) if pairs else None)
-    return work, _speed().step(layers(experiment), work.operations)
+    return step_work(experiment, corpus, _vocabularies(corpus, data, pairs) if pairs else None)
 
 
 def _speed() -> MachineSpeed:

@@ -33,7 +33,7 @@ def copied(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
     run = folder.run
     if run.working:
         run.status, run.message = "paused", None
-    run.id, run.name, run.label, run.owner, run.created, run.shipped = new_id(), "", "", owner, time.time(), False
+    run.id, run.name, run.label, run.owner, run.created, run.shipped, run.beside = new_id(), "", "", owner, time.time(), False, run.id
     return run, folder.files()
 
 

@@ -47,15 +47,28 @@ class Runs:
         self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits)
         atexit.register(self.close)
 
-    def create(self, experiment: Experiment, token: str, pairs: Pairs | None = None, credit: str = "", label: str = "") -> Run:
-        """A new run, queued. Raises Refusal: too large for the machine, too many unfinished runs, no data for task "own"."""
+    def create(
+        self, experiment: Experiment, token: str, pairs: Pairs | None = None, credit: str = "", label: str = "", beside: str = ""
+    ) -> Run:
+        """A new run, queued, which is to be compared with the one `beside` it. Raises Refusal: too large for the machine, too many
+        unfinished runs, no data for task "own"."""
         credit = credit or (pairs.credit if pairs else "")
-        return self._begin([new_run(experiment, token, data=pairs, credit=credit, label=clean_label(label))])[0]
+        return self._begin([new_run(experiment, token, data=pairs, credit=credit, label=clean_label(label), beside=beside)])[0]
 
     def create_all(self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False) -> list[Run]:
-        """New runs for experiments that make their own sentences: all of them, or a Refusal and none."""
+        """New runs for experiments that make their own sentences, to be compared with the first: all of them, or a Refusal and none."""
         named = zip(experiments, labels, strict=True)
-        return self._begin([new_run(experiment, token, label=clean_label(label), secret=secret) for experiment, label in named])
+        new = [new_run(experiment, token, label=clean_label(label), secret=secret) for experiment, label in named]
+        for run in new[1:]:
+            run.beside = new[0].id
+        return self._begin(new)
+
+    def repeat(self, id: str, seeds: Sequence[int], token: str) -> list[Run]:
+        """New runs with the settings and the sentences of a run, from step 0, one for each of other `seeds`: all of them, or a Refusal and
+        none. Anyone may repeat any run."""
+        source = self.get(id)
+        values = {"data": source.pairs, "credit": source.credit, "secret": source.secret, "beside": source.id}
+        return self._begin([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds])
 
     def get(self, id: str) -> Run:
         """Raises Refusal("runs.unknown")."""

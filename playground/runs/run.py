@@ -60,6 +60,7 @@ class Run:
     created: float = field(default_factory=time.time)  # seconds since 1970, UTC
     secret: bool = False  # what was changed in its model on purpose is for its reader to find out; so it is in every copy
     parent: tuple[str, int] | None = None  # forked from (run id, step)
+    beside: str = ""  # id of the run that it was started beside, or that it is a copy of: what it is compared with
     first_step: int = 0  # where it began: a fork at its parent's step, with the history and the replay up to there
     shipped: bool = False
     device: str = "cpu"

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 COLUMNS: dict[str, type | str] = {
     "name": str, "label": str, "task": str, "status": str, "step": "int64", "steps": "int64", "validation_loss": "float64",
-    "exact_match": "float64", "token_accuracy": "float64", "seconds": "float64", "parameters": "Int64", "created": "datetime64[s, UTC]",
+    "exact_match": "float64", "token_accuracy": "float64", "seconds": "float64", "tokens_per_second": "float64", "parameters": "Int64",
+    "created": "datetime64[s, UTC]",
 }  # fmt: skip
 
 
@@ -30,10 +31,10 @@ def runs_table(runs: Iterable[Run]) -> DataFrame:
 
 
 def csv_of(table: DataFrame) -> str:
-    """With a header and without row numbers. A label that a spreadsheet would take for a formula is guarded, as exported sentences are."""
-    if "label" in table:
-        _, *labels = guarded(["label"], [[label] for label in table["label"]])
-        table = table.assign(label=[label for (label,) in labels])
+    """With a header and without row numbers. A text that a spreadsheet would take for a formula is guarded, as exported sentences are."""
+    for name in {"label", "difference"} & set(table):
+        _, *texts = guarded([name], [[text] for text in table[name]])
+        table = table.assign(**{name: [text for (text,) in texts]})
     return table.to_csv(index=False, lineterminator="\n")
 
 
@@ -43,7 +44,7 @@ def _row(run: Run) -> dict[str, Any]:
     try:
         found = run.history.validations.last() or {}
         row |= {"validation_loss": found.get("loss")} | {name: found.get(name) for name in ("exact_match", "token_accuracy")}
-        return row | {"parameters": parameters_of(run)}
+        return row | {"parameters": parameters_of(run), "tokens_per_second": speed_of(run)}
     except Refusal:  # damaged on the disk
         return row
 
@@ -54,3 +55,9 @@ def parameters_of(run: Run) -> int | None:
     if run.tokenizers is None:
         return None
     return parameter_count(model, *(tokenizer.size for tokenizer in run.tokenizers)) + variant_of(model).extra_parameters(model)
+
+
+def speed_of(run: Run) -> float | None:
+    """Tokens a second in training, over all steps; None before the first."""
+    speeds = [speed for speed in run.history.steps.column("tokens_per_second") if speed > 0]
+    return round(len(speeds) / sum(1 / speed for speed in speeds)) if speeds else None

@@ -17,8 +17,9 @@ from playground.lessons.controlled import ControlledExperiment, untouched
 from playground.lessons.labs import get
 from playground.runs.registry import Runs
 from playground.runs.run import Run
+from playground.ui import seeds
 from playground.ui.upload import uploading
-from playground.words import say
+from playground.words import listed, say
 
 KEY = re.compile(r"[0-9a-f]{32}")  # a visitor's token, as static/storage.js makes it
 
@@ -74,7 +75,7 @@ def train(runs: Runs, command: Command) -> dict:
         raise Refusal("page.not_a_command")
     experiment = Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
     pairs, credit = uploading.pairs(runs, experiment)
-    run = runs.create(experiment, command.token, pairs=pairs, credit=credit)
+    run = runs.create(experiment, command.token, pairs=pairs, credit=credit, beside=command.run[:64])
     return _begun(run, say(command.language, "page.started", name=run.name)) | {"other": True}
 
 
@@ -84,7 +85,10 @@ def _begun(run: Run, said: str) -> dict:
 
 
 def delete(runs: Runs, command: Command) -> dict:
+    """Of a run that is not on screen: `stay` where one is."""
     runs.delete(command.run, command.token)
+    if command.values.get("stay"):
+        return {"again": True, "gone": command.run, "notice": say(command.language, "page.deleted")}
     return {"run": runs.shipped()[0].id, "gone": True, "notice": say(command.language, "page.deleted")}
 
 
@@ -122,6 +126,19 @@ def copy(runs: Runs, command: Command) -> dict:
     run = runs.copy(command.run, command.token)
     said = say(command.language, "page.copied_paused" if run.status == "paused" else "page.copied_run", name=run.name)
     return {"run": run.id, "carry": cursor.OF_RUN, "notice": said}
+
+
+def repeat(runs: Runs, command: Command) -> dict:
+    """The same run with other seeds: with the next one, or with those of `seeds.FIRST` that are missing; and all of them to lay over each
+    other."""
+    source = runs.get(command.run)
+    have = seeds.alike(source, [source, *runs.mine(command.token), *runs.shipped()])
+    missing = seeds.missing(have) if command.values.get("all") else [seeds.unused(have)]
+    made = runs.repeat(source.id, missing, command.token) if missing else []
+    shown = seeds.shown(have | dict(zip(missing, made, strict=True)), missing)
+    key = "compare.repeated" if made else "compare.repeated_already"
+    said = say(command.language, key, count=len(made), seeds=listed(command.language, map(str, missing)))
+    return {"again": True, "ticked": [run.id for run in shown], "notice": said}
 
 
 def take_key(runs: Runs, command: Command) -> dict:
@@ -172,6 +189,7 @@ ACTIONS: dict[str, Action] = {
     "control": control,
     "fork": fork,
     "copy": copy,
+    "repeat": repeat,
     "experiment": experiment,
     "take_key": take_key,
 }

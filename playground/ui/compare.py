@@ -37,9 +37,14 @@ def offered(view: View) -> list[Run]:
 def names(runs: Sequence[Run], language: str) -> list[str]:
     """What each run is called beside the others: its name, and the settings in which they differ."""
     settings = [disclosed(run).flat() for run in runs]
-    differing = [knob for knob in CONTROLLED if len({flat[knob] for flat in settings}) > 1]
-    differing.sort(key=lambda knob: knob != "positions")  # first what decides how far a skill reaches
-    return [" · ".join([name(run, language), *_values(flat, differing, language)]) for run, flat in zip(runs, settings, strict=True)]
+    apart = differing(settings)
+    return [" · ".join([name(run, language), *_values(flat, apart, language)]) for run, flat in zip(runs, settings, strict=True)]
+
+
+def differing(settings: Sequence[dict]) -> list[str]:
+    """The knobs in which settings differ; first the one that decides how far a skill reaches."""
+    found = [knob for knob in CONTROLLED if len({flat[knob] for flat in settings}) > 1]
+    return sorted(found, key=lambda knob: knob != "positions")
 
 
 def _values(flat: dict, differing: Sequence[str], language: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from dataclasses import fields
 from typing import Any
 
@@ -11,9 +12,18 @@ from playground.config import KNOBS, PARTS, PRESETS, default, limits
 from playground.words import ENGLISH, known, say
 
 CONTROLLED = [name for name in KNOBS if not limits(name).text]
-
-
 SEGMENTS = 18  # letters of all choices together that stand beside one another; more of them fold into a list
+
+
+def _unchecked(kind: type[gr.components.Component]) -> type[gr.components.Component]:
+    """The same component, whose value reaches our own check as it is: Gradio's answers one out of range with an error of the server. It is
+    a class, since Gradio makes the component anew for each page whose words have changed; and made past Gradio's own metaclass, which
+    would write a file of stubs beside this one."""
+    own = {"preprocess": lambda self, payload: payload, "__module__": kind.__module__}
+    return ABCMeta.__new__(type(kind), kind.__name__, (kind,), own)
+
+
+Checkbox, Dropdown, Number, Radio, Slider = map(_unchecked, (gr.Checkbox, gr.Dropdown, gr.Number, gr.Radio, gr.Slider))
 
 
 def _group(part: str) -> tuple[list[str], list[str]]:
@@ -54,25 +64,19 @@ def control(name: str) -> gr.components.Component:
     knob, value = limits(name), default(name)
     common = dict(label=label(name, ENGLISH), info=info(name, ENGLISH), elem_id=f"knob-{name}")
     if isinstance(value, bool):
-        return _unchecked(gr.Checkbox(value=value, **common))
+        return Checkbox(value=value, **common)
     if knob.choices:
         if sum(len(text) for text, _ in options(name, ENGLISH)) <= SEGMENTS:
-            return _unchecked(gr.Radio(choices=options(name, ENGLISH), value=value, elem_classes="pg-segmented", **common))
-        return _unchecked(gr.Dropdown(choices=options(name, ENGLISH), value=value, filterable=False, **common))
+            return Radio(choices=options(name, ENGLISH), value=value, elem_classes="pg-segmented", **common)
+        return Dropdown(choices=options(name, ENGLISH), value=value, filterable=False, **common)
     bounds = dict(minimum=knob.low, maximum=knob.high, step=knob.step)
     if knob.typed:
-        return _unchecked(gr.Number(value=value, precision=0 if isinstance(value, int) else None, **bounds, **common))
-    return _unchecked(gr.Slider(value=value, **bounds, **common))
-
-
-def _unchecked(control: gr.components.Component) -> gr.components.Component:
-    """The control, whose value reaches our own check as it is: Gradio's answers one out of range with an error that nobody is shown."""
-    control.preprocess = lambda value: value
-    return control
+        return Number(value=value, precision=0 if isinstance(value, int) else None, **bounds, **common)
+    return Slider(value=value, **bounds, **common)
 
 
 def preset_control() -> gr.Dropdown:
-    return gr.Dropdown(
+    return Dropdown(
         filterable=False,
         choices=preset_options(ENGLISH),
         value="default",

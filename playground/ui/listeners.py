@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 import gradio as gr
 
-from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, default, preset
+from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, check, default, preset
 from playground.runs.registry import Runs
 from playground.ui import links
 from playground.ui.bridge import script, told
@@ -40,7 +40,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
 
     def take_task(asked: Any, task: str, steps: float | None, learning_rate: float | None, batch_size: float | None) -> list:
         own = told(asked, "own")
-        return uploading.taught(own, own if task == "own" else "", steps, learning_rate, batch_size, TASK_STEPS.get(task))
+        return uploading.taught(own, own if task == "own" else "", steps, learning_rate, batch_size, TASK_STEPS.get(str(task)))
 
     def look_ahead(asked: Any, **now: Any) -> tuple[str, str | None]:
         return outlook_of(runs, told(asked, "language"), now | {"own": told(asked, "own")})
@@ -85,9 +85,16 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
 
 
 def preset_values(name: str, now: Mapping[str, Any]) -> dict[str, Any]:
-    """Every knob as a preset has it; what the data are stays as it is."""
-    base = Experiment().with_(**{knob: value for knob, value in now.items() if value is not None})
+    """Every knob as a preset has it; what the data are stays as it is, but for what can't be."""
+    base = Experiment().with_(**{knob: value for knob, value in now.items() if _is_possible(knob, value)})
     return preset(name, base).flat()
+
+
+def _is_possible(knob: str, value: Any) -> bool:
+    try:
+        return value is not None and check(knob, value) is not None
+    except Refusal:
+        return False
 
 
 def link_of(asked: Any, request: gr.Request) -> dict[str, str]:

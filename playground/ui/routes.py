@@ -27,7 +27,7 @@ from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.delivery import FOR_EVER
 from playground.ui.downloads import attention_file
 from playground.ui.network import is_own, lan
-from playground.ui.panels import BY_FORMULA, PANELS
+from playground.ui.panels import BY_FORMULA, PANELS, run_table
 from playground.ui.panels.map import worksheet
 from playground.ui.snippets import snippets
 from playground.ui.takeaway import takeaway
@@ -141,6 +141,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1") -> list[Ro
         "/panel/{name}": panel,
         "/export": export,
         "/history": history,
+        "/table": lambda request: _file(*run_table.file(View(runs, reader, dict(request.query_params), _token(request)))),
         "/attention": lambda request: _file(*attention_file(View(runs, reader, dict(request.query_params), _token(request)))),
         "/takeaway/{run}": lambda request: takeaway(runs, reader, request, _token(request)),
         "/reading": lambda request: uploading.again(runs, request.query_params.get("own", ""), language(request.query_params)),

@@ -8,12 +8,15 @@ from playground.config import Experiment, Refusal
 from playground.figures import runs as pictures
 from playground.queries.learning_curves import learning_curve
 from playground.runs.run import Run
-from playground.ui import blocks, compare
-from playground.ui.titles import difference, disclosed, title
+from playground.ui import blocks, compare, seeds, titles
+from playground.ui.controls import label, shown_value
+from playground.ui.titles import disclosed, title
 from playground.ui.view import View
+from playground.words import listed
 
 MAX_TICKED = len(pictures.DASHES)
 MAX_LISTED = 60  # of the visitor's own
+MAX_NAMED = 4  # settings in one line
 NONE = "-"  # in the cursor's `runs`: every tick was taken away
 
 
@@ -61,13 +64,40 @@ def groups(view: View, chosen: list[Run]) -> dict[str, list[Run]]:
 
 
 def one_line(view: View, run: Run) -> str:
-    """What makes a run different: from its parent when it has one, else from the defaults."""
+    """What makes a run different: from its parent, else from the run it was started beside, else from the defaults."""
     parent = known(view, run.parent[0]) if run.parent else None
-    changes = difference(disclosed(run), disclosed(parent) if parent else Experiment(), view.language)
-    if not parent:
+    origin = parent or (known(view, run.beside) if run.beside and run.beside != run.id else None)
+    changes = titles.difference(disclosed(run), disclosed(origin) if origin else Experiment(), view.language)
+    if not origin:
         return changes or view.say("compare.defaults")
-    named = compare.name(parent, view.language)
-    return view.say("compare.forked", parent=named, step=f"{run.parent[1]:,}", changes=changes or view.say("compare.same_settings"))
+    named, changes = compare.name(origin, view.language), changes or view.say("compare.same_settings")
+    if parent:
+        return view.say("compare.forked", parent=named, step=f"{run.parent[1]:,}", changes=changes)
+    return view.say("compare.beside", name=named, changes=changes)
+
+
+def difference(view: View, runs: list[Run]) -> str:
+    """One line: the settings in which runs differ, a value for each run in their order, or that there are none."""
+    if len(runs) == 1:
+        return f"{compare.name(runs[0], view.language)}: {one_line(view, runs[0])}"
+    flats = [disclosed(run).flat() for run in runs]
+    differing = compare.differing(flats)
+    if not differing:
+        return view.say("compare.all_same")
+    said = [
+        f"{label(knob, view.language)} {' | '.join(shown_value(knob, flat[knob], view.language) for flat in flats)}"
+        for knob in differing[:MAX_NAMED]
+    ]
+    more = [view.say("compare.more_settings", count=len(differing) - MAX_NAMED)] if len(differing) > MAX_NAMED else []
+    return view.say("compare.differ_in", settings=listed(view.language, [*said, *more]))
+
+
+def apart(view: View, runs: list[Run], run: Run) -> str:
+    """The values that one run has of the settings in which `runs` differ."""
+    flat = disclosed(run).flat()
+    differing = compare.differing([disclosed(one).flat() for one in runs])
+    said = [f"{label(knob, view.language)} {shown_value(knob, flat[knob], view.language)}" for knob in differing]
+    return listed(view.language, said) or view.say("compare.same_settings")
 
 
 def names(view: View, runs: list[Run]) -> list[str]:
@@ -75,6 +105,18 @@ def names(view: View, runs: list[Run]) -> list[str]:
     if len({run.experiment.data.task for run in runs}) > 1:
         return [title(run, view.language) for run in runs]
     return compare.names(runs, view.language)
+
+
+def line_numbers(view: View, runs: list[Run]) -> dict[Run, int]:
+    """Which line of the figures is that of each run: those that differ only in their seed may share one."""
+    lines = [[run] for run in runs] if view.choice("seeds") == "each" else seeds.grouped(runs)
+    found = {run: at for at, shared in enumerate(lines) for run in shared}
+    return {run: found[run] for run in runs}
+
+
+def line_keys(view: View, runs: list[Run]) -> list[blocks.LineKey]:
+    """How the line of each run is drawn."""
+    return [blocks.LineKey(**pictures.key(at, view.dark)) for at in line_numbers(view, runs).values()]
 
 
 def with_pinned(view: View, figures: dict[str, dict]) -> dict[str, dict]:

@@ -15,7 +15,7 @@ from typing import Any
 from playground.cursor import FIELDS
 from playground.ui.blocks import general
 from playground.ui.blocks.attention import cells, compare, heads, lanes, lines, modelview, switches
-from playground.ui.blocks.comparison import LineKey, OutputRow, RunGroup, RunRow, outputs, runs
+from playground.ui.blocks.comparison import DisagreeingRow, LineKey, OutputRow, RunColumn, RunGroup, RunRow, disagreements, outputs, runs
 from playground.ui.blocks.drawing import FoldLine, Join, TilesLine, TokensLine, map, pick, sheet, worksheet
 from playground.ui.blocks.general import (
     TokenLine,
@@ -37,10 +37,11 @@ from playground.ui.blocks.kind import KINDS, Block, Option
 from playground.ui.blocks.lessons import calibration, cards, forget, lessons, notes, points, record, steps
 
 __all__ = [
-    "KINDS", "Block", "FoldLine", "Join", "LineKey", "OutputRow", "RunGroup", "RunRow", "TilesLine", "TokensLine", "button",
-    "calibration", "cards", "cells", "chips", "choice", "code", "column", "compare", "downloads", "field", "figure", "forget", "heads",
-    "lanes", "later", "lessons", "lines", "live", "many", "map", "modelview", "notes", "numbers", "outcome", "outputs", "pick", "points",
-    "probes", "progress", "record", "row", "runs", "sheet", "slider", "steps", "switches", "table", "text", "worksheet",
+    "KINDS", "Block", "DisagreeingRow", "FoldLine", "Join", "LineKey", "OutputRow", "RunColumn", "RunGroup", "RunRow", "TilesLine",
+    "TokensLine", "button", "calibration", "cards", "cells", "chips", "choice", "code", "column", "compare", "disagreements",
+    "downloads", "field", "figure", "forget", "heads", "lanes", "later", "lessons", "lines", "live", "many", "map", "modelview",
+    "notes", "numbers", "outcome", "outputs", "pick", "points", "probes", "progress", "record", "row", "runs", "sheet", "slider",
+    "steps", "switches", "table", "text", "worksheet",
 ]  # fmt: skip
 
 ROOT = Path(__file__).parents[3]

@@ -17,12 +17,20 @@ class LineKey(TypedDict):
 class RunRow(TypedDict):
     id: str
     name: str
+    label: str  # what its owner typed
     line: str  # what makes it different
     numbers: list[str]
+    created: float  # seconds since 1970
     course: list[list[float]]  # (place, exact match), both from 0 to 1
     key: LineKey | None  # of a ticked run
     here: bool  # the run on screen
     pinned: bool
+    mine: bool  # whoever looks may rename and delete it
+
+
+class RunColumn(TypedDict):
+    label: str
+    sort: str  # its name in the cursor's `sort`; "" where that can't be
 
 
 class RunGroup(TypedDict):
@@ -31,10 +39,27 @@ class RunGroup(TypedDict):
 
 
 @kind
-def runs(id: str, head: list[str], groups: list[RunGroup], ticked: list[str], most: int, none: str):
-    """A table of runs in groups, with `head` over name, line and numbers; the course stands beside the first of these. A tick adds a run to
-    those that are `ticked`, at `most` so many, which the cursor's `runs` holds (`none` where that is none of them); a name opens its run; a
-    button pins one."""
+def runs(id: str, head: list[RunColumn], groups: list[RunGroup], ticked: list[str], most: int, none: str, sort: str, empty: str):
+    """A table of runs in groups, with `head` over name, line, numbers and date; the course stands beside the first number. A tick adds a
+    run to those that are `ticked`, at `most` so many, which the cursor's `runs` holds (`none` where that is none of them); a name opens its
+    run; buttons pin one, and name or delete one's own. `sort` is the cursor's; `empty` is said where there is no row."""
+
+
+class DisagreeingOutput(TypedDict):
+    text: str
+    correct: bool
+
+
+class DisagreeingRow(TypedDict):
+    source: str
+    reference: str
+    outputs: list[DisagreeingOutput]  # one for each run
+
+
+@kind
+def disagreements(id: str, label: str, names: list[str], keys: list[LineKey], reference: str, rows: list[DisagreeingRow]):
+    """Sentences on which runs disagree, a row each: the sentence under `label`, what each run writes under its name and its line, and the
+    right answer under `reference`. A press on a sentence makes it the page's."""
 
 
 class OutputRow(TypedDict):

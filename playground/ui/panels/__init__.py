@@ -2,8 +2,8 @@
 
 sentence (the line that is always there) · training and outcome · translate and beam_tree · decoding_step (one step, wherever it is shown) ·
 map · attention, attention_views, heads and head_choice · model_view (all heads at once) · teacher_forcing · interventions, edit_row and
-head_importance · masks · positions · data · embeddings · diagnostics · evaluation · runs and same_sentence (several runs side by side) ·
-lessons (labs and the course).
+head_importance · masks · positions · data · embeddings · diagnostics · evaluation · runs, run_table, same_sentence and disagreements
+(several runs side by side) · lessons (labs and the course).
 
 A panel is a function of a `View` that returns {"step": the step its numbers are from, "blocks": what is shown}.
 """
@@ -16,6 +16,7 @@ from playground.ui.panels import (
     attention,
     data,
     diagnostics,
+    disagreements,
     embeddings,
     evaluation,
     head_importance,
@@ -54,6 +55,7 @@ PANELS: dict[str, Callable[[View], dict]] = {
     "score": head_importance.score,
     "importance": head_importance.importance,
     "same_sentence": same_sentence.panel,
+    "disagreements": disagreements.panel,
 }
 # What they show follows from the paper's formulas, and would be wrong of a model that was changed on purpose.
 BY_FORMULA = ("map", "teacher_forcing", "interventions", "masks", "positions", "embeddings", "diagnostics", "reach", "importance")

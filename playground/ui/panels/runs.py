@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from playground.config import Refusal
+from playground.cursor import choices
 from playground.figures import runs as pictures
-from playground.queries.learning_curves import LearningCurve, common_end, learning_curve
+from playground.queries.learning_curves import Band, LearningCurve, band, common_end, learning_curve
+from playground.runs.forecast import tokens_per_step
 from playground.runs.run import Run
-from playground.runs.tables import parameters_of
-from playground.ui import blocks, compare
-from playground.ui.measured import percent
-from playground.ui.selected_runs import MAX_TICKED, NONE, Ticked, groups, names, one_line, pinned, ticked
-from playground.ui.titles import title
+from playground.ui import blocks, compare, seeds
+from playground.ui.panels.run_table import reached, table, written
+from playground.ui.selected_runs import MAX_TICKED, Ticked, difference, groups, names, pinned, ticked
 from playground.ui.view import View
 
-HEAD = ("name", "line", "exact_match", "validation_loss", "steps", "seconds", "parameters")
-COURSE_POINTS = 40  # of the small curve in a row
 POLL_MS = 1500  # milliseconds before a page asks again how far the runs are that train
 LOOK = ("text", "step", "target", "part", "layer", "head", "follow", "q", "k")  # what one sentence depends on besides the runs
 
@@ -31,9 +28,9 @@ def panel(view: View) -> dict:
     shown = [
         blocks.text("about", view.say("compare.about", most=MAX_TICKED), css="pg-caption"),
         *_lost(view, chosen),
-        _table(view, chosen.runs, listed),
+        *table(view, chosen.runs, listed),
         *_curves(view, chosen.runs),
-        *_sentence(view, chosen.runs),
+        *_later(view, chosen.runs),
     ]
     return {"step": None, "blocks": shown, **({"more": True, "pause": POLL_MS} if works else {})}
 
@@ -46,67 +43,6 @@ def _lost(view: View, chosen: Ticked) -> list[dict]:
     return [blocks.text("lost", " ".join(said), css="pg-warning")] if said else []
 
 
-# ---- the table --------------------------------------------------------------------------------------------------------------------
-
-
-def _table(view: View, chosen: list[Run], listed: dict[str, list[Run]]) -> dict:
-    pin = pinned(view)
-    keys = {run: blocks.LineKey(**pictures.key(at, view.dark)) for at, run in enumerate(chosen)}
-    found = [
-        blocks.RunGroup(label=view.say(f"page.runs_{whose}"), rows=[_row(view, run, keys.get(run), run is pin) for run in runs])
-        for whose, runs in listed.items()
-    ]
-    head = [view.say(f"compare.{name}") for name in HEAD]
-    return blocks.runs("runs", head, found, [run.id for run in chosen], MAX_TICKED, NONE)
-
-
-def _row(view: View, run: Run, key: blocks.LineKey | None, is_pinned: bool) -> blocks.RunRow:
-    curve = learning_curve(run)
-    numbers = [
-        _reached(curve, "exact_match", -1),
-        _reached(curve, "validation_loss", -1),
-        f"{run.step:,}" if run.step == run.steps else view.say("compare.step_of", step=f"{run.step:,}", steps=f"{run.steps:,}"),
-        view.say("page.seconds", seconds=f"{run.seconds:.1f}"),
-        _written(_parameters(run), lambda count: f"{count:,}"),
-    ]
-    return {
-        "id": run.id,
-        "name": title(run, view.language),
-        "line": one_line(view, run),
-        "numbers": numbers,
-        "course": _course(curve, run),
-        "key": key,
-        "here": run is view.run,
-        "pinned": is_pinned,
-    }
-
-
-def _course(curve: LearningCurve, run: Run) -> list[list[float]]:
-    """(how far in the run, exact match) of some validations, the last among them."""
-    points = [(step / max(run.steps, 1), exact) for step, exact in zip(curve.steps, curve.exact_match, strict=True) if math.isfinite(exact)]
-    every = max(1, math.ceil(len(points) / COURSE_POINTS))
-    return [[round(x, 3), round(y, 3)] for x, y in points[::-every][::-1]]
-
-
-def _parameters(run: Run) -> int | None:
-    try:
-        return parameters_of(run)
-    except Refusal:  # damaged on the disk
-        return None
-
-
-def _written(value: float | None, form: Callable[[float], str]) -> str:
-    return "–" if value is None or not math.isfinite(value) else form(value)
-
-
-def _reached(curve: LearningCurve, column: str, row: int | None) -> str:
-    """A number of one validation, about so much where it is of a sample of the held-out sentences."""
-    if row is None or not curve.steps:
-        return "–"
-    form = percent if column == "exact_match" else "{:.3f}".format
-    return "≈ " * curve.sampled[row] + _written(getattr(curve, column)[row], form)
-
-
 # ---- the curves -------------------------------------------------------------------------------------------------------------------
 
 
@@ -114,45 +50,112 @@ def _curves(view: View, chosen: list[Run]) -> list[dict]:
     over = view.choice("over")
     if not chosen:
         return []
-    curves, named = [learning_curve(run) for run in chosen], names(view, chosen)
-    end = common_end(curves, over)
-    apart = end is not None and len({curve.at(over)[-1] for curve in curves}) > 1
-    options = [{"value": value, "label": view.say(f"compare.over_{value}")} for value in ("steps", "seconds")]
-    brief = named if len(chosen) <= 2 else [compare.name(run, view.language) for run in chosen]  # the legend says the rest
-    figures = []
-    for column in ("exact_match", "validation_loss"):
-        values, places = [getattr(curve, column) for curve in curves], [curve.at(over) for curve in curves]
-        picture = view.draw(pictures.overlay, column, places, values, named, over=over, end=end if apart else None, share=2)
-        figures.append(blocks.figure(column, picture, _caption(view, column, curves, brief, over, end), view.say(f"compare.{column}")))
-    by = blocks.choice("over", "over", view.say("compare.over"), options, over)
+    curves = {run: learning_curve(run, _tokens(view, run) if over == "tokens" else 0) for run in chosen}
+    lines = _lines(view, chosen, curves)
+    ends = [curves[run] for runs in lines for run in runs]
+    end = common_end(ends, over)
+    apart = end is not None and len({curve.at(over)[-1] for curve in ends}) > 1
+    figures = [_figure(view, column, lines, curves, over, end, apart) for column in ("exact_match", "validation_loss")]
+    options = [{"value": value, "label": view.say(f"compare.over_{value}")} for value in choices("over")]
+    many = len(seeds.grouped(chosen)) < len(chosen)
+    shades = [{"value": value, "label": view.say(f"compare.seeds_{value}")} for value in choices("seeds")]
     return [
-        blocks.row("controls", by, *_one_alone(view, chosen), css="controls"),
+        blocks.text("difference", difference(view, chosen), css="pg-heading"),
+        blocks.row(
+            "controls",
+            blocks.choice("over", "over", view.say("compare.over"), options, over),
+            blocks.choice("seeds", "seeds", view.say("compare.seeds"), shades, view.choice("seeds")) if many else None,
+            *_one_alone(view, chosen),
+            *_again(view, chosen[0]),
+            css="controls",
+        ),
         blocks.row("curves", *figures, css="halves"),
-        blocks.text("curves-about", " ".join(_notes(view, chosen, over, apart)), css="pg-caption"),
+        blocks.text("curves-about", " ".join(_notes(view, chosen, over, apart, many)), css="pg-caption"),
     ]
 
 
-def _caption(view: View, column: str, curves: list[LearningCurve], named: list[str], over: str, end: float | None) -> str:
+def _tokens(view: View, run: Run) -> float:
+    """How many tokens a step reads; NaN where that isn't known, such as of sentences that are gone."""
+
+    def read() -> float:
+        try:
+            return tokens_per_step(run.experiment, run.pairs)
+        except Refusal:
+            return float("nan")
+
+    return view.reader.remember(run, ("tokens_per_step",), read)
+
+
+def _lines(view: View, chosen: list[Run], curves: dict[Run, LearningCurve]) -> list[list[Run]]:
+    """The runs of each line: one, or those that differ only in their seed. One without a validation isn't yet part of any mean."""
+    if view.choice("seeds") == "each":
+        return [[run] for run in chosen]
+    found = []
+    for runs in seeds.grouped(chosen):
+        begun = [run for run in runs if curves[run].steps]
+        found.append(begun or runs[:1])
+    return found
+
+
+def _figure(
+    view: View, column: str, lines: list[list[Run]], curves: dict[Run, LearningCurve], over: str, end: float | None, apart: bool
+) -> dict:
+    firsts = [runs[0] for runs in lines]
+    named = names(view, firsts)
+    brief = named if len(lines) <= 2 else [compare.name(run, view.language) for run in firsts]  # the legend says the rest
+    bands = [band([curves[run] for run in runs], column, over) if len(runs) > 1 else None for runs in lines]
+
+    def called(texts: list[str]) -> list[str]:
+        counted = zip(texts, lines, strict=True)
+        return [view.say("compare.mean_of", name=name, count=len(runs)) if len(runs) > 1 else name for name, runs in counted]
+
+    places = [found.places if found else curves[run].at(over) for found, run in zip(bands, firsts, strict=True)]
+    values = [found.mean if found else getattr(curves[run], column) for found, run in zip(bands, firsts, strict=True)]
+    sides = [(found.low, found.high) if found else None for found in bands]
+    picture = view.draw(
+        pictures.overlay, column, places, values, called(named), over=over, end=end if apart else None, bands=sides, share=2
+    )
+    said = _caption(view, column, [curves[run] for run in firsts], bands, called(brief), over, end)
+    return blocks.figure(column, picture, said, view.say(f"compare.{column}"))
+
+
+def _caption(
+    view: View, column: str, curves: list[LearningCurve], bands: list[Band | None], named: list[str], over: str, end: float | None
+) -> str:
     """What the runs have come to where all of them are, and at their own ends where these lie elsewhere."""
     if end is None:
         return view.say("compare.nothing_yet")
 
+    def value(curve: LearningCurve, found: Band | None, row: int | None) -> str:
+        if found is None or row is None:
+            return reached(curve, column, row)
+        mean, low, high = (written(column, part[row]) for part in (found.mean, found.low, found.high))
+        return view.say("compare.mean_between", mean=mean, low=low, high=high)
+
     def values(rows: Sequence[int | None]) -> str:
-        reached = [_reached(curve, column, row) for curve, row in zip(curves, rows, strict=True)]
+        found = [value(*one) for one in zip(curves, bands, rows, strict=True)]
         return view.say("compare.between").join(
-            view.say("compare.reached", name=name, value=value) for name, value in zip(named, reached, strict=True)
+            view.say("compare.reached", name=name, value=text) for name, text in zip(named, found, strict=True)
         )
 
-    rows, last = [curve.newest(over, end) for curve in curves], [len(curve.steps) - 1 for curve in curves]
+    def last_until(curve: LearningCurve, found: Band | None) -> int | None:
+        if found is None:
+            return curve.newest(over, end)
+        return max((row for row, place in enumerate(found.places) if place <= end), default=len(found.places) - 1 if found.places else None)
+
+    pairs = list(zip(curves, bands, strict=True))
+    rows = [last_until(*pair) for pair in pairs]
+    last = [len(found.places if found else curve.steps) - 1 for curve, found in pairs]
     said = view.say(f"compare.after_{over}", place=f"{end:,.1f}" if over == "seconds" else f"{end:,.0f}", runs=values(rows))
     return said if rows == last else f"{said} {view.say('compare.at_end', runs=values(last))}"
 
 
-def _notes(view: View, chosen: list[Run], over: str, apart: bool) -> list[str]:
-    """What has to be known to compare these runs; `apart`: their lines end in different places."""
+def _notes(view: View, chosen: list[Run], over: str, apart: bool, many: bool) -> list[str]:
+    """What has to be known to compare these runs; `apart`: their lines end in different places; `many`: some differ only in their seed."""
     tasks = {(run.experiment.data.task, run.experiment.data.own) for run in chosen}
-    keys = ["compare.other_tasks"] * (len(tasks) > 1) + [f"compare.{over}_about"] + ["compare.end_about"] * apart
-    return [view.say(key) for key in keys]
+    banded = many and view.choice("seeds") == "band"
+    keys = ["other_tasks"] * (len(tasks) > 1) + [f"{over}_about"] + ["band_about"] * banded + ["end_about"] * apart
+    return [view.say(f"compare.{key}") for key in keys]
 
 
 def _one_alone(view: View, chosen: list[Run]) -> list[dict]:
@@ -162,12 +165,28 @@ def _one_alone(view: View, chosen: list[Run]) -> list[dict]:
     return [blocks.button("another", "move", view.say("compare.another"), to={"tab": "training", "pin": chosen[0].id})]
 
 
+def _again(view: View, run: Run) -> list[dict]:
+    """The same run with other seeds, which shows how much of a difference is chance."""
+    name = compare.name(run, view.language)
+    wanted = {"seed": {"run": run.id}, "seeds": {"run": run.id, "all": True}}
+    return [
+        blocks.button(f"again-{id}", "command", view.say(f"compare.again_{id}", name=name), command="repeat", values=values)
+        for id, values in wanted.items()
+    ]
+
+
 # ---- one sentence under all of them -------------------------------------------------------------------------------------------------
 
 
-def _sentence(view: View, chosen: list[Run]) -> list[dict]:
+def _later(view: View, chosen: list[Run]) -> list[dict]:
+    """One sentence under all of them, and the sentences on which they disagree."""
     if not chosen:
         return []
     where = [view.said(name) for name in LOOK]
-    asked = [*(f"{run.id} {run.step}" for run in chosen), *where, view.run.id, view.language, view.dark, view.width]
-    return [blocks.later("sentence", "same_sentence", view.say("compare.waiting"), " ".join(map(str, asked)))]
+    runs = [f"{run.id} {run.step}" for run in chosen]
+    screen = [view.run.id, view.language, view.dark, view.width]
+    found = [blocks.later("sentence", "same_sentence", view.say("compare.waiting"), " ".join(map(str, [*runs, *where, *screen])))]
+    if len(chosen) > 1:
+        key = " ".join(map(str, [*runs, view.said("step"), *screen]))
+        found.append(blocks.later("disagreements", "disagreements", view.say("compare.waiting_disagreements"), key))
+    return found

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from playground.config import Refusal
 from playground.figures import runs as pictures
 from playground.runs.run import Run
 from playground.ui import blocks
 from playground.ui.panels import head_choice
-from playground.ui.panels.attention import large
-from playground.ui.selected_runs import names, ticked
-from playground.ui.view import View, tokens
+from playground.ui.panels.attention import axes, large, seen
+from playground.ui.selected_runs import line_keys, names, ticked
+from playground.ui.view import View, texts, tokens
 
 HEAD = ("name", "output", "verdict")
 
@@ -17,7 +19,7 @@ HEAD = ("name", "output", "verdict")
 def panel(view: View) -> dict:
     runs = ticked(view).runs
     named, views = names(view, runs), [_of(view, run) for run in runs]
-    rows = [_row(one, name, at) for at, (one, name) in enumerate(zip(views, named, strict=True))]
+    rows = [_row(*one) for one in zip(views, named, line_keys(view, runs), strict=True)]
     title = view.say("compare.sentence", text=view.text)
     found = [blocks.outputs("outputs", title, [view.say(f"compare.{name}") for name in HEAD], rows)]
     if len(runs) == 2 and all(row["tokens"] for row in rows):
@@ -31,8 +33,8 @@ def _of(view: View, run: Run, **cursor: object) -> View:
     return View(view.runs, view.reader, parameters, view.token)
 
 
-def _row(view: View, name: str, at: int) -> blocks.OutputRow:
-    row = {"name": name, "key": blocks.LineKey(**pictures.key(at, view.dark)), "tokens": [], "correct": None, "note": ""}
+def _row(view: View, name: str, key: blocks.LineKey) -> blocks.OutputRow:
+    row = {"name": name, "key": key, "tokens": [], "correct": None, "note": ""}
     try:
         unknown = dict.fromkeys(piece.text for piece in view.reader.pieces(view.run, view.text) if not piece.known)
         if unknown:
@@ -51,9 +53,32 @@ def _heads(views: list[View], named: list[str]) -> list[dict]:
     """The head of the cursor, or the one that is worth a look in the first run, in both; the nearest where a model has fewer."""
     first, _ = views
     layer, head = head_choice.chosen(first, first.part)
-    figures = []
-    for at, (view, name) in enumerate(zip(views, named, strict=True)):
-        same = _of(view, view.run, layer=layer + 1, head=head + 1, follow="off")
-        drawn, *cell = large(same, f"head-{at}", same.part)
+    figures, same = [], [_of(view, view.run, layer=layer + 1, head=head + 1, follow="off") for view in views]
+    for at, (view, name) in enumerate(zip(same, named, strict=True)):
+        drawn, *cell = large(view, f"head-{at}", view.part)
         figures.append(blocks.column(f"side-{at}", drawn | {"title": f"{name} · {drawn['title']}"}, *cell))
-    return [blocks.row("sides", *figures, css="halves")]
+    return [blocks.row("sides", *figures, css="halves"), _difference(same, named)]
+
+
+def _difference(views: list[View], named: list[str]) -> dict:
+    """The head of the second run less that of the first, as far as both are asked the same: the same tokens along both sides."""
+    first, part = views[0], views[0].part
+    (source, fed), others = ((texts(view.look.source), texts(view.look.fed)) for view in views)
+    queries, other = (source, others[0]) if part == "encoder" else (fed, others[1])
+    pairs = enumerate(zip(queries, other, strict=False))
+    rows = next((at for at, (one, two) in pairs if one != two), min(len(queries), len(other)))
+    if not rows or source != others[0]:
+        return blocks.text("difference-none", first.say("compare.no_difference"), css="pg-caption")
+    columns = rows if part == "decoder" else len(source)
+    one, two = (getattr(view.look, part)[head_choice.chosen(view, part)][:rows, :columns] for view in views)
+    mask = seen(first, part)[:rows, :columns]
+    change = np.where(mask, two - one, 0.0)
+    names, keys = (found[:most] for found, most in zip(axes(first, part), (rows, columns), strict=True))
+    picture = first.draw(pictures.difference, change, names, keys, mask=mask, kind=part, share=2)
+    q, k = np.unravel_index(int(np.abs(change).argmax()), change.shape)
+    values = {"first": named[0], "second": named[1], "query_token": names[q], "key_token": keys[k]}
+    moved, value = f"{50 * np.abs(change).sum(axis=1).mean():.0f}", f"{change[q, k]:+.2f}".replace("-", "−")
+    said = first.say("compare.difference_about", **values, moved=moved, value=value)
+    if rows < max(len(queries), len(other)):
+        said += " " + first.say("compare.difference_cut", rows=rows)
+    return blocks.figure("head-difference", picture, said, first.say("compare.difference_title", first=named[0], second=named[1]))

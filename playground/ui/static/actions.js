@@ -49,6 +49,7 @@ export function reply(answer) {
     open(answer);
     showKnobs(false);
   } else if (answer.again) follow(cursor.run);
+  if (answer.ticked) move({ runs: answer.ticked.join(",") });
   change({ reply: answer });
   if (answer.run || answer.again || answer.arms) tellTabs();
 }

@@ -174,6 +174,11 @@ export interface CellSlider {
   rest: string;
 }
 
+export interface RunColumn {
+  label: string;
+  sort: string;
+}
+
 /** How a run's line is drawn in the figures. */
 export interface LineKey {
   color: string;
@@ -183,17 +188,31 @@ export interface LineKey {
 export interface RunRow {
   id: string;
   name: string;
+  label: string;
   line: string;
   numbers: string[];
+  created: number;
   course: number[][];
   key: LineKey | null;
   here: boolean;
   pinned: boolean;
+  mine: boolean;
 }
 
 export interface RunGroup {
   label: string;
   rows: RunRow[];
+}
+
+export interface DisagreeingOutput {
+  text: string;
+  correct: boolean;
+}
+
+export interface DisagreeingRow {
+  source: string;
+  reference: string;
+  outputs: DisagreeingOutput[];
 }
 
 export interface OutputRow {
@@ -584,17 +603,31 @@ export interface CellsBlock {
   sum: string;
 }
 
-/** A table of runs in groups, with `head` over name, line and numbers; the course stands beside the first of these. A tick adds a run to
- * those that are `ticked`, at `most` so many, which the cursor's `runs` holds (`none` where that is none of them); a name opens its run; a
- * button pins one. */
+/** A table of runs in groups, with `head` over name, line, numbers and date; the course stands beside the first number. A tick adds a
+ * run to those that are `ticked`, at `most` so many, which the cursor's `runs` holds (`none` where that is none of them); a name opens its
+ * run; buttons pin one, and name or delete one's own. `sort` is the cursor's; `empty` is said where there is no row. */
 export interface RunsBlock {
   kind: "runs";
   id: string;
-  head: string[];
+  head: RunColumn[];
   groups: RunGroup[];
   ticked: string[];
   most: number;
   none: string;
+  sort: string;
+  empty: string;
+}
+
+/** Sentences on which runs disagree, a row each: the sentence under `label`, what each run writes under its name and its line, and the
+ * right answer under `reference`. A press on a sentence makes it the page's. */
+export interface DisagreementsBlock {
+  kind: "disagreements";
+  id: string;
+  label: string;
+  names: string[];
+  keys: LineKey[];
+  reference: string;
+  rows: DisagreeingRow[];
 }
 
 /** What several runs make of one sentence, a row each. */
@@ -751,6 +784,7 @@ export interface Blocks {
   compare: CompareBlock;
   cells: CellsBlock;
   runs: RunsBlock;
+  disagreements: DisagreementsBlock;
   outputs: OutputsBlock;
   map: MapBlock;
   sheet: SheetBlock;

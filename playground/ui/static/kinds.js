@@ -20,7 +20,7 @@ import { prose } from "./glossary.js";
 import { drawCells, drawCompare, drawSwitches } from "./interventions.js";
 import { drawMap } from "./map.js";
 import { drawModelView } from "./modelview.js";
-import { drawOutputs, drawRuns } from "./runs.js";
+import { drawDisagreements, drawOutputs, drawRuns } from "./runs.js";
 import { drawPick, drawSheet, drawWorksheet } from "./sheet.js";
 import { thumbnail } from "./thumbnails.js";
 
@@ -186,6 +186,7 @@ export const KINDS = {
   forget: drawForget,
   runs: changed(drawRuns),
   outputs: changed(drawOutputs),
+  disagreements: changed(drawDisagreements),
   numbers: fillNumbers,
   outcome: fillOutcome,
   probes: changed(drawProbes),

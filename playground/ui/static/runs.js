@@ -1,13 +1,14 @@
 // Several runs: the table in which they are ticked, opened and pinned, and what each makes of one sentence.
 // @ts-check
 
-import { cursor, move } from "./store.js";
-import { button, h, say, svg } from "./dom.js";
-import { chooseRun } from "./actions.js";
+import { cursor, languageTag, move } from "./store.js";
+import { button, h, icon, say, svg } from "./dom.js";
+import { chooseRun, command } from "./actions.js";
+import { openDelete, openRename } from "./dialogs.js";
 import { chips } from "./top.js";
 
 const nameOf = (act, id) => `${act}:${id}`; // of a control
-const ACTS = ["tick", "open", "pin"]; // the controls of a row, from left to right
+const ACTS = ["tick", "open", "pin", "rename", "delete"]; // the controls of a row, from left to right
 
 /**
  * The table of runs. One of its controls at a time is reached by Tab, the others from there by the arrows.
@@ -19,12 +20,13 @@ export function drawRuns(element, block) {
   const at = here?.dataset.at ?? nameOf("tick", block.ticked[0] ?? cursor.run);
   if (!element.firstChild) element.append(h("div", { class: "pg-scroll" }));
   const unseen = (text) => h("span", { class: "pg-unseen" }, text);
-  const heads = [unseen(say("compare_over")), ...block.head, unseen(say("compare_pin"))];
-  const head = h("tr", {}, heads.map((text) => h("th", { scope: "col" }, text)));
+  const outer = (text) => h("th", { scope: "col" }, unseen(text));
+  const head = h("tr", {}, outer(say("compare_over")), block.head.map((one) => sortable(one, block.sort)), outer(say("compare_pin")));
   const groups = block.groups.map(({ label, rows }) =>
     h("tbody", {}, h("tr", { class: "pg-run-group" }, h("th", { colspan: String(block.head.length + 2), scope: "rowgroup" }, label)),
       rows.map((row) => runRow(row, block))));
-  element.firstElementChild.replaceChildren(h("table", { onkeydown: walk }, h("thead", {}, head), groups));
+  const none = groups.length ? [] : [h("p", { class: "pg-note" }, block.empty)];
+  element.firstElementChild.replaceChildren(h("table", { onkeydown: walk }, h("thead", {}, head), groups), ...none);
   const reached = control(element, at) ?? control(element, nameOf("tick", cursor.run)) ?? element.querySelector("[data-at]");
   reached?.setAttribute("tabindex", "0");
   if (here) reached?.focus();
@@ -33,7 +35,27 @@ export function drawRuns(element, block) {
 /** @returns {HTMLElement | null} */
 const control = (element, at) => element.querySelector(`[data-at="${CSS.escape(at)}"]`);
 
-/** One run: its tick, its line in the figures, name, difference, numbers, the course of its exact match, and its pin. */
+/** The head of a column: a press sorts by it, the largest first, then the smallest, then as the runs were made. */
+function sortable({ label, sort }, now) {
+  if (!sort) return h("th", { scope: "col" }, label);
+  const order = now === sort ? "ascending" : now === `-${sort}` ? "descending" : "none";
+  const next = { none: `-${sort}`, descending: sort, ascending: "" }[order];
+  const arrow = h("span", { "aria-hidden": "true" }, { none: "", descending: " ▼", ascending: " ▲" }[order]);
+  return h("th", { scope: "col", "aria-sort": order }, button({ class: "pg-run-sort", dataset: { sort }, onclick: () => move({ sort: next }) }, label, arrow));
+}
+
+/** A moment where the visitor is. */
+function moment(seconds) {
+  const date = new Date(1000 * seconds), form = (options) => new Intl.DateTimeFormat(languageTag(), options).format(date);
+  const whole = form({ dateStyle: "full", timeStyle: "long" });
+  return h("time", { datetime: date.toISOString(), title: whole }, form({ dateStyle: "short", timeStyle: "short" }));
+}
+
+/** Without a run that is gone, nothing of it is ticked or pinned any more. */
+const without = ({ ticked, none }, id) => ({ runs: ticked.filter((other) => other !== id).join(",") || none, ...(cursor.pin === id ? { pin: "" } : {}) });
+
+/** One run: its tick, its line in the figures, name, difference, numbers, the course of its exact match, its date, its pin, and for its owner
+ * two more buttons. */
 function runRow(row, block) {
   const { id, name } = row, { ticked } = block, isTicked = ticked.includes(id);
   const toggled = isTicked ? ticked.filter((other) => other !== id) : [...ticked, id];
@@ -50,9 +72,19 @@ function runRow(row, block) {
   const open = button({ class: "pg-run-name", ...naming, ...about("open"), onclick: () => chooseRun(id) }, name);
   const pinning = { "aria-pressed": String(row.pinned), "aria-label": `${say("compare_pin")} ${name}`, title: say("compare_pin_about") };
   const pin = button({ class: "pg-run-pin", ...pinning, ...about("pin"), onclick: () => move({ pin: row.pinned ? "" : id }) }, say("compare_pin"));
+  const rename = () => openRename(row.label, (label) => command("rename", { run: id, label }));
+  const remove = () => openDelete(name, async () => {
+    const isShown = id === cursor.run;
+    if (ticked.includes(id) || row.pinned) move(without(block, id));
+    await command("delete", { run: id, stay: !isShown });
+  });
+  const own = (act, picture, onclick) =>
+    button({ class: "pg-run-act", title: say(act), "aria-label": `${say(act)} ${name}`, onclick, ...about(act) }, icon(picture));
+  const acts = row.mine ? [own("rename", "pen", rename), own("delete", "trash", remove)] : [];
   return h("tr", { dataset: { run: id }, class: row.here ? "here" : undefined },
     h("td", { class: "pg-run-tick" }, tick, row.key ? sample(row.key) : null), h("th", { scope: "row" }, open),
-    h("td", { class: "pg-run-line", title: row.line }, row.line), row.numbers.map(number), h("td", {}, pin));
+    h("td", { class: "pg-run-line", title: row.line }, row.line), row.numbers.map(number),
+    h("td", { class: "number pg-run-date" }, moment(row.created)), h("td", { class: "pg-run-acts" }, pin, acts));
 }
 
 /** A piece of a run's line as the figures draw it. */
@@ -84,6 +116,23 @@ function walk(event) {
   event.target.setAttribute("tabindex", "-1");
   next.setAttribute("tabindex", "0");
   next.focus();
+}
+
+/**
+ * Sentences on which runs disagree; a press on one runs it through all of them.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").DisagreementsBlock} block
+ */
+export function drawDisagreements(element, block) {
+  const verdict = (correct) => ({ class: correct ? "pg-right" : "pg-wrong", role: "img", "aria-label": say(correct ? "right" : "wrong") });
+  const mark = (correct) => h("span", verdict(correct), correct ? "✓" : "✗");
+  const output = ({ text, correct }) => h("td", { class: correct ? "is-right" : "is-wrong" }, mark(correct), " ", text);
+  const open = (text) => button({ class: "pg-run-name", onclick: () => move({ text }) }, text);
+  const row = ({ source, reference, outputs }) =>
+    h("tr", {}, h("th", { scope: "row" }, open(source)), outputs.map(output), h("td", {}, reference));
+  const named = block.names.map((name, at) => h("th", { scope: "col" }, sample(block.keys[at]), " ", name));
+  const head = h("thead", {}, h("tr", {}, h("th", { scope: "col" }, block.label), named, h("th", { scope: "col" }, block.reference)));
+  element.replaceChildren(h("div", { class: "pg-scroll" }, h("table", {}, head, h("tbody", {}, block.rows.map(row)))));
 }
 
 /**

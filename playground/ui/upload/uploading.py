@@ -11,7 +11,7 @@ from typing import Any
 
 import gradio as gr
 
-from playground.config import USUAL_STEPS, Experiment, Refusal, default
+from playground.config import USUAL_STEPS, Experiment, Refusal, check, default
 from playground.reading import writing
 from playground.reading.encodings import ENCODINGS, Encoding
 from playground.reading.filtering import MAX_DROPPED_ROWS
@@ -175,14 +175,22 @@ def taught(old: str, new: str, steps: float | None, rate: float | None, size: fl
     """The values of TAUGHT for other data, where nobody has chosen otherwise. `old` and `new` are ids of uploads, "" for a task of ours,
     which may have a `usual` number of steps."""
     before, after = (_suggested(own, size) for own in (old, new))
-    known = {*USUAL_STEPS, before["steps"]}, {default("learning_rate"), before["learning_rate"]}
+    known = [*USUAL_STEPS, before["steps"]], [default("learning_rate"), before["learning_rate"]]
     after |= {"steps": usual} if usual else {}
     return [after[name] if value in free else gr.skip() for name, value, free in zip(TAUGHT, (steps, rate), known, strict=True)]
 
 
 def _suggested(own: str, size: float | None) -> dict[str, float]:
     found = KEPT.get(own)
-    return suggested(len(found.pairs), int(size or default("batch_size"))) if found else {name: default(name) for name in TAUGHT}
+    return suggested(len(found.pairs), _batch_size(size)) if found else {name: default(name) for name in TAUGHT}
+
+
+def _batch_size(size: float | None) -> int:
+    """As many sentences as somebody typed, or the default where that can't be."""
+    try:
+        return check("batch_size", size)
+    except Refusal:
+        return default("batch_size")
 
 
 def found(runs: Runs, own: str) -> Pairs | None:

@@ -1,0 +1,88 @@
+"""Held-out sentences on which runs disagree: some of them write a right answer, others don't."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from playground.config import EOS
+from playground.data.corpus import Corpus
+from playground.decoding import greedy
+from playground.model.transformer import Transformer
+from playground.queries.reader import Reader, most_written
+from playground.queries.time_slices import SLICE, in_slices
+from playground.reading.text import normalise
+from playground.runs.corpora import Corpora
+from playground.runs.run import Run
+from playground.runs.tokens import tokens_correct
+
+MAX_SENTENCES = 200  # that are tried
+MAX_SHOWN = 12
+
+
+class Written(NamedTuple):
+    """What one run makes of a sentence."""
+
+    text: str
+    correct: bool
+
+
+class Disagreement(NamedTuple):
+    """A sentence with its right answers, and what each run writes."""
+
+    source: str
+    references: tuple[str, ...]
+    outputs: tuple[Written, ...]
+
+
+class Disagreements(NamedTuple):
+    """Of the first `tried` of `asked` sentences that every run can read: how many all get right, none, or some; and some of these. `right`
+    counts for each run."""
+
+    asked: int
+    tried: int
+    all_right: int
+    none_right: int
+    found: int
+    right: tuple[int, ...]
+    shown: tuple[Disagreement, ...]
+
+
+def disagreements(reader: Reader, corpora: Corpora, runs: Sequence[Run], step: int | None) -> Disagreements:
+    """Of the held-out sentences of the first run, as far as they are known after a moment: who asks again knows more.
+
+    The runs have learnt the same task. Raises Refusal when one of them has nothing to show yet, ValueError when no sentence can be read.
+    """
+    corpus: Corpus = corpora.get(runs[0].experiment, runs[0].pairs)
+    sources = [item.src for item in corpus.heldout[:MAX_SENTENCES]]
+    sources = [source for source in sources if all(reader.can_read(run, source) for run in runs)]
+    if any(run.working for run in runs):  # their parameters change: the first slice is all that is asked
+        sources = sources[:SLICE]
+    answers = {source: tuple(corpus.references[source]) for source in sources}
+    outputs = [_outputs(reader, run, step, answers) for run in runs]
+    written = zip(answers.items(), *outputs, strict=False)  # as many as every run has written
+    rows = [Disagreement(source, references, tuple(texts)) for (source, references), *texts in written]
+    counts = [sum(output.correct for output in row.outputs) for row in rows]
+    split = [row for row, count in zip(rows, counts, strict=True) if 0 < count < len(runs)]
+    return Disagreements(
+        asked=len(sources), tried=len(rows), all_right=counts.count(len(runs)), none_right=counts.count(0), found=len(split),
+        right=tuple(sum(row.outputs[at].correct for row in rows) for at in range(len(runs))), shown=tuple(split[:MAX_SHOWN]),
+    )  # fmt: skip
+
+
+def _outputs(reader: Reader, run: Run, step: int | None, answers: Mapping[str, Sequence[str]]) -> list[Written]:
+    """What the run writes, greedily, for the first of the sentences that have these right `answers`."""
+    src, tgt = run.tokenizers
+
+    def correct(source: str, ids: tuple[int, ...]) -> bool:
+        return ids[-1] == EOS and any(all(tokens_correct(ids, [tgt.encode(answer)])) for answer in answers[source])
+
+    def write(model: Transformer, part: Sequence[str]) -> list[Written]:
+        ids = [src.encode(normalise(source)) for source in part]
+        limits = [most_written(len(one)) for one in ids]
+        found = [hypothesis.ids[:limit] for hypothesis, limit in zip(greedy(model, ids, max(limits)), limits, strict=True)]
+        return [Written(tgt.decode(written), correct(source, written)) for source, written in zip(part, found, strict=True)]
+
+    sources = tuple(answers)
+    _, found = in_slices(reader, run, step, ("disagreements", sources), sources, write)
+    return [one for part in found for one in part]
