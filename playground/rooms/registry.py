@@ -14,6 +14,7 @@ from typing import Any
 from playground.config import Refusal
 from playground.cursor import FIELDS, FOLLOWED, check
 from playground.fields import Lists
+from playground.rooms import activities
 from playground.rooms.attempts import Attempts
 from playground.rooms.events import Hub
 from playground.rooms.room import ALPHABET, CODE, MAX_DAYS, MAX_MEMBERS, TEACHER, Member, Room, clean_code, clean_name, ticket_of
@@ -88,6 +89,7 @@ class Rooms:
         seen = {
             "code": code, "teacher": number == TEACHER, "language": room.language, "ends": room.ends, "joined": len(room.members),
             "here": len(here), "followers": len(followers), "cursor": dict(room.cursor),
+            "activities": activities.seen(room, number),
         }  # fmt: skip
         if number != TEACHER:
             return seen | {"number": number, "name": room.member(number).nickname, "members": []}
@@ -101,6 +103,11 @@ class Rooms:
         """TEACHER or a member's number. Raises Refusal for a stranger's ticket."""
         return self._in(code, ticket)[1]
 
+    def change(self, code: str, ticket: str, make: Callable[[Room, int], Room]) -> Room:
+        """The room as `make(room, number of the caller)` has it, which refuses what this caller may not. Raises Refusal."""
+        with self._lock:
+            return self._put(make(*self._in(code, ticket)))
+
     def follow(self, code: str, ticket: str, follows: bool) -> None:
         """A member sees what the teacher sees, or lets go."""
         _, number = self._in(code, ticket)
@@ -111,7 +118,7 @@ class Rooms:
         with self._lock:
             room, number = self._in(code, ticket)
             _require(number != TEACHER, "rooms.teacher_stays")
-            self._put(_without(room, number))
+            self._put(activities.without(room, number))
 
     def leave_all(self, token: str) -> None:
         """Every room that the caller joined."""
@@ -132,7 +139,7 @@ class Rooms:
         """A member is out, and may join again."""
         with self._lock:
             room = self._taught(code, ticket)
-            self._put(_without(room, _member(room, number).number))
+            self._put(activities.without(room, _member(room, number).number))
 
     def point(self, code: str, ticket: str, cursor: Mapping[str, str], lists: Lists) -> None:
         """Where the teacher looks: fields of the cursor that others may take over. Raises Refusal for any other, and for what can't be."""
@@ -223,6 +230,3 @@ def _member(room: Room, number: int) -> Member:
 def _with_member(room: Room, changed: Member) -> Room:
     return replace(room, members=tuple(changed if one.number == changed.number else one for one in room.members))
 
-
-def _without(room: Room, number: int) -> Room:
-    return replace(room, members=tuple(one for one in room.members if one.number != number))
