@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,11 +38,10 @@ def without(room: Room, number: int) -> Room:
 
 
 def added(room: Room, activity: Activity) -> Room:
-    """The room with one more activity, last, under a name that no other of its activities ever had. Raises Refusal: too many."""
+    """The room with one more activity, as the last, under a name of its own. Raises Refusal: too many."""
     if len(room.activities) >= MAX_ACTIVITIES:
         raise Refusal("rooms.too_many_activities", most=MAX_ACTIVITIES)
-    number = 1 + max((int(name) for name in room.activities), default=0)
-    return replace(room, activities={**room.activities, str(number): activity})
+    return changed(room, secrets.token_hex(4), activity)
 
 
 def found(room: Room, name: str, kind: str) -> Activity:
