@@ -62,7 +62,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "q": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),  # the row (query) and the column (key) of the pinned cell
     "k": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),
     "lang": _one_of(*LANGUAGES, default=""),  # "": the browser's
-    "target": _one_of("output", "reference", reset_by=("run",), carried=True),  # what the decoder is fed
+    "target": _one_of("reference", "output", reset_by=("run",), carried=True),  # what the decoder is fed
     # translate
     "method": _listed("methods", "greedy"),
     "beam": _whole(1, 10, 4),
