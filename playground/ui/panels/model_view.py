@@ -59,7 +59,7 @@ def _small(weights: np.ndarray, mask: np.ndarray) -> dict:
 
 
 def _label(view: View, at: HeadAt, scored: object) -> str:
-    called = f"{heads.name(view, scored.name, at.kind)} {heads.number(scored)}".strip()
+    called = f"{heads.name(view, scored.name, at.kind)} {heads.number(view, scored)}".strip()
     return view.say("heads.model_called", head=_where(view, at), name=called)
 
 

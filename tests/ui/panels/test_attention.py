@@ -124,7 +124,7 @@ def test_the_right_place_is_shown_in_cross_attention_only(site, run):
 @pytest.mark.parametrize("more", [{"run": "reverse", "text": "hello", "step": "0"}, {"run": "german_english", "text": "die die die"}])
 def test_no_right_place_is_shown_where_what_is_written_is_no_right_answer(site, more):
     assert not ringed(site.panel("attention", **more, target="output"))
-    assert block(site.panel("attention", **more, view="lines"), "lines")["alignment"] is None
+    assert block(site.panel("attention", **more, target="output", view="lines"), "lines")["alignment"] is None
 
 
 @pytest.mark.parametrize("part", PARTS)
