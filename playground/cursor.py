@@ -69,6 +69,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "penalty": _number(0.0, 2.0, 0.1, 0.6),
     "temperature": _number(0.1, 3.0, 0.1, 1.0),
     "draw": _whole(0, 10**6, 1),  # the seed
+    "draws": _one_of("1", "20"),  # how many outputs
     "top_k": _whole(0, 30, 0),  # 0: all
     "top_p": _number(0.05, 1.0, 0.05, 1.0),
     "prefix": Text(reset_by=SENTENCE),

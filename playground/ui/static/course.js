@@ -94,18 +94,18 @@ function drawBar() {
   host.hidden = !lesson || cursor.tab === "course";
   if (host.hidden) return host.replaceChildren();
   const done = doneOf(lesson.name), next = lesson.steps.find((step) => !done.includes(step.name)), following = lessons()[numberOf(lesson)];
-  const go = (to, label) => button({ onclick: () => move({ tab: "course", lesson: to.name, notes: "" }) }, label);
+  const go = (to, label) => button({ onclick: () => move({ tab: "course", notes: "", ...to }) }, label);
   const step = (one) => h("li", { class: done.includes(one.name) ? "done" : one === next ? "next" : "" },
     h("span", { class: "pg-tick", "aria-hidden": "true" }, done.includes(one.name) ? "✓" : ""),
     h("span", { class: one === next ? "pg-lesson-next" : "" }, one.text));
   const look = h("ul", {}, lesson.look.map(() => h("li", {})));
   lesson.look.forEach((point, at) => prose(look.children[at], point));
   host.replaceChildren(
-    h("header", {}, go(lesson, say("course_lesson", { number: numberOf(lesson) })), dots(lesson.name),
+    h("header", {}, go({ lesson: lesson.name }, say("course_lesson", { number: numberOf(lesson) })), dots(lesson.name),
       button({ class: "pg-quiet", "aria-label": say("course_leave"), title: say("course_leave"), onclick: () => progressed({ now: "" }) }, "×")),
     h("h3", {}, lesson.title), h("ol", {}, lesson.steps.map(step)),
     next ? "" : h("p", { class: "pg-lesson-next" }, say("course_all_done")),
-    next || !following ? "" : go(following, say("course_next", { title: following.title })),
+    next || !following ? "" : go(following.to, say("course_next", { title: following.title })),
     h("h3", {}, say("course_look")), look,
   );
 }
