@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 
@@ -129,6 +129,18 @@ def draws(reader: Reader, run: Run, step: int | None, text: str, way: DecodingOp
         times[drawn.text] = times.get(drawn.text, 0) + 1
         correct[drawn.text] = drawn.correct
     return [(output, times[output], correct[output]) for output in sorted(times, key=lambda output: -times[output])]
+
+
+def most_doubtful(reader: Reader, run: Run, sentences: Sequence[tuple[str, str]]) -> str:
+    """Of these (source, target) sentences the one in which a token is written with the least probability; empty without any."""
+    asked = [text for text, _ in sentences if reader.can_read(run, text)]
+    sources = [reader.read(run, text)[1] for text in asked]
+
+    def work(model: Transformer, _: int) -> str:
+        written = greedy(model, sources, most_written(max(map(len, sources), default=0)))
+        return asked[min(range(len(asked)), key=lambda at: min(written[at].logprobs))] if asked else ""
+
+    return reader.work(run, None, (tuple(asked), "doubt"), work)
 
 
 def trace_of(reader: Reader, run: Run, step: int | None, text: str, written: tuple[int, ...]) -> SentenceTrace:

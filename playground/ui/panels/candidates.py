@@ -11,6 +11,8 @@ from playground.queries.results import SentenceTrace
 from playground.ui import blocks
 from playground.ui.view import View, steps
 
+LEAST = 0.005  # of a probability that is shown
+
 
 def telling(look: SentenceTrace, right: Sequence[bool] | None, given: int) -> int:
     """The first wrong token that the model wrote by itself, after the first `given`; where none is known the step with the most entropy."""
@@ -27,12 +29,10 @@ def hesitating(look: SentenceTrace, given: int) -> int:
 
 
 def table(view: View, look: SentenceTrace, given: int) -> list[dict]:
-    """Where the model hesitates most, and the likeliest tokens of each step with their probabilities."""
-    ranks = max(map(len, look.likely))
-    rows = [
-        [name, *(f"{one.text} {one.probability:.2f}" for one in row), *[""] * (ranks - len(row))]
-        for name, row in zip(steps(look), look.likely, strict=True)
-    ]
+    """Where the model hesitates most, and the likeliest tokens of each step with their probabilities, as far as these aren't next to 0."""
+    shown = [[f"{one.text} {one.probability:.2f}" for one in row if one.probability >= LEAST] for row in look.likely]
+    ranks = max(map(len, shown))
+    rows = [[name, *row, *[""] * (ranks - len(row))] for name, row in zip(steps(look), shown, strict=True)]
     at = hesitating(look, given)
     first, *rest = look.likely[at]
     values = {"step": at + 1, "token": first.text, "percent": f"{100 * first.probability:.1f}"}

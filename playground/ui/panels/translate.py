@@ -7,12 +7,12 @@ from playground.cursor import choices
 from playground.decoding import greedy, sample, search, top_k_top_p_filter
 from playground.model.kv_cache import KVCache
 from playground.queries.results import Candidate
-from playground.queries.translate import METHODS, DecodingOptions, Translation, trace_of, translate
+from playground.queries.translate import METHODS, DecodingOptions, Translation, most_doubtful, trace_of, translate
 from playground.ui import blocks
 from playground.ui.panels import beam_tree, candidates, sampled
 from playground.ui.panels.decoding_step import likeliest, looks
 from playground.ui.panels.head_choice import chosen
-from playground.ui.panels.teacher_forcing import first_wrong
+from playground.ui.panels.teacher_forcing import MORE, first_wrong
 from playground.ui.view import View, tokens
 from playground.words import listed
 
@@ -37,7 +37,7 @@ def panel(view: View) -> dict:
     another = way.method != "greedy" or answer.prefix  # than the frame's line
     return {
         "step": answer.step,
-        "telling": first_wrong(view) if way.method == "greedy" and view.step is None else "",
+        "telling": _telling(view) if way.method == "greedy" and view.step is None else "",
         "blocks": [
             blocks.row("controls", *_controls(view, way), css="controls"),
             *([blocks.chips("candidates", *lines, pick="tgt")] if another else []),
@@ -45,13 +45,20 @@ def panel(view: View) -> dict:
             blocks.text("verdict", _verdict(view, best, answer.references), css="pg-caption"),
             *(sampled.spread(view, way) if way.method == "sample" else []),
             *(beam_tree.tree_and_verdict(view, answer, way) if way.method == "beam" else []),
-            *_step(view, best, way, len(answer.prefix)),
+            _step(view, best, way, len(answer.prefix)),
             blocks.row("cache", *_work(view, answer, way), css="halves"),
             blocks.code("source", SOURCES[way.method]),
             *([blocks.code("kept", top_k_top_p_filter)] if way.method == "sample" else []),
             blocks.code("cache-source", KVCache),
         ],
     }
+
+
+def _telling(view: View) -> str:
+    """The sentence to begin with: one that comes out wrong or, of a model without mistakes, that of the greatest doubt."""
+    if view.run.working:
+        return ""
+    return first_wrong(view) or most_doubtful(view.reader, view.run, view.reader.examples(view.run, "heldout", MORE))
 
 
 def _controls(view: View, way: DecodingOptions) -> list[dict]:
@@ -131,7 +138,7 @@ def _work(view: View, answer: Translation, way: DecodingOptions) -> list[dict]:
     ]
 
 
-def _step(view: View, best: Candidate, way: DecodingOptions, given: int) -> list[dict]:
+def _step(view: View, best: Candidate, way: DecodingOptions, given: int) -> dict:
     """Every step with its likeliest tokens, and the chosen one: where cross-attention looks while choosing. At first it is the model's
     first mistake, or where it hesitates most."""
     look = trace_of(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in best.pieces))
@@ -151,18 +158,15 @@ def _step(view: View, best: Candidate, way: DecodingOptions, given: int) -> list
     if way.method == "sample" and at >= given:
         drawn = {"temperature": f"{way.temperature:g}", "top_k": way.top_k or "–", "top_p": f"{way.top_p:g}"}
         says = f"{says} {view.say('decoding.drawn_from', **drawn)}"
-    return [
-        *candidates.table(view, look, given),
-        blocks.slider("at", "q", view.say("page.at_step"), at, steps - 1, first=1),
-        blocks.row(
-            "step",
-            blocks.figure(
-                "likely",
-                likeliest(view, look, at, share=2),
-                says,
-                view.say("decoding.likely_given" if at < given else "page.likely", step=at + 1, said=look.asked[at].text),
-            ),
+    title = view.say("decoding.likely_given" if at < given else "page.likely", step=at + 1, said=look.asked[at].text)
+    return blocks.row(
+        "step",
+        blocks.column("every-step", *candidates.table(view, look, given)),
+        blocks.column(
+            "one-step",
+            blocks.slider("at", "q", view.say("page.at_step"), at, steps - 1, first=1),
+            blocks.figure("likely", likeliest(view, look, at, share=2), says, title),
             blocks.figure("looks", pointed, where, view.say("page.looks")),
-            css="halves",
         ),
-    ]
+        css="halves",
+    )

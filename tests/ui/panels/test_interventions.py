@@ -116,7 +116,7 @@ def measured(site, **asked) -> dict:
     while (panel := site.panel("importance", **asked)).get("more"):
         progress = block(panel, "importance-progress")
         assert 0 <= progress["done"] < progress["all"]
-        about = say("en", "interventions.importance_about", pairs=20, all=500)
+        about = say(asked.get("lang", "en"), "interventions.importance_about", pairs=20, all=500)
         assert block(panel, "importance-cross")["caption"] == about
     return panel
 
