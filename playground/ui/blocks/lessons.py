@@ -33,6 +33,7 @@ class LessonCard(TypedDict):
     name: str
     title: str
     text: str
+    to: dict[str, str]
     minutes: str
 
 

@@ -39,7 +39,7 @@ def _row(view: View, name: str, key: blocks.LineKey) -> blocks.OutputRow:
         unknown = dict.fromkeys(piece.text for piece in view.reader.pieces(view.run, view.text) if not piece.known)
         if unknown:
             return row | {"note": view.say("compare.unreadable", tokens=" ".join(unknown))}
-        look = view.look
+        look = view.reader.look(view.run, view.step, view.text)
     except Refusal as refusal:
         return row | {"note": refusal.say(view.language)}
     output = look.asked[:-1] if look.finished else look.asked

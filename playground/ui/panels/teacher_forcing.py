@@ -48,6 +48,11 @@ def _fix(view: View) -> tuple[int, int] | None:
     return (int(step), int(token)) if token else None
 
 
+def first_wrong(view: View) -> str:
+    """A sentence at which the model goes wrong, by its own output; empty when none is known."""
+    return (_wrong(view) or [""])[0]
+
+
 def _wrong(view: View) -> list[str] | None:
     """Sentences at which teacher forcing and free running part. Of a model that trains None is known: each step has others."""
     if view.run.working and view.step is None:

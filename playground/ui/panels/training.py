@@ -6,7 +6,6 @@ from dataclasses import asdict
 
 from playground.figures import curves
 from playground.queries.probes import probes_at
-from playground.queries.reader import SAME
 from playground.runs.recording import BRIEF
 from playground.ui import blocks
 from playground.ui.panels import head_choice
@@ -31,8 +30,8 @@ def panel(view: View) -> dict:
         for names in (NUMBERS, FOLDED)
     )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
-    view.look = view.reader.look(view.run, view.step, view.text, SAME)  # the same rows at every step: only the weights change
-    picture = [*large(view, "learn-cross", part="cross", fed=SAME), head_choice.follow(view)]
+    view.reference = True  # the same rows at every step: only the weights change
+    picture = [*large(view, "learn-cross", part="cross"), head_choice.follow(view)]
     return {
         "step": view.look.step,
         "held": head_choice.named("cross", *head_choice.chosen(view, "cross")),

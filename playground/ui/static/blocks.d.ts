@@ -321,6 +321,7 @@ export interface LessonCard {
   name: string;
   title: string;
   text: string;
+  to: Record<string, string>;
   minutes: string;
 }
 

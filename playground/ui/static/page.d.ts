@@ -99,7 +99,7 @@ export interface Sentence {
 export interface Boot {
   words: Record<string, string>;
   glossary: { terms: Term[]; not: string[] };
-  course: { name: string; title: string; look: string[]; steps: (import("./blocks").LessonStep & { when: Record<string, any> })[] }[];
+  course: { name: string; title: string; to: Record<string, string>; look: string[]; steps: (import("./blocks").LessonStep & { when: Record<string, any> })[] }[];
   knobs: string[]; // those that have a control
   defaults: Knobs;
   live: string[];

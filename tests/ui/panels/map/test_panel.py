@@ -258,8 +258,7 @@ def test_the_decoder_may_be_fed_the_right_answer(site):
     fed = [[token["text"] for token in block(panel, "map")["decoder"][0]["tokens"]] for panel in (own, right)]
     assert fed[1] == ["<bos>", *reversed(word)]
     assert fed[0] != fed[1]
-    refused = site.panel("map", run="reverse", text="Ä", target="reference")
-    assert refused["error"].endswith(".")
+    assert "error" not in site.panel("map", run="reverse", text="Ä")  # nobody knows a right answer
 
 
 def test_a_step_of_the_replay_has_its_own_numbers(site):
