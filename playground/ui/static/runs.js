@@ -84,7 +84,7 @@ function runRow(row, block) {
   return h("tr", { dataset: { run: id }, class: row.here ? "here" : undefined },
     h("td", { class: "pg-run-tick" }, tick, row.key ? sample(row.key) : null), h("th", { scope: "row" }, open),
     h("td", { class: "pg-run-line", title: row.line }, row.line), row.numbers.map(number),
-    h("td", { class: "number pg-run-date" }, moment(row.created)), h("td", { class: "pg-run-acts" }, pin, acts));
+    h("td", { class: "number pg-run-date" }, row.created === null ? "–" : moment(row.created)), h("td", { class: "pg-run-acts" }, pin, acts));
 }
 
 /** A piece of a run's line as the figures draw it. */
