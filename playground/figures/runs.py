@@ -58,7 +58,8 @@ def overlay(
         HEIGHT + top, {"l": 52, "r": 18, "t": top, "b": 44}, dark, hovermode="x unified", showlegend=True, dragmode="zoom",
         xaxis=x | {"nticks": 6, "fixedrange": False}, yaxis=y | {"fixedrange": False},
         legend={
-            "orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", "itemwidth": 46, "tracegroupgap": 0,
+            "orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", "itemwidth": 46,
+            "tracegroupgap": 0,
         },
         shapes=[{
             "type": "line", "xref": "x", "yref": "paper", "x0": end or 0, "x1": end or 0, "y0": 0, "y1": 1, "visible": end is not None,
