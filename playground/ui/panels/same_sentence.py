@@ -7,7 +7,7 @@ import numpy as np
 from playground.config import Refusal
 from playground.figures import runs as pictures
 from playground.runs.run import Run
-from playground.ui import blocks
+from playground.ui import blocks, compare
 from playground.ui.panels import head_choice
 from playground.ui.panels.attention import axes, large, seen
 from playground.ui.selected_runs import line_keys, names, ticked
@@ -57,7 +57,7 @@ def _heads(views: list[View], named: list[str]) -> list[dict]:
     for at, (view, name) in enumerate(zip(same, named, strict=True)):
         drawn, *cell = large(view, f"head-{at}", view.part)
         figures.append(blocks.column(f"side-{at}", drawn | {"title": f"{name} · {drawn['title']}"}, *cell))
-    return [blocks.row("sides", *figures, css="halves"), *_difference(same, named)]
+    return [blocks.row("sides", *figures, css="halves"), *_difference(same, [compare.name(view.run, view.language) for view in views])]
 
 
 def _difference(views: list[View], named: list[str]) -> list[dict]:

@@ -1,4 +1,4 @@
-"""The table of runs: what a run is compared with, order and search, seeds and their band, disagreements, the difference of a head, the file."""
+"""The table of runs: what a run is compared with, order and search, seeds and their band, disagreements, the difference of a head."""
 
 from __future__ import annotations
 
