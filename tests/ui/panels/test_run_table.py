@@ -214,3 +214,13 @@ def test_it_ends_where_the_decoders_are_fed_other_tokens(site, three):
     assert ("feed-reference" in ids(panel)) == (rows < max(map(len, fed)))
 
 
+
+
+def test_a_run_that_has_not_begun_is_one_sentence(site, three):
+    """Neither a run without parameters nor one that reads nothing of the others' makes the panel fail."""
+    paused = site.train(MINE, KNOBS | {"steps": 5000, "train_size": 2000})
+    asked = {"run": "reverse", "runs": f"reverse,{paused.id}"}
+    answer = site.http.get(f"{PREFIX}/panel/disagreements", params=asked, headers={"X-Playground-Token": MINE})
+    assert answer.status_code == 200
+    assert answer.json().get("key") in (None, "runs.nothing_yet")
+    site.runs.delete(paused.id, MINE)
