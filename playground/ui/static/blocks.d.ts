@@ -191,7 +191,7 @@ export interface RunRow {
   label: string;
   line: string;
   numbers: string[];
-  created: number;
+  created: number | null;
   course: number[][];
   key: LineKey | null;
   here: boolean;
