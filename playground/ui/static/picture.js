@@ -55,6 +55,24 @@ export function draw(place, figure, live = false, then = () => {}) {
   });
 }
 
+const isTurn = () => !drawing && performance.now() >= rest;
+
+/** Resolves when figures that change by themselves may be drawn again. */
+export async function turn() {
+  while (!isTurn()) await new Promise((go) => setTimeout(go, Math.max(rest - performance.now(), 4)));
+}
+
+/** So many milliseconds went into figures that change by themselves. */
+export const spent = (milliseconds) => void (rest = performance.now() + (1 / LIVE_SHARE - 1) * milliseconds);
+
+/** Draws a figure before anything else happens: the figures of one frame change together. One that is out of sight waits until it isn't. */
+export async function drawNow(place, figure) {
+  if (!place.dataset.points || !near(place)) return draw(place, figure, true);
+  waiting.delete(place);
+  await put(place, figure);
+  place.closest(".pg-figure")?.classList.remove("stale");
+}
+
 const told = (job) => job.tell.splice(0).forEach((tell) => tell());
 const letGo = () => waiting.forEach((job, place) => near(place) || told(job)); // nobody waits for what is out of sight
 
@@ -82,7 +100,7 @@ async function work() {
     } catch (error) {
       reportError(error); // one figure that fails keeps no other from being drawn
     } finally {
-      if (job.live) rest = performance.now() + (1 / LIVE_SHARE - 1) * (performance.now() - now);
+      if (job.live) spent(performance.now() - now);
       told(job);
     }
     await new Promise((go) => setTimeout(go)); // let clicks and keys through between two figures
