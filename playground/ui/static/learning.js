@@ -33,12 +33,12 @@ export function fillNumbers(element, block = element.pgNumbers) {
   if (!block) return;
   element.pgNumbers = block;
   const run = page.live;
-  const upTo = shownStep(), isNow = cursor.step === "";
+  const upTo = shownStep(), isNow = cursor.step === "", isWhole = isNow && !isGrowing(); // what was measured before it says when
   const speed = isNow ? run.rows.tokens_per_second?.at(-1) : newest("tokens_per_second"); // of the training, not of the model
   const plain = (text) => ({ text, note: "" });
   const values = {
-    exact: measured(run, "exact_match", percent, upTo, isNow), tokens: measured(run, "token_accuracy", percent, upTo, isNow),
-    loss: measured(run, "loss", (value) => value.toFixed(3), upTo, isNow), seconds: plain(duration(run.seconds)),
+    exact: measured(run, "exact_match", percent, upTo, isWhole), tokens: measured(run, "token_accuracy", percent, upTo, isWhole),
+    loss: measured(run, "loss", (value) => value.toFixed(3), upTo, isWhole), seconds: plain(duration(run.seconds)),
     left: plain(run.status === "training" ? timeLeft(run.eta) : "–"),
     speed: plain(speed === undefined || speed === null ? "–" : count(Math.round(speed))),
   };
