@@ -30,7 +30,8 @@ globalThis.EventSource = class {
   }
 };
 const { change, cursor, move, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
-const { follow, heldHead, isActive, isResumable, isBehind, isGrowing, isTooEarly, newest, shownStep, taken, toldStep } = await import("../../playground/ui/static/live.js");
+const live = await import("../../playground/ui/static/live.js");
+const { follow, heldHead, isActive, isBehind, isGrowing, isResumable, isTooEarly, newest, shownStep, taken, toldStep } = live;
 change({ boot: { words: {}, knobs: [], statuses: { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] } } });
 
 const rows = (...steps) => ({ step: steps, loss: steps.map((step) => 10 - step) });
