@@ -129,8 +129,10 @@ class Pen {
     this.layer.replaceChildren(this.box);
   }
 
-  /** A vertical line at the step of all that stands beside the curve, which may be ahead of it. At once: the line is part of that moment.
-   * @param {number} [at] */
+  /**
+   * A vertical line at the step of all that stands beside the curve, which may be ahead of it. At once: the line is part of that moment.
+   * @param {number} [at]
+   */
   mark(at = this.at) {
     this.at = at;
     const full = /** @type {any} */ (this.plot)._fullLayout, isThere = full?.xaxis && Number.isFinite(at);

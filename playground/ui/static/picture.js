@@ -35,6 +35,7 @@ export function grey(on = true) {
 
 const waiting = new Map(); // place -> what to draw there next; a newer figure takes the place of an older one
 const LIVE_SHARE = 0.1; // of the browser's time is for figures that change by themselves: it may stand on the machine that trains
+const MAX_REST = 1500; // milliseconds: a busy machine is slow to draw, and still shows that a training goes on
 let drawing = false, called = false, rest = 0;
 const near = (place) => {
   const box = place.getBoundingClientRect();
@@ -63,14 +64,18 @@ export async function turn() {
 }
 
 /** So many milliseconds went into figures that change by themselves. */
-export const spent = (milliseconds) => void (rest = performance.now() + (1 / LIVE_SHARE - 1) * milliseconds);
+export const spent = (milliseconds) => void (rest = performance.now() + Math.min(MAX_REST, (1 / LIVE_SHARE - 1) * milliseconds));
 
 /** Draws a figure before anything else happens: the figures of one frame change together. One that is out of sight waits until it isn't. */
 export async function drawNow(place, figure) {
   if (!place.dataset.points || !near(place)) return draw(place, figure, true);
   waiting.delete(place);
-  await put(place, figure);
-  place.closest(".pg-figure")?.classList.remove("stale");
+  try {
+    await put(place, figure);
+    place.closest(".pg-figure")?.classList.remove("stale");
+  } catch (error) {
+    reportError(error);
+  }
 }
 
 const told = (job) => job.tell.splice(0).forEach((tell) => tell());

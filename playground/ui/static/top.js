@@ -172,7 +172,8 @@ export async function refreshSentence() {
   if (answer && asked.run === cursor.run && !isTooEarly(answer)) showSentence(answer);
 }
 
-/** Shows what the server says of the sentence. From then on the page shows the step that it is from; of a run that rests for good. */
+/** Shows what the server says of the sentence. From then on the page shows the step that it is from; `isLast`: the run rested when
+ * it was asked, so that nothing newer comes. */
 export function showSentence(answer, isLast = !isActive()) {
   const place = document.getElementById("pg-result"), { run, text, step } = cursor;
   if (!place) return;
