@@ -56,15 +56,17 @@ export function draw(place, figure, live = false, then = () => {}) {
   });
 }
 
-const isTurn = () => !drawing && performance.now() >= rest;
+let frameRest = 0; // until then no frame is asked for; the curves, which have a pace of their own, don't wait for it
+const isTurn = () => !drawing && performance.now() >= frameRest;
+const restAfter = (milliseconds) => performance.now() + Math.min(MAX_REST, (1 / LIVE_SHARE - 1) * milliseconds);
 
-/** Resolves when figures that change by themselves may be drawn again. */
+/** Resolves when the next frame of a training may be drawn. */
 export async function turn() {
-  while (!isTurn()) await new Promise((go) => setTimeout(go, Math.max(rest - performance.now(), 4)));
+  while (!isTurn()) await new Promise((go) => setTimeout(go, Math.max(frameRest - performance.now(), 4)));
 }
 
-/** So many milliseconds went into figures that change by themselves. */
-export const spent = (milliseconds) => void (rest = performance.now() + Math.min(MAX_REST, (1 / LIVE_SHARE - 1) * milliseconds));
+/** So many milliseconds went into a frame. */
+export const spent = (milliseconds) => void (frameRest = restAfter(milliseconds));
 
 /** Draws a figure before anything else happens: the figures of one frame change together. One that is out of sight waits until it isn't. */
 export async function drawNow(place, figure) {
@@ -105,7 +107,7 @@ async function work() {
     } catch (error) {
       reportError(error); // one figure that fails keeps no other from being drawn
     } finally {
-      if (job.live) spent(performance.now() - now);
+      if (job.live) rest = restAfter(performance.now() - now);
       told(job);
     }
     await new Promise((go) => setTimeout(go)); // let clicks and keys through between two figures
