@@ -1,7 +1,7 @@
 // Starts the page: reads the words and the runs, draws what is always there, then the open tab; and lends Gradio's listeners a hand.
 // @ts-check
 
-import { FIELDS, change, cursor, languageTag, move, page, settle, subscribe } from "./store.js";
+import { FIELDS, change, cursor, languageTag, linkSettings, move, page, settle, subscribe } from "./store.js";
 import { isDark, notice, read, ready } from "./dom.js";
 import { follow } from "./live.js";
 import { drawHeader, drawSentence, readCard, refreshSentence } from "./top.js";
@@ -37,6 +37,7 @@ async function startOver() {
   if (!boot) return;
   if (boot.error) return notice(boot.error, "error");
   rememberOwn(Boolean(boot.last));
+  if (!cursor.run && !linkSettings.length) change({ taking: boot.last });
   settle(boot.ignored, boot.last || boot.first);
   change({ boot });
   if (boot.notice) notice(boot.notice, "error");

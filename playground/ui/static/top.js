@@ -5,7 +5,7 @@ import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenc
 import { button, count, debounce, h, icon, percent, read, same, say, timeLeft } from "./dom.js";
 import { askFor } from "./answers.js";
 import { highlight, point } from "./picture.js";
-import { isActive, isTooEarly, shownStep } from "./live.js";
+import { isActive, isBehind, isTooEarly, shownStep } from "./live.js";
 import { isFrozen } from "./server.js";
 import { chooseRun, command } from "./actions.js";
 import { openRoom } from "./room_dialog.js";
@@ -62,14 +62,34 @@ function choiceOfRuns({ mine, shipped }) {
   return select;
 }
 
+/** The name changes with what it names: until the list of runs is read anew a run that it doesn't have stands there alone. */
+function nameRun() {
+  const select = /** @type {HTMLSelectElement | null} */ (document.getElementById("pg-run"));
+  if (!select) return;
+  if (![...select.options].some(({ value }) => value === cursor.run)) select.prepend(h("option", { value: cursor.run }, "…"));
+  if (page.card?.id === cursor.run) [...select.options].find(({ value }) => value === cursor.run).textContent = page.card.title;
+  select.value = cursor.run;
+}
+subscribe(["run", "card"], nameRun);
+
+/**
+ * How far a run is, in one line, with what was measured up to a step.
+ * @param {number} upTo
+ * @param {string} status
+ */
+export function statusLine(upTo = Infinity, status = page.live.status) {
+  const run = page.live, { text, note } = measured(run, "exact_match", percent, upTo, true);
+  const right = note ? say("noted", { value: text, note }) : text, step = count(Math.min(upTo, run.step));
+  return status ? say(`status_${status}`, { step, steps: count(run.steps), left: timeLeft(run.eta), place: run.place, percent: right }) : "";
+}
+
 function drawStatus() {
   const place = document.getElementById("pg-status"), run = page.live;
   if (!place) return;
-  const { text, note } = measured(run, "exact_match", percent, isActive() ? shownStep() : Infinity, true);
-  const right = note ? say("noted", { value: text, note }) : text;
-  const told = { step: count(run.step), steps: count(run.steps), left: timeLeft(run.eta), place: run.place, percent: right };
+  const isLate = isBehind(); // the end is told with the last picture
   Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });
-  place.textContent = place.title = run.status ? say(`status_${run.status}`, told) : "";
+  place.textContent = place.title = statusLine(isActive() || isLate ? shownStep() : Infinity, isLate ? "training" : run.status);
+  document.getElementById("pg-result")?.setAttribute("aria-live", isActive() || isLate ? "off" : "polite"); // see announce.js
   drawFacts();
   drawNote();
 }
@@ -158,12 +178,14 @@ export async function refreshSentence() {
   if (answer && asked.run === cursor.run && !isTooEarly(answer)) showSentence(answer);
 }
 
-/** Shows what the server says of the sentence. From then on the page shows the step that it is from. */
-export function showSentence(answer) {
+/** Shows what the server says of the sentence. From then on the page shows the step that it is from; `isLast`: the run rested when
+ * it was asked, so that nothing newer comes. */
+export function showSentence(answer, isLast = !isActive()) {
   const place = document.getElementById("pg-result"), { run, text, step } = cursor;
   if (!place) return;
   place.classList.remove("stale");
-  if (step === "") change({ frame: answer.error ? { run: "", step: 0 } : { run, step: answer.step } });
+  if (step === "") change({ frame: answer.error ? { run: "", step: 0, isLast } : { run, step: answer.step, isLast } });
+  Object.assign(place.dataset, { run, step: answer.step ?? "" });
   markExample();
   drawUnknown(answer.unknown);
   if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
@@ -222,5 +244,5 @@ subscribe(["run", "text", "tab", "part", "q", "k"], () => point(null));
 subscribe(["text", "step"], (changed) => {
   if (changed.has("run")) return; // main.js opens it; until then the sentences known here are those of the run before
   fillSentence();
-  if (!isActive() || cursor.step !== "") refreshSentence(); // else it comes with the panel
+  if (!isActive()) refreshSentence(); // else it comes with the panel
 });
