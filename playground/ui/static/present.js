@@ -65,13 +65,16 @@ subscribe(["tab"], choose);
 new MutationObserver(choose).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-drawn"] });
 addEventListener("resize", fit);
 
+const leave = () => move({ present: "" });
+/** What the presenter's view listens to, and P everywhere. */
+export const ACTS = { p: () => move({ present: isPresenting() ? "" : "1" }), Escape: leave, q: openShare };
+
 document.addEventListener("keydown", (event) => {
   const target = /** @type {Element} */ (event.target);
   if (event.ctrlKey || event.metaKey || event.altKey || isSwitchedOff(event) || document.querySelector("dialog[open]")) return;
   if (target.closest?.("input:not([type=range], [type=radio], [type=checkbox]), textarea, select, [contenteditable], [role=combobox]")) return;
-  const act = { p: () => move({ present: isPresenting() ? "" : "1" }), ...(isPresenting() && { Escape: () => move({ present: "" }), q: openShare }) };
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (!act[key]) return;
+  if (!ACTS[key] || (key !== "p" && !isPresenting())) return;
   event.preventDefault();
-  act[key]();
+  ACTS[key]();
 });

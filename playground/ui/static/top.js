@@ -10,6 +10,7 @@ import { chooseRun, command } from "./actions.js";
 import { toggleKnobs } from "./knobs.js";
 import { measured } from "./learning.js";
 import { drawTakeHome } from "./takehome.js";
+import { trainNow } from "./train_now.js";
 import { openCode, openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 
 // ---- header -------------------------------------------------------------------------------------------------------------------
@@ -25,6 +26,7 @@ export function drawHeader(host, runs) {
   host.replaceChildren(
     h("h1", {}, say("title")),
     h("div", { class: "pg-run" }, choiceOfRuns(runs), about, copy, h("span", { id: "pg-status", class: "pg-status" })),
+    trainNow(),
     h("div", { class: "pg-tools" },
       button({ id: "pg-drawer", onclick: toggleKnobs }, say("knobs")),
       button({ id: "pg-share", class: "pg-quiet", "aria-label": say("share"), title: say("share"), onclick: () => openShare() }, icon("link")),
@@ -162,15 +164,21 @@ export function showSentence(answer) {
   drawUnknown(answer.unknown);
   if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
   change({ sentence: { ...answer, run, text } });
-  const { correct } = answer, verdict = correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`;
+  const { correct } = answer, verdict = correct ? `✓ ${say("right")}` : `✗ ${whatIsWrong(answer)}`;
   place.replaceChildren(
+    correct === null ? "" : h("span", { class: `pg-verdict ${correct ? "right" : "wrong"}` }, verdict),
     h("span", { class: "pg-tokens" }, chips(answer.source, "src")), h("span", { class: "pg-arrow", "aria-hidden": "true" }, "→"),
     h("span", { class: "pg-tokens out" }, chips(answer.output, "tgt")),
-    correct === null ? "" : h("span", { class: `pg-verdict ${correct ? "right" : "wrong"}` }, verdict),
     correct === false ? h("span", { class: "pg-reference" }, say("should_be", { text: answer.references.join(" / ") })) : "",
     answer.note ? h("span", { class: "pg-note" }, answer.note) : "",
   );
   highlight();
+}
+
+/** The first wrong token, where one is; an output can also be too short. */
+function whatIsWrong({ output }) {
+  const at = output.findIndex(({ right }) => right === false);
+  return at < 0 ? say("wrong") : say("wrong_at", { at: at + 1, token: output[at].text });
 }
 
 /** While the line is empty what stands below is of an example, and says so. */
