@@ -2,7 +2,7 @@
 // @ts-check
 
 import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenceText, subscribe } from "./store.js";
-import { button, count, debounce, h, icon, percent, read, same, say, timeLeft } from "./dom.js";
+import { button, count, debounce, h, icon, percent, read, say, timeLeft } from "./dom.js";
 import { askFor } from "./answers.js";
 import { highlight, point } from "./picture.js";
 import { isActive, isTooEarly, shownStep } from "./live.js";
@@ -11,6 +11,7 @@ import { toggleKnobs } from "./knobs.js";
 import { measured } from "./learning.js";
 import { drawTakeHome } from "./takehome.js";
 import { trainNow } from "./train_now.js";
+import { drawUnknown } from "./unknown.js";
 import { openCode, openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 
 // ---- header -------------------------------------------------------------------------------------------------------------------
@@ -186,18 +187,6 @@ function markExample() {
   const place = document.getElementById("pg-result");
   place.classList.toggle("is-example", document.getElementById("pg-sentence").value === "");
   place.dataset.example = say("example");
-}
-
-/** Which tokens the model doesn't know, and a button that puts a sentence there that it can read. */
-function drawUnknown(found) {
-  const place = document.getElementById("pg-unknown");
-  if (same(place, found ?? null)) return;
-  place.hidden = !found;
-  const use = () => {
-    document.getElementById("pg-sentence").value = found.use;
-    move({ text: found.use });
-  };
-  place.replaceChildren(...(found ? [h("span", { title: found.told }, found.told), found.use ? button({ id: "pg-use", onclick: use }, found.label) : ""] : []));
 }
 
 // ---- what makes them change -----------------------------------------------------------------------------------------------------
