@@ -1,5 +1,4 @@
-"""At every usual width, in both languages: no text is cut off, nothing in the frame lies over something else, and what became of the sentence
-is in sight."""
+"""At every usual width, in both languages: no text is cut off, nothing in the frame lies over something else, and the verdict is seen."""
 
 from __future__ import annotations
 
