@@ -26,7 +26,8 @@ def page(assets: str, tabs: tuple[str, ...]) -> str:
     inner = "".join(_panel(f"pg-place-{place}", _tabs(f"pg-tabs-{place}", names)) for place, names in places.items())
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>{escape(words("title"))}</title><link rel="icon" href="data:,">{styles}{known_tag(places)}{scripts}</head><body>{nav(ENGLISH)}'
+        f'<title>{escape(words("title"))}</title><link rel="icon" href="data:,">{styles}{known_tag(places)}{scripts}</head>'
+        f"<body>{nav(ENGLISH)}"
         f'<div class="gradio-container"><main class="fillable">{FRAME}<div id="pg-body">'
         f'<div id="pg-knobs"><p data-say="frozen_about">{escape(words("frozen_about"))}</p><div id="pg-run-buttons" hidden></div></div>'
         f'<div id="pg-rail"><nav id="pg-figure"></nav></div>'

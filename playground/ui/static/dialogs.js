@@ -6,6 +6,7 @@ import { button, copyText, h, notice, read, routeUrl, say } from "./dom.js";
 import { isFrozen } from "./server.js";
 import { terms } from "./glossary.js";
 import { openKey } from "./my_key.js";
+import { HELP } from "./help_keys.js";
 import { keySwitch } from "./single_keys.js";
 
 /** The address to give away: it says the sentence that is shown, also when nobody typed it. Inside a Space's frame the page's own address
@@ -69,18 +70,14 @@ export function openShare(...more) {
 }
 
 export function openHelp() {
-  const keys = [
-    ["space", "key_play"], ["← →", "key_replay"], ["↑ ↓", "key_token"], ["1–8", "key_head"], ["P", "key_present"], ["Q", "key_code"],
-    ["F", "key_follow"], ["?", "key_help"],
-  ];
-  const named = (key) => h("kbd", {}, key === "space" ? say("key_space") : key);
-  const rows = keys.map(([key, text]) => h("tr", {}, h("th", {}, named(key)), h("td", {}, say(text))));
+  const named = (shown) => shown.flatMap((key) => [h("kbd", {}, key === "space" ? say("key_space") : key), " "]);
+  const rows = HELP.map(({ shown, text }) => h("tr", {}, h("th", {}, named(shown)), h("td", {}, say(text))));
   const glossary = button({ id: "pg-glossary", onclick: () => move({ glossary: "all" }) }, say("glossary"));
   const present = button({ id: "pg-present", onclick: () => (dialog.close(), move({ present: "1" })) }, say("present"));
   const key = button({ id: "pg-my-key", onclick: () => openKey(open) }, say("my_key"));
   const code = button({ onclick: openCode }, say("code"));
   const line = h("p", { class: "pg-line" }, glossary, present, code, key);
-  const dialog = open(say("help"), h("p", {}, say("help_text")), h("table", {}, rows), keySwitch(), line);
+  const dialog = open(say("help"), h("p", {}, say("help_text")), h("table", { class: "pg-keys" }, rows), keySwitch(), line);
 }
 
 /** All terms, from A to Z; the one that the cursor names comes into sight. */

@@ -5,15 +5,14 @@ import { FIELDS, change, cursor, languageTag, linkSettings, move, page, settle, 
 import { isDark, notice, read, ready } from "./dom.js";
 import { follow } from "./live.js";
 import { drawHeader, drawSentence, readCard, refreshSentence } from "./top.js";
-import { drawReplay, play, turn } from "./replay.js";
+import { drawReplay } from "./replay.js";
 import { drawRunButtons } from "./actions.js";
 import { relabel } from "./knobs.js";
 import { openTab } from "./tabs.js";
 import { forget } from "./answers.js";
 import { refresh } from "./panels.js";
-import { openGlossary, openHelp } from "./dialogs.js";
+import { openGlossary } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
-import { isSwitchedOff } from "./single_keys.js";
 import { scrollToTop } from "./space_frame.js";
 import { hearTabs, rememberOwn } from "./storage.js";
 import "./announce.js";
@@ -21,6 +20,7 @@ import "./course.js";
 import "./dock.js";
 import "./figure.js";
 import "./keyboard.js";
+import "./page_keys.js";
 import "./present.js";
 import "./room_chip.js";
 import "./scrollers.js";
@@ -102,20 +102,6 @@ new MutationObserver(() => {
   refresh();
   refreshPreview();
 }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
-
-// Keys: space plays the replay, arrows move along it and through the tokens, numbers choose heads, ? says so.
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || isSwitchedOff(event)) return;
-  if (event.target.closest?.("input, textarea, select, button, summary, [contenteditable], [role=tab], [role=slider], [role=listbox], dialog")) return;
-  const row = (by) => move({ q: cursor.q === "" ? 0 : Math.max(0, Number(cursor.q) + by) });
-  const keys = {
-    " ": play, ArrowLeft: () => turn(-1), ArrowRight: () => turn(1), ArrowUp: () => row(-1), ArrowDown: () => row(1), "?": openHelp,
-  };
-  const act = keys[event.key] ?? (/^[1-8]$/.test(event.key) ? () => move({ head: event.key, layer: cursor.layer || 1, follow: "off" }) : null);
-  if (!act) return;
-  event.preventDefault();
-  act();
-});
 
 ready("pg-reading").then(redrawReading);
 openTab();

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenceText, subscribe } from "./store.js";
-import { button, count, debounce, h, icon, percent, read, same, say, timeLeft } from "./dom.js";
+import { button, count, debounce, h, icon, percent, read, say, timeLeft } from "./dom.js";
 import { askFor } from "./answers.js";
 import { highlight, point } from "./picture.js";
 import { isActive, isBehind, isTooEarly, shownStep } from "./live.js";
@@ -12,6 +12,8 @@ import { openRoom } from "./room_dialog.js";
 import { toggleKnobs } from "./knobs.js";
 import { measured } from "./learning.js";
 import { drawTakeHome } from "./takehome.js";
+import { trainNow } from "./train_now.js";
+import { drawUnknown } from "./unknown.js";
 import { openCode, openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 
 // ---- header -------------------------------------------------------------------------------------------------------------------
@@ -27,6 +29,7 @@ export function drawHeader(host, runs) {
   host.replaceChildren(
     h("h1", {}, say("title")),
     h("div", { class: "pg-run" }, choiceOfRuns(runs), about, copy, h("span", { id: "pg-status", class: "pg-status" })),
+    trainNow(),
     h("div", { class: "pg-tools" },
       button({ id: "pg-drawer", onclick: toggleKnobs }, say("knobs")),
       isFrozen ? "" : button({ id: "pg-class", class: "pg-quiet", onclick: openRoom }, say("room")),
@@ -190,15 +193,21 @@ export function showSentence(answer, isLast = !isActive()) {
   drawUnknown(answer.unknown);
   if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
   change({ sentence: { ...answer, run, text } });
-  const { correct } = answer, verdict = correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`;
+  const { correct } = answer, verdict = correct ? `✓ ${say("right")}` : `✗ ${whatIsWrong(answer)}`;
   place.replaceChildren(
+    correct === null ? "" : h("span", { class: `pg-verdict ${correct ? "right" : "wrong"}` }, verdict),
     h("span", { class: "pg-tokens" }, chips(answer.source, "src")), h("span", { class: "pg-arrow", "aria-hidden": "true" }, "→"),
     h("span", { class: "pg-tokens out" }, chips(answer.output, "tgt")),
-    correct === null ? "" : h("span", { class: `pg-verdict ${correct ? "right" : "wrong"}` }, verdict),
     correct === false ? h("span", { class: "pg-reference" }, say("should_be", { text: answer.references.join(" / ") })) : "",
     answer.note ? h("span", { class: "pg-note" }, answer.note) : "",
   );
   highlight();
+}
+
+/** The first wrong token, where one is; an output can also be too short. */
+function whatIsWrong({ output }) {
+  const at = output.findIndex(({ right }) => right === false);
+  return at < 0 ? say("wrong") : say("wrong_at", { at: at + 1, token: output[at].text });
 }
 
 /** While the line is empty what stands below is of an example, and says so. */
@@ -206,18 +215,6 @@ function markExample() {
   const place = document.getElementById("pg-result");
   place.classList.toggle("is-example", document.getElementById("pg-sentence").value === "");
   place.dataset.example = say("example");
-}
-
-/** Which tokens the model doesn't know, and a button that puts a sentence there that it can read. */
-function drawUnknown(found) {
-  const place = document.getElementById("pg-unknown");
-  if (same(place, found ?? null)) return;
-  place.hidden = !found;
-  const use = () => {
-    document.getElementById("pg-sentence").value = found.use;
-    move({ text: found.use });
-  };
-  place.replaceChildren(...(found ? [h("span", { title: found.told }, found.told), found.use ? button({ id: "pg-use", onclick: use }, found.label) : ""] : []));
 }
 
 // ---- what makes them change -----------------------------------------------------------------------------------------------------
