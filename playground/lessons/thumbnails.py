@@ -6,12 +6,12 @@ The lines have no names: whoever looks at them before guessing learns that they 
 
 from __future__ import annotations
 
+import json
 import sys
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-import orjson
 
 from playground.lessons.lab import Lab, Lines
 from playground.lessons.labs import LABS, START
@@ -33,12 +33,12 @@ def thumbnail(lab: Lab) -> Drawing:
 @cache
 def kept() -> dict[str, Drawing]:
     """The pictures that there are, by the names of their labs."""
-    return orjson.loads(KEPT.read_bytes())
+    return json.loads(KEPT.read_text(encoding="utf-8"))
 
 
 def write(path: Path = KEPT, names: tuple[str, ...] = START) -> None:
     """Measures the pictures of these labs and writes them down."""
-    path.write_bytes(orjson.dumps({name: thumbnail(LABS[name]) for name in names}) + b"\n")
+    path.write_text(json.dumps({name: thumbnail(LABS[name]) for name in names}) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

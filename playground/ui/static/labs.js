@@ -62,7 +62,8 @@ export function drawCards(element, block) {
   const card = ({ name, title, text, minutes, thumbnail }) => {
     const open = () => move({ tab: "labs", lab: name, arms: arms[name] ?? "" });
     return button({ class: `pg-card${thumbnail ? " pictured" : ""}`, dataset: { lab: name }, onclick: open },
-      ...(thumbnail ? [drawThumbnail(thumbnail)] : []), h("b", {}, title), h("span", { class: "pg-card-text" }, text), name in known ? guessed(name) : h("span", {}),
+      ...(thumbnail ? [drawThumbnail(thumbnail)] : []),
+      h("b", {}, title), h("span", { class: "pg-card-text" }, text), name in known ? guessed(name) : h("span", {}),
       h("span", { class: "pg-card-minutes" }, minutes));
   };
   element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), h("div", { class: "pg-cards" }, block.cards.map(card)));
@@ -73,7 +74,8 @@ const SMALL = { width: 220, height: 72, edge: 5 }; // of a picture, in its own u
 /** The lines of a lab's result, without a word: a hint of what it is about. */
 function drawThumbnail(lines) {
   const { width, height, edge } = SMALL;
-  const x = (at, count) => (edge + (at / (count - 1)) * (width - 2 * edge)).toFixed(1), y = (value) => (height - edge - value * (height - 2 * edge)).toFixed(1);
+  const x = (at, count) => (edge + (at / (count - 1)) * (width - 2 * edge)).toFixed(1);
+  const y = (value) => (height - edge - value * (height - 2 * edge)).toFixed(1);
   const path = (line) => line.map((value, at) => `${at ? "L" : "M"}${x(at, line.length)},${y(value)}`).join("");
   const ground = svg("path", { class: "ground", d: `M${edge},${edge}V${height - edge}H${width - edge}` });
   return svg("svg", { class: "pg-card-picture", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
