@@ -7,11 +7,17 @@ from typing import Any, TypedDict
 from playground.ui.blocks.kind import kind
 
 
-class Card(TypedDict):
+class LabCard(TypedDict):
     name: str
     title: str
     text: str
     minutes: str
+
+
+class Card(LabCard, total=False):
+    """A lab in a line; with a `thumbnail`, the lines of its result from 0 to 1, it has a picture."""
+
+    thumbnail: list[list[float]]
 
 
 @kind

@@ -310,11 +310,13 @@ export interface PickColumn {
   label: string;
 }
 
+/** A lab in a line; with a `thumbnail`, the lines of its result from 0 to 1, it has a picture. */
 export interface Card {
   name: string;
   title: string;
   text: string;
   minutes: string;
+  thumbnail?: number[][];
 }
 
 export interface LessonCard {

@@ -8,6 +8,7 @@ from playground.cursor import FIELDS
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.lab import Lab, Value
 from playground.lessons.labs import KINDS, LABS, START, get
+from playground.lessons.thumbnails import kept
 from playground.ui import blocks
 from playground.ui.panels.lessons import experiment
 from playground.ui.panels.lessons.exhibits import exhibits, label
@@ -36,13 +37,14 @@ def _list(view: View) -> list[dict]:
 
 
 def _cards(view: View, id: str, names: list[str], title: str = "") -> dict:
-    """Labs to choose from, a line each."""
+    """Labs to choose from, a line each; those to start with have pictures."""
     said = [
         {
             "name": name,
             "title": LABS[name].say(view.language, "title"),
             "text": LABS[name].say(view.language, "short"),
             "minutes": view.say("lessons.minutes", minutes=LABS[name].minutes),
+            **({"thumbnail": kept()[name]} if id == "start" else {}),
         }
         for name in names
     ]
