@@ -23,8 +23,9 @@ def lessons() -> Axis:
 def labs() -> Axis:
     """The list, every question, and the answers of the labs that train nothing."""
     asked = [("", "", ""), *((name, "", "") for name in LABS)]
-    answered = [name for name, lab in LABS.items() if not isinstance(lab, ControlledExperiment)]
-    return Axis(("lab", "guess", "sure"), (*asked, *((name, *guess) for name in answered for guess in _guesses(LABS[name].guesses, "sure"))))
+    instant = [lab for lab in LABS.values() if not isinstance(lab, ControlledExperiment)]
+    answered = [(lab.name, *guess) for lab in instant for guess in _guesses(lab.guesses, "sure")]
+    return Axis(("lab", "guess", "sure"), (*asked, *answered))
 
 
 def _guesses(offered: Sequence[str], sure: str) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from playground.runs.run import Run
 from playground.ui.panels.diagnostics import QUANTITIES
 from playground.words import LANGUAGES
 
-STEPS = 8  # of the replay, before the newest
+STEPS = 6  # of the replay, before the newest
 WIDTHS = (("960", "900"), ("340", "840"))  # (width, height) in px of a panel: on a screen, and on a telephone
 
 
@@ -69,7 +69,7 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
         "interventions": [common, [*at_first, _changes(run)]],
         "importance": [screen],
         "map": [[*common, step], [*at_first, axis("stage", first.stages)]],
-        "embeddings": [[*common, step], [*common, Axis(("what", "by"), tuple(embeddings))]],
+        "embeddings": [[*common, step], [*at_first, Axis(("what", "by"), tuple(embeddings))]],
         "data": [[*common, axis("split", choices("split"))]],
         "diagnostics": [[*screen, step, axis("gauge", list(QUANTITIES))]],
         "evaluation": [[*screen, axis("split", SPLITS)]],

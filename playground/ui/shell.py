@@ -23,8 +23,8 @@ def page(assets: str, live: str = "") -> str:
     about = f'<p data-say="frozen_about">{escape(words("frozen_about"))}</p><p id="pg-to-live"></p>'
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>{escape(words("title"))}</title><link rel="icon" href="data:,">{styles}{known_tag(PLACES)}{scripts}</head><body data-live="{escape(live)}">'
-        f'<div class="gradio-container"><main class="fillable">{FRAME}<div id="pg-body">'
+        f'<title>{escape(words("title"))}</title><link rel="icon" href="data:,">{styles}{known_tag(PLACES)}{scripts}</head>'
+        f'<body data-live="{escape(live)}"><div class="gradio-container"><main class="fillable">{FRAME}<div id="pg-body">'
         f'<div id="pg-knobs">{about}<div id="pg-run-buttons" hidden></div></div>'
         f'<div id="pg-rail"><nav id="pg-figure"></nav></div>'
         f'<div id="pg-view"><div id="pg-places">{_list("place", tuple(PLACES))}{inner}</div></div>'
