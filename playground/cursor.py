@@ -107,6 +107,8 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "predicted": _listed("answers", reset_by=("lesson",), personal=True),
     "certain": _one_of("50", "75", "95", default="", reset_by=("lesson",), personal=True),
     "glossary": _listed("terms"),
+    "api": _one_of("1", default="", entry=True),  # how a program uses the run
+    "plain": _one_of("1", default="", entry=True),  # the view as text
     "present": _one_of("1", default=""),  # one picture and its caption fill the screen
     # evaluation, diagnostics, embeddings
     "compare": _written(_several(RUN, ","), "reverse,sort"),

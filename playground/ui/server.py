@@ -40,7 +40,10 @@ from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 # thousand times a second, which takes a core a twentieth of its time while nothing happens.
 QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
 # In this order: a later one overrules an earlier one.
-STYLES = ("style.css", "frame.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css", "space_frame.css")
+STYLES = (
+    *("style.css", "frame.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css", "plain.css"),
+    "space_frame.css",
+)
 # What Gradio answers and this page never asks: closed, so that nothing unexpected can be reached.
 CLOSED = (
     "/deep_link",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from html import escape
 
-from playground.ui.page import FRAME, words
+from playground.ui.page import FOOT, FRAME, words
 from playground.ui.panels import PLACES
 from playground.ui.server import STYLES, known_tag, theme
 
@@ -28,7 +28,7 @@ def page(assets: str, live: str = "") -> str:
         f'<div id="pg-knobs">{about}<div id="pg-run-buttons" hidden></div></div>'
         f'<div id="pg-rail"><nav id="pg-figure"></nav></div>'
         f'<div id="pg-view"><div id="pg-places">{_list("place", tuple(PLACES))}{inner}</div></div>'
-        f'<div id="pg-dock"><aside id="pg-lesson-bar" hidden></aside></div></div></main></div></body></html>'
+        f'<div id="pg-dock"><aside id="pg-lesson-bar" hidden></aside></div></div>{FOOT}</main></div></body></html>'
     )
 
 

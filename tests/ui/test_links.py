@@ -93,7 +93,7 @@ def test_old_links_still_work(site):
         "change": "row", "off": "c1.3_e2.1", "squeeze": "mean", "cells": "c2.3_q1_k4-0.55_x6", "stage": "decoder.1.cross_attention.weights",
         "row": "3", "col": "700", "hide": "on", "window": "128", "digits": "on", "masks": "0,3,5", "mask": "causal", "pos": "learned",
         "shift": "32", "split": "harder", "lab": "softmax", "guess": "none", "sure": "95", "toss": "12", "arms": "aaaa.b-_b",
-        "lesson": "own", "notes": "on", "predicted": "none", "certain": "50", "glossary": "all", "present": "1",
+        "lesson": "own", "notes": "on", "predicted": "none", "certain": "50", "glossary": "all", "present": "1", "api": "1", "plain": "1",
         "compare": "sort,x_y", "mapped": "sort", "gauge": "entropy",
         "route": "11", "what": "memory", "token": "1234", "by": "place", "set": "temperature=2.0&causal=no",
             "runs": "sort,-x_y", "over": "seconds", "pin": "sort",
