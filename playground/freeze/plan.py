@@ -17,6 +17,7 @@ from playground.ui.panels.diagnostics import QUANTITIES
 from playground.words import LANGUAGES
 
 STEPS = 6  # of the replay, before the newest
+DETAILED = 5  # sentences of which every head is asked at every step; of the others at the newest
 WIDTHS = (("960", "900"), ("340", "840"))  # (width, height) in px of a panel: on a screen, and on a telephone
 
 
@@ -39,10 +40,10 @@ def steps_of(run: Run) -> list[int]:
 
 
 def heads(run: Run, part: str) -> list[tuple[str, str, str]]:
-    """(part, layer, head) of every head, and that of nobody's choice."""
+    """(part, layer, head) of every head."""
     model = run.experiment.model
     layers = model.encoder_layers if part == "encoder" else model.decoder_layers
-    return [(part, "", ""), *((part, str(layer), str(head)) for layer in range(1, layers + 1) for head in range(1, model.n_heads + 1))]
+    return [(part, str(layer), str(head)) for layer in range(1, layers + 1) for head in range(1, model.n_heads + 1)]
 
 
 def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Grid]]:
@@ -51,8 +52,10 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
     screen = [axis("lang", LANGUAGES), Axis(("width", "height"), WIDTHS)]
     step = axis("step", ["", *map(str, steps_of(run))])
     common, at_first = [axis("text", sentences), *screen], [axis("text", [first.text]), *screen]
+    closely = [axis("text", sentences[:DETAILED]), *screen, step]
     cross = Axis(("layer", "head"), tuple(place[1:] for place in heads(run, "cross")))
-    part = Axis(("part", "layer", "head"), tuple(place for name in choices("part") for place in heads(run, name)))
+    every_head = Axis(("part", "layer", "head"), tuple(place for name in choices("part") for place in heads(run, name)))
+    views = axis("view", choices("view")[1:])
     masks = [name for name in choices("mask") if name != "packed"]
     learned = run.experiment.model.encoding.added == "learned"
     row = axis("q", [str(q) for q in range(first.queries)])
@@ -60,8 +63,11 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
     embeddings = [*((name, "token") for name in TABLES), *((name, by) for name in STATES for by in choices("by"))]
     return {
         "sentence": [[*common[:2], step]],
-        "training": [[*common, step, cross]],
-        "attention": [[*common, step, part], [*common, axis("view", choices("view")[1:])], [*at_first, cells]],
+        "training": [[*common, step], [*closely, cross], [*common, cross]],
+        "attention": [
+            *([*common, step, axis("part", choices("part"))], [*closely, every_head], [*common, every_head]),
+            *([*common, views], [*at_first, cells]),
+        ],
         "masks": [[*common, axis("mask", masks)]],
         "positions": [[*screen, axis("pos", [name for name in choices("pos") if name != "learned" or learned])]],
         "translate": [[*common, step], [*common, axis("method", ["beam", "sample"])], [*at_first, row]],

@@ -25,7 +25,7 @@ const toLive = () => h("a", {
 }, say("frozen_live"));
 
 /** What can't be done here has the way to where it can beside it. */
-const REFUSED = [".pg-frozen", ".pg-error", ".pg-notice.error>span"].join();
+const REFUSED = ["[data-block$=frozen]", ".pg-error", ".pg-notice.error>span"].join();
 const refused = new MutationObserver(() => {
   for (const element of document.querySelectorAll(REFUSED)) if (!element.querySelector(".pg-to-live")) element.append(" ", toLive());
 });

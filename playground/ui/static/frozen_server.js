@@ -43,7 +43,7 @@ async function answered(path, query) {
 }
 
 async function panel(name, grids, asked, defaults) {
-  if (!grids) return { step: null, uses: [], blocks: [note("frozen_needs_server", "pg-frozen pg-about")] };
+  if (!grids) return { step: null, uses: [], blocks: [note("frozen_needs_server", "pg-about")] };
   const { at, found } = nearest(grids, asked, defaults), { axes, refused, pins } = grids[at];
   if (axes.some(({ fields }, n) => fields[0] === "text" && found[n].at < 0)) return refusal("frozen_sentence");
   const [first, ...others] = found.map((one) => Math.max(one.at, 0));
@@ -53,11 +53,11 @@ async function panel(name, grids, asked, defaults) {
   if (!told.blocks) return told;
   const isOther = (fields) => fields.some((field) => told.uses.includes(field) && asked[field] !== defaults[field]);
   if (isOther(refused) || !found.every(({ isExact }) => isExact)) return { ...told, blocks: [note("frozen_needs_server"), ...told.blocks] };
-  return isOther(pins) ? { ...told, blocks: [...told.blocks, note("frozen_pin", "pg-frozen pg-caption")] } : told;
+  return isOther(pins) ? { ...told, blocks: [...told.blocks, note("frozen_pin", "pg-caption")] } : told;
 }
 
 /** A sentence beside the nearest answer there is. */
-const note = (key, css = "pg-frozen pg-warning") => ({ kind: "text", id: "frozen", css, text: say(key) });
+const note = (key, css = "pg-warning") => ({ kind: "text", id: "frozen", css, text: say(key) });
 
 /** The grid that has the answer, else one that has all of it but what belongs to a pinned cell, else the first, whose answer is to another
  * question; and the places on its axes. */

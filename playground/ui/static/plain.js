@@ -27,7 +27,7 @@ const TEXTS = {
   "pg-table": (element) => [h("h2", {}, textOf(element.querySelector("h3, summary") ?? h("span", {}))), copied(element.querySelector("table"))],
   "pg-chips": (element) => [...element.querySelectorAll(".pg-chipline")].flatMap((line) => paragraph(childrenOf(line).map(spoken).join(": "))),
   "pg-heads": (element) => [h("p", {}, textOf(element.querySelector(".pg-label"))), listed(element.querySelectorAll("button"))],
-  "pg-map": (element) => [listed(element.querySelectorAll("[role=button], button")), ...textsOf(element)],
+  "pg-map": (element) => [listed(element.querySelectorAll("[data-address]")), ...textsOf(element)],
   "pg-numbers": (element) => paragraph(childrenOf(element).map(textOf).join(", ")),
   "pg-points": (element) => [h("h2", {}, textOf(element.querySelector("h3"))), listed(element.querySelectorAll("li"))],
   "pg-steps": (element) => [h("h2", {}, textOf(element.querySelector("h3"))), listed(element.querySelectorAll(".pg-step-text"))],
