@@ -38,11 +38,12 @@ CROWDED = """() => {
   const meets = (here, there) => !isApart(here, there) && (
     far(here, there) < LEAST / 2 - 0.5 || (there.small && Math.hypot(here.x - there.x, here.y - there.y) < LEAST - 0.5)
   );
-  return boxes.filter((here) => here.small && boxes.some((there) => there !== here && meets(here, there)))
-    .map(({ one, left, right, top, bottom }) => `${(right - left).toFixed()} by ${(bottom - top).toFixed()}: ${one.outerHTML.slice(0, 110)}`);
+  const sizeOf = ({ left, right, top, bottom }) => `${Math.round(right - left)} by ${Math.round(bottom - top)}`;
+  const told = (target) => `${sizeOf(target)}: ${target.one.outerHTML.slice(0, 99)}`;
+  return boxes.filter((here) => here.small && boxes.some((there) => there !== here && meets(here, there))).map(told);
 }"""
 MOVING = """() => document.getAnimations().filter((one) => one.playState === "running")
-  .map((one) => `${one.animationName ?? one.transitionProperty} of ${one.effect.target?.outerHTML.slice(0, 80)}${one.effect.pseudoElement ?? ""}`)"""
+  .map((one) => `${one.animationName ?? one.transitionProperty} of ${one.effect.target?.outerHTML.slice(0, 80)}`)"""
 
 
 @pytest.mark.slow
@@ -53,6 +54,9 @@ def test_targets_are_large_enough_or_have_room(visit, place, size):
     page = visit(link(tab=tab), viewport={"width": size[0], "height": size[1]})
     drawn(page.locator(f"#pg-panel-{tab}"))
     assert page.evaluate(CROWDED) == []
+    page.evaluate("""() => document.querySelector("main").insertAdjacentHTML("afterbegin", '<p style="position: relative; z-index: 99">' +
+      '<button style="width: 12px; height: 12px; padding: 0"></button>'.repeat(2) + "</p>")""")
+    assert len(page.evaluate(CROWDED)) >= 2  # such as these are found
 
 
 @pytest.mark.slow
