@@ -110,6 +110,8 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "certain": _one_of("50", "75", "95", default="", reset_by=("lesson",), personal=True),
     "glossary": _listed("terms", local=True),
     "room": _written("[A-Za-z2-9]{4,6}", "K7QFM", personal=True, local=True),  # of a class, to be joined
+    "api": _one_of("1", default="", entry=True, local=True),  # how a program uses the run
+    "plain": _one_of("1", default="", entry=True, local=True),  # the view as text
     "present": _one_of("1", default="", local=True),  # one picture and its caption fill the screen
     # evaluation, diagnostics, embeddings
     "compare": _written(_several(RUN, ","), "reverse,sort"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from playground.config import Refusal
@@ -77,7 +77,7 @@ class Screen:
     @cached_property
     def labels(self) -> dict[str, str]:
         """The words of the figures in this language, by their short names."""
-        return {name.removeprefix("figures."): text for name, text in entries(self.language).items() if name.startswith("figures.")}
+        return dict(figure_words(self.language))
 
 
 class View(Screen):
@@ -207,6 +207,11 @@ def unreadable(reader: Reader, run: Run, place: Mapping[str, str]) -> list[str]:
     layers = model.encoder_layers if part == "encoder" else model.decoder_layers
     layer, head = (FIELDS[name].read(place.get(name, "")) for name in ("layer", "head"))
     return [*lost, "layer", "head"] if (layer or 0) > layers or (head or 0) > model.n_heads else lost
+
+
+@cache
+def figure_words(language: str) -> dict[str, str]:
+    return {name.removeprefix("figures."): text for name, text in entries(language).items() if name.startswith("figures.")}
 
 
 def language(parameters: Mapping[str, str]) -> str:

@@ -75,9 +75,10 @@ export function openHelp() {
   const glossary = button({ id: "pg-glossary", onclick: () => move({ glossary: "all" }) }, say("glossary"));
   const present = button({ id: "pg-present", onclick: () => (dialog.close(), move({ present: "1" })) }, say("present"));
   const key = button({ id: "pg-my-key", onclick: () => openKey(open) }, say("my_key"));
-  const code = button({ onclick: openCode }, say("code"));
-  const line = h("p", { class: "pg-line" }, glossary, present, code, key);
-  const dialog = open(say("help"), h("p", {}, say("help_text")), h("table", { class: "pg-keys" }, rows), keySwitch(), line);
+  const code = button({ onclick: () => move({ api: "1" }) }, say("code"));
+  const plain = button({ id: "pg-to-plain", onclick: () => (dialog.close(), move({ plain: "1" })) }, say("plain"));
+  const line = h("p", { class: "pg-line" }, glossary, present, plain, code, key);
+  const dialog = open(say("help"), h("p", {}, say("help_text")), h("p", {}, say("plain_about")), h("table", { class: "pg-keys" }, rows), keySwitch(), line);
 }
 
 /** All terms, from A to Z; the one that the cursor names comes into sight. */
@@ -114,9 +115,11 @@ export function openDelete(title, act) {
 
 /** How a program uses the run on screen, in a few lines that can be copied. */
 export async function openCode() {
+  const close = () => move({ api: "" }, { instead: true });
   const asked = { run: cursor.run, text: sentenceText(), root: pageAddress() };
   const answer = await read("code", asked);
-  if (!answer || answer.error) return void (answer && notice(answer.error, "error"));
+  if (!answer) return;
+  if (answer.error) return void (notice(answer.error, "error"), close());
   const section = ({ id, name, about, code }) => {
     const lines = h("pre", { tabindex: "0", "aria-label": name, dataset: { code: id } }, code);
     const copy = async () => {
@@ -127,5 +130,9 @@ export async function openCode() {
     const head = h("div", { class: "pg-line" }, h("h3", {}, name), button({ "aria-label": `${say("copy")} ${name}`, onclick: copy }, say("copy")));
     return h("section", {}, head, h("p", { class: "pg-caption" }, about), lines);
   };
-  open(say("code"), h("p", {}, answer.about), h("div", { class: "pg-snippets" }, answer.languages.map(section)));
+  const dialog = open(say("code"), h("p", {}, answer.about), h("div", { class: "pg-snippets" }, answer.languages.map(section)));
+  dialog.dataset.of = "api";
+  dialog.addEventListener("close", close);
 }
+
+export const closeCode = () => /** @type {HTMLDialogElement | null} */ (document.querySelector('#pg-dialog[data-of="api"]'))?.close();

@@ -4,14 +4,14 @@
 import { FIELDS, change, cursor, languageTag, linkSettings, move, page, settle, subscribe } from "./store.js";
 import { isDark, notice, read, ready } from "./dom.js";
 import { follow } from "./live.js";
-import { drawHeader, drawSentence, readCard, refreshSentence } from "./top.js";
+import { drawFoot, drawHeader, drawSentence, readCard, refreshSentence } from "./top.js";
 import { drawReplay } from "./replay.js";
 import { drawRunButtons } from "./actions.js";
 import { relabel } from "./knobs.js";
 import { openTab } from "./tabs.js";
 import { forget } from "./answers.js";
 import { refresh } from "./panels.js";
-import { openGlossary } from "./dialogs.js";
+import { closeCode, openCode, openGlossary } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
 import { scrollToTop } from "./space_frame.js";
 import { hearTabs, rememberOwn } from "./storage.js";
@@ -21,6 +21,7 @@ import "./dock.js";
 import "./figure.js";
 import "./keyboard.js";
 import "./page_keys.js";
+import "./plain.js";
 import "./present.js";
 import "./room_chip.js";
 import "./scrollers.js";
@@ -47,6 +48,7 @@ async function startOver() {
   if (place("pg-reading")) redrawReading();
   await openRun();
   if (cursor.glossary) openGlossary();
+  if (cursor.api) openCode();
 }
 
 async function openRun() {
@@ -64,6 +66,7 @@ async function openRun() {
   drawSentence(place("pg-sentence-bar"));
   drawReplay(place("pg-replay-bar"));
   drawRunButtons(place("pg-run-buttons"));
+  drawFoot(place("pg-foot"));
   await ready(`pg-panel-${cursor.tab}`); // a tab is made when it is first opened
   await Promise.all([refreshSentence(), refresh()]);
   if (cursor.run === id) document.body.dataset.playground = "ready";
@@ -79,6 +82,7 @@ subscribe(FIELDS, async (changed) => {
   if (changed.has("tab")) openTab();
   if (["tab", "lab", "lesson", "notes"].some((name) => changed.has(name))) scrollToTop(); // wherever the one before was left
   if (changed.has("glossary") && cursor.glossary) openGlossary();
+  if (changed.has("api")) (cursor.api ? openCode : closeCode)();
   if (changed.has("lang")) {
     relabel();
     await startOver();

@@ -13,7 +13,7 @@ import { fillCurve } from "./curves.js";
 import { fillNumbers, fillOutcome } from "./learning.js";
 import { refused, render } from "./kinds.js";
 
-const LEFT_OUT = new Set(["lang", "tab", "glossary"]);
+const LEFT_OUT = new Set(["lang", "tab", "glossary", "api", "plain"]);
 let lastRefresh = 0, late = 0;
 let latest = 0, settled = 0; // the number of the newest refresh, and of the newest that is over
 let released = Promise.resolve(); // nothing changes under a finger: a button replaced between press and release would lose the click

@@ -14,7 +14,7 @@ import { measured } from "./learning.js";
 import { drawTakeHome } from "./takehome.js";
 import { trainNow } from "./train_now.js";
 import { drawUnknown } from "./unknown.js";
-import { openCode, openDelete, openHelp, openRename, openShare } from "./dialogs.js";
+import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 
 // ---- header -------------------------------------------------------------------------------------------------------------------
 
@@ -24,7 +24,7 @@ export function drawHeader(host, runs) {
     button({ class: "pg-quiet", lang: html, title: name, "aria-label": name, onclick: () => move({ lang: code }) }, brief);
   const about = h("details", { id: "pg-run-about" }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
     h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" }),
-      h("div", { id: "pg-take" }), h("div", {}, button({ id: "pg-code", onclick: openCode }, say("code")))));
+      h("div", { id: "pg-take" }), h("div", {}, button({ id: "pg-code", onclick: () => move({ api: "1" }) }, say("code")))));
   const copy = button({ id: "pg-copy", hidden: true, onclick: () => command("copy") }, say("make_mine"));
   host.replaceChildren(
     h("h1", {}, say("title")),
@@ -42,6 +42,12 @@ export function drawHeader(host, runs) {
 
 /** The way to rooms, in the dialog of the link: in a small window there is no place for it in the frame. */
 const classButton = () => (isFrozen ? "" : button({ id: "pg-share-class", onclick: openRoom }, say("room")));
+
+/** What stands at the very end of the page. */
+export function drawFoot(host) {
+  const way = (field, words) => button({ id: `pg-foot-${field}`, class: "pg-quiet", onclick: () => move({ [field]: "1" }) }, say(words));
+  host?.replaceChildren(way("api", "foot_api"), way("plain", "plain"));
+}
 
 /** What is open over the page closes when somebody acts elsewhere, or wants out. */
 for (const sign of ["pointerdown", "keydown"]) {
