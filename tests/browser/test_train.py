@@ -64,7 +64,7 @@ def test_train_and_watch(visit):
             if (status !== 'training') return;
             const note = (list, value) => list.at(-1) !== value && list.push(value);
             const plot = document.querySelector('#pg-figure-loss');
-            const drawn = Number(plot?.dataset.points), before = watched.points.at(-1) ?? 0; // by the pen, which may be behind what Plotly has
+            const drawn = Number(plot?.dataset.points), before = watched.points.at(-1) ?? 0; // by the pen
             if (plot?.layout?.uirevision === run && drawn > before) watched.points.push(drawn);
             note(watched.right, document.querySelectorAll('.pg-probes:not(.stale) .pg-probe-output .pg-chip.right').length);
           }, 20);
