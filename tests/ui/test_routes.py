@@ -73,7 +73,8 @@ ELSEWHERE = {  # a value of every field of the cursor that is not its default
     "digits": "on", "masks": "0,1", "mask": "memory", "pos": "learned", "shift": "9", "split": "train", "lab": "softmax", "guess": "none",
     "sure": "95", "toss": "12", "arms": "reverse", "lesson": "attention", "notes": "on", "predicted": "none", "certain": "50",
     "compare": "sort", "mapped": "sort", "gauge": "entropy", "route": "1", "what": "memory", "token": "5", "by": "place",
-    "set": "temperature=2.0", "follow": "on", "runs": "sort", "over": "seconds", "pin": "sort",
+    "set": "temperature=2.0", "follow": "on", "runs": "sort", "over": "seconds", "pin": "sort", "seeds": "each",
+    "find": "re", "sort": "-exact_match", "differ": "ticked",
 }  # fmt: skip
 
 

@@ -207,12 +207,11 @@ def test_the_difference_of_a_head_is_the_second_less_the_first(site, three):
 
 
 def test_it_ends_where_the_decoders_are_fed_other_tokens(site, three):
-    panel = panel_of(site, MINE, "same_sentence", runs=f"reverse,{three[0].id}", text="hello")
+    panel = panel_of(site, MINE, "same_sentence", runs=f"reverse,{three[0].id}", text="hello", target="output")
     fed = [[piece.text for piece in site.reader.look(run, None, "hello").fed] for run in (site.runs.get("reverse"), three[0])]
     rows = next((at for at, (one, two) in enumerate(zip(*fed, strict=False)) if one != two), min(map(len, fed)))
     assert len(block(panel, "head-difference")["figure"]["data"][0]["z"]) == rows
     assert ("feed-reference" in ids(panel)) == (rows < max(map(len, fed)))
-
 
 
 
