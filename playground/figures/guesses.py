@@ -21,23 +21,26 @@ def histogram(
     degrees: Sequence[str],
     *,
     right: int | None = None,
+    scale: float = 1.0,
     width: int = 720,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
     """`counts`: (guesses, degrees), how often each guess was made by people who were so sure; `degrees` are named from the least sure on.
-    The guess at `right` has a strong outline and a check mark. Raises ValueError if the shapes differ."""
+    The guess at `right` has a strong outline and a check mark. Bars and words are `scale` times as large. Raises ValueError if the shapes
+    differ."""
     values = np.asarray(counts, dtype=np.int64).reshape(-1, len(degrees))
     if values.shape != (len(names), len(SHADES)):
         raise ValueError(f"{len(names)} guesses and {len(degrees)} degrees but counts of shape {values.shape}")
     palette, shades = theme.colors(dark), [theme.sequential(dark)[at] for at in SHADES]
     said = [f"{CHECK} {name}" if at == right else name for at, name in enumerate(names)]
-    texts = [wrapped(text, width - 16) for text in said]
-    tops = np.cumsum([0, *(LINE * len(lines) + BAR + GAP for lines in texts)])  # px, where the words of each guess begin
-    middles = [float(top + LINE * len(lines) + BAR / 2) for top, lines in zip(tops[:-1], texts, strict=True)]
+    texts = [wrapped(text, (width - 8 - NUMBER) / scale) for text in said]
+    line, bar, gap = (scale * size for size in (LINE, BAR, GAP))
+    tops = np.cumsum([0, *(line * len(lines) + bar + gap for lines in texts)])  # px, where the words of each guess begin
+    middles = [float(top + line * len(lines) + bar / 2) for top, lines in zip(tops[:-1], texts, strict=True)]
     bars = [
         {
-            "type": "bar", "orientation": "h", "name": tokens.escape(degree), "y": middles, "x": values[:, at].tolist(), "width": BAR,
+            "type": "bar", "orientation": "h", "name": tokens.escape(degree), "y": middles, "x": values[:, at].tolist(), "width": bar,
             "marker": {
                 "color": shades[at],
                 "line": {
@@ -52,8 +55,9 @@ def histogram(
         for at, degree in enumerate(degrees)
     ]  # fmt: skip
     sums = values.sum(axis=1)
-    notes = [_words(lines, float(top), at == right) for at, (lines, top) in enumerate(zip(texts, tops[:-1], strict=True))]
-    notes += [_number(int(total), middle) for total, middle in zip(sums, middles, strict=True)]
+    size = scale * theme.SIZE
+    notes = [_words(lines, float(top), size, at == right) for at, (lines, top) in enumerate(zip(texts, tops[:-1], strict=True))]
+    notes += [_number(int(total), middle, size) for total, middle in zip(sums, middles, strict=True)]
     most = max(int(sums.max(initial=0)), 1)
     height = LEGEND + float(tops[-1]) + AXIS
     layout = theme.layout(
@@ -94,13 +98,14 @@ def _pieces(text: str) -> list[str]:
     return pieces
 
 
-def _words(lines: Sequence[str], top: float, right: bool) -> dict:
+def _words(lines: Sequence[str], top: float, size: float, right: bool) -> dict:
     """The words of a guess, above its bar."""
     text = "<br>".join(map(tokens.escape, lines))
     place = {"x": 0, "xref": "paper", "xanchor": "left", "y": top, "yref": "y", "yanchor": "top", "align": "left", "borderpad": 0}
-    return {"text": f"<b>{text}</b>" if right else text, "showarrow": False, **place}
+    return {"text": f"<b>{text}</b>" if right else text, "font": {"size": size}, "showarrow": False, **place}
 
 
-def _number(total: int, middle: float) -> dict:
+def _number(total: int, middle: float, size: float) -> dict:
     """How many made a guess, beside its bar."""
-    return {"text": str(total), "showarrow": False, "x": total, "xanchor": "left", "xshift": 4, "y": middle, "yanchor": "middle"}
+    place = {"x": total, "xanchor": "left", "xshift": 4, "y": middle, "yanchor": "middle"}
+    return {"text": str(total), "font": {"size": size}, "showarrow": False, **place}

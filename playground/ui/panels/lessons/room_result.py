@@ -16,6 +16,8 @@ from playground.ui.panels.lessons.guessing import Say
 from playground.ui.view import Screen, View
 from playground.words import listed
 
+LARGER = 1.5  # times: the words and bars of a presenter's picture, which has the screen to itself
+
 
 def options(place: Mapping[str, str]) -> tuple[str, ...]:
     """What can be guessed at a place. Raises Refusal where nothing is asked."""
@@ -44,11 +46,12 @@ def result(screen: Screen, question: Mapping[str, Any], others: Sequence[Mapping
     names = [say(screen.language, f"guess_{option}") for option in counts]
     degrees = [screen.say("lessons.percent", percent=sure) for sure in SURE]
     right = list(counts).index(answer) if answer else None
-    drawn = screen.draw(guesses.histogram, names, list(counts.values()), degrees, right=right)
+    scale = LARGER if screen.presented else 1.0
+    drawn = screen.draw(guesses.histogram, names, list(counts.values()), degrees, right=right, scale=scale)
     figure = blocks.figure("class", drawn, _caption(screen, question, names), screen.say("lessons.class_guess"))
     found = calibration(others).items()
     each = [screen.say("lessons.class_calibration", percent=sure, right=good, count=made) for sure, (good, made) in found]
-    said = " ".join([screen.say("lessons.class_so_far"), *each])
+    said = screen.say("lessons.class_so_far", each=listed(screen.language, each))
     return [figure, *([blocks.text("class-calibration", said, css="pg-caption")] if each else [])]
 
 
@@ -58,7 +61,7 @@ def _caption(screen: Screen, question: Mapping[str, Any], names: Sequence[str]) 
     if not guessed:
         return screen.say("lessons.class_nobody", joined=question["joined"])
     made = sorted(((sum(row), name) for row, name in zip(counts.values(), names, strict=True)), key=lambda one: -one[0])
-    each = listed(screen.language, [screen.say("lessons.class_count", guess=name, count=count) for count, name in made])
+    each = listed(screen.language, [screen.say("lessons.class_count", guess=name, count=count) for count, name in made if count])
     by_sure = [sum(row[at] for row in counts.values()) for at in range(len(SURE))]
     mean = sum(int(sure) * count for sure, count in zip(SURE, by_sure, strict=True)) / guessed
     said = [
