@@ -30,7 +30,9 @@ class Questions:
     def ask(self, key: Key, cursor: Mapping[str, str]) -> None:
         """Puts the question on screen to the room; `cursor` is where the teacher looks."""
         field, _ = question.about(cursor)
-        place = {name: cursor[name] for name in PLACE.get(field, ()) if cursor.get(name)}
+        if not field:
+            raise Refusal("rooms.no_question")
+        place = {name: cursor[name] for name in PLACE[field] if cursor.get(name)}
         offered = room_result.options(place)
         self._rooms.change(*key, lambda room, number: activities.added(room, question.asked(room, number, place, offered, LISTS)))
 

@@ -149,7 +149,7 @@ def test_the_teacher_s_own_guess_is_not_counted(group):
         group.guess(TEACHER, "grows")
 
 
-@pytest.mark.parametrize(("option", "sure"), [("none", "75"), ("", "75"), ("grows", ""), ("grows", "100"), ("<b>", "75"), ("x" * 5000, "75")])
+@pytest.mark.parametrize(("option", "sure"), [("unknown", "75"), ("", "75"), ("grows", ""), ("grows", "100"), ("<b>", "75"), ("x" * 5000, "75")])
 def test_a_guess_that_is_not_offered_is_refused(group, option, sure):
     with refused("config.not_a_choice"):
         group.guess(ANNA, option, sure)

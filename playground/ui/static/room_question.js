@@ -8,7 +8,7 @@ import { act, isMember } from "./room.js";
 
 /** Where a question stands, and the two fields of the cursor that hold what somebody guessed. */
 const ABOUT = { lab: { tab: "labs", guess: "guess", sure: "sure" }, lesson: { tab: "course", guess: "predicted", sure: "certain" } };
-const UNKNOWN = "none"; // the guess of somebody who doesn't know
+const UNKNOWN = "unknown"; // the guess of somebody who doesn't know
 
 /** @returns {[string, import("./page").Question][]} every question of the room with its name */
 const questions = () => Object.entries(page.room?.activities ?? {}).filter(([, one]) => one.kind === "question");

@@ -11,7 +11,7 @@ from playground.ui.view import View
 
 SURE = choices("sure")  # percent
 FIELDS = {"lab": ("guess", "sure"), "lesson": ("predicted", "certain")}  # of the cursor, for what was guessed and how sure somebody is
-UNKNOWN = "none"  # the guess of somebody who doesn't know
+UNKNOWN = "unknown"  # the guess of somebody who doesn't know
 Say = Callable[..., str]  # of a lab or a lesson: (language, key, **values)
 
 

@@ -93,3 +93,12 @@ def test_a_teacher_reads_of_every_lesson_or_of_one(site, language):
 def test_what_there_is_not_is_one_sentence(site):
     assert "." in site.panel("course", run="reverse", lesson="nothing")["error"]
     assert "lesson" in site.get("boot", lesson="nothing").json()["ignored"]
+
+
+def test_while_a_class_guesses_the_answer_of_a_lesson_waits(site):
+    asked = {"run": "reverse", "lesson": "attention", "predicted": "last", "certain": SURE[0]}
+    found = {block["id"]: block for block in site.panel("course", **asked, awaits="open")["blocks"]}
+    assert "verdict" not in found
+    assert not found["guess"]["off"]
+    assert found["class"] == {"kind": "question", "id": "class", "field": "lesson", "name": "attention"}
+    assert "verdict" in {block["id"] for block in site.panel("course", **asked)["blocks"]}
