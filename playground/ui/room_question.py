@@ -27,12 +27,11 @@ class Questions:
     def __init__(self, rooms: Rooms, runs: Runs, reader: Reader) -> None:
         self._rooms, self._runs, self._reader = rooms, runs, reader
 
-    def ask(self, key: Key, cursor: Mapping[str, str]) -> None:
-        """Puts the question on screen to the room; `cursor` is where the teacher looks."""
-        field, _ = question.about(cursor)
-        if not field:
+    def ask(self, key: Key, about: str, cursor: Mapping[str, str]) -> None:
+        """Puts the question on screen, of a "lab" or a "lesson", to the room; `cursor` is where the teacher looks."""
+        if not cursor.get(about) or about not in PLACE:
             raise Refusal("rooms.no_question")
-        place = {name: cursor[name] for name in PLACE[field] if cursor.get(name)}
+        place = {name: cursor[name] for name in PLACE[about] if cursor.get(name)}
         offered = room_result.options(place)
         self._rooms.change(*key, lambda room, number: activities.added(room, question.asked(room, number, place, offered, LISTS)))
 

@@ -154,7 +154,7 @@ def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callab
         "hide": done(lambda asked: rooms.hide(*asked.key, asked.value("member", int), asked.value("hidden", bool))),
         "remove": done(lambda asked: rooms.remove(*asked.key, asked.value("member", int))),
         "cursor": done(lambda asked: rooms.point(*asked.key, asked.cursor, LISTS)),
-        "ask": done(lambda asked: questions.ask(asked.key, asked.cursor)),
+        "ask": done(lambda asked: questions.ask(asked.key, asked.value("about", str), asked.cursor)),
         "answer": done(lambda asked: questions.answer(asked.key, asked.name, asked.value("guess", str), asked.value("sure", str))),
         "close": done(lambda asked: questions.close(asked.key, asked.name)),
         "reveal": done(lambda asked: questions.reveal(asked.key, asked.name, asked.cursor, asked.token)),

@@ -35,8 +35,8 @@ class Class:
     def do(self, token: str, action: str, lang: str = "en", **values) -> dict:
         return do(self.site, token, action, lang, **{"code": self.code, "name": getattr(self, "name", ""), **values})
 
-    def ask(self, cursor: dict[str, str], token: str = TEACHER) -> dict:
-        return self.do(token, "ask", cursor=cursor)
+    def ask(self, cursor: dict[str, str], about: str = "lab") -> dict:
+        return self.do(TEACHER, "ask", about=about, cursor=cursor)
 
     def guess(self, token: str, guess: str, sure: str) -> dict:
         return self.do(token, "answer", guess=guess, sure=sure)
@@ -107,7 +107,7 @@ def test_once_revealed_everybody_is_told_the_same_and_nobody_whose_it_was(group)
 def test_a_student_can_not_act_as_the_teacher_and_a_stranger_not_at_all(group, action, language):
     stranger = "z" * 32
     for token, key in ((ANNA, "rooms.not_teacher"), (stranger, "rooms.not_in"), ("", "rooms.not_in")):
-        assert group.do(token, action, language, cursor=CURSOR) == {"error": say(language, key), "key": key}
+        assert group.do(token, action, language, about="lab", cursor=CURSOR) == {"error": say(language, key), "key": key}
     assert group.guess(stranger, RIGHT, "95")["key"] == group.result(stranger)["key"] == "rooms.not_in"
     assert group.question(TEACHER)["state"] == "open"
 
@@ -118,8 +118,8 @@ def test_what_can_not_be_is_refused(group):
     assert group.guess(TEACHER, RIGHT, "95")["key"] == "rooms.teacher_asks"
     assert group.ask(CURSOR)["key"] == "rooms.question_asked"
     assert group.ask({"lab": "nothing"})["key"] == "lessons.no_lab"
-    assert group.ask({"lesson": "weight"})["key"] == "rooms.no_question"  # its question is a lab's
-    assert group.ask({"tab": "training"})["key"] == "rooms.no_question"
+    assert group.ask({"lesson": "weight"}, "lesson")["key"] == "rooms.no_question"  # its question is a lab's
+    assert group.ask({"tab": "training"})["key"] == group.ask({"tab": "labs"}, "tab")["key"] == "rooms.no_question"
     assert group.ask({"lab": 5})["key"] == group.do(TEACHER, "close", name=5)["key"] == "page.not_a_command"
     for act in ({"action": "close"}, {"action": "answer", "guess": RIGHT, "sure": "95"}, {"action": "reveal", "cursor": {}}):
         assert group.do(TEACHER, **act, name="elsewhere")["key"] == "rooms.no_activity"
@@ -164,7 +164,7 @@ def test_an_experiment_that_has_not_run_marks_no_guess(group):
 
 def test_the_question_of_a_lesson_is_about_the_run_that_was_on_screen(group):
     place = {"lesson": "attention", "run": "reverse", "text": "hello"}
-    group.ask({**place, "tab": "course", "lab": ""})
+    group.ask({**place, "tab": "course", "lab": "masks"}, "lesson")  # a lab that was open before
     group.name = next(name for name, one in group.room(TEACHER)["activities"].items() if one["place"] == place)
     shown = {block["id"]: block for block in group.site.panel("course", lesson="attention", run="reverse", text="hello", predicted="unknown")["blocks"]}
     assert group.reveal(run="sort") == {"done": True}
@@ -174,7 +174,7 @@ def test_the_question_of_a_lesson_is_about_the_run_that_was_on_screen(group):
 
 
 def test_a_run_that_is_gone_marks_no_guess(group):
-    group.ask({"lesson": "attention", "run": "deleted"})
+    group.ask({"lesson": "attention", "run": "deleted"}, "lesson")
     group.name = next(name for name, one in group.room(TEACHER)["activities"].items() if "lesson" in one["place"])
     assert group.reveal() == {"done": True}
     assert group.question(BEN)["answer"] == ""

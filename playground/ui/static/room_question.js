@@ -4,7 +4,7 @@
 
 import { cursor, move, page, subscribe } from "./store.js";
 import { button, h, isDark, notice, read, ready, same, say } from "./dom.js";
-import { act, isMember } from "./room.js";
+import { act, isMember, looking } from "./room.js";
 
 /** Where a question stands, and the two fields of the cursor that hold what somebody guessed. */
 const ABOUT = { lab: { tab: "labs", guess: "guess", sure: "sure" }, lesson: { tab: "course", guess: "predicted", sure: "certain" } };
@@ -63,19 +63,19 @@ export function drawQuestion(element, block, render) {
   if (element.hidden) return element.replaceChildren();
   if (!element.firstChild) element.append(h("div", { class: "pg-line" }), h("div", { class: "pg-question-result" }));
   const [line, result] = /** @type {HTMLElement[]} */ ([...element.children]);
-  const focused = line.contains(document.activeElement) ? document.activeElement?.id : "";
+  const focused = document.activeElement?.closest(".pg-line") === line ? document.activeElement.id : "";
   const shown = [page.room.code, page.room.teacher, name, question, question && isWhole(mine(question))];
-  if (!same(line, shown)) line.replaceChildren(...(page.room.teacher ? forTeacher(name, question) : forMember(question)));
+  if (!same(line, shown)) line.replaceChildren(...(page.room.teacher ? forTeacher(block.field, name, question) : forMember(question)));
   if (focused) (document.getElementById(focused) ?? line.querySelector("button"))?.focus();
   return showResult(result, name, question, render);
 }
 
 const says = (text) => h("p", { role: "status" }, text);
 
-function forTeacher(name, question) {
-  const does = (action, key, values = {}) => button({ id: `pg-question-${action}`, onclick: () => tell(action, { name, ...values }) }, say(key));
-  if (!question) return [button({ id: "pg-question-ask", onclick: () => tell("ask", { cursor }) }, say("room_ask"))];
-  const reveal = (key) => does("reveal", key, { cursor }), withdraw = does("withdraw", "room_withdraw");
+function forTeacher(about, name, question) {
+  const does = (action, key, values = () => ({})) => button({ id: `pg-question-${action}`, onclick: () => tell(action, { name, ...values() }) }, say(key));
+  if (!question) return [does("ask", "room_ask", () => ({ about, cursor: looking() }))];
+  const reveal = (key) => does("reveal", key, () => ({ cursor: looking() })), withdraw = does("withdraw", "room_withdraw");
   if (question.state === "open") return [says(say("room_asked_open", question)), does("close", "room_close"), reveal("room_reveal"), withdraw];
   if (question.state === "closed") return [says(say("room_asked_closed", question)), reveal("room_reveal"), withdraw];
   return [...(question.answer ? [] : [reveal("room_mark")]), withdraw];
