@@ -1,6 +1,7 @@
 """What a class guessed, as a picture."""
 
 from html import unescape
+from itertools import pairwise
 
 import pytest
 
@@ -36,10 +37,13 @@ def test_how_sure_people_were_is_seen_without_colour(dark):
     figure = guesses.histogram(["yes"], COUNTS[:1], DEGREES, dark=dark)
     levels = [sum(int(trace["marker"]["color"][at : at + 2], 16) for at in (1, 3, 5)) for trace in figure["data"]]
     assert levels == sorted(levels, reverse=not dark)
-    assert min(abs(one - other) for one, other in zip(levels, levels[1:], strict=False)) > 90
+    assert min(abs(one - other) for one, other in pairwise(levels)) > 90
 
 
-@pytest.mark.parametrize("text", ["It vanishes: almost no gradient passes through the softmax any more", "消失：几乎没有梯度能通过，训练因此停滞不前"])
+LONG = ("It vanishes: almost no gradient passes through the softmax any more", "消失：几乎没有梯度能通过，训练因此停滞不前")
+
+
+@pytest.mark.parametrize("text", LONG)
 def test_a_long_guess_is_broken_into_lines_and_none_of_it_is_lost(text):
     lines = guesses.wrapped(text, 200)
     assert len(lines) > 1

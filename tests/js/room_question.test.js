@@ -10,6 +10,7 @@ const FIELDS = { sure: "", lesson: "", predicted: "", certain: "", notes: "", ro
 const known = { ...KNOWN.cursor, defaults: { ...KNOWN.cursor.defaults, ...FIELDS }, followed: [...KNOWN.cursor.followed, "lab", "lesson"] };
 const document = openPage("?lang=en&run=a", { ...KNOWN, cursor: known });
 const sent = [];
+globalThis.innerHeight = 900;
 globalThis.EventSource = class {
   addEventListener() {}
 

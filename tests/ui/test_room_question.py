@@ -166,7 +166,7 @@ def test_the_question_of_a_lesson_is_about_the_run_that_was_on_screen(group):
     place = {"lesson": "attention", "run": "reverse", "text": "hello"}
     group.ask({**place, "tab": "course", "lab": "masks"}, "lesson")  # a lab that was open before
     group.name = next(name for name, one in group.room(TEACHER)["activities"].items() if one["place"] == place)
-    shown = {block["id"]: block for block in group.site.panel("course", lesson="attention", run="reverse", text="hello", predicted="unknown")["blocks"]}
+    shown = {block["id"]: block for block in group.site.panel("course", **place, predicted="unknown")["blocks"]}
     assert group.reveal(run="sort") == {"done": True}
     answer = group.question(BEN)["answer"]
     assert answer

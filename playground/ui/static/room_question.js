@@ -63,7 +63,7 @@ export function drawQuestion(element, block, render) {
   if (element.hidden) return element.replaceChildren();
   if (!element.firstChild) element.append(h("div", { class: "pg-line" }), h("div", { class: "pg-question-result" }));
   const [line, result] = /** @type {HTMLElement[]} */ ([...element.children]);
-  const focused = document.activeElement?.closest(".pg-line") === line ? document.activeElement.id : "";
+  const focused = line.contains(document.activeElement) ? document.activeElement?.id : "";
   const shown = [page.room.code, page.room.teacher, name, question, question && isWhole(mine(question))];
   if (!same(line, shown)) line.replaceChildren(...(page.room.teacher ? forTeacher(block.field, name, question) : forMember(question)));
   if (focused) (document.getElementById(focused) ?? line.querySelector("button"))?.focus();
