@@ -8,7 +8,7 @@ import numpy as np
 
 from playground.figures import theme, tokens
 
-SHADES = (2, 5, 8)  # of the sequential scale, for the least sure to the surest: apart in lightness, so for everybody
+SHADES = (4, 6, 9)  # of the sequential scale, for the least sure to the surest: apart in lightness, so for everybody
 LINE, BAR, GAP = 17, 24, 14  # px of height: of a line of words, of a bar, between a bar and the words of the next
 LEGEND, AXIS = 34, 44  # px above and below
 NUMBER = 34  # px beside the longest bar
@@ -68,7 +68,7 @@ def histogram(
             "itemclick": False, "itemdoubleclick": False, "font": {"size": theme.SIZE},
             "title": {"text": theme.word(labels, "how_sure") + "  ", "font": {"size": theme.SIZE, "color": palette["muted"]}},
         },
-        xaxis=theme.axis(theme.word(labels, "guesses"), dark, range=[0, most], dtick=max(1, -(-most // 8)), side="bottom"),
+        xaxis=theme.axis(theme.word(labels, "guesses"), dark, range=[0, most], dtick=max(1, -(-most // 8)), showgrid=False),
         yaxis=theme.axis("", dark, range=[float(tops[-1]), 0], showgrid=False, showticklabels=False),
     )  # fmt: skip
     head = [theme.word(labels, "guess"), *degrees, theme.word(labels, "sum")]

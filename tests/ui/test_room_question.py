@@ -12,8 +12,10 @@ from playground.lessons.labs import LABS
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
 from playground.words import LANGUAGES, say
+from tests.ui.panels.lessons.test_experiment import bench, finished, press
 from tests.ui.test_rooms import ANNA, BEN, TEACHER, do, enter, events
 
+__all__ = ["bench"]  # a fixture
 LAB = LABS["softmax"]
 RIGHT = LAB.outcome().answer
 WRONG = next(guess for guess in LAB.guesses if guess != RIGHT)
@@ -60,6 +62,11 @@ class Class:
         for token in self.tickets:
             texts += [json.dumps(self.room(token)), json.dumps(self.result(token))]
         return "\n".join(texts)
+
+
+    def about(self, place: dict[str, str]) -> str:
+        """The name of the question that was asked of this place."""
+        return next(name for name, one in self.room(TEACHER)["activities"].items() if place.items() <= one["place"].items())
 
 
 @pytest.fixture
@@ -149,23 +156,27 @@ def test_nobody_may_have_guessed(group, language):
     assert figure["caption"] == say(language, "lessons.class_nobody", joined=2)
 
 
-def test_an_experiment_that_has_not_run_marks_no_guess(group):
-    group.do(TEACHER, "withdraw")
-    order = LABS["order"]
-    group.ask({"run": "reverse", "lab": "order", "arms": ""})
-    group.name = next(iter(group.room(TEACHER)["activities"]))
-    group.guess(ANNA, order.guesses[0], "95")
-    assert group.reveal(lab="order") == {"done": True}
+def test_an_experiment_marks_the_right_guess_once_it_has_run(group, bench):
+    lab = LABS["bug_source"]
+    group.ask(cursor := {"run": "reverse", "lab": "bug_source"})
+    group.name = group.about({"lab": "bug_source"})
+    group.guess(ANNA, lab.guesses[0], "95")
+    assert group.reveal(**cursor) == {"done": True}
     assert group.question(ANNA)["answer"] == ""
     (figure,) = group.result(ANNA)["blocks"]
     assert say("en", "lessons.class_undecided") in figure["caption"]
     assert "✓" not in json.dumps(figure["figure"])
+    arms = finished(group.site, press(group.site, "bug_source")["arms"])
+    assert group.reveal(**cursor, arms=arms) == {"done": True}
+    answer = group.question(ANNA)["answer"]
+    shown = group.site.panel("labs", **cursor, arms=arms, guess=answer, sure="95")["blocks"]
+    assert next(block for block in shown if block["id"] == "record")["right"]
 
 
 def test_the_question_of_a_lesson_is_about_the_run_that_was_on_screen(group):
     place = {"lesson": "attention", "run": "reverse", "text": "hello"}
     group.ask({**place, "tab": "course", "lab": "masks"}, "lesson")  # a lab that was open before
-    group.name = next(name for name, one in group.room(TEACHER)["activities"].items() if one["place"] == place)
+    group.name = group.about(place)
     shown = {block["id"]: block for block in group.site.panel("course", **place, predicted="unknown")["blocks"]}
     assert group.reveal(run="sort") == {"done": True}
     answer = group.question(BEN)["answer"]
@@ -175,6 +186,6 @@ def test_the_question_of_a_lesson_is_about_the_run_that_was_on_screen(group):
 
 def test_a_run_that_is_gone_marks_no_guess(group):
     group.ask({"lesson": "attention", "run": "deleted"}, "lesson")
-    group.name = next(name for name, one in group.room(TEACHER)["activities"].items() if "lesson" in one["place"])
+    group.name = group.about({"lesson": "attention"})
     assert group.reveal() == {"done": True}
     assert group.question(BEN)["answer"] == ""

@@ -46,8 +46,8 @@ def result(screen: Screen, question: Mapping[str, Any], others: Sequence[Mapping
     names = [say(screen.language, f"guess_{option}") for option in counts]
     degrees = [screen.say("lessons.percent", percent=sure) for sure in SURE]
     right = list(counts).index(answer) if answer else None
-    scale = LARGER if screen.presented else 1.0
-    drawn = screen.draw(guesses.histogram, names, list(counts.values()), degrees, right=right, scale=scale)
+    large = {"scale": LARGER, "width": screen.page[0]} if screen.presented else {}
+    drawn = screen.draw(guesses.histogram, names, list(counts.values()), degrees, right=right, **large)
     figure = blocks.figure("class", drawn, _caption(screen, question, names), screen.say("lessons.class_guess"))
     found = calibration(others).items()
     each = [screen.say("lessons.class_calibration", percent=sure, right=good, count=made) for sure, (good, made) in found]
