@@ -43,12 +43,17 @@ beforeEach(() => {
   sent.length = 0;
 });
 
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
 test("a guess goes to the class once it is whole, and again when it changes", async () => {
   await enter({ x: asked({ lab: "softmax" }) });
   guess({ guess: "grows" });
   assert.deepEqual(told("answer"), []);
   guess({ sure: "75" });
+  guess({ guess: "shrinks" }); // while the first is on its way
   guess({ guess: "same" });
+  assert.equal(told("answer").length, 1);
+  await settled();
   const answer = { code: "K7QFM", name: "x", sure: "75" };
   assert.deepEqual(told("answer"), [{ ...answer, guess: "grows" }, { ...answer, guess: "same" }]);
 });
@@ -57,6 +62,7 @@ test("the question of a lesson has fields of its own", async () => {
   await enter({ x: asked({ lab: "masks" }), y: asked({ lesson: "attention", run: "a" }) });
   move({ tab: "course", lesson: "attention", predicted: "last", certain: "50" });
   assert.deepEqual(told("answer"), [{ code: "K7QFM", name: "y", guess: "last", sure: "50" }]);
+  await settled();
 });
 
 test("nothing is sent by a teacher, for another lab, of a closed question, or by who doesn't know", async () => {

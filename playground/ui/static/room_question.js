@@ -41,10 +41,18 @@ async function tell(action, values) {
   if (error) notice(error, "error");
 }
 
-function sendGuess() {
+let isSending = false, isNew = false;
+
+/** One guess at a time is on its way, so that the newest is the last to arrive. */
+async function sendGuess() {
   const [name, question] = here() ?? [];
   if (!question || !isMember() || question.state !== "open" || !isWhole(mine(question))) return;
-  tell("answer", { name, ...mine(question) });
+  isNew = true;
+  if (isSending) return;
+  [isSending, isNew] = [true, false];
+  await tell("answer", { name, ...mine(question) });
+  isSending = false;
+  if (isNew) sendGuess();
 }
 subscribe(["guess", "sure", "predicted", "certain"], sendGuess);
 
