@@ -148,6 +148,7 @@ FORMER_VALUES: dict[str, dict[str, str]] = {
         "leak_inverted": "bug_inverted", "twin": "nn_transformer",
     },
     "lesson": {"lives": "teacher_forcing"},
+    "predicted": {"none": "unknown"},
 }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.config import Refusal
+from playground.rooms import question
 from playground.rooms.room import Room
 
 Activity = Mapping[str, Any]
@@ -23,7 +24,9 @@ class Kind:
     without: Callable[[Activity, int], Activity]
 
 
-KINDS: dict[str, Kind] = {}
+KINDS: dict[str, Kind] = {
+    "question": Kind(question.seen, question.without),
+}
 
 
 def seen(room: Room, number: int) -> dict[str, dict[str, Any]]:

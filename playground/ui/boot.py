@@ -14,7 +14,7 @@ from playground.runs.run import FINISHED, RESUMABLE, WORKING, Run
 from playground.ui import links
 from playground.ui.controls import CONTROLLED, label, shown_value
 from playground.ui.model_figure import model_figure
-from playground.ui.panels.lessons import course
+from playground.ui.panels.lessons import course, labs
 from playground.ui.titles import difference, disclosed, title
 from playground.ui.view import examples, language, unreadable
 from playground.words import entries
@@ -32,6 +32,7 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
         "words": words,
         "glossary": glossary(chosen),
         "course": course.declared(chosen),
+        "labs": labs.titles(chosen),
         "knobs": CONTROLLED,
         "defaults": {name: default(name) for name in KNOBS},
         "live": list(LIVE_KNOBS),

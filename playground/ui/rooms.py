@@ -1,5 +1,5 @@
 """The routes of rooms: `POST {PREFIX}/room/{action}` changes one, `GET {PREFIX}/room` reads one after a reload, `GET {PREFIX}/room/live` is
-its stream.
+its stream; `GET {PREFIX}/room/question` shows what the class guessed.
 
 Who asks is known by the visitor's token, as for runs. A stream is asked for with a ticket in its address, since a browser sends no header
 of ours with it; the ticket opens this room and nothing else (see rooms/room.py).
@@ -20,12 +20,14 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from playground.config import Refusal
+from playground.queries.reader import Reader
 from playground.rooms.registry import Rooms
 from playground.rooms.room import clean_code, ticket_of
 from playground.runs.registry import Runs
 from playground.ui import command
 from playground.ui.assets import PREFIX
 from playground.ui.links import LISTS
+from playground.ui.room_question import Questions
 from playground.ui.view import language
 from playground.words import say
 
@@ -39,11 +41,11 @@ class Asked:
 
     def __init__(self, request: Request, values: Mapping[str, Any]) -> None:
         self.language, self.token = language(request.query_params), request.headers.get(command.TOKEN, "")[:128]
-        self.address, self._values = address_of(request), values
+        self.address, self.values = address_of(request), values
 
     def value(self, name: str, *kinds: type) -> Any:
         """A value that is one of these kinds; True is no number."""
-        value = self._values.get(name)
+        value = self.values.get(name)
         if type(value) not in kinds:
             raise Refusal("page.not_a_command")
         return value
@@ -57,10 +59,24 @@ class Asked:
         """The room, and what opens it."""
         return self.code, ticket_of(self.code, self.token)
 
+    @property
+    def name(self) -> str:
+        """Of an activity of the room."""
+        return self.value("name", str)
 
-def routes(rooms: Rooms, runs: Runs) -> list[Route]:
+    @property
+    def cursor(self) -> dict[str, str]:
+        """Where the page looks."""
+        cursor = self.value("cursor", dict)
+        if not all(isinstance(value, str) for value in cursor.values()):
+            raise Refusal("page.not_a_command")
+        return cursor
+
+
+def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
     """Every route of rooms."""
-    actions = _actions(rooms, runs)
+    questions = Questions(rooms, runs, reader)
+    actions = _actions(rooms, runs, questions)
 
     async def act(request: Request) -> Response:
         said = language(request.query_params)
@@ -77,12 +93,18 @@ def routes(rooms: Rooms, runs: Runs) -> list[Route]:
         except ClientDisconnect:
             return Response(status_code=400)
 
-    async def read(request: Request) -> Response:
-        asked = Asked(request, request.query_params)
-        try:
-            return command.told(await run_in_threadpool(_entered, rooms, *asked.key))
-        except Refusal as refusal:
-            return command.told({"error": refusal.say(asked.language), "key": refusal.key})
+    def read(answer: Callable[[Asked], dict]) -> Callable:
+        async def endpoint(request: Request) -> Response:
+            asked = Asked(request, request.query_params)
+            try:
+                return command.told(await run_in_threadpool(answer, asked))
+            except Refusal as refusal:
+                return command.told({"error": refusal.say(asked.language), "key": refusal.key})
+
+        return endpoint
+
+    def guesses(asked: Asked) -> dict:
+        return questions.read(asked.key, asked.name, asked.values)
 
     async def live(request: Request) -> Response:
         code, ticket = clean_code(request.query_params.get("code", "")), request.query_params.get("ticket", "")[:128]
@@ -90,13 +112,14 @@ def routes(rooms: Rooms, runs: Runs) -> list[Route]:
         return StreamingResponse(_stream(rooms, code, ticket, request), media_type="text/event-stream", headers=headers)
 
     return [
-        Route(f"{PREFIX}/room", read, methods=["GET"]),
+        Route(f"{PREFIX}/room", read(lambda asked: _entered(rooms, *asked.key)), methods=["GET"]),
+        Route(f"{PREFIX}/room/question", read(guesses), methods=["GET"]),
         Route(f"{PREFIX}/room/live", live, methods=["GET"]),
         Route(f"{PREFIX}/room/{{action}}", act, methods=["POST"]),
     ]
 
 
-def _actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, Any]]]:
+def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callable[[Asked], dict[str, Any]]]:
     """What can be done, by its name."""
 
     def open_(asked: Asked) -> dict:
@@ -130,19 +153,18 @@ def _actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, 
         "follow": done(lambda asked: rooms.follow(*asked.key, asked.value("following", bool))),
         "hide": done(lambda asked: rooms.hide(*asked.key, asked.value("member", int), asked.value("hidden", bool))),
         "remove": done(lambda asked: rooms.remove(*asked.key, asked.value("member", int))),
-        "cursor": done(lambda asked: rooms.point(*asked.key, _texts(asked.value("cursor", dict)), LISTS)),
+        "cursor": done(lambda asked: rooms.point(*asked.key, asked.cursor, LISTS)),
+        "ask": done(lambda asked: questions.ask(asked.key, asked.value("about", str), asked.cursor)),
+        "answer": done(lambda asked: questions.answer(asked.key, asked.name, asked.value("guess", str), asked.value("sure", str))),
+        "close": done(lambda asked: questions.close(asked.key, asked.name)),
+        "reveal": done(lambda asked: questions.reveal(asked.key, asked.name, asked.cursor, asked.token)),
+        "withdraw": done(lambda asked: questions.withdraw(asked.key, asked.name)),
     }
 
 
 def _entered(rooms: Rooms, code: str, ticket: str) -> dict[str, Any]:
     """The room as its member or teacher sees it, and what opens the stream to them."""
     return {"room": rooms.view(code, ticket), "ticket": ticket}
-
-
-def _texts(cursor: dict[str, Any]) -> dict[str, str]:
-    if not all(isinstance(value, str) for value in cursor.values()):
-        raise Refusal("page.not_a_command")
-    return cursor
 
 
 async def _stream(rooms: Rooms, code: str, ticket: str, request: Request) -> AsyncIterator[bytes]:

@@ -139,7 +139,12 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         head=head(),
         app_kwargs={
             # before Gradio's own, and there from the first request on
-            "routes": [*closed(), *routes(runs, reader, server_name(host)), *rooms_routes.routes(rooms, runs), link_preview.route()],
+            "routes": [
+                *closed(),
+                *routes(runs, reader, server_name(host)),
+                *rooms_routes.routes(rooms, runs, reader),
+                link_preview.route(),
+            ],
             "middleware": middleware(preloads(), skip_links, FirstScreen(runs, reader).html),
             "exception_handlers": handlers(),
         },

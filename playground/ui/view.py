@@ -93,6 +93,7 @@ class View(Screen):
         self.token = token  # the visitor's own: says which runs are theirs
         self.run = runs.get(parameters.get("run", ""))
         self.used: set[str] = set()
+        self.awaits = parameters.get("awaits", "")  # "open" or "closed" while the answer on screen waits for a whole class
 
     def said(self, name: str) -> str:
         """What stands in a field, as it is."""

@@ -10,7 +10,7 @@ from playground.words.glossary import glossary, names
 from tests.browser.steps import drawn, has_address, link
 
 SIZE = {"width": 390, "height": 844}
-LAB = {"tab": "labs", "lab": "softmax", "guess": "none"}
+LAB = {"tab": "labs", "lab": "softmax", "guess": "unknown"}
 
 
 def told(language: str, name: str) -> str:

@@ -127,6 +127,10 @@ class Element extends Listening {
     return this.matches(selector) ? this : (this.parentElement?.closest(selector) ?? null);
   }
 
+  contains(other) {
+    return other === this || this.children.some((child) => child.contains(other));
+  }
+
   /** A canvas's pen, by which every letter is 8 pixels wide. */
   getContext() {
     return { measureText: (text) => ({ width: 8 * text.length }) };

@@ -35,6 +35,12 @@ def calibration(id: str):
     """How often guesses of which somebody was so sure were right."""
 
 
+@kind
+def question(id: str, field: str, name: str):
+    """The question of a lab or a lesson (`field` of the cursor) as a class's: how it is put to the room, and what came of it. Nothing to
+    see outside of a room."""
+
+
 class LessonCard(TypedDict):
     name: str
     title: str

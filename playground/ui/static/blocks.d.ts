@@ -722,6 +722,15 @@ export interface CalibrationBlock {
   id: string;
 }
 
+/** The question of a lab or a lesson (`field` of the cursor) as a class's: how it is put to the room, and what came of it. Nothing to
+ * see outside of a room. */
+export interface QuestionBlock {
+  kind: "question";
+  id: string;
+  field: string;
+  name: string;
+}
+
 /** The list of lessons. */
 export interface LessonsBlock {
   kind: "lessons";
@@ -796,6 +805,7 @@ export interface Blocks {
   cards: CardsBlock;
   record: RecordBlock;
   calibration: CalibrationBlock;
+  question: QuestionBlock;
   lessons: LessonsBlock;
   steps: StepsBlock;
   points: PointsBlock;

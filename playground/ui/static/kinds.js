@@ -17,6 +17,7 @@ import { drawCalibration, drawCards, record } from "./labs.js";
 import { drawForget, drawLessons, drawNotes, drawPoints, drawSteps } from "./lessons.js";
 import { drawLanes } from "./lanes.js";
 import { prose } from "./glossary.js";
+import { drawQuestion } from "./room_question.js";
 import { drawCells, drawCompare, drawSwitches } from "./interventions.js";
 import { drawMap } from "./map.js";
 import { drawModelView } from "./modelview.js";
@@ -181,6 +182,7 @@ export const KINDS = {
   cards: drawCards,
   record,
   calibration: drawCalibration,
+  question: (element, block, panel) => drawQuestion(element, block, (host, blocks) => render(host, blocks, panel)),
   lessons: drawLessons,
   steps: drawSteps,
   points: changed(drawPoints),

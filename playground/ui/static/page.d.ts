@@ -101,6 +101,7 @@ export interface Boot {
   words: Record<string, string>;
   glossary: { terms: Term[]; not: string[] };
   course: { name: string; title: string; to: Record<string, string>; look: string[]; steps: (import("./blocks").LessonStep & { when: Record<string, any> })[] }[];
+  labs: Record<string, string>; // what every lab is called
   knobs: string[]; // those that have a control
   defaults: Knobs;
   live: string[];
@@ -187,6 +188,19 @@ export interface Room {
   number: number;
   name: string;
   members: { number: number; name: string; hidden: boolean; here: boolean }[];
+  activities: Record<string, Question>;
+}
+
+/** A question that is put to a class, as this visitor sees it: `counts`, of each guess by how sure people were, once they are revealed. */
+export interface Question {
+  kind: string;
+  place: Record<string, string>; // fields of the cursor
+  state: "open" | "closed" | "revealed";
+  joined: number;
+  answered: number;
+  mine: boolean; // this visitor's own guess is in
+  counts?: Record<string, number[]>;
+  answer?: string; // the right one, where an experiment has decided
 }
 
 /** A term of the glossary. */
@@ -212,6 +226,7 @@ declare global {
   interface Element {
     pgText?: string;
     pgBlock?: Block;
+    pgRender?: (host: Element, blocks: any[]) => Promise<void>;
     pgFigure?: Plotly;
     pgSkeleton?: Plotly | null;
     pgDrawn?: Promise<void>;

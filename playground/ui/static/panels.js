@@ -12,9 +12,10 @@ import { refreshSentence, sentenceQuery, showSentence } from "./top.js";
 import { fillCurve } from "./curves.js";
 import { fillNumbers, fillOutcome } from "./learning.js";
 import { refused, render } from "./kinds.js";
+import { awaits } from "./room_question.js";
 
 const LEFT_OUT = new Set(["lang", "tab", "glossary", "api", "plain"]);
-let lastRefresh = 0, late = 0;
+let lastRefresh = 0, late = 0, awaited = "";
 let latest = 0, settled = 0; // the number of the newest refresh, and of the newest that is over
 let released = Promise.resolve(); // nothing changes under a finger: a button replaced between press and release would lose the click
 
@@ -28,6 +29,8 @@ function parameters(changes = {}) {
     if (!LEFT_OUT.has(name) && value !== "") query[name] = value;
   }
   if (heldHead()) query.held = heldHead();
+  awaited = awaits();
+  if (awaited) query.awaits = awaited;
   return query;
 }
 
@@ -102,6 +105,8 @@ subscribe(FIELDS, (changed) => {
   const moves = isActive() ? ["text", "step", ...(uses ?? [])] : uses; // while a run trains the sentence comes with the panel
   if (!moves || moves.some((name) => changed.has(name))) refresh();
 });
+
+subscribe(["room"], () => awaits() !== awaited && refresh());
 
 subscribe(["live", "frame"], () => {
   if (!page.live.status) return; // nothing is known yet: what stands there stays

@@ -22,6 +22,9 @@ export async function act(action, values = {}) {
   return answer;
 }
 
+/** Where this page looks, as far as others may be told. */
+export const looking = () => Object.fromEntries(followed.map((name) => [name, cursor[name]]));
+
 let ticket = "", source = null;
 
 function enter(answer) {
@@ -127,7 +130,7 @@ async function sendCursor() {
   timer = 0;
   if (isSending || !page.room?.teacher || !cursor.run) return;
   [isSending, isNew] = [true, false];
-  const answer = await act("cursor", { cursor: Object.fromEntries(followed.map((name) => [name, cursor[name]])) });
+  const answer = await act("cursor", { cursor: looking() });
   isSending = false;
   if (answer.error && !answer.away) notice(answer.error, "error");
   if (isNew) show();

@@ -27,7 +27,7 @@ STATES = {  # of panels whose blocks depend on more than the run: parameters, on
     "training": [{"step": "8"}],
     "positions": [{"pos": "learned"}, {"pos": "shift"}],
     "labs": [{}, *({"lab": name, "guess": lab.guesses[0], "sure": "75"} for name, lab in LABS.items())],
-    "course": [{}, {"notes": "on"}, *({"lesson": lesson.name, "predicted": "none"} for lesson in LESSONS)],
+    "course": [{}, {"notes": "on"}, *({"lesson": lesson.name, "predicted": "unknown"} for lesson in LESSONS)],
     "reach": [{}],
     "score": [{"off": "c1.1"}],
     "importance": [{}],

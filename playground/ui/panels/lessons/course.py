@@ -110,7 +110,7 @@ def _asked(view: View, lesson: Lesson) -> list[dict]:
         minutes = view.say("lessons.minutes", minutes=lab.minutes)
         card = {"name": lab.name, "title": lab.say(view.language, "title"), "text": lab.say(view.language, "question"), "minutes": minutes}
         return [blocks.cards("ask", view.say("course.ask"), [card])]
-    asking, guess, sure, answered = ask(view, lesson.say, lesson.question.guesses, ("predicted", "certain"))
+    asking, guess, sure, answered = ask(view, lesson.say, lesson.question.guesses, ("lesson", lesson.name))
     said = _answer(view, lesson, guess, sure) if answered else []
     return [
         blocks.text("ask", view.say("course.ask"), css="pg-heading"),

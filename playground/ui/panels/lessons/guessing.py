@@ -10,23 +10,32 @@ from playground.ui import blocks
 from playground.ui.view import View
 
 SURE = choices("sure")  # percent
-UNKNOWN = "none"  # the guess of somebody who doesn't know
+FIELDS = {"lab": ("guess", "sure"), "lesson": ("predicted", "certain")}  # of the cursor, for what was guessed and how sure somebody is
+UNKNOWN = "unknown"  # the guess of somebody who doesn't know
 Say = Callable[..., str]  # of a lab or a lesson: (language, key, **values)
 
 
-def ask(view: View, say: Say, guesses: Sequence[str], fields: tuple[str, str] = ("guess", "sure")) -> tuple[list[dict], str, str, bool]:
-    """(what asks, the guess, how sure, whether the answer may be shown). `fields` of the cursor hold the two."""
+def ask(view: View, say: Say, guesses: Sequence[str], about: tuple[str, str]) -> tuple[list[dict], str, str, bool]:
+    """(what asks, the guess, how sure, whether the answer may be shown). `about` is the lab or the lesson: ("lab", its name).
+
+    While a class guesses, its answer is shown to nobody, and a guess can become another until the question is closed.
+    """
+    fields = FIELDS[about[0]]
     guess = view.choice(fields[0], (UNKNOWN, *guesses))
     sure = view.choice(fields[1])
+    if view.awaits and guess == UNKNOWN:
+        guess = ""
     options = [{"value": value, "label": say(view.language, f"guess_{value}")} for value in guesses]
     asking = [blocks.choice("guess", fields[0], view.say("lessons.guess"), options, guess)]
-    answered = guess == UNKNOWN or bool(guess and sure)
-    if not guess:
-        asking.append(blocks.button("unknown", "move", view.say("lessons.unknown"), to={fields[0]: UNKNOWN}))
-    elif not answered:
+    answered = not view.awaits and (guess == UNKNOWN or bool(guess and sure))
+    if guess and not answered:
         shares = [{"value": value, "label": view.say("lessons.percent", percent=value)} for value in SURE]
         asking.append(blocks.choice("sure", fields[1], view.say("lessons.sure"), shares, sure))
-    return asking, guess, sure, answered
+    elif not guess and not view.awaits:
+        asking.append(blocks.button("unknown", "move", view.say("lessons.unknown"), to={fields[0]: UNKNOWN}))
+    if view.awaits == "closed":
+        asking = locked(asking)
+    return [*asking, blocks.question("class", *about)], guess, sure, answered
 
 
 def locked(asking: list[dict]) -> list[dict]:

@@ -22,6 +22,11 @@ def panel(view: View) -> dict:
     return {"step": None, **page}
 
 
+def titles(language: str) -> dict[str, str]:
+    """What every lab is called, for the page's script."""
+    return {name: lab.say(language, "title") for name, lab in LABS.items()}
+
+
 def _list(view: View) -> list[dict]:
     groups = {"start": list(START), **{f"kind_{kind}": [] for kind in (*KINDS, "mystery")}}
     for name, lab in LABS.items():
@@ -53,7 +58,7 @@ def _cards(view: View, id: str, names: list[str], title: str = "") -> dict:
 
 def _page(view: View, lab: Lab) -> dict:
     """{"blocks"}, and whether there will be "more" after a "pause" in milliseconds."""
-    asking, guess, sure, answered = ask(view, lab.say, lab.guesses)
+    asking, guess, sure, answered = ask(view, lab.say, lab.guesses, ("lab", lab.name))
     head = [
         blocks.button("all", "move", view.say("lessons.all"), to={"lab": ""}),
         blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),

@@ -105,3 +105,12 @@ def test_a_lesson_about_a_run_begins_with_it_and_leads_to_it_from_another(site):
     assert way("reverse", "training") is None
     cards = next(block for block in site.panel("course", run="sort")["blocks"] if block["kind"] == "lessons")["lessons"]
     assert [card["to"] for card in cards[:1] + cards[7:8]] == [{"lesson": "attention", "run": "reverse"}, {"lesson": "training"}]
+
+
+def test_while_a_class_guesses_the_answer_of_a_lesson_waits(site):
+    asked = {"run": "reverse", "lesson": "attention", "predicted": "last", "certain": SURE[0]}
+    found = {block["id"]: block for block in site.panel("course", **asked, awaits="open")["blocks"]}
+    assert "verdict" not in found
+    assert not found["guess"]["off"]
+    assert found["class"] == {"kind": "question", "id": "class", "field": "lesson", "name": "attention"}
+    assert "verdict" in {block["id"] for block in site.panel("course", **asked)["blocks"]}

@@ -110,3 +110,23 @@ def test_every_cell_of_a_lab_shows_its_number_on_a_telephone(site, name):
 def test_no_label_of_a_lab_is_cut(site, name, language, width):
     exhibits = shown(site, lab=name, guess=UNKNOWN, lang=language, width=width)["exhibits"]
     assert '…"' not in json.dumps(exhibits, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_while_a_class_guesses_the_answer_waits(site, name):
+    """And a guess can become another until the question is closed."""
+    mine = {"lab": name, "guess": LABS[name].guesses[0], "sure": SURE[0]}
+    for state in ("open", "closed"):
+        found = shown(site, **mine, awaits=state)
+        assert not {"verdict", "exhibits", "record"} & found.keys()
+        if name != "mystery":
+            assert [found[id]["off"] for id in ("guess", "sure")] == [state == "closed"] * 2
+            assert [found[id]["value"] for id in ("guess", "sure")] == [mine["guess"], SURE[0]]
+            assert found["class"] == {"kind": "question", "id": "class", "field": "lab", "name": name}
+
+
+def test_whoever_asked_to_be_shown_waits_like_all_others(site):
+    found = shown(site, lab="softmax", guess=UNKNOWN, awaits="open")
+    assert "verdict" not in found
+    assert found["guess"]["value"] == ""
+    assert not {"sure", "unknown"} & found.keys()

@@ -1,0 +1,111 @@
+"""What a class guessed: a bar for each guess, in parts by how sure people were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from playground.figures import theme, tokens
+
+SHADES = (4, 6, 9)  # of the sequential scale, for the least sure to the surest: apart in lightness, so for everybody
+LINE, BAR, GAP = 17, 24, 14  # px of height: of a line of words, of a bar, between a bar and the words of the next
+LEGEND, AXIS = 34, 44  # px above and below
+NUMBER = 34  # px beside the longest bar
+CHECK = "✓"
+
+
+def histogram(
+    names: Sequence[str],
+    counts: Sequence[Sequence[int]],
+    degrees: Sequence[str],
+    *,
+    right: int | None = None,
+    scale: float = 1.0,
+    width: int = 720,
+    dark: bool = False,
+    labels: Mapping[str, str] | None = None,
+) -> dict:
+    """`counts`: (guesses, degrees), how often each guess was made by people who were so sure; `degrees` are named from the least sure on.
+    The guess at `right` has a strong outline and a check mark. Bars and words are `scale` times as large. Raises ValueError if the shapes
+    differ."""
+    values = np.asarray(counts, dtype=np.int64).reshape(-1, len(degrees))
+    if values.shape != (len(names), len(SHADES)):
+        raise ValueError(f"{len(names)} guesses and {len(degrees)} degrees but counts of shape {values.shape}")
+    palette, shades = theme.colors(dark), [theme.sequential(dark)[at] for at in SHADES]
+    said = [f"{CHECK} {name}" if at == right else name for at, name in enumerate(names)]
+    texts = [wrapped(text, (width - 8 - NUMBER) / scale) for text in said]
+    line, bar, gap = (scale * size for size in (LINE, BAR, GAP))
+    tops = np.cumsum([0, *(line * len(lines) + bar + gap for lines in texts)])  # px, where the words of each guess begin
+    middles = [float(top + line * len(lines) + bar / 2) for top, lines in zip(tops[:-1], texts, strict=True)]
+    bars = [
+        {
+            "type": "bar", "orientation": "h", "name": tokens.escape(degree), "y": middles, "x": values[:, at].tolist(), "width": bar,
+            "marker": {
+                "color": shades[at],
+                "line": {
+                    "color": [palette["text"] if i == right else palette["paper"] for i in range(len(names))],
+                    "width": [2 if i == right else 1 for i in range(len(names))],
+                },
+            },
+            "customdata": [tokens.escape(text) for text in said],
+            "hovertemplate": theme.phrase(labels, "hover_guess", guess="%{customdata}", sure=tokens.escape(degree), count="%{x}")
+            + "<extra></extra>",
+        }
+        for at, degree in enumerate(degrees)
+    ]  # fmt: skip
+    sums = values.sum(axis=1)
+    size = scale * theme.SIZE
+    notes = [_words(lines, float(top), size, at == right) for at, (lines, top) in enumerate(zip(texts, tops[:-1], strict=True))]
+    notes += [_number(int(total), middle, size) for total, middle in zip(sums, middles, strict=True)]
+    most = max(int(sums.max(initial=0)), 1)
+    height = LEGEND + float(tops[-1]) + AXIS
+    layout = theme.layout(
+        height, {"l": 8, "r": NUMBER, "t": LEGEND, "b": AXIS}, dark,
+        barmode="stack", hovermode="closest", showlegend=True, annotations=notes,
+        legend={
+            "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "traceorder": "normal",
+            "itemclick": False, "itemdoubleclick": False, "font": {"size": theme.SIZE},
+            "title": {"text": theme.word(labels, "how_sure") + "  ", "font": {"size": theme.SIZE, "color": palette["muted"]}},
+        },
+        xaxis=theme.axis(theme.word(labels, "guesses"), dark, range=[0, most], dtick=max(1, -(-most // 8)), showgrid=False),
+        yaxis=theme.axis("", dark, range=[float(tops[-1]), 0], showgrid=False, showticklabels=False),
+    )  # fmt: skip
+    head = [theme.word(labels, "guess"), *degrees, theme.word(labels, "sum")]
+    table = {"head": head, "rows": [[text, *row, int(total)] for text, row, total in zip(said, values.tolist(), sums, strict=True)]}
+    return {"data": bars, "layout": layout | {"meta": {"table": table}}}
+
+
+def wrapped(text: str, width: float) -> list[str]:
+    """`text` in lines of about `width` pixels: broken at spaces, and between Chinese characters."""
+    lines, line = [], ""
+    for piece in _pieces(text):
+        if line.strip() and tokens.extent(line + piece.rstrip(), len(line + piece)) > width:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece
+    return [*lines, line.rstrip()]
+
+
+def _pieces(text: str) -> list[str]:
+    """Words with the space after them; a Chinese character is one of its own, with the punctuation after it."""
+    pieces = [""]
+    for character in text:
+        wide = tokens.extent(character) == tokens.WIDE
+        if (wide and character.isalnum()) or pieces[-1].endswith(" "):
+            pieces.append("")
+        pieces[-1] += character
+    return pieces
+
+
+def _words(lines: Sequence[str], top: float, size: float, right: bool) -> dict:
+    """The words of a guess, above its bar."""
+    text = "<br>".join(map(tokens.escape, lines))
+    place = {"x": 0, "xref": "paper", "xanchor": "left", "y": top, "yref": "y", "yanchor": "top", "align": "left", "borderpad": 0}
+    return {"text": f"<b>{text}</b>" if right else text, "font": {"size": size}, "showarrow": False, **place}
+
+
+def _number(total: int, middle: float, size: float) -> dict:
+    """How many made a guess, beside its bar."""
+    place = {"x": total, "xanchor": "left", "xshift": 4, "y": middle, "yanchor": "middle"}
+    return {"text": str(total), "font": {"size": size}, "showarrow": False, **place}

@@ -1,0 +1,145 @@
+// The class's guess: how the question of a lab or a lesson is put to the room, how a guess goes there, and what came of it. The buttons of
+// the guess are the page's own (controls.js): in a room with an open question what they choose is sent as well.
+// @ts-check
+
+import { cursor, move, page, subscribe } from "./store.js";
+import { button, h, isDark, notice, read, ready, same, say } from "./dom.js";
+import { act, isMember, looking } from "./room.js";
+
+/** Where a question stands, and the two fields of the cursor that hold what somebody guessed. */
+const ABOUT = { lab: { tab: "labs", guess: "guess", sure: "sure" }, lesson: { tab: "course", guess: "predicted", sure: "certain" } };
+const UNKNOWN = "unknown"; // the guess of somebody who doesn't know
+
+/** @returns {[string, import("./page").Question][]} every question of the room with its name */
+const questions = () => Object.entries(page.room?.activities ?? {}).filter(([, one]) => one.kind === "question");
+const fieldOf = ({ place }) => (place.lab ? "lab" : "lesson");
+const isOf = (question, field, name) => question.place[field] === name;
+
+/** The question that is on screen and asked of this room: its name and what is known of it. */
+function here() {
+  const field = Object.keys(ABOUT).find((one) => ABOUT[one].tab === cursor.tab);
+  return field && cursor[field] ? questions().find(([, one]) => isOf(one, field, cursor[field])) : undefined;
+}
+
+/** Why the answer on screen has to wait: the class is still guessing. A teacher closes the question to see it. */
+export function awaits() {
+  const state = here()?.[1].state;
+  return state === "open" || (state === "closed" && isMember()) ? state : "";
+}
+
+// ---- a guess goes to the class -----------------------------------------------------------------------------------------------------------
+
+function mine(question) {
+  const { guess, sure } = ABOUT[fieldOf(question)];
+  return { guess: cursor[guess], sure: cursor[sure] };
+}
+
+const isWhole = ({ guess, sure }) => guess && guess !== UNKNOWN && sure;
+
+async function tell(action, values) {
+  const { error } = await act(action, values);
+  if (error) notice(error, "error");
+}
+
+let isSending = false, isNew = false;
+
+/** One guess at a time is on its way, so that the newest is the last to arrive. */
+async function sendGuess() {
+  const [name, question] = here() ?? [];
+  if (!question || !isMember() || question.state !== "open" || !isWhole(mine(question))) return;
+  isNew = true;
+  if (isSending) return;
+  [isSending, isNew] = [true, false];
+  await tell("answer", { name, ...mine(question) });
+  isSending = false;
+  if (isNew) sendGuess();
+}
+subscribe(["guess", "sure", "predicted", "certain"], sendGuess);
+
+// ---- below the guess -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * @param {HTMLElement} element
+ * @param {import("./blocks").QuestionBlock} block
+ * @param {(host: Element, blocks: any[]) => Promise<void>} render
+ */
+export function drawQuestion(element, block, render) {
+  const [name, question] = questions().find(([, one]) => isOf(one, block.field, block.name)) ?? [];
+  element.pgBlock = block;
+  element.pgRender = render;
+  element.hidden = !page.room || !(question || page.room.teacher);
+  if (element.hidden) return element.replaceChildren();
+  if (!element.firstChild) element.append(h("div", { class: "pg-line" }), h("div", { class: "pg-question-result" }));
+  const [line, result] = /** @type {HTMLElement[]} */ ([...element.children]);
+  const focused = line.contains(document.activeElement) ? document.activeElement?.id : "";
+  const shown = [page.room.code, page.room.teacher, name, question, question && isWhole(mine(question))];
+  if (!same(line, shown)) line.replaceChildren(...(page.room.teacher ? forTeacher(block.field, name, question) : forMember(question)));
+  if (focused) (document.getElementById(focused) ?? line.querySelector("button"))?.focus();
+  return showResult(result, name, question, render);
+}
+
+const says = (text) => h("p", { role: "status" }, text);
+
+function forTeacher(about, name, question) {
+  const does = (action, key, values = () => ({})) => button({ id: `pg-question-${action}`, onclick: () => tell(action, { name, ...values() }) }, say(key));
+  if (!question) return [does("ask", "room_ask", () => ({ about, cursor: looking() }))];
+  const reveal = (key) => does("reveal", key, () => ({ cursor: looking() })), withdraw = does("withdraw", "room_withdraw");
+  if (question.state === "open") return [says(say("room_asked_open", question)), does("close", "room_close"), reveal("room_reveal"), withdraw];
+  if (question.state === "closed") return [says(say("room_asked_closed", question)), reveal("room_reveal"), withdraw];
+  return [...(question.answer ? [] : [reveal("room_mark")]), withdraw];
+}
+
+function forMember(question) {
+  if (question.state === "revealed") return [];
+  if (question.state === "closed") return [says(say("room_guess_closed"))];
+  if (question.mine) return [says(say("room_guess_in"))];
+  return [says(say("room_guess")), ...(isWhole(mine(question)) ? [button({ id: "pg-question-send", onclick: sendGuess }, say("room_guess_send"))] : [])];
+}
+
+/** What the class guessed, once it is revealed: asked for again when it, or the page's look, has changed. */
+async function showResult(element, name, question, render) {
+  if (question?.state !== "revealed") {
+    element.pgKey = "";
+    return element.replaceChildren();
+  }
+  const look = { dark: isDark() ? "1" : "", width: String(element.clientWidth || 700), height: String(innerHeight), present: cursor.present };
+  const key = JSON.stringify([name, cursor.lang, look, questions()]);
+  if (element.pgKey === key) return;
+  element.pgKey = key;
+  const answer = await read("room/question", { code: page.room.code, name, ...look }, "room/question");
+  if (!answer || element.pgKey !== key) return;
+  if (answer.error) element.pgKey = "";
+  await render(element, answer.error ? [{ kind: "text", id: "error", css: "pg-error", text: answer.error }] : answer.blocks);
+  element.dataset.drawn = String(Number(element.dataset.drawn ?? 0) + 1); // the presenter's view looks for its picture then
+}
+
+function drawAll() {
+  for (const element of document.querySelectorAll(".pg-question")) {
+    if (element.pgRender) drawQuestion(element, /** @type {import("./blocks").QuestionBlock} */ (element.pgBlock), element.pgRender);
+  }
+}
+subscribe(["room", "guess", "sure", "predicted", "certain", "present"], drawAll);
+
+// ---- a line at the room's chip ----------------------------------------------------------------------------------------------------------
+
+/** What a member can do now and doesn't see: an open question that waits for their guess. */
+function waiting() {
+  const open = isMember() ? questions().find(([, one]) => one.state === "open" && !one.mine) : undefined;
+  return open && open[0] !== here()?.[0] ? open[1] : undefined;
+}
+
+function titleOf(question) {
+  const { lab, lesson } = question.place;
+  return lab ? page.boot.labs[lab] : page.boot.course.find(({ name }) => name === lesson)?.title;
+}
+
+async function drawLine() {
+  if (!page.boot) return;
+  const frame = await ready("pg-frame"), question = waiting();
+  const line = document.getElementById("pg-room-asks") ?? h("div", { id: "pg-room-asks", role: "status" });
+  if (!line.parentElement) frame.append(line);
+  if (same(line, question?.place ?? "")) return;
+  const go = () => move({ ...question.place, tab: ABOUT[fieldOf(question)].tab, ...(question.place.lesson ? { notes: "" } : {}) });
+  line.replaceChildren(...(question ? [button({ onclick: go }, say("room_asks", { title: titleOf(question) }), " ▸")] : []));
+}
+subscribe(["room", "boot", "tab", "lab", "lesson", "lang"], drawLine);

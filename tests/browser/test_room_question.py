@@ -1,0 +1,87 @@
+"""The class's guess: a teacher asks, two students answer, and what they guessed is seen by all of them once it is revealed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.axe import faults
+from tests.browser.steps import address, words
+from tests.browser.test_rooms import PHONE, come, join, key, open_room
+
+__all__ = ["come"]  # a fixture
+FIGURE = ".pg-panel[data-panel=labs] [data-block='figure class']"
+NUMBERS = f"JSON.stringify(document.querySelector(\"{FIGURE}\").pgFigure.data.map((trace) => [trace.name, trace.x]))"
+
+
+def said(page: Page, text: str) -> None:
+    expect(page.locator(".pg-panel[data-panel=labs] .pg-question [role=status]")).to_have_text(text)
+
+
+def guess(page: Page, at: int, sure: str) -> None:
+    page.locator("[data-block='choice guess'] button").nth(at).click()
+    page.locator(f"[data-block='choice sure'] button[data-value='{sure}']").click()
+
+
+@pytest.mark.slow
+def test_a_class_guesses_and_sees_what_it_guessed(come: Callable[..., Page]):
+    teacher = come("?tab=labs&lab=softmax")
+    _, link = open_room(teacher)
+    wide, narrow = come(link), come(link, **PHONE)
+    for student in (wide, narrow):
+        join(student, "")
+        expect(student.locator("[data-block='choice guess']")).to_be_visible()
+        expect(student.locator(".pg-question")).to_be_hidden()
+    teacher.keyboard.press("Escape")
+
+    # one is elsewhere when the teacher asks, and is told
+    key(wide, "f")
+    wide.locator("#pg-place-train-button").click()
+    teacher.locator("#pg-question-ask").click()
+    said(narrow, words("page.room_guess"))
+    wide.locator("#pg-room-asks button", has_text=words("lab_softmax.title")).click()
+    expect(wide.locator("#pg-room-asks button")).to_have_count(0)
+    assert address(wide)["lab"] == "softmax"
+
+    # one click each for themselves and for the class; the answer waits, and a guess may become another
+    guess(wide, 0, "95")
+    guess(narrow, 0, "95")
+    for student in (wide, narrow):
+        said(student, words("page.room_guess_in"))
+        expect(student.locator("[data-block='text verdict']")).to_have_count(0)
+    guess(narrow, 2, "50")
+    said(teacher, words("page.room_asked_open", answered=2, joined=2))
+    assert not faults(teacher)
+    assert not faults(narrow)
+
+    # closed: nobody has seen anything yet
+    teacher.locator("#pg-question-close").click()
+    said(teacher, words("page.room_asked_closed", answered=2, joined=2))
+    said(wide, words("page.room_guess_closed"))
+    expect(narrow.locator("[data-block='choice guess'] button").first).to_be_disabled()
+    for page in (teacher, wide, narrow):
+        expect(page.locator(FIGURE)).to_have_count(0)
+
+    # revealed: all see the same, with their own verdicts below
+    teacher.locator("#pg-question-reveal").click()
+    shown = []
+    for page in (teacher, wide, narrow):
+        page.wait_for_selector(f"{FIGURE} .pg-plot[data-points]", state="attached")
+        shown.append((page.evaluate(NUMBERS), page.locator(f"{FIGURE} > .pg-caption").inner_text()))
+    assert shown[0] == shown[1] == shown[2]
+    assert json.loads(shown[0][0]) == [["50 %", [0, 0, 1]], ["75 %", [0, 0, 0]], ["95 %", [1, 0, 0]]]
+    for student in (wide, narrow):
+        expect(student.locator("[data-block='text verdict']")).to_be_visible()
+    assert narrow.evaluate("document.documentElement.scrollWidth") <= PHONE["viewport"]["width"]
+    assert not faults(narrow)
+
+    # on the wall it is the picture; deleted, it is gone for everybody
+    key(teacher, "p")
+    expect(teacher.locator(f"{FIGURE}.pg-presented")).to_be_visible()
+    key(teacher, "Escape")
+    teacher.locator("#pg-question-withdraw").click()
+    expect(teacher.locator("#pg-question-ask")).to_be_visible()
+    expect(wide.locator(FIGURE)).to_have_count(0)
