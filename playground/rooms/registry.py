@@ -87,7 +87,7 @@ class Rooms:
         room, number = self._in(code, ticket)
         here, followers = self.hub.here(code), self.hub.followers(code)
         seen = {
-            "code": code, "teacher": number == TEACHER, "language": room.language, "ends": room.ends, "joined": len(room.members),
+            "code": code, "teacher": number == TEACHER, "language": room.language, "ends": room.ends,
             "here": len(here), "followers": len(followers), "cursor": dict(room.cursor),
             "activities": activities.seen(room, number),
         }  # fmt: skip

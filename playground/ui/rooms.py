@@ -30,7 +30,7 @@ from playground.ui.view import language
 from playground.words import say
 
 LOOK, HEARTBEAT = 1.0, 15.0  # seconds until a page that is gone is noticed; between signs of life on a quiet stream
-PAUSE = 0.05  # seconds between two events of a stream: what changes meanwhile is told at once
+PAUSE = 0.2  # seconds between two events of a stream: what changes meanwhile is told at once
 GONE = b"event: gone\ndata: {}\n\n"
 
 

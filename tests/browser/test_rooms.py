@@ -23,7 +23,8 @@ def come(browser: Browser, server: Server) -> Iterator[Callable[..., Page]]:
     contexts, errors = [], []
 
     def open(path: str = "", **options: object) -> Page:
-        contexts.append(browser.new_context(base_url=server.url, **{"viewport": {"width": 1280, "height": 900}, "locale": "en-US", **options}))
+        wanted = {"viewport": {"width": 1280, "height": 900}, "locale": "en-US", **options}
+        contexts.append(browser.new_context(base_url=server.url, **wanted))
         contexts[-1].set_default_timeout(PATIENCE)
         page = contexts[-1].new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))

@@ -59,10 +59,10 @@ beforeEach(() => {
 });
 
 test("whoever joins looks where the teacher looks, in one step that Back doesn't return from", async () => {
-  const before = history.entries.length;
+  const before = globalThis.history.entries.length;
   await enter({ cursor: there({ tab: "map", layer: "2", head: "3" }) });
   assert.deepEqual([cursor.tab, cursor.layer, cursor.head], ["map", "2", "3"]);
-  assert.equal(history.entries.length, before);
+  assert.equal(globalThis.history.entries.length, before);
   assert.equal(streams.at(-1).url.searchParams.get("ticket"), "t");
 });
 

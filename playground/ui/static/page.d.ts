@@ -179,7 +179,6 @@ export interface Room {
   teacher: boolean;
   language: string;
   ends: number; // seconds since 1970
-  joined: number;
   here: number; // have the page open
   followers: number;
   cursor: Record<string, string>; // where the teacher looks

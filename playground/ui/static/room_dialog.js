@@ -27,7 +27,7 @@ export const openRoom = () => (page.room ? openInside() : openDoor());
 function openDoor(code = "") {
   const said = h("p", { id: "pg-room-said", class: "pg-error", role: "alert" });
   const teach = code ? [] : [h("h3", {}, say("room_teach")), openForm(go)]; // whoever follows a link to a room wants to get in
-  const dialog = open(say("room"), h("p", {}, say("room_none")), joinForm(code, go), ...teach, said);
+  const dialog = open(say("room"), h("p", {}, say("room_none")), joinForm(code, go), said, ...teach);
   dialog.addEventListener("close", () => move({ room: "" }, { instead: true }));
   /** @type {HTMLElement | null} */ (dialog.querySelector(code ? "#pg-room-nickname" : "#pg-room-code"))?.focus();
 
