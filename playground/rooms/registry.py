@@ -78,7 +78,7 @@ class Rooms:
                 return self._put(_with_member(room, replace(_member(room, number), nickname=name)))
             _require(len(room.members) < MAX_MEMBERS, "rooms.full", code=room.code, most=MAX_MEMBERS)
             new = Member(room.last_number + 1, owner_of(ticket), name)
-            return self._put(replace(room, members=(*room.members, new), last_number=new.number))
+            return self._put(activities.joined(replace(room, members=(*room.members, new), last_number=new.number)))
 
     # ---- what a member does -------------------------------------------------------------------------------------------------------------
 
@@ -102,6 +102,10 @@ class Rooms:
     def number(self, code: str, ticket: str) -> int:
         """TEACHER or a member's number. Raises Refusal for a stranger's ticket."""
         return self._in(code, ticket)[1]
+
+    def inside(self, code: str, ticket: str) -> tuple[Room, int]:
+        """The room, and whose ticket it is: TEACHER's or a member's. Raises Refusal for a stranger's."""
+        return self._in(code, ticket)
 
     def change(self, code: str, ticket: str, make: Callable[[Room, int], Room]) -> Room:
         """The room as `make(room, number of the caller)` has it, which refuses what this caller may not. Raises Refusal."""
@@ -229,4 +233,3 @@ def _member(room: Room, number: int) -> Member:
 
 def _with_member(room: Room, changed: Member) -> Room:
     return replace(room, members=tuple(changed if one.number == changed.number else one for one in room.members))
-

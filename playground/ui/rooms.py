@@ -23,7 +23,7 @@ from playground.config import Refusal
 from playground.rooms.registry import Rooms
 from playground.rooms.room import clean_code, ticket_of
 from playground.runs.registry import Runs
-from playground.ui import command
+from playground.ui import command, experiments
 from playground.ui.assets import PREFIX
 from playground.ui.links import LISTS
 from playground.ui.view import language
@@ -131,6 +131,7 @@ def _actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, 
         "hide": done(lambda asked: rooms.hide(*asked.key, asked.value("member", int), asked.value("hidden", bool))),
         "remove": done(lambda asked: rooms.remove(*asked.key, asked.value("member", int))),
         "cursor": done(lambda asked: rooms.point(*asked.key, _texts(asked.value("cursor", dict)), LISTS)),
+        **experiments.actions(rooms, runs),
     }
 
 

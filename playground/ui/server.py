@@ -45,7 +45,7 @@ QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
 # In this order: a later one overrules an earlier one.
 STYLES = (
     "style.css", "frame.css", "dock.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css", "room.css",
-    "space_frame.css",
+    "experiment.css", "space_frame.css",
 )  # fmt: skip
 # What Gradio answers and this page never asks: closed, so that nothing unexpected can be reached.
 CLOSED = (
@@ -139,7 +139,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         head=head(),
         app_kwargs={
             # before Gradio's own, and there from the first request on
-            "routes": [*closed(), *routes(runs, reader, server_name(host)), *rooms_routes.routes(rooms, runs), link_preview.route()],
+            "routes": [*closed(), *routes(runs, reader, server_name(host), rooms), *rooms_routes.routes(rooms, runs), link_preview.route()],
             "middleware": middleware(preloads(), skip_links, FirstScreen(runs, reader).html),
             "exception_handlers": handlers(),
         },

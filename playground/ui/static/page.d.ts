@@ -185,6 +185,15 @@ export interface Room {
   number: number;
   name: string;
   members: { number: number; name: string; hidden: boolean; here: boolean }[];
+  activities: Record<string, Activity>; // by name, the newest last
+}
+
+/** What a class does together; see playground/rooms/activities.py. */
+export interface Activity {
+  kind: string;
+  board?: boolean; // whether this visitor may see all runs of an experiment
+  arm?: Record<string, string | number | boolean> | null; // that a member was dealt
+  run?: string; // of this member; "" before it is trained
 }
 
 /** A term of the glossary. */

@@ -28,6 +28,7 @@ function parameters(changes = {}) {
     if (!LEFT_OUT.has(name) && value !== "") query[name] = value;
   }
   if (heldHead()) query.held = heldHead();
+  if (page.room && cursor.tab === "board") query.room = page.room.code;
   return query;
 }
 
@@ -93,6 +94,16 @@ subscribe(FIELDS, (changed) => {
   const uses = page.panels[cursor.tab]?.uses;
   const moves = isActive() ? ["text", "step", ...(uses ?? [])] : uses; // while a run trains the sentence comes with the panel
   if (!moves || moves.some((name) => changed.has(name))) refresh();
+});
+
+let dealt = ""; // what the board of a class is about
+subscribe(["room"], () => {
+  const now = JSON.stringify(page.room && [page.room.code, page.room.activities]);
+  if (cursor.tab === "board" && now !== dealt) {
+    forget();
+    refresh();
+  }
+  dealt = now;
 });
 
 subscribe(["frame"], () => document.querySelectorAll(".pg-numbers").forEach((element) => fillNumbers(element)));

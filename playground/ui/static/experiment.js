@@ -1,0 +1,81 @@
+// The experiment of a class: what a student is dealt and trains, and the teacher's board of all runs.
+// @ts-check
+
+import { asText, move, page, subscribe } from "./store.js";
+import { button, h, same, say } from "./dom.js";
+import { reply } from "./actions.js";
+import { act } from "./room.js";
+import { sample } from "./runs.js";
+
+const TURN = 3000; // milliseconds until a run that waits for its turn asks again
+
+/** Does something in the room, says what came of it, and goes where that is seen. */
+export async function inRoom(action, values) {
+  const answer = await act(action, values);
+  reply(answer);
+  if (answer.activity) move({ tab: "board", activity: answer.activity });
+}
+
+/** The settings of an arm, in a line. */
+function armName(arm) {
+  const { labels, choices } = page.boot;
+  return Object.entries(arm).map(([knob, value]) => `${labels[knob] ?? knob} ${choices[knob]?.[asText(value)] ?? asText(value)}`).join(", ");
+}
+
+/** The newest experiment of the room, with its name. */
+function newest() {
+  const [name, one] = Object.entries(page.room?.activities ?? {}).filter(([, { kind }]) => kind === "experiment").at(-1) ?? [];
+  return one && { name, ...one };
+}
+
+let waiting = ""; // the experiment in which this visitor's run waits for its turn
+
+async function train(activity) {
+  const answer = await act("train", { activity });
+  const { room } = page, isLate = answer.key === "rooms.not_your_turn" && room?.activities[activity];
+  waiting = isLate ? activity : "";
+  if (isLate) setTimeout(() => waiting === activity && train(activity), TURN);
+  else reply(answer);
+  drawArm();
+}
+
+/** What there is to do now: a student's arm, and the button that trains it or leads to its run. */
+function drawArm() {
+  const { boot, room } = page, one = boot && room && !room.teacher ? newest() : null;
+  let place = document.getElementById("pg-arm");
+  if (!one?.arm) return void place?.remove();
+  if (!place) document.body.append((place = h("div", { id: "pg-arm", role: "group" })));
+  if (same(place, [one, waiting])) return;
+  const waits = waiting === one.name, label = say("room_arm", { arm: armName(one.arm) });
+  const open = () => reply({ run: one.run, tab: "training" });
+  const begin = () => train(one.name);
+  const doing = one.run ? button({ id: "pg-arm-open", onclick: open }, say("room_arm_open"))
+    : button({ id: "pg-arm-train", class: "pg-main", disabled: waits, onclick: begin }, say(waits ? "room_arm_waits" : "room_arm_train"));
+  const toBoard = () => move({ tab: "board", activity: one.name });
+  const board = one.board ? button({ id: "pg-arm-board", onclick: toBoard }, say("room_arm_board")) : null;
+  place.setAttribute("aria-label", label);
+  place.replaceChildren(h("span", { title: label }, label), doing, ...(board ? [board] : []));
+}
+subscribe(["room", "boot"], drawArm);
+
+/**
+ * The runs of a class, a row each; a press on a student opens the run.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").BoardBlock} block
+ */
+export function drawBoard(element, block) {
+  const focused = element.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.run : "";
+  const [student, ...others] = block.head.map((text) => h("th", { scope: "col" }, text));
+  const about = (row) => ({ class: "pg-run-name", dataset: { run: row.run }, "aria-current": row.here ? "true" : null });
+  const open = (row) => button({ ...about(row), onclick: () => look(row.run) }, row.name);
+  const line = (row) =>
+    h("tr", { class: row.here ? "here" : undefined }, h("th", { scope: "row" }, open(row)), h("td", {}, sample(row.key), " ", row.arm),
+      row.numbers.map((text) => h("td", { class: "number" }, text)));
+  const body = h("tbody", {}, block.rows.map(line));
+  const table = h("div", { class: "pg-scroll" }, h("table", {}, h("thead", {}, h("tr", {}, student, others)), body));
+  element.replaceChildren(h("h3", {}, block.title), block.rows.length ? table : h("p", { class: "pg-note" }, block.empty));
+  /** @type {HTMLElement | null} */ (focused && element.querySelector(`[data-run="${CSS.escape(focused)}"]`))?.focus();
+}
+
+/** Shows one run where its training is seen; who follows the teacher sees it as well. */
+const look = (run) => move({ run, tab: "training" });
