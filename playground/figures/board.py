@@ -97,6 +97,7 @@ def _layout(entries: int, x: dict[str, Any], dark: bool) -> dict:
         HEIGHT + top, {"l": 52, "r": 18, "t": top, "b": 44}, dark, hovermode="closest", showlegend=True, dragmode="zoom", xaxis=x, yaxis=y,
         legend={
             "orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", "itemwidth": 46,
+            "tracegroupgap": 0,
         },
     )  # fmt: skip
 

@@ -119,7 +119,7 @@ def verdict(view: View, found: Board) -> str:
     ended = {arm: [run for run in found.runs if run.arm == arm and run.ended] for arm in range(len(found.arms))}
     ended = {arm: runs for arm, runs in ended.items() if runs}
     if len(ended) < 2:
-        return view.say("board.no_verdict", ended=sum(map(len, ended.values())), runs=len(found.runs))
+        return view.say("board.no_verdict", ended=sum(map(len, ended.values())), dealt=len(found.activity["dealt"]))
     first, second = sorted(ended, key=lambda arm: -found.pooled(arm).mean)[:2]
     counted = pairs(found.scores(first), found.scores(second))
     values = {"first": found.arms[first], "second": found.arms[second], "above": counted.above, "pairs": counted.all, "same": counted.same}

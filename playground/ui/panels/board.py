@@ -93,7 +93,7 @@ def _for_teacher(view: View, found: Board) -> list[dict]:
 def _download(view: View, found: Board) -> dict:
     asked = {"run": view.run.id, "lang": view.language, "room": found.room.code, "activity": found.name}
     asked |= {"names": "on"} if found.teacher and view.choice("names") == "on" else {}
-    return blocks.downloads("file", view.say("compare.file"), "board", [{"label": view.say("compare.file_csv"), "query": asked}])
+    return blocks.downloads("file", view.say("board.file"), "board", [{"label": view.say("compare.file_csv"), "query": asked}])
 
 
 # ---- the pictures -----------------------------------------------------------------------------------------------------------------
@@ -113,15 +113,15 @@ def _figures(view: View, found: Board, runs: list[ClassRun]) -> list[dict]:
     course = view.draw(pictures.course, lines, shades, found.arms, share=2)
     best = max(begun, key=lambda one: one.score)
     worst = min(begun, key=lambda one: one.score)
-    values = {
-        "runs": len(begun), "best": percent(best.score), "best_name": best.name, "worst": percent(worst.score), "worst_name": worst.name,
-    }  # fmt: skip
-    said = view.say("board.course_about", **values) + (f" {view.say('board.mean_about')}" if shades else "")
-    row = blocks.row("pictures", blocks.figure("course", course, said, view.say("board.course")), _scores(view, found, begun), css="halves")
-    return [row]
+    ends = {"best": percent(best.score), "best_name": best.name, "worst": percent(worst.score), "worst_name": worst.name}
+    key = "course_about" if best.score > worst.score else "course_level"
+    said = view.say(f"board.{key}", runs=len(begun), **ends) + (f" {view.say('board.mean_about')}" if shades else "")
+    scores, across = _scores(view, found, begun)
+    return [blocks.row("pictures", blocks.figure("course", course, said, view.say("board.course")), scores, css="halves"), across]
 
 
-def _scores(view: View, found: Board, begun: list[ClassRun]) -> dict:
+def _scores(view: View, found: Board, begun: list[ClassRun]) -> tuple[dict, dict]:
+    """The figure, and the choice of what it is drawn against."""
     across = view.choice("across")
     knob = next(iter(found.activity["arms"][0]))
     named = {"parameters": view.say("compare.parameters"), "seconds": view.say("compare.seconds"), "knob": label(knob, view.language)}
@@ -139,7 +139,7 @@ def _scores(view: View, found: Board, begun: list[ClassRun]) -> dict:
     options = [{"value": value, "label": named[value]} for value in choices("across")]
     said = view.say("board.scores_about", across=named[across])
     figure = blocks.figure("scores", picture, said, view.say("board.scores"))
-    return blocks.column("scores-side", figure, blocks.choice("across", "across", view.say("board.across"), options, across))
+    return figure, blocks.choice("across", "across", view.say("board.across"), options, across)
 
 
 # ---- the tables -------------------------------------------------------------------------------------------------------------------

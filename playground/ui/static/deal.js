@@ -1,7 +1,7 @@
 // The teacher deals an experiment out to the class: one setting and its values, the others as they stand at the left.
 // @ts-check
 
-import { move, page, subscribe } from "./store.js";
+import { asText, move, page, subscribe } from "./store.js";
 import { button, h, ready, say } from "./dom.js";
 import { reply } from "./actions.js";
 import { open } from "./dialogs.js";
@@ -27,7 +27,8 @@ const labelled = (key, field) => h("label", {}, h("span", {}, say(key)), field);
 function valuesOf(knob) {
   const choices = Object.entries(page.boot.choices[knob] ?? {});
   if (!choices.length) {
-    const field = h("input", { id: "pg-deal-values", type: "text", autocomplete: "off", spellcheck: "false", required: true });
+    const about = { type: "text", autocomplete: "off", spellcheck: "false", required: true, placeholder: `${asText(page.knobs[knob])}, …` };
+    const field = h("input", { id: "pg-deal-values", ...about });
     return { element: labelled("room_deal_values", field), values: () => field.value.split(/[\s,;，；、]+/).filter(Boolean) };
   }
   const ticks = choices.map(([value, label]) => ({ value, label, tick: h("input", { type: "checkbox", value }) }));

@@ -1,7 +1,7 @@
 // The experiment of a class: what a student is dealt and trains, and the teacher's board of all runs.
 // @ts-check
 
-import { asText, move, page, subscribe } from "./store.js";
+import { asText, cursor, move, page, subscribe } from "./store.js";
 import { button, h, same, say } from "./dom.js";
 import { reply } from "./actions.js";
 import { act } from "./room.js";
@@ -45,18 +45,18 @@ function drawArm() {
   let place = document.getElementById("pg-arm");
   if (!one?.arm) return void place?.remove();
   if (!place) document.body.append((place = h("div", { id: "pg-arm", role: "group" })));
-  if (same(place, [one, waiting])) return;
+  if (same(place, [one, waiting, cursor.tab])) return;
   const waits = waiting === one.name, label = say("room_arm", { arm: armName(one.arm) });
   const open = () => reply({ run: one.run, tab: "training" });
   const begin = () => train(one.name);
   const doing = one.run ? button({ id: "pg-arm-open", onclick: open }, say("room_arm_open"))
     : button({ id: "pg-arm-train", class: "pg-main", disabled: waits, onclick: begin }, say(waits ? "room_arm_waits" : "room_arm_train"));
   const toBoard = () => move({ tab: "board", activity: one.name });
-  const board = one.board ? button({ id: "pg-arm-board", onclick: toBoard }, say("room_arm_board")) : null;
+  const board = one.board && cursor.tab !== "board" ? button({ id: "pg-arm-board", onclick: toBoard }, say("room_arm_board")) : null;
   place.setAttribute("aria-label", label);
   place.replaceChildren(h("span", { title: label }, label), doing, ...(board ? [board] : []));
 }
-subscribe(["room", "boot"], drawArm);
+subscribe(["room", "boot", "tab"], drawArm);
 
 /**
  * The runs of a class, a row each; a press on a student opens the run.
@@ -74,7 +74,7 @@ export function drawBoard(element, block) {
   const body = h("tbody", {}, block.rows.map(line));
   const table = h("div", { class: "pg-scroll" }, h("table", {}, h("thead", {}, h("tr", {}, student, others)), body));
   element.replaceChildren(h("h3", {}, block.title), block.rows.length ? table : h("p", { class: "pg-note" }, block.empty));
-  /** @type {HTMLElement | null} */ (focused && element.querySelector(`[data-run="${CSS.escape(focused)}"]`))?.focus();
+  if (focused) /** @type {HTMLElement | null} */ (element.querySelector(`[data-run="${CSS.escape(focused)}"]`))?.focus();
 }
 
 /** Shows one run where its training is seen; who follows the teacher sees it as well. */
