@@ -122,6 +122,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("run", metavar="RUN", help="a run that ships with the app, by its name, or the folder of a run")
     command.add_argument("--sentences", type=int, default=20, metavar="N", help="how many of its sentences can be looked at")
     command.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
+    command.add_argument("--live", default="", metavar="URL", help="a playground with a server, for all that needs one")
 
     commands.add_parser("serve", help="start the page").set_defaults(command="serve")
     return top

@@ -244,7 +244,7 @@ def freeze(options: argparse.Namespace) -> int:
         runs = Runs(Path(nothing), path.parent)
         reader = Reader(runs)
         try:
-            for done, all, file in frozen(runs, reader, runs.get(path.name), max(options.sentences, 1), options.out):
+            for done, all, file in frozen(runs, reader, runs.get(path.name), max(options.sentences, 1), options.out, options.live):
                 print(f"{done:>7,} of {all:,} answers  {time.perf_counter() - started:6.1f} s  {file}", flush=True)
         finally:
             reader.close()

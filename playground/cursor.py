@@ -63,13 +63,14 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "q": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),  # the row (query) and the column (key) of the pinned cell
     "k": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "part"), carried=True),
     "lang": _one_of(*LANGUAGES, default="", local=True),  # "": the browser's
-    "target": _one_of("output", "reference", reset_by=("run",), carried=True),  # what the decoder is fed
+    "target": _one_of("reference", "output", reset_by=("run",), carried=True),  # what the decoder is fed
     # translate
     "method": _listed("methods", "greedy"),
     "beam": _whole(1, 10, 4),
     "penalty": _number(0.0, 2.0, 0.1, 0.6),
     "temperature": _number(0.1, 3.0, 0.1, 1.0),
     "draw": _whole(0, 10**6, 1),  # the seed
+    "draws": _one_of("1", "20"),  # how many outputs
     "top_k": _whole(0, 30, 0),  # 0: all
     "top_p": _number(0.05, 1.0, 0.05, 1.0),
     "prefix": Text(reset_by=SENTENCE),
@@ -109,6 +110,8 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "certain": _one_of("50", "75", "95", default="", reset_by=("lesson",), personal=True),
     "glossary": _listed("terms", local=True),
     "room": _written("[A-Za-z2-9]{4,6}", "K7QFM", personal=True, local=True),  # of a class, to be joined
+    "api": _one_of("1", default="", entry=True, local=True),  # how a program uses the run
+    "plain": _one_of("1", default="", entry=True, local=True),  # the view as text
     "present": _one_of("1", default="", local=True),  # one picture and its caption fill the screen
     # evaluation, diagnostics, embeddings
     "compare": _written(_several(RUN, ","), "reverse,sort"),

@@ -60,7 +60,7 @@ RULES = {
     ),
     "readme": (set(), {"words", "config"}),
     "arguments": (set(), {"words", "config", "cursor"}),
-    "freeze": ({"orjson"}, {"words", "config", "cursor", "runs", "queries", "ui"}),
+    "freeze": ({"orjson"}, {"words", "config", "cursor", "inspection", "runs", "queries", "lessons", "ui"}),
     "cli": (set(), {"words", "arguments", "config", "cursor", "reading", "runs", "queries", "lessons", "export", "hub", "ui", "freeze"}),
     "__main__": (set(), {"cli"}),
 }

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks.page import costs, first_load, panels, start, streams
+from benchmarks.page import costs, first_load, growing, panels, start, streams
 from benchmarks.server import Server
 from benchmarks.suite import some_of
 from benchmarks.tables import markdown, percent, seconds
 
 ABOUT = (
     "start to first answer and first picture; bytes and seconds of a first visit; replay, snapshots and validation as share of a step;"
-    " panels and live updates"
+    " how often a curve grows on screen; panels and live updates"
 )
 ALONE = {"start": start, "costs": costs}
-SERVED = {"first_load": first_load, "panels": panels, "streams": streams}  # these ask one server
+SERVED = {"first_load": first_load, "growing": growing, "panels": panels, "streams": streams}  # these ask one server
 PARTS = ALONE | SERVED
 ONE_LAYER = (("encoder_layers", 1), ("decoder_layers", 1), ("threads", 1))
 SMOKE = {

@@ -12,19 +12,22 @@ from playground.data.tokenizers import Tokenizer
 from playground.reading.text import normalise
 
 WORD_START = "▁"  # of SentencePiece
-ALIKE = 0.75  # difflib's ratio from which another word counts as meant
+ALIKE, SIMILAR = 0.75, 0.5  # difflib's ratio from which another word counts as meant; from which it is worth being offered
+MAX_OFFERED = 3  # known words for one that isn't
 MAX_COMPARED = 3_000  # words of a vocabulary that one is compared with
 
 
 @dataclass(frozen=True)
 class Unknown:
     """`tokens`: the unknown ones as shown, each once. `runs`: the known characters as (first, last) of unbroken runs; () for words.
-    `size`: how many characters or words are known. `readable`: the nearest sentence without unknown tokens, or ""."""
+    `size`: how many characters or words are known. `readable`: the nearest sentence without unknown tokens, or "". `nearest`: of each
+    unknown word the known ones that are spelt most like it, the nearest first; {} for characters."""
 
     tokens: tuple[str, ...]
     runs: tuple[tuple[str, str], ...]
     size: int
     readable: str
+    nearest: dict[str, tuple[str, ...]]
 
 
 def unknown(tokenizer: Tokenizer, text: str) -> Unknown | None:
@@ -35,8 +38,15 @@ def unknown(tokenizer: Tokenizer, text: str) -> Unknown | None:
         return None
     known = _known(tokenizer)
     words = tokenizer.kind == "words"
-    readable = normalise(" ".join(map(_nearest_word(known), normalise(text).split())) if words else _spelt(normalise(text), known))
-    return Unknown(tokens, () if words else _runs(known), len(known), readable)
+    if not words:
+        return Unknown(tokens, _runs(known), len(known), normalise(_spelt(normalise(text), known)), {})
+    readable = normalise(" ".join(map(_nearest_word(known), normalise(text).split())))
+    return Unknown(tokens, (), len(known), readable, {word: _similar(word, known) for word in tokens})
+
+
+def replaced(text: str, word: str, by: str) -> str:
+    """The text with another word wherever this one stands."""
+    return " ".join(by if one == word else one for one in normalise(text).split())
 
 
 @lru_cache(maxsize=64)
@@ -48,6 +58,17 @@ def _known(tokenizer: Tokenizer) -> frozenset[str]:
     return frozenset(" " if character in ("␣", WORD_START) else character for piece in pieces for character in piece)
 
 
+def _similar(word: str, known: frozenset[str]) -> tuple[str, ...]:
+    """The known words that are spelt most like this one; first the same one in other letters."""
+    folded = _folded(known)
+    return tuple(folded[found] for found in get_close_matches(word.casefold(), sorted(folded)[:MAX_COMPARED], MAX_OFFERED, SIMILAR))
+
+
+def _folded(known: frozenset[str]) -> dict[str, str]:
+    """The known words by what they are in small letters."""
+    return {word.casefold(): word for word in sorted(known)}
+
+
 def _spelt(text: str, known: frozenset[str]) -> str:
     """The text in small letters where only those are known, without what isn't known either way."""
     return "".join(next((form for form in (character, character.lower()) if form in known), "") for character in text)
@@ -55,7 +76,7 @@ def _spelt(text: str, known: frozenset[str]) -> str:
 
 def _nearest_word(known: frozenset[str]):
     """A function from a word to itself, to the same word in other letters, to one that is spelt much like it, or to ""."""
-    folded = {word.casefold(): word for word in sorted(known)}
+    folded = _folded(known)
     compared = sorted(folded)[:MAX_COMPARED]
 
     def nearest(word: str) -> str:

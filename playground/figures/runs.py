@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -14,6 +15,7 @@ DASHES = ("solid", "10px,4px", "2px,3px", "10px,4px,2px,4px", "5px,3px", "16px,4
 MARKS = ("circle", "diamond", "square", "triangle-up", "cross", "x")
 NARROWER = 1.05  # a legend's letters, which are not all alike, than those of the tokens under a tick
 MOST_MARKS = 24  # of one line
+TITLED = 200  # px, of a grid beside which the name of its rows has room
 NUMBERED = 36  # px, of a cell that has room for its number
 
 
@@ -57,6 +59,7 @@ def overlay(
         xaxis=x | {"nticks": 6, "fixedrange": False}, yaxis=y | {"fixedrange": False},
         legend={
             "orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", "itemwidth": 46,
+            "tracegroupgap": 0,
         },
         shapes=[{
             "type": "line", "xref": "x", "yref": "paper", "x0": end or 0, "x1": end or 0, "y0": 0, "y1": 1, "visible": end is not None,
@@ -87,7 +90,7 @@ def difference(
     if change.shape != (len(rows), len(columns)):
         raise ValueError(f"differences of shape {change.shape} do not fit {len(rows)} rows and {len(columns)} columns")
     hidden, at = ~cells.as_mask(mask, *change.shape), cells.place(rows, columns, width, tallest=tallest)
-    strongest = max(float(np.abs(np.where(hidden, 0, change)).max()), 0.1)  # what hardly differs is to look so
+    strongest = max(math.ceil(100 * np.abs(np.where(hidden, 0, change)).max()) / 100, 0.1)  # what hardly differs is to look so
     asks = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
     heat = {
         "type": "heatmap", "z": theme.rounded(np.where(hidden, np.nan, change)), "zmin": -strongest, "zmax": strongest,
@@ -96,13 +99,13 @@ def difference(
         "meta": {"kind": kind, "cells": True},
         "colorbar": theme.colorbar(
             theme.word(labels, "difference"), dark, y=cells.below(at, 0), length=max(min(at.across, 180), 90),
-            ticks=(round(-strongest, 2), 0, round(strongest, 2)),
+            ticks=(-strongest, 0, strongest),
         ),
     }  # fmt: skip
     if at.across / len(columns) >= NUMBERED and at.down / len(rows) >= NUMBERED / 2:
         heat |= {"texttemplate": "%{z:+.2f}", "textfont": {"size": theme.SIZE - 2}}
-    titles = theme.word(labels, f"rows_{kind}"), theme.word(labels, f"columns_{kind}")
-    layout = cells.layout(at, rows, columns, kind=kind, titles=titles, lines=1.8, dark=dark)
+    beside = theme.word(labels, f"rows_{kind}") if at.down >= TITLED else ""
+    layout = cells.layout(at, rows, columns, kind=kind, titles=(beside, theme.word(labels, f"columns_{kind}")), lines=1.8, dark=dark)
     data = [heat, cells.hatching(hidden, theme.word(labels, "masked"), dark)]
     return {"data": data, "layout": layout | {"showlegend": False}}
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 SPACE, EMPTY, BREAK, TAB, UNSEEN = "␣", "∅", "↵", "⇥", "\N{REPLACEMENT CHARACTER}"
@@ -49,8 +50,11 @@ def steps(fed: Sequence[str], following: Sequence[str]) -> list[StepName]:
 
 def visible(token: str) -> str:
     """The token with everything shown that would not be seen: spaces, line breaks, control and invisible characters, nothing at all."""
-    if isinstance(token, Name | StepName):
-        return token
+    return token if isinstance(token, Name | StepName) else _visible(token)
+
+
+@lru_cache(4096)
+def _visible(token: str) -> str:
     joined = len(token) > 1  # joiners inside a word (Persian, emoji) belong to it; alone they would be nothing
     return "".join(_SHOWN.get(c) or (UNSEEN if _unseen(c) and not (joined and c in _JOINERS) else c) for c in token) or EMPTY
 

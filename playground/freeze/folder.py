@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,101 +11,108 @@ import orjson
 
 from playground.config import Refusal
 from playground.cursor import FIELDS
+from playground.freeze.grids import Grid, axis, outside, size
 from playground.freeze.packing import OPTIONS, Pack
-from playground.freeze.plan import Axis, plan, refused, steps_of
+from playground.freeze.plan import Places, plan, steps_of
+from playground.queries.activations import activations
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import asset_names, asset_version, raw_asset
 from playground.ui.boot import boot, run_card
-from playground.ui.panels import BY_FORMULA, PANELS, TABS
+from playground.ui.panels import BY_FORMULA, PANELS
 from playground.ui.shell import page, theme_css
 from playground.ui.titles import title, variant_name
 from playground.ui.view import View, examples
 from playground.words import LANGUAGES
 
-LEFT_OUT = ("worksheet", "downloads", "later")  # blocks that ask a server for more
+LEFT_OUT = ("worksheet", "downloads")  # blocks that ask a server for files
 Progress = tuple[int, int, str]
 
 
-def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path) -> Iterator[Progress]:
-    """Writes the folder. Says after each file how many answers are there, of how many, and what was written.
+def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live: str = "") -> Iterator[Progress]:
+    """Writes the folder. Says after each file how many answers are there, of how many, and what was written. `live` is the address of a
+    playground with a server, for whatever needs one.
 
-    Raises Refusal for a run that has nothing to show, or a folder that has something else in it.
+    Raises Refusal for a run that has nothing to show, an address that can't be opened, or a folder that has something else in it.
     """
     if folder.exists() and any(folder.iterdir()) and not (folder / "frozen.json").exists():
         raise Refusal("page.not_empty", folder=folder)
+    if live and not live.startswith(("https://", "http://")):
+        raise Refusal("page.bad_live", address=live)
     pairs = examples(reader, run)[:count]
     if not pairs:
         raise Refusal("page.not_ready")
-    planned = {name: axes for name, axes in plan(run, [source for source, _ in pairs]).items() if name not in BY_FORMULA or _by_paper(run)}
-    everything, done, panels = sum(map(_size, planned.values())), 0, {}
+    planned = plan(run, [source for source, _ in pairs], _places(reader, run, pairs[0][0]))
+    if variant_name(run, "en"):  # then these panels say why they show nothing
+        planned |= {name: [[axis("lang", LANGUAGES)]] for name in BY_FORMULA}
+    everything, done, panels = sum(size(grid) for grids in planned.values() for grid in grids), 0, {}
     assets = f"asset/{asset_version()}"
     _write_assets(folder / assets)
-    tabs = tuple(name for name in TABS if name in planned)
-    _write(folder / "index.html", page(f"./{assets}", tabs).encode())
+    _write(folder / "index.html", page(f"./{assets}", live).encode())
     yield 0, everything, "index.html"
-    for name, axes in planned.items():
-        used: set[str] = set()
-        for file, pack in _packs(runs, reader, run, name, axes, used):
-            _write(folder / "answers" / file, pack.content())
-            done += pack.size
-            yield done, everything, f"answers/{file}"
-        outside = refused(axes, used)
-        panels[name] = {
-            "axes": [{"fields": one.fields, "values": one.values} for one in axes],
-            "refused": outside,
-            "defaults": {field: FIELDS[field].default for field in [*outside, *(f for one in axes for f in one.fields)] if field in FIELDS},
-        }
+    for name, grids in planned.items():
+        panels[name] = []
+        for at, grid in enumerate(grids):
+            used: set[str] = set()
+            for number, pack in enumerate(_packs(runs, reader, run, name, grid, used, set(planned))):
+                file = f"answers/{name}-{at}-{number}.pack"
+                _write(folder / file, pack.content())
+                done += pack.size
+                yield done, everything, file
+            panels[name].append(_told(grid, used))
     pages = {lang: _page(runs, reader, run, lang, pairs) for lang in LANGUAGES}
-    known = {"run": run.id, "panels": panels, "live": _live(runs, run), "page": pages}
+    defaults = {name: field.default for name, field in FIELDS.items()} | {"text": pairs[0][0]}
+    known = {"run": run.id, "panels": panels, "defaults": defaults, "live": _live(runs, run), "page": pages}
     _write(folder / "frozen.json", orjson.dumps(known, option=OPTIONS))
     yield done, everything, "frozen.json"
 
 
-def _by_paper(run: Run) -> bool:
-    return not variant_name(run, "en")
+def _places(reader: Reader, run: Run, text: str) -> Places:
+    look = reader.look(run, None, text)
+    return Places(text, tuple(activations(reader, run, None, text)[0].stages), len(look.asked), len(look.source))
 
 
-def _size(axes: Sequence[Axis]) -> int:
-    size = 1
-    for one in axes:
-        size *= len(one.values)
-    return size
+def _told(grid: Grid, used: set[str]) -> dict[str, Any]:
+    """What the page has to know of a grid to find an answer in it."""
+    refused, pins = outside(grid, used)
+    return {"axes": [{"fields": one.fields, "values": one.values} for one in grid], "refused": refused, "pins": pins}
 
 
-def _packs(runs: Runs, reader: Reader, run: Run, name: str, axes: Sequence[Axis], used: set[str]) -> Iterator[tuple[str, Pack]]:
-    """A file for each sentence, if the panel is about one. `used` learns which fields the panel reads."""
-    texts = next((one for one in axes if one.fields == ("text",)), None)
-    others = [one for one in axes if one is not texts]
-    for at, (text,) in enumerate(texts.values) if texts else [(None, ("",))]:
+def _packs(runs: Runs, reader: Reader, run: Run, name: str, grid: Grid, used: set[str], frozen: set[str]) -> Iterator[Pack]:
+    """The files of a grid. `used` learns which fields the panel reads; `frozen` are the panels that have answers."""
+    for place in range(len(grid[0].values)):
         pack = Pack()
-        for places in itertools.product(*(range(len(one.values)) for one in others)):
-            asked = {"run": run.id, "text": text}
-            for one, place in zip(others, places, strict=True):
-                asked |= dict(zip(one.fields, one.values[place], strict=True))
-            pack.add(",".join(map(str, places)), _answer(View(runs, reader, asked), name, used))
-        yield f"{name}.pack" if at is None else f"{name}-{at}.pack", pack
+        for places in itertools.product([place], *(range(len(one.values)) for one in grid[1:])):
+            asked = {"run": run.id}
+            for one, at in zip(grid, places, strict=True):
+                asked |= dict(zip(one.fields, one.values[at], strict=True))
+            pack.add(",".join(map(str, places[1:])), _answer(View(runs, reader, asked), name, used, frozen))
+        yield pack
 
 
-def _answer(view: View, name: str, used: set[str]) -> dict[str, Any]:
+def _answer(view: View, name: str, used: set[str], frozen: set[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {"more": True}
     try:
-        found = PANELS[name](view)
+        if name in BY_FORMULA and (variant := variant_name(view.run, view.language)):
+            raise Refusal("page.has_variant", variant=variant)
+        while found.pop("more", False):  # a longer work
+            found = PANELS[name](view)
     except Refusal as refusal:
         return {"error": refusal.say(view.language), "key": refusal.key}
     used |= view.used
     found.pop("telling", None)  # a sentence that the page would go to, and that may not be among these
-    return {**found, "uses": sorted(view.used), **({"blocks": _without_server(found["blocks"])} if "blocks" in found else {})}
+    return {**found, "uses": sorted(view.used), **({"blocks": _without_server(found["blocks"], frozen)} if "blocks" in found else {})}
 
 
-def _without_server(blocks: list[dict]) -> list[dict]:
-    """Blocks without those that ask for more, and without files that only a server makes."""
+def _without_server(blocks: list[dict], frozen: set[str]) -> list[dict]:
+    """Blocks without those that ask for more than the `frozen` panels, and without files that only a server makes."""
     kept = []
     for block in blocks:
-        if block["kind"] in LEFT_OUT:
+        if block["kind"] in LEFT_OUT or (block["kind"] == "later" and block["panel"] not in frozen):
             continue
         if "blocks" in block:
-            block = {**block, "blocks": _without_server(block["blocks"])}
+            block = {**block, "blocks": _without_server(block["blocks"], frozen)}
         if block.get("saved"):
             block = {**block, "saved": {**block["saved"], "arrays": None}}
         kept.append(block)

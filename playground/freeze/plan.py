@@ -1,30 +1,34 @@
-"""What is asked beforehand: for each panel its axes, along which every combination is asked."""
+"""What is asked beforehand: for each panel its grids."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from playground.cursor import FIELDS, choices
+from playground.cursor import choices
+from playground.freeze.grids import Axis, Grid, axis
+from playground.freeze.lessons import labs, lessons
+from playground.inspection.interventions import MEMORIES
+from playground.inspection.interventions import heads as all_heads
+from playground.queries.evaluation import SPLITS
+from playground.queries.vectors import STATES, TABLES
 from playground.runs.run import Run
+from playground.ui.panels.diagnostics import QUANTITIES
 from playground.words import LANGUAGES
 
-STEPS = 8  # of the replay, before the newest
+STEPS = 6  # of the replay, before the newest
+DETAILED = 5  # sentences of which every head is asked at every step; of the others at the newest
 WIDTHS = (("960", "900"), ("340", "840"))  # (width, height) in px of a panel: on a screen, and on a telephone
-# Fields that only pin something in a picture: without a server the picture stays as it is.
-PINS = ("q", "k", "row", "col", "window", "token")
 
 
 @dataclass(frozen=True)
-class Axis:
-    """Fields that change together, and the values that they take."""
+class Places:
+    """The places in a sentence that can be asked about: the map's stages, and the cells of cross-attention."""
 
-    fields: tuple[str, ...]
-    values: tuple[tuple[str, ...], ...]
-
-
-def axis(field: str, values: Sequence[str]) -> Axis:
-    return Axis((field,), tuple((value,) for value in values))
+    text: str
+    stages: tuple[str, ...]
+    queries: int
+    keys: int
 
 
 def steps_of(run: Run) -> list[int]:
@@ -36,36 +40,52 @@ def steps_of(run: Run) -> list[int]:
 
 
 def heads(run: Run, part: str) -> list[tuple[str, str, str]]:
-    """(part, layer, head) of every head, and that of nobody's choice."""
+    """(part, layer, head) of every head."""
     model = run.experiment.model
     layers = model.encoder_layers if part == "encoder" else model.decoder_layers
-    return [(part, "", ""), *((part, str(layer), str(head)) for layer in range(1, layers + 1) for head in range(1, model.n_heads + 1))]
+    return [(part, str(layer), str(head)) for layer in range(1, layers + 1) for head in range(1, model.n_heads + 1)]
 
 
-def plan(run: Run, sentences: Sequence[str]) -> dict[str, list[Axis]]:
-    """Every panel that can be frozen, with its axes."""
-    language, width = axis("lang", LANGUAGES), Axis(("width", "height"), WIDTHS)
-    text, step = axis("text", sentences), axis("step", ["", *map(str, steps_of(run))])
-    common = [text, language, width]
+def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Grid]]:
+    """Every panel that can be frozen, with its grids: the general one, then those that know more about the newest step, some of them only
+    about the `first` sentence."""
+    screen = [axis("lang", LANGUAGES), Axis(("width", "height"), WIDTHS)]
+    step = axis("step", ["", *map(str, steps_of(run))])
+    common, at_first = [axis("text", sentences), *screen], [axis("text", [first.text]), *screen]
+    closely = [axis("text", sentences[:DETAILED]), *screen, step]
     cross = Axis(("layer", "head"), tuple(place[1:] for place in heads(run, "cross")))
-    part = Axis(("part", "layer", "head"), tuple(place for name in choices("part") for place in heads(run, name)))
+    every_head = Axis(("part", "layer", "head"), tuple(place for name in choices("part") for place in heads(run, name)))
+    views = axis("view", choices("view")[1:])
     masks = [name for name in choices("mask") if name != "packed"]
     learned = run.experiment.model.encoding.added == "learned"
+    row = axis("q", [str(q) for q in range(first.queries)])
+    cells = Axis(("q", "k"), tuple((str(q), k) for q in range(first.queries) for k in ("", *map(str, range(first.keys)))))
+    embeddings = [*((name, "token") for name in TABLES), *((name, by) for name in STATES for by in choices("by"))]
     return {
-        "sentence": [text, language, step],
-        "training": [*common, step, cross],
-        "attention": [*common, step, part],
-        "masks": [*common, axis("mask", masks)],
-        "positions": [language, width, axis("pos", [name for name in choices("pos") if name != "learned" or learned])],
-        "translate": [*common, step],
-        "teacher_forcing": [*common, step],
-        "map": [*common, step],
-        "embeddings": [*common, step],
-        "data": [*common, axis("split", choices("split"))],
+        "sentence": [[*common[:2], step]],
+        "training": [[*common, step], [*closely, cross], [*common, cross]],
+        "attention": [
+            *([*common, step, axis("part", choices("part"))], [*closely, every_head], [*common, every_head]),
+            *([*common, views], [*at_first, cells]),
+        ],
+        "masks": [[*common, axis("mask", masks)]],
+        "positions": [[*screen, axis("pos", [name for name in choices("pos") if name != "learned" or learned])]],
+        "translate": [[*common, step], [*common, axis("method", ["beam", "sample"])], [*at_first, row]],
+        "teacher_forcing": [[*common, step], [*at_first, row]],
+        "interventions": [common, [*at_first, _changes(run)]],
+        "importance": [screen],
+        "map": [[*common, step], [*at_first, axis("stage", first.stages)]],
+        "embeddings": [[*common, step], [*at_first, Axis(("what", "by"), tuple(embeddings))]],
+        "data": [[*common, axis("split", choices("split"))]],
+        "diagnostics": [[*screen, step, axis("gauge", list(QUANTITIES))]],
+        "evaluation": [[*screen, axis("split", SPLITS)]],
+        "reach": [screen],
+        "course": [[lessons(), *screen]],
+        "labs": [[labs(), *screen]],
     }
 
 
-def refused(axes: Sequence[Axis], used: set[str]) -> list[str]:
-    """The fields that a panel reads and that are no axis: whoever changes one needs a server. Pins are let pass."""
-    known = {field for one in axes for field in one.fields}
-    return sorted(field for field in used if field in FIELDS and field not in known and field not in PINS)
+def _changes(run: Run) -> Axis:
+    """Each head switched off alone, and each other memory."""
+    off = [(str(head), "") for head in all_heads(run.experiment.model)]
+    return Axis(("off", "squeeze"), (*off, *(("", memory) for memory in MEMORIES)))

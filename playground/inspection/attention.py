@@ -20,7 +20,18 @@ ABOVE_CHANCE = 1.5  # …and this many times what evenly spread weight would put
 EVEN = 0.85  # entropy, as a share of the largest possible, from which weight counts as spread evenly
 SHARP = 0.5  # bits of entropy up to which a head without a place counts as sharp: nearly all of a row's weight is on one token
 HALF = 0.5  # mean weight that is enough, whatever the share, where the place was known before anybody looked
-MIN_ROWS = 3  # rows with a choice, below which nothing can be said
+MIN_ROWS = 3  # rows with a choice, below which nothing can be said…
+FEW, CLEAN = 2, 0.9  # …unless there are so many, with at least this mean weight
+
+
+def holds(share: float, mass: float, chance: float, rows: int) -> bool:
+    """Whether a head with these numbers (see `Score`) attends to the place."""
+    return enough_rows(mass, rows) and share >= MIN_SHARE and mass >= max(MIN_MASS, min(ABOVE_CHANCE * chance, CLEAN))
+
+
+def enough_rows(mass: float, rows: int) -> bool:
+    """Whether so many rows tell anything: of a short sentence only what is clean does."""
+    return rows >= MIN_ROWS or (rows >= FEW and mass >= CLEAN)
 
 
 class Score(NamedTuple):
@@ -33,12 +44,11 @@ class Score(NamedTuple):
 
     @property
     def mostly(self) -> bool:
-        return self.rows >= MIN_ROWS and self.mass >= HALF
+        return enough_rows(self.mass, self.rows) and self.mass >= HALF
 
     @property
     def holds(self) -> bool:
-        enough = max(MIN_MASS, min(ABOVE_CHANCE * self.chance, 0.9))
-        return self.rows >= MIN_ROWS and self.share >= MIN_SHARE and self.mass >= enough
+        return holds(*self)
 
 
 # ---- places: (Q, K) booleans ----
@@ -126,6 +136,8 @@ def places(
         found["backward_from_end"] = backward(*shape, last)
     else:
         found = {name: offset(*shape, by) for name, by in (("previous", -1), ("same", 0), ("next", 1), ("two_back", -2))}
+        if kind == "encoder":
+            found |= {"backward": backward(*shape, last - 1), "backward_from_end": backward(*shape, last)}
     found["first"] = constant(*shape, 0)
     if kind != "decoder":  # what comes last changes from row to row there
         found["last"] = constant(*shape, last)
@@ -156,16 +168,16 @@ def facts(
     w, allowed = np.asarray(weights, dtype=np.float64), _allowed(weights, mask)
     choices = allowed.sum(axis=1)
     free = choices >= 2
-    if free.sum() < MIN_ROWS:
-        return Fact("figures.too_short", {})
     named = places(kind, w.shape, mask=mask, alignment=alignment, rows=rows, columns=columns)
     scores = {name: score(w, place, mask) for name, place in named.items()}
     found = {name: result for name, result in scores.items() if result.holds or (name == "aligned" and result.mostly)}
     if found:
         name = max(found, key=lambda name: found[name].share)  # the first of equals
-        apart = name in _WORDED_APART or (kind == "decoder" and name in _OF_THE_NEWEST)
+        apart = name in _WORDED_APART or name in {"decoder": _OF_THE_NEWEST, "encoder": _MIRRORED}.get(kind, ())
         key = f"{name}_{kind}" if apart else name
         return Fact(f"figures.looks_{key}", {"percent": percent(found[name].share), "mass": percent(found[name].mass)})
+    if free.sum() < MIN_ROWS:
+        return Fact("figures.too_short", {})
     bits = entropy(w[free])
     even = np.mean(bits / np.log2(choices[free])) >= EVEN
     if bits.mean() <= SHARP:
@@ -179,6 +191,7 @@ def facts(
 
 
 _WORDED_APART = ("first", "same_token")  # another sentence for each kind
+_MIRRORED = ("backward", "backward_from_end")  # in the encoder there are no target positions
 _OF_THE_NEWEST = ("same", "previous", "two_back")  # in the decoder these count from the row's own input token
 
 

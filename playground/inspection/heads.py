@@ -1,7 +1,8 @@
 """Names for heads: what a head does over many sentences, with the number that supports it, and "unclear" where none does.
 
-A name is a place (see inspection/attention.py) that holds at least half of the head's weight, and clearly more than chance would put there.
-One lucky sentence gives nobody a name: rows of all sentences count alike, and most of them must have the place.
+A name is a place (see inspection/attention.py) that holds at least half of the head's weight, or the largest weight of most rows, and
+clearly more than chance would put there. One lucky sentence gives nobody a name: rows of all sentences count alike, and most of them must
+have the place.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from playground.model.padding import padded
 from playground.model.transformer import Transformer
 
 COVER = 0.5  # a place counts when at least this share of the rows has it…
-SURE = 0.9  # …and names a head that has HALF of its weight there, and ABOVE_CHANCE times what chance would put; this is always enough
+SURE = 0.9  # …and names a head that has HALF of its weight there, and ABOVE_CHANCE times what chance would put; this is always enough.
+# Less than half is enough where it is the largest weight of most rows (see `attention.holds`): such a diagonal is seen at once.
 CLOSE = 0.05  # of two places that hold about as much, the more telling one gives the name
 CELLS = 2_000_000  # weights of one kind that a forward pass may make at once
 # Places, the most telling first; "even", "sharp" and "unclear" are names as well, but no places.
@@ -42,12 +44,14 @@ class Sample:
 
 
 class AttentionPattern(NamedTuple):
-    """How much of a head's weight lies on a place, and how much evenly spread weight would put there: means over the rows that have it."""
+    """How much of a head's weight lies on a place, and how much evenly spread weight would put there: means over the rows that have it;
+    and the share of these rows whose largest weight lies there."""
 
     name: str
     mass: float
     chance: float
     rows: int
+    share: float
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ def score(samples: Sequence[Sample], kind: str) -> HeadScores:
     if not samples:
         raise ValueError("no sentence to score heads on")
     layers, heads = samples[0].weights.shape[:2]
-    mass = {name: np.zeros((layers, heads)) for name in PLACES}
+    mass, won = ({name: np.zeros((layers, heads)) for name in PLACES} for _ in range(2))
     chance, count = dict.fromkeys(PLACES, 0.0), dict.fromkeys(PLACES, 0)
     bits, evenness, most, free = np.zeros((layers, heads)), np.zeros((layers, heads)), 0.0, 0
     for sample in samples:
@@ -92,9 +96,13 @@ def score(samples: Sequence[Sample], kind: str) -> HeadScores:
         rows = places.any(axis=-1) & (allowed & ~places).any(axis=-1)  # (P, Q): the others have no say
         places = places & rows[..., None]
         words = np.einsum("lhqk,pqk->plh", weights[..., : len(sample.columns)], places, optimize=True)
+        largest = weights == weights.max(axis=-1, keepdims=True)
+        inside = np.einsum("lhqk,pqk->plhq", largest[..., : len(sample.columns)], places.astype(np.float32), optimize=True)
+        wins = (inside == largest.sum(axis=-1)).sum(axis=-1)  # a tie with another token counts for nobody
         shares = (places.sum(axis=-1) / allowed.sum(axis=-1)).sum(axis=-1)
-        for name, total, share, n in zip(found, words, shares, rows.sum(axis=-1), strict=True):
+        for name, total, wins_of, share, n in zip(found, words, wins, shares, rows.sum(axis=-1), strict=True):
             mass[name] += total
+            won[name] += wins_of
             chance[name], count[name] = chance[name] + float(share), count[name] + int(n)
         padding = weights[..., len(sample.columns) :]
         if padding.size and kind != "decoder":  # there padding comes later than every row, so the triangle alone hides it
@@ -102,16 +110,20 @@ def score(samples: Sequence[Sample], kind: str) -> HeadScores:
             chance["padding"] += len(allowed) * padding.shape[-1] / weights.shape[-1]
             count["padding"] += len(allowed)
         choices = allowed.sum(axis=-1)
-        largest = np.log2(choices[choices >= 2])
+        possible = np.log2(choices[choices >= 2])
         entropy = attention.entropy(weights[:, :, choices >= 2])  # (L, H, rows)
-        bits, evenness = bits + entropy.sum(axis=-1), evenness + (entropy / largest).sum(axis=-1)
-        most, free = most + float(largest.sum()), free + len(largest)
+        bits, evenness = bits + entropy.sum(axis=-1), evenness + (entropy / possible).sum(axis=-1)
+        most, free = most + float(possible.sum()), free + len(possible)
 
     def one(layer: int, head: int) -> NamedHead:
-        found = [AttentionPattern(name, float(mass[name][layer, head]) / n, chance[name] / n, n) for name, n in count.items() if n]
+        found = [
+            AttentionPattern(name, float(mass[name][layer, head]) / n, chance[name] / n, n, float(won[name][layer, head]) / n)
+            for name, n in count.items()
+            if n
+        ]
         of = {place.name: place.mass for place in found}
         # what a head does with a few of its tokens is no name for it
-        common = [place for place in found if place.rows >= max(COVER * free, MIN_ROWS)]
+        common = [place for place in found if place.rows >= COVER * free and attention.enough_rows(place.mass, place.rows)]
         entropy, even = (float(total[layer, head]) / max(free, 1) for total in (bits, evenness))
         name, number = _name(common, even, entropy, free)
         others = [place for place in common if place.name != name and place.mass > place.chance]
@@ -124,7 +136,7 @@ def score(samples: Sequence[Sample], kind: str) -> HeadScores:
 
 def _name(places: Sequence[AttentionPattern], evenness: float, entropy: float, rows: int) -> tuple[str, float | None]:
     """The name of a head with its number, out of what was measured on `rows` rows."""
-    good = [place for place in places if place.mass >= max(HALF, min(ABOVE_CHANCE * place.chance, SURE))]
+    good = [place for place in places if _holds(place)]
     if good:
         best = max(place.mass for place in good)
         place = next(place for place in good if place.mass >= best - CLOSE)
@@ -134,13 +146,16 @@ def _name(places: Sequence[AttentionPattern], evenness: float, entropy: float, r
     return ("even", evenness) if evenness >= EVEN else ("sharp", entropy)
 
 
+def _holds(place: AttentionPattern) -> bool:
+    much = place.mass >= max(HALF, min(ABOVE_CHANCE * place.chance, SURE))
+    return much or attention.holds(place.share, place.mass, place.chance, place.rows)
+
+
 def _places(sample: Sample, kind: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Where a row may look, (Q, K) without padding, and by name the places of one sentence, each (Q, K)."""
     shape = (sample.weights.shape[2], len(sample.columns))
     allowed = np.tri(*shape, dtype=bool) if kind == "decoder" else np.ones(shape, dtype=bool)
     found = attention.places(kind, shape, alignment=sample.alignment, rows=sample.rows, columns=sample.columns)
-    if kind == "encoder":
-        found |= {"backward": attention.backward(*shape, shape[1] - 2), "backward_from_end": attention.backward(*shape, shape[1] - 1)}
     return allowed, {name: place & allowed for name, place in found.items()}
 
 

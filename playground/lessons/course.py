@@ -78,6 +78,11 @@ class Lesson:
         """All there is to do, the guess first."""
         return (Step(PREDICT, {"guess": self.kept_as}, {"tab": "labs", "lab": self.lab} if self.lab else {}), *self.does)
 
+    @property
+    def run(self) -> str:
+        """That it is about; empty where any will do, or one's own."""
+        return next((step.to["run"] for step in self.does if "run" in step.to), "")
+
     def say(self, language: str, key: str, **values: Any) -> str:
         return say(language, f"course.{self.name}.{key}", **values)
 
@@ -87,7 +92,8 @@ class Lesson:
 
 
 PIECES = '#pg-panel-data [data-block="chips pieces"] > :first-child'  # the tokens of the sentence, with their ids
-ATTENTION = {"tab": "attention", "view": "matrix"}
+ATTENTION, FORCING = {"tab": "attention", "view": "matrix"}, {"tab": "teacher_forcing"}
+REVERSE, GERMAN, NUMBERS = ({"run": run} for run in ("reverse", "german_english", "numbers_de"))
 
 LESSONS = (
     Lesson(
@@ -95,17 +101,19 @@ LESSONS = (
         run_questions.LOOKS,
         (
             Step(
-                "heads", {"at": {"tab": "attention"}, "different": (("layer", "head"), 3)}, {**ATTENTION, "run": "reverse", "part": "cross"}
+                "heads",
+                {"at": {"tab": "attention"}, "different": (("layer", "head"), 3)},
+                {**ATTENTION, **REVERSE, "part": "cross", "step": ""},
             ),
-            Step("cell", {"at": {"tab": "attention", "q": "*", "k": "*"}}, {**ATTENTION, "part": "cross"}),
+            Step("cell", {"at": {"tab": "attention", "q": "*", "k": "*"}}, ATTENTION | REVERSE | {"part": "cross"}),
         ),
     ),
     Lesson(
         "tokens",
         run_questions.UNKNOWN,
         (
-            Step("own", {"at": {"tab": "data"}, "sentence": "own", "sees": PIECES}, {"tab": "data", "run": "reverse"}),
-            Step("unknown", {"at": {"tab": "data"}, "sentence": "unknown", "sees": PIECES}, {"tab": "data"}),
+            Step("own", {"at": {"tab": "data"}, "sentence": "own", "sees": PIECES}, {"tab": "data", **REVERSE}),
+            Step("unknown", {"at": {"tab": "data"}, "sentence": "unknown", "sees": PIECES}, {"tab": "data", **REVERSE}),
         ),
     ),
     Lesson(
@@ -115,9 +123,9 @@ LESSONS = (
             Step(
                 "worked",
                 {"at": {"tab": "map", "stage": "*.weights", "row": "*", "col": "*"}},
-                {"tab": "map", "run": "reverse", "stage": "decoder.0.cross_attention.weights", "row": "", "col": ""},
+                {"tab": "map", **REVERSE, "stage": "decoder.0.cross_attention.weights", "row": "", "col": ""},
             ),
-            Step("product", {"at": {"tab": "attention", "view": "product", "q": "*", "k": "*"}}, {**ATTENTION, "part": "cross"}),
+            Step("product", {"at": {**ATTENTION, "view": "product", "q": "*", "k": "*"}}, ATTENTION | REVERSE | {"part": "cross"}),
         ),
         (3, 6, 2),
     ),
@@ -125,9 +133,11 @@ LESSONS = (
         "heads",
         "heads",
         (
-            Step("parts", {"at": {"tab": "attention"}, "different": (("part",), 3)}, {**ATTENTION, "run": "german_english"}),
+            Step("parts", {"at": {"tab": "attention"}, "different": (("part",), 3)}, {**ATTENTION, **GERMAN, "step": ""}),
             Step(
-                "off", {"at": {"tab": "interventions"}, "different": (("off",), 3)}, {"tab": "interventions", "change": "heads", "off": ""}
+                "off",
+                {"at": {"tab": "interventions"}, "different": (("off",), 3)},
+                {"tab": "interventions", **GERMAN, "change": "heads", "off": ""},
             ),
         ),
     ),
@@ -177,12 +187,8 @@ LESSONS = (
         "teacher_forcing",
         "bug_future",
         (
-            Step(
-                "wrong",
-                {"at": {"tab": "teacher_forcing", "step": ""}, "sentence": "wrong"},
-                {"tab": "teacher_forcing", "run": "numbers_de"},
-            ),
-            Step("fix", {"at": {"tab": "teacher_forcing", "fix": "*"}, "sees": ".pg-lanes .fixed.right"}, {"tab": "teacher_forcing"}),
+            Step("wrong", {"at": {**FORCING, "step": ""}, "sentence": "wrong"}, {**FORCING, **NUMBERS, "step": ""}),
+            Step("fix", {"at": {**FORCING, "fix": "*"}, "sees": ".pg-lanes .fixed.right"}, FORCING | NUMBERS),
         ),
         (3, 6, 3),
     ),
@@ -202,12 +208,12 @@ LESSONS = (
             Step(
                 "beam",
                 {"at": {"tab": "translate", "method": "beam"}, "different": (("beam",), 3)},
-                {"tab": "translate", "run": "reverse", "method": "beam"},
+                {"tab": "translate", **REVERSE, "method": "beam", "step": ""},
             ),
             Step(
                 "sample",
                 {"at": {"tab": "translate", "method": "sample"}, "different": (("draw", "temperature"), 4)},
-                {"tab": "translate", "method": "sample"},
+                {"tab": "translate", **REVERSE, "method": "sample"},
             ),
         ),
     ),

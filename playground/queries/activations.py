@@ -6,15 +6,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
 
-from playground.config import BOS, EOS, SPECIAL_TOKENS, Refusal
+from playground.config import BOS, SPECIAL_TOKENS
 from playground.decoding import greedy
 from playground.inspection.activations import Stage, record
 from playground.inspection.derivation import Derivation, explain
 from playground.model.transformer import Transformer
-from playground.queries import references
-from playground.queries.reader import Reader, most_written
+from playground.queries.reader import REFERENCE, Reader, most_written
 from playground.queries.results import Piece, pieces_from, pieces_of
-from playground.reading.text import normalise
 from playground.runs.run import Run
 
 NUMBERS = count()
@@ -57,19 +55,17 @@ class SentenceActivations:
 def activations(
     reader: Reader, run: Run, step: int | None, text: str, reference: bool = False, cell: Cell | None = None
 ) -> tuple[SentenceActivations, Derivation | None]:
-    """Records `text`; the decoder is fed its own greedy output, or the right answer when `reference`.
+    """Records `text`; the decoder is fed its own greedy output or, when `reference`, what a look at the reference is (see `Reader.look`).
 
     The derivation of `cell` comes with it, from the very same parameters; of one that this model doesn't have, there is none. Raises
-    Refusal for text that is empty or too long, or when no right answer is known.
+    Refusal for text that is empty or too long.
     """
     text, ids = reader.read(run, text)
-    right = references.references(run, text) if reference else None
-    if reference and right is None:
-        raise Refusal("runs.no_reference", text=text[:80])
+    fed = reader.fed(run, text, REFERENCE if reference else None)
     src, tgt = run.tokenizers
 
     def work(model: Transformer, actual: int) -> SentenceActivations:
-        written = (*tgt.encode(normalise(right[0])), EOS) if right else greedy(model, [ids], most_written(len(ids)))[0].ids
+        written = fed or greedy(model, [ids], most_written(len(ids)))[0].ids
         asked, begin = pieces_from(tgt, written), Piece(SPECIAL_TOKENS[BOS], BOS)
         return SentenceActivations(actual, pieces_of(src, text, end=True), (begin, *asked[:-1]), asked, Stages(record(model, ids, written)))
 
@@ -77,5 +73,5 @@ def activations(
         index = cell.index(found.stages[cell.address]) if cell and cell.address in found.stages else None
         return explain(model, found.stages, cell.address, index) if index else None
 
-    key = ("inside", text, reference)
+    key = ("inside", text, fed)
     return reader.work(run, step, key, work, then=((*key, cell), derive))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from playground.config import EOS
+from playground.config import EOS, Refusal
 from playground.data.corpus import Corpus
 from playground.decoding import greedy
 from playground.model.transformer import Transformer
@@ -51,11 +51,15 @@ class Disagreements(NamedTuple):
 def disagreements(reader: Reader, corpora: Corpora, runs: Sequence[Run], step: int | None) -> Disagreements:
     """Of the held-out sentences of the first run, as far as they are known after a moment: who asks again knows more.
 
-    The runs have learnt the same task. Raises Refusal when one of them has nothing to show yet, ValueError when no sentence can be read.
+    The runs have learnt the same task. Raises Refusal when one of them has nothing to show yet, or can't read any of the sentences.
     """
+    if any(run.tokenizers is None or run.snapshot is None for run in runs):
+        raise Refusal("runs.nothing_yet")
     corpus: Corpus = corpora.get(runs[0].experiment, runs[0].pairs)
     sources = [item.src for item in corpus.heldout[:MAX_SENTENCES]]
     sources = [source for source in sources if all(reader.can_read(run, source) for run in runs)]
+    if not sources:
+        raise Refusal("compare.none_readable")
     if any(run.working for run in runs):  # their parameters change: the first slice is all that is asked
         sources = sources[:SLICE]
     answers = {source: tuple(corpus.references[source]) for source in sources}

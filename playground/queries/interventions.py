@@ -27,6 +27,7 @@ from playground.runs.run import Run
 from playground.training.metrics import Tally, Validation, build_eval_set, tally
 
 MIN_SENTENCES = 10  # held-out sentences that are asked
+FEW, FEW_S = 20, 0.3  # held-out sentences of a first estimate, and seconds that it may take, about
 ALL_HEADS_S = 10.0  # of one core that is not busy, that all heads together may take, about
 AT_ONCE = 3  # times as many operations a second as token by token, where all tokens of a sentence are known
 TOP_TOKENS = 5
@@ -62,11 +63,12 @@ class InterventionResult:
 @dataclass(frozen=True)
 class Importance:
     """Validations over the same held-out sentences: of the model as it is (None before it is known), and with single heads switched off,
-    the first of all `heads`."""
+    the first of all `heads`. `estimate`: all heads on the first few sentences; None where these are all that are asked."""
 
     whole: Evaluated | None
     without: dict[HeadId, Validation]
     heads: int
+    estimate: Importance | None = None
 
 
 def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Change, reference: bool = False) -> InterventionResult:
@@ -102,6 +104,7 @@ def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Chang
 def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> Importance:
     """What each head is worth: every one is switched off alone. Answered are the layers that are known, and as many more as are begun
     within a moment, one slice at least: who asks again and again has all in the end, who leaves has stopped it, and others come in between.
+    Who asks first has the estimate.
 
     Raises Refusal while the run trains and no step is chosen: the parameters would change from head to head.
     """
@@ -109,6 +112,9 @@ def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> 
         raise Refusal("interventions.while_training")
     corpus, every = corpora.get(run.experiment, run.pairs), heads(run.experiment.model)
     items, end, worked = _asked(run, corpus, len(every)), time.monotonic() + BUDGET_S, []
+    estimate, is_new = _estimate(reader, corpus, run, step, items)
+    if is_new:
+        return Importance(None, {}, len(every), estimate)
     known = recorded(run, run.parameters_at(step)[0]) if len(items) == len(corpus.heldout) else None
     whole, without, layers = known, {}, [tuple(layer) for _, layer in groupby(every, key=lambda head: head[:2])]
 
@@ -127,7 +133,25 @@ def importance(reader: Reader, corpora: Corpora, run: Run, step: int | None) -> 
             whole = Evaluated(actual, tallies[0].validation, len(corpus.heldout))
         if silent and worked and time.monotonic() > end:
             break
-    return Importance(whole, without, len(every))
+    return Importance(whole, without, len(every), estimate)
+
+
+def _estimate(reader: Reader, corpus: Corpus, run: Run, step: int | None, items: Sequence[Item]) -> tuple[Importance | None, bool]:
+    """What each head is worth on the first few of `items`, and whether that was not known before."""
+    every, worked = heads(run.experiment.model), []
+    few = items[: _affordable(run, corpus, len(every), FEW_S, 2)][:FEW]
+    if len(few) == len(items):
+        return None, False
+
+    def work(model: Transformer, actual: int) -> Importance:
+        worked.append(actual)
+        (whole,), without = _each(model, corpus, few, ()), []
+        for _, part in groupby(every, key=lambda head: head.part):
+            without += _each(model, corpus, few, tuple(part))
+        evaluated = Evaluated(actual, whole.validation, len(corpus.heldout))
+        return Importance(evaluated, {head: one.validation for head, one in zip(every, without, strict=True)}, len(every))
+
+    return reader.work(run, step, ("importance", "estimate", len(few)), work), bool(worked)
 
 
 def _each(model: Transformer, corpus: Corpus, items: Sequence[Item], silent: tuple[HeadId, ...]) -> list[Tally]:
@@ -147,8 +171,12 @@ def _each(model: Transformer, corpus: Corpus, items: Sequence[Item], silent: tup
 
 def _asked(run: Run, corpus: Corpus, times: int) -> Sequence[Item]:
     """All held-out sentences, or as many of the first as can be asked so many times in about `ALL_HEADS_S`."""
+    return corpus.heldout[: _affordable(run, corpus, times, ALL_HEADS_S, MIN_SENTENCES)]
+
+
+def _affordable(run: Run, corpus: Corpus, times: int, seconds: float, least: int) -> int:
     tokens = sum(len(item.src_ids) + len(item.tgt_ids) + 2 for item in corpus.heldout) / len(corpus.heldout)
-    return corpus.heldout[: affordable(run, times * tokens / (AT_ONCE * ALL_HEADS_S), len(corpus.heldout), MIN_SENTENCES)]
+    return affordable(run, times * tokens / (AT_ONCE * seconds), len(corpus.heldout), least)
 
 
 def _step(run: Run, without: np.ndarray, edited: np.ndarray) -> StepComparison:

@@ -25,7 +25,7 @@ from playground.runs.tokens import tokens_correct
 
 __all__ = ["Likely", "Piece", "Reader", "SentenceTrace"]
 
-SAME = "same"  # as a target: the decoder is fed the same tokens at every step of a run
+REFERENCE = "reference"  # as a target: the decoder is fed the right answer, the same at every step of a run
 REMEMBERED, REMEMBERED_BYTES = 4096, 32_000_000  # answers
 CHARACTERS = 5_000  # of one sentence; what is longer has too many tokens for any model
 TIMEOUT_S = 60.0  # seconds that somebody waits for an answer
@@ -41,19 +41,17 @@ class Reader:
         self._known = LRU(REMEMBERED, REMEMBERED_BYTES)
 
     def look(self, run: Run, step: int | None, text: str, target: str | None = None) -> SentenceTrace:
-        """What the model does with `text`: `target` None follows its own greedy output; "reference" the right answer; SAME that or, where
-        nobody knows it, the output of the newest parameters; else that text.
+        """What the model does with `text`: `target` None follows its own greedy output; REFERENCE the right answer or, where nobody knows
+        it, the output of the newest parameters, so that the rows are the same at every step; else that text.
 
-        Raises Refusal for text that is empty or too long, or when the reference is asked for and not known.
+        Raises Refusal for text that is empty or too long.
         """
         text, ids = self.read(run, text)
         right = references.references(run, text)
-        if target == "reference" and right is None:
-            raise Refusal("runs.no_reference", text=text[:80])
-        pictured = self._pictured(run, step, text) if target in (None, SAME) else None
-        if pictured:
+        fed = self.fed(run, text, target)
+        pictured = self._pictured(run, step, text)
+        if pictured and fed in (None, pictured.ids):
             return self.inside(run, text, right, pictured.ids, *pictured_parts(pictured), step)
-        fed = self._fed(run, text, target, right)
 
         def work(model: Transformer, actual: int) -> SentenceTrace:
             written = fed or greedy(model, [ids], most_written(len(ids)))[0].ids
@@ -184,13 +182,16 @@ class Reader:
             written[-1] == EOS,
         )  # fmt: skip
 
-    def _fed(self, run: Run, text: str, target: str | None, right: tuple[str, ...] | None) -> tuple[int, ...] | None:
-        """The ids that a look's `target` means; None for those that the model writes."""
+    def fed(self, run: Run, text: str, target: str | None) -> tuple[int, ...] | None:
+        """The ids that a look's `target` means for a text that was read; None for those that the model writes."""
         if target is None:
             return None
-        if target == SAME and right is None:
-            return tuple(piece.id for piece in self.look(run, None, text).asked)
-        fed = (*run.tokenizers[1].encode(normalise(right[0] if target in (SAME, "reference") else target)), EOS)
+        if target == REFERENCE:
+            right = references.references(run, text)
+            if right is None:
+                return tuple(piece.id for piece in self.look(run, None, text).asked)
+            target = right[0]
+        fed = (*run.tokenizers[1].encode(normalise(target)), EOS)
         _check_length(len(fed))
         return fed
 

@@ -19,6 +19,7 @@ from playground.runs.run import Run
 from playground.runs.tokens import tokens_in_place
 
 MAX_SENTENCES = 120  # sentences asked at once when one is sought that goes wrong
+MAX_JUDGED = 24  # of which so many are decoded with teacher forcing too
 
 
 @dataclass(frozen=True)
@@ -75,29 +76,34 @@ def lens_of(reader: Reader, run: Run, step: int | None, text: str, written: Sequ
 
 
 def go_wrong(reader: Reader, run: Run, step: int | None, sentences: Sequence[tuple[str, str]]) -> list[str]:
-    """Which of these (source, target) sentences free running gets wrong, of the first `MAX_SENTENCES` that the model can read; first those
-    where it goes wrong on its way: something before the mistake is right, and something comes after it."""
+    """Which of these (source, target) sentences free running gets wrong, of the first `MAX_SENTENCES` that the model can read. First those
+    where teacher forcing does so much better: where most tokens that are wrong in free running are right once the reference is fed."""
     asked = [text for text, _ in sentences if _readable(reader, run, text)][:MAX_SENTENCES]
     sources = [reader.read(run, text)[1] for text in asked]
-
     most = most_written(max(map(len, sources), default=0))
 
     def work(model: Transformer, actual: int) -> list[str]:
-        wrong, late = [], []
-        for text, found in zip(asked, greedy(model, sources, most), strict=True):
-            right = [(*run.tokenizers[1].encode(answer), EOS) for answer in references.references(run, text) or ()]
-            if found.ids in right and UNK not in found.ids:
+        saved = {}  # tokens that teacher forcing saves
+        for text, source, found in zip(asked, sources, greedy(model, sources, most), strict=True):
+            answers = [(*run.tokenizers[1].encode(answer), EOS) for answer in references.references(run, text) or ()]
+            if found.ids in answers and UNK not in found.ids:
                 continue
-            place = max((_parting(found.ids, answer) for answer in right), default=0)
-            (late if 0 < place < len(found.ids) - 2 else wrong).append(text)
-        return late + wrong
+            wanted = max(answers, key=lambda answer: _agreement(found.ids, answer), default=None)
+            judged = wanted is not None and len(wanted) <= MAX_POSITIONS and len(saved) < MAX_JUDGED
+            saved[text] = _forced(model, source, wanted) - _agreement(found.ids, wanted) if judged else 0
+        return sorted(saved, key=lambda text: -saved[text])
 
     return reader.work(run, step, (tuple(asked), "go wrong"), work)
 
 
-def _parting(ids: tuple[int, ...], answer: tuple[int, ...]) -> int:
-    """How many tokens of the answer were written before the first wrong one."""
-    return next((at for at, (one, other) in enumerate(zip(ids, answer, strict=False)) if one != other), min(len(ids), len(answer)))
+def _agreement(ids: Sequence[int], answer: Sequence[int]) -> int:
+    """How many of the tokens are right at their place."""
+    return sum(tokens_in_place(ids, [answer[:-1]]))
+
+
+def _forced(model: Transformer, source: Sequence[int], answer: Sequence[int]) -> int:
+    """How many tokens of the answer are the most likely ones when all before them are fed."""
+    return int((trace(model, source, answer).probabilities.argmax(axis=-1) == answer).sum())
 
 
 def _readable(reader: Reader, run: Run, text: str) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from math import inf, isfinite
 
 import numpy as np
@@ -118,6 +118,29 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, way: Decodi
         )  # fmt: skip
 
     return reader.work(run, step, (text, way), work)
+
+
+def draws(reader: Reader, run: Run, step: int | None, text: str, way: DecodingOptions, count: int) -> list[tuple[str, int, bool | None]]:
+    """(output, how often it came, whether it is right) of `count` drawn outputs, of this seed and the next ones; the commonest first."""
+    times: dict[str, int] = {}
+    correct: dict[str, bool | None] = {}
+    for seed in range(way.seed, way.seed + count):
+        drawn = translate(reader, run, step, text, replace(way, seed=seed, cache=True)).candidates[0]
+        times[drawn.text] = times.get(drawn.text, 0) + 1
+        correct[drawn.text] = drawn.correct
+    return [(output, times[output], correct[output]) for output in sorted(times, key=lambda output: -times[output])]
+
+
+def most_doubtful(reader: Reader, run: Run, sentences: Sequence[tuple[str, str]]) -> str:
+    """Of these (source, target) sentences the one in which a token is written with the least probability; empty without any."""
+    asked = [text for text, _ in sentences if reader.can_read(run, text)]
+    sources = [reader.read(run, text)[1] for text in asked]
+
+    def work(model: Transformer, _: int) -> str:
+        written = greedy(model, sources, most_written(max(map(len, sources), default=0)))
+        return asked[min(range(len(asked)), key=lambda at: min(written[at].logprobs))] if asked else ""
+
+    return reader.work(run, None, (tuple(asked), "doubt"), work)
 
 
 def trace_of(reader: Reader, run: Run, step: int | None, text: str, written: tuple[int, ...]) -> SentenceTrace:

@@ -181,7 +181,7 @@ class Recording:
         run, started = self.run, self.clock()
         self._newest = self._complete(self.training.model, self._newest, run.step)
         run.history.probes = tuple(map(self._probe, self.probes, self._newest))
-        run.parts["snapshot"] = Snapshot(run.version + 1, run.step, copy_parameters(self.training.model))
+        run.parts["snapshot"] = Snapshot(run.version + 1, run.step, copy_parameters(self.training.model), run.probes)
         run.touch()
         now = self.clock()
         self._next_live = now + max(PULSE, (now - started) / LIVE_SHARE)

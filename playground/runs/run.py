@@ -31,11 +31,13 @@ MARKS = 512  # versions that an update can start from; older ones get everything
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The parameters as they were after `step` steps: a copy on the CPU, which training never touches again."""
+    """The parameters as they were after `step` steps: a copy on the CPU, which training never touches again; while a run trains also what
+    they made of the probe sentences."""
 
     version: int
     step: int
     parameters: Parameters
+    probes: tuple[Probe, ...] = ()
 
 
 class Mark(NamedTuple):

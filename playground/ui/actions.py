@@ -76,12 +76,12 @@ def train(runs: Runs, command: Command) -> dict:
     experiment = Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
     pairs, credit = uploading.pairs(runs, experiment)
     run = runs.create(experiment, command.token, pairs=pairs, credit=credit, beside=command.run[:64])
-    return _begun(run, say(command.language, "page.started", name=run.name)) | {"other": True}
+    return _begun(run) | {"other": True}  # that it trains is to be seen
 
 
-def _begun(run: Run, said: str) -> dict:
+def _begun(run: Run) -> dict:
     """A new run is shown where the visitor is; in the tab of training to whoever is where no run is shown."""
-    return {"run": run.id, "tab": cursor.FIELDS["tab"].default, "carry": cursor.CARRIED, "notice": said}
+    return {"run": run.id, "tab": cursor.FIELDS["tab"].default, "carry": cursor.CARRIED}
 
 
 def delete(runs: Runs, command: Command) -> dict:
@@ -118,7 +118,7 @@ def fork(runs: Runs, command: Command) -> dict:
     """A new run that goes on from the parameters kept nearest to a step."""
     at = command.values.get("step")
     run = runs.fork(command.run, check("steps", at) if at else 0, command.token)
-    return _begun(run, say(command.language, "page.forked", name=run.name, step=run.first_step))
+    return _begun(run) | {"notice": say(command.language, "page.forked", name=run.name, step=run.first_step)}
 
 
 def copy(runs: Runs, command: Command) -> dict:

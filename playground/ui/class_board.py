@@ -114,25 +114,25 @@ def _runs(view: View, room: Room, activity: activities.Activity, named: bool) ->
     return found
 
 
-def verdict(view: View, found: Board) -> str:
-    """Which arm ends above which, over all runs that have ended, and how strong that is."""
+def verdict(view: View, found: Board) -> tuple[str, str]:
+    """Which arm ends above which, over all runs that have ended; and how that is meant, and how strong it is."""
     ended = {arm: [run for run in found.runs if run.arm == arm and run.ended] for arm in range(len(found.arms))}
     ended = {arm: runs for arm, runs in ended.items() if runs}
     if len(ended) < 2:
-        return view.say("board.no_verdict", ended=sum(map(len, ended.values())), dealt=len(found.activity["dealt"]))
+        return view.say("board.no_verdict", ended=sum(map(len, ended.values())), dealt=len(found.activity["dealt"])), ""
     first, second = sorted(ended, key=lambda arm: -found.pooled(arm).mean)[:2]
     counted = pairs(found.scores(first), found.scores(second))
-    values = {"first": found.arms[first], "second": found.arms[second], "above": counted.above, "pairs": counted.all, "same": counted.same}
+    values = {"first": found.arms[first], "second": found.arms[second], "above": counted.above, "pairs": counted.all}
     results = [_results(ended[arm]) for arm in (first, second)]
     key = "above" if above(*results, "exact", CLOSE) else "close"
-    said = [view.say(f"board.verdict_{key}", **values)]
+    said = [view.say(f"board.why_{key}", same=counted.same)]
     fewest = min(map(len, results))
     if fewest < ENOUGH_SEEDS:
         said.append(view.say("board.weak_runs", least=ENOUGH_SEEDS, fewest=fewest))
     others = len(found.arms) - len(ended)
     if others:
         said.append(view.say("board.arms_missing", count=others))
-    return " ".join(said)
+    return view.say(f"board.verdict_{key}", **values), " ".join(said)
 
 
 def _results(runs: Sequence[ClassRun]) -> list[Result]:

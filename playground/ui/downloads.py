@@ -6,7 +6,6 @@ import io
 
 import numpy as np
 
-from playground.queries.reader import SAME
 from playground.ui.panels.attention import axes
 from playground.ui.view import View
 
@@ -14,11 +13,7 @@ from playground.ui.view import View
 def attention_file(view: View) -> tuple[str, bytes]:
     """The name and the bytes of an .npz: `weights` (layers, heads, queries, keys) in float32, the names of their `queries` and `keys`, and
     which run, step, sentence and part they are of. Nothing in it is pickled. Raises Refusal like a panel.
-
-    `target` is one of the cursor's, or SAME for the tokens that the first tab feeds at every step.
     """
-    if view.said("target") == SAME:
-        view.look = view.reader.look(view.run, view.step, view.text, SAME)
     part, step = view.part, view.look.step
     queries, keys = (np.array([str(name) for name in names]) for names in axes(view, part))
     about = {"run": view.run.name, "step": step, "sentence": view.text, "part": part}

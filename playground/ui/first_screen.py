@@ -92,7 +92,7 @@ def _frame(view: View) -> str:
     tabs = "".join(f"<span{_lit(name == PLACES[place][0])}>{view.say(f'page.tab_{name}')}</span>" for name in PLACES[place])
     said = PANELS["sentence"](view)
     source, output = (f'<span class="tokens">{"".join(map(_chip, said[side]))}</span>' for side in ("source", "output"))
-    result = f'<span class="result">{source}<span>→</span>{output}</span>'
+    result = f'<span class="result">{_verdict(view, said["correct"])}{source}<span>→</span>{output}</span>'
     return (
         f'<div class="head"><h1>{view.say("page.title")}</h1><span class="run">{escape(title(view.run, view.language))}</span></div>'
         f'<div class="places">{places}</div>'
@@ -103,6 +103,13 @@ def _frame(view: View) -> str:
 
 def _lit(on: bool) -> str:
     return ' class="lit"' if on else ""
+
+
+def _verdict(view: View, correct: bool | None) -> str:
+    if correct is None:
+        return ""
+    kind, mark = ("right", "✓") if correct else ("wrong", "✗")
+    return f'<span class="verdict {kind}">{mark} {view.say(f"page.{kind}")}</span>'
 
 
 def _chip(token: dict) -> str:

@@ -19,6 +19,7 @@ FRAME = (
     '<div id="pg-frame"><header id="pg-head"></header><div class="pg-stage"><div id="pg-sentence-bar"></div></div>'
     '<div id="pg-replay-bar"></div><div id="pg-room"></div><div id="pg-run-alert" role="alert" hidden></div></div>'
 )
+FOOT = '<footer id="pg-foot"></footer>'
 
 
 @dataclass
@@ -61,6 +62,7 @@ def build(runs: Runs) -> gr.Blocks:
                         _place(parts, place, names)
             with gr.Column(elem_id="pg-dock", scale=0, min_width=0):
                 gr.HTML('<aside id="pg-lesson-bar" hidden></aside>', apply_default_css=False)
+        gr.HTML(FOOT, apply_default_css=False)
         parts.knobs = {name: parts.knobs[name] for name in CONTROLLED}
         listeners.wire(demo, runs, parts)
     return demo

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from html import escape
 
-from playground.ui.page import FRAME, words
+from playground.ui.page import FOOT, FRAME, words
 from playground.ui.panels import PLACES
 from playground.ui.server import STYLES, known_tag, theme
 from playground.ui.skip_links import nav
@@ -17,25 +17,25 @@ def theme_css() -> str:
     return theme()._get_theme_css()
 
 
-def page(assets: str, tabs: tuple[str, ...]) -> str:
-    """The HTML, whose scripts and styles lie in the folder `assets`. Of the tabs it has `tabs`."""
+def page(assets: str, live: str = "") -> str:
+    """The HTML, whose scripts and styles lie in the folder `assets`; `live` is the address of a page with a server."""
     styles = "".join(f'<link rel="stylesheet" href="{assets}/{name}">' for name in ("theme.css", "frozen.css", *STYLES))
     scripts = "".join(f'<script type="module" src="{assets}/{name}"></script>' for name in ("frozen.js", "main.js"))
-    places = {place: [name for name in names if name in tabs] for place, names in PLACES.items()}
-    places = {place: names for place, names in places.items() if names}
-    inner = "".join(_panel(f"pg-place-{place}", _tabs(f"pg-tabs-{place}", names)) for place, names in places.items())
+    inner = "".join(_panel(f"pg-place-{place}", _tabs(f"pg-tabs-{place}", names)) for place, names in PLACES.items())
+    about = f'<p data-say="frozen_about">{escape(words("frozen_about"))}</p><p id="pg-to-live"></p>'
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>{escape(words("title"))}</title><link rel="icon" href="data:,">{styles}{known_tag(places)}{scripts}</head><body>{nav(ENGLISH)}'
+        f'<title>{escape(words("title"))}</title><link rel="icon" href="data:,">{styles}{known_tag(PLACES)}{scripts}</head>'
+        f'<body data-live="{escape(live)}">{nav(ENGLISH)}'
         f'<div class="gradio-container"><main class="fillable">{FRAME}<div id="pg-body">'
-        f'<div id="pg-knobs"><p data-say="frozen_about">{escape(words("frozen_about"))}</p><div id="pg-run-buttons" hidden></div></div>'
+        f'<div id="pg-knobs">{about}<div id="pg-run-buttons" hidden></div></div>'
         f'<div id="pg-rail"><nav id="pg-figure"></nav></div>'
-        f'<div id="pg-view"><div id="pg-places">{_list("place", tuple(places))}{inner}</div></div>'
-        f'<div id="pg-dock"><aside id="pg-lesson-bar" hidden></aside></div></div></main></div></body></html>'
+        f'<div id="pg-view"><div id="pg-places">{_list("place", tuple(PLACES))}{inner}</div></div>'
+        f'<div id="pg-dock"><aside id="pg-lesson-bar" hidden></aside></div></div>{FOOT}</main></div></body></html>'
     )
 
 
-def _list(kind: str, names: tuple[str, ...] | list[str]) -> str:
+def _list(kind: str, names: tuple[str, ...]) -> str:
     """The buttons of places, or of the tabs of one."""
     one = (
         '<button type="button" role="tab" id="pg-{kind}-{name}-button" aria-controls="pg-{kind}-{name}" aria-selected="false" '
@@ -49,6 +49,6 @@ def _panel(id: str, inner: str) -> str:
     return f'<div id="{id}" class="tabitem" role="tabpanel" aria-labelledby="{id}-button" hidden>{inner}</div>'
 
 
-def _tabs(id: str, names: list[str]) -> str:
+def _tabs(id: str, names: tuple[str, ...]) -> str:
     inner = "".join(_panel(f"pg-tab-{name}", f'<div class="pg-panel" id="pg-panel-{name}" data-panel="{name}"></div>') for name in names)
     return f'<div id="{id}" class="pg-tabs">{_list("tab", names)}{inner}</div>'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from playground.config import Refusal
@@ -14,7 +14,7 @@ from playground.figures.presented import BESIDE, presented
 from playground.figures.tokens import StepName
 from playground.figures.tokens import steps as decoder_steps
 from playground.queries.activations import SentenceActivations
-from playground.queries.reader import Piece, Reader, SentenceTrace
+from playground.queries.reader import REFERENCE, Piece, Reader, SentenceTrace
 from playground.queries.references import references
 from playground.reading.text import normalise
 from playground.rooms.registry import Rooms
@@ -78,7 +78,7 @@ class Screen:
     @cached_property
     def labels(self) -> dict[str, str]:
         """The words of the figures in this language, by their short names."""
-        return {name.removeprefix("figures."): text for name, text in entries(self.language).items() if name.startswith("figures.")}
+        return dict(figure_words(self.language))
 
 
 class View(Screen):
@@ -130,13 +130,13 @@ class View(Screen):
 
     @cached_property
     def look(self) -> SentenceTrace:
-        """Everything inside the sentence at the step asked for; the decoder is fed its own output, or the reference when that is asked."""
-        return self.reader.look(self.run, self.step, self.text, "reference" if self.reference else None)
+        """Everything inside the sentence at the step asked for; the decoder is fed the reference, or its own output when that is asked."""
+        return self.reader.look(self.run, self.step, self.text, REFERENCE if self.reference else None)
 
-    @property
+    @cached_property
     def reference(self) -> bool:
-        """Whether the decoder is fed the reference."""
-        return self.choice("target") == "reference"
+        """Whether the decoder is fed the reference: a panel without that choice may set it."""
+        return self.choice("target") == REFERENCE
 
     @cached_property
     def part(self) -> str:
@@ -172,6 +172,13 @@ class View(Screen):
         q = self.number("q")
         return q if q is not None and q < rows else None
 
+    @property
+    def fed_note(self) -> str:
+        """A sentence when the decoder is fed something else than the reference: what somebody chose, or because none is known."""
+        if not self.reference:
+            return self.say("page.fed_output")
+        return self.say("page.fed_newest") if references(self.run, normalise(self.text)) is None else ""
+
     def step_note(self, actual: int) -> str:
         """A sentence when the parameters are from another step than the one asked for; empty otherwise."""
         return "" if self.step is None or actual == self.step else self.say("page.nearest_step", wanted=self.step, actual=actual)
@@ -193,16 +200,19 @@ def examples(reader: Reader, run: Run) -> list[tuple[str, str]]:
 
 def unreadable(reader: Reader, run: Run, place: Mapping[str, str]) -> list[str]:
     """Which fields of a cursor that was carried to `run` it can't follow: a sentence with tokens that it doesn't know, a head that it
-    hasn't got, a reference that nobody knows."""
+    hasn't got."""
     model, text, lost = run.experiment.model, FIELDS["text"].read(place.get("text", "")), []
     if text and not reader.can_read(run, text):
         lost.append("text")
-    elif text and place.get("target") == "reference" and not references(run, normalise(text)):
-        lost.append("target")
     part = FIELDS["part"].read(place.get("part", ""), choices("part"))
     layers = model.encoder_layers if part == "encoder" else model.decoder_layers
     layer, head = (FIELDS[name].read(place.get(name, "")) for name in ("layer", "head"))
     return [*lost, "layer", "head"] if (layer or 0) > layers or (head or 0) > model.n_heads else lost
+
+
+@cache
+def figure_words(language: str) -> dict[str, str]:
+    return {name.removeprefix("figures."): text for name, text in entries(language).items() if name.startswith("figures.")}
 
 
 def language(parameters: Mapping[str, str]) -> str:

@@ -41,7 +41,7 @@ def test_keys_of_one_character_can_be_switched_off(visit):
 
 
 @pytest.mark.slow
-def test_the_end_of_a_training_is_told_once(visit):
+def test_a_training_is_told_from_its_start_to_its_end_and_never_step_by_step(visit):
     page = visit(link(ONE_SENTENCE))
     told = page.locator("#pg-announced")
     expect(told).to_have_attribute("role", "status")
@@ -50,13 +50,27 @@ def test_the_end_of_a_training_is_told_once(visit):
       window.told = [];
       const place = document.getElementById("pg-announced");
       new MutationObserver(() => place.textContent && window.told.push(place.textContent)).observe(place, { childList: true });
+      window.live = {};
+      setInterval(() => {
+        if (document.getElementById("pg-status").dataset.status !== "training") return;
+        for (const place of ["#pg-result", "#pg-replay-step"]) {
+          const found = (window.live[place] ??= []), now = document.querySelector(place).getAttribute("aria-live");
+          if (!found.includes(now)) found.push(now);
+        }
+      }, 20);
     }""")
     train(page)
     has_status(page, "done")
-    heard = eventually(page, lambda: page.evaluate("window.told"), bool)
+    over = words("page.training_over", status="").strip()
+    heard = eventually(page, lambda: page.evaluate("window.told"), lambda told: bool(told) and told[-1].startswith(over))
     page.wait_for_timeout(500)
     assert page.evaluate("window.told") == heard
-    assert heard == [words("page.training_over", status=page.locator("#pg-status").inner_text())]
+    assert heard[0] == words("page.started", name=page.locator("#pg-run option:checked").inner_text())
+    assert set(heard[1:-1]) <= {words("page.training_part", percent=percent) for percent in (25, 50, 75)}
+    assert heard[-1] == words("page.training_over", status=page.locator("#pg-status").inner_text())
+    assert len(heard) == len(set(heard))
+    for place in ("#pg-result", "#pg-replay-step"):  # nothing else that is read aloud changed with every picture
+        assert page.evaluate("place => window.live[place]", place) == ["off"]
 
 
 @pytest.mark.slow

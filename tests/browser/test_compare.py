@@ -82,3 +82,36 @@ def test_on_a_telephone_the_table_scrolls_in_its_box_and_a_dead_link_says_so(vis
     panel.locator("[data-block='choice over'] [data-value=seconds]").click()
     has_address(page, over="seconds")
     assert len(lines(page, "validation_loss")) == 2
+
+
+@pytest.mark.slow
+def test_a_run_is_repeated_with_another_seed_and_deleted_only_after_a_question(visit):
+    page = visit(link(SMALL | {"task": "reverse", "eval_every": 20}))
+    first = train(page)
+    has_status(page, "done")
+    panel = tab(page, "runs")
+    drawn(panel)
+    for run in panel.locator(".pg-runs input:checked").all()[::-1]:
+        row = run.locator("xpath=ancestor::tr").get_attribute("data-run")
+        if row != first:
+            run.click()
+    has_address(page, runs=first)
+    panel.locator("[data-block='button again-seed'] button").click()
+    both = eventually(page, lambda: (address(page).get("runs") or "").split(","), lambda runs: len(runs) == 2)
+    new = panel.locator(f"tr[data-run='{both[1]}']")
+    expect(new.locator(".pg-run-line")).to_contain_text(f"{words('knobs.seed.label')} 1 → 2")
+    eventually(page, lambda: [line["x"] for line in lines(page, "exact_match")][-1], lambda x: x == [20, 40, 60])
+    expect(panel.locator("[data-block='figure exact_match'] .pg-caption")).to_contain_text(words("compare.mean_of", name="", count=2)[2:])
+
+    head = panel.locator(".pg-run-sort[data-sort=seconds]")
+    head.click()
+    has_address(page, sort="-seconds")
+    expect(panel.locator("th[aria-sort=descending]")).to_have_count(1)
+
+    new.locator("[data-at^='delete']").click()
+    page.locator("#pg-delete-no").click()
+    expect(new).to_have_count(1)
+    new.locator("[data-at^='delete']").click()
+    page.locator("#pg-delete-yes").click()
+    expect(new).to_have_count(0)
+    has_address(page, run=first, runs=first)

@@ -21,6 +21,11 @@ def test_one_picture_fills_the_screen(visit):
     plot = panel.locator(".pg-presented .pg-plot")
     eventually(page, lambda: plot.bounding_box()["height"], lambda height: height > 0.75 * SIZE["height"])
     assert plot.bounding_box()["width"] > 0.9 * SIZE["width"]
+    caption = panel.locator(".pg-presented > .pg-caption").bounding_box()
+    across = plot.locator(".plot .hm, .heatmaplayer").first.bounding_box()
+    assert caption["x"] > across["x"] + across["width"]  # beside the matrix, not below it
+    assert across["height"] > 0.7 * SIZE["height"]
+    expect(page.locator("#pg-present-keys")).to_have_count(0, timeout=15_000)
     assert plot.locator(".xaxislayer-above text, .xtick text").first.bounding_box()["height"] > 1.3 * before
     expect(page.locator("#pg-run")).to_be_visible()
     expect(page.locator("#pg-sentence")).to_be_visible()
@@ -32,6 +37,7 @@ def test_one_picture_fills_the_screen(visit):
     page.keyboard.press("q")
     code = page.locator("#pg-qr")
     eventually(page, lambda: code.bounding_box()["height"], lambda height: height > 0.85 * SIZE["height"])
+    expect(page.locator(".pg-only-here")).to_be_visible()  # the story's server listens at 127.0.0.1
     assert "present" not in page.locator("#pg-link").input_value()
     page.keyboard.press("Escape")
     expect(code).to_have_count(0)

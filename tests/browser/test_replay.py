@@ -133,6 +133,43 @@ def test_it_plays_as_one_picture(visit):
     assert plot.evaluate("plot => plot.fades") == fades
 
 
+PLACED = """() => {
+  const panel = [...document.querySelectorAll('.pg-panel')].find((one) => one.offsetParent);
+  const plot = panel.querySelector('.pg-lines svg, [data-block^="figure "] .pg-plot');
+  const { x, y, width, height } = plot.getBoundingClientRect();
+  const cells = [...plot.querySelectorAll('.heatmaplayer image:not(.pg-fading)')].map((image) => image.getBoundingClientRect());
+  const boxes = [{ x, y, width, height }, ...cells].map((box) => [box.x, box.y + scrollY, box.width, box.height].map(Math.round));
+  const labels = [...plot.querySelectorAll('.xtick text, .ytick text')].map((label) => label.textContent);
+  return JSON.stringify([boxes, labels, panel.querySelector('.pg-lines h3, .pg-figure h3').textContent]);
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", ["reverse", "german_english"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"tab": "training"},
+        {"tab": "attention"},
+        {"tab": "attention", "part": "decoder"},
+        {"tab": "attention", "view": "lines"},
+        {"tab": "attention", "view": "rollout"},
+    ],
+)
+def test_no_frame_moves_the_picture(visit, run, place):
+    """Picture, cells and labels stand at the same pixels in every frame, and the head stays."""
+    page = visit(link(run=run, **place), viewport={"width": 1440, "height": 900})
+    panel, count = page.locator(f"#pg-panel-{place['tab']}"), number(replay_of(page), "data-frames")
+    seen = set()
+    for frame in range(count):
+        page.locator("#pg-replay").fill(str(frame))
+        expect(panel).to_have_attribute("data-step", address(page)["step"])
+        drawn(panel)
+        page.wait_for_timeout(50)
+        seen.add(page.evaluate(PLACED))
+    assert len(seen) == 1, seen
+
+
 @pytest.mark.slow
 def test_who_follows_the_best_head_sees_it_change_and_who_stops_keeps_it(visit):
     page = visit(link(run="reverse", step="90"))

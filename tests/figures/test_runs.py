@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+import numpy as np
 import pytest
 
 from playground.figures import curves, runs, theme
@@ -64,3 +65,23 @@ def test_the_pinned_run_stands_behind_and_names_no_columns():
     assert pinned["zorder"] < 0
     assert pinned["line"]["color"] == theme.colors()["line"]
     assert pinned["line"]["dash"] not in {trace["line"]["dash"] for trace in own}
+
+
+def test_a_difference_is_symmetric_about_zero_and_hides_what_is_masked():
+    change, mask = np.array([[0.2, -0.354], [0.9, 0.0]]), np.array([[True, True], [False, True]])
+    heat, hatching = runs.difference(change, ["a", "b"], ["c", "d"], mask=mask)["data"]
+    assert heat["z"] == [[0.2, -0.354], [None, 0]]
+    assert (heat["zmin"], heat["zmax"]) == (-0.36, 0.36)
+    assert heat["colorscale"][5][1] == theme.diverging()[5]
+    assert hatching
+    with pytest.raises(ValueError, match="do not fit"):
+        runs.difference(change, ["a"], ["c", "d"])
+
+
+def test_a_band_lies_behind_the_line_of_its_colour():
+    shade, first, second = runs.overlay(
+        "exact_match", [[1, 2], [1, 2]], [[0.2, 0.5], [0, 0]], ["mean", "alone"], bands=[([0.1, 0.4], [0.3, 0.6]), None]
+    )["data"]
+    assert (shade["x"], shade["y"]) == ([1, 2, 2, 1], [0.3, 0.6, 0.4, 0.1])
+    assert shade["showlegend"] is False
+    assert [line["name"] for line in (first, second)] == ["mean", "alone"]

@@ -6,8 +6,8 @@ import pytest
 
 from playground.config import Refusal
 from playground.freeze import folder as freezing
+from playground.freeze.grids import axis
 from playground.freeze.packing import whole
-from playground.freeze.plan import axis
 from playground.ui.view import View, examples
 from playground.words import LANGUAGES
 
@@ -28,10 +28,10 @@ def test_a_folder_with_something_else_in_it_is_left_alone(site, run, tmp_path):
 def test_answers_are_the_panels_and_progress_begins_at_once(site, run, tmp_path, monkeypatch):
     """A small plan: one panel, one sentence; what is packed is what the panel says, but for what asks a server."""
     text, _ = examples(site.reader, run)[0]
-    monkeypatch.setattr(freezing, "plan", lambda run, texts: {"sentence": [axis("text", texts), axis("lang", LANGUAGES)]})
+    monkeypatch.setattr(freezing, "plan", lambda run, texts, first: {"sentence": [[axis("text", texts), axis("lang", LANGUAGES)]]})
     told = list(freezing.freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))
     assert [(done, all) for done, all, _ in told] == [(0, 2), (2, 2), (2, 2)]
-    content = (tmp_path / "frozen" / "answers" / "sentence-0.pack").read_bytes()
+    content = (tmp_path / "frozen" / "answers" / "sentence-0-0.pack").read_bytes()
     asked = View(site.runs, site.reader, {"run": run.id, "text": text, "lang": "en"})
     assert whole(content, "0")["output"] == freezing.PANELS["sentence"](asked)["output"]
     assert (tmp_path / "frozen" / "index.html").read_text().startswith("<!doctype html>")
@@ -39,7 +39,24 @@ def test_answers_are_the_panels_and_progress_begins_at_once(site, run, tmp_path,
 
 
 def test_blocks_that_need_a_server_are_left_out_wherever_they_stand():
-    later, text = {"kind": "later", "id": "a"}, {"kind": "text", "id": "b"}
+    asks, text = {"kind": "downloads", "id": "a"}, {"kind": "text", "id": "b"}
+    later, never = ({"kind": "later", "id": name, "panel": name} for name in ("reach", "score"))
     figure = {"kind": "figure", "id": "c", "saved": {"file": "c", "arrays": {"run": "r"}}}
-    found = freezing._without_server([{"kind": "row", "id": "r", "blocks": [later, text, figure]}])
-    assert found == [{"kind": "row", "id": "r", "blocks": [text, {**figure, "saved": {"file": "c", "arrays": None}}]}]
+    found = freezing._without_server([{"kind": "row", "id": "r", "blocks": [asks, text, later, never, figure]}], {"reach"})
+    assert found == [{"kind": "row", "id": "r", "blocks": [text, later, {**figure, "saved": {"file": "c", "arrays": None}}]}]
+
+
+def test_a_longer_work_is_frozen_when_it_is_done(site, run, monkeypatch):
+    told = iter([{"step": 1, "more": True, "blocks": []}, {"step": 1, "blocks": [{"kind": "text", "id": "end"}]}])
+    monkeypatch.setitem(freezing.PANELS, "reach", lambda view: next(told))
+    found = freezing._answer(View(site.runs, site.reader, {"run": run.id}), "reach", set(), set())
+    assert found["blocks"] == [{"kind": "text", "id": "end"}]
+    assert "more" not in found
+
+
+@pytest.mark.parametrize("address", ["example.org", "javascript:alert(1)"])
+def test_the_live_page_has_a_whole_address(site, run, tmp_path, address):
+    with pytest.raises(Refusal) as refused:
+        next(freezing.freeze(site.runs, site.reader, run, 1, tmp_path / "frozen", address))
+    assert refused.value.key == "page.bad_live"
+    assert not (tmp_path / "frozen").exists()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from playground.freeze.plan import STEPS, heads, plan, refused, steps_of
+from playground.freeze.grids import outside
+from playground.freeze.plan import STEPS, Places, heads, plan, steps_of
 from playground.runs.disk.folder import Folder
-from playground.ui.panels import PANELS
+from playground.ui.panels import PANELS, TABS
 from tests.browser.server import ROOT
 
 
@@ -25,20 +26,28 @@ def test_steps_are_kept_ones_from_the_first_on_and_none_twice(run):
 
 
 @pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
-def test_every_head_and_nobodys_choice(run, part):
+def test_every_head(run, part):
     found = heads(run, part)
-    assert found[0] == (part, "", "")
-    assert len(set(found)) == len(found) == 1 + 2 * run.experiment.model.n_heads
+    assert len(set(found)) == len(found) == 2 * run.experiment.model.n_heads
+
+
+FIRST = Places("abc", ("encoder.0.self_attention.weights", "memory"), queries=4, keys=4)
 
 
 def test_only_panels_that_there_are_and_no_field_on_two_axes(run):
-    for name, axes in plan(run, ["abc"]).items():
+    for name, grids in plan(run, ["abc"], FIRST).items():
         assert name in PANELS
-        fields = [field for one in axes for field in one.fields]
-        assert len(set(fields)) == len(fields)
-        assert all(len(value) == len(one.fields) for one in axes for value in one.values)
+        for grid in grids:
+            fields = [field for one in grid for field in one.fields]
+            assert len(set(fields)) == len(fields)
+            assert all(len(value) == len(one.fields) for one in grid for value in one.values)
+
+
+def test_every_tab_of_one_run_is_frozen(run):
+    assert set(TABS) - set(plan(run, ["abc"], FIRST)) == {"runs"}  # which shows several
 
 
 def test_what_is_read_and_no_axis_needs_a_server_but_a_pin_does_not(run):
-    axes = plan(run, ["abc"])["attention"]
-    assert refused(axes, {"step", "text", "part", "view", "q", "k"}) == ["view"]
+    general, *_, cells = plan(run, ["abc"], FIRST)["attention"]
+    assert outside(general, {"step", "text", "part", "view", "q", "k"}) == (["view"], ["k", "q"])
+    assert outside(cells, {"step", "text", "part", "view", "q", "k"}) == (["part", "step", "view"], [])

@@ -274,3 +274,14 @@ def test_a_row_may_look_back():
     assert fact.key == "figures.crossing_right"  # the first of two that are as far
     fact = attention.crossing_fact(np.eye(4)[[0, 1, 0, 3]], ["c", "b", "a", "<eos>"], ["a", "b", "c", "<eos>"])
     assert (fact.key, fact.values["distance"]) == ("figures.crossing_left", 2)
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("share", [1.0, 0.45])
+def test_a_mirrored_head_of_the_encoder_is_named(share):
+    """Seven tokens: the anti-diagonal with `share` of the weight, the rest spread evenly."""
+    for name, last in (("backward", 5), ("backward_from_end", 6)):
+        place = attention.backward(7, 7, last)
+        weights = np.where(place, share, (1 - share) / 6)
+        weights[~place.any(axis=1)] = 1 / 7
+        assert attention.facts(weights, "encoder").key == f"figures.looks_{name}_encoder"

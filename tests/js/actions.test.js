@@ -8,6 +8,7 @@ import { openPage } from "./page.js";
 openPage();
 const { change, cursor, move, page } = await import("../../playground/ui/static/store.js");
 const { chooseRun, reply } = await import("../../playground/ui/static/actions.js");
+const { meet, settings } = await import("../../playground/ui/static/knobs.js");
 const FIRST_TAB = "training";
 
 const CARRY = ["text", "layer", "head", "q", "k"];
@@ -63,6 +64,24 @@ test("another run is shown with the sentence that somebody typed, for it to say 
   at({ run: "old", text: "abc", step: 4, layer: 1, head: 2 });
   chooseRun("other");
   assert.deepEqual([cursor.run, cursor.text, cursor.step, cursor.head, page.following], ["other", "abc", "", "", "other"]);
+});
+
+test("who chooses a run gets its settings, once both are known; the link with which somebody came keeps its own", () => {
+  const asked = [];
+  meet({ settings: () => asked.push(settings()) });
+  change({ boot: { knobs: ["d_model", "task"], defaults: { d_model: 64, task: "reverse" }, live: [], labels: {}, statuses: { working: [] } }, knobs: null });
+  at({ run: "old" });
+  chooseRun("other");
+  change({ card: { id: "other", examples: [], settings: { d_model: 32, task: "own", own: "abc", precision: "x" } } });
+  assert.deepEqual(asked, []);
+  change({ knobs: { d_model: 64, task: "reverse" } });
+  assert.deepEqual(asked, [{ d_model: 32, task: "own" }]);
+  assert.equal(page.own, "abc");
+  change({ knobs: { d_model: 128, task: "own" } }); // from then on they are moved by hand
+  move({ run: "third" }); // nobody chose it: Back, or a link within the page
+  change({ card: { id: "third", examples: [], settings: { d_model: 8, task: "sort" } } });
+  assert.equal(asked.length, 1);
+  change({ boot: null, knobs: null, card: null });
 });
 
 test("what a panel proposed, and an example that nobody chose, is not taken along", () => {

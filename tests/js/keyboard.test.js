@@ -12,9 +12,12 @@ globalThis.MutationObserver = class {
 };
 globalThis.ResizeObserver = globalThis.MutationObserver;
 globalThis.setInterval = () => 0; // a script that looks again each second would never let the tests end
-const { neighbour } = await import("../../playground/ui/static/keyboard.js");
-const { moved } = await import("../../playground/ui/static/gridkeys.js");
-const { enlarged } = await import("../../playground/ui/static/present.js");
+const { neighbour, KEYS: groupKeys } = await import("../../playground/ui/static/keyboard.js");
+const { moved, KEYS: gridKeys } = await import("../../playground/ui/static/gridkeys.js");
+const { HELP } = await import("../../playground/ui/static/help_keys.js");
+const { ACTS: pageKeys } = await import("../../playground/ui/static/page_keys.js");
+const { KEYS: roomKeys } = await import("../../playground/ui/static/room_chip.js");
+const { enlarged, ACTS: presentKeys } = await import("../../playground/ui/static/present.js");
 
 /** Two rows of three and two boxes, 10 px high and 20 wide. */
 const boxes = [[0, 0], [0, 20], [0, 40], [10, 0], [10, 20]].map(([top, left]) => (
@@ -36,4 +39,10 @@ test("the frame of a grid stays in it", () => {
 
 test("a presented picture is one and a half times as large where there is room, and never smaller than drawn", () => {
   assert.deepEqual([enlarged(400, 800), enlarged(640, 800), enlarged(2000, 800)], [1.5, 1.25, 1]);
+});
+
+test("the list of keys names every key that a script listens to, and no other", () => {
+  const listed = (where) => HELP.filter((row) => row.where === where).flatMap(({ keys }) => keys).sort();
+  const heard = { page: Object.keys(pageKeys), present: Object.keys(presentKeys), figure: gridKeys, group: groupKeys, room: roomKeys };
+  for (const [where, keys] of Object.entries(heard)) assert.deepEqual(listed(where), [...keys].sort(), where);
 });

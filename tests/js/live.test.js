@@ -30,7 +30,8 @@ globalThis.EventSource = class {
   }
 };
 const { change, cursor, move, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
-const { follow, heldHead, isActive, isResumable, isTooEarly, newest, shownStep, taken } = await import("../../playground/ui/static/live.js");
+const live = await import("../../playground/ui/static/live.js");
+const { follow, heldHead, isActive, isBehind, isGrowing, isResumable, isTooEarly, newest, shownStep, taken, toldStep } = live;
 change({ boot: { words: {}, knobs: [], statuses: { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] } } });
 
 const rows = (...steps) => ({ step: steps, loss: steps.map((step) => 10 - step) });
@@ -150,6 +151,21 @@ test("no number is ahead of the picture it stands beside", () => {
   assert.equal(cursor.step, "");
   change({ live: nothing("a") });
   assert.deepEqual(seen(), [undefined, Infinity]);
+});
+
+test("every text names the step of the picture, also for the moment between the end and the last picture", () => {
+  const at = (status, step, frame) => {
+    change({ live: { ...nothing("a"), status, step }, frame: { run: "a", ...frame } });
+    return [isBehind(), isGrowing(), toldStep()];
+  };
+  assert.deepEqual(at("training", 60, { step: 40, isLast: false }), [true, true, 40]);
+  assert.deepEqual(at("done", 90, { step: 80, isLast: false }), [true, true, 80]);
+  assert.deepEqual(at("done", 90, { step: 90, isLast: true }), [false, false, 90]);
+  assert.deepEqual(at("stopped", 90, { step: 80, isLast: true }), [false, false, 80]); // no newer picture was made: nobody waits for one
+  assert.deepEqual(at("training", 60, { run: "b", step: 80, isLast: true }), [false, true, 60]);
+  move({ step: 3 });
+  assert.deepEqual(at("done", 90, { step: 80, isLast: false }), [false, false, 3]); // somebody looks at the replay
+  move({ step: "" });
 });
 
 test("a run that has just been made is too early to look at, one that has failed is not", () => {

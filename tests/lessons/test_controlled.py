@@ -12,7 +12,7 @@ import torch
 
 from playground.choices import BUGS
 from playground.config import PAD, Experiment
-from playground.lessons import ablations, bugs
+from playground.lessons import bugs, judges
 from playground.lessons.controlled import CLOSE, ControlledExperiment, Result, best, spread
 from playground.lessons.labs import LABS
 from playground.runs.queue import train_inline
@@ -146,27 +146,27 @@ def test_a_mystery_is_never_weak():
 
 
 def test_the_judges_of_questions_by_hand():
-    judge = ablations.which("one", "other")
+    judge = judges.which("one", "other")
     arms = {"one_with": [1.0], "one_without": [0.1], "other_with": [1.0], "other_without": [0.9]}
     assert judge(made_up(**arms)) == "one"
     assert judge(made_up(**arms | {"other_without": [0.0]})) == "both"
     assert judge(made_up(**arms | {"one_without": [0.9]})) == "neither"
     assert judge(made_up(**arms | {"one_without": [0.9], "other_without": [0.2]})) == "other"
     losses = {"a": {"loss": 0.1}, "b": {"loss": 0.2}, "c": {"loss": 0.3}}
-    assert ablations.lowest(measured(**losses)) == "a"
-    assert ablations.lowest(measured(**losses | {"b": {"loss": 0.12}})) == "same"
+    assert judges.lowest(measured(**losses)) == "a"
+    assert judges.lowest(measured(**losses | {"b": {"loss": 0.12}})) == "same"
     heads = {"one": {"loss": 0.2}, "two": {"loss": 0.1}, "four": {"loss": 0.1}, "eight": {"loss": 0.15}}
-    assert ablations.between(measured(**heads)) == "between"
-    assert ablations.between(measured(**heads | {"eight": {"loss": 0.1}})) == "more"
-    assert ablations.between(measured(**heads | {"one": {"loss": 0.11}})) == "one"
+    assert judges.between(measured(**heads)) == "between"
+    assert judges.between(measured(**heads | {"eight": {"loss": 0.1}})) == "more"
+    assert judges.between(measured(**heads | {"one": {"loss": 0.11}})) == "one"
     kinds = {"interleaved": [1.0], "concatenated": [0.95], "learned": [0.5], "rotary": [1.0]}
-    assert ablations.layout(made_up(**kinds)) == "kind"
-    assert ablations.layout(made_up(**kinds | {"learned": [1.0]})) == "same"
-    assert ablations.layout(made_up(**kinds | {"concatenated": [0.1]})) == "order"
+    assert judges.layout(made_up(**kinds)) == "kind"
+    assert judges.layout(made_up(**kinds | {"learned": [1.0]})) == "same"
+    assert judges.layout(made_up(**kinds | {"concatenated": [0.1]})) == "order"
     far = {"sinusoids": {"harder": 0.4}, "learned": {"harder": 0.0}, "rotary": {"harder": 1.0}}
-    assert ablations.farther(measured(**far)) == "rotary"
-    assert ablations.farther(measured(**far | {"sinusoids": {"harder": 0.9}})) == "some"
-    assert ablations.farther(measured(**far | {"rotary": {"harder": 0.1}})) == "none"
+    assert judges.farther(measured(**far)) == "rotary"
+    assert judges.farther(measured(**far | {"sinusoids": {"harder": 0.9}})) == "some"
+    assert judges.farther(measured(**far | {"rotary": {"harder": 0.1}})) == "none"
 
 
 def test_the_two_metrics_by_hand():
@@ -182,7 +182,7 @@ def test_the_two_metrics_by_hand():
 @pytest.fixture
 def examined(monkeypatch):
     """An examination gives, instead of a share, who was examined, with what and how."""
-    for module in (bugs, ablations):
+    for module in (bugs, judges):
         monkeypatch.setattr(module, "validate", lambda model, exam, **how: SimpleNamespace(exact_match=(model, exam, how)))
 
 
@@ -210,7 +210,7 @@ def test_a_quiet_model_has_the_same_parameters_and_throws_no_dice(examined):
 
 def test_harder_sentences_are_longer_than_all_that_was_trained_on(examined):
     training = training_of(task="sort")
-    model, exam, _ = ablations.harder(training.model, training.corpus)["harder"]
+    model, exam, _ = judges.harder(training.model, training.corpus)["harder"]
     assert model is training.model
     assert exam.pairs == len(training.corpus.harder)
     assert min(int((chunk.batch.src != PAD).sum(dim=1).min()) for chunk in exam.batches) > training.corpus.longest

@@ -234,6 +234,11 @@ def test_a_run_that_is_asked_for_is_one_that_came_with_the_app():
     assert {step.to["run"] for _, step in STEPS if "run" in step.to} <= shipped
 
 
+@pytest.mark.parametrize("lesson", [lesson for lesson in LESSONS if lesson.run], ids=lambda lesson: lesson.name)
+def test_all_steps_of_a_lesson_open_the_run_that_it_is_about(lesson):
+    assert {step.to.get("run") for step in lesson.does} == {lesson.run}
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_there_are_words_for_everything_and_none_too_many(language):
     files = ("lessons/course.py", "lessons/run_questions.py", "ui/panels/lessons/course.py")

@@ -51,8 +51,12 @@ def test_ids_and_states_have_no_heads(run, reader):
     assert activations(reader, run, None, "abc", cell=Cell("memory", 1, 3, 2))[1].index == (3, 2)
 
 
-def test_no_right_answer_is_refused_in_a_sentence(run, reader):
-    with pytest.raises(Refusal):
-        activations(reader, run, None, "Ä", reference=True)
+def test_without_a_right_answer_every_step_is_fed_the_newest_output(run, reader):
+    newest = activations(reader, run, None, "Ä")[0]
+    first = activations(reader, run, 0, "Ä", reference=True)[0]
+    assert (first.step, first.asked) == (0, newest.asked)
+
+
+def test_nothing_to_read_is_refused_in_a_sentence(run, reader):
     with pytest.raises(Refusal):
         activations(reader, run, None, " ")

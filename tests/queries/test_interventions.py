@@ -119,18 +119,32 @@ def test_heads_are_measured_layer_by_layer_as_long_as_somebody_asks(reader, run,
     every, asked = heads(run.experiment.model), []
     monkeypatch.setattr(interventions, "_each", lambda *given, each=interventions._each: asked.append(given[-1]) or each(*given))
     first = interventions.importance(reader, CORPORA, run, None)
-    assert tuple(first.without) == every[:2]
-    assert first.heads == len(every) == 6
+    assert (first.without, tuple(first.estimate.without)) == ({}, every)
+    asked.clear()
+    second = interventions.importance(reader, CORPORA, run, None)
+    assert tuple(second.without) == every[:2]
+    assert second.heads == len(every) == 6
     assert asked == [every[:2]], "of the whole model everything is known from its training"
     assert tuple(worth(reader, run).without) == every
     assert asked == [every[:2], every[2:4], every[4:]], "what is known is not measured again"
+
+
+def test_the_estimate_comes_first_and_is_of_the_first_few_sentences(reader, run):
+    fresh = copy(run)
+    found, corpus = interventions.importance(reader, CORPORA, fresh, None), CORPORA.get(run.experiment)
+    assert found.without == {}
+    assert (found.estimate.whole.validation.pairs, found.estimate.whole.of) == (interventions.FEW, len(corpus.heldout))
+    questions, model = build_eval_set(corpus, corpus.heldout[: interventions.FEW]), reader.model_at(run, None)[0]
+    for head, one in found.estimate.without.items():
+        expected = validate(Change(frozenset({head})).apply(model), questions)
+        assert (one.exact_match, one.token_accuracy) == (expected.exact_match, expected.token_accuracy)
 
 
 def test_heads_are_not_measured_while_parameters_change(reader, run, monkeypatch):
     monkeypatch.setattr(run, "status", "training")
     with pytest.raises(Refusal, match="replay"):
         interventions.importance(reader, CORPORA, run, None)
-    assert interventions.importance(reader, CORPORA, run, run.step).whole
+    assert worth(reader, run, run.step).whole
 
 
 def test_a_larger_model_is_asked_less_and_says_so(reader, run, monkeypatch):

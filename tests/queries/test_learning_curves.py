@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from playground.config import Refusal
-from playground.queries.learning_curves import LearningCurve, common_end, learning_curve, seconds_at
+from playground.queries.learning_curves import LearningCurve, band, common_end, learning_curve, seconds_at
 from playground.runs.history import History
 
 
@@ -44,8 +44,9 @@ def test_a_curve_is_what_the_history_says():
     run = made([10] * 4, seconds=8)
     run.history.validations.append(2, 1.5, 0.5, 0.25, 10, 20)
     run.history.validations.append(4, 0.5, 0.75, 0.5, 20, 20)
-    assert learning_curve(run) == LearningCurve([2, 4], [4, 8], [0.25, 0.5], [1.5, 0.5], [True, False])
+    assert learning_curve(run, tokens_per_step=30) == LearningCurve([2, 4], [4, 8], [60, 120], [0.25, 0.5], [1.5, 0.5], [True, False])
     assert learning_curve(run).at("seconds") == [4, 8]
+    assert learning_curve(run, tokens_per_step=30).at("tokens") == [60, 120]
 
 
 def test_a_run_that_cannot_be_read_has_an_empty_curve():
@@ -54,14 +55,23 @@ def test_a_run_that_cannot_be_read_has_an_empty_curve():
         def history(self):
             raise Refusal("runs.not_a_run", what="history.json")
 
-    assert learning_curve(Damaged()) == LearningCurve([], [], [], [], [])
+    assert learning_curve(Damaged()) == LearningCurve([], [], [], [], [], [])
 
 
 def test_runs_are_compared_where_the_shortest_has_come_to():
-    short = LearningCurve([10, 20], [1, 2], [0.1, 0.2], [2, 1], [False] * 2)
-    long = LearningCurve([15, 30], [3, 6], [0.3, 0.9], [1, 0.5], [False] * 2)
+    short = LearningCurve([10, 20], [1, 2], [300, 600], [0.1, 0.2], [2, 1], [False] * 2)
+    long = LearningCurve([15, 30], [3, 6], [450, 900], [0.3, 0.9], [1, 0.5], [False] * 2)
     assert common_end([short, long], "steps") == 20
     assert [curve.newest("steps", 20) for curve in (short, long)] == [1, 0]
     assert common_end([short, long], "seconds") == 2
     assert long.newest("seconds", 2) is None  # its first is later than that
-    assert common_end([short, LearningCurve([], [], [], [], [])], "steps") is None
+    assert common_end([short, LearningCurve([], [], [], [], [], [])], "steps") is None
+
+
+def test_a_band_is_the_mean_and_the_ends_where_all_have_been_measured():
+    one = LearningCurve([10, 20, 30], [1, 2, 3], [300, 600, 900], [0.1, 0.2, 0.9], [3, 2, 1], [False] * 3)
+    two = LearningCurve([10, 20], [3, 4], [300, 600], [0.3, 0.6], [1, 1], [False] * 2)
+    found = band([one, two], "exact_match", "seconds")
+    assert found.places == [2, 3]
+    assert found.mean == pytest.approx([0.2, 0.4])
+    assert (found.low, found.high) == ([0.1, 0.2], [0.3, 0.6])

@@ -96,3 +96,19 @@ def test_sentences_that_go_wrong_are_those_that_greedy_gets_wrong(run, reader):
     for text, answer in sentences:
         right = greedy(model, [src.encode(text)], 60)[0].ids == (*tgt.encode(answer), EOS)
         assert (text in wrong) == (not right)
+
+
+def test_first_come_those_that_teacher_forcing_saves(run, reader):
+    """So that the two differ in what is shown: at the first there are at least as many tokens saved as at any other."""
+    wrong = go_wrong(reader, run, None, reader.examples(run)[:6])
+    assert len(wrong) > 1
+
+    model, _ = reader.model_at(run, None)
+    src, tgt = run.tokenizers
+
+    def saved(text: str) -> int:
+        answer, free = (*tgt.encode(text[::-1]), EOS), compare(reader, run, None, text).free
+        fed = trace(model, src.encode(text), answer).probabilities.argmax(axis=-1)
+        return sum(one == other for one, other in zip(fed, answer, strict=True)) - sum(free.right)
+
+    assert saved(wrong[0]) == max(map(saved, wrong))

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 
-from playground.queries.reader import SAME
+from playground.queries.reader import REFERENCE
 
 TEXT = "playground"
 
@@ -28,7 +28,7 @@ def run(site):
 @pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
 def test_all_weights_of_every_layer_and_head_with_their_tokens(site, run, part):
     name, found = arrays(site, run=run.id, part=part)
-    look = site.reader.look(run, None, TEXT)
+    look = site.reader.look(run, None, TEXT, REFERENCE)
     assert name == f'attachment; filename="reverse-step{look.step}-attention-{part}.npz"'
     np.testing.assert_array_equal(found["weights"], getattr(look, part))
     assert found["weights"].dtype == np.float32
@@ -37,10 +37,10 @@ def test_all_weights_of_every_layer_and_head_with_their_tokens(site, run, part):
     assert (str(found["run"]), int(found["step"]), str(found["sentence"]), str(found["part"])) == ("reverse", look.step, TEXT, part)
 
 
-def test_an_earlier_step_with_the_tokens_that_the_first_tab_feeds(site, run):
+def test_an_earlier_step_is_fed_the_reference(site, run):
     step = run.replay.parameter_steps[0]
-    _, found = arrays(site, run=run.id, part="cross", step=step, target=SAME)
-    look = site.reader.look(run, step, TEXT, SAME)
+    _, found = arrays(site, run=run.id, part="cross", step=step)
+    look = site.reader.look(run, step, TEXT, REFERENCE)
     assert int(found["step"]) == look.step == step
     np.testing.assert_array_equal(found["weights"], look.cross)
 

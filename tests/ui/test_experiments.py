@@ -153,7 +153,7 @@ def test_the_board_has_every_run_what_they_came_to_and_a_verdict(site, dealt, la
         assert {run for ids in named for run in ids} == {run.id for run in runs}, "each can be opened"
     assert [row["name"] for row in block(panel, "runs")["rows"]] == [say(language, "page.room_student", number=n) for n in (1, 2)]
     assert [row[1] for row in block(panel, "arms")["rows"]] == ["1 / 1", "1 / 1"]
-    assert say(language, "board.weak_runs", least=3, fewest=1) in block(panel, "verdict")["text"]
+    assert say(language, "board.weak_runs", least=3, fewest=1) in block(panel, "why")["text"]
     only = board(site, TEACHER, dealt, language, arm="1")
     assert len(block(only, "runs")["rows"]) == 1
     assert block(only, "verdict") == block(panel, "verdict"), "the verdict is over all of them"

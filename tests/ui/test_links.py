@@ -88,15 +88,18 @@ def test_old_links_still_work(site):
     query = {
         "run": "reverse", "step": "12", "text": "hello", "tab": "interventions", "part": "decoder", "layer": "2", "head": "4", "q": "0",
         "k": "16", "follow": "on",
-        "lang": "zh", "method": "sample", "beam": "10", "penalty": "0.6", "temperature": "0.1", "draw": "7", "top_k": "5", "top_p": "0.95",
+        "lang": "zh", "method": "sample", "beam": "10", "penalty": "0.6", "temperature": "0.1", "draw": "7", "draws": "20",
+        "top_k": "5", "top_p": "0.95",
         "prefix": "zy", "cache": "off", "target": "reference", "view": "rollout", "measure": "entropy", "fix": "3:17", "force": "abc",
         "change": "row", "off": "c1.3_e2.1", "squeeze": "mean", "cells": "c2.3_q1_k4-0.55_x6", "stage": "decoder.1.cross_attention.weights",
         "row": "3", "col": "700", "hide": "on", "window": "128", "digits": "on", "masks": "0,3,5", "mask": "causal", "pos": "learned",
         "shift": "32", "split": "harder", "lab": "softmax", "guess": "none", "sure": "95", "toss": "12", "arms": "aaaa.b-_b",
-        "lesson": "own", "notes": "on", "predicted": "none", "certain": "50", "glossary": "all", "present": "1", "room": "K7QFM",
+        "lesson": "own", "notes": "on", "predicted": "none", "certain": "50", "glossary": "all", "present": "1", "api": "1", "plain": "1",
+        "room": "K7QFM",
         "compare": "sort,x_y", "mapped": "sort", "gauge": "entropy",
         "route": "11", "what": "memory", "token": "1234", "by": "place", "set": "temperature=2.0&causal=no",
-            "runs": "sort,-x_y", "over": "seconds", "pin": "sort",
+            "runs": "sort,-x_y", "over": "seconds", "pin": "sort", "seeds": "each", "find": "re", "sort": "-exact_match",
+        "differ": "ticked", "activity": "0a1b2c3d", "arm": "1", "across": "knob", "names": "on",
     }  # fmt: skip
     assert query.keys() == FIELDS.keys()
     assert links.read(site.runs, query)[1] == {}

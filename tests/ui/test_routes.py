@@ -67,19 +67,20 @@ def test_every_panel_of_every_shipped_run(site, run, name, language):
 
 ELSEWHERE = {  # a value of every field of the cursor that is not its default
     "step": "0", "text": "abc", "part": "decoder", "layer": "2", "head": "3", "q": "1", "k": "1", "method": "sample", "beam": "2",
-    "penalty": "1.5", "temperature": "2", "draw": "7", "top_k": "5", "top_p": "0.5", "prefix": "zy", "cache": "off", "target": "reference",
+    "penalty": "1.5", "temperature": "2", "draw": "7", "draws": "20", "top_k": "5", "top_p": "0.5", "prefix": "zy", "cache": "off",
+    "target": "output",
     "view": "rollout", "measure": "entropy", "fix": "1:7", "force": "abc", "change": "row", "off": "c1.3_e2.1", "squeeze": "mean",
     "cells": "c2.3_q1_k4-0.55", "stage": "decoder.1.cross_attention.weights", "row": "1", "col": "1", "window": "8", "hide": "on",
     "digits": "on", "masks": "0,1", "mask": "memory", "pos": "learned", "shift": "9", "split": "train", "lab": "softmax", "guess": "none",
     "sure": "95", "toss": "12", "arms": "reverse", "lesson": "attention", "notes": "on", "predicted": "none", "certain": "50",
     "compare": "sort", "mapped": "sort", "gauge": "entropy", "route": "1", "what": "memory", "token": "5", "by": "place",
-    "set": "temperature=2.0", "follow": "on", "runs": "sort", "over": "seconds", "pin": "sort",
-    "activity": "0a1b2c3d", "arm": "1", "across": "knob", "names": "on",
+    "set": "temperature=2.0", "follow": "on", "runs": "sort", "over": "seconds", "pin": "sort", "seeds": "each",
+    "find": "re", "sort": "-exact_match", "differ": "ticked", "activity": "0a1b2c3d", "arm": "1", "across": "knob", "names": "on",
 }  # fmt: skip
 
 
 def test_there_is_another_value_of_every_field():
-    assert ELSEWHERE.keys() == FIELDS.keys() - {"run", "lang", "tab", "glossary", "present", "room"}
+    assert ELSEWHERE.keys() == FIELDS.keys() - {"run", "lang", "tab", "glossary", "present", "room", "api", "plain"}
     assert all(value != FIELDS[name].default for name, value in ELSEWHERE.items())
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import gradio as gr
 import pytest
 
@@ -9,7 +11,7 @@ from playground.ui import server
 
 
 @pytest.mark.parametrize(("public", "url"), [(None, "http://127.0.0.1:7860/"), ("https://x.gradio.live", "https://x.gradio.live")])
-def test_gradio_decides_and_its_address_is_the_one_that_is_said(monkeypatch, public, url):
+def test_gradio_decides_and_its_address_is_the_one_that_is_said(monkeypatch, tmp_path, public, url):
     asked = {}
 
     def launch(demo: gr.Blocks, **options: object) -> tuple:
@@ -19,5 +21,6 @@ def test_gradio_decides_and_its_address_is_the_one_that_is_said(monkeypatch, pub
     monkeypatch.setattr(gr.Blocks, "launch", launch)
     monkeypatch.setattr(server, "build", lambda runs: gr.Blocks())
     monkeypatch.setattr(server, "routes", lambda *what: [])
-    assert server.start(None, None)[2] == url
+    runs = SimpleNamespace(store=SimpleNamespace(folder=tmp_path), every_round=lambda duty: None)
+    assert server.start(runs, None)[2] == url
     assert asked["share"] is None

@@ -30,4 +30,4 @@ def test_the_address_says_the_language(site):
 
 
 def test_a_frozen_page_has_them_too():
-    assert FIRST.search(frozen_page("assets", ("training",)))
+    assert FIRST.search(frozen_page("assets"))

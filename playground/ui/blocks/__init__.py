@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,12 @@ def live(id: str, knob: str, label: str, options: list[Option], value: str, off:
 
 def code(id: str, thing: Any, lit: tuple[int, ...] = ()) -> Block:
     """The source of the very function or class that made the picture beside it."""
-    thing = inspect.unwrap(thing)
+    return general.code(id, *_source(inspect.unwrap(thing)), list(lit))
+
+
+@cache
+def _source(thing: Any) -> tuple[str, str, str]:
+    """(name, source, place): the same as long as the process lives, and slow to find."""
     lines, first = inspect.getsourcelines(thing)
     path = Path(inspect.getsourcefile(thing) or "").resolve().relative_to(ROOT)
-    return general.code(id, thing.__qualname__, textwrap.dedent("".join(lines)), f"{path}:{first}", list(lit))
+    return thing.__qualname__, textwrap.dedent("".join(lines)), f"{path}:{first}"

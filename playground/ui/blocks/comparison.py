@@ -20,7 +20,7 @@ class RunRow(TypedDict):
     label: str  # what its owner typed
     line: str  # what makes it different
     numbers: list[str]
-    created: float  # seconds since 1970
+    created: float | None  # seconds since 1970; None of a run that came with the app
     course: list[list[float]]  # (place, exact match), both from 0 to 1
     key: LineKey | None  # of a ticked run
     here: bool  # the run on screen

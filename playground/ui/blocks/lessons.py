@@ -7,11 +7,17 @@ from typing import Any, TypedDict
 from playground.ui.blocks.kind import kind
 
 
-class Card(TypedDict):
+class LabCard(TypedDict):
     name: str
     title: str
     text: str
     minutes: str
+
+
+class Card(LabCard, total=False):
+    """A lab in a line; with a `thumbnail`, the lines of its result from 0 to 1, it has a picture."""
+
+    thumbnail: list[list[float]]
 
 
 @kind
@@ -33,6 +39,7 @@ class LessonCard(TypedDict):
     name: str
     title: str
     text: str
+    to: dict[str, str]
     minutes: str
 
 

@@ -11,6 +11,7 @@ from playground.inspection import attention as facts
 from playground.inspection import masks
 from playground.inspection.heads import HeadScores
 from playground.queries.heads import KINDS
+from playground.queries.reader import REFERENCE
 from playground.ui import blocks
 from playground.ui.blocks.general import Saved
 from playground.ui.panels import attention_views as views
@@ -145,9 +146,8 @@ def seen(view: View, part: str) -> np.ndarray:
     return np.broadcast_to(mask, (len(source) if part == "encoder" else len(fed), mask.shape[-1]))
 
 
-def large(view: View, id: str, part: str | None = None, above: int = 0, fed: str | None = None) -> list[dict]:
-    """The large picture of one head with its caption, and what the pinned cell says. `above`: so many pixels stand above it. `fed`: what
-    the decoder is fed, where that isn't what the cursor says."""
+def large(view: View, id: str, part: str | None = None, above: int = 0) -> list[dict]:
+    """The large picture of one head with its caption, and what the pinned cell says. `above`: so many pixels stand above it."""
     part = part or view.part
     rows, columns = axes(view, part)
     layer, head = chosen(view, part)
@@ -165,18 +165,18 @@ def large(view: View, id: str, part: str | None = None, above: int = 0, fed: str
         tallest=view.below(above),
     )
     said = caption(view, part, layer, head, weights, mask)
-    drawn = blocks.figure(id, picture, said, title(view, part, layer, head), saved=saved(view, part, layer, head, fed))
+    drawn = blocks.figure(id, picture, said, title(view, part, layer, head), saved=saved(view, part, layer, head))
     return [drawn, *cell(view, id, weights, mask, rows, columns)]
 
 
-def saved(view: View, part: str, layer: int, head: int, fed: str | None = None) -> Saved:
+def saved(view: View, part: str, layer: int, head: int) -> Saved:
     """How a picture of this head is saved."""
-    step = view.look.step
+    step, fed = view.look.step, REFERENCE if view.reference else "output"
     return {
         "file": f"attention-{part}-L{layer + 1}H{head + 1}",
         "run": view.run.name,
         "step": step,
-        "arrays": {"run": view.run.id, "step": str(step), "text": view.text, "part": part, "target": fed or view.choice("target")},
+        "arrays": {"run": view.run.id, "step": str(step), "text": view.text, "part": part, "target": fed},
     }
 
 
@@ -197,7 +197,7 @@ def cell(view: View, id: str, weights: np.ndarray, mask: np.ndarray, rows: list[
 
 def caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, mask: np.ndarray) -> str:
     """At which step; what to see in this head, computed from its weights: where its weight lies, how much of that is right, and what the
-    mask does; and whether another one keeps to the right places far better."""
+    mask does; whether another one keeps to the right places far better; and what the decoder is fed, where that isn't the reference."""
     alignment = view.look.alignment if part == "cross" else None
     names, columns = axes(view, part)
     rows = names if part == "encoder" else texts(view.look.asked)
@@ -210,4 +210,6 @@ def caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, m
     said = [view.say(fact.key, **{"layer": layer + 1, "head": head + 1, **fact.values}) for fact in found if fact]
     if view.step is None and (other := head_choice.clearer(view.look, part, layer, head)):
         said.append(view.say("page.clearer_head", layer=other[0] + 1, head=other[1] + 1))
-    return " ".join([view.say("page.caption_step", step=view.look.step), *said, view.step_note(view.look.step)]).strip()
+    said.append("" if part == "encoder" else view.fed_note)
+    said.append(view.step_note(view.look.step))
+    return " ".join(filter(None, [view.say("page.caption_step", step=view.look.step), *said]))

@@ -26,8 +26,10 @@ def panel(view: View) -> dict:
         return {"step": None, "blocks": [blocks.text("none", view.say("board.nothing_dealt"), css="pg-caption")]}
     only = _only(view, found)
     runs = [run for run in found.runs if only in (None, run.arm)]
+    said, why = verdict(view, found)
     shown = [
-        blocks.text("verdict", verdict(view, found), css="pg-heading"),
+        blocks.text("verdict", said, css="pg-heading"),
+        *([blocks.text("why", why, css="pg-caption")] if why else []),
         _controls(view, found),
         *_figures(view, found, runs),
         _arms(view, found),

@@ -35,7 +35,7 @@ def _caption(view: View, runs: list[Run], found: Disagreements) -> str:
     each = view.say("compare.between").join(view.say("compare.reached", name=name, value=right) for name, right in named)
     values = {"tried": found.tried, "found": found.found, "all": found.all_right, "none": found.none_right, "each": each}
     key = "disagreements_about" if found.found else "disagreements_nowhere"
-    data = {tuple(view_data.items()) for view_data in (run.experiment.data.__dict__ for run in runs)}
+    data = {run.experiment.data for run in runs}
     said = [view.say(f"compare.{key}", **values)]
     said += [view.say("compare.other_data")] if len(data) > 1 else []
     said += [view.say("compare.more_disagreements", shown=len(found.shown))] if found.found > len(found.shown) else []

@@ -20,16 +20,19 @@ def panel(view: View) -> dict:
     found = scores(view.reader, view.runs.corpora, view.run, view.step, split)
     more = found.sentences < found.asked or not (found.evaluated.whole or view.run.working)
     options = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in splits]
+    numbers = [
+        blocks.choice("split", "split", view.say("page.split"), options, split),
+        *([_progress(view, found.sentences, found.asked)] if more else []),
+        _table(view, found),
+        blocks.text("scores-caption", " ".join([*_captions(view, found, split), view.step_note(found.step)]).strip(), "pg-caption"),
+    ]
+    pictures = [] if more else [blocks.later("reach", "reach", view.say("evaluation.waiting"), _asked(view, found))]
     return {
         "step": found.step,
         "more": more,
         "blocks": [
-            blocks.choice("split", "split", view.say("page.split"), options, split),
-            *([_progress(view, found.sentences, found.asked)] if more else []),
-            _table(view, found),
-            blocks.text("scores-caption", " ".join([*_captions(view, found, split), view.step_note(found.step)]).strip(), "pg-caption"),
+            blocks.row("found", blocks.column("numbers", *numbers), blocks.column("pictures", *pictures), css="halves"),
             *([] if more else _mistakes(view, found)),
-            *([] if more else [blocks.later("reach", "reach", view.say("evaluation.waiting"), _asked(view, found))]),
             blocks.code("source", evaluation.measure),
         ],
     }
@@ -84,8 +87,8 @@ def reach(view: View) -> dict:
     found = [lengths(view.reader, view.runs.corpora, run, view.step) for run in runs]
     shown = next((at for at, run in enumerate(runs) if run.id == view.field("mapped")), 0)
     exact, counts = [one.reach.exact for one in found], [one.reach.counts for one in found]
-    strips = view.draw(pictures.by_length, exact, names, [one.trained for one in found], counts)
-    places = view.draw(pictures.by_place, found[shown].reach.tokens, found[shown].trained)
+    strips = view.draw(pictures.by_length, exact, names, [one.trained for one in found], counts, share=2)
+    places = view.draw(pictures.by_place, found[shown].reach.tokens, found[shown].trained, share=2)
     tried, asked = (sum(getattr(one, name) for one in found) for name in ("sentences", "asked"))
     more = tried < asked  # what is not yet tried is not yet to be spoken of
     by_length = "" if more else _reach_caption(view, found, names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from playground.inspection import attention as facts
-from playground.queries.reader import SAME
+from playground.queries.reader import REFERENCE
 from playground.queries.results import SentenceTrace
 from playground.ui import blocks
 from playground.ui.view import View
@@ -20,7 +20,7 @@ def chosen(view: View, part: str) -> tuple[int, int]:
     if view.choice("follow") == "on":
         return best(view.look, part)
     found = view.head(layers, heads) or view.held(part, layers, heads)
-    return found or best(view.reader.look(view.run, None, view.text, SAME), part)
+    return found or best(view.reader.look(view.run, None, view.text, REFERENCE), part)
 
 
 def best(look: SentenceTrace, part: str) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from playground.inspection import differences
 from playground.inspection.fact import Fact
 from playground.inspection.interventions import PARTS, HeadId
 from playground.queries import interventions
+from playground.queries.interventions import Importance
 from playground.queries.validation import evaluate_change
 from playground.ui import blocks
 from playground.ui.measured import share_of
@@ -48,18 +49,15 @@ def score(view: View) -> dict:
 
 
 def importance(view: View) -> dict:
-    """A bar for every head: what is lost when it alone is switched off. Until all are measured, how many are."""
+    """A bar for every head: what is lost when it alone is switched off. Until all are measured an estimate, and how many are."""
     found = interventions.importance(view.reader, view.runs.corpora, view.run, view.step)
     done = len(found.without)
     title = blocks.text("importance-title", view.say("interventions.importance"), css="pg-heading")
     if done < found.heads:
         said = view.say("interventions.importance_progress", done=done, heads=found.heads)
-        return {"step": view.step, "more": True, "blocks": [title, blocks.progress("importance", done, found.heads, said)]}
-    whole = found.whole.validation
-    lost = {head: 100 * (whole.exact_match - one.exact_match) for head, one in found.without.items()}
-    fewer = {head: 100 * (whole.token_accuracy - one.token_accuracy) for head, one in found.without.items()}
-    every = [*lost.values(), *fewer.values()]
-    scale = {"least": min(every), "most": max(every)}
+        progress = blocks.progress("importance-progress", done, found.heads, said)
+        return {"step": view.step, "more": True, "blocks": [title, progress, *(_estimated(view, found.estimate) if found.estimate else [])]}
+    whole, (lost, fewer) = found.whole.validation, _losses(found)
     facts = differences.importance(lost, 100 * whole.exact_match)
     said = [_say(view, fact) for fact in facts]
     exact, every = f"{100 * whole.exact_match:.1f}", found.whole.of
@@ -68,18 +66,34 @@ def importance(view: View) -> dict:
     else:
         said.append(view.say("interventions.importance_sample", pairs=whole.pairs, all=every, exact=exact))
     said.append(view.say("interventions.importance_alone"))
-    off = change(view).off
-    return {
-        "step": view.step,
-        "blocks": [
-            title,
-            blocks.text("importance-said", " ".join(said), css="pg-caption"),
-            blocks.row("importance", *(_part(view, part, lost, fewer, off, scale) for part in PARTS), css="thirds"),
-        ],
-    }
+    bars = _parts(view, lost, fewer)
+    return {"step": view.step, "blocks": [title, blocks.text("importance-said", " ".join(said), css="pg-caption"), bars]}
 
 
-def _part(view: View, part: str, lost: dict[HeadId, float], fewer: dict[HeadId, float], off: frozenset[HeadId], scale: dict) -> dict:
+def _losses(found: Importance) -> tuple[dict[HeadId, float], dict[HeadId, float]]:
+    """Points of exact match and of token accuracy that are lost without each head."""
+    whole = found.whole.validation
+    lost = {head: 100 * (whole.exact_match - one.exact_match) for head, one in found.without.items()}
+    return lost, {head: 100 * (whole.token_accuracy - one.token_accuracy) for head, one in found.without.items()}
+
+
+def _estimated(view: View, found: Importance) -> list[dict]:
+    """The same bars from a few sentences, while the others are asked."""
+    counts = {"pairs": found.whole.validation.pairs, "all": f"{found.whole.of:,}"}
+    said = blocks.text("importance-said", view.say("interventions.importance_estimate", **counts), css="pg-caption")
+    return [said, _parts(view, *_losses(found), view.say("interventions.importance_about", **counts))]
+
+
+def _parts(view: View, lost: dict[HeadId, float], fewer: dict[HeadId, float], about: str = "") -> dict:
+    """A picture of each kind of attention, on one scale. `about` says of how few sentences the numbers are."""
+    every, off = [*lost.values(), *fewer.values()], change(view).off
+    scale = {"least": min(every), "most": max(every)}
+    return blocks.row("importance", *(_part(view, part, lost, fewer, off, scale, about) for part in PARTS), css="thirds")
+
+
+def _part(
+    view: View, part: str, lost: dict[HeadId, float], fewer: dict[HeadId, float], off: frozenset[HeadId], scale: dict, about: str
+) -> dict:
     heads = [head for head in lost if head.part == part]
     picture = view.draw(
         pictures.losses,
@@ -95,6 +109,8 @@ def _part(view: View, part: str, lost: dict[HeadId, float], fewer: dict[HeadId, 
     said = view.say("interventions.part_caption_none")
     if lost[worst] > 0:
         said = view.say("interventions.part_caption", head=head_name(view, worst), points=differences.points_of(lost[worst]))
+    if about:
+        said = about
     title = view.say("interventions.importance_title", part=view.say(f"interventions.part_{part}"))
     return blocks.figure(f"importance-{part}", picture, said, title)
 

@@ -26,10 +26,13 @@ def name(view: View, of: str, part: str = "") -> str:
 
 def names(view: View, scored: HeadScores) -> list[list[list[str]]]:
     """For each layer and head its name and the number that supports it."""
-    return [[[name(view, head.name), number(head)] for head in layer] for layer in scored.heads]
+    return [[[name(view, head.name), number(view, head)] for head in layer] for layer in scored.heads]
 
 
-def number(head: NamedHead) -> str:
+def number(view: View, head: NamedHead) -> str:
+    """The number that supports a name; of a sharp head its entropy."""
+    if head.name == "sharp":
+        return view.say("heads.sharp_bits", bits=f"{head.number:.2f}")
     return "" if head.number is None else f"{head.number:.2f}"
 
 
@@ -41,7 +44,7 @@ def table(view: View, scored: HeadScores) -> list[dict]:
     rows = [
         [
             view.say("heads.one", layer=layer + 1, head=at + 1),
-            f"{name(view, head.name)} {number(head)}".strip(),
+            f"{name(view, head.name)} {number(view, head)}".strip(),
             *[share(head.aligned)] * aligned,
             f"{head.entropy:.2f}",
             *[share(head.padding)] * padded,

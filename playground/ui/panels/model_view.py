@@ -59,7 +59,7 @@ def _small(weights: np.ndarray, mask: np.ndarray) -> dict:
 
 
 def _label(view: View, at: HeadAt, scored: object) -> str:
-    called = f"{heads.name(view, scored.name, at.kind)} {heads.number(scored)}".strip()
+    called = f"{heads.name(view, scored.name, at.kind)} {heads.number(view, scored)}".strip()
     return view.say("heads.model_called", head=_where(view, at), name=called)
 
 
@@ -87,7 +87,7 @@ def caption(view: View, found: Overview) -> str:
         diagonal = found.most_diagonal
         said.append(view.say("heads.model_diagonal", head=_where(view, diagonal), percent=facts.percent(found.diagonal[diagonal])))
         said.append(_on_one_key(view, found.on_one_key))
-    return " ".join([*said, view.step_note(view.look.step)]).strip()
+    return " ".join(filter(None, [*said, view.fed_note, view.step_note(view.look.step)]))
 
 
 def _on_one_key(view: View, resting: tuple[HeadAt, ...]) -> str:

@@ -82,7 +82,7 @@ def numbers(run: Run) -> dict[str, float | None]:
     last = {name: getattr(curve, name)[-1] if curve.steps else None for name in ("exact_match", "validation_loss")}
     return last | {
         "steps": run.step, "seconds": run.seconds, "parameters": _read(parameters_of, run), "tokens_per_second": _read(speed_of, run),
-        "created": run.created,
+        "created": None if run.shipped else run.created,
     }  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def _row(view: View, run: Run, chosen: list[Run], key: blocks.LineKey | None, is
             view.say("page.seconds", seconds=f"{run.seconds:.1f}"),
             *(_written(known[name], lambda count: f"{count:,.0f}") for name in ("parameters", "tokens_per_second")),
         ],
-        "created": run.created,
+        "created": None if run.shipped else run.created,
         "course": _course(curve, run),
         "key": key,
         "here": run is view.run,

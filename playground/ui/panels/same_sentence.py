@@ -7,7 +7,7 @@ import numpy as np
 from playground.config import Refusal
 from playground.figures import runs as pictures
 from playground.runs.run import Run
-from playground.ui import blocks
+from playground.ui import blocks, compare
 from playground.ui.panels import head_choice
 from playground.ui.panels.attention import axes, large, seen
 from playground.ui.selected_runs import line_keys, names, ticked
@@ -39,7 +39,7 @@ def _row(view: View, name: str, key: blocks.LineKey) -> blocks.OutputRow:
         unknown = dict.fromkeys(piece.text for piece in view.reader.pieces(view.run, view.text) if not piece.known)
         if unknown:
             return row | {"note": view.say("compare.unreadable", tokens=" ".join(unknown))}
-        look = view.look
+        look = view.reader.look(view.run, view.step, view.text)
     except Refusal as refusal:
         return row | {"note": refusal.say(view.language)}
     output = look.asked[:-1] if look.finished else look.asked
@@ -57,18 +57,19 @@ def _heads(views: list[View], named: list[str]) -> list[dict]:
     for at, (view, name) in enumerate(zip(same, named, strict=True)):
         drawn, *cell = large(view, f"head-{at}", view.part)
         figures.append(blocks.column(f"side-{at}", drawn | {"title": f"{name} · {drawn['title']}"}, *cell))
-    return [blocks.row("sides", *figures, css="halves"), _difference(same, named)]
+    return [blocks.row("sides", *figures, css="halves"), *_difference(same, [compare.name(view.run, view.language) for view in views])]
 
 
-def _difference(views: list[View], named: list[str]) -> dict:
-    """The head of the second run less that of the first, as far as both are asked the same: the same tokens along both sides."""
+def _difference(views: list[View], named: list[str]) -> list[dict]:
+    """The head of the second run less that of the first, as far as both are asked the same: the same tokens along both sides; and, where
+    their outputs part, the way to feed both decoders the same."""
     first, part = views[0], views[0].part
     (source, fed), others = ((texts(view.look.source), texts(view.look.fed)) for view in views)
     queries, other = (source, others[0]) if part == "encoder" else (fed, others[1])
     pairs = enumerate(zip(queries, other, strict=False))
     rows = next((at for at, (one, two) in pairs if one != two), min(len(queries), len(other)))
     if not rows or source != others[0]:
-        return blocks.text("difference-none", first.say("compare.no_difference"), css="pg-caption")
+        return [blocks.text("difference-none", first.say("compare.no_difference"), css="pg-caption")]
     columns = rows if part == "decoder" else len(source)
     one, two = (getattr(view.look, part)[head_choice.chosen(view, part)][:rows, :columns] for view in views)
     mask = seen(first, part)[:rows, :columns]
@@ -79,6 +80,9 @@ def _difference(views: list[View], named: list[str]) -> dict:
     values = {"first": named[0], "second": named[1], "query_token": names[q], "key_token": keys[k]}
     moved, value = f"{50 * np.abs(change).sum(axis=1).mean():.0f}", f"{change[q, k]:+.2f}".replace("-", "−")
     said = first.say("compare.difference_about", **values, moved=moved, value=value)
+    way = []
     if rows < max(len(queries), len(other)):
         said += " " + first.say("compare.difference_cut", rows=rows)
-    return blocks.figure("head-difference", picture, said, first.say("compare.difference_title", first=named[0], second=named[1]))
+        if first.look.references and not first.reference:
+            way = [blocks.button("feed-reference", "move", first.say("compare.feed_reference"), to={"target": "reference"})]
+    return [blocks.figure("head-difference", picture, said, first.say("compare.difference_title", first=named[0], second=named[1])), *way]

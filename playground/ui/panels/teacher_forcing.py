@@ -13,7 +13,7 @@ from playground.ui.panels.head_choice import chosen
 from playground.ui.view import View, steps, tokens
 
 SUGGESTED = 4  # sentences that go wrong
-MORE = 100  # sentences to find them among when few do
+MORE, MORE_HARDER = 100, 6  # sentences to find them among; longer ones, when few do
 RIVALS = 5
 
 
@@ -48,15 +48,20 @@ def _fix(view: View) -> tuple[int, int] | None:
     return (int(step), int(token)) if token else None
 
 
+def first_wrong(view: View) -> str:
+    """A sentence at which the model goes wrong, by its own output; empty when none is known."""
+    return (_wrong(view) or [""])[0]
+
+
 def _wrong(view: View) -> list[str] | None:
     """Sentences at which teacher forcing and free running part. Of a model that trains None is known: each step has others."""
     if view.run.working and view.step is None:
         return None
-    sentences = view.examples()[:6] + view.reader.examples(view.run, "harder", 6)
+    sentences = view.examples()[:6]
+    sentences += [pair for pair in view.reader.examples(view.run, "heldout", MORE) if pair not in sentences]
     wrong = go_wrong(view.reader, view.run, view.step, sentences)
-    if len(wrong) < SUGGESTED:  # a good model: more have to be asked
-        sentences += [pair for pair in view.reader.examples(view.run, "heldout", MORE) if pair not in sentences]
-        wrong = go_wrong(view.reader, view.run, view.step, sentences)
+    if len(wrong) < SUGGESTED:  # a good model: of longer sentences more go wrong
+        wrong += go_wrong(view.reader, view.run, view.step, view.reader.examples(view.run, "harder", MORE_HARDER))
     return wrong[:SUGGESTED]
 
 

@@ -6,7 +6,8 @@ from dataclasses import asdict
 
 from playground.figures import curves
 from playground.queries.probes import probes_at
-from playground.queries.reader import SAME
+from playground.queries.reader import REFERENCE
+from playground.runs.history import Probe
 from playground.runs.recording import BRIEF
 from playground.ui import blocks
 from playground.ui.panels import head_choice
@@ -16,6 +17,7 @@ from playground.ui.selected_runs import unpin, with_pinned
 from playground.ui.view import View
 
 HISTORY = ("steps", "validations")  # its tables
+TRIES = 3  # to find sentence and probes at one step, between two snapshots
 NUMBERS, FOLDED = ("exact", "tokens", "loss"), ("seconds", "left", "speed")
 
 
@@ -31,8 +33,9 @@ def panel(view: View) -> dict:
         for names in (NUMBERS, FOLDED)
     )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
-    view.look = view.reader.look(view.run, view.step, view.text, SAME)  # the same rows at every step: only the weights change
-    picture = [*large(view, "learn-cross", part="cross", fed=SAME), head_choice.follow(view)]
+    view.reference = True  # the same rows at every step: only the weights change
+    probes = _look(view)
+    picture = [*large(view, "learn-cross", part="cross"), head_choice.follow(view)]
     return {
         "step": view.look.step,
         "held": head_choice.named("cross", *head_choice.chosen(view, "cross")),
@@ -50,18 +53,28 @@ def panel(view: View) -> dict:
                 ),
                 css="halves",
             ),
-            _probes(view),
+            _probes(view, probes),
             blocks.row("more", curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="thirds"),
             blocks.downloads("history", view.say("page.history_download"), "history", files),
         ],
     }
 
 
-def _probes(view: View) -> dict:
-    """The probe sentences: now, or at a step of the replay."""
+def _look(view: View) -> tuple[Probe, ...]:
+    """Looks at the sentence, and returns the newest probes, both of one step: anew, where a newer picture was made in between."""
+    for _ in range(TRIES):
+        snapshot = view.run.snapshot
+        view.look = view.reader.look(view.run, view.step, view.text, REFERENCE)
+        if view.step is not None or (snapshot and snapshot.step == view.look.step):
+            break
+    return (snapshot and snapshot.probes) or view.run.probes
+
+
+def _probes(view: View, newest: tuple[Probe, ...]) -> dict:
+    """The probe sentences: the newest, or those at a step of the replay."""
     joint = " " if view.reader.units(view.run)[0] == "words" else ""
     if view.step is None:
-        shown, said = view.run.probes, view.say("page.probes_caption")
+        shown, said = newest, view.say("page.probes_caption")
     else:
         at, shown = probes_at(view.run, view.step)
         said = f"{view.say('page.probes_at', step=at)} {view.rounding_note(at)}".strip()

@@ -1,4 +1,5 @@
-"""Translate: every way of decoding side by side, each step of the way with the words that were nearly said, and what it cost."""
+"""Translate: every way of decoding, each step of the way with the words that were nearly said, and what it cost. The sentence, what greedy
+decoding makes of it and the reference stand in the frame's line; here begins what that doesn't say."""
 
 from __future__ import annotations
 
@@ -6,11 +7,12 @@ from playground.cursor import choices
 from playground.decoding import greedy, sample, search, top_k_top_p_filter
 from playground.model.kv_cache import KVCache
 from playground.queries.results import Candidate
-from playground.queries.translate import METHODS, DecodingOptions, Translation, trace_of, translate
+from playground.queries.translate import METHODS, DecodingOptions, Translation, most_doubtful, trace_of, translate
 from playground.ui import blocks
-from playground.ui.panels import beam_tree
+from playground.ui.panels import beam_tree, candidates, sampled
 from playground.ui.panels.decoding_step import likeliest, looks
 from playground.ui.panels.head_choice import chosen
+from playground.ui.panels.teacher_forcing import MORE, first_wrong
 from playground.ui.view import View, tokens
 from playground.words import listed
 
@@ -31,28 +33,32 @@ def panel(view: View) -> dict:
     )
     answer = translate(view.reader, view.run, view.step, view.text, way)
     best = answer.candidates[0]
-    lines = [{"label": view.say("page.source"), "tokens": tokens(answer.source), "side": "src"}]
-    lines += [_line(view, answer, at) for at in range(len(answer.candidates))]
-    if answer.references:
-        lines += [
-            {"label": view.say("page.reference"), "tokens": tokens(view.reader.pieces(view.run, reference, "tgt")), "side": ""}
-            for reference in answer.references
-        ]
+    lines = [_line(view, answer, at) for at in range(len(answer.candidates))]
+    another = way.method != "greedy" or answer.prefix  # than the frame's line
     return {
         "step": answer.step,
+        "telling": _telling(view) if way.method == "greedy" and view.step is None else "",
         "blocks": [
             blocks.row("controls", *_controls(view, way), css="controls"),
-            blocks.chips("candidates", *lines, pick="tgt"),
+            *([blocks.chips("candidates", *lines, pick="tgt")] if another else []),
             *_prefix(view, answer),
             blocks.text("verdict", _verdict(view, best, answer.references), css="pg-caption"),
+            *(sampled.spread(view, way) if way.method == "sample" else []),
             *(beam_tree.tree_and_verdict(view, answer, way) if way.method == "beam" else []),
-            *_step(view, best, way, len(answer.prefix)),
+            _step(view, best, way, len(answer.prefix)),
             blocks.row("cache", *_work(view, answer, way), css="halves"),
             blocks.code("source", SOURCES[way.method]),
             *([blocks.code("kept", top_k_top_p_filter)] if way.method == "sample" else []),
             blocks.code("cache-source", KVCache),
         ],
     }
+
+
+def _telling(view: View) -> str:
+    """The sentence to begin with: one that comes out wrong or, of a model without mistakes, that of the greatest doubt."""
+    if view.run.working:
+        return ""
+    return first_wrong(view) or most_doubtful(view.reader, view.run, view.reader.examples(view.run, "heldout", MORE))
 
 
 def _controls(view: View, way: DecodingOptions) -> list[dict]:
@@ -64,7 +70,9 @@ def _controls(view: View, way: DecodingOptions) -> list[dict]:
             blocks.slider("penalty", "penalty", view.say("page.length_penalty"), way.length_penalty),
         ]
     if way.method == "sample":
+        counts = [{"value": count, "label": view.say("decoding.draw_count", count=count)} for count in choices("draws")]
         controls += [
+            blocks.choice("draws", "draws", view.say("decoding.draws"), counts, view.choice("draws")),
             blocks.slider("temperature", "temperature", view.say("page.temperature"), way.temperature),
             blocks.slider("top_k", "top_k", view.say("decoding.top_k"), way.top_k),
             blocks.slider("top_p", "top_p", view.say("decoding.top_p"), way.top_p),
@@ -130,12 +138,13 @@ def _work(view: View, answer: Translation, way: DecodingOptions) -> list[dict]:
     ]
 
 
-def _step(view: View, best: Candidate, way: DecodingOptions, given: int) -> list[dict]:
-    """The chosen step: the five likeliest tokens, and where cross-attention looks while choosing. At first it is the model's first own."""
+def _step(view: View, best: Candidate, way: DecodingOptions, given: int) -> dict:
+    """Every step with its likeliest tokens, and the chosen one: where cross-attention looks while choosing. At first it is the model's
+    first mistake, or where it hesitates most."""
     look = trace_of(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in best.pieces))
     steps = len(look.asked)
     at = view.row(steps)
-    at = min(given, steps - 1) if at is None else at
+    at = candidates.telling(look, best.right, given) if at is None else at
     likely = look.likely[at]
     view.look = look
     layer, head = chosen(view, "cross")
@@ -149,17 +158,15 @@ def _step(view: View, best: Candidate, way: DecodingOptions, given: int) -> list
     if way.method == "sample" and at >= given:
         drawn = {"temperature": f"{way.temperature:g}", "top_k": way.top_k or "–", "top_p": f"{way.top_p:g}"}
         says = f"{says} {view.say('decoding.drawn_from', **drawn)}"
-    return [
-        blocks.slider("at", "q", view.say("page.at_step"), at, steps - 1, first=1),
-        blocks.row(
-            "step",
-            blocks.figure(
-                "likely",
-                likeliest(view, look, at, share=2),
-                says,
-                view.say("decoding.likely_given" if at < given else "page.likely", step=at + 1, said=look.asked[at].text),
-            ),
+    title = view.say("decoding.likely_given" if at < given else "page.likely", step=at + 1, said=look.asked[at].text)
+    return blocks.row(
+        "step",
+        blocks.column("every-step", *candidates.table(view, look, given)),
+        blocks.column(
+            "one-step",
+            blocks.slider("at", "q", view.say("page.at_step"), at, steps - 1, first=1),
+            blocks.figure("likely", likeliest(view, look, at, share=2), says, title),
             blocks.figure("looks", pointed, where, view.say("page.looks")),
-            css="halves",
         ),
-    ]
+        css="halves",
+    )

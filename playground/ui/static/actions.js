@@ -4,7 +4,7 @@
 import { asText, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
 import { button, h, icon, notice, say, send } from "./dom.js";
 import { follow, isActive, isResumable } from "./live.js";
-import { pointAt, showKnobs } from "./knobs.js";
+import { pointAt, setAll, showKnobs } from "./knobs.js";
 import { grey } from "./picture.js";
 import { tellTabs } from "./storage.js";
 
@@ -59,9 +59,19 @@ export function reply(answer) {
 export function chooseRun(run) {
   const proposed = Object.values(page.panels).some(({ telling }) => telling === cursor.text);
   const text = (!proposed && cursor.text) || page.unread;
-  change({ following: text ? run : "" });
+  change({ following: text ? run : "", taking: run });
   move({ run, text });
 }
+
+/** The controls take over how the run was made that somebody chose or came back to: what Train makes differs from it by what is moved then. */
+function takeSettings() {
+  const { taking, card, knobs } = page;
+  if (!taking || card?.id !== taking || !knobs) return;
+  const { own } = card.settings;
+  change({ taking: "", ...(own ? { own: String(own) } : {}) });
+  setAll(Object.fromEntries(page.boot.knobs.map((name) => [name, card.settings[name]])));
+}
+subscribe(["taking", "card", "knobs"], takeSettings);
 
 const WITHOUT_RUN = ["data", "labs", "course"]; // tabs in which a new run would not be seen
 

@@ -1,22 +1,38 @@
-// The end of a training, said once to those who can't see it.
+// A training, told to those who can't see it: that it begins, each quarter of the way, and what it came to.
 // @ts-check
 
 import { page, subscribe } from "./store.js";
 import { h, say } from "./dom.js";
+import { isGrowing } from "./live.js";
+import { statusLine } from "./top.js";
 
+const QUARTERS = 4;
 let place = null; // there before anything is said: what is new with its words in it is read by few screen readers
 let was = { id: "", isWorking: false };
+let quarter = 0; // how many of them were told
 
 subscribe(["boot"], () => {
   if (!place) document.body.append((place = h("div", { id: "pg-announced", class: "pg-unseen", role: "status" })));
 });
 
-subscribe(["live"], () => {
-  const { boot, live: run } = page;
-  if (!boot || !place) return;
-  const now = { id: run.id, isWorking: boot.statuses.working.includes(run.status) };
-  if (was.id === now.id && was.isWorking && boot.statuses.over.includes(run.status)) {
-    place.textContent = say("training_over", { status: document.getElementById("pg-status")?.textContent ?? "" });
-  } else if (now.isWorking) place.textContent = "";
-  was = now;
+/** The quarters of its steps that a run has behind it. */
+export const quartersDone = ({ step, steps }) => (steps ? Math.floor((QUARTERS * step) / steps) : 0);
+
+function begin() {
+  quarter = quartersDone(page.live);
+  place.textContent = say("started", { name: page.card.title });
+}
+
+subscribe(["live", "card", "frame"], () => {
+  const { boot, card, live: run } = page;
+  if (!boot || !place || card?.id !== run.id) return;
+  const isWorking = boot.statuses.working.includes(run.status), isTold = was.id === run.id && was.isWorking;
+  if (isTold && !isWorking && isGrowing()) return; // its last picture is on its way
+  if (isTold && boot.statuses.over.includes(run.status)) place.textContent = say("training_over", { status: statusLine() });
+  else if (isWorking && !isTold) begin();
+  else if (isWorking && quartersDone(run) > quarter && quartersDone(run) < QUARTERS) {
+    quarter = quartersDone(run);
+    place.textContent = say("training_part", { percent: String((100 * quarter) / QUARTERS) });
+  }
+  was = { id: run.id, isWorking };
 });

@@ -191,7 +191,7 @@ export interface RunRow {
   label: string;
   line: string;
   numbers: string[];
-  created: number;
+  created: number | null;
   course: number[][];
   key: LineKey | null;
   here: boolean;
@@ -319,17 +319,20 @@ export interface PickColumn {
   label: string;
 }
 
+/** A lab in a line; with a `thumbnail`, the lines of its result from 0 to 1, it has a picture. */
 export interface Card {
   name: string;
   title: string;
   text: string;
   minutes: string;
+  thumbnail?: number[][];
 }
 
 export interface LessonCard {
   name: string;
   title: string;
   text: string;
+  to: Record<string, string>;
   minutes: string;
 }
 

@@ -6,6 +6,7 @@ import { button, copyText, h, notice, read, routeUrl, say } from "./dom.js";
 import { isFrozen } from "./server.js";
 import { terms } from "./glossary.js";
 import { openKey } from "./my_key.js";
+import { HELP } from "./help_keys.js";
 import { keySwitch } from "./single_keys.js";
 
 /** The address to give away: it says the sentence that is shown, also when nobody typed it. Inside a Space's frame the page's own address
@@ -69,18 +70,15 @@ export function openShare(...more) {
 }
 
 export function openHelp() {
-  const keys = [
-    ["space", "key_play"], ["← →", "key_replay"], ["↑ ↓", "key_token"], ["1–8", "key_head"], ["P", "key_present"], ["Q", "key_code"],
-    ["F", "key_follow"], ["?", "key_help"],
-  ];
-  const named = (key) => h("kbd", {}, key === "space" ? say("key_space") : key);
-  const rows = keys.map(([key, text]) => h("tr", {}, h("th", {}, named(key)), h("td", {}, say(text))));
+  const named = (shown) => shown.flatMap((key) => [h("kbd", {}, key === "space" ? say("key_space") : key), " "]);
+  const rows = HELP.map(({ shown, text }) => h("tr", {}, h("th", {}, named(shown)), h("td", {}, say(text))));
   const glossary = button({ id: "pg-glossary", onclick: () => move({ glossary: "all" }) }, say("glossary"));
   const present = button({ id: "pg-present", onclick: () => (dialog.close(), move({ present: "1" })) }, say("present"));
   const key = button({ id: "pg-my-key", onclick: () => openKey(open) }, say("my_key"));
-  const code = button({ onclick: openCode }, say("code"));
-  const line = h("p", { class: "pg-line" }, glossary, present, code, key);
-  const dialog = open(say("help"), h("p", {}, say("help_text")), h("table", {}, rows), keySwitch(), line);
+  const code = button({ onclick: () => move({ api: "1" }) }, say("code"));
+  const plain = button({ id: "pg-to-plain", onclick: () => (dialog.close(), move({ plain: "1" })) }, say("plain"));
+  const line = h("p", { class: "pg-line" }, glossary, present, plain, code, key);
+  const dialog = open(say("help"), h("p", {}, say("help_text")), h("p", {}, say("plain_about")), h("table", { class: "pg-keys" }, rows), keySwitch(), line);
 }
 
 /** All terms, from A to Z; the one that the cursor names comes into sight. */
@@ -117,9 +115,11 @@ export function openDelete(title, act) {
 
 /** How a program uses the run on screen, in a few lines that can be copied. */
 export async function openCode() {
+  const close = () => move({ api: "" }, { instead: true });
   const asked = { run: cursor.run, text: sentenceText(), root: pageAddress() };
   const answer = await read("code", asked);
-  if (!answer || answer.error) return void (answer && notice(answer.error, "error"));
+  if (!answer) return;
+  if (answer.error) return void (notice(answer.error, "error"), close());
   const section = ({ id, name, about, code }) => {
     const lines = h("pre", { tabindex: "0", "aria-label": name, dataset: { code: id } }, code);
     const copy = async () => {
@@ -130,5 +130,9 @@ export async function openCode() {
     const head = h("div", { class: "pg-line" }, h("h3", {}, name), button({ "aria-label": `${say("copy")} ${name}`, onclick: copy }, say("copy")));
     return h("section", {}, head, h("p", { class: "pg-caption" }, about), lines);
   };
-  open(say("code"), h("p", {}, answer.about), h("div", { class: "pg-snippets" }, answer.languages.map(section)));
+  const dialog = open(say("code"), h("p", {}, answer.about), h("div", { class: "pg-snippets" }, answer.languages.map(section)));
+  dialog.dataset.of = "api";
+  dialog.addEventListener("close", close);
 }
+
+export const closeCode = () => /** @type {HTMLDialogElement | null} */ (document.querySelector('#pg-dialog[data-of="api"]'))?.close();

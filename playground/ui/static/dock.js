@@ -44,7 +44,7 @@ function draw() {
   );
 }
 
-const openLesson = (to, label) => button({ onclick: () => move({ tab: "course", lesson: to.name, notes: "" }) }, label);
+const openLesson = ({ to }, label) => button({ onclick: () => move({ tab: "course", notes: "", ...to }) }, label);
 
 function header(lesson, next) {
   const toggle = () => {
@@ -56,7 +56,7 @@ function header(lesson, next) {
   const fold = button({ ...about, id: "pg-lesson-fold", title: said, onclick: toggle }, isOpen ? "▾" : "▴");
   const away = button({ class: "pg-quiet", "aria-label": say("course_leave"), title: say("course_leave"), onclick: leave }, "×");
   const brief = h("span", { class: "pg-lesson-brief", "aria-hidden": "true" }, next ? next.text : say("course_all_done"));
-  return h("header", {}, openLesson(lesson, say("course_lesson", { number: numberOf(lesson) })), dots(lesson.name), brief, fold, away);
+  return h("header", {}, openLesson({ to: { lesson: lesson.name } }, say("course_lesson", { number: numberOf(lesson) })), dots(lesson.name), brief, fold, away);
 }
 
 /** A step; the next one stands out, and has its hint once that is due. */

@@ -30,12 +30,18 @@ function newest() {
 
 let waiting = ""; // the experiment in which this visitor's run waits for its turn
 
+/** Says what came of it, and shows one's own run where its training is seen. */
+function openMine(answer) {
+  reply(answer);
+  if (answer.run) move({ tab: "training" });
+}
+
 async function train(activity) {
   const answer = await act("train", { activity });
   const { room } = page, isLate = answer.key === "rooms.not_your_turn" && room?.activities[activity];
   waiting = isLate ? activity : "";
   if (isLate) setTimeout(() => waiting === activity && train(activity), TURN);
-  else reply(answer);
+  else openMine(answer);
   drawArm();
 }
 
@@ -47,7 +53,7 @@ function drawArm() {
   if (!place) document.body.append((place = h("div", { id: "pg-arm", role: "group" })));
   if (same(place, [one, waiting, cursor.tab])) return;
   const waits = waiting === one.name, label = say("room_arm", { arm: armName(one.arm) });
-  const open = () => reply({ run: one.run, tab: "training" });
+  const open = () => openMine({ run: one.run });
   const begin = () => train(one.name);
   const doing = one.run ? button({ id: "pg-arm-open", onclick: open }, say("room_arm_open"))
     : button({ id: "pg-arm-train", class: "pg-main", disabled: waits, onclick: begin }, say(waits ? "room_arm_waits" : "room_arm_train"));

@@ -88,11 +88,15 @@ function shared(plan, which) {
   if (which === "all") arrow(plan, "decoder", [[src.x + src.width, middle(src)], [tgt.x, middle(tgt)]], "shared");
 }
 
-/** A text in lines that fit, cut at spaces and after hyphens. A Chinese letter is as wide as two Latin ones. */
+const LATIN = 6.3, HAN = 12.5; // px, of a letter of a box
+
+/** A text in lines that fit, cut at spaces and after hyphens; a Chinese word that is too long, in its middle. */
 export function lines(text, width) {
-  const size = (piece) => [...piece].reduce((sum, letter) => sum + (letter > "\u2e80" ? 12 : 6.3), 0);
+  const size = (piece) => [...piece].reduce((sum, letter) => sum + (letter > "\u2e80" ? HAN : LATIN), 0);
+  const halves = (piece) => [piece.slice(0, piece.length / 2), piece.slice(piece.length / 2)];
+  const pieces = text.split(/(?<=[ -])(?=\S)/).flatMap((piece) => (/^[\u2e80-\uffef]+$/.test(piece) && size(piece) > width ? halves(piece) : piece));
   const found = [""];
-  for (const piece of text.split(/(?<=[ -])(?=\S)/)) {
+  for (const piece of pieces) {
     if (found.at(-1) && size(found.at(-1) + piece.trimEnd()) > width) found.push("");
     found[found.length - 1] += piece;
   }

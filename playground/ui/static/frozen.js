@@ -1,8 +1,8 @@
 // What Gradio does for the page where it is served: the tabs, and their words in the visitor's language. Only a frozen page has this script.
 // @ts-check
 
-import { subscribe } from "./store.js";
-import { say } from "./dom.js";
+import { address, subscribe } from "./store.js";
+import { h, say } from "./dom.js";
 
 /** Shows one tab of its list and hides the others. */
 function show(button) {
@@ -18,8 +18,22 @@ document.addEventListener("click", (event) => {
   if (button) show(button);
 });
 
+const { live } = document.body.dataset;
+/** The way to what is shown on the page with a server, where there is one. */
+const toLive = () => h("a", {
+  class: "pg-to-live", href: live, target: "_blank", rel: "noopener", onclick: (event) => (event.currentTarget.search = `?${address()}`),
+}, say("frozen_live"));
+
+/** What can't be done here has the way to where it can beside it. */
+const REFUSED = ["[data-block$=frozen]", ".pg-error", ".pg-notice.error>span"].join();
+const refused = new MutationObserver(() => {
+  for (const element of document.querySelectorAll(REFUSED)) if (!element.querySelector(".pg-to-live")) element.append(" ", toLive());
+});
+if (live) refused.observe(document.body, { childList: true, subtree: true });
+
 subscribe(["boot"], () => {
   document.title = say("title");
+  document.getElementById("pg-to-live").replaceChildren(...(live ? [toLive()] : []));
   for (const element of document.querySelectorAll("[data-say]")) element.textContent = say(element.dataset.say);
 });
 

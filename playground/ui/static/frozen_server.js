@@ -36,36 +36,51 @@ async function answered(path, query) {
   if (kind === "boot") return { ...words.boot, ignored: query.run && query.run !== frozen.run ? ["run"] : [] };
   if (kind === "runs") return words.runs;
   if (kind === "run") return words.card;
-  if (kind === "panel" && frozen.panels[name]) return panel(frozen.panels[name], name, query);
-  return refusal("frozen_needs_server");
+  if (kind !== "panel") return refusal("frozen_needs_server");
+  const { beside, ...asked } = { ...frozen.defaults, ...query };
+  const answer = (part) => panel(part, frozen.panels[part], asked, frozen.defaults);
+  return beside ? { ...(await answer(name)), sentence: await answer(beside) } : answer(name);
 }
 
-async function panel({ axes, refused, defaults }, name, query) {
-  const asked = { ...defaults, ...query }, found = axes.map((axis) => place(axis, asked));
-  const text = axes.findIndex(({ fields }) => fields[0] === "text");
-  if (found[text] === -1) return refusal("frozen_sentence");
-  const nearest = found.map((at) => Math.max(at, 0));
-  const { shared, answers } = await file(`answers/${name}${text < 0 ? "" : `-${found[text]}`}.pack`);
-  const answer = JSON.stringify(whole(answers[nearest.filter((_, at) => at !== text).join()], shared));
-  const { light, dark } = page.boot.palettes;
-  const told = JSON.parse(query.dark === "1" ? repainted(answer, light, dark) : answer);
-  const isOther = found.includes(-1) || refused.some((field) => asked[field] !== defaults[field]);
-  return isOther && told.blocks ? { ...told, blocks: [...needsServer(), ...told.blocks] } : told;
+async function panel(name, grids, asked, defaults) {
+  if (!grids) return { step: null, uses: [], blocks: [note("frozen_needs_server", "pg-about")] };
+  const { at, found } = nearest(grids, asked, defaults), { axes, refused, pins } = grids[at];
+  if (axes.some(({ fields }, n) => fields[0] === "text" && found[n].at < 0)) return refusal("frozen_sentence");
+  const [first, ...others] = found.map((one) => Math.max(one.at, 0));
+  const { shared, answers } = await file(`answers/${name}-${at}-${first}.pack`);
+  const answer = JSON.stringify(whole(answers[others.join()], shared)), { light, dark } = page.boot.palettes;
+  const told = JSON.parse(asked.dark === "1" ? repainted(answer, light, dark) : answer);
+  if (!told.blocks) return told;
+  const isOther = (fields) => fields.some((field) => told.uses.includes(field) && asked[field] !== defaults[field]);
+  if (isOther(refused) || !found.every(({ isExact }) => isExact)) return { ...told, blocks: [note("frozen_needs_server"), ...told.blocks] };
+  return isOther(pins) ? { ...told, blocks: [...told.blocks, note("frozen_pin", "pg-caption")] } : told;
 }
 
-/** What stands above the nearest answer there is. */
-const needsServer = () => [{ kind: "text", id: "frozen", css: "pg-warning", text: say("frozen_needs_server") }];
+/** A sentence beside the nearest answer there is. */
+const note = (key, css = "pg-warning") => ({ kind: "text", id: "frozen", css, text: say(key) });
 
-/** The place on an axis that a question is about, or the nearest to it; -1 where there is none. */
+/** The grid that has the answer, else one that has all of it but what belongs to a pinned cell, else the first, whose answer is to another
+ * question; and the places on its axes. */
+export function nearest(grids, asked, defaults) {
+  const fits = grids.map(({ axes, refused, pins }) => {
+    const found = axes.map((axis) => place(axis, asked)), isSame = (field) => asked[field] === defaults[field];
+    return { found, isHere: found.every(({ isExact }) => isExact) && refused.every(isSame), isPinned: pins.every(isSame) };
+  });
+  const best = fits.findIndex(({ isHere, isPinned }) => isHere && isPinned), near = fits.findIndex(({ isHere }) => isHere);
+  const at = best < 0 ? Math.max(near, 0) : best;
+  return { at, found: fits[at].found };
+}
+
+/** The place on an axis that a question is about, or the nearest to it, -1 where there is none; and whether it is as good as that very place. */
 export function place({ fields, values }, asked) {
   const [first] = fields, near = (value) => Math.abs(Number(value) - Number(asked[first]));
   const exact = values.findIndex((value) => fields.every((field, at) => value[at] === asked[field]));
-  if (exact >= 0) return exact;
-  if (first === "step" || first === "width") {
+  if (exact >= 0) return { at: exact, isExact: true };
+  if ((first === "step" && asked.step !== "") || first === "width") {
     const numbers = values.flatMap(([value], at) => (value === "" ? [] : [at]));
-    return numbers.reduce((best, at) => (near(values[at][0]) < near(values[best][0]) ? at : best), numbers[0] ?? 0);
+    return { at: numbers.reduce((best, at) => (near(values[at][0]) < near(values[best][0]) ? at : best), numbers[0] ?? 0), isExact: true };
   }
-  return fields.length > 1 ? values.findIndex(([value]) => value === asked[first]) : -1;
+  return { at: fields.length > 1 ? values.findIndex(([value]) => value === asked[first]) : -1, isExact: false };
 }
 
 /** An answer with what it shares with others put in. */

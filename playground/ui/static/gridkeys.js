@@ -5,8 +5,11 @@ import { cursor } from "./store.js";
 import { h } from "./dom.js";
 import { plotly } from "./picture.js";
 
+const PIN = "Enter";
 /** @type {Record<string, Cell>} */
 const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+/** What a figure listens to. */
+export const KEYS = [...Object.keys(MOVES), PIN];
 const isGrid = (place) => place.matches?.(".pg-plot") && place.layout?.meta?.cells === true;
 
 /** @typedef {[number, number]} Cell row and column; or how many there are of each */
@@ -58,7 +61,7 @@ document.addEventListener("focusout", ({ target }) => isGrid(target) && leave(ta
 
 document.addEventListener("keydown", (event) => {
   const place = /** @type {any} */ (event.target), step = MOVES[event.key];
-  if (event.ctrlKey || event.metaKey || event.altKey || !isGrid(place) || (!step && event.key !== "Enter")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || !isGrid(place) || (!step && event.key !== PIN)) return;
   event.preventDefault();
   event.stopPropagation();
   const [row, column] = here(place);

@@ -56,9 +56,12 @@ export function neighbour(elements, from, key) {
   return there.sort((one, other) => far(one) - far(other))[0] ?? from;
 }
 
+/** What a group listens to. */
+export const KEYS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"];
+
 /** Arrows go through a group. Tabs have theirs in tabs.js, tiles in map.js, and a slider takes its own. */
 function moveInGroup(event) {
-  if (!["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"].includes(event.key)) return;
+  if (!KEYS.includes(event.key)) return;
   const target = event.target, elements = groupOf(target);
   if (!elements || target.role === "tab" || target.closest(".pg-map-grid")) return;
   event.preventDefault();

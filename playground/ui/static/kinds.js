@@ -3,10 +3,10 @@
 
 import { cursor, move, page } from "./store.js";
 import { button, childrenOf, h, read, routeUrl, same, saveFrom, say } from "./dom.js";
-import { asTable, draw } from "./picture.js";
+import { asTable, draw, drawNow } from "./picture.js";
 import { tableOf } from "./csv.js";
 import { plotDrawing, relabelSave, saveButtons } from "./downloads.js";
-import { isActive, parentOfRun } from "./live.js";
+import { isActive, isGrowing, parentOfRun, shownStep } from "./live.js";
 import { chips } from "./top.js";
 import { fillCurve } from "./curves.js";
 import { drawCurve } from "./pen.js";
@@ -28,8 +28,9 @@ import { thumbnail } from "./thumbnails.js";
 const PLAIN = /pg-heading|pg-error|map-formula/; // text that is no prose
 
 /**
- * What a block may have to know of the panel it stands in: the parameters that were asked with, and how to show a look at others.
- * @typedef {{ query: Record<string, string>, preview: (changes: Record<string, any> | null) => void }} Panel
+ * What a block may have to know of the panel it stands in: the parameters that were asked with, how to show a look at others, and whether
+ * all of it is of one moment of a training, so that all of it changes at once.
+ * @typedef {{ query: Record<string, string>, preview: (changes: Record<string, any> | null) => void, isFrame?: boolean }} Panel
  */
 
 /**
@@ -65,7 +66,7 @@ const changed = (drawBlock) => (element, block) => void (same(element, block) ||
 export const KINDS = {
   row: (element, block, panel) => render(element, block.blocks, panel),
 
-  async figure(element, block) {
+  async figure(element, block, { isFrame }) {
     if (!element.firstChild) element.append(...partsOfFigure(element, block.id));
     const [title, caption, plot, save, table] = childrenOf(element);
     const label = () => {
@@ -78,14 +79,15 @@ export const KINDS = {
     };
     element.pgBlock = block;
     if (!plot.dataset.points) label(); // later the words change with the picture, so that no picture stands under another one's title
-    const figure = block.live ? fillCurve(block.figure, page.live, cursor.step, parentOfRun()) : block.figure;
+    const grows = isGrowing();
+    const figure = block.live ? fillCurve(block.figure, page.live, grows ? "" : cursor.step, parentOfRun()) : block.figure;
     if (!block.live) figure.layout.uirevision = `${cursor.run} ${cursor.text}`; // another sentence lets go of a zoom, nothing else does
     element.pgFigure = figure;
     element.pgSkeleton = block.live ? block.figure : null;
     plot.style.minHeight = `${figure.layout.height ?? 240}px`;
-    if (block.live) drawCurve(plot, figure, isActive());
-    else if (!same(plot, figure)) plot.pgDrawn = draw(plot, figure, isActive());
-    await plot.pgDrawn;
+    if (block.live) drawCurve(plot, figure, grows, shownStep());
+    else if (!same(plot, figure)) plot.pgDrawn = isFrame ? drawNow(plot, figure) : draw(plot, figure, isActive());
+    if (!(block.live && isFrame)) await plot.pgDrawn; // a curve has a pace of its own
     if (element.pgBlock !== block) return;
     label();
     if (table.open) table.lastChild.replaceChildren(asTable(element.pgFigure));

@@ -34,6 +34,16 @@ document.addEventListener("focusout", ({ target }) => {
 
 document.addEventListener("input", ({ target }) => knobOf(target)?.querySelector(".pg-knob-note")?.remove());
 
+/** The help of a knob opens beside the column, so that it covers no other knob; in the drawer it opens under its knob (see frame.css). */
+function placeHelp({ target }) {
+  const block = target.closest?.("#pg-knobs .block"), help = block?.querySelector(".info-text");
+  if (!help) return;
+  const { top } = block.getBoundingClientRect(), { right } = document.getElementById("pg-knobs").getBoundingClientRect();
+  help.style.setProperty("--help-left", `${right + 6}px`);
+  help.style.setProperty("--help-top", `${Math.min(top, innerHeight - help.offsetHeight - 8)}px`);
+}
+for (const sign of ["mouseover", "focusin"]) document.addEventListener(sign, placeHelp);
+
 /** On a narrow screen the knobs lie over the page, when they are asked for. */
 export const showKnobs = (shown) => void (document.body.dataset.drawer = shown ? "knobs" : "");
 /** Opens and closes the drawer with the knobs. */

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { change, cursor, move, page, presentNames, subscribe } from "./store.js";
-import { button, h, say } from "./dom.js";
+import { button, h, say, svg } from "./dom.js";
 import { forget, keep, kept } from "./storage.js";
 
 const KEY = "playground-guesses"; // lab -> [percent sure, right or not], of the first guess
@@ -58,11 +58,28 @@ export function drawCards(element, block) {
     const said = say(right ? "guess_was_right" : "guess_was_wrong", { percent }), done = h("span", { "aria-hidden": "true" }, "✓ ");
     return h("small", { class: right ? "right" : "" }, done, said);
   };
-  const card = ({ name, title, text, minutes }) =>
-    button({ class: "pg-card", dataset: { lab: name }, onclick: () => move({ tab: "labs", lab: name, arms: arms[name] ?? "" }) },
+  /** @param {import("./blocks").Card} card */
+  const card = ({ name, title, text, minutes, thumbnail }) => {
+    const open = () => move({ tab: "labs", lab: name, arms: arms[name] ?? "" });
+    return button({ class: `pg-card${thumbnail ? " pictured" : ""}`, dataset: { lab: name }, onclick: open },
+      ...(thumbnail ? [drawThumbnail(thumbnail)] : []),
       h("b", {}, title), h("span", { class: "pg-card-text" }, text), name in known ? guessed(name) : h("span", {}),
       h("span", { class: "pg-card-minutes" }, minutes));
+  };
   element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), h("div", { class: "pg-cards" }, block.cards.map(card)));
+}
+
+const SMALL = { width: 220, height: 72, edge: 5 }; // of a picture, in its own units
+
+/** The lines of a lab's result, without a word: a hint of what it is about. */
+function drawThumbnail(lines) {
+  const { width, height, edge } = SMALL;
+  const x = (at, count) => (edge + (at / (count - 1)) * (width - 2 * edge)).toFixed(1);
+  const y = (value) => (height - edge - value * (height - 2 * edge)).toFixed(1);
+  const path = (line) => line.map((value, at) => `${at ? "L" : "M"}${x(at, line.length)},${y(value)}`).join("");
+  const ground = svg("path", { class: "ground", d: `M${edge},${edge}V${height - edge}H${width - edge}` });
+  return svg("svg", { class: "pg-card-picture", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
+    ground, ...lines.map((line, at) => svg("path", { class: `line-${at}`, d: path(line) })));
 }
 
 /** How often guesses of which somebody was so sure were right. */

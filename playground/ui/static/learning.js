@@ -4,7 +4,7 @@
 import { cursor, page } from "./store.js";
 import { childrenOf, count, duration, h, percent, say, timeLeft } from "./dom.js";
 import { caption } from "./glossary.js";
-import { isActive, newest, shownStep } from "./live.js";
+import { isBehind, isGrowing, newest, shownStep, toldStep } from "./live.js";
 
 /**
  * What the last validation up to a step found: a number as text, about so much where it is of a sample of the held-out sentences; and a
@@ -33,12 +33,12 @@ export function fillNumbers(element, block = element.pgNumbers) {
   if (!block) return;
   element.pgNumbers = block;
   const run = page.live;
-  const upTo = shownStep(), isNow = cursor.step === "";
+  const upTo = shownStep(), isNow = cursor.step === "", isWhole = isNow && !isGrowing(); // what was measured before it says when
   const speed = isNow ? run.rows.tokens_per_second?.at(-1) : newest("tokens_per_second"); // of the training, not of the model
   const plain = (text) => ({ text, note: "" });
   const values = {
-    exact: measured(run, "exact_match", percent, upTo, isNow), tokens: measured(run, "token_accuracy", percent, upTo, isNow),
-    loss: measured(run, "loss", (value) => value.toFixed(3), upTo, isNow), seconds: plain(duration(run.seconds)),
+    exact: measured(run, "exact_match", percent, upTo, isWhole), tokens: measured(run, "token_accuracy", percent, upTo, isWhole),
+    loss: measured(run, "loss", (value) => value.toFixed(3), upTo, isWhole), seconds: plain(duration(run.seconds)),
     left: plain(run.status === "training" ? timeLeft(run.eta) : "–"),
     speed: plain(speed === undefined || speed === null ? "–" : count(Math.round(speed))),
   };
@@ -65,15 +65,15 @@ export function fillNumbers(element, block = element.pgNumbers) {
 export function fillOutcome(element, block = element.pgOutcome) {
   if (!block) return;
   element.pgOutcome = block;
-  const run = page.live, grows = isActive() || run.status === "paused";
+  const run = page.live, grows = isGrowing() || run.status === "paused";
   element.classList.toggle("grows", grows);
   if (!grows) return void (element.firstChild?.nodeValue === block.text || element.replaceChildren(block.text));
   if (!element.querySelector("progress")) element.replaceChildren(h("progress", { "aria-label": say("bar_label") }), h("span", {}));
   const [bar, text] = childrenOf(element);
   bar.max = run.steps || 1;
   if (run.status === "training" || run.step) bar.value = run.step; // until then nobody knows how far it is
-  const told = { step: count(run.step), steps: count(run.steps), place: run.place };
-  text.textContent = say(run.status === "training" ? "bar_training" : `status_${run.status}`, told);
+  const told = { step: count(toldStep()), steps: count(run.steps), place: run.place };
+  text.textContent = say(run.status === "training" || isBehind() ? "bar_training" : `status_${run.status}`, told);
 }
 
 /**

@@ -1,7 +1,7 @@
 // The tab of the course: the list of lessons, what there is to do in one, and what teachers read.
 // @ts-check
 
-import { cursor, letGo, move, subscribe } from "./store.js";
+import { cursor, move, subscribe } from "./store.js";
 import { button, h, say } from "./dom.js";
 import { setControls } from "./knobs.js";
 import { doneOf, forgetCourse, isDone, stepsOf, upNext } from "./course.js";
@@ -27,9 +27,9 @@ export function drawLessons(element, block) {
   element.pgBlock = block;
   const next = upNext()?.name, begun = block.lessons.some(({ name }) => doneOf(name).length);
   const state = (name) => (isDone(name) ? say("course_done") : name === next ? say(begun ? "course_go_on" : "course_begin") : "");
-  const row = ({ name, title, text, minutes }, at) => {
+  const row = ({ name, title, text, to, minutes }, at) => {
     const progress = say("course_progress", { done: doneOf(name).length, steps: stepsOf(name).length });
-    const open = { class: `pg-lesson${name === next ? " next" : ""}`, dataset: { lesson: name }, onclick: () => move({ lesson: name }) };
+    const open = { class: `pg-lesson${name === next ? " next" : ""}`, dataset: { lesson: name }, onclick: () => move(to) };
     return h("li", {}, button({ ...open, "aria-description": progress },
       h("span", { class: "pg-lesson-number" }, String(at + 1)), h("b", {}, title), h("span", { class: "pg-lesson-text" }, text),
       h("span", { class: "pg-lesson-state" }, h("small", {}, [state(name), minutes].filter(Boolean).join(" · ")), dots(name))));
@@ -60,7 +60,7 @@ export function ways({ to, knobs, sees }) {
   const way = (act, label) => button({ onclick: act }, say(label));
   return [
     ...(knobs ? [way(() => setControls(knobs), "course_set")] : []),
-    ...(Object.keys(to).length ? [way(() => (move(to.run ? { ...letGo("run"), ...to } : to), sees && bring(sees)), "course_go")] : []),
+    ...(Object.keys(to).length ? [way(() => (move(to), sees && bring(sees)), "course_go")] : []),
   ];
 }
 

@@ -32,6 +32,18 @@ export function shownStep() {
   return cursor.step === "" ? (frame.run === run.id ? frame.step : Infinity) : Number(cursor.step);
 }
 
+/** Whether what is on screen is of an earlier step than the run has come to: the newest is on its way. */
+export function isBehind() {
+  const { live: run, frame } = page;
+  return cursor.step === "" && frame.run === run.id && frame.step < run.step && (isActive() || !frame.isLast);
+}
+
+/** Whether the page still shows a training: to the end of one belongs its last picture. */
+export const isGrowing = () => isActive() || isBehind();
+
+/** The step that every text names: that of the pictures on screen; the newest while there are none. */
+export const toldStep = () => Math.min(shownStep(), page.live.step);
+
 /**
  * What a column of the run's history held last at that step. Undefined where there is nothing yet.
  * @param {string} column

@@ -1,19 +1,18 @@
 // Starts the page: reads the words and the runs, draws what is always there, then the open tab; and lends Gradio's listeners a hand.
 // @ts-check
 
-import { FIELDS, change, cursor, languageTag, move, page, settle, subscribe } from "./store.js";
+import { FIELDS, change, cursor, languageTag, linkSettings, move, page, settle, subscribe } from "./store.js";
 import { isDark, notice, read, ready } from "./dom.js";
 import { follow } from "./live.js";
-import { drawHeader, drawSentence, readCard, refreshSentence } from "./top.js";
-import { drawReplay, play, turn } from "./replay.js";
+import { drawFoot, drawHeader, drawSentence, readCard, refreshSentence } from "./top.js";
+import { drawReplay } from "./replay.js";
 import { drawRunButtons } from "./actions.js";
 import { relabel } from "./knobs.js";
 import { openTab } from "./tabs.js";
 import { forget } from "./answers.js";
 import { refresh } from "./panels.js";
-import { openGlossary, openHelp } from "./dialogs.js";
+import { closeCode, openCode, openGlossary } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
-import { isSwitchedOff } from "./single_keys.js";
 import { scrollToTop } from "./space_frame.js";
 import { hearTabs, rememberOwn } from "./storage.js";
 import "./announce.js";
@@ -22,6 +21,8 @@ import "./deal.js";
 import "./dock.js";
 import "./figure.js";
 import "./keyboard.js";
+import "./page_keys.js";
+import "./plain.js";
 import "./present.js";
 import "./room_chip.js";
 import "./scrollers.js";
@@ -38,6 +39,7 @@ async function startOver() {
   if (!boot) return;
   if (boot.error) return notice(boot.error, "error");
   rememberOwn(Boolean(boot.last));
+  if (!cursor.run && !linkSettings.length) change({ taking: boot.last });
   settle(boot.ignored, boot.last || boot.first);
   change({ boot });
   if (boot.notice) notice(boot.notice, "error");
@@ -47,6 +49,7 @@ async function startOver() {
   if (place("pg-reading")) redrawReading();
   await openRun();
   if (cursor.glossary) openGlossary();
+  if (cursor.api) openCode();
 }
 
 async function openRun() {
@@ -64,6 +67,7 @@ async function openRun() {
   drawSentence(place("pg-sentence-bar"));
   drawReplay(place("pg-replay-bar"));
   drawRunButtons(place("pg-run-buttons"));
+  drawFoot(place("pg-foot"));
   await ready(`pg-panel-${cursor.tab}`); // a tab is made when it is first opened
   await Promise.all([refreshSentence(), refresh()]);
   if (cursor.run === id) document.body.dataset.playground = "ready";
@@ -79,6 +83,7 @@ subscribe(FIELDS, async (changed) => {
   if (changed.has("tab")) openTab();
   if (["tab", "lab", "lesson", "notes"].some((name) => changed.has(name))) scrollToTop(); // wherever the one before was left
   if (changed.has("glossary") && cursor.glossary) openGlossary();
+  if (changed.has("api")) (cursor.api ? openCode : closeCode)();
   if (changed.has("lang")) {
     relabel();
     await startOver();
@@ -102,20 +107,6 @@ new MutationObserver(() => {
   refresh();
   refreshPreview();
 }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
-
-// Keys: space plays the replay, arrows move along it and through the tokens, numbers choose heads, ? says so.
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || isSwitchedOff(event)) return;
-  if (event.target.closest?.("input, textarea, select, button, summary, [contenteditable], [role=tab], [role=slider], [role=listbox], dialog")) return;
-  const row = (by) => move({ q: cursor.q === "" ? 0 : Math.max(0, Number(cursor.q) + by) });
-  const keys = {
-    " ": play, ArrowLeft: () => turn(-1), ArrowRight: () => turn(1), ArrowUp: () => row(-1), ArrowDown: () => row(1), "?": openHelp,
-  };
-  const act = keys[event.key] ?? (/^[1-8]$/.test(event.key) ? () => move({ head: event.key, layer: cursor.layer || 1, follow: "off" }) : null);
-  if (!act) return;
-  event.preventDefault();
-  act();
-});
 
 ready("pg-reading").then(redrawReading);
 openTab();

@@ -83,6 +83,7 @@ export interface Parent {
 export interface Frame {
   run: string;
   step: number;
+  isLast: boolean; // asked for when the run rested: nothing newer comes
 }
 
 /** What the model made of the sentence on screen. */
@@ -99,7 +100,7 @@ export interface Sentence {
 export interface Boot {
   words: Record<string, string>;
   glossary: { terms: Term[]; not: string[] };
-  course: { name: string; title: string; look: string[]; steps: (import("./blocks").LessonStep & { when: Record<string, any> })[] }[];
+  course: { name: string; title: string; to: Record<string, string>; look: string[]; steps: (import("./blocks").LessonStep & { when: Record<string, any> })[] }[];
   knobs: string[]; // those that have a control
   defaults: Knobs;
   live: string[];
@@ -157,6 +158,7 @@ export interface Page {
   wanted: Knobs; // what they were last asked to hold; all others hold their defaults
   card: Card | null;
   following: string; // the run that somebody is being taken to with what they look at; "" once it is known what of that it can read
+  taking: string; // the run whose settings go into the controls once both are known
   unread: string; // the sentence that somebody typed and the run on screen can't read: it waits for one that can
   held: { run: string; head: string; early: boolean }; // the head that a run is shown with until a person chooses another; early: while it trained
   live: Run; // what the stream has said so far

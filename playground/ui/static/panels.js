@@ -4,16 +4,16 @@
 import { FIELDS, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
 import { debounce, h, isDark, say } from "./dom.js";
 import { askFor, forget, readAhead } from "./answers.js";
-import { grey, highlight } from "./picture.js";
+import { grey, highlight, spent, turn } from "./picture.js";
 import { drawCurve } from "./pen.js";
-import { heldHead, isActive, isTooEarly, parentOfRun } from "./live.js";
+import { heldHead, isActive, isGrowing, isTooEarly, parentOfRun, shownStep } from "./live.js";
 import { nextStop } from "./replay.js";
 import { refreshSentence, sentenceQuery, showSentence } from "./top.js";
 import { fillCurve } from "./curves.js";
 import { fillNumbers, fillOutcome } from "./learning.js";
 import { refused, render } from "./kinds.js";
 
-const LEFT_OUT = new Set(["lang", "tab", "glossary"]);
+const LEFT_OUT = new Set(["lang", "tab", "glossary", "api", "plain"]);
 let lastRefresh = 0, late = 0;
 let latest = 0, settled = 0; // the number of the newest refresh, and of the newest that is over
 let released = Promise.resolve(); // nothing changes under a finger: a button replaced between press and release would lose the click
@@ -60,24 +60,32 @@ function readNextStop() {
 async function show(name, host, changes, isLatest) {
   const query = parameters(changes);
   if (!host.childElementCount) host.replaceChildren(h("p", { class: "pg-waiting" }, say("loading")));
-  const isNow = isActive() && cursor.step === "" && !Object.keys(changes).length; // the sentence beside it is then of the same step
-  const answer = await askFor("panel", `panel/${name}`, isNow ? { ...query, beside: "sentence" } : query);
+  const isFrame = isGrowing() && !Object.keys(changes).length, isLast = !isActive();
+  if (isFrame) await turn();
+  if (!isLatest()) return;
+  const answer = await askFor("panel", `panel/${name}`, isFrame ? { ...query, beside: "sentence" } : query);
   await released;
   if (!answer || !isLatest()) return; // an answer that was kept may have overtaken one that was on its way
+  if (isFrame && cursor.step === "" && isTorn(answer)) return;
   if (answer.telling && !cursor.text && answer.telling !== query.text) return move({ text: answer.telling }); // nobody chose a sentence yet
   if (answer.held && !Object.keys(changes).length) change({ held: { run: query.run, head: answer.held, early: isActive() } });
   change({ panels: { ...page.panels, [name]: answer } });
   if (isTooEarly(answer) && host.querySelector(".pg-block")) return; // what stands there is grey until then
-  await render(host, answer.error ? refused(answer.error) : answer.blocks, { query, preview });
+  const began = performance.now(); // a frame is drawn in one go: nobody sees half of it
+  await render(host, answer.error ? refused(answer.error) : answer.blocks, { query, preview, isFrame });
   if (!isLatest()) return;
-  if (answer.sentence) showSentence(answer.sentence);
-  else if (isNow) await refreshSentence();
+  if (answer.sentence) showSentence(answer.sentence, isLast);
+  else if (isFrame) await refreshSentence();
+  if (isFrame) spent(performance.now() - began);
   Object.assign(host.dataset, { run: query.run, step: String(answer.step ?? "") });
   host.dataset.drawn = String(Number(host.dataset.drawn ?? 0) + 1);
   highlight();
   if (answer.pause) await new Promise((resume) => setTimeout(resume, answer.pause));
   if (answer.more && isLatest()) await show(name, host, changes, isLatest); // a longer work goes on as long as somebody asks
 }
+
+/** Whether panel and sentence are of two steps, between which the server made a newer picture: the next frame has both of one. */
+const isTorn = ({ step, sentence }) => sentence?.step !== undefined && (step ?? sentence.step) !== sentence.step;
 
 /** Shows another head (or step) in the large picture while the pointer is over its small one; null goes back. */
 const preview = debounce((changes) => refresh(changes ?? {}), 70);
@@ -106,18 +114,20 @@ subscribe(["room"], () => {
   dealt = now;
 });
 
-subscribe(["frame"], () => document.querySelectorAll(".pg-numbers").forEach((element) => fillNumbers(element)));
-
-subscribe(["live"], () => {
+subscribe(["live", "frame"], () => {
   if (!page.live.status) return; // nothing is known yet: what stands there stays
   for (const element of document.querySelectorAll(".pg-figure")) {
     if (!element.pgSkeleton || !element.offsetParent) continue;
-    element.pgFigure = fillCurve(element.pgSkeleton, page.live, cursor.step, parentOfRun());
-    drawCurve(element.querySelector(".pg-plot"), element.pgFigure, isActive()); // the end is drawn at once
+    const grows = isGrowing();
+    element.pgFigure = fillCurve(element.pgSkeleton, page.live, grows ? "" : cursor.step, parentOfRun());
+    drawCurve(element.querySelector(".pg-plot"), element.pgFigure, grows, shownStep()); // the end is drawn at once
   }
   document.querySelectorAll(".pg-numbers").forEach((element) => fillNumbers(element));
   document.querySelectorAll(".pg-outcome").forEach((element) => fillOutcome(element));
-  if (cursor.step !== "") return;
+});
+
+subscribe(["live"], () => {
+  if (!page.live.status || cursor.step !== "") return;
   clearTimeout(late);
   const refreshEvery = page.panels[cursor.tab]?.refresh_ms ?? 1000;
   const wait = latest === settled ? lastRefresh + refreshEvery - performance.now() : refreshEvery;
@@ -125,7 +135,7 @@ subscribe(["live"], () => {
     if (latest !== settled) return void (late = setTimeout(both, 100)); // a slow answer would be given up for the next one, again and again
     forget();
     refresh();
-    if (!isActive()) refreshSentence();
+    if (!isGrowing()) refreshSentence(); // else it comes with the panel
   };
   if (wait <= 0 && isActive()) both();
   else late = setTimeout(both, Math.max(wait, 60)); // the last change of a run that has just ended is shown as well

@@ -3,7 +3,7 @@
 // @ts-check
 
 import { draw } from "./picture.js";
-import { svg } from "./dom.js";
+import { count as shownCount, say, svg } from "./dom.js";
 
 const TRAIL = 150; // milliseconds at most by which a line is behind the points that have come
 const FRAME = 45; // milliseconds at least between two drawings: twenty a second
@@ -101,6 +101,7 @@ class Pen {
     /** @type {import("./blocks").Plotly} */
     this.figure = { data: [], layout: {} };
     this.last = this.due = 0; // when it was drawn, and the frame that is asked for
+    this.at = Infinity; // the step that is marked; none
   }
 
   /** The points that are there now: what is drawn goes on from where it is. Lines of another run begin anew. */
@@ -123,8 +124,26 @@ class Pen {
       return { path, marks: marker && svg("path", { fill: marker.color }), way: { from: 0, to: 0, since: 0 }, scaled: "", along: null };
     };
     this.lines = figure.data.map(one);
-    this.box = svg("svg", {}, ...this.lines.flatMap(({ path, marks }) => (marks ? [path, marks] : [path])));
+    this.step = svg("g", { class: "pg-pen-step", visibility: "hidden" }, svg("path"), svg("text", { y: 9 }));
+    this.box = svg("svg", {}, ...this.lines.flatMap(({ path, marks }) => (marks ? [path, marks] : [path])), this.step);
     this.layer.replaceChildren(this.box);
+  }
+
+  /**
+   * A vertical line at the step of all that stands beside the curve, which may be ahead of it. At once: the line is part of that moment.
+   * @param {number} [at]
+   */
+  mark(at = this.at) {
+    this.at = at;
+    const full = /** @type {any} */ (this.plot)._fullLayout, isThere = full?.xaxis && Number.isFinite(at);
+    this.step.setAttribute("visibility", isThere ? "visible" : "hidden");
+    if (!isThere) return;
+    const [line, text] = [...this.step.children], { range: [low, high], _length: width } = full.xaxis, x = ((at - low) / (high - low)) * width;
+    line.setAttribute("d", `M${x.toFixed(2)},0V${full.yaxis._length}`);
+    const isLeft = x > width - 90; // there is no room at the right
+    for (const [name, value] of Object.entries({ x: x + (isLeft ? -5 : 5), "text-anchor": isLeft ? "end" : "start" })) text.setAttribute(name, String(value));
+    text.textContent = say("measured_at", { step: shownCount(at) });
+    this.step.dataset.step = String(at);
   }
 
   get trail() {
@@ -161,6 +180,7 @@ class Pen {
       const mark = (value, i) => (ys[i] === null ? "" : `M${scale.x(value)},${scale.y(ys[i])}${MARKERS[marker.symbol](marker.size / 2)}`);
       line.marks?.setAttribute("d", xs.slice(0, Math.floor(count)).map(mark).join(""));
     });
+    this.mark();
     this.plot.dataset.points = String(this.lines.reduce((sum, { way }) => sum + Math.floor(reached(way, now, this.trail)), 0));
   }
 
@@ -179,9 +199,10 @@ const pens = new WeakMap(); // plot -> its pen
  * @param {HTMLElement} plot
  * @param {import("./blocks").Plotly} figure
  * @param {boolean} grows whether its run trains
+ * @param {number} at the step of what stands beside it, if that is known
  * @returns {Promise<void>} when what takes time is drawn
  */
-export function drawCurve(plot, figure, grows) {
+export function drawCurve(plot, figure, grows, at) {
   if (!grows) {
     const key = JSON.stringify(figure);
     if (plot.pgText === key) return plot.pgDrawn ?? Promise.resolve();
@@ -192,6 +213,7 @@ export function drawCurve(plot, figure, grows) {
   const axes = axesOf(figure), pen = pens.get(plot) ?? new Pen(plot), isOther = pen.run !== figure.layout.uirevision;
   pens.set(plot, pen);
   pen.take(figure);
+  pen.mark(at);
   if (plot.pgText === axes && !plot.matches(":hover")) return plot.pgDrawn ?? Promise.resolve(); // its hover text is of what Plotly knows
   plot.pgText = axes;
   const named = figure.data.map((trace) => (trace.x.length ? trace : { ...trace, x: [null], y: [null] })); // else the legend leaves it out

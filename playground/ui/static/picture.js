@@ -35,6 +35,7 @@ export function grey(on = true) {
 
 const waiting = new Map(); // place -> what to draw there next; a newer figure takes the place of an older one
 const LIVE_SHARE = 0.1; // of the browser's time is for figures that change by themselves: it may stand on the machine that trains
+const MAX_REST = 1500; // milliseconds: a busy machine is slow to draw, and still shows that a training goes on
 let drawing = false, called = false, rest = 0;
 const near = (place) => {
   const box = place.getBoundingClientRect();
@@ -53,6 +54,30 @@ export function draw(place, figure, live = false, then = () => {}) {
     if (!called) queueMicrotask(work); // once for all figures of an update: where they stand is dear to ask
     called = true;
   });
+}
+
+let frameRest = 0; // until then no frame is asked for; the curves, which have a pace of their own, don't wait for it
+const isTurn = () => !drawing && performance.now() >= frameRest;
+const restAfter = (milliseconds) => performance.now() + Math.min(MAX_REST, (1 / LIVE_SHARE - 1) * milliseconds);
+
+/** Resolves when the next frame of a training may be drawn. */
+export async function turn() {
+  while (!isTurn()) await new Promise((go) => setTimeout(go, Math.max(frameRest - performance.now(), 4)));
+}
+
+/** So many milliseconds went into a frame. */
+export const spent = (milliseconds) => void (frameRest = restAfter(milliseconds));
+
+/** Draws a figure before anything else happens: the figures of one frame change together. One that is out of sight waits until it isn't. */
+export async function drawNow(place, figure) {
+  if (!place.dataset.points || !near(place)) return draw(place, figure, true);
+  waiting.delete(place);
+  try {
+    await put(place, figure);
+    place.closest(".pg-figure")?.classList.remove("stale");
+  } catch (error) {
+    reportError(error);
+  }
 }
 
 const told = (job) => job.tell.splice(0).forEach((tell) => tell());
@@ -82,7 +107,7 @@ async function work() {
     } catch (error) {
       reportError(error); // one figure that fails keeps no other from being drawn
     } finally {
-      if (job.live) rest = performance.now() + (1 / LIVE_SHARE - 1) * (performance.now() - now);
+      if (job.live) rest = restAfter(performance.now() - now);
       told(job);
     }
     await new Promise((go) => setTimeout(go)); // let clicks and keys through between two figures

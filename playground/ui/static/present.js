@@ -82,11 +82,14 @@ subscribe(["tab"], choose);
 new MutationObserver(() => (choose(), fit())).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-drawn"] });
 addEventListener("resize", fit);
 
+const leave = () => move({ present: "" });
+/** What the presenter's view listens to, and P everywhere. */
+export const ACTS = { p: () => move({ present: isPresenting() ? "" : "1" }), Escape: leave, q: openShare };
+
 document.addEventListener("keydown", (event) => {
   if (!isForThePage(event)) return;
-  const act = { p: () => move({ present: isPresenting() ? "" : "1" }), ...(isPresenting() && { Escape: () => move({ present: "" }), q: () => openShare() }) };
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (!act[key]) return;
+  if (!ACTS[key] || (key !== "p" && !isPresenting())) return;
   event.preventDefault();
-  act[key]();
+  ACTS[key]();
 });

@@ -4,6 +4,7 @@
 import { change, cursor, move, page, subscribe } from "./store.js";
 import { button, count, h, icon, say } from "./dom.js";
 import { command } from "./actions.js";
+import { toldStep } from "./live.js";
 
 export function drawReplay(host) {
   const one = (name, act) => button({ id: `pg-replay-${name}`, "aria-label": say(`replay_${name}`), onclick: act }, icon(name));
@@ -11,7 +12,8 @@ export function drawReplay(host) {
   const slider = h("input", { type: "range", id: "pg-replay", min: "0", max: "0", value: "0", step: "1", "aria-label": say("replay"), oninput: slide });
   const fork = () => command("fork", { step: cursor.step === "" ? page.live.step : Number(cursor.step) });
   host.replaceChildren(
-    one("back", () => turn(-1)), one("play", play), one("forward", () => turn(1)), slider, h("output", { id: "pg-replay-step", for: "pg-replay" }),
+    one("back", () => turn(-1)), one("play", play), one("forward", () => turn(1)), slider,
+    h("output", { id: "pg-replay-step", for: "pg-replay", "aria-live": "off" }),
     button({ id: "pg-replay-now", onclick: () => move({ step: "" }) }, say("replay_now")),
     button({ id: "pg-fork", title: say("fork_help"), onclick: fork }, icon("fork"), h("span", {}, say("fork"))),
   );
@@ -71,12 +73,12 @@ function fillReplay() {
   bar.value = String(at());
   bar.disabled = !stops().length;
   bar.dataset.frames = String(stops().length);
-  const shown = cursor.step === "" ? run.step : stops()[at()] ?? 0;
+  const shown = cursor.step === "" ? toldStep() : stops()[at()] ?? 0;
   const text = say("replay_step", { step: count(shown), steps: count(run.steps || run.step) });
   document.getElementById("pg-replay-step").textContent = text;
   bar.setAttribute("aria-valuetext", text);
   document.getElementById("pg-replay-now").disabled = cursor.step === "";
 }
 
-subscribe(["live", "step"], fillReplay);
+subscribe(["live", "frame", "step"], fillReplay);
 subscribe(["playing"], drawPlay);

@@ -24,8 +24,11 @@ async function draw() {
 }
 subscribe(["room", "exploring", "boot"], draw);
 
+/** What a member's page listens to as well. */
+export const KEYS = ["f"];
+
 document.addEventListener("keydown", (event) => {
-  if (event.key.toLowerCase() !== "f" || !isMember() || !isForThePage(event)) return;
+  if (!KEYS.includes(event.key.toLowerCase()) || !isMember() || !isForThePage(event)) return;
   event.preventDefault();
   explore(isFollowing());
 });

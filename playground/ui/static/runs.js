@@ -44,11 +44,11 @@ function sortable({ label, sort }, now) {
   return h("th", { scope: "col", "aria-sort": order }, button({ class: "pg-run-sort", dataset: { sort }, onclick: () => move({ sort: next }) }, label, arrow));
 }
 
-/** A moment where the visitor is. */
+/** A moment in the visitor's time zone: of today the time, else the day; all of it where one points at it. */
 function moment(seconds) {
   const date = new Date(1000 * seconds), form = (options) => new Intl.DateTimeFormat(languageTag(), options).format(date);
-  const whole = form({ dateStyle: "full", timeStyle: "long" });
-  return h("time", { datetime: date.toISOString(), title: whole }, form({ dateStyle: "short", timeStyle: "short" }));
+  const isToday = date.toDateString() === new Date().toDateString(), whole = form({ dateStyle: "full", timeStyle: "long" });
+  return h("time", { datetime: date.toISOString(), title: whole }, form(isToday ? { timeStyle: "short" } : { dateStyle: "short" }));
 }
 
 /** Without a run that is gone, nothing of it is ticked or pinned any more. */
@@ -84,7 +84,7 @@ function runRow(row, block) {
   return h("tr", { dataset: { run: id }, class: row.here ? "here" : undefined },
     h("td", { class: "pg-run-tick" }, tick, row.key ? sample(row.key) : null), h("th", { scope: "row" }, open),
     h("td", { class: "pg-run-line", title: row.line }, row.line), row.numbers.map(number),
-    h("td", { class: "number pg-run-date" }, moment(row.created)), h("td", { class: "pg-run-acts" }, pin, acts));
+    h("td", { class: "number pg-run-date" }, row.created === null ? "–" : moment(row.created)), h("td", { class: "pg-run-acts" }, pin, acts));
 }
 
 /** A piece of a run's line as the figures draw it. */
@@ -94,7 +94,7 @@ export const sample = ({ color, dash }) =>
 
 /** A small curve: points from 0 to 1 each way. */
 function course(points) {
-  const [width, height] = [96, 22], place = ([x, y]) => `${(2 + x * (width - 4)).toFixed(1)},${(height - 2 - y * (height - 4)).toFixed(1)}`;
+  const [width, height] = [64, 22], place = ([x, y]) => `${(2 + x * (width - 4)).toFixed(1)},${(height - 2 - y * (height - 4)).toFixed(1)}`;
   const around = { viewBox: `0 0 ${width} ${height}`, width: String(width), height: String(height), class: "pg-run-course", "aria-hidden": "true" };
   const [x, y] = points.length ? place(points.at(-1)).split(",") : [null, null];
   return svg("svg", around, svg("line", { x1: "2", x2: String(width - 2), y1: String(height - 2), y2: String(height - 2), class: "ground" }),

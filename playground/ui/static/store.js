@@ -30,10 +30,11 @@ export const page = {
   wanted: {},
   card: null,
   following: "",
+  taking: "",
   unread: "",
   held: { run: "", head: "", early: false },
   live: nothing(""),
-  frame: { run: "", step: 0 },
+  frame: { run: "", step: 0, isLast: false },
   sentence: null,
   panels: {},
   reply: null,
@@ -149,10 +150,13 @@ export function asText(value) {
   return typeof value === "number" ? String(+value.toPrecision(10)) : String(value ?? "");
 }
 
-/** The settings at the left that differ from their defaults; until those are known, what the link says and the cursor doesn't. */
+/** What the link with which somebody came says of the controls. */
+export const linkSettings = [...start].filter(([name]) => !(name in defaults) && !name.startsWith("__"));
+
+/** The settings at the left that differ from their defaults; until those are known, what the link says of them. */
 function settings() {
   const { boot, knobs } = page;
-  if (!boot || !knobs) return [...start].filter(([name]) => !(name in defaults) && !name.startsWith("__"));
+  if (!boot || !knobs) return linkSettings;
   const differing = (name) => knobs[name] !== null && asText(knobs[name]) !== asText(boot.defaults[name]);
   return boot.knobs.filter(differing).map((name) => [name, asText(knobs[name])]);
 }

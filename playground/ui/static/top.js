@@ -2,17 +2,19 @@
 // @ts-check
 
 import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenceText, subscribe } from "./store.js";
-import { button, count, debounce, h, icon, percent, read, same, say, timeLeft } from "./dom.js";
+import { button, count, debounce, h, icon, percent, read, say, timeLeft } from "./dom.js";
 import { askFor } from "./answers.js";
 import { highlight, point } from "./picture.js";
-import { isActive, isTooEarly, shownStep } from "./live.js";
+import { isActive, isBehind, isTooEarly, shownStep } from "./live.js";
 import { isFrozen } from "./server.js";
 import { chooseRun, command } from "./actions.js";
 import { openRoom } from "./room_dialog.js";
 import { toggleKnobs } from "./knobs.js";
 import { measured } from "./learning.js";
 import { drawTakeHome } from "./takehome.js";
-import { openCode, openDelete, openHelp, openRename, openShare } from "./dialogs.js";
+import { trainNow } from "./train_now.js";
+import { drawUnknown } from "./unknown.js";
+import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 
 // ---- header -------------------------------------------------------------------------------------------------------------------
 
@@ -22,11 +24,12 @@ export function drawHeader(host, runs) {
     button({ class: "pg-quiet", lang: html, title: name, "aria-label": name, onclick: () => move({ lang: code }) }, brief);
   const about = h("details", { id: "pg-run-about" }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
     h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" }),
-      h("div", { id: "pg-take" }), h("div", {}, button({ id: "pg-code", onclick: openCode }, say("code")))));
+      h("div", { id: "pg-take" }), h("div", {}, button({ id: "pg-code", onclick: () => move({ api: "1" }) }, say("code")))));
   const copy = button({ id: "pg-copy", hidden: true, onclick: () => command("copy") }, say("make_mine"));
   host.replaceChildren(
     h("h1", {}, say("title")),
     h("div", { class: "pg-run" }, choiceOfRuns(runs), about, copy, h("span", { id: "pg-status", class: "pg-status" })),
+    trainNow(),
     h("div", { class: "pg-tools" },
       button({ id: "pg-drawer", onclick: toggleKnobs }, say("knobs")),
       isFrozen ? "" : button({ id: "pg-class", class: "pg-quiet", onclick: openRoom }, say("room")),
@@ -39,6 +42,12 @@ export function drawHeader(host, runs) {
 
 /** The way to rooms, in the dialog of the link: in a small window there is no place for it in the frame. */
 const classButton = () => (isFrozen ? "" : button({ id: "pg-share-class", onclick: openRoom }, say("room")));
+
+/** What stands at the very end of the page. */
+export function drawFoot(host) {
+  const way = (field, words) => button({ id: `pg-foot-${field}`, class: "pg-quiet", onclick: () => move({ [field]: "1" }) }, say(words));
+  host?.replaceChildren(way("api", "foot_api"), way("plain", "plain"));
+}
 
 /** What is open over the page closes when somebody acts elsewhere, or wants out. */
 for (const sign of ["pointerdown", "keydown"]) {
@@ -62,14 +71,34 @@ function choiceOfRuns({ mine, shipped }) {
   return select;
 }
 
+/** The name changes with what it names: until the list of runs is read anew a run that it doesn't have stands there alone. */
+function nameRun() {
+  const select = /** @type {HTMLSelectElement | null} */ (document.getElementById("pg-run"));
+  if (!select) return;
+  if (![...select.options].some(({ value }) => value === cursor.run)) select.prepend(h("option", { value: cursor.run }, "…"));
+  if (page.card?.id === cursor.run) [...select.options].find(({ value }) => value === cursor.run).textContent = page.card.title;
+  select.value = cursor.run;
+}
+subscribe(["run", "card"], nameRun);
+
+/**
+ * How far a run is, in one line, with what was measured up to a step.
+ * @param {number} upTo
+ * @param {string} status
+ */
+export function statusLine(upTo = Infinity, status = page.live.status) {
+  const run = page.live, { text, note } = measured(run, "exact_match", percent, upTo, true);
+  const right = note ? say("noted", { value: text, note }) : text, step = count(Math.min(upTo, run.step));
+  return status ? say(`status_${status}`, { step, steps: count(run.steps), left: timeLeft(run.eta), place: run.place, percent: right }) : "";
+}
+
 function drawStatus() {
   const place = document.getElementById("pg-status"), run = page.live;
   if (!place) return;
-  const { text, note } = measured(run, "exact_match", percent, isActive() ? shownStep() : Infinity, true);
-  const right = note ? say("noted", { value: text, note }) : text;
-  const told = { step: count(run.step), steps: count(run.steps), left: timeLeft(run.eta), place: run.place, percent: right };
+  const isLate = isBehind(); // the end is told with the last picture
   Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });
-  place.textContent = place.title = run.status ? say(`status_${run.status}`, told) : "";
+  place.textContent = place.title = statusLine(isActive() || isLate ? shownStep() : Infinity, isLate ? "training" : run.status);
+  document.getElementById("pg-result")?.setAttribute("aria-live", isActive() || isLate ? "off" : "polite"); // see announce.js
   drawFacts();
   drawNote();
 }
@@ -158,25 +187,33 @@ export async function refreshSentence() {
   if (answer && asked.run === cursor.run && !isTooEarly(answer)) showSentence(answer);
 }
 
-/** Shows what the server says of the sentence. From then on the page shows the step that it is from. */
-export function showSentence(answer) {
+/** Shows what the server says of the sentence. From then on the page shows the step that it is from; `isLast`: the run rested when
+ * it was asked, so that nothing newer comes. */
+export function showSentence(answer, isLast = !isActive()) {
   const place = document.getElementById("pg-result"), { run, text, step } = cursor;
   if (!place) return;
   place.classList.remove("stale");
-  if (step === "") change({ frame: answer.error ? { run: "", step: 0 } : { run, step: answer.step } });
+  if (step === "") change({ frame: answer.error ? { run: "", step: 0, isLast } : { run, step: answer.step, isLast } });
+  Object.assign(place.dataset, { run, step: answer.step ?? "" });
   markExample();
   drawUnknown(answer.unknown);
   if (answer.error) return place.replaceChildren(h("span", { class: "pg-error" }, answer.error));
   change({ sentence: { ...answer, run, text } });
-  const { correct } = answer, verdict = correct ? `✓ ${say("right")}` : `✗ ${say("wrong")}`;
+  const { correct } = answer, verdict = correct ? `✓ ${say("right")}` : `✗ ${whatIsWrong(answer)}`;
   place.replaceChildren(
+    correct === null ? "" : h("span", { class: `pg-verdict ${correct ? "right" : "wrong"}` }, verdict),
     h("span", { class: "pg-tokens" }, chips(answer.source, "src")), h("span", { class: "pg-arrow", "aria-hidden": "true" }, "→"),
     h("span", { class: "pg-tokens out" }, chips(answer.output, "tgt")),
-    correct === null ? "" : h("span", { class: `pg-verdict ${correct ? "right" : "wrong"}` }, verdict),
     correct === false ? h("span", { class: "pg-reference" }, say("should_be", { text: answer.references.join(" / ") })) : "",
     answer.note ? h("span", { class: "pg-note" }, answer.note) : "",
   );
   highlight();
+}
+
+/** The first wrong token, where one is; an output can also be too short. */
+function whatIsWrong({ output }) {
+  const at = output.findIndex(({ right }) => right === false);
+  return at < 0 ? say("wrong") : say("wrong_at", { at: at + 1, token: output[at].text });
 }
 
 /** While the line is empty what stands below is of an example, and says so. */
@@ -184,18 +221,6 @@ function markExample() {
   const place = document.getElementById("pg-result");
   place.classList.toggle("is-example", document.getElementById("pg-sentence").value === "");
   place.dataset.example = say("example");
-}
-
-/** Which tokens the model doesn't know, and a button that puts a sentence there that it can read. */
-function drawUnknown(found) {
-  const place = document.getElementById("pg-unknown");
-  if (same(place, found ?? null)) return;
-  place.hidden = !found;
-  const use = () => {
-    document.getElementById("pg-sentence").value = found.use;
-    move({ text: found.use });
-  };
-  place.replaceChildren(...(found ? [h("span", { title: found.told }, found.told), found.use ? button({ id: "pg-use", onclick: use }, found.label) : ""] : []));
 }
 
 // ---- what makes them change -----------------------------------------------------------------------------------------------------
@@ -222,5 +247,5 @@ subscribe(["run", "text", "tab", "part", "q", "k"], () => point(null));
 subscribe(["text", "step"], (changed) => {
   if (changed.has("run")) return; // main.js opens it; until then the sentences known here are those of the run before
   fillSentence();
-  if (!isActive() || cursor.step !== "") refreshSentence(); // else it comes with the panel
+  if (!isActive()) refreshSentence(); // else it comes with the panel
 });

@@ -123,8 +123,8 @@ def test_the_right_place_is_shown_in_cross_attention_only(site, run):
 
 @pytest.mark.parametrize("more", [{"run": "reverse", "text": "hello", "step": "0"}, {"run": "german_english", "text": "die die die"}])
 def test_no_right_place_is_shown_where_what_is_written_is_no_right_answer(site, more):
-    assert not ringed(site.panel("attention", **more))
-    assert block(site.panel("attention", **more, view="lines"), "lines")["alignment"] is None
+    assert not ringed(site.panel("attention", **more, target="output"))
+    assert block(site.panel("attention", **more, target="output", view="lines"), "lines")["alignment"] is None
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -193,3 +193,30 @@ def test_the_pinned_pair_stays_inside_a_shorter_sentence(site):
     panel = site.panel("attention", run="reverse", text="a", view="product", q=7, k=7, layer=9, head=9)
     assert [block(panel, name)["value"] for name in ("query", "key")] <= [1, 1]
     assert "layer 2, head 4" in block(panel, "product")["title"]
+
+
+@pytest.mark.parametrize("view", choices("view"))
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("run", ["reverse", "german_english"])
+def test_every_frame_of_the_replay_has_the_same_rows_and_one_size(site, run, part, view):
+    def frame(text: str, **step: object) -> list:
+        panel = site.panel("attention", run=run, part=part, view=view, text=text, **step)
+        layouts = [each["figure"]["layout"] for each in blocks_of(panel["blocks"]) if each["kind"] == "figure"]
+        sizes = [(layout["height"], layout["margin"], layout["meta"].get("rows")) for layout in layouts if "meta" in layout]
+        return [panel["held"], sizes, [(each["rows"], each["columns"]) for each in blocks_of(panel["blocks"]) if each["kind"] == "lines"]]
+
+    steps = site.runs.get(run).replay.steps
+    for text in (site.reader.examples(site.runs.get(run))[0][0], "§ § §"):  # of the last nobody knows a reference
+        now = frame(text)
+        assert all(frame(text, step=step) == now for step in steps[::5])
+
+
+def test_the_caption_says_what_the_decoder_is_fed_where_that_is_not_the_reference(site):
+    def said(**query: str) -> str:
+        return block(site.panel("attention", run="reverse", **query), "attention")["caption"]
+
+    newest, own = (say("en", f"page.fed_{name}") for name in ("newest", "output"))
+    assert newest not in said(text="abba")
+    assert newest in said(text="Ä")
+    assert own in said(text="abba", target="output")
+    assert own not in said(text="abba", target="output", part="encoder")

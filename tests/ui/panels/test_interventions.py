@@ -114,8 +114,10 @@ def scored(site, **asked) -> dict:
 def measured(site, **asked) -> dict:
     """The answer once every head is measured; until then, it says how many are."""
     while (panel := site.panel("importance", **asked)).get("more"):
-        progress = block(panel, "importance")
+        progress = block(panel, "importance-progress")
         assert 0 <= progress["done"] < progress["all"]
+        about = say(asked.get("lang", "en"), "interventions.importance_about", pairs=20, all=500)
+        assert block(panel, "importance-cross")["caption"] == about
     return panel
 
 

@@ -33,3 +33,16 @@ def test_many_unknown_characters_are_counted(site):
 def test_nothing_is_said_of_a_known_sentence_and_nothing_offered_that_is_empty(site):
     assert told(site, "hello") is None
     assert told(site, "你好")["use"] == ""
+
+
+def test_known_words_are_offered_for_each_unknown_one(site):
+    found = told(site, "die frau liebt den Konig", "german_english")
+    offered = {one["word"]: one["text"] for one in found["words"]}
+    assert offered["Frau"] == "die Frau liebt den Konig"
+    assert offered["König"] == "die frau liebt den König"
+    assert "111" in found["all"]
+
+
+def test_letters_have_no_list_of_words(site):
+    found = told(site, "Hello")
+    assert (found["words"], found["all"]) == ([], "")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from playground.runs.run import Snapshot
 from playground.words import say
 from tests.ui.panels.test_attention import block
 from tests.ui.test_routes import SHIPPED, blocks_of
@@ -120,3 +121,30 @@ def test_rounded_parameters_are_said_to_be(site):
         assert said in block(site.panel(tab, run="reverse", step=16), id)[field]
         assert said not in block(site.panel(tab, run="reverse", step=90), id)[field]  # the run's own weights
         assert said not in block(site.panel(tab, run="reverse"), id)[field]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_the_newest_picture_and_the_newest_probes_are_of_one_step_though_training_goes_on(site, monkeypatch, when):
+    """A newer snapshot may come before the sentence is looked at, and after it: in both cases all is of one of the two."""
+    run, look = site.runs.get("reverse"), site.reader.look
+    kept, probes = run.snapshot, run.probes
+    older, newer = (Snapshot(run.version, kept.step + at, kept.parameters, probes[:at]) for at in (1, 2))
+
+    def train() -> None:
+        run.history.probes, run.parts["snapshot"] = newer.probes, newer
+
+    def look_and_train(*asked):
+        if when == "before":
+            train()
+        found = look(*asked)
+        train()
+        return found
+
+    monkeypatch.setattr(site.reader, "look", look_and_train)
+    run.history.probes, run.parts["snapshot"] = older.probes, older
+    try:
+        panel = site.panel("training", run="reverse")
+    finally:
+        run.history.probes, run.parts["snapshot"] = probes, kept
+    shown = {older.step: older, newer.step: newer}[panel["step"]]
+    assert len(block(panel, "probes")["rows"]) == len(shown.probes)

@@ -11,6 +11,7 @@ from playground.lessons.labs import get
 from playground.lessons.run_questions import ASKED
 from playground.ui import blocks
 from playground.ui.panels.lessons.guessing import ask, locked, verdict
+from playground.ui.titles import title
 from playground.ui.view import View
 
 
@@ -28,6 +29,7 @@ def declared(language: str) -> list[dict[str, Any]]:
         {
             "name": lesson.name,
             "title": lesson.say(language, "title"),
+            "to": _to(lesson),
             "look": lesson.say(language, "look").split("\n"),
             "steps": [step | {"when": one.when} for step, one in zip(_steps(language, lesson), lesson.steps, strict=True)],
         }
@@ -55,6 +57,7 @@ def _list(view: View) -> list[dict]:
             "name": lesson.name,
             "title": lesson.say(view.language, "title"),
             "text": lesson.say(view.language, "goal"),
+            "to": _to(lesson),
             "minutes": view.say("course.minutes", minutes=sum(lesson.minutes)),
         }
         for lesson in LESSONS
@@ -72,6 +75,11 @@ def _list(view: View) -> list[dict]:
     ]
 
 
+def _to(lesson: Lesson) -> dict[str, str]:
+    """Where it begins: with the run that it is about on screen."""
+    return {"lesson": lesson.name} | ({"run": lesson.run} if lesson.run else {})
+
+
 def _title(view: View, lesson: Lesson) -> str:
     return view.say("course.heading", number=course.number(lesson), title=lesson.say(view.language, "title"))
 
@@ -81,7 +89,7 @@ def _lesson(view: View, lesson: Lesson) -> list[dict]:
     ways = [blocks.button("notes", "move", view.say("course.teacher_one"), to={"notes": "on"})]
     if following:
         label = view.say("course.next", title=following.say(view.language, "title"))
-        ways.insert(0, blocks.button("next", "move", label, to={"lesson": following.name}))
+        ways.insert(0, blocks.button("next", "move", label, to=_to(following)))
     return [
         blocks.button("all", "move", view.say("course.all"), to={"lesson": ""}),
         blocks.text("title", _title(view, lesson), css="pg-heading"),
@@ -95,7 +103,8 @@ def _lesson(view: View, lesson: Lesson) -> list[dict]:
 
 
 def _asked(view: View, lesson: Lesson) -> list[dict]:
-    """The question of the lesson: a lab's, which is asked there, or its own about the run on screen."""
+    """The question of the lesson: a lab's, which is asked there, or its own about the run on screen, with a way to the run that the lesson
+    is about."""
     if lesson.question is None:
         lab = get(lesson.lab)
         minutes = view.say("lessons.minutes", minutes=lab.minutes)
@@ -105,10 +114,18 @@ def _asked(view: View, lesson: Lesson) -> list[dict]:
     said = _answer(view, lesson, guess, sure) if answered else []
     return [
         blocks.text("ask", view.say("course.ask"), css="pg-heading"),
+        *_open(view, lesson.run),
         blocks.text("question", lesson.say(view.language, "question"), css="pg-course-text"),
         *(locked(asking) if len(said) > 1 else asking),
         *said,
     ]
+
+
+def _open(view: View, run: str) -> list[dict]:
+    """The way to the run that a lesson is about, while another one is on screen."""
+    if run in ("", view.run.id):
+        return []
+    return [blocks.button("run", "move", view.say("course.open_run", name=title(view.runs.get(run), view.language)), to={"run": run})]
 
 
 def _answer(view: View, lesson: Lesson, guess: str, sure: str) -> list[dict]:

@@ -8,6 +8,7 @@ from playground.cursor import FIELDS
 from playground.lessons.controlled import ControlledExperiment
 from playground.lessons.lab import Lab, Value
 from playground.lessons.labs import KINDS, LABS, START, get
+from playground.lessons.thumbnails import kept
 from playground.ui import blocks
 from playground.ui.panels.lessons import experiment
 from playground.ui.panels.lessons.exhibits import exhibits, label
@@ -36,13 +37,14 @@ def _list(view: View) -> list[dict]:
 
 
 def _cards(view: View, id: str, names: list[str], title: str = "") -> dict:
-    """Labs to choose from, a line each."""
+    """Labs to choose from, a line each; those to start with have pictures."""
     said = [
         {
             "name": name,
             "title": LABS[name].say(view.language, "title"),
             "text": LABS[name].say(view.language, "short"),
             "minutes": view.say("lessons.minutes", minutes=LABS[name].minutes),
+            **({"thumbnail": kept()[name]} if id == "start" else {}),
         }
         for name in names
     ]
@@ -83,7 +85,7 @@ def _result(view: View, lab: Lab, guess: str, sure: str) -> list[dict]:
     asked = dict(parse_qsl(view.field("set")))
     toss = view.number("toss")
     settings = lab.settings(asked)
-    outcome = lab.outcome(toss, **settings)
+    outcome = view.reader.remember(view.run, ("lab", lab.name, toss, *settings.items()), lambda: lab.outcome(toss, **settings))
     return [
         *verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure if toss == 1 and not asked else ""),
         blocks.text("about", lab.say(view.language, "about"), css="pg-caption"),

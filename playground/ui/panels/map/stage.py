@@ -15,10 +15,12 @@ from playground.ui.panels.map import derivation_view
 from playground.ui.panels.map.layout import path, scale, seen_of, slice_of, strongest
 from playground.ui.view import NARROW, View, steps, texts
 
-WINDOW = 128  # columns of a large picture
+WINDOWS = (128, 64)  # columns of a large picture, of which the others are scrolled into sight: the most whose cells are so many px wide
+STRIP = 4
 TALL = 40  # rows in which numbers can still be written
 PICTURE = 0.44  # of the width: as much as a picture may take for the arithmetic to stand beside it
-ROOMY = 900  # px of a page on which the arithmetic stands beside every picture
+ROOMY = 780  # px of a page on which the arithmetic stands beside every picture
+UNDER_STRIP, LEAST_STRIP = 200, 170  # px: more round the picture of a part of the columns, with what scrolls it; the least of one
 CELL = 12  # px across that a cell needs to be hit, where the arithmetic stands beside it
 LIKELIEST = 40  # tokens of a large vocabulary that are shown
 LETTERS = {"S": "source", "T": "target", "H": "heads", "D": "width", "K": "size", "F": "inner", "V": "vocabulary"}
@@ -30,11 +32,12 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
     rows, row_title, row_side = _rows(view, found, stage)
     columns, column_title, column_side = _columns(view, found, stage)
     chosen, secret = view.inside("row", "col", values.shape), view.choice("hide") == "on" and derivation_view.asks(derivation)
-    shown = _window(view, stage, values, chosen)
     mask = seen_of(stage, head)
     part = int(view.width * PICTURE)
-    hit = view.width >= NARROW and part >= CELL * len(shown)
-    beside = view.width >= ROOMY or hit or pictures.readable(len(rows), len(shown), part, names=rows)
+    hit = view.width >= NARROW and part >= CELL * len(columns)
+    beside = view.width >= ROOMY or hit or pictures.readable(len(rows), len(columns), part, names=rows)
+    width = part if beside else view.width
+    shown = _window(view, stage, values, chosen, width)
     picture = view.draw(
         pictures.heatmap,
         values[:, shown],
@@ -49,14 +52,14 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
         titles=(row_title, column_title),
         at=shown,
         sides=(row_side, column_side),
-        width=part if beside else view.width,
-        tallest=view.below(140),
+        width=width,
+        tallest=view.below(140) if len(shown) == len(columns) else max(view.tallest - UNDER_STRIP, LEAST_STRIP),
     )
     said = tensors.facts(tensors.shown(stage, found.stages, head, rows, columns))
     caption = view.say("map.caption_hidden") if secret else " ".join(view.say(fact.key, **fact.values) for fact in said)
     cell = view.say("map.cell", row=rows[chosen[0]], column=columns[chosen[1]]) if chosen else ""
     large = make.figure("stage", picture, f"{caption} {view.step_note(found.step)}".strip(), _title(view, stage, head))
-    cells = make.row("cells", *_cells(view, rows, columns, chosen, shown, stage), css="controls")
+    cells = make.row("cells", *_cells(view, rows, columns, chosen, shown, stage, width), css="controls")
     code = make.code("source", known.source, lit=known.lines)
     sums = make.column("arithmetic", *_about(view, known), *derivation_view.blocks(view, found, derivation, cell, secret), code)
     if beside:
@@ -106,13 +109,13 @@ def _columns(view: View, found: SentenceActivations, stage: Stage) -> tuple[list
     return [str(at + 1) for at in range(stage.values.shape[-1])], view.say(f"map.axis_{LETTERS[letter]}"), ""
 
 
-def _window(view: View, stage: Stage, values: np.ndarray, chosen: tuple[int, int] | None) -> list[int]:
-    """The columns that are shown: all of them, those of the window asked for, or of a large vocabulary the likeliest."""
+def _window(view: View, stage: Stage, values: np.ndarray, chosen: tuple[int, int] | None, width: int) -> list[int]:
+    """The columns that are shown on `width` px: all of them, those of the window asked for, or of a large vocabulary the likeliest."""
     total = values.shape[1]
     if _only_likeliest(stage):
         best = np.argsort(-values.max(axis=0), kind="stable")[:LIKELIEST].tolist()
         return sorted({*best, chosen[1]} if chosen else best)
-    size = _size(view, values.shape)
+    size = _size(view, values.shape, width)
     asked = view.number("window", total - 1)
     first = (asked if asked is not None else chosen[1] if chosen else 0) // size * size
     return list(range(first, min(first + size, total)))
@@ -122,15 +125,21 @@ def _only_likeliest(stage: Stage) -> bool:
     return stage.axes[-1] == "V" and stage.values.shape[-1] > LIKELIEST
 
 
-def _size(view: View, shape: tuple[int, ...]) -> int:
-    """Columns of one window: fewer when their numbers are to be written on them."""
-    written = view.choice("digits") == "on" and shape[0] <= TALL
-    return min(pictures.fitting(view.width), WINDOW) if written else WINDOW
+def _size(view: View, shape: tuple[int, ...], width: int) -> int:
+    """Columns of one window on `width` px: fewer when their numbers are to be written on them."""
+    window = next((size for size in WINDOWS if (width - pictures.BESIDE) / size >= STRIP), WINDOWS[-1])
+    return min(pictures.fitting(width), window) if _written(view, shape[0]) else window
 
 
-def _cells(view: View, rows: list[str], columns: list[str], chosen: tuple[int, int] | None, shown: list[int], stage: Stage) -> list[dict]:
+def _written(view: View, rows: int) -> bool:
+    return view.choice("digits") == "on" and rows <= TALL
+
+
+def _cells(
+    view: View, rows: list[str], columns: list[str], chosen: tuple[int, int] | None, shown: list[int], stage: Stage, width: int
+) -> list[dict]:
     """Choosing a cell without a mouse, seeing the numbers, and moving on to other columns."""
-    total, size = len(columns), _size(view, (len(rows), len(columns)))
+    total, size = len(columns), _size(view, (len(rows), len(columns)), width)
     tokens = stage.axes[-1] in "ST"
     pick = make.pick(
         "pick",
@@ -143,10 +152,10 @@ def _cells(view: View, rows: list[str], columns: list[str], chosen: tuple[int, i
     if _only_likeliest(stage):
         key = "map.only_likeliest" if len(shown) == LIKELIEST else "map.only_likeliest_and"
         return [*found, make.text("left-out", view.say(key, shown=LIKELIEST, total=total), css="pg-caption")]
-    if total > pictures.fitting(view.width) and len(rows) <= TALL and not tokens:
+    if total > pictures.fitting(width) and len(rows) <= TALL and not tokens:
         options = [{"value": value, "label": view.say(f"map.digits_{value or 'off'}")} for value in ("", "on")]
-        found.append(make.choice("digits", "digits", view.say("map.digits"), options, "on" if size != WINDOW else ""))
+        found.append(make.choice("digits", "digits", view.say("map.digits"), options, "on" if _written(view, len(rows)) else ""))
     if total > size:
         last = (total - 1) // size * size
-        found.append(make.slider("window", "window", view.say("map.window", total=total), shown[0], last, step=size, first=1))
+        found.insert(0, make.slider("window", "window", view.say("map.window", total=total), shown[0], last, step=size, first=1))
     return found

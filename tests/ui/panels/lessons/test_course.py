@@ -93,3 +93,15 @@ def test_a_teacher_reads_of_every_lesson_or_of_one(site, language):
 def test_what_there_is_not_is_one_sentence(site):
     assert "." in site.panel("course", run="reverse", lesson="nothing")["error"]
     assert "lesson" in site.get("boot", lesson="nothing").json()["ignored"]
+
+
+def test_a_lesson_about_a_run_begins_with_it_and_leads_to_it_from_another(site):
+    def way(run: str, lesson: str) -> dict | None:
+        found = site.panel("course", run=run, lesson=lesson)["blocks"]
+        return next((block for block in found if block["id"] == "run"), None)
+
+    assert way("german_english", "attention")["to"] == {"run": "reverse"}
+    assert way("reverse", "attention") is None
+    assert way("reverse", "training") is None
+    cards = next(block for block in site.panel("course", run="sort")["blocks"] if block["kind"] == "lessons")["lessons"]
+    assert [card["to"] for card in cards[:1] + cards[7:8]] == [{"lesson": "attention", "run": "reverse"}, {"lesson": "training"}]

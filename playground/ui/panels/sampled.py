@@ -1,0 +1,24 @@
+"""Many outputs drawn of one sentence: how they spread."""
+
+from __future__ import annotations
+
+from playground.queries.translate import DecodingOptions, draws
+from playground.ui import blocks
+from playground.ui.view import View
+
+
+def spread(view: View, way: DecodingOptions) -> list[dict]:
+    """Each different output with how often it came; nothing while only one is drawn."""
+    count = int(view.choice("draws"))
+    if count < 2:
+        return []
+    found = draws(view.reader, view.run, view.step, view.text, way, count)
+    marks = {True: "✓", False: "✗", None: "–"}
+    rows = [[text or "–", times, f"≈ {100 * times / count:.0f} %", marks[correct]] for text, times, correct in found]
+    head = [view.say(f"decoding.spread_{name}") for name in ("output", "times", "share", "right")]
+    right = sum(times for _, times, correct in found if correct)
+    said = view.say("decoding.spread_said", count=count, different=len(found), first=way.seed, last=way.seed + count - 1)
+    if any(correct is not None for _, _, correct in found):
+        said = f"{said} {view.say('decoding.spread_correct', right=right, count=count, percent=f'{100 * right / count:.0f}')}"
+    table = blocks.table("spread", head, rows, view.say("decoding.spread", count=count))
+    return [blocks.text("spread-said", said, css="pg-caption"), table]
