@@ -41,11 +41,11 @@ def test_a_class_trains_two_arms_and_sees_what_came_of_them(come):
     for student in students:
         expect(student.locator("#pg-arm")).to_contain_text("0.0")
         student.locator("#pg-arm-train").click()
-        expect(student.locator("#pg-arm-open")).to_be_visible()
-        assert address(student)["run"] not in ("", "german_english")
+        expect(student.locator("#pg-arm-board")).to_be_visible()
+        assert address(student)["run"] != "german_english"
+        assert not student.locator("#pg-arm-open").count(), "their own run is on screen"
     assert not faults(students[2])
-    arms = {student.locator("#pg-arm span").inner_text() for student in students}
-    assert len(arms) == 2
+    assert len({student.locator("#pg-arm span").inner_text() for student in students}) == 2
 
     # the board has them all, live, and a verdict over all of them
     expect(board.locator(".pg-board tbody tr")).to_have_count(3)

@@ -48,21 +48,22 @@ async function train(activity) {
 /** What there is to do now: a student's arm, and the button that trains it or leads to its run. */
 function drawArm() {
   const { boot, room } = page, one = boot && room && !room.teacher ? newest() : null;
+  const isThere = one?.run && one.run === cursor.run && cursor.tab === "training", isBoard = one?.board && cursor.tab !== "board";
   let place = document.getElementById("pg-arm");
-  if (!one?.arm) return void place?.remove();
+  if (!one?.arm || (isThere && !isBoard)) return void place?.remove();
   if (!place) document.body.append((place = h("div", { id: "pg-arm", role: "group" })));
-  if (same(place, [one, waiting, cursor.tab])) return;
+  if (same(place, [one, waiting, isThere, isBoard])) return;
   const waits = waiting === one.name, label = say("room_arm", { arm: armName(one.arm) });
   const open = () => openMine({ run: one.run });
   const begin = () => train(one.name);
-  const doing = one.run ? button({ id: "pg-arm-open", onclick: open }, say("room_arm_open"))
+  const doing = one.run ? !isThere && button({ id: "pg-arm-open", onclick: open }, say("room_arm_open"))
     : button({ id: "pg-arm-train", class: "pg-main", disabled: waits, onclick: begin }, say(waits ? "room_arm_waits" : "room_arm_train"));
   const toBoard = () => move({ tab: "board", activity: one.name });
-  const board = one.board && cursor.tab !== "board" ? button({ id: "pg-arm-board", onclick: toBoard }, say("room_arm_board")) : null;
+  const board = isBoard && button({ id: "pg-arm-board", onclick: toBoard }, say("room_arm_board"));
   place.setAttribute("aria-label", label);
-  place.replaceChildren(h("span", { title: label }, label), doing, ...(board ? [board] : []));
+  place.replaceChildren(h("span", { title: label }, label), ...[doing, board].filter(Boolean));
 }
-subscribe(["room", "boot", "tab"], drawArm);
+subscribe(["room", "boot", "tab", "run"], drawArm);
 
 /**
  * The runs of a class, a row each; a press on a student opens the run.

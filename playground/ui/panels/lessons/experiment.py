@@ -54,7 +54,7 @@ def show(view: View, lab: ControlledExperiment) -> ExperimentState:
         blocks.text("about", lab.say(view.language, "about"), css="pg-caption"),
         *([_progress(view, runs)] if works else []),
         *_unended(view, lab, seeds),
-        blocks.row("controls", *_numbers(view, lab, asked), *_looks(view, lab, seeds), *train, *_deal(view, lab), css="controls"),
+        blocks.row("controls", *_numbers(view, lab, asked), *_looks(view, lab, seeds), *train, css="controls"),
         *([blocks.row("exhibits", *exhibits(view, lab, found), css="grids")] if found else []),
     ]
     return ExperimentState(shown, works, bool(found), outcome)
@@ -105,13 +105,6 @@ def result(runs: Runs, reader: Reader, lab: ControlledExperiment, arm: str, seed
 def _train(view: View, lab: ControlledExperiment, seed: int, key: str) -> dict:
     said = view.say(key, count=len(lab.arms_of(seed)), seed=seed)
     return blocks.button("train", "command", said, command="experiment", values={"lab": lab.name, "seed": seed})
-
-
-def _deal(view: View, lab: ControlledExperiment) -> list[dict]:
-    """What only the teacher of a class sees (see static/experiment.css)."""
-    if lab.is_mystery:
-        return []
-    return [blocks.button("deal", "room", view.say("board.deal_lab"), command="deal_lab", values={"lab": lab.name, "order": "together"})]
 
 
 def _numbers(view: View, lab: ControlledExperiment, seed: int) -> list[dict]:
