@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from playground.config import Refusal
-from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, Result, above
+from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, Result, above, is_complete
 from playground.queries.learning_curves import LearningCurve, learning_curve
 from playground.queries.pooled import Pooled, pairs, pooled
 from playground.rooms import activities, experiment
@@ -37,7 +37,8 @@ class ClassRun:
 
     @property
     def ended(self) -> bool:
-        return self.run.status == "done" and self.score is not None
+        """Whether it counts: it went to its end with the settings it began with."""
+        return self.score is not None and is_complete(self.run)
 
     @property
     def parameters(self) -> int | None:

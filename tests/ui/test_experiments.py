@@ -159,6 +159,18 @@ def test_the_board_has_every_run_what_they_came_to_and_a_verdict(site, dealt, la
     assert block(only, "verdict") == block(panel, "verdict"), "the verdict is over all of them"
 
 
+def test_a_run_that_was_changed_on_its_way_is_shown_and_does_not_count(site, dealt):
+    long = do(site, TEACHER, "deal", code=dealt["code"], knobs={**SETTINGS, "steps": 400}, arms=ARMS, order="together")
+    changed = {"code": dealt["code"], "activity": long["activity"]}
+    run = site.runs.get(do(site, ANNA, "train", **changed)["run"])
+    site.runs.set_live(run.id, ANNA, "learning_rate", 0.05)
+    wait(run, "done")
+    assert run.history.events
+    panel = board(site, TEACHER, changed)
+    assert [row["run"] for row in block(panel, "runs")["rows"]] == [run.id]
+    assert sorted(row[1] for row in block(panel, "arms")["rows"]) == ["0 / 1", "0 / 1"]
+
+
 def test_names_are_for_the_teacher_who_asks_for_them(site, dealt):
     for token in (ANNA, BEN):
         trained(site, token, dealt)
