@@ -70,3 +70,10 @@ def test_a_class_trains_two_arms_and_sees_what_came_of_them(come):
     there = address(teacher)["run"]
     eventually(students[0], lambda: address(students[0])["run"], lambda run: run == there)
     assert address(students[2])["run"] != there, "who explores is left alone"
+
+    # and the room ends, with what was dealt in it
+    teacher.locator("#pg-room-about").click()
+    teacher.locator("#pg-room-end").click()
+    teacher.locator("#pg-room-yes").click()
+    for student in students:
+        expect(student.locator("#pg-arm")).to_have_count(0)
