@@ -129,6 +129,11 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "sort": _one_of("", *(f"{sign}{name}" for name in RUN_COLUMNS for sign in ("-", ""))),  # "-": the largest first
     "differ": _one_of("origin", "ticked"),  # what is different: from where a run comes from, or among those that are ticked
     "pin": _written(RUN, "reverse"),
+    # the board of a class
+    "activity": _written("[0-9a-f]{8}", "0a1b2c3d"),  # "": the newest one
+    "arm": _whole(0, 7, reset_by=("activity",)),  # the only one that is shown
+    "across": _one_of("parameters", "seconds", "knob"),  # what scores are drawn against
+    "names": _one_of("on", default="", local=True),  # for the teacher alone
 }
 
 CARRIED = tuple(name for name, field in FIELDS.items() if field.carried)

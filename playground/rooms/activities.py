@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.config import Refusal
-from playground.rooms import question
+from playground.rooms import experiment, question
 from playground.rooms.room import Room
 
 Activity = Mapping[str, Any]
@@ -17,21 +17,28 @@ MAX_ACTIVITIES = 40  # of one room; a teacher may delete what is done
 
 @dataclass(frozen=True)
 class Kind:
-    """How activities of one kind are told: `seen(activity, room, number)` is what the holder of that number sees of one, and
-    `without(activity, number)` is what stays of it when that member has gone."""
+    """How activities of one kind are told: `seen(activity, room, number)` is what the holder of that number sees of one,
+    `without(activity, number)` is what stays of it when that member has gone, and `joined(activity, room)` what it is when one has come."""
 
     seen: Callable[[Activity, Room, int], dict[str, Any]]
     without: Callable[[Activity, int], Activity]
+    joined: Callable[[Activity, Room], Activity] = lambda activity, room: activity
 
 
 KINDS: dict[str, Kind] = {
-    "question": Kind(question.seen, question.without),
+    question.KIND: Kind(question.seen, question.without),
+    experiment.KIND: Kind(experiment.seen, experiment.without, experiment.joined),
 }
 
 
 def seen(room: Room, number: int) -> dict[str, dict[str, Any]]:
     """All activities of the room, as the holder of this number sees them."""
     return {name: {"kind": one["kind"], **KINDS[one["kind"]].seen(one, room, number)} for name, one in room.activities.items()}
+
+
+def joined(room: Room) -> Room:
+    """The room in which every activity knows who is in."""
+    return replace(room, activities={name: KINDS[one["kind"]].joined(one, room) for name, one in room.activities.items()})
 
 
 def without(room: Room, number: int) -> Room:

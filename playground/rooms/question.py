@@ -12,9 +12,10 @@ from typing import Any
 from playground.config import Refusal
 from playground.cursor import check, choices
 from playground.fields import Lists, short
-from playground.rooms.room import TEACHER, Room
+from playground.rooms.room import TEACHER, Room, require_teacher
 
 Question = Mapping[str, Any]
+KIND = "question"
 SURE = choices("sure")  # percent
 ABOUT = ("lab", "lesson")  # fields of the cursor that can have a question
 
@@ -25,9 +26,9 @@ def asked(room: Room, number: int, place: Mapping[str, str], options: Sequence[s
     require_teacher(number)
     for name, value in place.items():
         check(name, value, lists)
-    others = [one["place"] for one in room.activities.values() if one["kind"] == "question"]
+    others = [one["place"] for one in room.activities.values() if one["kind"] == KIND]
     _require(all(about(place) != about(other) for other in others), "rooms.question_asked")
-    return {"kind": "question", "place": dict(place), "options": list(options), "state": "open", "answers": {}}
+    return {"kind": KIND, "place": dict(place), "options": list(options), "state": "open", "answers": {}}
 
 
 def about(place: Mapping[str, str]) -> tuple[str, str]:
@@ -77,11 +78,6 @@ def without(question: Question, number: int) -> Question:
     if question["state"] != "open":
         return question
     return {**question, "answers": {other: one for other, one in question["answers"].items() if other != str(number)}}
-
-
-def require_teacher(number: int) -> None:
-    """Raises Refusal for a member."""
-    _require(number == TEACHER, "rooms.not_teacher")
 
 
 def total(counts: Mapping[str, Sequence[int]]) -> int:

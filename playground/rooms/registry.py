@@ -17,7 +17,19 @@ from playground.fields import Lists
 from playground.rooms import activities
 from playground.rooms.attempts import Attempts
 from playground.rooms.events import Hub
-from playground.rooms.room import ALPHABET, CODE, MAX_DAYS, MAX_MEMBERS, TEACHER, Member, Room, clean_code, clean_name, ticket_of
+from playground.rooms.room import (
+    ALPHABET,
+    CODE,
+    MAX_DAYS,
+    MAX_MEMBERS,
+    TEACHER,
+    Member,
+    Room,
+    clean_code,
+    clean_name,
+    require_teacher,
+    ticket_of,
+)
 from playground.rooms.store import Store
 from playground.runs.names import owner_of
 from playground.words import LANGUAGES
@@ -78,7 +90,7 @@ class Rooms:
                 return self._put(_with_member(room, replace(_member(room, number), nickname=name)))
             _require(len(room.members) < MAX_MEMBERS, "rooms.full", code=room.code, most=MAX_MEMBERS)
             new = Member(room.last_number + 1, owner_of(ticket), name)
-            return self._put(replace(room, members=(*room.members, new), last_number=new.number))
+            return self._put(activities.joined(replace(room, members=(*room.members, new), last_number=new.number)))
 
     # ---- what a member does -------------------------------------------------------------------------------------------------------------
 
@@ -102,6 +114,10 @@ class Rooms:
     def number(self, code: str, ticket: str) -> int:
         """TEACHER or a member's number. Raises Refusal for a stranger's ticket."""
         return self._in(code, ticket)[1]
+
+    def inside(self, code: str, ticket: str) -> tuple[Room, int]:
+        """The room, and whose ticket it is: TEACHER's or a member's. Raises Refusal for a stranger's."""
+        return self._in(code, ticket)
 
     def change(self, code: str, ticket: str, make: Callable[[Room, int], Room]) -> Room:
         """The room as `make(room, number of the caller)` has it, which refuses what this caller may not. Raises Refusal."""
@@ -155,6 +171,13 @@ class Rooms:
             self._unwritten.add(code)
         self.hub.tell(code)
 
+    def withdraw(self, code: str, ticket: str, name: str) -> None:
+        """An activity is over, and what was said to it is gone; runs stay with those who trained them."""
+        with self._lock:
+            room = self._taught(code, ticket)
+            _require(name in room.activities, "rooms.no_activity")
+            self._put(activities.dropped(room, name))
+
     def end(self, code: str, ticket: str) -> None:
         """The room and all that it knew are gone."""
         with self._lock:
@@ -190,7 +213,7 @@ class Rooms:
 
     def _taught(self, code: str, ticket: str) -> Room:
         room, number = self._in(code, ticket)
-        _require(number == TEACHER, "rooms.not_teacher")
+        require_teacher(number)
         return room
 
     def _put(self, room: Room) -> Room:
@@ -229,4 +252,3 @@ def _member(room: Room, number: int) -> Member:
 
 def _with_member(room: Room, changed: Member) -> Room:
     return replace(room, members=tuple(changed if one.number == changed.number else one for one in room.members))
-

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from playground.config import Refusal
 from playground.runs.names import owner_of
 
 VERSION = 1
@@ -56,6 +57,12 @@ class Room:
 
     def member(self, number: int) -> Member | None:
         return next((member for member in self.members if member.number == number), None)
+
+
+def require_teacher(number: int) -> None:
+    """Raises Refusal for a member."""
+    if number != TEACHER:
+        raise Refusal("rooms.not_teacher")
 
 
 def ticket_of(code: str, token: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from playground.config import Refusal
@@ -30,9 +30,16 @@ def runs_table(runs: Iterable[Run]) -> DataFrame:
     return table.assign(created=pandas.to_datetime(table["created"], unit="s", utc=True)).astype(COLUMNS)
 
 
+def table_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> DataFrame:
+    """Rows with the same columns in the same order; where there is no row, a table of these `columns`."""
+    import pandas
+
+    return pandas.DataFrame(rows, columns=list(rows[0] if rows else columns))
+
+
 def csv_of(table: DataFrame) -> str:
     """With a header and without row numbers. A text that a spreadsheet would take for a formula is guarded, as exported sentences are."""
-    for name in {"label", "difference"} & set(table):
+    for name in {"label", "difference", "student", "arm"} & set(table):
         _, *texts = guarded([name], [[text] for text in table[name]])
         table = table.assign(**{name: [text for (text,) in texts]})
     return table.to_csv(index=False, lineterminator="\n")

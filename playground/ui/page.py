@@ -86,7 +86,7 @@ def _knobs(parts: Parts) -> None:
     """Train, and the settings of the next run: those for a first look in one list, the others folded away."""
     with gr.Column(elem_id="pg-go"):
         parts.train = parts.title(gr.Button(words("train"), variant="primary", elem_id="pg-train"), "train", "value")
-        gr.HTML('<div id="pg-run-buttons"></div>', apply_default_css=False)
+        gr.HTML('<div id="pg-run-buttons"></div><div id="pg-deal"></div>', apply_default_css=False)
         parts.outlook = gr.Markdown(elem_id="pg-outlook")
     with gr.Column(elem_id="pg-first-knobs"):
         parts.preset = preset_control()

@@ -8,7 +8,7 @@ from typing import Any
 from playground.config import Refusal
 from playground.queries.reader import Reader
 from playground.rooms import activities, question
-from playground.rooms.question import Question
+from playground.rooms.question import KIND, Question
 from playground.rooms.registry import Rooms
 from playground.rooms.room import Room
 from playground.runs.registry import Runs
@@ -16,7 +16,6 @@ from playground.ui.links import LISTS
 from playground.ui.panels.lessons import room_result
 from playground.ui.view import Screen, View
 
-KIND = "question"
 PLACE = {"lab": ("lab", "toss", "arms"), "lesson": ("lesson", "run", "step", "text")}  # fields of the cursor that say what is asked
 Key = tuple[str, str]  # the room's code and a ticket
 
@@ -53,16 +52,6 @@ class Questions:
         except Refusal:  # a run that is deleted by now, or knows the answer only later
             answer = ""
         self._change(key, name, lambda one, room, number: question.revealed(one, room, number, answer))
-
-    def withdraw(self, key: Key, name: str) -> None:
-        """The question is gone, with all that was said to it."""
-
-        def make(room: Room, number: int) -> Room:
-            question.require_teacher(number)
-            activities.found(room, name, KIND)
-            return activities.dropped(room, name)
-
-        self._rooms.change(*key, make)
 
     def read(self, key: Key, name: str, parameters: Mapping[str, str]) -> dict[str, Any]:
         """What a revealed question has to show: made of what this member may see, and nothing else."""

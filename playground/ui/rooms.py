@@ -24,7 +24,7 @@ from playground.queries.reader import Reader
 from playground.rooms.registry import Rooms
 from playground.rooms.room import clean_code, ticket_of
 from playground.runs.registry import Runs
-from playground.ui import command
+from playground.ui import command, experiments
 from playground.ui.assets import PREFIX
 from playground.ui.links import LISTS
 from playground.ui.room_question import Questions
@@ -60,9 +60,9 @@ class Asked:
         return self.code, ticket_of(self.code, self.token)
 
     @property
-    def name(self) -> str:
-        """Of an activity of the room."""
-        return self.value("name", str)
+    def activity(self) -> str:
+        """The name of one of the room's."""
+        return self.value("activity", str)
 
     @property
     def cursor(self) -> dict[str, str]:
@@ -104,7 +104,7 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
         return endpoint
 
     def guesses(asked: Asked) -> dict:
-        return questions.read(asked.key, asked.name, asked.values)
+        return questions.read(asked.key, asked.activity, asked.values)
 
     async def live(request: Request) -> Response:
         code, ticket = clean_code(request.query_params.get("code", "")), request.query_params.get("ticket", "")[:128]
@@ -155,10 +155,11 @@ def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callab
         "remove": done(lambda asked: rooms.remove(*asked.key, asked.value("member", int))),
         "cursor": done(lambda asked: rooms.point(*asked.key, asked.cursor, LISTS)),
         "ask": done(lambda asked: questions.ask(asked.key, asked.value("about", str), asked.cursor)),
-        "answer": done(lambda asked: questions.answer(asked.key, asked.name, asked.value("guess", str), asked.value("sure", str))),
-        "close": done(lambda asked: questions.close(asked.key, asked.name)),
-        "reveal": done(lambda asked: questions.reveal(asked.key, asked.name, asked.cursor, asked.token)),
-        "withdraw": done(lambda asked: questions.withdraw(asked.key, asked.name)),
+        "answer": done(lambda asked: questions.answer(asked.key, asked.activity, asked.value("guess", str), asked.value("sure", str))),
+        "close": done(lambda asked: questions.close(asked.key, asked.activity)),
+        "reveal": done(lambda asked: questions.reveal(asked.key, asked.activity, asked.cursor, asked.token)),
+        "withdraw": done(lambda asked: rooms.withdraw(*asked.key, asked.activity)),
+        **experiments.actions(rooms, runs),
     }
 
 

@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from playground.config import Refusal
 from playground.queries.reader import Reader
+from playground.rooms.registry import Rooms
 from playground.runs.registry import Runs
 from playground.runs.tables import csv_of
 from playground.ui import command
@@ -27,7 +28,7 @@ from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.delivery import FOR_EVER
 from playground.ui.downloads import attention_file
 from playground.ui.network import is_own, lan
-from playground.ui.panels import BY_FORMULA, PANELS, run_table
+from playground.ui.panels import BY_FORMULA, PANELS, board, run_table
 from playground.ui.panels.map import worksheet
 from playground.ui.snippets import snippets
 from playground.ui.takeaway import takeaway
@@ -59,7 +60,7 @@ class Pace:
         return min(SLOWEST, max(FASTEST, self.streams / A_SECOND))
 
 
-def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1") -> list[Route]:
+def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Rooms | None = None) -> list[Route]:
     """Every route of ours, of a server that listens at this address."""
     pace = Pace()
 
@@ -93,6 +94,9 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1") -> list[Ro
 
         return endpoint
 
+    def view_of(request: Request) -> View:
+        return View(runs, reader, dict(request.query_params), _token(request), rooms)
+
     def panel(request: Request) -> dict:
         """A panel; with `beside=sentence` also the sentence, of the same step of a run that trains."""
         name = request.path_params["name"]
@@ -109,7 +113,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1") -> list[Ro
         return {**found, "sentence": sentence}
 
     def panel_of(name: str, request: Request) -> dict:
-        view = View(runs, reader, dict(request.query_params), _token(request))
+        view = view_of(request)
         runs.seen(view.run.id)
         if name in BY_FORMULA and (variant := variant_name(view.run, view.language)):
             raise Refusal("page.has_variant", variant=variant)
@@ -141,8 +145,9 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1") -> list[Ro
         "/panel/{name}": panel,
         "/export": export,
         "/history": history,
-        "/table": lambda request: _file(*run_table.file(View(runs, reader, dict(request.query_params), _token(request)))),
-        "/attention": lambda request: _file(*attention_file(View(runs, reader, dict(request.query_params), _token(request)))),
+        "/table": lambda request: _file(*run_table.file(view_of(request))),
+        "/board": lambda request: _file(*board.file(view_of(request))),
+        "/attention": lambda request: _file(*attention_file(view_of(request))),
         "/takeaway/{run}": lambda request: takeaway(runs, reader, request, _token(request)),
         "/reading": lambda request: uploading.again(runs, request.query_params.get("own", ""), language(request.query_params)),
         "/preview": lambda request: preview(runs, request.query_params),

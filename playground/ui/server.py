@@ -45,7 +45,7 @@ QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
 # In this order: a later one overrules an earlier one.
 STYLES = (
     *("style.css", "frame.css", "dock.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css", "room.css"),
-    *("plain.css", "space_frame.css"),
+    *("experiment.css", "plain.css", "space_frame.css"),
 )
 # What Gradio answers and this page never asks: closed, so that nothing unexpected can be reached.
 CLOSED = (
@@ -141,7 +141,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
             # before Gradio's own, and there from the first request on
             "routes": [
                 *closed(),
-                *routes(runs, reader, server_name(host)),
+                *routes(runs, reader, server_name(host), rooms),
                 *rooms_routes.routes(rooms, runs, reader),
                 link_preview.route(),
             ],

@@ -17,6 +17,7 @@ from playground.queries.activations import SentenceActivations
 from playground.queries.reader import REFERENCE, Piece, Reader, SentenceTrace
 from playground.queries.references import references
 from playground.reading.text import normalise
+from playground.rooms.registry import Rooms
 from playground.runs.registry import Runs
 from playground.runs.replay import ROUNDING
 from playground.runs.run import Run
@@ -87,9 +88,9 @@ class View(Screen):
     read: what is drawn from the view depends on these and no others.
     """
 
-    def __init__(self, runs: Runs, reader: Reader, parameters: Mapping[str, str], token: str = "") -> None:
+    def __init__(self, runs: Runs, reader: Reader, parameters: Mapping[str, str], token: str = "", rooms: Rooms | None = None) -> None:
         super().__init__(parameters)
-        self.runs, self.reader = runs, reader
+        self.runs, self.reader, self.rooms = runs, reader, rooms
         self.token = token  # the visitor's own: says which runs are theirs
         self.run = runs.get(parameters.get("run", ""))
         self.used: set[str] = set()

@@ -44,7 +44,7 @@ def test_only_panels_that_there_are_and_no_field_on_two_axes(run):
 
 
 def test_every_tab_of_one_run_is_frozen(run):
-    assert set(TABS) - set(plan(run, ["abc"], FIRST)) == {"runs"}  # which shows several
+    assert set(TABS) - set(plan(run, ["abc"], FIRST)) == {"runs", "board"}  # which show several
 
 
 def test_what_is_read_and_no_axis_needs_a_server_but_a_pin_does_not(run):

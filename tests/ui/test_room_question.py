@@ -35,7 +35,7 @@ class Class:
         self.name = next(iter(self.room(TEACHER)["activities"]), "")
 
     def do(self, token: str, action: str, lang: str = "en", **values) -> dict:
-        return do(self.site, token, action, lang, **{"code": self.code, "name": getattr(self, "name", ""), **values})
+        return do(self.site, token, action, lang, **{"code": self.code, "activity": getattr(self, "name", ""), **values})
 
     def ask(self, cursor: dict[str, str], about: str = "lab") -> dict:
         return self.do(TEACHER, "ask", about=about, cursor=cursor)
@@ -53,7 +53,7 @@ class Class:
         return self.room(token)["activities"][self.name]
 
     def result(self, token: str, **parameters: str) -> dict:
-        asked = {"code": self.code, "name": self.name, **parameters}
+        asked = {"code": self.code, "activity": self.name, **parameters}
         return self.site.http.get(f"{PREFIX}/room/question", params=asked, headers={"X-Playground-Token": token}).json()
 
     def told(self) -> str:
@@ -127,9 +127,9 @@ def test_what_can_not_be_is_refused(group):
     assert group.ask({"lab": "nothing"})["key"] == "lessons.no_lab"
     assert group.ask({"lesson": "weight"}, "lesson")["key"] == "rooms.no_question"  # its question is a lab's
     assert group.ask({"tab": "training"})["key"] == group.ask({"tab": "labs"}, "tab")["key"] == "rooms.no_question"
-    assert group.ask({"lab": 5})["key"] == group.do(TEACHER, "close", name=5)["key"] == "page.not_a_command"
+    assert group.ask({"lab": 5})["key"] == group.do(TEACHER, "close", activity=5)["key"] == "page.not_a_command"
     for act in ({"action": "close"}, {"action": "answer", "guess": RIGHT, "sure": "95"}, {"action": "reveal", "cursor": {}}):
-        assert group.do(TEACHER, **act, name="elsewhere")["key"] == "rooms.no_activity"
+        assert group.do(TEACHER, **act, activity="elsewhere")["key"] == "rooms.no_activity"
     group.do(TEACHER, "close")
     assert group.guess(ANNA, RIGHT, "95")["key"] == "rooms.question_closed"
 

@@ -32,7 +32,8 @@ def blocks_of(blocks: list[dict]):
         yield from blocks_of(block.get("blocks", []))
 
 
-DRAWN_OTHERWISE = ("data", "map", "evaluation", "course", "labs")  # a table, a drawing of its own, parts that come one after another, cards
+# a table, a drawing of its own, parts that come one after another, cards, a class that there is not
+DRAWN_OTHERWISE = ("data", "map", "evaluation", "course", "labs", "board")
 
 
 def numbers_of(value):
@@ -74,7 +75,7 @@ ELSEWHERE = {  # a value of every field of the cursor that is not its default
     "guess": "unknown", "sure": "95", "toss": "12", "arms": "reverse", "lesson": "attention", "notes": "on", "predicted": "unknown",
     "certain": "50", "compare": "sort", "mapped": "sort", "gauge": "entropy", "route": "1", "what": "memory", "token": "5", "by": "place",
     "set": "temperature=2.0", "follow": "on", "runs": "sort", "over": "seconds", "pin": "sort", "seeds": "each",
-    "find": "re", "sort": "-exact_match", "differ": "ticked",
+    "find": "re", "sort": "-exact_match", "differ": "ticked", "activity": "0a1b2c3d", "arm": "1", "across": "knob", "names": "on",
 }  # fmt: skip
 
 

@@ -16,7 +16,19 @@ from typing import Any
 from playground.cursor import FIELDS
 from playground.ui.blocks import general
 from playground.ui.blocks.attention import cells, compare, heads, lanes, lines, modelview, switches
-from playground.ui.blocks.comparison import DisagreeingRow, LineKey, OutputRow, RunColumn, RunGroup, RunRow, disagreements, outputs, runs
+from playground.ui.blocks.comparison import (
+    BoardRow,
+    DisagreeingRow,
+    LineKey,
+    OutputRow,
+    RunColumn,
+    RunGroup,
+    RunRow,
+    board,
+    disagreements,
+    outputs,
+    runs,
+)
 from playground.ui.blocks.drawing import FoldLine, Join, TilesLine, TokensLine, map, pick, sheet, worksheet
 from playground.ui.blocks.general import (
     TokenLine,
@@ -38,11 +50,11 @@ from playground.ui.blocks.kind import KINDS, Block, Option
 from playground.ui.blocks.lessons import calibration, cards, forget, lessons, notes, points, question, record, steps
 
 __all__ = [
-    "KINDS", "Block", "DisagreeingRow", "FoldLine", "Join", "LineKey", "OutputRow", "RunColumn", "RunGroup", "RunRow", "TilesLine",
-    "TokensLine", "button", "calibration", "cards", "cells", "chips", "choice", "code", "column", "compare", "disagreements",
-    "downloads", "field", "figure", "forget", "heads", "lanes", "later", "lessons", "lines", "live", "many", "map", "modelview",
-    "notes", "numbers", "outcome", "outputs", "pick", "points", "probes", "progress", "question", "record", "row", "runs", "sheet",
-    "slider", "steps", "switches", "table", "text", "worksheet",
+    "KINDS", "Block", "BoardRow", "DisagreeingRow", "FoldLine", "Join", "LineKey", "OutputRow", "RunColumn", "RunGroup", "RunRow",
+    "TilesLine", "TokensLine", "board", "button", "calibration", "cards", "cells", "chips", "choice", "code", "column", "compare",
+    "disagreements", "downloads", "field", "figure", "forget", "heads", "lanes", "later", "lessons", "lines", "live", "many", "map",
+    "modelview", "notes", "numbers", "outcome", "outputs", "pick", "points", "probes", "progress", "question", "record", "row", "runs",
+    "sheet", "slider", "steps", "switches", "table", "text", "worksheet",
 ]  # fmt: skip
 
 ROOT = Path(__file__).parents[3]

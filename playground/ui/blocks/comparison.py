@@ -1,4 +1,4 @@
-"""Blocks about several runs: the table they are ticked in, and what each makes of one sentence."""
+"""Blocks about several runs: the table they are ticked in, what each makes of one sentence, and the board of a class."""
 
 from __future__ import annotations
 
@@ -73,3 +73,18 @@ class OutputRow(TypedDict):
 @kind
 def outputs(id: str, title: str, head: list[str], rows: list[OutputRow]):
     """What several runs make of one sentence, a row each."""
+
+
+class BoardRow(TypedDict):
+    run: str  # its id
+    name: str  # of the student
+    arm: str
+    key: LineKey  # of the arm
+    numbers: list[str]
+    here: bool  # the run on screen
+
+
+@kind
+def board(id: str, head: list[str], rows: list[BoardRow], title: str, empty: str):
+    """The runs of a class, with `head` over student, arm and numbers. A press on a student opens the run, for all who follow. `empty` is
+    said where there is no row."""

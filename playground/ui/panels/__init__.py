@@ -3,7 +3,7 @@
 sentence (the line that is always there) · training and outcome · translate, candidates, sampled and beam_tree · decoding_step (one step,
 wherever it is shown) · map · attention, attention_views, heads and head_choice · model_view (all heads at once) · teacher_forcing ·
 interventions, edit_row and head_importance · masks · positions · data · embeddings · diagnostics · evaluation · runs, run_table,
-same_sentence and disagreements (several runs side by side) · lessons (labs and the course).
+same_sentence and disagreements (several runs side by side) · board (those of a class) · lessons (labs and the course).
 
 A panel is a function of a `View` that returns {"step": the step its numbers are from, "blocks": what is shown}.
 """
@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from playground.ui.panels import (
     attention,
+    board,
     data,
     diagnostics,
     disagreements,
@@ -49,6 +50,7 @@ PANELS: dict[str, Callable[[View], dict]] = {
     "diagnostics": diagnostics.panel,
     "evaluation": evaluation.panel,
     "runs": runs.panel,
+    "board": board.panel,
     "course": course.panel,
     "labs": labs.panel,
     "reach": evaluation.reach,
@@ -64,7 +66,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "train": ("training", "data", "diagnostics"),
     "inside": ("map", "attention", "masks", "positions", "embeddings"),
     "use": ("translate", "teacher_forcing", "interventions", "evaluation"),
-    "compare": ("runs",),
+    "compare": ("runs", "board"),
     "lessons": ("course", "labs"),
 }
 TABS = tuple(name for tabs in PLACES.values() for name in tabs)

@@ -223,6 +223,15 @@ export interface OutputRow {
   note: string;
 }
 
+export interface BoardRow {
+  run: string;
+  name: string;
+  arm: string;
+  key: LineKey;
+  numbers: string[];
+  here: boolean;
+}
+
 /** A step of the way to the open stage. One with a `stage` leads there; an `aside` is no place. */
 export interface Piece {
   text: string;
@@ -460,12 +469,13 @@ export interface FieldBlock {
   hint: string;
 }
 
-/** Draws another sample, points at a `knob`, sends a `command` with `values` to the server, moves the cursor `to` somewhere, or
+/** Draws another sample, points at a `knob`, sends a `command` with `values` to the server or to the `room` of a
+ * class, moves the cursor `to` somewhere, or
  * plays the replay from its beginning. */
 export interface ButtonBlock {
   kind: "button";
   id: string;
-  act: "draw" | "knob" | "command" | "move" | "play";
+  act: "draw" | "knob" | "command" | "room" | "move" | "play";
   label: string;
   knob: string;
   command: string;
@@ -642,6 +652,17 @@ export interface OutputsBlock {
   rows: OutputRow[];
 }
 
+/** The runs of a class, with `head` over student, arm and numbers. A press on a student opens the run, for all who follow. `empty` is
+ * said where there is no row. */
+export interface BoardBlock {
+  kind: "board";
+  id: string;
+  head: string[];
+  rows: BoardRow[];
+  title: string;
+  empty: string;
+}
+
 /** The model as one drawing. `open` is the address of the open stage, whose `blocks` unfold in place, and `close` where closing it
  * leads; `order` has the addresses in the order of computation. */
 export interface MapBlock {
@@ -798,6 +819,7 @@ export interface Blocks {
   runs: RunsBlock;
   disagreements: DisagreementsBlock;
   outputs: OutputsBlock;
+  board: BoardBlock;
   map: MapBlock;
   sheet: SheetBlock;
   pick: PickBlock;

@@ -4,6 +4,7 @@
 import { cursor, maxText, move } from "./store.js";
 import { button, debounce, h, same } from "./dom.js";
 import { command } from "./actions.js";
+import { inRoom } from "./experiment.js";
 import { pointAt } from "./knobs.js";
 import { playFromStart } from "./replay.js";
 
@@ -91,6 +92,7 @@ export function drawButton(element, block) {
     draw: () => move({ draw: Number(cursor.draw || 0) + 1 }),
     knob: () => pointAt(block.knob),
     command: () => command(block.command, block.values),
+    room: () => inRoom(block.command, block.values),
     move: () => move(block.to),
     play: playFromStart,
   }[block.act];

@@ -16,6 +16,7 @@ import { drawLines } from "./lines.js";
 import { drawCalibration, drawCards, record } from "./labs.js";
 import { drawForget, drawLessons, drawNotes, drawPoints, drawSteps } from "./lessons.js";
 import { drawLanes } from "./lanes.js";
+import { drawBoard } from "./experiment.js";
 import { prose } from "./glossary.js";
 import { drawQuestion } from "./room_question.js";
 import { drawCells, drawCompare, drawSwitches } from "./interventions.js";
@@ -189,6 +190,7 @@ export const KINDS = {
   notes: changed(drawNotes),
   forget: drawForget,
   runs: changed(drawRuns),
+  board: changed(drawBoard),
   outputs: changed(drawOutputs),
   disagreements: changed(drawDisagreements),
   numbers: fillNumbers,

@@ -17,6 +17,7 @@ import { scrollToTop } from "./space_frame.js";
 import { hearTabs, rememberOwn } from "./storage.js";
 import "./announce.js";
 import "./course.js";
+import "./deal.js";
 import "./dock.js";
 import "./figure.js";
 import "./keyboard.js";

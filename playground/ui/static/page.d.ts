@@ -188,12 +188,15 @@ export interface Room {
   number: number;
   name: string;
   members: { number: number; name: string; hidden: boolean; here: boolean }[];
-  activities: Record<string, Question>;
+  activities: Record<string, Activity>; // by name, the newest last
 }
+
+/** What a class does together; see playground/rooms/activities.py. */
+export type Activity = Question | DealtExperiment;
 
 /** A question that is put to a class, as this visitor sees it: `counts`, of each guess by how sure people were, once they are revealed. */
 export interface Question {
-  kind: string;
+  kind: "question";
   place: Record<string, string>; // fields of the cursor
   state: "open" | "closed" | "revealed";
   joined: number;
@@ -201,6 +204,14 @@ export interface Question {
   mine: boolean; // this visitor's own guess is in
   counts?: Record<string, number[]>;
   answer?: string; // the right one, where an experiment has decided
+}
+
+/** An experiment whose arms are dealt out to a class. */
+export interface DealtExperiment {
+  kind: "experiment";
+  board?: boolean; // whether this visitor may see all runs of an experiment
+  arm?: Record<string, string | number | boolean> | null; // that a member was dealt
+  run?: string; // of this member; "" before it is trained
 }
 
 /** A term of the glossary. */

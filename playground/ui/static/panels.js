@@ -31,6 +31,7 @@ function parameters(changes = {}) {
   if (heldHead()) query.held = heldHead();
   awaited = awaits();
   if (awaited) query.awaits = awaited;
+  if (page.room && cursor.tab === "board") query.room = page.room.code;
   return query;
 }
 
@@ -107,6 +108,16 @@ subscribe(FIELDS, (changed) => {
 });
 
 subscribe(["room"], () => awaits() !== awaited && refresh());
+
+let dealt = ""; // what the board of a class is about
+subscribe(["room"], () => {
+  const now = JSON.stringify(page.room && [page.room.code, page.room.activities]);
+  if (cursor.tab === "board" && now !== dealt) {
+    forget();
+    refresh();
+  }
+  dealt = now;
+});
 
 subscribe(["live", "frame"], () => {
   if (!page.live.status) return; // nothing is known yet: what stands there stays

@@ -164,8 +164,8 @@ function wire(place) {
       const again = String(here.q) === cursor[row] && String(here.k) === cursor[column];
       return move({ [row]: again ? "" : here.q, [column]: again ? "" : here.k });
     }
-    const field = event.points?.[0]?.fullData?.meta?.field; // of the cursor: a click on a point chooses it
-    if (field) return move({ [field]: event.points[0].customdata });
+    const { field, to } = event.points?.[0]?.fullData?.meta ?? {}; // of the cursor: a click on a point chooses it, and goes there
+    if (field) return move({ [field]: event.points[0].customdata, ...to });
     const step = event.points?.[0]?.data?.meta?.x === "step" ? event.points[0].x : null;
     if (step !== null) move({ step });
   });

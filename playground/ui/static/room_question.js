@@ -50,7 +50,7 @@ async function sendGuess() {
   isNew = true;
   if (isSending) return;
   [isSending, isNew] = [true, false];
-  await tell("answer", { name, ...mine(question) });
+  await tell("answer", { activity: name, ...mine(question) });
   isSending = false;
   if (isNew) sendGuess();
 }
@@ -81,7 +81,7 @@ export function drawQuestion(element, block, render) {
 const says = (text) => h("p", { role: "status" }, text);
 
 function forTeacher(about, name, question) {
-  const does = (action, key, values = () => ({})) => button({ id: `pg-question-${action}`, onclick: () => tell(action, { name, ...values() }) }, say(key));
+  const does = (action, key, values = () => ({})) => button({ id: `pg-question-${action}`, onclick: () => tell(action, { activity: name, ...values() }) }, say(key));
   if (!question) return [does("ask", "room_ask", () => ({ about, cursor: looking() }))];
   const reveal = (key) => does("reveal", key, () => ({ cursor: looking() })), withdraw = does("withdraw", "room_withdraw");
   if (question.state === "open") return [says(say("room_asked_open", question)), does("close", "room_close"), reveal("room_reveal"), withdraw];
@@ -106,7 +106,7 @@ async function showResult(element, name, question, render) {
   const key = JSON.stringify([name, cursor.lang, look, questions()]);
   if (element.pgKey === key) return;
   element.pgKey = key;
-  const answer = await read("room/question", { code: page.room.code, name, ...look }, "room/question");
+  const answer = await read("room/question", { code: page.room.code, activity: name, ...look }, "room/question");
   if (!answer || element.pgKey !== key) return;
   if (answer.error) element.pgKey = "";
   await render(element, answer.error ? [{ kind: "text", id: "error", css: "pg-error", text: answer.error }] : answer.blocks);

@@ -88,7 +88,7 @@ function runRow(row, block) {
 }
 
 /** A piece of a run's line as the figures draw it. */
-const sample = ({ color, dash }) =>
+export const sample = ({ color, dash }) =>
   svg("svg", { width: "34", height: "10", "aria-hidden": "true" },
     svg("line", { x1: "1", x2: "33", y1: "5", y2: "5", stroke: color, "stroke-width": "2.5", "stroke-dasharray": dash || null }));
 

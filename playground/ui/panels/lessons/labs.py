@@ -63,6 +63,7 @@ def _page(view: View, lab: Lab) -> dict:
         blocks.button("all", "move", view.say("lessons.all"), to={"lab": ""}),
         blocks.text("title", lab.say(view.language, "title"), css="pg-heading"),
         blocks.text("question", lab.say(view.language, "question"), css="pg-about"),
+        *_deal(view, lab),
     ]
     if not isinstance(lab, ControlledExperiment):
         if not answered:
@@ -76,6 +77,13 @@ def _page(view: View, lab: Lab) -> dict:
     # who is to find something out looks first and guesses then
     page = shown.blocks + (asking if shown.visible else []) + said if lab.is_mystery else asking + said + shown.blocks
     return {"blocks": head + page + ending, **({"more": True, "pause": experiment.POLL_MS} if shown.works else {})}
+
+
+def _deal(view: View, lab: Lab) -> list[dict]:
+    """The way to an experiment of a whole class, which only its teacher sees (see static/experiment.css)."""
+    if not isinstance(lab, ControlledExperiment) or lab.is_mystery:
+        return []
+    return [blocks.button("deal", "room", view.say("board.deal_lab"), command="deal_lab", values={"lab": lab.name, "order": "together"})]
 
 
 def _ending(view: View, lab: Lab) -> list[dict]:

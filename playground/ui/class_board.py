@@ -1,0 +1,140 @@
+"""What the board of a class shows: which runs there are of an experiment that was dealt out, under which names, and what their arms came to
+together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from playground.config import Refusal
+from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, Result, above, is_complete
+from playground.queries.learning_curves import LearningCurve, learning_curve
+from playground.queries.pooled import Pooled, pairs, pooled
+from playground.rooms import activities, experiment
+from playground.rooms.room import TEACHER, Room, ticket_of
+from playground.runs.run import Run
+from playground.runs.tables import parameters_of
+from playground.ui.controls import label, shown_value
+from playground.ui.experiments import known
+from playground.ui.view import View
+from playground.words import listed
+
+
+@dataclass(frozen=True)
+class ClassRun:
+    """The run of one member, under the name that whoever looks may see."""
+
+    number: int
+    name: str
+    arm: int
+    run: Run
+    curve: LearningCurve
+
+    @property
+    def score(self) -> float | None:
+        """Exact match of the newest validation."""
+        return self.curve.exact_match[-1] if self.curve.steps else None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it counts: it went to its end with the settings it began with."""
+        return self.score is not None and is_complete(self.run)
+
+    @property
+    def parameters(self) -> int | None:
+        try:
+            return parameters_of(self.run)
+        except Refusal:  # damaged on the disk
+            return None
+
+
+@dataclass(frozen=True)
+class Board:
+    """One experiment of a room as whoever looks may see it."""
+
+    room: Room
+    number: int  # whose look it is
+    name: str  # of the activity
+    activity: activities.Activity
+    arms: list[str]
+    runs: list[ClassRun]
+
+    @property
+    def teacher(self) -> bool:
+        return self.number == TEACHER
+
+    def scores(self, arm: int) -> list[float]:
+        """Of the runs of an arm that have ended."""
+        return [run.score for run in self.runs if run.arm == arm and run.ended]
+
+    def pooled(self, arm: int) -> Pooled | None:
+        return pooled(self.scores(arm), (0.0, 1.0))
+
+
+def experiments(room: Room) -> dict[str, activities.Activity]:
+    """Every experiment of a room by its name, in their order."""
+    return {name: one for name, one in room.activities.items() if one["kind"] == experiment.KIND}
+
+
+def board(view: View) -> Board | None:
+    """The experiment that the cursor names, else the newest one; None in a room that has none. Raises Refusal: no such room for the caller,
+    or a board that the teacher doesn't show."""
+    code = view.parameters.get("room", "")
+    if view.rooms is None or not code:
+        raise Refusal("board.no_room")
+    room, number = view.rooms.inside(code, ticket_of(code, view.token))
+    found, asked = experiments(room), view.field("activity")
+    if not found:
+        return None
+    name = asked if asked in found else list(found)[-1]
+    activity = found[name]
+    if not experiment.shows_board(activity, room, number):
+        raise Refusal("board.not_shown")
+    named = number == TEACHER and view.choice("names") == "on"
+    arms = [arm_name(arm, view.language) for arm in activity["arms"]]
+    return Board(room, number, name, activity, arms, _runs(view, room, activity, named))
+
+
+def arm_name(arm: dict, language: str) -> str:
+    """The settings of an arm, in a line."""
+    return listed(language, (f"{label(knob, language)} {shown_value(knob, value, language)}" for knob, value in arm.items()))
+
+
+def _runs(view: View, room: Room, activity: activities.Activity, named: bool) -> list[ClassRun]:
+    """Those that still are, by the numbers of their members."""
+    found = []
+    for text, id in sorted(activity["runs"].items(), key=lambda item: int(item[0])):
+        run, number = known(view.runs, id), int(text)
+        member = room.member(number)
+        if run is None or member is None:
+            continue
+        run.seen()  # else it would be stopped because nobody looks at it
+        nickname = member.nickname if named and not member.hidden else ""
+        name = nickname or view.say("page.room_student", number=number)
+        found.append(ClassRun(number, name, activity["dealt"][text], run, learning_curve(run)))
+    return found
+
+
+def verdict(view: View, found: Board) -> tuple[str, str]:
+    """Which arm ends above which, over all runs that have ended; and how that is meant, and how strong it is."""
+    ended = {arm: [run for run in found.runs if run.arm == arm and run.ended] for arm in range(len(found.arms))}
+    ended = {arm: runs for arm, runs in ended.items() if runs}
+    if len(ended) < 2:
+        return view.say("board.no_verdict", ended=sum(map(len, ended.values())), dealt=len(found.activity["dealt"])), ""
+    first, second = sorted(ended, key=lambda arm: -found.pooled(arm).mean)[:2]
+    counted = pairs(found.scores(first), found.scores(second))
+    values = {"first": found.arms[first], "second": found.arms[second], "above": counted.above, "pairs": counted.all}
+    results = [_results(ended[arm]) for arm in (first, second)]
+    key = "above" if above(*results, "exact", CLOSE) else "close"
+    said = [view.say(f"board.why_{key}", same=counted.same)]
+    fewest = min(map(len, results))
+    if fewest < ENOUGH_SEEDS:
+        said.append(view.say("board.weak_runs", least=ENOUGH_SEEDS, fewest=fewest))
+    others = len(found.arms) - len(ended)
+    if others:
+        said.append(view.say("board.arms_missing", count=others))
+    return view.say(f"board.verdict_{key}", **values), " ".join(said)
+
+
+def _results(runs: Sequence[ClassRun]) -> list[Result]:
+    return [Result(str(one.arm), one.number, one.run, {}, {"exact": one.score}) for one in runs]

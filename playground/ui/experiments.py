@@ -1,0 +1,112 @@
+"""The experiment of a class, as actions of ui/rooms.py: it is dealt, each member trains their arm, the board is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from playground import cursor
+from playground.config import Refusal
+from playground.lessons.controlled import SMALL, ControlledExperiment
+from playground.lessons.labs import get
+from playground.rooms import activities, experiment
+from playground.rooms.registry import Rooms
+from playground.rooms.room import Room, require_teacher
+from playground.runs.registry import Runs
+from playground.runs.run import Run
+from playground.ui.upload import uploading
+from playground.words import say
+
+
+class Asked(Protocol):
+    """Who asks for what, see ui/rooms.py."""
+
+    language: str
+    token: str
+
+    @property
+    def key(self) -> tuple[str, str]: ...
+
+    def value(self, name: str, *kinds: type) -> Any: ...
+
+
+def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, Any]]]:
+    """By their names, as ui/rooms.py has its own."""
+
+    def deal(asked: Asked) -> dict:
+        """An experiment of the teacher's settings, of which `arms` differ."""
+        base, arms = asked.value("knobs", dict), asked.value("arms", list)
+        if not all(isinstance(arm, dict) for arm in arms):
+            raise Refusal("page.not_a_command")
+        known = {name: value for name, value in base.items() if value is not None}
+        return _dealt(rooms, asked, known, arms, asked.value("order", str))
+
+    def deal_lab(asked: Asked) -> dict:
+        """The arms of a lab."""
+        lab = get(asked.value("lab", str))
+        if not isinstance(lab, ControlledExperiment) or lab.is_mystery:
+            raise Refusal("page.not_a_command")
+        arms = [dict(arm) for arm in lab.arms.values()]
+        return _dealt(rooms, asked, {**SMALL, **lab.base}, arms, asked.value("order", str))
+
+    def train(asked: Asked) -> dict:
+        """The caller's run of the experiment, made with their own token. Who has one is led to it."""
+        name, (room, number) = asked.value("activity", str), rooms.inside(*asked.key)
+        activity = activities.found(room, name, experiment.KIND)
+        wanted = experiment.experiment_of(activity, number)
+        if run := known(runs, activity["runs"].get(str(number), "")):
+            return {"run": run.id, "tab": "training"}
+        _wait_for_turn(runs, activity)
+        pairs, credit = uploading.pairs(runs, wanted)
+        run = runs.create(wanted, asked.token, pairs=pairs, credit=credit)
+
+        def begun(room: Room, number: int) -> Room:
+            now = activities.found(room, name, experiment.KIND)
+            if known(runs, now["runs"].get(str(number), "")):
+                raise Refusal("rooms.trained_already")
+            _wait_for_turn(runs, now)
+            return activities.changed(room, name, experiment.began(now, number, run.id))
+
+        try:
+            rooms.change(*asked.key, begun)
+        except Refusal:  # somebody was faster, or the room is over: no run is left that nobody asked for
+            runs.delete(run.id, asked.token)
+            raise
+        notice = say(asked.language, "page.started", name=run.name)
+        return {"run": run.id, "tab": "training", "carry": cursor.CARRIED, "other": True, "notice": notice}
+
+    def share(asked: Asked) -> dict:
+        """Members may see the board from now on, or only while the teacher shows it."""
+        name, shared = asked.value("activity", str), asked.value("shared", bool)
+
+        def make(room: Room, number: int) -> Room:
+            require_teacher(number)
+            return activities.changed(room, name, {**activities.found(room, name, experiment.KIND), "shared": shared})
+
+        rooms.change(*asked.key, make)
+        return {"done": True}
+
+    return {"deal": deal, "deal_lab": deal_lab, "train": train, "share_board": share}
+
+
+def known(runs: Runs, id: str) -> Run | None:
+    """The run of an id; None when it has been deleted, or is none."""
+    try:
+        return runs.get(id)
+    except Refusal:
+        return None
+
+
+def _dealt(rooms: Rooms, asked: Asked, base: dict[str, Any], arms: list[dict[str, Any]], order: str) -> dict:
+    def make(room: Room, number: int) -> Room:
+        require_teacher(number)
+        return activities.added(room, experiment.made(base, arms, order, room))
+
+    room = rooms.change(*asked.key, make)
+    return {"activity": list(room.activities)[-1], "notice": say(asked.language, "page.room_dealt", arms=len(arms))}
+
+
+def _wait_for_turn(runs: Runs, activity: activities.Activity) -> None:
+    """Raises Refusal while another run of an experiment trains whose runs train one after the other."""
+    if activity["order"] == "in_turn" and any(run and run.working for run in (known(runs, id) for id in activity["runs"].values())):
+        raise Refusal("rooms.not_your_turn")

@@ -1,0 +1,178 @@
+"""The board of a class: the runs of an experiment that was dealt out, live, their results together, and as a file."""
+
+from __future__ import annotations
+
+from playground.config import Refusal
+from playground.cursor import choices
+from playground.figures import board as pictures
+from playground.queries.learning_curves import band
+from playground.runs.tables import csv_of, table_of
+from playground.ui import blocks
+from playground.ui.class_board import Board, ClassRun, arm_name, board, experiments, verdict
+from playground.ui.controls import label
+from playground.ui.measured import percent
+from playground.ui.view import View
+
+POLL_MS = 1500  # milliseconds before a page asks again how far the runs are
+HEAD = ("student", "arm", "step", "exact_match", "validation_loss", "seconds")
+
+
+def panel(view: View) -> dict:
+    try:
+        found = board(view)
+    except Refusal as refusal:
+        return {"step": None, "blocks": [blocks.text("none", refusal.say(view.language), css="pg-caption")]}
+    if found is None:
+        return {"step": None, "blocks": [blocks.text("none", view.say("board.nothing_dealt"), css="pg-caption")]}
+    only = _only(view, found)
+    runs = [run for run in found.runs if only in (None, run.arm)]
+    said, why = verdict(view, found)
+    shown = [
+        blocks.text("verdict", said, css="pg-heading"),
+        *([blocks.text("why", why, css="pg-caption")] if why else []),
+        _controls(view, found),
+        *_figures(view, found, runs),
+        _arms(view, found),
+        blocks.text("arms-about", view.say("board.arms_about"), css="pg-caption"),
+        _table(view, found, runs),
+    ]
+    works = any(run.run.unfinished for run in found.runs)
+    return {"step": None, "blocks": shown, **({"more": True, "pause": POLL_MS} if works else {})}
+
+
+def file(view: View) -> tuple[str, str]:
+    """The name and the text of a CSV file: a row for each run, with the numbers as they are."""
+    found = board(view)
+    if found is None:
+        raise Refusal("rooms.no_activity")
+    rows = [
+        {"student": one.name, "arm": found.arms[one.arm], "seed": one.number}
+        | found.activity["arms"][one.arm]
+        | {"status": one.run.status, "step": one.run.step, "steps": one.run.steps, "exact_match": one.score}
+        | {"validation_loss": one.curve.validation_loss[-1] if one.curve.steps else None, "seconds": round(one.run.seconds, 1)}
+        | {"parameters": one.parameters}
+        for one in found.runs
+    ]
+    return f"class-{found.room.code}.csv", csv_of(table_of(rows, HEAD))
+
+
+def _only(view: View, found: Board) -> int | None:
+    """The one arm that is shown; None for all of them."""
+    arm = view.number("arm")
+    return arm if arm is not None and arm < len(found.arms) else None
+
+
+def _controls(view: View, found: Board) -> dict:
+    arms = [{"value": "", "label": view.say("board.all_arms")}]
+    arms += [{"value": str(at), "label": name} for at, name in enumerate(found.arms)]
+    several = [
+        {"value": name, "label": " · ".join(arm_name(arm, view.language) for arm in one["arms"][:2])}
+        for name, one in experiments(found.room).items()
+    ]
+    only = _only(view, found)
+    return blocks.row(
+        "controls",
+        blocks.choice("activity", "activity", view.say("board.experiment"), several, found.name) if len(several) > 1 else None,
+        blocks.choice("arm", "arm", view.say("board.arm"), arms, "" if only is None else str(only)),
+        *(_for_teacher(view, found) if found.teacher else []),
+        _download(view, found),
+        css="controls",
+    )
+
+
+def _for_teacher(view: View, found: Board) -> list[dict]:
+    """Names, and who sees the board."""
+    names = [{"value": value, "label": view.say(f"board.names_{value or 'off'}")} for value in ("", "on")]
+    said = view.say("board.unshare" if found.activity["shared"] else "board.share")
+    share = {"activity": found.name, "shared": not found.activity["shared"]}
+    return [
+        blocks.choice("names", "names", view.say("board.names"), names, view.choice("names")),
+        blocks.button("share", "room", said, command="share_board", values=share),
+        blocks.button("withdraw", "room", view.say("board.withdraw"), command="withdraw", values={"activity": found.name}),
+    ]
+
+
+def _download(view: View, found: Board) -> dict:
+    asked = {"run": view.run.id, "lang": view.language, "room": found.room.code, "activity": found.name}
+    asked |= {"names": "on"} if found.teacher and view.choice("names") == "on" else {}
+    return blocks.downloads("file", view.say("board.file"), "board", [{"label": view.say("compare.file_csv"), "query": asked}])
+
+
+# ---- the pictures -----------------------------------------------------------------------------------------------------------------
+
+
+def _figures(view: View, found: Board, runs: list[ClassRun]) -> list[dict]:
+    begun = [one for one in runs if one.curve.steps]
+    if not begun:
+        return [blocks.text("nothing", view.say("board.nothing_yet"), css="pg-caption")]
+    lines = [pictures.Line(one.run.id, one.arm, one.name, one.curve.steps, one.curve.exact_match) for one in begun]
+    shades = []
+    for arm in range(len(found.arms)):
+        own = [one.curve for one in begun if one.arm == arm]
+        if len(own) > 1:
+            together = band(own, "exact_match", "steps")
+            shades.append(pictures.Shade(arm, together.places, together.mean, together.low, together.high))
+    course = view.draw(pictures.course, lines, shades, found.arms, share=2)
+    best = max(begun, key=lambda one: one.score)
+    worst = min(begun, key=lambda one: one.score)
+    ends = {"best": percent(best.score), "best_name": best.name, "worst": percent(worst.score), "worst_name": worst.name}
+    key = "course_about" if best.score > worst.score else "course_level"
+    said = view.say(f"board.{key}", runs=len(begun), **ends) + (f" {view.say('board.mean_about')}" if shades else "")
+    scores, across = _scores(view, found, begun)
+    return [blocks.row("pictures", blocks.figure("course", course, said, view.say("board.course")), scores, css="halves"), across]
+
+
+def _scores(view: View, found: Board, begun: list[ClassRun]) -> tuple[dict, dict]:
+    """The figure, and the choice of what it is drawn against."""
+    across = view.choice("across")
+    knob = next(iter(found.activity["arms"][0]))
+    named = {"parameters": view.say("compare.parameters"), "seconds": view.say("compare.seconds"), "knob": label(knob, view.language)}
+
+    def place(one: ClassRun) -> float | str | None:
+        if across != "knob":
+            return one.parameters if across == "parameters" else round(one.run.seconds, 1)
+        value = found.activity["arms"][one.arm][knob]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return value if is_number else arm_name({knob: value}, view.language)
+
+    known = [(one, at) for one in begun if (at := place(one)) is not None]
+    points = [pictures.Point(one.run.id, one.arm, one.name, at, one.score) for one, at in known]
+    picture = view.draw(pictures.scores, points, found.arms, named[across], share=2)
+    options = [{"value": value, "label": named[value]} for value in choices("across")]
+    said = view.say("board.scores_about", across=named[across])
+    figure = blocks.figure("scores", picture, said, view.say("board.scores"))
+    return figure, blocks.choice("across", "across", view.say("board.across"), options, across)
+
+
+# ---- the tables -------------------------------------------------------------------------------------------------------------------
+
+
+def _arms(view: View, found: Board) -> dict:
+    """What the ended runs of each arm come to together."""
+    rows = []
+    for arm, name in enumerate(found.arms):
+        together, dealt = found.pooled(arm), sum(one == arm for one in found.activity["dealt"].values())
+        if together is None:
+            rows.append([name, f"0 / {dealt}", "–", "–"])
+            continue
+        between = view.say("board.between", low=percent(together.low), high=percent(together.high)) if together.low is not None else "–"
+        rows.append([name, f"{together.count} / {dealt}", percent(together.mean), between])
+    head = [view.say(f"board.{name}") for name in ("arm", "ended", "mean", "interval")]
+    return blocks.table("arms", head, rows, view.say("board.together"), rowheads=True)
+
+
+def _table(view: View, found: Board, runs: list[ClassRun]) -> dict:
+    rows: list[blocks.BoardRow] = []
+    for one in runs:
+        how = pictures.look(one.arm, view.dark)
+        loss = f"{one.curve.validation_loss[-1]:.3f}" if one.curve.steps else "–"
+        rows.append({
+            "run": one.run.id, "name": one.name, "arm": found.arms[one.arm], "here": one.run is view.run,
+            "key": {"color": how["color"], "dash": how["dash"].replace("px", "").replace("solid", "")},
+            "numbers": [
+                view.say("compare.step_of", step=f"{one.run.step:,}", steps=f"{one.run.steps:,}"),
+                "–" if one.score is None else percent(one.score), loss, view.say("page.seconds", seconds=f"{one.run.seconds:.1f}"),
+            ],
+        })  # fmt: skip
+    head = [view.say(f"board.{name}" if name in ("student", "arm", "step") else f"compare.{name}") for name in HEAD]
+    return blocks.board("runs", head, rows, view.say("board.runs"), view.say("board.nobody"))
