@@ -54,14 +54,14 @@ test("a guess goes to the class once it is whole, and again when it changes", as
   guess({ guess: "same" });
   assert.equal(told("answer").length, 1);
   await settled();
-  const answer = { code: "K7QFM", name: "x", sure: "75" };
+  const answer = { code: "K7QFM", activity: "x", sure: "75" };
   assert.deepEqual(told("answer"), [{ ...answer, guess: "grows" }, { ...answer, guess: "same" }]);
 });
 
 test("the question of a lesson has fields of its own", async () => {
   await enter({ x: asked({ lab: "masks" }), y: asked({ lesson: "attention", run: "a" }) });
   move({ tab: "course", lesson: "attention", predicted: "last", certain: "50" });
-  assert.deepEqual(told("answer"), [{ code: "K7QFM", name: "y", guess: "last", sure: "50" }]);
+  assert.deepEqual(told("answer"), [{ code: "K7QFM", activity: "y", guess: "last", sure: "50" }]);
   await settled();
 });
 
@@ -131,6 +131,6 @@ test("who guessed before the class was asked sends it by a button, since no othe
   const { ids, buttons } = drawn();
   assert.deepEqual(ids, ["pg-question-send"]);
   buttons[0].dispatchEvent({ type: "click" });
-  assert.deepEqual(told("answer"), [{ code: "K7QFM", name: "x", guess: "grows", sure: "75" }]);
+  assert.deepEqual(told("answer"), [{ code: "K7QFM", activity: "x", guess: "grows", sure: "75" }]);
   assert.equal(page.room.activities.x.mine, false); // the room says so itself, when it has it
 });

@@ -11,7 +11,7 @@ const ABOUT = { lab: { tab: "labs", guess: "guess", sure: "sure" }, lesson: { ta
 const UNKNOWN = "unknown"; // the guess of somebody who doesn't know
 
 /** @returns {[string, import("./page").Question][]} every question of the room with its name */
-const questions = () => Object.entries(page.room?.activities ?? {}).filter(([, one]) => one.kind === "question");
+const questions = () => Object.entries(page.room?.activities ?? {}).flatMap(([name, one]) => (one.kind === "question" ? [[name, one]] : []));
 const fieldOf = ({ place }) => (place.lab ? "lab" : "lesson");
 const isOf = (question, field, name) => question.place[field] === name;
 
@@ -81,7 +81,8 @@ export function drawQuestion(element, block, render) {
 const says = (text) => h("p", { role: "status" }, text);
 
 function forTeacher(about, name, question) {
-  const does = (action, key, values = () => ({})) => button({ id: `pg-question-${action}`, onclick: () => tell(action, { activity: name, ...values() }) }, say(key));
+  const acts = (action, values) => () => tell(action, { activity: name, ...values() });
+  const does = (action, key, values = () => ({})) => button({ id: `pg-question-${action}`, onclick: acts(action, values) }, say(key));
   if (!question) return [does("ask", "room_ask", () => ({ about, cursor: looking() }))];
   const reveal = (key) => does("reveal", key, () => ({ cursor: looking() })), withdraw = does("withdraw", "room_withdraw");
   if (question.state === "open") return [says(say("room_asked_open", question)), does("close", "room_close"), reveal("room_reveal"), withdraw];
