@@ -72,10 +72,14 @@ class Runs:
 
     def get(self, id: str) -> Run:
         """Raises Refusal("runs.unknown")."""
-        run = self._admission.runs.get(id)
+        run = self.find(id)
         if run is None:
             raise Refusal("runs.unknown")
         return run
+
+    def find(self, id: str) -> Run | None:
+        """The run of an id, whoever made it: an id can't be guessed. None when there is none, or no more."""
+        return self._admission.runs.get(id)
 
     def shipped(self) -> list[Run]:
         """The runs that came with the app; first the one that everybody meets, whose attention can be followed by reading."""

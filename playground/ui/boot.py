@@ -12,6 +12,7 @@ from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.runs.run import FINISHED, RESUMABLE, WORKING, Run
 from playground.ui import links
+from playground.ui.compare import origins
 from playground.ui.controls import CONTROLLED, label, shown_value
 from playground.ui.model_figure import model_figure
 from playground.ui.panels.lessons import course, labs
@@ -59,9 +60,10 @@ def last_run(runs: Runs, token: str) -> str:
 
 
 def runs_list(runs: Runs, token: str, chosen: str) -> dict[str, list[dict[str, str]]]:
-    """The runs a visitor can choose: theirs, and those that came with the app."""
+    """The runs a visitor can choose: theirs, those of others that theirs came from, and those that came with the app."""
     return {
         "mine": [{"id": run.id, "title": title(run, chosen)} for run in runs.mine(token)],
+        "other": [{"id": run.id, "title": title(run, chosen)} for run in origins(runs, token)],
         "shipped": [{"id": run.id, "title": title(run, chosen)} for run in runs.shipped()],
     }
 

@@ -15,7 +15,6 @@ from playground.rooms.room import TEACHER, Room, ticket_of
 from playground.runs.run import Run
 from playground.runs.tables import parameters_of
 from playground.ui.controls import label, shown_value
-from playground.ui.experiments import known
 from playground.ui.view import View
 from playground.words import listed
 
@@ -104,7 +103,7 @@ def _runs(view: View, room: Room, activity: activities.Activity, named: bool) ->
     """Those that still are, by the numbers of their members."""
     found = []
     for text, id in sorted(activity["runs"].items(), key=lambda item: int(item[0])):
-        run, number = known(view.runs, id), int(text)
+        run, number = view.runs.find(id), int(text)
         member = room.member(number)
         if run is None or member is None:
             continue

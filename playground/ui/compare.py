@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from playground.config import Refusal
+from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.controls import CONTROLLED, label, shown_value
 from playground.ui.titles import disclosed, title
@@ -19,11 +19,8 @@ def chosen(view: View) -> list[Run]:
     """The run on screen, then those of the cursor's `compare` that do the same task; what is no such run is left out."""
     found = {view.run.id: view.run}
     for id in view.field("compare").split(",")[: 4 * MAX_RUNS]:
-        try:
-            run = view.runs.get(id)
-        except Refusal:
-            continue
-        if len(found) <= MAX_RUNS and _same_task(run, view.run):
+        run = view.runs.find(id)
+        if run and len(found) <= MAX_RUNS and _same_task(run, view.run):
             found[run.id] = run
     return list(found.values())
 
@@ -32,6 +29,14 @@ def offered(view: View) -> list[Run]:
     """What can be put beside the run on screen: what is there already, the visitor's own runs of the same task, and the shipped ones."""
     beside = [*chosen(view)[1:], *view.runs.mine(view.token), *view.runs.shipped()]
     return list({run.id: run for run in beside if run is not view.run and _same_task(run, view.run)}.values())[:MAX_OFFERED]
+
+
+def origins(runs: Runs, token: str) -> list[Run]:
+    """The runs of others from which the visitor's own came, or beside which they were started: seen once, they can be found again."""
+    mine = runs.mine(token)
+    ids = dict.fromkeys(id for run in mine for id in (run.parent[0] if run.parent else "", run.beside) if id)
+    found = [run for id in ids if (run := runs.find(id))]
+    return [run for run in found if run not in mine and not run.shipped]
 
 
 def names(runs: Sequence[Run], language: str) -> list[str]:

@@ -13,7 +13,6 @@ from playground.rooms import activities, experiment
 from playground.rooms.registry import Rooms
 from playground.rooms.room import Room, require_teacher
 from playground.runs.registry import Runs
-from playground.runs.run import Run
 from playground.ui.upload import uploading
 from playground.words import say
 
@@ -54,7 +53,7 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, A
         name, (room, number) = asked.value("activity", str), rooms.inside(*asked.key)
         activity = activities.found(room, name, experiment.KIND)
         wanted = experiment.experiment_of(activity, number)
-        if run := known(runs, activity["runs"].get(str(number), "")):
+        if run := runs.find(activity["runs"].get(str(number), "")):
             return {"run": run.id, "tab": "training"}
         _wait_for_turn(runs, activity)
         pairs, credit = uploading.pairs(runs, wanted)
@@ -62,7 +61,7 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, A
 
         def begun(room: Room, number: int) -> Room:
             now = activities.found(room, name, experiment.KIND)
-            if known(runs, now["runs"].get(str(number), "")):
+            if runs.find(now["runs"].get(str(number), "")):
                 raise Refusal("rooms.trained_already")
             _wait_for_turn(runs, now)
             return activities.changed(room, name, experiment.began(now, number, run.id))
@@ -89,14 +88,6 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, A
     return {"deal": deal, "deal_lab": deal_lab, "train": train, "share_board": share}
 
 
-def known(runs: Runs, id: str) -> Run | None:
-    """The run of an id; None when it has been deleted, or is none."""
-    try:
-        return runs.get(id)
-    except Refusal:
-        return None
-
-
 def _dealt(rooms: Rooms, asked: Asked, base: dict[str, Any], arms: list[dict[str, Any]], order: str) -> dict:
     def make(room: Room, number: int) -> Room:
         require_teacher(number)
@@ -108,5 +99,5 @@ def _dealt(rooms: Rooms, asked: Asked, base: dict[str, Any], arms: list[dict[str
 
 def _wait_for_turn(runs: Runs, activity: activities.Activity) -> None:
     """Raises Refusal while another run of an experiment trains whose runs train one after the other."""
-    if activity["order"] == "in_turn" and any(run and run.working for run in (known(runs, id) for id in activity["runs"].values())):
+    if activity["order"] == "in_turn" and any(run and run.working for run in (runs.find(id) for id in activity["runs"].values())):
         raise Refusal("rooms.not_your_turn")

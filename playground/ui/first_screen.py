@@ -91,8 +91,8 @@ def _frame(view: View) -> str:
     places = "".join(f"<span{_lit(name == place)}>{view.say(f'page.place_{name}')}</span>" for name in PLACES)
     tabs = "".join(f"<span{_lit(name == PLACES[place][0])}>{view.say(f'page.tab_{name}')}</span>" for name in PLACES[place])
     said = PANELS["sentence"](view)
-    source, output = (f'<span class="tokens">{"".join(map(_chip, said[side]))}</span>' for side in ("source", "output"))
-    result = f'<span class="result">{_verdict(view, said["correct"])}{source}<span>→</span>{output}</span>'
+    source, output = (f'<span class="tokens {side}">{"".join(map(_chip, said[side]))}</span>' for side in ("source", "output"))
+    result = f'<span class="result">{_verdict(view, said["correct"])}{source}<span class="arrow">→</span>{output}</span>'
     return (
         f'<div class="head"><h1>{view.say("page.title")}</h1><span class="run">{escape(title(view.run, view.language))}</span></div>'
         f'<div class="places">{places}</div>'

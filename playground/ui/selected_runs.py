@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from playground.config import Experiment, Refusal
+from playground.config import Experiment
 from playground.figures import runs as pictures
 from playground.queries.learning_curves import learning_curve
 from playground.runs.run import Run
@@ -36,28 +36,20 @@ def ticked(view: View) -> Ticked:
     if not asked:
         return Ticked([view.run, *_relation(view)])
     ids = dict.fromkeys(asked.split(","))
-    found = [run for run in (known(view, id) for id in ids) if run]
+    found = [run for run in (view.runs.find(id) for id in ids) if run]
     return Ticked(found[:MAX_TICKED], len(ids) - len(found), max(len(found) - MAX_TICKED, 0))
-
-
-def known(view: View, id: str) -> Run | None:
-    """The run of an id, whoever made it: an id can't be guessed."""
-    try:
-        return view.runs.get(id)
-    except Refusal:
-        return None
 
 
 def pinned(view: View) -> Run | None:
     """The run whose curves stand behind those of the others."""
-    return known(view, view.field("pin"))
+    return view.runs.find(view.field("pin"))
 
 
 def groups(view: View, chosen: list[Run]) -> dict[str, list[Run]]:
     """Every run that can be ticked, by whose it is: "mine", newest first, "other", which somebody shared, and "shipped"."""
     mine, shipped = view.runs.mine(view.token), view.runs.shipped()
     listed = mine[:MAX_LISTED]
-    named = dict.fromkeys([view.run, *chosen, *([pin] if (pin := pinned(view)) else [])])
+    named = dict.fromkeys([view.run, *chosen, *compare.origins(view.runs, view.token), *([pin] if (pin := pinned(view)) else [])])
     listed += [run for run in named if run in mine and run not in listed]
     found = {"mine": listed, "other": [run for run in named if run not in mine and run not in shipped], "shipped": shipped}
     return {name: runs for name, runs in found.items() if runs}
@@ -65,8 +57,8 @@ def groups(view: View, chosen: list[Run]) -> dict[str, list[Run]]:
 
 def one_line(view: View, run: Run) -> str:
     """What makes a run different: from its parent, else from the run it was started beside, else from the defaults."""
-    parent = known(view, run.parent[0]) if run.parent else None
-    origin = parent or (known(view, run.beside) if run.beside and run.beside != run.id else None)
+    parent = view.runs.find(run.parent[0]) if run.parent else None
+    origin = parent or (view.runs.find(run.beside) if run.beside and run.beside != run.id else None)
     changes = titles.difference(disclosed(run), disclosed(origin) if origin else Experiment(), view.language)
     if not origin:
         return changes or view.say("compare.defaults")
@@ -142,11 +134,13 @@ def unpin(view: View) -> list[dict]:
 
 
 def _relation(view: View) -> list[Run]:
-    """The run that is likest to the one on screen: its parent, else another one of its task, the visitor's newest before shipped ones."""
-    parent = known(view, view.run.parent[0]) if view.run.parent else None
+    """The run that is likest to the one on screen: its parent, else that beside which it was started, if it is of its task, else another
+    one of its task, the visitor's newest before shipped ones."""
+    parent = view.runs.find(view.run.parent[0]) if view.run.parent else None
     if parent:
         return [parent]
     data = view.run.experiment.data
-    others = [*view.runs.mine(view.token), *view.runs.shipped()]
+    beside = view.runs.find(view.run.beside) if view.run.beside else None
+    others = [*([beside] if beside else []), *view.runs.mine(view.token), *view.runs.shipped()]
     alike = (run for run in others if run is not view.run and (run.experiment.data.task, run.experiment.data.own) == (data.task, data.own))
     return [run for run in alike if run.step][:1]

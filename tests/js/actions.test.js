@@ -86,10 +86,10 @@ test("who chooses a run gets its settings, once both are known; the link with wh
 
 test("what a panel proposed, and an example that nobody chose, is not taken along", () => {
   at({ run: "old", text: "abc" });
-  change({ panels: { teacher_forcing: { telling: "abc" } } });
+  change({ proposed: { tab: "teacher_forcing", text: "abc" } });
   chooseRun("other");
   assert.deepEqual([cursor.text, page.following], ["", ""]);
-  change({ panels: {} });
+  change({ proposed: null });
 });
 
 test("a sentence that a run could not read comes back with one that can", () => {

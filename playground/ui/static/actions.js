@@ -57,8 +57,7 @@ export function reply(answer) {
 /** Shows another run, with the sentence that the visitor typed, if that run can read it (see readCard); else the sentence waits for one
  * that can. What a panel proposed is nobody's own. */
 export function chooseRun(run) {
-  const proposed = Object.values(page.panels).some(({ telling }) => telling === cursor.text);
-  const text = (!proposed && cursor.text) || page.unread;
+  const text = (cursor.text !== page.proposed?.text && cursor.text) || page.unread;
   change({ following: text ? run : "", taking: run });
   move({ run, text });
 }
@@ -119,6 +118,7 @@ function drawDifference() {
   const changed = boot.knobs.filter((name) => knobs[name] !== null && !boot.live.includes(name) && asText(knobs[name]) !== asText(had[name]));
   const show = (name, value) => boot.choices[name]?.[asText(value)] ?? asText(value);
   const one = (name) => `${boot.labels[name]} ${show(name, had[name])} → ${show(name, knobs[name])}`;
+  changed.sort((one, other) => Number(other === "task") - Number(one === "task")); // another task is the largest change of all
   const text = changed.slice(0, 3).map(one).join(", ") + (changed.length > 3 ? ` +${changed.length - 3}` : "");
   const others = knobs.task === "own" && had.task === "own" && own && own !== had.own ? say("other_sentences") : "";
   const changes = [others, text].filter(Boolean).join(", ");

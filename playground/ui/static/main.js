@@ -76,7 +76,7 @@ async function openRun() {
 
 async function readRuns() {
   const runs = await read("runs", {});
-  return runs && !runs.error ? runs : { mine: [], shipped: [] };
+  return runs && !runs.error ? runs : { mine: [], other: [], shipped: [] };
 }
 
 subscribe(FIELDS, async (changed) => {

@@ -158,6 +158,7 @@ export interface Page {
   knobs: Knobs | null; // what the controls at the left hold; null until the link's settings are in them
   wanted: Knobs; // what they were last asked to hold; all others hold their defaults
   card: Card | null;
+  proposed: { tab: string; text: string } | null; // the sentence with which a tab opened that nobody had chosen one for
   following: string; // the run that somebody is being taken to with what they look at; "" once it is known what of that it can read
   taking: string; // the run whose settings go into the controls once both are known
   unread: string; // the sentence that somebody typed and the run on screen can't read: it waits for one that can

@@ -70,7 +70,10 @@ async function show(name, host, changes, isLatest) {
   await released;
   if (!answer || !isLatest()) return; // an answer that was kept may have overtaken one that was on its way
   if (isFrame && cursor.step === "" && isTorn(answer)) return;
-  if (answer.telling && !cursor.text && answer.telling !== query.text) return move({ text: answer.telling }); // nobody chose a sentence yet
+  if (answer.telling && !cursor.text && answer.telling !== query.text) { // nobody chose a sentence yet
+    change({ proposed: { tab: name, text: answer.telling } });
+    return move({ text: answer.telling }, { instead: true });
+  }
   if (answer.held && !Object.keys(changes).length) change({ held: { run: query.run, head: answer.held, early: isActive() } });
   change({ panels: { ...page.panels, [name]: answer } });
   if (isTooEarly(answer) && host.querySelector(".pg-block")) return; // what stands there is grey until then
@@ -94,6 +97,14 @@ const isTorn = ({ step, sentence }) => sentence?.step !== undefined && (step ?? 
 const preview = debounce((changes) => refresh(changes ?? {}), 70);
 
 // ---- what makes them change -------------------------------------------------------------------------------------------------------
+
+/** What a tab proposed is its own: elsewhere the sentence is again the one that was there. */
+subscribe(["tab"], () => {
+  const { proposed } = page;
+  if (!proposed || proposed.tab === cursor.tab) return;
+  change({ proposed: null });
+  if (cursor.text === proposed.text) move({ text: "" }, { instead: true });
+});
 
 subscribe(["run"], () => {
   settled = ++latest; // what is on its way is about the run before

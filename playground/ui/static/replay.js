@@ -4,7 +4,7 @@
 import { change, cursor, move, page, subscribe } from "./store.js";
 import { button, count, h, icon, say } from "./dom.js";
 import { command } from "./actions.js";
-import { toldStep } from "./live.js";
+import { isActive, toldStep } from "./live.js";
 
 export function drawReplay(host) {
   const one = (name, act) => button({ id: `pg-replay-${name}`, "aria-label": say(`replay_${name}`), onclick: act }, icon(name));
@@ -21,12 +21,15 @@ export function drawReplay(host) {
   drawPlay();
 }
 
-/** The stops of the scrubber: every step of which the replay has a picture, then "now". */
-const stops = () => page.live.replay;
+/** The stops of the scrubber: every step of which the replay has a picture, then "now". Of a run that rests the last picture is now's. */
+function stops() {
+  const { replay, step } = page.live;
+  return !isActive() && replay.at(-1) === step ? replay.slice(0, -1) : replay;
+}
 
 function at() {
   const steps = stops();
-  if (cursor.step === "") return steps.length;
+  if (cursor.step === "" || Number(cursor.step) > (steps.at(-1) ?? Infinity)) return steps.length;
   const far = (step) => Math.abs(step - Number(cursor.step));
   return steps.reduce((best, step, place) => (far(step) < far(steps[best]) ? place : best), 0);
 }
@@ -72,8 +75,8 @@ function fillReplay() {
   bar.max = String(stops().length);
   bar.value = String(at());
   bar.disabled = !stops().length;
-  bar.dataset.frames = String(stops().length);
-  const shown = cursor.step === "" ? toldStep() : stops()[at()] ?? 0;
+  bar.dataset.frames = String(page.live.replay.length);
+  const shown = stops()[at()] ?? toldStep();
   const text = say("replay_step", { step: count(shown), steps: count(run.steps || run.step) });
   document.getElementById("pg-replay-step").textContent = text;
   bar.setAttribute("aria-valuetext", text);

@@ -30,6 +30,7 @@ export const page = {
   wanted: {},
   card: null,
   following: "",
+  proposed: null,
   taking: "",
   unread: "",
   held: { run: "", head: "", early: false },

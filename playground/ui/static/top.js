@@ -59,14 +59,14 @@ for (const sign of ["pointerdown", "keydown"]) {
 }
 
 /** The visitor's runs, those that came with the app, and the one on screen if it is somebody else's. */
-function choiceOfRuns({ mine, shipped }) {
+function choiceOfRuns({ mine, other, shipped }) {
   const select = h("select", { id: "pg-run", "aria-label": say("run_choose"), onchange: (event) => chooseRun(event.target.value) });
   const option = ({ id, title }) => h("option", { value: id }, title);
   const group = (label, list) => list.length && select.append(h("optgroup", { label }, list.map(option)));
   group(say("runs_mine"), mine);
   group(say("runs_shipped"), shipped);
-  const known = [...mine, ...shipped].some(({ id }) => id === cursor.run);
-  if (cursor.run && !known) group(say("runs_other"), [{ id: cursor.run, title: page.card?.title ?? say("run_other") }]);
+  const isKnown = [...mine, ...other, ...shipped].some(({ id }) => id === cursor.run);
+  group(say("runs_other"), [...other, ...(cursor.run && !isKnown ? [{ id: cursor.run, title: page.card?.title ?? say("run_other") }] : [])]);
   select.value = cursor.run;
   return select;
 }
