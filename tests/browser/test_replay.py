@@ -116,7 +116,7 @@ def test_it_plays_as_one_picture(visit):
     expect(button).to_have_attribute("aria-label", words("page.replay_pause"))
     expect(button).to_have_attribute("aria-label", words("page.replay_play"))  # it ends by itself
     seen = plot.evaluate("plot => plot.seen")
-    assert len(seen) == number(replay, "data-frames")
+    assert len(seen) == number(replay, "data-frames") + 1  # the last stop is now
     assert set(seen.values()) == {now}
     assert plot.evaluate("plot => plot.fades") > len(seen) / 2
     expect(plot.locator(".pg-fading")).to_have_count(0)

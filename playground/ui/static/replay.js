@@ -75,7 +75,7 @@ function fillReplay() {
   bar.max = String(stops().length);
   bar.value = String(at());
   bar.disabled = !stops().length;
-  bar.dataset.frames = String(page.live.replay.length);
+  bar.dataset.frames = String(stops().length);
   const shown = stops()[at()] ?? toldStep();
   const text = say("replay_step", { step: count(shown), steps: count(run.steps || run.step) });
   document.getElementById("pg-replay-step").textContent = text;
