@@ -18,6 +18,7 @@ def lit(page: Page, how: str) -> Locator:
     return page.locator(f"#pg-panel-attention [data-block='chips tokens'] .pg-chip.{how}")
 
 
+@pytest.mark.slow
 def test_point_click_and_choose(visit):
     """A hover names the pair and its weight, a click pins the cell in the address, thumbnails choose heads, masked cells are hatched."""
     page = visit(link(text=HELLO, tab="attention"))

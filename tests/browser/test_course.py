@@ -26,6 +26,7 @@ def guess(page: Page, value: str) -> None:
     page.locator("[data-block='choice sure'] button[data-value='75']").click()
 
 
+@pytest.mark.slow
 def test_a_lesson_is_done_by_doing_it(visit):
     page = visit(link({}))
     course = tab(page, "course")

@@ -58,6 +58,7 @@ def with_numbers(visit) -> tuple[Page, Locator]:
     return page, reading
 
 
+@pytest.mark.slow
 def test_upload_and_train(visit):
     """A file is read, shown as understood and trained on."""
     page, reading = with_numbers(visit)

@@ -93,6 +93,7 @@ def test_a_bench_is_trained_and_kept(visit):
     assert shared.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.slow
 def test_an_experiment_that_is_left_and_stopped(visit):
     page = visit(link({"tab": "labs", "lab": "skip"}))
     labs = guess(page, "same")

@@ -35,6 +35,7 @@ def test_shortcuts_lead_to_the_sentence_and_to_the_picture(visit):
     expect(page.locator("[data-block='text attention-cell']")).to_contain_text(words("figures.rows_cross")[:5], ignore_case=True)
 
 
+@pytest.mark.slow
 def test_a_group_is_one_stop_and_a_choice_keeps_the_focus(visit):
     page = visit(link(tab="attention"))
     drawn(page.locator("#pg-panel-attention"))

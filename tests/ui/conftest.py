@@ -12,6 +12,7 @@ import pytest
 from fastapi import FastAPI
 
 from playground.queries.reader import Reader
+from playground.rooms import registry
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.actions import Command, act
@@ -60,7 +61,9 @@ def site(tmp_path_factory):
         port = free.getsockname()[1]
     runs = Runs(tmp_path_factory.mktemp("runs"))
     reader = Reader(runs)
-    demo, app, url = start(runs, reader, port=port)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "OPENED", 10**6)  # rooms from one address: all tests of a file are one
+        demo, app, url = start(runs, reader, port=port)
     with httpx.Client(base_url=url.rstrip("/"), timeout=60) as http:
         yield Site(runs, reader, app, url, http)
     demo.close()

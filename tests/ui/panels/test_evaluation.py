@@ -150,8 +150,8 @@ def test_no_more_runs_than_fit(site, monkeypatch):
     for number in range(20):
         many[f"copy{number}"] = copy(run)
         many[f"copy{number}"].id = f"copy{number}"
-    get = site.runs.get
-    monkeypatch.setattr(site.runs, "get", lambda id: many.get(id) or get(id))
+    find = site.runs.find
+    monkeypatch.setattr(site.runs, "find", lambda id: many.get(id) or find(id))
     view = View(site.runs, site.reader, {"run": "reverse", "compare": ",".join(many)})
     assert len(compare.chosen(view)) == compare.MAX_RUNS + 1
 
