@@ -84,7 +84,7 @@ def test_the_focus_is_never_behind_the_frame(visit):
             assert page.evaluate(HIDDEN) == ""
 
 
-@pytest.mark.parametrize("width", [640, 320])
+@pytest.mark.parametrize("width", [320])
 @pytest.mark.slow
 def test_nothing_sticks_out_of_a_window_that_is_enlarged_twice_or_four_times(visit, width):
     page = visit(link(), viewport={"width": width, "height": 512})

@@ -14,8 +14,7 @@ PHONE = {"width": 390, "height": 844}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize(("tab", "language"), [*((tab, "en") for tab in TABS), ("training", "zh"), ("map", "zh"), ("course", "zh")])
 def test_nothing_is_cut_off(visit, tab, language):
     page = visit(link(tab=tab, lang=language))
     drawn(page.locator(f"#pg-panel-{tab}"))

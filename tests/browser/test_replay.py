@@ -145,15 +145,14 @@ PLACED = """() => {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("run", ["reverse", "german_english"])
 @pytest.mark.parametrize(
-    "place",
+    ("run", "place"),
     [
-        {"tab": "training"},
-        {"tab": "attention"},
-        {"tab": "attention", "part": "decoder"},
-        {"tab": "attention", "view": "lines"},
-        {"tab": "attention", "view": "rollout"},
+        ("reverse", {"tab": "training"}),
+        ("reverse", {"tab": "attention"}),
+        ("german_english", {"tab": "attention", "part": "decoder"}),
+        ("reverse", {"tab": "attention", "view": "lines"}),
+        ("german_english", {"tab": "attention", "view": "rollout"}),
     ],
 )
 def test_no_frame_moves_the_picture(visit, run, place):

@@ -92,13 +92,16 @@ export function statusLine(upTo = Infinity, status = page.live.status) {
   return status ? say(`status_${status}`, { step, steps: count(run.steps), left: timeLeft(run.eta), place: run.place, percent: right }) : "";
 }
 
+/** What is read aloud of the output: while a run trains nothing, see announce.js. */
+const loudness = () => (isActive() || isBehind() ? "off" : "polite");
+
 function drawStatus() {
   const place = document.getElementById("pg-status"), run = page.live;
   if (!place) return;
   const isLate = isBehind(); // the end is told with the last picture
   Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });
   place.textContent = place.title = statusLine(isActive() || isLate ? shownStep() : Infinity, isLate ? "training" : run.status);
-  document.getElementById("pg-result")?.setAttribute("aria-live", isActive() || isLate ? "off" : "polite"); // see announce.js
+  document.getElementById("pg-result")?.setAttribute("aria-live", loudness());
   drawFacts();
   drawNote();
 }
@@ -150,7 +153,7 @@ export function drawSentence(host) {
   const examples = h("select", { id: "pg-examples", "aria-label": say("examples"), onchange: choose });
   host.replaceChildren(
     h("div", { class: "pg-line" }, input, examples), h("div", { id: "pg-unknown", role: "status", hidden: true }),
-    h("div", { id: "pg-result", class: "pg-result", "aria-live": "polite", tabindex: "0" }),
+    h("div", { id: "pg-result", class: "pg-result", "aria-live": loudness(), tabindex: "0" }),
   );
   fillSentence();
   drawNote();

@@ -116,7 +116,8 @@ def measured(site, **asked) -> dict:
     while (panel := site.panel("importance", **asked)).get("more"):
         progress = block(panel, "importance-progress")
         assert 0 <= progress["done"] < progress["all"]
-        about = say(asked.get("lang", "en"), "interventions.importance_about", pairs=20, all=500)
+        heldout = site.runs.get(asked["run"]).experiment.data.validation_size
+        about = say(asked.get("lang", "en"), "interventions.importance_about", pairs=20, all=heldout)
         assert block(panel, "importance-cross")["caption"] == about
     return panel
 
