@@ -50,7 +50,7 @@ def build(runs: Runs) -> gr.Blocks:
     """The whole page. English first; listeners.py says everything in another language when the visitor's is another."""
     with gr.Blocks(title=words("title"), fill_width=True, analytics_enabled=False, delete_cache=(3600, 86400)) as demo:
         parts = Parts(bridge())
-        gr.HTML(FRAME, apply_default_css=False)
+        gr.HTML(FRAME, elem_id="pg-frame-place", apply_default_css=False)
         with gr.Row(elem_id="pg-body"):
             with gr.Column(elem_id="pg-knobs", scale=0, min_width=316):  # always there, so that a lesson can set them from anywhere
                 _knobs(parts)

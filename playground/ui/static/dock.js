@@ -32,6 +32,7 @@ function draw() {
   const host = document.getElementById("pg-lesson-bar"), lesson = lessonUnderWay();
   if (!host) return;
   host.hidden = !lesson || cursor.tab === "course";
+  document.body.toggleAttribute("data-docked", !host.hidden);
   if (host.hidden) return host.replaceChildren();
   const next = nextOf(lesson), following = lessons()[numberOf(lesson)];
   host.toggleAttribute("data-open", isOpen);

@@ -50,7 +50,9 @@ function drawArm() {
   const { boot, room } = page, one = boot && room && !room.teacher ? newest() : null;
   const isThere = one?.run && one.run === cursor.run && cursor.tab === "training", isBoard = one?.board && cursor.tab !== "board";
   let place = document.getElementById("pg-arm");
-  if (!one?.arm || (isThere && !isBoard)) return void place?.remove();
+  const isShown = one?.arm && (!isThere || isBoard);
+  document.body.toggleAttribute("data-arm", !!isShown);
+  if (!isShown) return void place?.remove();
   if (!place) document.body.append((place = h("div", { id: "pg-arm", role: "group" })));
   if (same(place, [one, waiting, isThere, isBoard])) return;
   const waits = waiting === one.name, label = say("room_arm", { arm: armName(one.arm) });

@@ -114,22 +114,27 @@ document.addEventListener("keydown", (event) => {
 // ---- ways past the controls -------------------------------------------------------------------------------------------------------
 
 /** The first picture of the open tab, or the first thing in it that can be acted on. */
-function focusPicture() {
+function firstPicture() {
   setStops();
   const panel = document.getElementById(`pg-panel-${cursor.tab}`);
   const things = [...(panel?.querySelectorAll(".pg-plot[tabindex='0']") ?? []), ...(panel?.querySelectorAll("button, summary") ?? [])];
-  const first = /** @type {HTMLElement | undefined} */ (things.find(isShown));
-  first?.focus();
+  return /** @type {HTMLElement | undefined} */ (things.find(isShown));
 }
 
-const focusSentence = () => /** @type {HTMLInputElement | null} */ (document.getElementById("pg-sentence"))?.select();
-const WAYS = { "#pg-sentence": focusSentence, "#pg-view": focusPicture }; // the links that the server sends, see ui/skip_links.py
+const sentence = () => document.getElementById("pg-sentence");
+const WAYS = { "#pg-sentence": sentence, "#pg-view": firstPicture }; // the links that the server sends, see ui/skip_links.py
 
-/** Goes there once there is something to be seen. */
+/** Goes there once there is something to be seen: what has just appeared takes the focus a moment later. */
 async function follow(way) {
   if (!WAYS[way]) return;
-  while (!("shown" in document.body.dataset)) await new Promise((again) => setTimeout(again, 50));
-  WAYS[way]();
+  const later = () => new Promise((again) => setTimeout(again, 50));
+  while (!("shown" in document.body.dataset)) await later();
+  for (let tries = 0; tries < 40; tries += 1) {
+    const goal = WAYS[way]();
+    goal?.focus();
+    if (goal && document.activeElement === goal) return void (goal instanceof HTMLInputElement && goal.select());
+    await later();
+  }
 }
 
 document.addEventListener("click", (event) => {

@@ -29,7 +29,7 @@ document.addEventListener("click", (event) => {
 export async function openTab() {
   const { tab } = cursor, place = placeOf(tab);
   last[place] = tab;
-  document.body.dataset.place = place;
+  Object.assign(document.body.dataset, { place, tab });
   for (const id of [`pg-place-${place}-button`, `pg-tab-${tab}-button`]) {
     const button = await ready(id);
     if (cursor.tab !== tab) return;

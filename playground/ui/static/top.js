@@ -22,7 +22,8 @@ export function drawHeader(host, runs) {
   const others = Object.entries(LANGUAGES).filter(([code]) => code !== cursor.lang);
   const language = ([code, { name, html, brief }]) =>
     button({ class: "pg-quiet", lang: html, title: name, "aria-label": name, onclick: () => move({ lang: code }) }, brief);
-  const about = h("details", { id: "pg-run-about" }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
+  const mark = (event) => document.body.toggleAttribute("data-about", event.target.open);
+  const about = h("details", { id: "pg-run-about", ontoggle: mark }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
     h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" }),
       h("div", { id: "pg-take" }), h("div", {}, button({ id: "pg-code", onclick: () => move({ api: "1" }) }, say("code")))));
   const copy = button({ id: "pg-copy", hidden: true, onclick: () => command("copy") }, say("make_mine"));

@@ -17,6 +17,7 @@ export function drawUnknown(found) {
   const place = document.getElementById("pg-unknown");
   if (same(place, found ?? null)) return;
   place.hidden = !found;
+  document.body.toggleAttribute("data-unknown", !!found);
   if (!found) return place.replaceChildren();
   const instead = ({ word, text, about }) => button({ class: "pg-instead", "aria-label": about, title: about, onclick: () => write(text) }, word);
   const whole = found.use && !found.words.some(({ text }) => text === found.use);
