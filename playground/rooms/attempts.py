@@ -11,18 +11,22 @@ MAX_ADDRESSES = 10_000  # remembered at a time: those that tried last
 
 
 class Attempts:
-    """So many by each address in so many seconds. Not thread-safe: whoever calls holds a lock."""
+    """Those by each address in the last so many seconds. Not thread-safe: whoever calls holds a lock."""
 
-    def __init__(self, most: int, seconds: float, clock: Callable[[], float]) -> None:
-        self._most, self._seconds, self._clock = most, seconds, clock
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        self._seconds, self._clock = seconds, clock
         self._by_address: dict[str, deque[float]] = {}
 
-    def check(self, address: str) -> None:
-        """Raises Refusal when there is none left."""
+    def count(self, address: str) -> int:
+        """How many there were."""
         times = self._by_address.get(address, deque())
         while times and times[0] <= self._clock() - self._seconds:
             times.popleft()
-        if len(times) >= self._most:
+        return len(times)
+
+    def check(self, address: str, most: int) -> None:
+        """Raises Refusal when none of so many is left."""
+        if self.count(address) >= most:
             raise Refusal("rooms.too_often", minutes=f"{self._seconds / 60:g}")
 
     def note(self, address: str) -> None:
