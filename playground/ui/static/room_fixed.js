@@ -55,14 +55,12 @@ function show() {
 }
 subscribe(["room", "knobs", "boot"], show);
 
-/** Groups of knobs that are not shown are hidden by a rule of style, which holds however often Gradio makes a knob anew. */
+/** Groups of knobs that are not shown; and without all of them what sets knobs of every group. */
 function hideGroups() {
-  const { groups } = page.boot, hidden = isMember() ? Object.keys(groups).filter((group) => !fixed().controls.includes(group)) : [];
-  const knobs = hidden.flatMap((group) => [...groups[group].map((name) => `#knob-${name}`), `#pg-more-${group}`]);
-  const all = hidden.length ? [...knobs, "#preset", "#pg-reset"] : []; // these two set knobs of every group
-  const style = document.getElementById("pg-hidden-knobs") ?? h("style", { id: "pg-hidden-knobs" });
-  style.textContent = all.length ? `#pg-knobs :is(${all.join()}) { display: none !important; }` : "";
-  document.head.append(style);
+  const { groups } = page.boot, isOff = (group) => isMember() && !fixed().controls.includes(group), all = Object.keys(groups);
+  const off = (id, isHidden) => document.getElementById(id)?.toggleAttribute("data-off", isHidden);
+  for (const group of all) for (const id of [`pg-more-${group}`, ...groups[group].map((name) => `knob-${name}`)]) off(id, isOff(group));
+  for (const id of ["preset", "pg-reset"]) off(id, all.some(isOff));
 }
 
 /** Beside each fixed knob, who fixed it. */

@@ -52,8 +52,9 @@ async function draw() {
   const box = () => h("input", { id: "pg-now-done", type: "checkbox", checked: now.mine, onchange: ({ target }) => tick(target.checked) });
   const mine = room.teacher ? [] : [h("label", {}, box(), say("room_now_done"))];
   const teachers = [h("output", {}, say("room_now_count", now)), button({ id: "pg-now-edit", onclick: openNow }, say("room_now_edit"))];
-  line.replaceChildren(h("b", {}, say("room_now_lead")), h("span", { role: "status" }, button({ id: "pg-now-text", title: text, "aria-expanded": String(isWhole), onclick: unfold }, text)), ...(open ? [open] : []),
-    ...(room.teacher ? teachers : mine));
+  const whole = button({ id: "pg-now-text", title: text, "aria-expanded": String(isWhole), onclick: unfold }, text);
+  const end = room.teacher ? teachers : mine;
+  line.replaceChildren(h("b", {}, say("room_now_lead")), h("span", { role: "status" }, whole), ...(open ? [open] : []), ...end);
   if (focused) document.getElementById(focused)?.focus();
 }
 subscribe(["room", "boot", "lang"], draw);
