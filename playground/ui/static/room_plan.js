@@ -42,12 +42,13 @@ function form(action, values, words, ...content) {
 const settingName = (name, value) => `${page.boot.labels[name]}: ${page.boot.choices[name]?.[asText(value)] ?? asText(value)}`;
 
 export function openFix() {
-  const { boot, knobs, own, room: { fixed } } = page, data = boot.groups.data, isAnew = !Object.keys(fixed.settings).length;
+  const { boot, knobs, own, room: { fixed } } = page, { data } = boot.groups;
+  const isFree = ![fixed.tasks, fixed.labs, Object.keys(fixed.settings)].flat().length && fixed.controls.length === Object.keys(boot.groups).length;
   const others = boot.knobs.filter((name) => !data.includes(name));
   const offered = others.filter((name) => name in fixed.settings || asText(knobs[name]) !== asText(boot.defaults[name]));
   const dataName = say("room_fix_data", { task: boot.choices.task[asText(knobs.task)] ?? asText(knobs.task) });
   const options = [...offered.map((name) => [name, settingName(name, knobs[name])]), ["data", dataName]];
-  const ticked = isAnew ? offered : [...offered.filter((name) => name in fixed.settings), ...("task" in fixed.settings ? ["data"] : [])];
+  const ticked = isFree ? offered : [...offered.filter((name) => name in fixed.settings), ...("task" in fixed.settings ? ["data"] : [])];
   const settings = ticks(options, ticked);
   const groups = ticks(Object.keys(boot.groups).map((group) => [group, say(`room_group_${group}`)]), fixed.controls);
   const tasks = ticks(Object.entries(boot.choices.task), fixed.tasks), labs = ticks(Object.entries(boot.labs), fixed.labs);
@@ -94,5 +95,5 @@ export function openLimits() {
   const row = ({ name, most, field }) => labelled([say(`room_${name}`), " ", h("small", {}, say("room_most", { most }))], field);
   const values = () => ({ limits: Object.fromEntries(fields.map(({ name, field }) => [name, Number(field.value)])) });
   const words = { yes: "room_limits_save", done: "room_limits_done" };
-  open(say("room_limits"), h("p", {}, say("room_limits_about")), form("limit", values, words, fields.map(row)));
+  open(say("room_limits"), h("p", {}, say("room_limits_about")), form("limit", values, words, ...fields.map(row)));
 }
