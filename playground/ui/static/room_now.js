@@ -57,4 +57,4 @@ async function draw() {
   line.replaceChildren(h("b", {}, say("room_now_lead")), h("span", { role: "status" }, whole), ...(open ? [open] : []), ...end);
   if (focused) document.getElementById(focused)?.focus();
 }
-subscribe(["room", "boot", "lang"], draw);
+subscribe(["room", "boot"], draw);
