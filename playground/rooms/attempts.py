@@ -11,10 +11,10 @@ MAX_ADDRESSES = 10_000  # remembered at a time: those that tried last
 
 
 class Attempts:
-    """Those by each address in the last so many seconds. Not thread-safe: whoever calls holds a lock."""
+    """So many by each address in so many seconds. Not thread-safe: whoever calls holds a lock."""
 
-    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
-        self._seconds, self._clock = seconds, clock
+    def __init__(self, most: int, seconds: float, clock: Callable[[], float]) -> None:
+        self._most, self._seconds, self._clock = most, seconds, clock
         self._by_address: dict[str, deque[float]] = {}
 
     def count(self, address: str) -> int:
@@ -24,9 +24,9 @@ class Attempts:
             times.popleft()
         return len(times)
 
-    def check(self, address: str, most: int) -> None:
-        """Raises Refusal when none of so many is left."""
-        if self.count(address) >= most:
+    def check(self, address: str, most: int | None = None) -> None:
+        """Raises Refusal when there is none left; `most` is how many an address may that is no usual one."""
+        if self.count(address) >= (most or self._most):
             raise Refusal("rooms.too_often", minutes=f"{self._seconds / 60:g}")
 
     def note(self, address: str) -> None:

@@ -32,8 +32,8 @@ class Rooms(TaughtRooms):
     def __init__(self, folder: Path, clock: Callable[[], float] = time.time, limits: Limits | None = None) -> None:
         """Reads the rooms that are kept in `folder`, of a server that allows so many runs."""
         self.run_limits = RunLimits(limits or Limits())
-        self._wrong, self._opened = Attempts(WRONG_SECONDS, clock), Attempts(OPENED_SECONDS, clock)
-        self._joined = Attempts(DAY, clock)  # from where people came in
+        self._wrong, self._opened = Attempts(WRONG_CODES, WRONG_SECONDS, clock), Attempts(OPENED, OPENED_SECONDS, clock)
+        self._joined = Attempts(MAX_MEMBERS, DAY, clock)  # from where people came in
         super().__init__(folder, clock)
 
     # ---- opening and joining ------------------------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ class Rooms(TaughtRooms):
         now = self._clock()
         require(now < ends <= now + (MAX_DAYS + 1) * DAY, "rooms.bad_date", days=MAX_DAYS)
         with self._lock:
-            self._opened.check(address, OPENED)
+            self._opened.check(address)
             mine = sum(room.number_of(ticket_of(room.code, token)) == TEACHER for room in self._rooms.values())
             require(mine < MAX_ROOMS_EACH, "rooms.too_many_yours", most=MAX_ROOMS_EACH)
             require(len(self._rooms) < MAX_ROOMS, "rooms.too_many", most=MAX_ROOMS)
@@ -60,7 +60,7 @@ class Rooms(TaughtRooms):
         require(token, "runs.no_token")
         name = clean_name(nickname)
         with self._lock:
-            self._wrong.check(address, CLASS_CODES if self._joined.count(address) else WRONG_CODES)
+            self._wrong.check(address, CLASS_CODES if self._joined.count(address) else None)
             room = self._alive(clean_code(code))
             if room is None:
                 self._wrong.note(address)

@@ -87,7 +87,6 @@ test("nothing holds for the teacher, nor for who has left", async () => {
 test("a group that is not shown is off, and so is what sets knobs of every group", async () => {
   for (const id of ["knob-task", "knob-d_model", "pg-more-data", "pg-more-model", "preset", "pg-reset"]) {
     const element = document.createElement("div");
-    element.id = id;
     element.setAttribute("id", id);
     document.body.append(element);
   }
