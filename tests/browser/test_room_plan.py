@@ -27,7 +27,7 @@ def test_a_class_does_what_is_meant_today_and_who_leaves_is_free(come):
     teacher.locator("#pg-room-about").click()
     teacher.locator("#pg-plan-fix").click()
     expect(teacher.locator(".pg-plan fieldset").first.locator("input:checked")).to_have_count(2)
-    teacher.locator(".pg-plan input[value=data]").check()
+    teacher.locator(".pg-plan fieldset").first.locator("input[value=data]").check()
     teacher.locator(".pg-plan input[value=training]").uncheck()
     teacher.locator(".pg-plan summary").nth(1).click()
     teacher.locator(".pg-plan input[value=no_ffn]").check()
@@ -73,6 +73,9 @@ def test_a_class_does_what_is_meant_today_and_who_leaves_is_free(come):
     assert address(narrow)["lab"] == "no_ffn"
     narrow.locator("#pg-now-done").check()
     expect(teacher.locator("#pg-now output")).to_have_text(words("page.room_now_count", done=1, joined=2))
+    teacher.locator("#pg-place-inside-button").click()
+    teacher.locator("#pg-tab-attention-button").click()
+    expect(teacher.locator("#pg-panel-attention .pg-plot").first).to_be_visible()
     teacher.keyboard.press("p")
     expect(teacher.locator("#pg-now output")).to_be_visible()
     teacher.keyboard.press("Escape")
