@@ -10,10 +10,13 @@ from playground.cursor import FIELDS, FOLLOWED, check
 from playground.fields import Lists
 from playground.rooms import activities, assignment, fixed
 from playground.rooms.kept import KeptRooms, member_of, require, with_member
+from playground.rooms.run_limits import RunLimits
 
 
 class TaughtRooms(KeptRooms):
     """Every call raises Refusal for whoever is not the teacher."""
+
+    run_limits: RunLimits  # that this server allows
 
     def hide(self, code: str, ticket: str, number: int, hidden: bool) -> None:
         """A member is shown by number, or by name again."""
