@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.config import Refusal
-from playground.rooms import experiment, question
+from playground.rooms import assignment, experiment, question
 from playground.rooms.room import Room
 
 Activity = Mapping[str, Any]
@@ -44,7 +44,8 @@ def joined(room: Room) -> Room:
 def without(room: Room, number: int) -> Room:
     """The room in which nothing is left of what a member did."""
     left = {name: KINDS[one["kind"]].without(one, number) for name, one in room.activities.items()}
-    return replace(room, members=tuple(one for one in room.members if one.number != number), activities=left)
+    members, now = tuple(one for one in room.members if one.number != number), assignment.without(room.now, number)
+    return replace(room, members=members, activities=left, now=now)
 
 
 def added(room: Room, activity: Activity) -> Room:

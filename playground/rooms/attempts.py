@@ -17,12 +17,16 @@ class Attempts:
         self._most, self._seconds, self._clock = most, seconds, clock
         self._by_address: dict[str, deque[float]] = {}
 
-    def check(self, address: str) -> None:
-        """Raises Refusal when there is none left."""
+    def count(self, address: str) -> int:
+        """How many there were."""
         times = self._by_address.get(address, deque())
         while times and times[0] <= self._clock() - self._seconds:
             times.popleft()
-        if len(times) >= self._most:
+        return len(times)
+
+    def check(self, address: str, most: int | None = None) -> None:
+        """Raises Refusal when there is none left; `most` is how many an address may that is no usual one."""
+        if self.count(address) >= (most or self._most):
             raise Refusal("rooms.too_often", minutes=f"{self._seconds / 60:g}")
 
     def note(self, address: str) -> None:

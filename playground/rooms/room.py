@@ -15,7 +15,8 @@ from typing import Any
 from playground.config import Refusal
 from playground.runs.names import owner_of
 
-VERSION = 1
+VERSION = 2
+ADDED = ("fixed", "now", "limits")  # by version 2: a room of version 1 has nothing of it
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # nothing that is mistaken for something else when it is read from a wall
 CODE = 5  # characters of a code: 33 million of them
 NAME = 24  # characters of a nickname
@@ -48,6 +49,9 @@ class Room:
     last_number: int = 0
     cursor: Mapping[str, str] = field(default_factory=dict)  # where the teacher looks
     activities: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # for the class, see fixed.py
+    now: Mapping[str, Any] = field(default_factory=dict)  # what there is to do, see assignment.py
+    limits: Mapping[str, Any] = field(default_factory=dict)  # on runs, as far as the teacher has set them, see run_limits.py
 
     def number_of(self, ticket: str) -> int | None:
         """Whose ticket it is: TEACHER, a member's number, or None for a stranger's."""
@@ -71,9 +75,14 @@ def ticket_of(code: str, token: str) -> str:
 
 
 def clean_name(name: str) -> str:
-    """A nickname as it is kept: one line of at most NAME characters, none of which is invisible or steers others."""
-    text = unicodedata.normalize("NFC", name.encode("utf-8", "replace").decode())
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:NAME].strip()
+    """A nickname as it is kept."""
+    return clean_line(name, NAME)
+
+
+def clean_line(text: str, most: int) -> str:
+    """One line of at most so many characters, none of which is invisible or steers others."""
+    whole = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode())
+    return " ".join("".join(c if c.isprintable() else " " for c in whole).split())[:most].strip()
 
 
 def clean_code(code: str) -> str:
@@ -87,6 +96,8 @@ def to_json(room: Room) -> dict[str, Any]:
 
 def from_json(said: Any) -> Room:
     """Raises ValueError for anything that `to_json` doesn't write."""
+    if isinstance(said, dict) and said.get("version") == 1:
+        said = {name: {} for name in ADDED} | said | {"version": VERSION}
     if not isinstance(said, dict) or said.get("version") != VERSION or not isinstance(said.get("members"), list):
         raise ValueError("no room of this version")
     members = tuple(_made(Member, member) for member in said["members"])

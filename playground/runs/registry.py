@@ -21,6 +21,7 @@ from playground.runs.limits import Limits
 from playground.runs.making import copied, forked, new_run
 from playground.runs.names import clean_label, owner_of, owns
 from playground.runs.queue.workers import Workers
+from playground.runs.rules import Rules
 from playground.runs.run import Run
 from playground.runs.tables import runs_table
 from playground.runs.updates import Updates
@@ -39,7 +40,7 @@ class Runs:
     def __init__(self, folder: Path | None = None, shipped: Path | None = SHIPPED, limits: Limits | None = None) -> None:
         """Reads the shipped runs and what is kept in `folder` (default_folder() when None), and starts the workers."""
         share_arenas()
-        self.limits = limits or Limits.from_environment()
+        self.limits, self.rules = limits or Limits.from_environment(), Rules()
         self.corpora, self.updates, self.store = Corpora(), Updates(), Store(folder)
         self._shipped = shipped
         self._admission = Admission((*read_shipped(shipped), *self.store.read_all()), self.limits)
@@ -53,22 +54,25 @@ class Runs:
         """A new run, queued, which is to be compared with the one `beside` it. Raises Refusal: too large for the machine, too many
         unfinished runs, no data for task "own"."""
         credit = credit or (pairs.credit if pairs else "")
-        return self._begin([new_run(experiment, token, data=pairs, credit=credit, label=clean_label(label), beside=beside)])[0]
+        return self._begin([new_run(experiment, token, data=pairs, credit=credit, label=clean_label(label), beside=beside)], token)[0]
 
-    def create_all(self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False) -> list[Run]:
-        """New runs for experiments that make their own sentences, to be compared with the first: all of them, or a Refusal and none."""
+    def create_all(
+        self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False, lab: str = ""
+    ) -> list[Run]:
+        """New runs for experiments that make their own sentences, to be compared with the first: all of them, or a Refusal and none. `lab`
+        says of which lab they are the arms."""
         named = zip(experiments, labels, strict=True)
         new = [new_run(experiment, token, label=clean_label(label), secret=secret) for experiment, label in named]
         for run in new[1:]:
             run.beside = new[0].id
-        return self._begin(new)
+        return self._begin(new, token, lab=lab)
 
     def repeat(self, id: str, seeds: Sequence[int], token: str) -> list[Run]:
         """New runs with the settings and the sentences of a run, from step 0, one for each of other `seeds`: all of them, or a Refusal and
         none. Anyone may repeat any run."""
         source = self.get(id)
         values = {"data": source.pairs, "credit": source.credit, "secret": source.secret, "beside": source.id}
-        return self._begin([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds])
+        return self._begin([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
 
     def get(self, id: str) -> Run:
         """Raises Refusal("runs.unknown")."""
@@ -145,6 +149,7 @@ class Runs:
         if knob not in LIVE_KNOBS:
             raise Refusal("runs.not_live", name=str(knob)[:40], names=tuple(LIVE_KNOBS))
         value = check(knob, value)
+        self.rules.changing(token, knob, value)
         if not (run.unfinished or run.resumable):
             raise Refusal("runs.ended")
         with self._admission.lock:
@@ -160,14 +165,15 @@ class Runs:
         with self._saved(source) as folder:
             saved = (folder.run.snapshot, folder.read("state.safetensors")) if folder.has("state.safetensors") else None
         run, contents = forked(source, step, token, saved)
-        return self._begin([run], contents)[0]
+        return self._begin([run], token, contents)[0]
 
     def copy(self, id: str, token: str) -> Run:
         """The run as it is now as the caller's own, see making.py. Anyone may copy any run. Raises Refusal when there is nothing yet."""
         source = self.get(id)
         with self._saved(source) as folder:
             run, contents = copied(folder, token)
-        return self._enter([run], lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
+        with self.rules.beginning([run], token):
+            return self._enter([run], lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
 
     def seen(self, id: str) -> None:
         """Somebody is looking at this run."""
@@ -209,7 +215,7 @@ class Runs:
         run.seen()
         return run
 
-    def _begin(self, new: list[Run], contents: dict[str, bytes] | None = None) -> list[Run]:
+    def _begin(self, new: list[Run], token: str, contents: dict[str, bytes] | None = None, lab: str = "") -> list[Run]:
         """Enters new runs, a fork with the files it goes on from, and gives them to the workers."""
         needed = {run.id: bytes_needed(run, self.limits.memory) for run in new}
 
@@ -219,7 +225,8 @@ class Runs:
             if contents:
                 run.release()
 
-        return self._enter(new, write, lambda run: self._workers.start(run, "train", needed[run.id]))
+        with self.rules.beginning(new, token, lab):
+            return self._enter(new, write, lambda run: self._workers.start(run, "train", needed[run.id]))
 
     def _enter(self, new: list[Run], write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
         """Puts new runs on the disk, by `write`, and then they are there: all of them, or none."""

@@ -162,7 +162,7 @@ def experiment(runs: Runs, command: Command) -> dict:
     have = {place[0]: run for run in mine if (place := lab.recognise(run)) and place[1] == seed and untouched(run)}
     new = [arm for arm in lab.arms_of(seed) if arm not in have]
     labels = [lab.label(command.language, arm, seed) for arm in new]
-    made = runs.create_all([lab.experiment(arm, seed) for arm in new], command.token, labels, secret=lab.is_mystery)
+    made = runs.create_all([lab.experiment(arm, seed) for arm in new], command.token, labels, lab.is_mystery, lab.name)
     have |= zip(new, made, strict=True)
     return {"lab": lab.name, "arms": [have[arm].id for arm in lab.arms_of(seed)]}
 

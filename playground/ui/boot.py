@@ -6,14 +6,14 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from playground.config import KNOBS, LIVE_KNOBS, Experiment, Refusal, default, limits
+from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, default, limits
 from playground.figures import theme
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
 from playground.runs.run import FINISHED, RESUMABLE, WORKING, Run
 from playground.ui import links
 from playground.ui.compare import origins
-from playground.ui.controls import CONTROLLED, label, shown_value
+from playground.ui.controls import CONTROLLED, GROUPS, label, shown_value
 from playground.ui.model_figure import model_figure
 from playground.ui.panels.lessons import course, labs
 from playground.ui.titles import difference, disclosed, title
@@ -35,6 +35,8 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
         "course": course.declared(chosen),
         "labs": labs.titles(chosen),
         "knobs": CONTROLLED,
+        "groups": {group: [*first, *more] for group, (first, more) in GROUPS.items()},
+        "task_steps": TASK_STEPS,
         "defaults": {name: default(name) for name in KNOBS},
         "live": list(LIVE_KNOBS),
         "bounds": {name: bounds(name) for name in CONTROLLED if limits(name).low is not None},

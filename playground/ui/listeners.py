@@ -51,7 +51,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     def relabel(asked: Any) -> list:
         language = told(asked, "language")
         words = [gr.update(**{prop: say(language, key) for prop, key in keys.items()}) for _, keys in parts.titled]
-        return [*words, *(wording(name, language) for name in ("preset", *knobs))]
+        return [*words, wording("preset", language), *(_allowed(asked, name, wording(name, language)) for name in knobs)]
 
     def ask(inputs: Mapping[str, gr.components.Component], fill: str = "asked") -> dict:
         """For a listener of Python's: its inputs by name; a function of the script fills in the bridge."""
@@ -95,6 +95,15 @@ def _is_possible(knob: str, value: Any) -> bool:
         return value is not None and check(knob, value) is not None
     except Refusal:
         return False
+
+
+def _allowed(asked: Any, name: str, update: dict[str, Any]) -> dict[str, Any]:
+    """The update of a knob as the room of a visitor allows it: still where its value is fixed, and with the tasks that are open."""
+    update["interactive"] = name not in told(asked, "fixed").split(",")
+    tasks = told(asked, "tasks").split(",")
+    if name == "task" and tasks != [""]:
+        update["choices"] = [option for option in update["choices"] if option[1] in tasks]
+    return update
 
 
 def link_of(asked: Any, request: gr.Request) -> dict[str, str]:

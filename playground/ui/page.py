@@ -94,7 +94,8 @@ def _knobs(parts: Parts) -> None:
             for name in first:
                 parts.knobs[name] = control(name)
     for group, (_, more) in GROUPS.items():
-        with parts.title(gr.Accordion(words(f"more_{group}"), open=False, elem_classes="pg-more"), f"more_{group}"):
+        about = {"open": False, "elem_id": f"pg-more-{group}", "elem_classes": "pg-more"}
+        with parts.title(gr.Accordion(words(f"more_{group}"), **about), f"more_{group}"):
             for name in more:
                 parts.knobs[name] = control(name)
     parts.reset = parts.title(gr.Button(words("reset"), size="sm", elem_id="pg-reset"), "reset", "value")

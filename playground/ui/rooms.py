@@ -158,6 +158,10 @@ def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callab
         "answer": done(lambda asked: questions.answer(asked.key, asked.activity, asked.value("guess", str), asked.value("sure", str))),
         "close": done(lambda asked: questions.close(asked.key, asked.activity)),
         "reveal": done(lambda asked: questions.reveal(asked.key, asked.activity, asked.cursor, asked.token)),
+        "fix": done(lambda asked: rooms.fix(*asked.key, asked.value("fixed", dict), LISTS)),
+        "assign": done(lambda asked: rooms.assign(*asked.key, asked.value("text", str), asked.value("to", dict), LISTS)),
+        "tick": done(lambda asked: rooms.tick(*asked.key, asked.value("done", bool))),
+        "limit": done(lambda asked: rooms.limit(*asked.key, asked.value("limits", dict))),
         "withdraw": done(lambda asked: rooms.withdraw(*asked.key, asked.activity)),
         **experiments.actions(rooms, runs),
     }

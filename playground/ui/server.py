@@ -25,6 +25,7 @@ from starlette.routing import Route
 from playground.cursor import declared
 from playground.queries.reader import Reader
 from playground.rooms.registry import Rooms
+from playground.rooms.rules import RoomRules
 from playground.runs.registry import Runs
 from playground.ui import endpoints, link_preview
 from playground.ui import rooms as rooms_routes
@@ -45,7 +46,7 @@ QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
 # In this order: a later one overrules an earlier one.
 STYLES = (
     *("style.css", "frame.css", "dock.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css", "room.css"),
-    *("experiment.css", "plain.css", "space_frame.css"),
+    *("experiment.css", "room_plan.css", "plain.css", "space_frame.css"),
 )
 # What Gradio answers and this page never asks: closed, so that nothing unexpected can be reached.
 CLOSED = (
@@ -111,7 +112,8 @@ def theme() -> gr.Theme:
 
 def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None = None) -> tuple[gr.Blocks, FastAPI, str]:
     """Builds the page and launches it without blocking. Returns the page, the app and its address: the public one where there is one."""
-    rooms = Rooms(runs.store.folder / "rooms")
+    rooms = Rooms(runs.store.folder / "rooms", limits=runs.limits)
+    runs.rules = RoomRules(rooms, runs)
     runs.every_round(rooms.tidy)
     demo = build(runs)
     link_preview.install(gr.routes.templates.env)

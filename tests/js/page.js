@@ -56,6 +56,12 @@ class Element extends Listening {
     return this.attributes[name] ?? null;
   }
 
+  toggleAttribute(name, on) {
+    if (on) return this.setAttribute(name, "");
+    delete this.attributes[name];
+    delete this.dataset[camel(name.replace("data-", ""))];
+  }
+
   get classList() {
     const names = new Set((this.attributes.class ?? "").split(" ").filter(Boolean));
     const write = (change) => {
@@ -68,6 +74,10 @@ class Element extends Listening {
       remove: (...less) => write(() => less.forEach((name) => names.delete(name))),
       toggle: (name, on = !names.has(name)) => write(() => (on ? names.add(name) : names.delete(name))),
     };
+  }
+
+  get id() {
+    return this.attributes.id ?? "";
   }
 
   get children() {

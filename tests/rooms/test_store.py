@@ -16,7 +16,10 @@ from playground.rooms.store import SET_ASIDE_SECONDS, Store
 from playground.ui.links import LISTS
 from tests.rooms.test_registry import ANNA, TEACHER, Clock, names, seen
 
-ROOM = Room("ABCDE", "0" * 64, "zh", 1.0, 2.5, (Member(3, "1" * 64, "李雷", True),), 3, {"layer": "2"}, {"guesses": {"a": [1]}})
+ROOM = Room(
+    "ABCDE", "0" * 64, "zh", 1.0, 2.5, (Member(3, "1" * 64, "李雷", True),), 3, {"layer": "2"}, {"guesses": {"a": [1]}},
+    fixed={"labs": ["skip"]}, now={"text": "x", "to": {}, "done": [3]}, limits={"each_kept": 1},
+)  # fmt: skip
 
 
 class Killed(BaseException):
@@ -95,9 +98,19 @@ def test_nothing_outlives_its_date(folder, code, clock, when):
     assert list(folder.iterdir()) == []
 
 
+def test_a_room_of_before_is_read_and_fixes_nothing(folder, code, clock):
+    """Version 1 knew neither what is fixed nor what there is to do, and had no limits."""
+    path = folder / f"{code}.json"
+    said = {name: value for name, value in json.loads(path.read_text()).items() if name not in ("fixed", "now", "limits")}
+    path.write_text(json.dumps(said | {"version": 1}))
+    again = Rooms(folder, clock)
+    assert names(again, code) == ["Anna"]
+    assert (seen(again, code, ANNA)["fixed"]["settings"], seen(again, code, ANNA)["now"]) == ({}, None)
+
+
 def damaged(text: str) -> list[str]:
     said = json.loads(text)
-    wrong = [{"version": 2}, {"members": None}, {"members": [1]}, {"ends": "soon"}, {"cursor": []}, {"more": 1}, {"code": "ABCDE"}]
+    wrong = [{"version": 3}, {"members": None}, {"members": [1]}, {"ends": "soon"}, {"cursor": []}, {"more": 1}, {"code": "ABCDE"}]
     return ["", text[:-5], "[]", "null", *(json.dumps(said | change) for change in wrong)]
 
 

@@ -8,6 +8,7 @@ from playground.config import Refusal
 from playground.lessons import labs
 from playground.lessons.controlled import ControlledExperiment, is_complete
 from playground.lessons.lab import Lab, Outcome
+from playground.rooms.run_limits import USUAL
 from playground.runs.run import Run
 from playground.ui.actions import Command, act
 from playground.ui.endpoints.arguments import check_owner
@@ -16,7 +17,7 @@ from playground.ui.panels.lessons.experiment import result
 from playground.words import ENGLISH
 
 HOPELESS = ("failed", "diverged")
-NO_ROOM = ("runs.too_many", "runs.too_many_yours")
+NO_ROOM = ("runs.too_many", "runs.too_many_yours", *(f"rooms.{limit}" for limit in USUAL))
 
 
 def lab(caller: Caller, name: str, seeds: list[int], owner: str) -> dict[str, Any]:

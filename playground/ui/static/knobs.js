@@ -90,7 +90,13 @@ export function setControls(values) {
 export const settings = () => ({ ...page.boot.defaults, ...page.wanted });
 
 /** What a listener is told: who asks, and about which sentences. */
-export const asked = (values, more = {}) => ({ ...values, asked: { language: cursor.lang, own: page.own, ...more } });
+export const asked = (values, more = {}) => ({ ...values, asked: { language: cursor.lang, own: page.own, ...still(), ...more } });
+
+/** What of the controls the teacher of a room has fixed for this visitor. */
+function still() {
+  const { settings, tasks } = page.room && !page.room.teacher ? page.room.fixed : { settings: {}, tasks: [] };
+  return { fixed: Object.keys(settings).join(), tasks: tasks.join() };
+}
 
 /** The link's settings are in the controls, and so are the sentences that it is about. */
 export function arrived({ asked, ...knobs }) {

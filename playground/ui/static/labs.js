@@ -3,6 +3,7 @@
 
 import { change, cursor, move, page, presentNames, subscribe } from "./store.js";
 import { button, h, say, svg } from "./dom.js";
+import { fixed, isOpenLab } from "./room_fixed.js";
 import { forget, keep, kept } from "./storage.js";
 
 const KEY = "playground-guesses"; // lab -> [percent sure, right or not], of the first guess
@@ -66,8 +67,20 @@ export function drawCards(element, block) {
       h("b", {}, title), h("span", { class: "pg-card-text" }, text), name in known ? guessed(name) : h("span", {}),
       h("span", { class: "pg-card-minutes" }, minutes));
   };
-  element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), h("div", { class: "pg-cards" }, block.cards.map(card)));
+  const cards = block.cards.filter(({ name }) => isOpenLab(name));
+  element.pgBlock = block;
+  element.hidden = !cards.length;
+  element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), h("div", { class: "pg-cards" }, cards.map(card)));
 }
+
+let open = ""; // the labs that a room has open for this visitor
+subscribe(["room"], () => {
+  const now = fixed().labs.join();
+  if (now === open) return;
+  open = now;
+  const lists = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-block^="cards "]'));
+  for (const element of lists) if (element.pgBlock) drawCards(element, /** @type {import("./blocks").CardsBlock} */ (element.pgBlock));
+});
 
 const SMALL = { width: 220, height: 72, edge: 5 }; // of a picture, in its own units
 

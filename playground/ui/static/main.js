@@ -25,6 +25,8 @@ import "./page_keys.js";
 import "./plain.js";
 import "./present.js";
 import "./room_chip.js";
+import "./room_fixed.js";
+import "./room_now.js";
 import "./scrollers.js";
 
 // What Gradio's listeners call (see ui/bridge.py).

@@ -103,6 +103,8 @@ export interface Boot {
   course: { name: string; title: string; to: Record<string, string>; look: string[]; steps: (import("./blocks").LessonStep & { when: Record<string, any> })[] }[];
   labs: Record<string, string>; // what every lab is called
   knobs: string[]; // those that have a control
+  groups: Record<string, string[]>; // the same by their parts
+  task_steps: Record<string, number>; // of tasks that take longer than usual
   defaults: Knobs;
   live: string[];
   bounds: Record<string, { low: number; high: number; step: number }>; // of numbers; step 0 where all are possible
@@ -190,6 +192,26 @@ export interface Room {
   name: string;
   members: { number: number; name: string; hidden: boolean; here: boolean }[];
   activities: Record<string, Activity>; // by name, the newest last
+  fixed: Fixed;
+  now: Assignment | null; // what there is to do
+  limits?: Record<string, [number, number]>; // on runs, for the teacher: each, and the most that it can be
+}
+
+/** What a room fixes for its class; see playground/rooms/fixed.py. */
+export interface Fixed {
+  settings: Knobs;
+  tasks: string[]; // that may be trained; none: all
+  labs: string[]; // that are open; none: all
+  controls: string[]; // groups of knobs that are shown
+}
+
+/** A line of the teacher's, or a place to go; see playground/rooms/assignment.py. */
+export interface Assignment {
+  text: string;
+  to: Record<string, string>;
+  done: number;
+  joined: number;
+  mine: boolean; // this visitor has ticked it off
 }
 
 /** What a class does together; see playground/rooms/activities.py. */

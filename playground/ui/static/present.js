@@ -26,7 +26,10 @@ function fit() {
   const plot = /** @type {any} */ (shown?.querySelector(".pg-plot")), { beside = 0, legend = 0 } = plot?.layout?.meta ?? {}; // see figures/presented.py
   shown?.classList.toggle("pg-beside", beside > 0);
   const style = document.body.style;
-  style.setProperty("--present", String(shown ? enlarged(beside ? plot.offsetHeight : shown.offsetHeight, innerHeight - FRAME) : LARGER));
+  const line = document.getElementById("pg-now")?.getBoundingClientRect().height ?? 0; // what there is to do in a room, at the lower edge
+  const room = innerHeight - FRAME - line;
+  style.setProperty("--now-line", `${line}px`);
+  style.setProperty("--present", String(shown ? enlarged(beside ? plot.offsetHeight : shown.offsetHeight, room) : LARGER));
   style.setProperty("--beside", `${beside}px`);
   style.setProperty("--legend", `${legend}px`);
 }

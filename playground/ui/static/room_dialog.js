@@ -6,6 +6,7 @@ import { button, copyText, h, notice, routeUrl, same, say } from "./dom.js";
 import { reply } from "./actions.js";
 import { forOthers, open, pageAddress } from "./dialogs.js";
 import { act, exit } from "./room.js";
+import { openFix, openLimits, openNow } from "./room_plan.js";
 
 const DAYS = 7, MOST_DAYS = 180;
 
@@ -99,10 +100,12 @@ function forTeacher(until) {
     await copyText(field);
     notice(say("copied"));
   };
+  const plans = Object.entries({ now: openNow, fix: openFix, limits: openLimits });
   const end = () => ask("room_end", "room_end_help", () => leaveBy("end"));
   return [
     h("div", { id: "pg-room-large" }, code), hint, h("img", { id: "pg-qr", alt: say("room_qr"), src: routeUrl("qr", { text: link }) }),
     h("div", { class: "pg-line" }, field, button({ onclick: copy }, say("copy"))),
+    h("div", { class: "pg-line pg-room-plan" }, plans.map(([id, act]) => button({ id: `pg-plan-${id}`, onclick: act }, say(`room_${id}`)))),
     h("h3", { id: "pg-room-count" }), h("ul", { id: "pg-room-members" }), until,
     h("div", { class: "pg-line" }, button({ id: "pg-room-end", onclick: end }, say("room_end"))),
   ];

@@ -1,0 +1,121 @@
+"""The rooms there are, in memory and on the disk: found by a code and a ticket, replaced whole, deleted on their last day."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from playground.config import Refusal
+from playground.rooms.events import Hub
+from playground.rooms.room import ALPHABET, CODE, TEACHER, Member, Room, require_teacher, ticket_of
+from playground.rooms.store import Store
+
+log = logging.getLogger(__name__)
+
+
+class KeptRooms:
+    """Thread-safe. A room is frozen and replaced whole, so readers take no lock."""
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
+        """Reads the rooms that are kept in `folder`; those whose date has passed go."""
+        self.hub = Hub()
+        self._clock, self._store, self._lock = clock, Store(folder), threading.RLock()
+        self._rooms = {room.code: room for room in self._store.read_all()}
+        self._unwritten: set[str] = set()  # rooms whose cursor has moved since they were written
+        self.tidy()
+
+    def number(self, code: str, ticket: str) -> int:
+        """TEACHER or a member's number. Raises Refusal for a stranger's ticket."""
+        return self._in(code, ticket)[1]
+
+    def inside(self, code: str, ticket: str) -> tuple[Room, int]:
+        """The room, and whose ticket it is: TEACHER's or a member's. Raises Refusal for a stranger's."""
+        return self._in(code, ticket)
+
+    def attended(self, token: str) -> list[tuple[Room, int]]:
+        """The rooms whose rules hold for the caller, and their number there: those that they joined and have open; while none is open,
+        all that they joined."""
+        found = [(room, room.number_of(ticket_of(room.code, token))) for room in list(self._rooms.values()) if room.ends > self._clock()]
+        joined = [(room, number) for room, number in found if number not in (None, TEACHER)]
+        return [(room, number) for room, number in joined if number in self.hub.here(room.code)] or joined
+
+    def change(self, code: str, ticket: str, make: Callable[[Room, int], Room]) -> Room:
+        """The room as `make(room, number of the caller)` has it, which refuses what this caller may not. Raises Refusal."""
+        with self._lock:
+            return self._put(make(*self._in(code, ticket)))
+
+    def tidy(self) -> None:
+        """Deletes rooms whose date has passed, and writes where teachers look."""
+        self._store.forget_unreadable(self._clock())
+        with self._lock:
+            for code in [room.code for room in self._rooms.values() if room.ends <= self._clock()]:
+                self._delete(code)
+            for code in self._unwritten & self._rooms.keys():
+                try:
+                    self._store.write(self._rooms[code])
+                except OSError as error:
+                    log.warning("room %s could not be written: %s", code, error)
+            self._unwritten.clear()
+
+    # ---- inside -------------------------------------------------------------------------------------------------------------------------
+
+    def _alive(self, code: str) -> Room | None:
+        room = self._rooms.get(code)
+        return room if room and room.ends > self._clock() else None
+
+    def _in(self, code: str, ticket: str) -> tuple[Room, int]:
+        room = self._alive(code)
+        number = room.number_of(ticket) if room else None
+        if number is None:
+            raise Refusal("rooms.not_in")
+        return room, number
+
+    def _taught(self, code: str, ticket: str) -> Room:
+        room, number = self._in(code, ticket)
+        require_teacher(number)
+        return room
+
+    def _put(self, room: Room) -> Room:
+        """The room as it is from now on, once the disk has it. Raises Refusal when it doesn't, and then nothing has changed."""
+        try:
+            self._store.write(room)
+        except OSError as error:
+            log.warning("room %s could not be written: %s", room.code, error)
+            raise Refusal("rooms.not_saved") from error
+        self._rooms[room.code] = room
+        self._unwritten.discard(room.code)
+        self.hub.tell(room.code)
+        return room
+
+    def _delete(self, code: str) -> None:
+        self._store.delete(code)
+        del self._rooms[code]
+        self.hub.end(code)
+
+    def _new_code(self) -> str:
+        while (code := "".join(secrets.choice(ALPHABET) for _ in range(CODE))) in self._rooms:
+            pass
+        return code
+
+
+def require(true: object, key: str, **values: object) -> None:
+    """Raises Refusal unless it is true."""
+    if not true:
+        raise Refusal(key, **values)
+
+
+def member_of(room: Room, number: int) -> Member:
+    """Raises Refusal when there is none of this number."""
+    member = room.member(number)
+    require(member, "rooms.no_member")
+    return member
+
+
+def with_member(room: Room, changed: Member) -> Room:
+    """The room with this member instead of the one of the same number."""
+    return replace(room, members=tuple(changed if one.number == changed.number else one for one in room.members))
