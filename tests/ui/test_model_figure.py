@@ -14,7 +14,6 @@ from playground.model.transformer import Transformer
 from playground.ui.model_figure import PAPER, ModelFigure, Part, model_figure
 from playground.ui.panels import BY_FORMULA, PLACES
 from playground.words import LANGUAGES, known
-from tests.thoroughness import every_case
 from tests.ui.test_routes import SHIPPED
 
 POST = ["mask_padding", "self_attention", "add_norm", "feed_forward", "add_norm"]
@@ -144,8 +143,9 @@ def test_a_mystery_stays_one():
     assert "variant" not in figure(secret=True, variant="no_feed_forward")["differences"]
 
 
-@every_case("run", SHIPPED)
-@every_case("language", LANGUAGES)
+@pytest.mark.sample
+@pytest.mark.parametrize("run", SHIPPED)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_every_part_of_a_shipped_run_opens(site, run, language):
     card = site.get(f"run/{run}", lang=language).json()
     for part in parts(card["figure"]):

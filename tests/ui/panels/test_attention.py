@@ -12,7 +12,6 @@ from playground.inspection import rollout
 from playground.queries import heads
 from playground.queries.activations import activations
 from playground.words import LANGUAGES, entries, say
-from tests.thoroughness import every_case
 from tests.ui.test_routes import SHIPPED, blocks_of
 
 PARTS = ("encoder", "decoder", "cross")
@@ -196,9 +195,10 @@ def test_the_pinned_pair_stays_inside_a_shorter_sentence(site):
     assert "layer 2, head 4" in block(panel, "product")["title"]
 
 
-@every_case("view", choices("view"))
-@every_case("part", PARTS)
-@every_case("run", ["reverse", "german_english"])
+@pytest.mark.sample
+@pytest.mark.parametrize("view", choices("view"))
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("run", ["reverse", "german_english"])
 def test_every_frame_of_the_replay_has_the_same_rows_and_one_size(site, run, part, view):
     def frame(text: str, **step: object) -> list:
         panel = site.panel("attention", run=run, part=part, view=view, text=text, **step)
