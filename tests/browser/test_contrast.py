@@ -1,13 +1,14 @@
-"""Every word can be read, also on a projector: contrast as WCAG's level AA wants it. axe-core looks at no text of a picture, and not at the
-hint in an empty field."""
+"""Every word can be read, also on a projector: contrast as WCAG's level AA wants it, in the light and in the dark."""
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
+import pytest
+
+from tests.browser.steps import drawn, link
 
 # Every visible text whose contrast to what lies behind it is too low, as WCAG 2.2 counts it (AA): 4.5, large text 3. What is off is
 # exempt, and so is what is written on the cells and bars of a picture, whose ground is no element's own.
-LOOK = """() => {
+SCRIPT = """() => {
   const EXEMPT = "button:disabled, input:disabled, [aria-disabled=true], [aria-hidden=true], .heatmaplayer, .barlayer, .hoverlayer";
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   canvas.canvas.width = canvas.canvas.height = 1;
@@ -64,8 +65,20 @@ LOOK = """() => {
     if (input.checkVisibility() && !input.value) look(input, input.placeholder, getComputedStyle(input, "::placeholder").color);
   return [...new Set(found)];
 }"""
+TABS = {
+    "training": {}, "attention": {}, "course": {}, "labs": {}, "masks": {}, "teacher_forcing": {}, "interventions": {},
+    "map": {"stage": "decoder.1.cross_attention.weights", "row": 1, "col": 2},
+}  # fmt: skip
 
 
-def faint(page: Page) -> list[str]:
-    """Every text that stands out too little from its ground: its contrast, how it begins, and where it is."""
-    return page.evaluate(LOOK)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.slow
+def test_every_text_stands_out_from_its_ground(visit, theme):
+    faint = {}
+    page = visit(link(text="hello", __theme=theme))
+    for tab, more in TABS.items():
+        page.goto(link(text="hello", __theme=theme, tab=tab, **more))
+        drawn(page.locator(f"#pg-panel-{tab}"))
+        page.wait_for_timeout(500)  # until colours that change have changed
+        faint[tab] = page.evaluate(SCRIPT)
+    assert not any(faint.values()), "\n".join(f"{tab}: {one}" for tab, found in faint.items() for one in found)
