@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
+from xdist.workermanage import WorkerController
 
 import playground  # noqa: F401  first: it says how torch's threads wait
 from tests import thoroughness
@@ -16,7 +17,6 @@ torch.set_num_threads(1)
 settings.load_profile("same")
 
 BROWSER = "tests/browser/"
-HALVES = ("a", "h")  # of all stories, by the first letter of their files: each is told with a browser and a server of its own
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,26 +32,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     thoroughness.mark_the_others_slow(items)
-    last = {HALVES[0]: 0, "": 1, HALVES[1]: 2}
-    items.sort(key=lambda item: last[half(config, item.nodeid)])
-
-
-def half(config: pytest.Config, nodeid: str) -> str:
-    """Which half of the stories a test belongs to; "" for what is told in no browser. What takes longest begins first: the first half,
-    which one process tells while another runs all that needs no browser; then that one tells the other half. The few stories that are
-    not slow all belong to the first."""
-    file = nodeid.removeprefix(f"{BROWSER}test_")
-    few = "not slow" in config.option.markexpr
-    return "" if file == nodeid else HALVES[0] if few else max(letter for letter in HALVES if letter <= file)
 
 
 class FileByFile(LoadFileScheduling):
-    """What a file prepares is prepared once; and half of what is told in a browser is told with one browser and one server."""
+    """What a file prepares is prepared once. The first process begins with the stories, which one browser and one server serve; the others
+    begin with what needs neither. Whoever comes to the end of its own takes from what is left."""
 
-    def _split_scope(self, nodeid: str) -> str:
-        return BROWSER + half(self.config, nodeid) if half(self.config, nodeid) else super()._split_scope(nodeid)
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        tells = node is self.nodes[0]
+        first = next((file for file in self.workqueue if file.startswith(BROWSER) == tells), None)
+        if first:
+            self.workqueue.move_to_end(first, last=False)
+        super()._assign_work_unit(node)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FileByFile | None:

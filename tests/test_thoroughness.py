@@ -1,12 +1,13 @@
 """A few cases stand for all of a test, and properties are tried more often at night."""
 
+import inspect
 from itertools import product
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
 
-from tests.thoroughness import EXAMPLES, NIGHT, examples_at_night, mark_the_others_slow, sample
+from tests.thoroughness import EXAMPLES, NIGHT, every_case, examples_at_night, mark_the_others_slow, sample
 
 
 @pytest.mark.parametrize("sizes", [(1,), (5,), (3, 3), (2, 14, 5), (40, 4), (2, 2, 2, 2, 2, 2)])
@@ -68,3 +69,39 @@ def test_the_others_are_slow():
 def test_a_property_is_tried_less_often_by_day():
     tried = [examples_at_night(*counts).max_examples for counts in ((400,), (10,), (400, 8))]
     assert tried == ([400, 10, 400] if settings.get_current_profile_name() == NIGHT else [EXAMPLES, 10, 8])
+
+
+def test_every_case_is_told_and_those_that_fail_are_named():
+    tried = []
+
+    @every_case("word", ["a", "b", "c"])
+    @every_case("one, other", [(1, 1), (1, 2)])
+    def test(word: str, one: int, other: int, fixture: str) -> None:
+        tried.append((word, one, other))
+        assert one == other or word == "a", f"{fixture} says so"
+        if word == "c":
+            pytest.fail("of its own accord")
+
+    with pytest.raises(AssertionError) as error:
+        test(fixture="this")
+    assert tried == [(word, *pair) for word, pair in product("abc", [(1, 1), (1, 2)])]
+    said = str(error.value)
+    assert said.startswith("2 of 3 cases failed.\n'b': 1 of 2 cases failed.\n1, 2: this says so")
+    assert "'c': 2 of 2 cases failed.\n1, 1: of its own accord" in said
+    assert isinstance(error.value.__cause__, AssertionError)
+    assert list(inspect.signature(test).parameters) == ["fixture"]
+
+
+def test_cases_that_all_hold_say_nothing():
+    every_case("n", range(3))(lambda n: None)()
+
+
+@pytest.mark.parametrize("test", [lambda n, tmp_path: None, lambda n, monkeypatch: None])
+def test_what_a_case_wants_for_itself_it_does_not_share(test):
+    with pytest.raises(AssertionError, match="share"):
+        every_case("n", [1])(test)
+
+
+def test_no_cases_are_no_test():
+    with pytest.raises(AssertionError, match="no cases"):
+        every_case("n", [])

@@ -1,14 +1,17 @@
 """How much is tried: enough by default to tell whoever changed a file, all of it by `pytest -m slow` and at night.
 
-Two things multiply a test: its cases and, where Hypothesis makes them up, its examples. `@pytest.mark.sample` above a parametrized test
-leaves a few of its cases in the default run, such that every value of every argument comes in one of them; the others are slow.
-`@examples_at_night(200)` above a property has so many tried with `--hypothesis-profile=night`, and `EXAMPLES` otherwise.
+Two things multiply a test: its cases and, where Hypothesis makes them up, its examples. `@every_case` tells many quick cases in one test:
+pytest takes some milliseconds for each test. `@pytest.mark.sample` above a parametrized test leaves a few of its cases in the default run,
+such that every value of every argument comes in one of them; the others are slow. `@examples_at_night(200)` above a property has so many
+tried with `--hypothesis-profile=night`, and `EXAMPLES` otherwise.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import wraps
 
 import pytest
 from hypothesis import settings
@@ -17,6 +20,8 @@ EXAMPLES = 25  # of a property by default
 NIGHT = "night"
 GOLDEN = 0.6180339887498949  # its multiples, without their whole part, lie evenly between 0 and 1
 SIMPLE = (str, int, float, bool, type(None))
+FAILURES = (Exception, pytest.fail.Exception, pytest.skip.Exception)  # the last two are pytest's own, and no `Exception`
+FRESH = {"tmp_path", "monkeypatch", "capsys", "caplog", "request"}  # what a test has for itself
 
 settings.register_profile("same", derandomize=True, database=None, deadline=None, max_examples=EXAMPLES)
 settings.register_profile(NIGHT, derandomize=False, deadline=None, max_examples=100)
@@ -26,6 +31,36 @@ def examples_at_night(count: int, by_default: int = EXAMPLES, **options: object)
     """Settings of a property that is worth so many examples at night. By default a few have to do."""
     tried = count if settings.get_current_profile_name() == NIGHT else min(count, by_default)
     return settings(max_examples=tried, **options)
+
+
+def every_case(names: str | Sequence[str], cases: Iterable[object]) -> Callable[[Callable], Callable]:
+    """`pytest.mark.parametrize` for cases that are many and quick: one test of all of them, which goes through to the end and says which
+    failed, and how the first did. They share their fixtures, and none of them can be skipped."""
+    wanted = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    table = [(case,) if len(wanted) == 1 else tuple(case) for case in cases]
+    assert table, "no cases"
+
+    def decorate(test: Callable) -> Callable:
+        signature = inspect.signature(test)
+        fixtures = [parameter for name, parameter in signature.parameters.items() if name not in wanted]
+        assert not FRESH.intersection(parameter.name for parameter in fixtures), f"the cases of {test.__name__} would share what is fresh"
+
+        @wraps(test)
+        def all_of_them(**shared: object) -> None:
+            failed = []
+            for values in table:
+                try:
+                    test(**shared, **dict(zip(wanted, values, strict=True)))
+                except FAILURES as error:
+                    failed.append((values, error))
+            if failed:
+                said = "\n".join(f"{', '.join(map(repr, values))[:200]}: {error}" for values, error in failed)
+                raise AssertionError(f"{len(failed)} of {len(table)} cases failed.\n{said}") from failed[0][1]
+
+        all_of_them.__signature__ = signature.replace(parameters=fixtures)
+        return all_of_them
+
+    return decorate
 
 
 def sample(cases: Sequence[Sequence[Hashable]], count: int | None = None) -> list[int]:

@@ -12,6 +12,7 @@ from playground.hub import remote
 
 def push(said: str, repo: str, private: bool = False) -> str:
     """Uploads a run. Returns the repository's address. Raises Refusal."""
+    remote.check_name(repo)
     run = find(said)
     with tempfile.TemporaryDirectory() as folder:
         write_folder(run, Path(folder))

@@ -13,6 +13,7 @@ from playground.data.corpus import build_corpus
 from playground.model.sublayers import flops
 from playground.training.loop import Training
 from tests.benchmarks.test_benchmarks import SUMMARY, result_of
+from tests.thoroughness import every_case
 
 SMALL = {"train_size": 200, "validation_size": 20, "batch_size": 8, "encoder_layers": 1, "decoder_layers": 1}
 
@@ -90,7 +91,7 @@ def test_looking_inside_leaves_no_trace(corpus):
     assert [next(steps).loss for _ in range(2)] == losses
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "kind"),
     [
         ("aten::addmm", "products"),

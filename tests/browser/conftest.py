@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, Playwright, expect, sync_playwright
 
+from tests.browser.fuse import Fuse
 from tests.browser.server import ROOT, Server
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 SCREENSHOTS = ROOT / "test-output" / "browser"
-PATIENCE = 60_000  # ms; conditions are waited for, so a long patience costs nothing while all is well
+PATIENCE = 20_000  # ms, for what a page does; for a training to end see steps.py
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -34,14 +36,45 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     assert "Traceback" not in server.said(), server.said()
 
 
-@pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
+class Chromium:
     """Chromium from the PATH, or Playwright's own."""
+
+    def __init__(self, playwright: Playwright) -> None:
+        self._launch = partial(playwright.chromium.launch, executable_path=_chromium(playwright), args=QUIET.split())
+        self.browser = self._launch()
+
+    def is_alive(self) -> bool:
+        return self.browser.is_connected()
+
+    def restart(self) -> None:
+        if self.is_alive():
+            self.browser.close()
+        self.browser = self._launch()
+
+
+@pytest.fixture(scope="package")
+def chromium() -> Iterator[Chromium]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=_chromium(playwright), args=QUIET.split())
+        chromium = Chromium(playwright)
         expect.set_options(timeout=PATIENCE)
-        yield browser
-        browser.close()
+        yield chromium
+        chromium.browser.close()
+
+
+@pytest.fixture(scope="package")
+def fuse() -> Fuse:
+    return Fuse()
+
+
+@pytest.fixture(autouse=True)
+def alive(request: pytest.FixtureRequest, fuse: Fuse) -> None:
+    """Fails a story at its beginning when what it needs is dead and can't be started anew."""
+    fuse.check([request.getfixturevalue(name) for name in ("chromium", "server") if name in request.fixturenames])
+
+
+@pytest.fixture
+def browser(chromium: Chromium) -> Browser:
+    return chromium.browser
 
 
 def _chromium(playwright: Playwright) -> str:

@@ -12,7 +12,7 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 180.0  # seconds that a start may take on a busy machine
+PATIENCE = 90.0  # seconds that a start may take on a busy machine
 
 
 class Server:
@@ -52,6 +52,16 @@ class Server:
             self._process.kill()
             self._process.wait(10)
         self._process = None
+
+    def is_alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None and self._answers()
+
+    def restart(self) -> None:
+        """Starts it anew, also when it is dead or deaf."""
+        if self._process is not None:
+            self._process.kill()
+        self.stop()
+        self.start()
 
     def said(self) -> str:
         return self.log.read_text(errors="replace") if self.log.exists() else ""

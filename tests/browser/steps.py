@@ -24,6 +24,7 @@ SMALL = {
 # One sentence, learnt by heart in a few steps.
 ONE_SENTENCE = SMALL | {"task": "beer", "d_model": 32, "d_ff": 32, "steps": 60, "batch_size": 1, "eval_every": 10}
 
+TRAINED = 60_000  # ms until a training is over, on a busy machine
 STEPS = 100_000  # more than a run can take while a story lasts: somebody stops it
 
 
@@ -66,7 +67,8 @@ def new_run(page: Page, before: str | None) -> str:
 
 def has_status(page: Page, *statuses: str) -> None:
     """Waits until the run on the page is in one of these states."""
-    expect(page.locator("#pg-status")).to_have_attribute("data-status", re.compile("|".join(f"^{status}$" for status in statuses)))
+    wanted = re.compile("|".join(f"^{status}$" for status in statuses))
+    expect(page.locator("#pg-status")).to_have_attribute("data-status", wanted, timeout=TRAINED)
 
 
 def address(page: Page) -> dict[str, str]:

@@ -73,8 +73,8 @@ def owner(page: Page) -> None:
     expect(page.locator("#pg-rename")).to_be_visible()
 
 
-def pages(page: Page, theme: str) -> Iterator[str]:
-    """Brings up one state of the page after another; says what it is called."""
+def pages(page: Page, theme: str) -> Iterator[tuple[str, str | None]]:
+    """Brings up one state of the page after another; says what it is called, and where it differs from the one before if not all over."""
 
     def goto(tab: str, **more: object) -> None:
         page.goto(link(**RUN | {"text": "der Mann sieht die Frau", "__theme": theme, "tab": tab} | more))
@@ -85,10 +85,10 @@ def pages(page: Page, theme: str) -> Iterator[str]:
     for tab in (tab for tab in TABS if tab != "board"):  # which is there in a room, see test_class_board.py
         press_tab(page, tab)
         unfolded(page, tab)
-        yield tab
+        yield tab, None if tab == "training" else "#pg-places"
     for name, view in VIEWS.items():
         goto(**view)
-        yield name
+        yield name, None
     if theme == "dark":
         return  # what opens over the page takes its colours from the same names
     opened = {
@@ -99,18 +99,18 @@ def pages(page: Page, theme: str) -> Iterator[str]:
     for name, open in opened.items():
         goto("training")
         open(page)
-        yield name
+        yield name, None
     goto("training")
     owner(page)
-    yield "owner"
+    yield "owner", None
     for what in ("rename", "delete"):
         page.locator(f"#pg-{what}").click()
         expect(page.locator("#pg-dialog")).to_be_visible()
-        yield what
+        yield what, None
         page.keyboard.press("Escape")
         about_the_run(page)
     goto("training", glossary="all")
-    yield "glossary"
+    yield "glossary", None
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (1280, "dark"), (390, "light")])
@@ -119,5 +119,7 @@ def test_nothing_breaks_a_rule(visit, theme, width):
     axe.source()
     page = visit(link(**RUN), viewport={"width": width, "height": 900})
     only = "color-contrast" if theme == "dark" else None  # the one rule for which the theme makes a difference
-    found = [f"{name}: {' | '.join(fault)}" for name in pages(page, theme) for fault in axe.faults(page, only)]
+    found = []
+    for name, place in pages(page, theme):
+        found += [f"{name}: {' | '.join(fault)}" for fault in axe.faults(page, only, place)]
     assert not found, "\n".join(found)

@@ -42,9 +42,9 @@ HOVER = """async ([id, q, k]) => {
 
 
 @pytest.fixture(scope="module")
-def page(browser):
+def page(chromium):
     """Nothing but Plotly, and what it says."""
-    page = browser.new_page(viewport={"width": 720, "height": 800})
+    page = chromium.browser.new_page(viewport={"width": 720, "height": 800})
     page.said = []
     page.on("console", lambda message: page.said.append(message.text))
     page.on("pageerror", lambda error: page.said.append(str(error)))

@@ -24,8 +24,9 @@ LIVE = "https://playground.example/there"
 PRESS = """async (panel) => {
   const dead = [], keep = "summary, .pg-save *, [aria-pressed=true], [aria-expanded], [disabled]";
   const seen = () => location.search + document.body.innerText.length + document.body.innerText + panel.innerHTML.length;
+  const soon = () => new Promise((go) => setTimeout(go, 40));
   const settled = async () => {
-    for (let last = "", same = 0; same < 3; await new Promise((go) => setTimeout(go, 120))) {
+    for (let last = "", same = 0; same < 3; await soon()) {
       same = seen() === last && panel.ariaBusy !== "true" ? same + 1 : 0;
       last = seen();
     }
@@ -38,8 +39,9 @@ PRESS = """async (panel) => {
     document.querySelectorAll(".pg-notice button").forEach((close) => close.click());
     const before = seen();
     button.click();
-    await settled();
+    for (let waited = 0; seen() === before && waited < 15; waited++) await soon();
     if (seen() === before) dead.push(name);
+    await settled();
   }
   return dead;
 }"""

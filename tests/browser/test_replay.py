@@ -114,7 +114,7 @@ def test_it_plays_as_one_picture(visit):
     plot.evaluate(WATCH)
     button.click()
     expect(button).to_have_attribute("aria-label", words("page.replay_pause"))
-    expect(button).to_have_attribute("aria-label", words("page.replay_play"))  # it ends by itself
+    expect(button).to_have_attribute("aria-label", words("page.replay_play"), timeout=60_000)  # it ends by itself
     seen = plot.evaluate("plot => plot.seen")
     assert len(seen) == number(replay, "data-frames") + 1  # the last stop is now
     assert set(seen.values()) == {now}

@@ -104,6 +104,7 @@ def test_reload_and_restart(visit, server: Server):
     expect(page.locator("#pg-run optgroup[label=Yours] option").first).to_have_attribute("value", run)
 
 
+@pytest.mark.slow
 def test_shared_link(visit):
     """The link shows somebody else the same view, lets them change nothing, and gives them a run of their own on one click."""
     owner = visit(link(ONE_SENTENCE))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal
 from playground.data.tokenizers import LARGEST, load_tokenizer, train_tokenizer
 from playground.reading.text import normalise
-from tests.thoroughness import examples_at_night
+from tests.thoroughness import every_case, examples_at_night
 
 KINDS = ("characters", "words", "bpe", "unigram")
 SENTENCES = ["the cat sat on the mat", "a dog ran to the cat", "der Käse schmeckt", "über den Wolken", "猫 が 好き です", "x<y & <s>"] * 3
@@ -119,8 +119,8 @@ def test_an_id_outside_is_an_error(tokenizer, token):
 # --- pieces ---
 
 
-@pytest.mark.parametrize("kind", ["bpe", "unigram"])
-@pytest.mark.parametrize("sentences", [["a"], ["ab"] * 5, ["aaaa" * 600], ["猫が好き"], ["▁a ▁▁"], ["a ▅ b", "▅"], ["x" * 9000 + " end"]])
+@every_case("kind", ["bpe", "unigram"])
+@every_case("sentences", [["a"], ["ab"] * 5, ["aaaa" * 600], ["猫が好き"], ["▁a ▁▁"], ["a ▅ b", "▅"], ["x" * 9000 + " end"]])
 def test_small_and_odd_data_give_small_vocabularies(kind, sentences):
     tokenizer = train_tokenizer(kind, sentences, LARGEST)
     assert 4 < tokenizer.size < 100

@@ -6,6 +6,7 @@ import pytest
 from playground.config import BOS, EOS
 from playground.decoding import Search, beam, classify, greedy, search
 from tests.decoding.test_sampling import SOURCES, every_sentence, logprobs_by_teacher_forcing, untaught
+from tests.thoroughness import every_case
 
 
 def all_scores(model, source, vocab: int, longest: int, length_penalty: float) -> dict[tuple[int, ...], float]:
@@ -55,9 +56,9 @@ def test_a_narrow_beam_never_beats_all_sentences_and_a_wider_one_is_mostly_bette
     assert scores[-1] == pytest.approx(most, abs=1e-4)
 
 
-@pytest.mark.parametrize("prefix", [(), (4, 8), (EOS,)])
-@pytest.mark.parametrize("width", [1, 2, 5])
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@every_case("prefix", [(), (4, 8), (EOS,)])
+@every_case("width", [1, 2, 5])
+@every_case("seed", [1, 2, 3])
 def test_the_record_is_a_tree_and_says_what_happened(seed, width, prefix):
     model, source, most = untaught(seed=seed), SOURCES[0], 7
     passes = []

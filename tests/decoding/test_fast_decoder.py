@@ -17,6 +17,7 @@ from tests.decoding.test_kv_cache import SHIPPED, shipped
 from tests.decoding.test_sampling import SOURCES, untaught
 from tests.model.shared_copies import disturb
 from tests.model.test_transformer import SRC, build, combinations
+from tests.thoroughness import every_case
 
 TGT = torch.tensor([[BOS, 5, PAD, 7, 9, 4], [BOS, 8, 6, PAD, PAD, 5]])  # a sentence may come to write PAD, and nobody looks at it
 
@@ -59,8 +60,8 @@ def test_every_logit_whatever_the_choices(knobs):
     assert told(both[0]) == told(both[1])
 
 
-@pytest.mark.parametrize("positions", limits("positions").choices)
-@pytest.mark.parametrize(("d_model", "n_heads"), [(8, 8), (24, 8), (16, 1), (40, 8)])
+@every_case("positions", limits("positions").choices)
+@every_case(("d_model", "n_heads"), [(8, 8), (24, 8), (16, 1), (40, 8)])
 def test_heads_of_any_width(d_model, n_heads, positions):
     model = disturb(build(d_model=d_model, n_heads=n_heads, positions=positions)).eval()
     assert_step_by_step(model, SRC, TGT)

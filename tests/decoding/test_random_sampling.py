@@ -6,11 +6,12 @@ import torch
 
 from playground.decoding import greedy, sample, top_k_top_p_filter
 from tests.decoding.test_sampling import SOURCES, logprobs_by_teacher_forcing, untaught
+from tests.thoroughness import every_case
 
 BY_HAND = torch.tensor([[0.1, 0.4, 0.05, 0.3, 0.15]], dtype=torch.float64)  # ranked: 1, 3, 4, 0, 2
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("top_k", "top_p", "expected"),
     [
         (0, 1.0, {0, 1, 2, 3, 4}),
@@ -46,8 +47,8 @@ def test_each_row_by_itself():
     assert torch.equal(found[0], found[1].flip(0))
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("source", SOURCES)
+@every_case("seed", [1, 2, 3])
+@every_case("source", SOURCES)
 def test_drawing_from_one_token_is_greedy(source, seed):
     (expected,) = greedy(untaught(), [source], 12)
     for choice in ({"top_k": 1}, {"top_p": 1e-9}, {"top_k": 4, "top_p": 1e-9}):

@@ -9,6 +9,7 @@ from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig
 from playground.decoding import beam, greedy, sample, trace
 from playground.model.transformer import Transformer
 from tests.model.shared_copies import disturb
+from tests.thoroughness import every_case
 from tests.training.corpora import taught
 
 SOURCES = [(4, 5, 6, 7, 8), (6,), (7, 7, 4), (8, 4, 5, 6, 4, 4, 5, 8)]
@@ -104,8 +105,8 @@ def every_sentence(vocab: int, longest: int):
                 yield from ((*body, last) for last in others)
 
 
-@pytest.mark.parametrize("length_penalty", [0.0, 1.0])
-@pytest.mark.parametrize("source", SOURCES)
+@every_case("length_penalty", [0.0, 1.0])
+@every_case("source", SOURCES)
 def test_a_beam_of_one_is_greedy(source, length_penalty):
     (only,), expected = beam(untaught(), source, 1, length_penalty, max_length=10), greedy(untaught(), [source], max_length=10)[0]
     assert only.ids == expected.ids

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from playground.figures import attention, theme
+from tests.thoroughness import every_case
 
 ROWS, COLUMNS = ["o", "l", "l", "<eos>"], ["l", "l", "o"]
 WEIGHTS = np.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [1.0, 0.0, 0.0], [0.0, 0.12345678, 0.87654322]])
@@ -86,8 +87,8 @@ def test_the_cursor_is_four_shapes_that_the_page_can_move(pinned, visible):
         assert cell == halo == [1.5, 2.5, 0.5, 1.5]
 
 
-@pytest.mark.parametrize("kind", theme.KINDS)
-@pytest.mark.parametrize("dark", [False, True])
+@every_case("kind", theme.KINDS)
+@every_case("dark", [False, True])
 def test_each_kind_of_attention_has_its_hue(kind, dark):
     layout = attention.matrix(WEIGHTS, ROWS, COLUMNS, kind=kind, dark=dark)["layout"]
     assert layout["xaxis"]["linecolor"] == layout["yaxis"]["linecolor"] == theme.hue(kind, dark)

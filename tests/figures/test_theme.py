@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from playground.figures import theme
+from tests.thoroughness import every_case
 
 # Machado, Oliveira and Fernandes (2009), full deficiency, in linear RGB
 SIGHT = {
@@ -35,8 +36,8 @@ def contrast(a, b):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("sight", SIGHT)
-@pytest.mark.parametrize("dark", [False, True])
+@every_case("sight", SIGHT)
+@every_case("dark", [False, True])
 def test_lightness_of_the_sequential_scale_goes_one_way_for_every_eye(dark, sight):
     steps = np.diff([lab(color, sight)[0] for color in theme.sequential(dark)])
     assert np.all(steps > 2) if dark else np.all(steps < -2)
@@ -47,8 +48,8 @@ def test_the_sequential_scale_is_even():
     assert steps.std() < 0.1 * abs(steps.mean())
 
 
-@pytest.mark.parametrize("sight", SIGHT)
-@pytest.mark.parametrize("dark", [False, True])
+@every_case("sight", SIGHT)
+@every_case("dark", [False, True])
 def test_the_diverging_scale_has_its_middle_at_zero(dark, sight):
     scale = [lab(color, sight) for color in theme.diverging(dark)]
     lightness = np.array([color[0] for color in scale])
@@ -59,8 +60,8 @@ def test_the_diverging_scale_has_its_middle_at_zero(dark, sight):
     assert min(np.linalg.norm(scale[i] - scale[-1 - i]) for i in range(5)) > 4  # the two signs are told apart at every strength
 
 
-@pytest.mark.parametrize("sight", SIGHT)
-@pytest.mark.parametrize("dark", [False, True])
+@every_case("sight", SIGHT)
+@every_case("dark", [False, True])
 def test_the_three_hues_stay_apart_for_every_eye(dark, sight):
     hues = [lab(theme.hue(kind, dark), sight) for kind in theme.KINDS]
     assert min(np.linalg.norm(a - b) for a, b in combinations(hues, 2)) > 14

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.figures import tokens
+from tests.thoroughness import every_case
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("token", "shown"),
     [
         ("hello", "hello"), (" ", "␣"), ("  ", "␣␣"), ("", "∅"), ("a b", "a␣b"), ("\u3000", "␣"), ("a\nb", "a↵b"), ("\t", "⇥"),

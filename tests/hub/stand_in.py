@@ -18,6 +18,7 @@ from typing import Any
 
 import yaml
 
+ASKS_S = 0.01  # how often it looks whether it is to end: every test waits for that
 TOKEN, READ_ONLY, OWNER = "hf_write", "hf_read", "ada"
 COMMIT = "c" * 40
 
@@ -181,7 +182,7 @@ def standing_in(port: int = 0) -> Iterator[Hub]:
     hub = Hub()
     server = ThreadingHTTPServer(("127.0.0.1", port), type("HubHandler", (Handler,), {"hub": hub}))
     hub.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(ASKS_S,), daemon=True)
     thread.start()
     try:
         yield hub

@@ -109,6 +109,13 @@ def test_what_can_be_no_name_is_refused_before_anything_is_asked(hub, name):
     assert hub.asked == []
 
 
+def test_a_name_is_looked_at_before_any_run_is_read(hub):
+    """Which takes most of a second."""
+    with pytest.raises(Refusal) as refusal:
+        push.push("no such run", "ada")
+    assert refusal.value.key == "hub.not_a_name"
+
+
 def test_the_stand_in_refuses_what_the_hub_refuses(hub):
     """Binary files in a commit, as plain git would bring them."""
     push.push("reverse", "ada/reverse")

@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from playground.inspection import attention
 from playground.words import LANGUAGES, say
+from tests.thoroughness import every_case
 
 N = 6
 
@@ -32,7 +33,7 @@ ANTI = np.eye(N, N)[::-1]
 CAUSAL = np.tril(np.ones((N, N), dtype=bool))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("kind", "weights", "name"),
     [
         ("encoder", head(diagonal(-1)), "previous"),

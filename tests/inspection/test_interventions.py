@@ -17,6 +17,7 @@ from playground.inspection.copies import shadow_copy
 from playground.inspection.interventions import MEMORIES, Change, Edit, HeadId, heads, silence
 from playground.model.transformer import Transformer
 from tests.model.shared_copies import disturb
+from tests.thoroughness import every_case
 
 CONFIGS = [
     {}, {"positions": "rotary", "norm": "pre", "encoder_layers": 1}, {"positions": "both", "bias": False, "n_heads": 2},
@@ -80,8 +81,8 @@ def test_a_head_comes_back_when_its_handle_is_removed():
     assert torch.equal(mine(*BATCH).logits, original(*BATCH).logits)
 
 
-@pytest.mark.parametrize("trained", MEMORIES)
-@pytest.mark.parametrize("memory", MEMORIES)
+@every_case("trained", MEMORIES)
+@every_case("memory", MEMORIES)
 def test_another_memory_is_the_model_with_that_knob(memory, trained):
     original = model(memory_mode=trained)
     twin = copy.deepcopy(original)

@@ -5,10 +5,11 @@ import pytest
 
 from playground.inspection import positions
 from playground.words import LANGUAGES, printed, say
+from tests.thoroughness import every_case
 
 
-@pytest.mark.parametrize("d_model", [2, 8, 64, 512])
-@pytest.mark.parametrize("k", [0, 1, 7, 100])
+@every_case("d_model", [2, 8, 64, 512])
+@every_case("k", [0, 1, 7, 100])
 def test_one_matrix_moves_every_position_of_the_models_table(d_model, k):
     table = positions.sinusoids(250, d_model)
     assert table.shape == (250, d_model)

@@ -11,6 +11,7 @@ from playground.config import Refusal
 from playground.lessons.lab import Grid, Lines, TextTable
 from playground.lessons.labs import LABS, get
 from playground.words import LANGUAGES, entries, known
+from tests.thoroughness import every_case
 
 SEEDS = (1, 2, 3)
 TENSORS = [name for name, lab in LABS.items() if lab.kind == "worked_example"]  # the others train: see test_bench.py
@@ -80,8 +81,8 @@ def test_exhibits_fit_their_names(name):
                 assert not ((shown < 0) | (shown > 1)).any(), exhibit.name  # NaN is neither: a lab may show where it comes from
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", TENSORS)
+@every_case("language", LANGUAGES)
+@every_case("name", TENSORS)
 def test_all_its_sentences_can_be_said(name, language):
     lab = get(name)
     for key in ("title", "short", "question", "about", *(f"guess_{guess}" for guess in lab.guesses)):

@@ -11,6 +11,7 @@ from playground.model.masks import padding_mask
 from playground.model.transformer import Transformer
 from tests.model.shared_copies import disturb
 from tests.model.test_transformer import SRC, TGT, build, combinations
+from tests.thoroughness import every_case
 
 
 def by_and_by(model: Transformer, tgt_in: torch.Tensor, cuts: list[int], cache: DecoderCache):
@@ -35,8 +36,8 @@ def test_the_newest_token_is_the_last_row_whatever_the_choices():
     assert worst <= 1e-5
 
 
-@pytest.mark.parametrize("cuts", [[4], [1, 2, 3, 4], [2, 4], [3, 4]])
-@pytest.mark.parametrize("positions", limits("positions").choices)
+@every_case("cuts", [[4], [1, 2, 3, 4], [2, 4], [3, 4]])
+@every_case("positions", limits("positions").choices)
 def test_new_tokens_may_come_one_by_one_or_several_together(positions, cuts):
     model = disturb(build(positions=positions))
     states, own, cross = model.decode(TGT, model.encode(SRC)[0], padding_mask(SRC))

@@ -6,12 +6,13 @@ import torch
 from playground.config import PRESETS, Experiment, ModelConfig, Refusal, limits, preset
 from playground.model.size import admit, moved_by, parameter_count, training_bytes
 from playground.model.transformer import Transformer
+from tests.thoroughness import every_case
 
 MEGABYTE = 2**20
 
 
-@pytest.mark.parametrize(("encoder_layers", "decoder_layers"), [(1, 1), (3, 2)])
-@pytest.mark.parametrize("share", limits("share_embeddings").choices)
+@every_case(("encoder_layers", "decoder_layers"), [(1, 1), (3, 2)])
+@every_case("share", limits("share_embeddings").choices)
 def test_parameter_count_is_the_models(share, encoder_layers, decoder_layers):
     src_vocab, tgt_vocab = (13, 13) if share == "all" else (13, 17)
     for norm, positions, bias in itertools.product(limits("norm").choices, limits("positions").choices, (True, False)):

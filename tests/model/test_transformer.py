@@ -11,6 +11,7 @@ from playground.model.masks import padding_mask, target_mask
 from playground.model.positions import position_ids
 from playground.model.transformer import Transformer
 from tests.model.shared_copies import as_nn_transformer, disturb
+from tests.thoroughness import every_case
 
 SMALL = {"d_model": 16, "n_heads": 4, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 3, "zero_init": False}
 SRC = torch.tensor([[4, 9, 7, 5, EOS], [6, 8, EOS, PAD, PAD]])
@@ -71,8 +72,8 @@ def test_every_weight_of_every_layer_is_returned():
         assert (weights.masked_select(~mask.expand_as(weights)) == 0).all()
 
 
-@pytest.mark.parametrize("positions", limits("positions").choices)
-@pytest.mark.parametrize("norm", ["post", "pre"])
+@every_case("positions", limits("positions").choices)
+@every_case("norm", ["post", "pre"])
 def test_the_future_is_invisible(norm, positions):
     model = build(norm=norm, positions=positions)
     other = TGT.clone()

@@ -7,6 +7,7 @@ import openpyxl
 import pytest
 
 from tests.reading.test_uploads import accounted, read, two
+from tests.thoroughness import every_case
 
 PAIRS = [("Hello.", "Hallo."), ("Good morning.", "Guten Morgen."), ("I am tired.", "Ich bin müde.")]
 
@@ -83,7 +84,7 @@ def test_a_stray_separator_is_caught(content, stray):
 # --- names ---
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("names", "expected"),
     [
         ("Expression,Reading,Meaning", (0, 2)),
@@ -136,7 +137,7 @@ def test_a_column_called_a_language_may_say_the_same_everywhere():
 # --- what is no sentence ---
 
 
-@pytest.mark.parametrize(
+@every_case(
     "before",
     [
         ["en-de"] * 3, ["eng"] * 3, ["English", "English", "German"], ["EN"] * 3, ["de>en"] * 3,  # languages
@@ -147,13 +148,13 @@ def test_a_column_called_a_language_may_say_the_same_everywhere():
         ["https://a.b/1", "https://a.b/2", "https://a.b/2"],
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("place", [0, 1, 2])
+@every_case("place", [0, 1, 2])
 def test_what_is_no_sentence_is_passed_over(before, place):
     rows = [[*pair[:place], cell, *pair[place:]] for cell, pair in zip(before, PAIRS, strict=True)]
     assert two(read("".join("\t".join(row) + "\n" for row in rows))) == PAIRS
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("content", "expected"),
     [
         ("en-de\tHello.\tHallo.\n", (1, 2)),

@@ -13,7 +13,7 @@ from playground.reading.charsets import ENCODINGS, canonical
 from playground.reading.encoding_guess import oddness
 from playground.reading.encodings import decode, is_damaged
 from playground.words import LANGUAGES, known
-from tests.thoroughness import examples_at_night
+from tests.thoroughness import every_case, examples_at_night
 
 # Sentences of textbooks: with "Hi." and "Good morning." in them, and short.
 SENTENCES = {
@@ -90,9 +90,9 @@ def lines_of(data: bytes, encoding: str = "", name: str = "f") -> list[str]:
 # --- lines ---
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("last", [True, False])
-@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@every_case("end", ["\n", "\r\n", "\r"])
+@every_case("last", [True, False])
+@every_case("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_line_ends_of_every_system(end, last, codec):
     content = end.join(["one", "", "three", ""][: 4 if last else 3])
     assert lines_of(content.encode(codec)) == ["one", "", "three"]
@@ -118,8 +118,8 @@ def test_utf8_reads_as_it_was_written(text):
 # --- encodings ---
 
 
-@pytest.mark.parametrize(("codec", "name", "guessed"), UNICODE)
-@pytest.mark.parametrize("language", SENTENCES)
+@every_case(("codec", "name", "guessed"), UNICODE)
+@every_case("language", SENTENCES)
 def test_unicode(language, codec, name, guessed):
     found = decode("f", lesson(language).encode(codec))
     assert found.lines == lesson(language).splitlines()
@@ -151,7 +151,7 @@ def test_a_chosen_encoding_is_taken(language, codec, name):
     assert (found.encoding.name, found.encoding.guessed) == (name, False)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         "I don’t know.\tJe ne sais pas.", "“Hello” he said – really.\tx", "It costs 5 £ or 7 €.\tja", "naïve café\tx",
@@ -180,7 +180,7 @@ def test_the_wide_forms_are_taken():
     assert lines_of("佢哋喺呢度。\n我們知道。\n".encode("big5hkscs"), "big5")[0] == "佢哋喺呢度。"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("said", "name"),
     [
         ("GBK", "gb18030"), ("GB2312", "gb18030"), ("latin1", "windows-1252"), ("ISO-8859-1", "windows-1252"), ("cp1252", "windows-1252"),
@@ -194,7 +194,7 @@ def test_names_people_use(said, name):
     assert canonical(said) == name
 
 
-@pytest.mark.parametrize("said", ["klingon", "", " ", "punycode", "unicode_escape", "rot13", "base64", "idna", "x" * 999, "a\0b", "../x"])
+@every_case("said", ["klingon", "", " ", "punycode", "unicode_escape", "rot13", "base64", "idna", "x" * 999, "a\0b", "../x"])
 def test_unknown_encodings(said):
     with pytest.raises(Refusal) as refused:
         canonical(said)
@@ -290,7 +290,7 @@ def test_binary_files_are_refused_with_their_line(data, line):
     assert (refused.value.key, refused.value.values["line"]) == ("data.binary", line)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("data", "what"),
     [
         (b"%PDF-1.7", "PDF"), (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Word/Excel 97"), (b"\x89PNG\r\n\x1a\n", "PNG"),

@@ -6,6 +6,7 @@ from playground.reading.formats.table import Row, Table
 from playground.reading.header import find_header
 from playground.reading.uploads import Choices, read_files
 from tests.reading.test_uploads import accounted, read, two
+from tests.thoroughness import every_case
 
 SENTENCES = [
     ("Hello", "Hallo"), ("Good morning", "Guten Morgen"), ("I am tired", "Ich bin müde"), ("Where is the station", "Wo ist der Bahnhof"),
@@ -50,7 +51,7 @@ def test_two_names(names):
     assert [column.name for column in pairs.columns] == names.split(",")
 
 
-@pytest.mark.parametrize(
+@every_case(
     "first",
     [
         # the same in two languages
@@ -158,7 +159,7 @@ def test_a_header_may_come_again_where_files_were_joined():
 # --- a row that is like those below ---
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("content", "expected"),
     [
         ("English,German,Hello,Hallo\nEnglish,German,Bye,Tschüss\n", False),  # as Google Translate exports a phrasebook

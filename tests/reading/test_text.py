@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from playground.reading import text
 from playground.reading.text import MAX_MARKS, is_symbol, normalise
-from tests.thoroughness import examples_at_night
+from tests.thoroughness import every_case, examples_at_night
 
 any_text = st.text(st.characters(codec=None), max_size=30)  # lone surrogates and control characters too
 # what works on its neighbours, and neighbours of every kind
@@ -25,7 +25,7 @@ ODD = (
 odd_text = st.lists(st.sampled_from(ODD), max_size=12).map("".join)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("raw", "clean"),
     [
         ("  two   words\t", "two words"),

@@ -17,7 +17,7 @@ from playground.config import Refusal
 from playground.reading import unpacking
 from playground.reading.unpacking import label, unpack
 from playground.words import LANGUAGES
-from tests.thoroughness import examples_at_night
+from tests.thoroughness import every_case, examples_at_night
 
 PAIRS = b"hallo\thello\nja\tyes\n"
 ABOUT = b"** Info **\nDate: 2021\n\n** Terms of Use **\nhttp://creativecommons.org/licenses/by/2.0\nAttribution: tatoeba.org\n"
@@ -56,7 +56,7 @@ def refused(data: bytes, name: str = "up") -> tuple[str, dict]:
 # --- what is in them ---
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("data", "name", "found"),
     [
         (PAIRS, "pairs.zip", [("pairs.zip", PAIRS)]),  # a name alone packs nothing
@@ -138,7 +138,7 @@ def test_a_workbook_stays_packed(inside):
 TOO_MANY = [(f"{n}.txt", b"x") for n in range(101)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("data", "key", "values"),
     [
         (zipped(("[Content_Types].xml", b""), ("word/document.xml", b"")), "data.packed", {"what": "Word (.docx)"}),

@@ -10,6 +10,7 @@ from playground.config import Refusal
 from playground.reading import filtering
 from playground.reading.uploads import REASONS, Choices, Pairs, PreviewRow, as_json, read_files, report
 from playground.words import LANGUAGES, entries, known
+from tests.thoroughness import every_case
 
 CREDITED = (
     "嗨。\tHi.\tCC-BY 2.0 (France) Attribution: tatoeba.org #1 (A)\n你好\u200b。\tHello.\tCC-BY 2.0 (France) Attribution: tatoeba.org #2\n"
@@ -34,7 +35,7 @@ def accounted(pairs: Pairs) -> None:
 # --- formats ---
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("content", "kind", "expected"),
     [
         ("a\tb\nc\td\n", "tsv", [("a", "b"), ("c", "d")]),
@@ -148,7 +149,7 @@ def test_notes_name_what_is_worth_knowing():
 # --- columns and choices ---
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("content", "expected"),
     [
         (",source,target\n0,a,b\n1,c,d\n2,e,f\n", [("a", "b"), ("c", "d"), ("e", "f")]),  # pandas writes its index
@@ -304,7 +305,7 @@ def test_what_tools_left_is_offered_to_be_undone():
 # --- refusals ---
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("contents", "key", "values"),
     [
         ([], "data.how_many_files", {"count": 0}),

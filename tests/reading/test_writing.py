@@ -18,7 +18,7 @@ from playground.reading.text import normalise
 from playground.reading.uploads import read_files
 from playground.reading.writing import KINDS, write
 from playground.words import LANGUAGES
-from tests.thoroughness import examples_at_night
+from tests.thoroughness import every_case, examples_at_night
 
 CREDIT = "CC-BY 2.0 (France) Attribution: tatoeba.org"
 AWKWARD = [
@@ -42,8 +42,8 @@ def two(pairs) -> list[tuple[str, str]]:
     return [(src, tgt) for src, tgt, _ in pairs.pairs]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("credit", ["", CREDIT])
+@every_case("kind", KINDS)
+@every_case("credit", ["", CREDIT])
 def test_awkward_pairs_read_back(kind, credit):
     pairs = back(write(AWKWARD, kind, credit))
     assert two(pairs) == AWKWARD
@@ -51,8 +51,8 @@ def test_awkward_pairs_read_back(kind, credit):
     assert pairs.credit == (credit if kind not in ("bars", "two_files") else "")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
+@every_case("kind", KINDS)
+@every_case(
     "first", [("en", "de"), ("source", "target"), ("word", "Wort"), ("text", "text"), ("formal", "informal"), ("English", "Englisch")]
 )
 def test_a_first_pair_that_could_name_columns_is_a_pair(kind, first):

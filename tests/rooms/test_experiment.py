@@ -14,6 +14,7 @@ from playground.config import Refusal
 from playground.rooms import activities, experiment
 from playground.rooms.registry import DAY, Rooms
 from playground.rooms.room import TEACHER, Member, Room, ticket_of
+from tests.thoroughness import every_case
 
 THREE = [{"learning_rate": rate} for rate in (0.01, 0.02, 0.05)]
 OWNER, ANNA, BEN = "a" * 32, "b" * 32, "c" * 32
@@ -82,7 +83,7 @@ def test_every_arm_says_all_that_differs():
     assert arms == [{"n_heads": 2, "learning_rate": 0.01}, {"n_heads": 1, "learning_rate": 0.01}, {"n_heads": 2, "learning_rate": 0.02}]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("arms", "order", "base", "key"),
     [
         (THREE[:1], "together", {}, "rooms.bad_arms"),

@@ -5,6 +5,7 @@ import pytest
 
 from playground.config import Refusal
 from playground.runs.history import History, Probe, decimate
+from tests.thoroughness import every_case
 
 
 def history(rows=3):
@@ -54,7 +55,7 @@ def test_validations_of_before_were_of_as_many_sentences_as_were_asked_at_most()
     assert len(History.from_json(data).validations) == 0
 
 
-@pytest.mark.parametrize(
+@every_case(
     "spoil",
     [
         lambda data: data["steps"].pop("loss"),

@@ -13,6 +13,7 @@ from playground.runs.lru import LRU, size_of
 from playground.runs.model_cache import ModelCache
 from playground.runs.run import Snapshot
 from tests.runs.tiny import alone, tiny
+from tests.thoroughness import every_case
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def test_bytes_are_bounded():
     assert len(cache) == 2
 
 
-@pytest.mark.parametrize(
+@every_case(
     "wrap",
     [
         lambda array: array,

@@ -10,6 +10,7 @@ from playground.config import ModelConfig, Refusal
 from playground.runs.disk.replay_file import pack_replay, shapes_of, unpack_replay
 from playground.runs.replay import Completion, Frame, Replay, ReplayPlan, attention_bytes, plan, replay_steps, spread
 from tests.runs.tiny import alone, same_parameters, tiny
+from tests.thoroughness import every_case
 
 MODEL = ModelConfig(d_model=8, n_heads=2, encoder_layers=1, decoder_layers=2, d_ff=8)
 VOCABULARY = 30
@@ -194,7 +195,7 @@ def test_an_empty_replay_has_files_too():
     assert unpack_replay(packed["replay.json"], packed["replay.safetensors"], MODEL, VOCABULARY, {}).steps == ()
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("old", "new"),
     [
         (b'"steps":[0,', b'"steps":[-1,'),

@@ -6,6 +6,7 @@ import pytest
 
 from playground.tasks import chinese, german, meanings
 from playground.tasks.toy_tasks import answers, examples, references
+from tests.thoroughness import every_case
 
 BY_HAND = [
     # a statement, the verb second, articles by gender and case
@@ -66,7 +67,7 @@ def test_translated_by_hand(task, src, tgt, alignment):
     assert [tuple(answer) for answer in answers(task, src)] == [(src, tgt, alignment)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("task", "src"),
     [
         ("german_english", "der Hund sieht der Katze"),  # a dative

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from playground.tasks.numbers import CHINESE_DIGITS, ENGLISH_ONES, ENGLISH_TENS, GERMAN_ONES, GERMAN_TENS, UNSEEN_PAIRS
 from playground.tasks.toy_tasks import answers, examples, references, split_of
+from tests.thoroughness import every_case
 
 NUMBER = st.integers(0, 5).flatmap(lambda power: st.integers(0, 10 ** (power + 1) - 1))
 NUMBER_TASKS = ("numbers_de", "numbers_zh", "numbers_en")
@@ -44,7 +45,7 @@ def test_only_the_harder_sums_carry_three_times():
     assert {_carries(example.src) for example in examples("addition", "harder", 500, 1)} == {3}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("number", "german", "chinese", "english"),
     [
         (0, "null", "零", "zero"),
@@ -173,8 +174,8 @@ def test_short_numbers_come_as_often_as_long_ones(task):
     assert min(lengths.count(length) for length in set(lengths)) > 700
 
 
-@pytest.mark.parametrize("task", NUMBER_TASKS)
-@pytest.mark.parametrize("src", ["007", "1000000", "-3", "3.5", "1,000", "三", "٣", "12 "])
+@every_case("task", NUMBER_TASKS)
+@every_case("src", ["007", "1000000", "-3", "3.5", "1,000", "三", "٣", "12 "])
 def test_other_numbers_are_refused(task, src):
     assert references(task, src) is None
 

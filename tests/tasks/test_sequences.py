@@ -5,12 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.tasks.toy_tasks import answers, examples, references
+from tests.thoroughness import every_case
 
 LETTERS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=30)
 LETTER_TASKS = ("copy", "reverse", "sort", "rotate")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("task", "src", "tgt", "alignment"),
     [
         ("copy", "hello", "hello", (0, 1, 2, 3, 4)),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from playground import config
 from playground.tasks.toy_tasks import SPLITS, TASKS, answers, examples, of_length, references, split_of, units
 from playground.words import LANGUAGES, known
-from tests.thoroughness import examples_at_night
+from tests.thoroughness import every_case, examples_at_night
 
 LEARNT = [name for name, task in TASKS.items() if not task.memorised]
 SYMBOLS = st.text(st.sampled_from(string.ascii_lowercase + "0123456789+=?()[]{} .年月日三本书ßä\ud800\x00"), max_size=30)
@@ -140,8 +140,8 @@ def test_every_example_fits_the_default_length(name):
             assert len(units(example.tgt, task.tgt_unit)) <= room
 
 
-@pytest.mark.parametrize("name", TASKS)
-@pytest.mark.parametrize("src", ["", " ", "Hello, World", "<script>", "\ud800", "\x00", "hello " * 40, "?", "=", "+", "()"])
+@every_case("name", TASKS)
+@every_case("src", ["", " ", "Hello, World", "<script>", "\ud800", "\x00", "hello " * 40, "?", "=", "+", "()"])
 def test_what_is_no_sentence_of_a_task_has_no_answer(name, src):
     assert references(name, src) is None
     assert answers(name, src) == ()
@@ -184,8 +184,8 @@ def test_an_unknown_task_or_split_is_an_error(task, split):
         examples(task, split, 1, 1)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", [*TASKS, "own"])
+@every_case("language", LANGUAGES)
+@every_case("name", [*TASKS, "own"])
 def test_every_task_is_explained(language, name):
     assert known(language, f"tasks.{name}.label")
     assert known(language, f"tasks.{name}.about")

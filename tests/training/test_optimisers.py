@@ -6,6 +6,7 @@ from playground.config import ModelConfig, TrainingConfig, limits
 from playground.model.transformer import Transformer
 from playground.training.muon import Muon
 from playground.training.optimisers import Optimiser
+from tests.thoroughness import every_case
 
 
 def model_of(**knobs) -> Transformer:
@@ -18,8 +19,8 @@ def give_gradients(model: Transformer, seed: int) -> None:
         parameter.grad = torch.randn(parameter.shape, generator=generator)
 
 
-@pytest.mark.parametrize("share", limits("share_embeddings").choices)
-@pytest.mark.parametrize("positions", ["learned", "sinusoidal"])
+@every_case("share", limits("share_embeddings").choices)
+@every_case("positions", ["learned", "sinusoidal"])
 def test_every_parameter_is_moved_by_exactly_one_part(positions, share):
     model = model_of(positions=positions, share_embeddings=share)
     optimiser = Optimiser(TrainingConfig(optimiser="muon"), model)

@@ -2,6 +2,7 @@ import pytest
 
 from playground.config import TrainingConfig, limits
 from playground.training.schedule import learning_rate, rewarmed
+from tests.thoroughness import every_case
 
 
 def rates(**knobs) -> list[float]:
@@ -25,9 +26,9 @@ def test_constant_stays_up():
     assert rates(schedule="constant") == pytest.approx([0.5, 1.0, 1.5, 2.0, 2.0, 2.0, 2.0, 2.0])
 
 
-@pytest.mark.parametrize("schedule", limits("schedule").choices)
-@pytest.mark.parametrize("warmup", [0, 1, 8, 9, 500])
-@pytest.mark.parametrize("steps", [1, 8])
+@every_case("schedule", limits("schedule").choices)
+@every_case("warmup", [0, 1, 8, 9, 500])
+@every_case("steps", [1, 8])
 def test_any_warmup_gives_positive_rates_no_larger_than_asked(schedule, warmup, steps):
     for rate in rates(schedule=schedule, warmup=warmup, steps=steps):
         assert 0 < rate <= 2.0

@@ -12,6 +12,7 @@ from playground.ui.actions import Command, act, answer
 from playground.ui.listeners import preset_values
 from playground.ui.upload import uploading
 from playground.words import say
+from tests.thoroughness import every_case
 
 TINY = {
     "train_size": 200,
@@ -166,8 +167,8 @@ def test_a_setting_there_is_not_is_named(site):
     assert "run" not in told
 
 
-@pytest.mark.parametrize("name", sorted(name for name in KNOBS if not limits(name).text))
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), "nonsense", [], {}, 1e300, -1])
+@every_case("name", sorted(name for name in KNOBS if not limits(name).text))
+@every_case("value", [float("nan"), float("inf"), "nonsense", [], {}, 1e300, -1])
 def test_no_knob_takes_nonsense_from_outside(site, name, value):
     told = said(site, action="train", knobs={**TINY, name: value})
     assert "run" not in told
@@ -219,7 +220,7 @@ def test_own_pairs_are_read_kept_and_trained(site):
     site.runs.delete(run.id, MINE)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "chosen",
     [
         "{", "[]", "1", "null", '{"nonsense": 1}', '{"source": "1"}', '{"source": true}', '{"source": -1}', '{"target": 999}',

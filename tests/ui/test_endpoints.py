@@ -17,6 +17,7 @@ from playground.ui.controls import CONTROLLED
 from playground.ui.panels import PANELS
 from playground.ui.routes import PREFIX
 from playground.words import entries
+from tests.thoroughness import every_case
 from tests.ui.test_actions import MINE, THEIRS, TINY, wait
 
 SESSIONS = (f"visitor{number}" for number in count())
@@ -114,7 +115,7 @@ def test_odd_commands_get_a_sentence(site, run, asked):
     assert site.runs.mine(THEIRS) == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     "message",
     [b"[" * 30_000, b"{" * 30_000, b'"', b"\x00", b"12", b'{"action": "stop"}', b"[]", b"null", b"", b"9" * 5000, b"\xff\xfe", b'"\\ud800"',
      b'{"action": "rename", "run": "reverse", "label": "\xed\xa0\x80"}', b"action=stop&run=reverse",
@@ -193,8 +194,8 @@ def test_an_upload_has_an_end(site):
     assert answer.status_code == 413
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
-@pytest.mark.parametrize(
+@every_case("method", ["POST", "PUT", "DELETE", "PATCH"])
+@every_case(
     "path", ["boot", "runs", "run/reverse", "panel/learn", "live/reverse", "qr", "export", "reading", "preview", "worksheet"]
 )
 def test_our_routes_only_read(site, path, method):

@@ -14,6 +14,7 @@ from playground.fields import MAX_TEXT, Number, Text
 from playground.ui import links
 from playground.ui.controls import CONTROLLED
 from playground.words import say
+from tests.thoroughness import every_case
 
 FORMS = [name for name, field in FIELDS.items() if name == "run" or not isinstance(field, Text) or field.pattern]  # takes not any text
 QUICK = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -65,7 +66,7 @@ def test_no_field_passes_unchecked(site, name):
         assert good["ignored"] == [name]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "value"),
     [("top_p", "abc"), ("view", "x"), ("head", "999"), ("temperature", "abc"), ("top_k", "31"), ("masks", "a,b"), ("fix", "2"),
      ("off", "all"), ("cells", "c1.1"), ("stage", "nowhere"), ("set", "a"), ("guess", "soul"), ("by", "name"), ("toss", "1000000")],

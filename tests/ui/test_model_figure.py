@@ -143,6 +143,7 @@ def test_a_mystery_stays_one():
     assert "variant" not in figure(secret=True, variant="no_feed_forward")["differences"]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("run", SHIPPED)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_part_of_a_shipped_run_opens(site, run, language):

@@ -15,6 +15,7 @@ from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX
 from playground.ui.rooms import address_of
 from playground.words import LANGUAGES, say
+from tests.thoroughness import every_case
 from tests.ui.test_actions import TINY, wait
 
 TEACHER, ANNA, BEN = (letter * 32 for letter in "def")
@@ -109,7 +110,7 @@ def test_what_another_page_sends_is_refused(site, room, language):
     assert enter(site, TEACHER, room["code"])["room"]["teacher"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("action", "values"),
     [
         ("nothing", {}), ("join", {}), ("join", {"code": 5, "nickname": ""}), ("join", {"code": "ABCDE", "nickname": ["x"]}),

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from playground.ui.shell import page as frozen_page
 from playground.words import LANGUAGES, say
+from tests.thoroughness import every_case
 
 FIRST = re.compile(r"<body[^>]*>\s*<nav id=\"pg-skip\">(.*?)</nav>", re.DOTALL)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("query", ["", "?tab=attention"])
+@every_case("language", LANGUAGES)
+@every_case("query", ["", "?tab=attention"])
 def test_they_come_first(site, language, query):
     said = site.http.get(f"/{query}", headers={"Accept-Language": language}).text
     links = FIRST.search(said)

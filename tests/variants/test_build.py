@@ -20,6 +20,7 @@ from playground.training.work import step_work
 from playground.variants import ALL, Variant, alternatives, bugs, variant_of
 from playground.variants.build import joined
 from tests.model.shared_copies import disturb
+from tests.thoroughness import every_case
 from tests.training.corpora import training_of
 from tests.variants.varied import SRC, STEADY, TGT, UNSTEADY, VOCABULARY, attentions, beside, built, naive, talkative
 
@@ -60,8 +61,8 @@ def test_who_needs_the_whole_batch_gets_it():
     assert one == two, "what is told beforehand knows it too"
 
 
-@pytest.mark.parametrize("knobs", [{}, {"norm": "pre", "bias": False, "positions": "learned", "share_embeddings": "all"}], ids=str)
-@pytest.mark.parametrize("variant", EVERY)
+@every_case("knobs", [{}, {"norm": "pre", "bias": False, "positions": "learned", "share_embeddings": "all"}])
+@every_case("variant", EVERY)
 def test_what_it_shares_with_the_papers_model_is_the_same_number_by_number(variant, knobs):
     paper, changed = (dict(built(name, seed=4, **knobs).named_parameters()) for name in ("none", variant))
     shared = paper.keys() & changed.keys()
@@ -72,8 +73,8 @@ def test_what_it_shares_with_the_papers_model_is_the_same_number_by_number(varia
     assert all(torch.equal(one, changed[name]) for name, one in built(variant, seed=4, **knobs).named_parameters())
 
 
-@pytest.mark.parametrize("knobs", [{}, {"norm": "pre", "bias": False, "n_heads": 4, "share_embeddings": "all"}], ids=str)
-@pytest.mark.parametrize("variant", EVERY)
+@every_case("knobs", [{}, {"norm": "pre", "bias": False, "n_heads": 4, "share_embeddings": "all"}])
+@every_case("variant", EVERY)
 def test_how_many_parameters_it_adds_is_known_before_it_is_built(variant, knobs):
     model = built(variant, **knobs)
     expected = parameter_count(model.config, VOCABULARY, VOCABULARY) + variant_of(model.config).extra_parameters(model.config)

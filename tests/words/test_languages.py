@@ -10,6 +10,7 @@ import pytest
 
 from playground.ui.server import head, languages
 from playground.words import ENGLISH, LANGUAGES, browser_tags, entries, known, preferred
+from tests.thoroughness import every_case
 
 ROOT = Path(__file__).parents[2]
 
@@ -128,7 +129,7 @@ def test_the_page_is_told_of_every_language():
     assert all(known(language, "language.html") for language in LANGUAGES)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("accepted", "language"),
     [
         ("zh-CN,zh;q=0.9,en;q=0.8", "zh"), ("zh", "zh"), ("ZH-Hant-TW", "zh"), ("en-GB", "en"), ("", "en"), ("fr-CH, fr;q=0.9", "en"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.thoroughness import every_case
 from tests.words.strays import in_python
 
 ROOT = Path(__file__).parents[2] / "playground"
@@ -46,7 +47,7 @@ def test_nothing_is_allowed_that_is_not_there():
     assert all(any(text.startswith(begin) for text in found) for begin in WHOLE)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "planted",
     [
         'block = text("about", "Look at the loss.")',

@@ -7,6 +7,7 @@ from torch import nn
 from playground.config import ModelConfig
 from playground.lessons.tensors import products as lab
 from playground.model.attention import scaled_dot_product_attention
+from tests.thoroughness import every_case
 
 
 def made(n_heads, seed=0):
@@ -43,8 +44,8 @@ def test_the_numbers_a_head_learns_are_those_of_torch():
     assert ((default.d_model, default.d_model // default.n_heads), (512, 512 // 8)) == lab.SIZES
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("n_heads", [2, 4, 8])
+@every_case("seed", range(5))
+@every_case("n_heads", [2, 4, 8])
 def test_what_the_prose_says(seed, n_heads):
     outcome = lab.LAB.outcome(seed, n_heads=n_heads)
     assert outcome.answer == "head"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from playground.reading.formats.anki import read_anki
 from playground.reading.formats.markup import plain
 from playground.reading.formats.table import Source
-from tests.thoroughness import examples_at_night
+from tests.thoroughness import every_case, examples_at_night
 
 
 def read(content: str):
@@ -21,7 +21,7 @@ def rows_of(content: str) -> list:
     return [(row.line, row.fault or row.cells) for row in read(content).rows]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("content", "columns", "rows"),
     [
         ("#separator:tab\n#html:false\na<b>\t&amp;\n", (), [(1, "header"), (2, "header"), (3, ["a<b>", "&amp;"])]),
@@ -61,7 +61,7 @@ def test_what_is_no_export_of_anki(content):
     assert read(content) is None
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("html", "seen"),
     [
         ("plain", "plain"),
@@ -91,7 +91,7 @@ def test_anything_is_text(text):
     assert len(rows_of(f"#separator:tab\n#html:true\n{text}")) <= 2 + len(text.split("\n"))
 
 
-@pytest.mark.parametrize("unit", ["<", "<a ", "<!--", "<script>", "<rt><", "[sound:", "&#1", "&lt", "<br", "</", "a='>"])
+@every_case("unit", ["<", "<a ", "<!--", "<script>", "<rt><", "[sound:", "&#1", "&lt", "<br", "</", "a='>"])
 def test_time_grows_with_the_length(unit):
     start = time.process_time()
     plain(unit * (200_000 // len(unit)))

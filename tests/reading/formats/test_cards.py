@@ -5,6 +5,7 @@ import pytest
 from playground.reading.formats.cards import read_cards, read_entries
 from playground.reading.uploads import read_files
 from tests.reading.formats.aligned import source
+from tests.thoroughness import every_case
 
 CARDS = [["Hello, you", "Hallo, du"], ["Bye", "Tschüss"], ["Dog", "Hund"]]
 
@@ -24,7 +25,7 @@ def test_cards_with_commas_on_one_line():
     assert [row.cells for row in read_cards([source("a,b;c,d;e,f")]).rows] == [["a", "b"], ["c", "d"], ["e", "f"]]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "content",
     [
         "a\tb\nc\td", "a\tb; x\nc\td; y", "a\tb;c\td", "a,b;c,d\ne,f;g,h", "Well, yes; no, no; so, so", "a;b;c", ";\n;", "", "a\tb;c\td;e",

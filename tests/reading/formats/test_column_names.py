@@ -1,13 +1,13 @@
 """Truths about the names of columns: what one word or several say, in many languages."""
 
-import pytest
 
 from playground.reading.formats.column_names import SIDES, common, meaning, plain
 from playground.reading.formats.column_words import ASIDE, BESIDE, VAGUE
 from playground.reading.formats.languages import coded, is_language, named
+from tests.thoroughness import every_case
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "kind", "what"),
     [
         ("English", "language", "en"), ("ENGLISCH", "language", "en"), ("inglés", "language", "en"), ("ingles", "language", "en"),
@@ -31,7 +31,7 @@ def test_what_a_name_means(name, kind, what):
     assert meaning(name)[:2] == (kind, what)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "name",
     ["", "?", "Hello", "ein Wort", "English and more", "- English", "• text", "Mai", "May", "English / German", "to be", "a" * 41, "東京"],
 )

@@ -12,7 +12,7 @@ from playground.reading.formats import delimited, marked
 from playground.reading.formats.limits import COLUMN_LIMIT
 from playground.reading.formats.records import csv_rows, measure, row_width
 from playground.reading.formats.table import Row, Source
-from tests.thoroughness import examples_at_night
+from tests.thoroughness import every_case, examples_at_night
 
 IN_ORDER = (delimited.read_tsv, marked.read_marked, delimited.read_csv, marked.read_loose)
 cells = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0") | st.sampled_from('",;\\ '), max_size=12)
@@ -41,7 +41,7 @@ def plain(*rows) -> list:
 # --- tabs ---
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("content", "rows"),
     [
         ("a\tb\nc\td", plain("ab", "cd")),
@@ -87,7 +87,7 @@ def test_a_quoted_column_of_long_cells_is_found_by_its_records():
 # --- commas, semicolons, bars ---
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("content", "rows"),
     [
         ("a,b\nc,d", plain("ab", "cd")),

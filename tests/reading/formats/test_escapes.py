@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.reading.formats.escapes import KINDS, found, undo
+from tests.thoroughness import every_case
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("kind", "left", "clean"),
     [
         ("moses", "I don &apos;t &quot; know &quot; &#91; x &#93; &#124; A &amp; B &lt; C &gt;", 'I don \'t " know " [ x ] | A & B < C >'),

@@ -11,7 +11,7 @@ from playground.reading.formats import exchange, xml_events
 from playground.reading.formats.exchange import read_tmx, read_xliff
 from playground.reading.formats.table import Source
 from playground.words import LANGUAGES
-from tests.thoroughness import examples_at_night
+from tests.thoroughness import every_case, examples_at_night
 
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
@@ -111,7 +111,7 @@ def test_several_wordings_give_several_rows():
     assert rows(read(tmx(several, both))) == [(5, ["a", "b"]), (5, ["a", "c"]), (6, ["1", "3"]), (6, ["2", "3"])]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("segment", "text"),
     [
         ('<bpt i="1">&lt;b&gt;</bpt>bold<ept i="1">&lt;/b&gt;</ept>', "bold"),
@@ -250,7 +250,7 @@ def test_files_in_different_languages_are_different_columns():
 # --- not ours, broken, hostile ---
 
 
-@pytest.mark.parametrize(
+@every_case(
     "data", ["", "<html><body/></html>", "a\tb", "<b>x</b>\ty", "tmx", b"\0\1<tmx>", "<tmx2/>", b"\xff\xfe", "<", "<!-- <tmx> -->"]
 )
 def test_other_files_are_left_to_others(data):
@@ -258,7 +258,7 @@ def test_other_files_are_left_to_others(data):
     assert read_tmx([Source("a", tmx(AB).encode(), []), Source("b", b"x", ["x"])]) is None
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("data", "key", "line"),
     [
         (tmx(AB, "<tu><tuv></tu>\n", CD), "data.xml_broken", 6),

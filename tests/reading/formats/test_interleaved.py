@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from playground.config import Refusal
 from tests.reading.formats.aligned import table_of, understood
-from tests.thoroughness import examples_at_night
+from tests.thoroughness import every_case, examples_at_night
 
 ENGLISH = [
     "I have a new house.", "Where is the station?", "She reads a book every evening.", "We want to eat something.",
@@ -26,7 +26,7 @@ GERMAN = [
 CHINESE = ["我有新房子。", "车站在哪里？", "她每晚看书。", "我们想吃东西。", "今天天气很好。"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("content", "columns", "pair", "rows"),
     [
         ("EN: Hello\nDE: Hallo\nEN: Bye\nDE: Tschüss", ("EN", "DE"), None, [(1, [" Hello", " Hallo"]), (3, [" Bye", " Tschüss"])]),
@@ -60,8 +60,8 @@ def test_a_label_on_each_line(content, columns, pair, rows):
     assert [(row.line, row.fault or row.cells) for row in table.rows] == rows
 
 
-@pytest.mark.parametrize("delimiter", ["\t", " ||| ", ",", ";", ", "])
-@pytest.mark.parametrize("label", ["{}: ", "<{}> "])
+@every_case("delimiter", ["\t", " ||| ", ",", ";", ", "])
+@every_case("label", ["{}: ", "<{}> "])
 def test_labels_in_the_cells_of_a_table_are_no_labels_of_lines(delimiter, label):
     a, b = label.format("A"), label.format("B")
     assert table_of(f"{a}Hello{delimiter}{a}Hallo\n{b}You?{delimiter}{b}Du?\n{a}Fine.{delimiter}{a}Gut.\n{b}Bye{delimiter}{b}Ade") is None
@@ -107,8 +107,8 @@ def test_two_writings():
     assert pairs_of(names_only)[-1] == ("OK.", "OK.")
 
 
-@pytest.mark.parametrize("lost", [1, 7, 12, 17, 26])
-@pytest.mark.parametrize("targets", [CHINESE * 3, GERMAN], ids=["Chinese", "German"])
+@every_case("lost", [1, 7, 12, 17, 26])
+@every_case("targets", [CHINESE * 3, GERMAN])
 def test_a_line_that_is_missing_shifts_nothing(lost, targets):
     content = taking_turns(ENGLISH, targets)
     del content[lost]
@@ -126,7 +126,7 @@ def test_two_languages_in_one_writing():
     assert pairs_of(taking_turns(ENGLISH * 3, GERMAN * 3)) == list(zip(ENGLISH * 3, GERMAN * 3, strict=True))
 
 
-@pytest.mark.parametrize(
+@every_case(
     "content",
     [
         "\n".join(ENGLISH * 4),  # one language

@@ -12,7 +12,7 @@ from playground.reading.formats.json_lists import read_json
 from playground.reading.formats.table import Source
 from playground.reading.formats.values import Number
 from playground.words import LANGUAGES
-from tests.thoroughness import examples_at_night
+from tests.thoroughness import every_case, examples_at_night
 
 
 def source(text: str, name: str = "file.json") -> Source:
@@ -176,8 +176,8 @@ SHAPES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("indent", [None, 2])
+@every_case("shape", SHAPES)
+@every_case("indent", [None, 2])
 def test_shapes(shape, indent):
     document, columns, pair, expected = SHAPES[shape]
     table = read(json.dumps(document, ensure_ascii=False, indent=indent))
@@ -185,10 +185,10 @@ def test_shapes(shape, indent):
     assert rows(table) == expected
 
 
-@pytest.mark.parametrize(
+@every_case(
     "shape", ["the Hub's translations", "src and tgt", "languages, what is no text last", "pairs", "a word in each object"]
 )
-@pytest.mark.parametrize("name", ["file.jsonl", "file.json", "file.txt"])
+@every_case("name", ["file.jsonl", "file.json", "file.txt"])
 def test_lines_whatever_the_file_is_called(shape, name):
     document, columns, pair, expected = SHAPES[shape]
     table = read("\n".join(map(json.dumps, document)), name)
@@ -217,7 +217,7 @@ def test_a_key_that_is_there_twice_loses_nothing():
     assert rows(read('[{"src": "a", "tgt": "b", "tgt": ["x", "y"]}]')) == [(1, AB), (1, ["a", "x"]), (1, ["a", "y"])]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "seen"),
     [
         ("7", "7"), ("1.50", "1.50"), ("-0.0", "-0.0"), ("1E400", "1E400"), ("9" * 5000, "9" * 5000), ("true", "true"), ("false", "false"),
@@ -311,7 +311,7 @@ def test_broken_documents_are_refused_with_line_and_column(text, line, column):
     assert str(line) in str(refused)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "key"),
     [
         ({"en": ["a"], "de": ["b", "c"]}, "data.unequal_lists"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from playground.reading.formats.language_id import letter_script, line_language, line_script, main_language
+from tests.thoroughness import every_case
 
 PROSE = {  # the beginning of the Universal Declaration of Human Rights and the like: lines as people write them
     "en": [
@@ -48,7 +49,7 @@ def test_prose_is_in_its_language(language):
     assert main_language(PROSE[language]) == language
 
 
-@pytest.mark.parametrize(
+@every_case(
     "lines",
     [
         [], [""], ["", "  "], ["1 2 3", "4 5 6"], ["cat", "dog", "house"], ["x y z"] * 10, ["walk ( agent = Emma )"] * 3,

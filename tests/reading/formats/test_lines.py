@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from playground.config import Refusal
 from playground.reading.formats import names
 from tests.reading.formats.aligned import table_of, understood
-from tests.thoroughness import examples_at_night
+from tests.thoroughness import every_case, examples_at_night
 
 
 def test_two_files_with_the_same_numbers_before_their_lines():
@@ -30,7 +30,7 @@ def refused(*contents: str, named=("file1", "file2")):
 # --- two files ---
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("one", "two", "rows"),
     [
         ("a\nb\n", "c\nd", [(1, ["a", "c"]), (2, ["b", "d"])]),
@@ -89,7 +89,7 @@ def test_a_table_and_another_file_are_not_paired(other):
     assert refused(other, "a,b\nc,d", named=("x.txt", "voc.csv")) == ("data.one_table", {"table": "voc.csv", "other": "x.txt"})
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("named", "columns", "pair"),
     [
         (("train.de-en.de", "train.de-en.en"), ("de", "en"), None),

@@ -4,6 +4,7 @@ import pytest
 
 from playground.reading.formats import delimited, marked
 from playground.reading.formats.table import Source
+from tests.thoroughness import every_case
 
 IN_ORDER = (delimited.read_tsv, marked.read_marked, delimited.read_csv, marked.read_loose)
 
@@ -20,7 +21,7 @@ def plain(*rows) -> list:
     return list(enumerate(map(list, rows), 1))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("content", "kind", "rows"),
     [
         ("a b ||| c d\nx|||y\n\n", "bars", [(1, ["a b ", " c d"]), (2, ["x", "y"]), (3, [""])]),
@@ -86,7 +87,7 @@ def test_a_change_of_writing_the_other_way_round_swaps_nothing():
     assert understood("\n".join([*lines, "слово wort"])) == ("marked", plain(*(["wort ", f"слово{n}"] for n in range(30)), ["слово wort"]))
 
 
-@pytest.mark.parametrize(
+@every_case(
     "content",
     [
         "just one column\nof text",

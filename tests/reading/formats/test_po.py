@@ -9,7 +9,7 @@ from playground.reading.formats import po
 from playground.reading.formats.po import read_po
 from playground.reading.formats.table import Source
 from playground.words import LANGUAGES
-from tests.thoroughness import examples_at_night
+from tests.thoroughness import every_case, examples_at_night
 
 HEADER = '# Somebody, 2024\nmsgid ""\nmsgstr ""\n"Language: de\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n\n'  # six lines
 
@@ -35,7 +35,7 @@ def test_texts_and_their_translation():
     assert [(row.line, row.cells, row.fault) for row in table.rows] == [(7, ["a", "b"], ""), (10, ["c", "d"], "")]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("entry", "expected"),
     [
         ('msgid "a"\nmsgstr "b"', [(1, ["a", "b"], "")]),

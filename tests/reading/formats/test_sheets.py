@@ -19,7 +19,7 @@ from playground.reading.formats.parquet import read_parquet
 from playground.reading.formats.sheets import read_workbook
 from playground.reading.formats.table import Source
 from playground.words import LANGUAGES
-from tests.thoroughness import examples_at_night
+from tests.thoroughness import every_case, examples_at_night
 
 SHEET = "xl/worksheets/sheet1.xml"
 
@@ -73,7 +73,7 @@ def test_a_workbook_by_hand():
     assert rows(table) == [(1, ["English", "German"]), (2, ["hello", "hallo"]), (3, ["", "007"]), (4, ["NA", "null"])]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "seen"),
     [
         ("text", "text"), (" a\nb ", " a\nb "), (7, "7"), (7.0, "7"), (1.50, "1.5"), (0.1 + 0.2, "0.3"), (-3, "-3"), (1e20, "1e+20"),
@@ -166,7 +166,7 @@ def test_another_zip_is_left_to_others():
 GOOD = workbook(["a", "b"], ["c", "d"], ["e", "f"])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("data", "key"),
     [
         (GOOD[:-200], "data.workbook_broken"),
@@ -193,9 +193,9 @@ def test_refusals(data, key):
 ENTITY = "<!DOCTYPE x [<!ENTITY e {}>]>"
 
 
-@pytest.mark.parametrize("declared", ['"aaaa"', 'SYSTEM "file:///etc/passwd"', 'SYSTEM "http://127.0.0.1:1/"'])
-@pytest.mark.parametrize("member", [SHEET, "xl/workbook.xml", "xl/styles.xml", "docProps/core.xml", "[Content_Types].xml"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+@every_case("declared", ['"aaaa"', 'SYSTEM "file:///etc/passwd"', 'SYSTEM "http://127.0.0.1:1/"'])
+@every_case("member", [SHEET, "xl/workbook.xml", "xl/styles.xml", "docProps/core.xml", "[Content_Types].xml"])
+@every_case("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
 def test_entities_are_refused_before_any_parser_sees_them(declared, member, encoding):
     def change(xml: bytes) -> bytes:
         text = xml.decode()

@@ -10,6 +10,7 @@ from playground.config import Refusal
 from playground.reading.formats.table import Source
 from playground.reading.formats.wrapped import read_wrapped
 from playground.reading.uploads import read_files
+from tests.thoroughness import every_case
 
 PAIRS = [("Hello, world!", "Hallo, Welt!"), ("It's me.", "Ich bin's."), ('"Yes" or no?', "Ja oder nein?")]
 
@@ -40,10 +41,10 @@ def test_cells_in_single_quotes(delimiter):
 WRITERS = {"json": lambda src, tgt: json.dumps({"en": src, "de": tgt}), "python": lambda src, tgt: str({"en": src, "de": tgt})}
 
 
-@pytest.mark.parametrize("head", ["", "translation\n", '"translation"\n'])
-@pytest.mark.parametrize("written", WRITERS)
-@pytest.mark.parametrize("quoting", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@every_case("head", ["", "translation\n", '"translation"\n'])
+@every_case("written", WRITERS)
+@every_case("quoting", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
+@every_case("delimiter", [",", ";", "\t"])
 def test_lines_of_dictionaries(head, written, quoting, delimiter):
     content = table([[WRITERS[written](*pair)] for pair in PAIRS], delimiter, quoting)
     found = read_files([("a.csv", (head + content).encode())])
@@ -58,9 +59,9 @@ def table(rows: list[list[str]], delimiter: str = ",", quoting: int = csv.QUOTE_
     return file.getvalue()
 
 
-@pytest.mark.parametrize("head", [[], ["", "translation"], ["id", "translation"]])
-@pytest.mark.parametrize("written", WRITERS)
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@every_case("head", [[], ["", "translation"], ["id", "translation"]])
+@every_case("written", WRITERS)
+@every_case("delimiter", [",", ";", "\t"])
 def test_a_column_of_dictionaries(head, written, delimiter):
     rows = [[str(n), WRITERS[written](*pair)] for n, pair in enumerate(PAIRS)]
     found = read_files([("a.csv", table([head] * bool(head) + rows, delimiter).encode())])
@@ -97,7 +98,7 @@ def test_a_web_page_is_refused(text):
     assert refused.value.key == "data.web_page"
 
 
-@pytest.mark.parametrize(
+@every_case(
     "lines",
     [
         [], [""], ["a"], ["'a'", "'b'"], ["'a','b'", "c,d"], ['"a"', '"b"'], ["\"a\",\"b\"", '"c","d"'], ['"a', 'b"'], ["'", "'"],

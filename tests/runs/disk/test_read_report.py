@@ -7,6 +7,7 @@ import pytest
 from playground.reading.uploads import Choices, read_files, report
 from playground.runs.disk.read_report import from_json, to_json
 from tests.runs.test_upload_process import UPLOADS
+from tests.thoroughness import every_case
 
 
 def written(pairs) -> dict:
@@ -28,7 +29,7 @@ def test_what_runs_kept_before_there_were_accounts_is_read():
     assert report(pairs, "en") == ["Lines read: 2; pairs kept: 2; dropped: 0."]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "value"),
     [
         ("lines", "many"), ("names", [3]), ("names", None), ("kind", None), ("credit", 3), ("dropped", [1]),

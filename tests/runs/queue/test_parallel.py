@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from playground.runs.queue.parallel import Helpers
+from tests.thoroughness import every_case
 
 
-@pytest.mark.parametrize("cores", [1, 2, 3])
-@pytest.mark.parametrize("count", [0, 1, 2, 7])
+@every_case("cores", [1, 2, 3])
+@every_case("count", [0, 1, 2, 7])
 def test_results_come_in_order(cores, count):
     with Helpers(2) as helpers:
         found = helpers.parallel_map(cores)(lambda n: (time.sleep(0.001 * (n % 3)), n * n)[1], range(count))

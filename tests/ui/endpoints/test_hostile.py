@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from playground.ui.endpoints import ENDPOINTS
 from playground.words import entries
+from tests.thoroughness import every_case
 from tests.ui.endpoints.calls import NAMES, begin, ended
 
 ODD = ("reverse", "\ud800", "\x00", "a" * 3000, "../../etc/passwd", "NaN", "1e999", "order", "beam", [1], {"a": 1}, 10**400, -(10**400))
@@ -67,8 +68,8 @@ def test_gradio_stumbles_over_nothing(site, name, body, status, key):
     assert answer.json()["error"].endswith(".")
 
 
-@pytest.mark.parametrize("way", ["call", "call/v2"])
-@pytest.mark.parametrize("body", [b"", b"[", b"[" * 50_000, b"9" * 5000, b"null", b"\xff", b'{"data": {}}', b'{"data": 7}', b'"text"'])
+@every_case("way", ["call", "call/v2"])
+@every_case("body", [b"", b"[", b"[" * 50_000, b"9" * 5000, b"null", b"\xff", b'{"data": {}}', b'{"data": 7}', b'"text"'])
 def test_no_body_is_a_500(site, way, body):
     assert 400 <= begin(site, "translate", body, way).status_code < 500
 

@@ -195,6 +195,7 @@ def test_the_pinned_pair_stays_inside_a_shorter_sentence(site):
     assert "layer 2, head 4" in block(panel, "product")["title"]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("view", choices("view"))
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("run", ["reverse", "german_english"])

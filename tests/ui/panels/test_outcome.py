@@ -11,6 +11,7 @@ from playground.ui.panels.outcome import outcome
 from playground.ui.view import View
 from playground.words import LANGUAGES, say
 from tests.runs.tiny import tiny
+from tests.thoroughness import every_case
 from tests.ui.test_routes import SHIPPED, blocks_of
 
 
@@ -28,8 +29,8 @@ def ended():
     return run
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", SHIPPED)
+@every_case("language", LANGUAGES)
+@every_case("name", SHIPPED)
 def test_the_sentence_of_a_shipped_run_says_what_its_history_and_its_replay_say(site, name, language):
     run = site.runs.get(name)
     found = blocks_of(site.panel("training", run=name, lang=language)["blocks"])

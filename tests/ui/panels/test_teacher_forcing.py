@@ -3,6 +3,7 @@
 import pytest
 
 from playground.words import LANGUAGES, say
+from tests.thoroughness import every_case
 
 LONG = "abcdefghijklmnopqrst"  # longer than any word in training
 
@@ -58,8 +59,8 @@ def test_an_own_answer_is_forced_where_nobody_knows_one(site):
     assert [token["text"] for token in forced["fed"]] == ["<bos>", "the", "dog"]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("more", [{"width": "390"}, {"dark": "1"}, {"target": "reference"}, {"step": "60"}, {"q": "99"}])
+@every_case("language", LANGUAGES)
+@every_case("more", [{"width": "390"}, {"dark": "1"}, {"target": "reference"}, {"step": "60"}, {"q": "99"}])
 def test_in_every_dress(site, language, more):
     panel = site.panel("teacher_forcing", run="numbers_de", lang=language, **more)
     assert "error" not in panel

@@ -9,6 +9,7 @@ import pytest
 from playground.config import MAX_POSITIONS
 from playground.queries.translate import MAX_BEAM
 from playground.words import say
+from tests.thoroughness import every_case
 
 LONG = "wir glauben , dass die Ärztin die Frau findet"
 EARLY = {"run": "german_english", "text": LONG, "step": 79}  # the model is half taught: beam search loses the right answer
@@ -134,8 +135,8 @@ def test_sampling_is_decided_by_its_seed_and_its_knobs(site):
     assert found(ask(site, **hot, draw=7), "seed")["value"] == "7"
 
 
-@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "-1", "1e308", "99999999999999999999", "", "five", "１２", "<b>"])
-@pytest.mark.parametrize("method", ["beam", "sample"])
+@every_case("value", ["nan", "inf", "-inf", "-1", "1e308", "99999999999999999999", "", "five", "１２", "<b>"])
+@every_case("method", ["beam", "sample"])
 def test_odd_numbers_are_brought_into_range(site, method, value):
     names = ("beam", "penalty") if method == "beam" else ("temperature", "top_k", "top_p", "draw")
     blocks = ask(site, method=method, **dict.fromkeys((*names, "q", "layer", "head", "width"), value))
@@ -148,8 +149,8 @@ def test_odd_numbers_are_brought_into_range(site, method, value):
         assert 0.05 <= found(blocks, "top_p")["value"] <= 1
 
 
-@pytest.mark.parametrize("name", ["method", "cache"])
-@pytest.mark.parametrize("value", ["", "guess", "<script>", "BEAM", "on ", "\x00"])
+@every_case("name", ["method", "cache"])
+@every_case("value", ["", "guess", "<script>", "BEAM", "on ", "\x00"])
 def test_an_unknown_choice_is_the_first(site, name, value):
     blocks = ask(site, **{name: value})
     assert (found(blocks, "method")["value"], found(blocks, "cache")["value"]) == ("greedy", "on")

@@ -8,6 +8,7 @@ from playground.lessons.course import COURSE, LESSONS, PREDICT
 from playground.lessons.labs import LABS
 from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
 from playground.words import LANGUAGES
+from tests.thoroughness import every_case
 
 ASKING = [lesson for lesson in LESSONS if lesson.question]
 
@@ -23,8 +24,8 @@ def test_all_lessons_are_there_in_their_order(site, language):
     assert all(lesson["title"] and lesson["text"] and lesson["minutes"] for lesson in found)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", COURSE)
+@every_case("language", LANGUAGES)
+@every_case("name", COURSE)
 def test_a_lesson_says_what_to_do_and_where(site, name, language):
     lesson, found = COURSE[name], shown(site, lesson=name, lang=language)
     steps = found["steps"]["steps"]
@@ -61,8 +62,8 @@ def test_nothing_is_given_away_before_a_guess(site, lesson):
         assert [option["value"] for option in found["guess"]["options"]] == list(lesson.question.guesses)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("lesson", ASKING, ids=lambda lesson: lesson.name)
+@every_case("language", LANGUAGES)
+@every_case("lesson", ASKING)
 def test_a_guess_is_compared_with_the_run_on_screen(site, lesson, language):
     run = site.runs.get("numbers_de")
     text = site.reader.examples(run, "heldout", 1)[0][0]

@@ -14,6 +14,7 @@ from playground.queries.activations import activations
 from playground.ui.panels.map.worksheet import KINDS
 from playground.words import say
 from tests.inspection.pocket import calculate, parts
+from tests.thoroughness import every_case
 from tests.ui.test_actions import MINE, TINY, wait
 from tests.ui.test_routes import blocks_of
 
@@ -204,8 +205,8 @@ def test_a_stage_that_is_not_there_is_the_whole_model(site, asked):
     assert len(asked["stage"]) < 10 or asked["stage"] not in str(panel["blocks"])
 
 
-@pytest.mark.parametrize("bad", ["-1", "99999", "nan", "1.5", "", "１", "<b>", "9" * 40])
-@pytest.mark.parametrize("name", ["row", "col"])
+@every_case("bad", ["-1", "99999", "nan", "1.5", "", "１", "<b>", "9" * 40])
+@every_case("name", ["row", "col"])
 def test_a_cell_that_is_not_there_is_none(site, name, bad):
     panel = ask(site, stage=WEIGHTS, **{"row": "1", "col": "1"} | {name: bad})
     assert block(panel, "map")["open"] == WEIGHTS

@@ -6,6 +6,7 @@ import pytest
 
 from playground.inspection.worksheet import KINDS, worksheet
 from playground.ui.panels.map.worksheet import page
+from tests.thoroughness import every_case
 
 
 def test_it_shows_what_is_given_and_keeps_the_answers(site):
@@ -34,8 +35,8 @@ def test_every_seed_is_another_sheet_and_the_same_seed_the_same(site):
     assert len(set(texts)) == 6
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("kind", KINDS)
+@every_case("language", ["en", "zh"])
+@every_case("kind", KINDS)
 def test_both_languages(site, kind, language):
     text = site.get("worksheet", seed=3, kind=kind, lang=language, key=1).text
     assert f'<html lang="{language}">' in text
