@@ -17,7 +17,7 @@ from tests.browser.server import ROOT, Server
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 SCREENSHOTS = ROOT / "test-output" / "browser"
-PATIENCE = 20_000  # ms, for what a page does; for a training to end see steps.py
+PATIENCE = 30_000  # ms, for what a page does; for a training to end see steps.py
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
