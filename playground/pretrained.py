@@ -21,7 +21,8 @@ from playground.fetching import MAX_BYTES, files_of_link, files_of_zip, snapshot
 from playground.model.transformer import Transformer
 from playground.queries.reader import most_written
 from playground.runs.disk import files
-from playground.runs.disk.folder import Folder, read_parameters
+from playground.runs.disk.folder import Folder
+from playground.runs.disk.parameters import read_parameters
 from playground.runs.registry import SHIPPED
 from playground.variants import build
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from playground.figures import theme, tokens
-from playground.figures.runs import DASHES, ENTRY, HEIGHT, MARKS, fitted
+from playground.figures.runs import DASHES, MARKS, SHARES, axes, fitted, shade, small_key
 
 OPENS = {"field": "run", "to": {"tab": "training"}}  # of the cursor: what a click on a run changes
 
@@ -63,12 +63,12 @@ def course(
     """The exact match of every run over the steps, thin; of an arm with several runs their mean, thick, and between the ends a shade. The
     legend names the `arms` of which there is a line."""
     shown = sorted({line.arm for line in lines})
-    data = [_shade(shade, dark) for shade in shades]
+    data = [_shade(one, dark) for one in shades]
     data += [_line(line, dark) for line in lines]
-    data += [_mean(shade, dark) for shade in shades]
+    data += [_mean(one, dark) for one in shades]
     data += [_entry(arm, arms[arm], width, dark) for arm in shown]
-    x = theme.axis(theme.word(labels, "step"), dark, rangemode="tozero", showgrid=False, showline=True, nticks=6)
-    return {"data": data, "layout": _layout(len(shown), x | {"fixedrange": False}, dark)}
+    x = theme.axis(theme.word(labels, "step"), dark, rangemode="tozero", showgrid=False, showline=True)
+    return {"data": data, "layout": _layout(len(shown), x, dark)}
 
 
 def scores(points: Sequence[Point], arms: Sequence[str], across: str, *, width: int = 720, dark: bool = False) -> dict:
@@ -85,21 +85,19 @@ def scores(points: Sequence[Point], arms: Sequence[str], across: str, *, width: 
             "hovertemplate": "%{text}: %{y:.1%}<br>%{x}<extra></extra>",
         })  # fmt: skip
     is_text = any(isinstance(point.place, str) for point in points)
-    x = theme.axis(tokens.escape(across), dark, showgrid=False, showline=True, nticks=6)
+    x = theme.axis(tokens.escape(across), dark, showgrid=False, showline=True)
     x |= {"type": "category"} if is_text else {"rangemode": "tozero"}
-    return {"data": data, "layout": _layout(len(shown), x | {"fixedrange": False}, dark) | {"hovermode": "closest"}}
+    return {"data": data, "layout": _layout(len(shown), x, dark)}
 
 
 def _layout(entries: int, x: dict[str, Any], dark: bool) -> dict:
-    top = 10 + ENTRY * entries
-    y = theme.axis("", dark) | {"range": [-0.03, 1.03], "tickvals": [0, 0.5, 1], "tickformat": ".0%", "fixedrange": False}
-    return theme.layout(
-        HEIGHT + top, {"l": 52, "r": 18, "t": top, "b": 44}, dark, hovermode="closest", showlegend=True, dragmode="zoom", xaxis=x, yaxis=y,
-        legend={
-            "orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", "itemwidth": 46,
-            "tracegroupgap": 0,
-        },
-    )  # fmt: skip
+    return axes(entries, x, theme.axis("", dark) | SHARES, dark, hovermode="closest")
+
+
+def key(arm: int, dark: bool) -> dict[str, str]:
+    """How the lines of an arm are drawn, for who draws one small: its colour and its dashes."""
+    how = look(arm, dark)
+    return small_key(how["color"], how["dash"])
 
 
 def _line(line: Line, dark: bool) -> dict:
@@ -113,22 +111,17 @@ def _line(line: Line, dark: bool) -> dict:
     }  # fmt: skip
 
 
-def _mean(shade: Shade, dark: bool) -> dict:
-    how = look(shade.arm, dark)
+def _mean(one: Shade, dark: bool) -> dict:
+    how = look(one.arm, dark)
     return {
-        "type": "scatter", "mode": "lines", "x": theme.rounded(shade.places, 1), "y": theme.rounded(shade.mean), "hoverinfo": "skip",
-        "line": {"color": how["color"], "width": 3.5, "dash": how["dash"]}, "showlegend": False, "legendgroup": f"arm-{shade.arm}",
+        "type": "scatter", "mode": "lines", "x": theme.rounded(one.places, 1), "y": theme.rounded(one.mean), "hoverinfo": "skip",
+        "line": {"color": how["color"], "width": 3.5, "dash": how["dash"]}, "showlegend": False, "legendgroup": f"arm-{one.arm}",
     }  # fmt: skip
 
 
-def _shade(shade: Shade, dark: bool) -> dict:
-    red, green, blue = (int(look(shade.arm, dark)["color"][start : start + 2], 16) for start in (1, 3, 5))
-    x = theme.rounded(shade.places, 1)
-    return {
-        "type": "scatter", "mode": "lines", "x": [*x, *x[::-1]], "y": theme.rounded([*shade.high, *shade.low[::-1]]), "fill": "toself",
-        "fillcolor": f"rgba({red},{green},{blue},0.15)", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False,
-        "legendgroup": f"arm-{shade.arm}",
-    }  # fmt: skip
+def _shade(one: Shade, dark: bool) -> dict:
+    low, high = theme.rounded(one.low), theme.rounded(one.high)
+    return shade(theme.rounded(one.places, 1), low, high, look(one.arm, dark)["color"], 0.15, f"arm-{one.arm}")
 
 
 def _entry(arm: int, name: str, width: int, dark: bool) -> dict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ HEIGHT = 300  # px, without the legend
 ENTRY = 18  # px, of a legend's line
 DASHES = ("solid", "10px,4px", "2px,3px", "10px,4px,2px,4px", "5px,3px", "16px,4px,5px,4px")
 MARKS = ("circle", "diamond", "square", "triangle-up", "cross", "x")
+SHARES = {"range": [-0.03, 1.03], "tickvals": [0, 0.5, 1], "tickformat": ".0%"}  # of an axis from 0 to 1
 NARROWER = 1.05  # a legend's letters, which are not all alike, than those of the tokens under a tick
 MOST_MARKS = 24  # of one line
 TITLED = 200  # px, of a grid beside which the name of its rows has room
@@ -43,30 +45,34 @@ def overlay(
     share = column == "exact_match"
     shown = [tokens.escape(fitted(name, width - 110)) for name in names]
     data = [
-        _shade(at, theme.rounded(x, 3), *(theme.rounded(side, 5) for side in band), dark)
+        shade(theme.rounded(x, 3), *(theme.rounded(side, 5) for side in band), theme.lines(dark)[at], 0.2, f"run-{at}")
         for at, (x, band) in enumerate(zip(places, bands, strict=False))
         if band
     ] + [
         _line(at, theme.rounded(x, 3), theme.rounded(y, 5), name, share, dark)
         for at, (x, y, name) in enumerate(zip(places, values, shown, strict=True))
     ]
-    top = 10 + ENTRY * len(names)
     x = theme.axis(theme.word(labels, "step" if over == "steps" else over), dark, rangemode="tozero", showgrid=False, showline=True)
-    y = theme.axis("", dark, rangemode="tozero", nticks=5)
-    y |= {"range": [-0.03, 1.03], "tickvals": [0, 0.5, 1], "tickformat": ".0%"} if share else {"autorange": True}
-    layout = theme.layout(
-        HEIGHT + top, {"l": 52, "r": 18, "t": top, "b": 44}, dark, hovermode="x unified", showlegend=True, dragmode="zoom",
+    y = theme.axis("", dark, rangemode="tozero", nticks=5) | (SHARES if share else {"autorange": True})
+    shapes = [{
+        "type": "line", "xref": "x", "yref": "paper", "x0": end or 0, "x1": end or 0, "y0": 0, "y1": 1, "visible": end is not None,
+        "line": {"color": theme.colors(dark)["line"], "width": 1, "dash": "dot"},
+    }]  # fmt: skip
+    return {"data": data, "layout": axes(len(names), x, y, dark, hovermode="x unified", shapes=shapes)}
+
+
+def axes(entries: int, x: dict[str, Any], y: dict[str, Any], dark: bool, **more: Any) -> dict:
+    """The layout of lines over two axes, both of which can be zoomed, with a legend of so many entries above."""
+    top = 10 + ENTRY * entries
+    return theme.layout(
+        HEIGHT + top, {"l": 52, "r": 18, "t": top, "b": 44}, dark, showlegend=True, dragmode="zoom",
         xaxis=x | {"nticks": 6, "fixedrange": False}, yaxis=y | {"fixedrange": False},
         legend={
             "orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", "itemwidth": 46,
             "tracegroupgap": 0,
         },
-        shapes=[{
-            "type": "line", "xref": "x", "yref": "paper", "x0": end or 0, "x1": end or 0, "y0": 0, "y1": 1, "visible": end is not None,
-            "line": {"color": theme.colors(dark)["line"], "width": 1, "dash": "dot"},
-        }],
+        **more,
     )  # fmt: skip
-    return {"data": data, "layout": layout}
 
 
 def difference(
@@ -112,7 +118,12 @@ def difference(
 
 def key(at: int, dark: bool = False) -> dict[str, str]:
     """How the line number `at` is drawn, for who draws it small: its colour and its dashes."""
-    return {"color": theme.lines(dark)[at], "dash": DASHES[at].replace("px", "").replace("solid", "")}
+    return small_key(theme.lines(dark)[at], DASHES[at])
+
+
+def small_key(color: str, dash: str) -> dict[str, str]:
+    """A colour and one of DASHES, as SVG has them."""
+    return {"color": color, "dash": dash.replace("px", "").replace("solid", "")}
 
 
 def behind(figure: dict, column: str, places: Sequence[float], values: Sequence[float], name: str, *, dark: bool = False) -> dict:
@@ -133,12 +144,12 @@ def fitted(name: str, room: float) -> str:
     return name if fits == len(name) else f"{name[: fits - 1]}…"
 
 
-def _shade(at: int, x: list, low: list, high: list, dark: bool) -> dict:
-    """What lies between `low` and `high`, as one closed shape in the colour of its line."""
-    red, green, blue = (int(theme.lines(dark)[at][start : start + 2], 16) for start in (1, 3, 5))
+def shade(x: list, low: list, high: list, color: str, opacity: float, group: str) -> dict:
+    """What lies between `low` and `high`, as one closed shape in the colour of its line, with which it comes and goes."""
+    red, green, blue = (int(color[start : start + 2], 16) for start in (1, 3, 5))
     return {
         "type": "scatter", "mode": "lines", "x": [*x, *x[::-1]], "y": [*high, *low[::-1]], "fill": "toself", "hoverinfo": "skip",
-        "fillcolor": f"rgba({red},{green},{blue},0.2)", "line": {"width": 0}, "showlegend": False, "legendgroup": f"run-{at}",
+        "fillcolor": f"rgba({red},{green},{blue},{opacity})", "line": {"width": 0}, "showlegend": False, "legendgroup": group,
     }  # fmt: skip
 
 

@@ -103,11 +103,6 @@ def _mixed(hexes: Sequence[str], places: np.ndarray) -> list[str]:
     return [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in zip(*channels, strict=True)]
 
 
-def variables(dark: bool = False) -> dict[str, str]:
-    """The colours as CSS custom properties, so that the page and the pictures agree: {"--pg-encoder": "#…", …}."""
-    return {f"--pg-{name}": color for name, color in colors(dark).items()}
-
-
 def rounded(values: object, digits: int = 4) -> list:
     """Numbers of any shape as nested lists for JSON, short enough to send; NaN and infinity become None (a gap)."""
     array = np.asarray(values, dtype=np.float64)

@@ -229,15 +229,6 @@ def alignment_fact(weights: np.ndarray, alignment: Sequence[int | None]) -> Fact
     return Fact("figures.alignment", {"percent": percent(alignment_mass(weights, alignment)), "chance": percent(1 / weights.shape[1])})
 
 
-def step_fact(weights: np.ndarray, tokens: Sequence[str]) -> Fact:
-    """What one query (K,) attends to: its two largest weights. {token}, {percent}, {second}, {other}; only {token} when it is alone."""
-    first, *rest = np.argsort(-np.asarray(weights, dtype=np.float64), kind="stable")[:2].tolist()
-    if not rest:
-        return Fact("figures.step_only", {"token": tokens[first]})
-    values = {"token": tokens[first], "percent": percent(weights[first]), "second": tokens[rest[0]], "other": percent(weights[rest[0]])}
-    return Fact("figures.step_looks", values)
-
-
 def _allowed(weights: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
     """The mask in the shape of the weights; all True without one."""
     shape = np.shape(weights)

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from playground.inspection.fact import Fact, short
 from playground.model import positions as model
 
 BASE = 10_000.0
-EXACT = 1e-4  # tables come in float32: an error below this is rounding
 
 
 def sinusoids(length: int, d_model: int) -> np.ndarray:
@@ -60,22 +58,3 @@ def similarity(table: np.ndarray) -> np.ndarray:
     length = row_norms(table)[:, None]
     unit = table / np.where(length > 0, length, 1.0)
     return np.clip(unit @ unit.T, -1.0, 1.0)
-
-
-def shift_fact(table: np.ndarray, k: int, trained: int | None = None) -> Fact:
-    """Whether the rotation by {shift} holds for this table: "figures.shift_holds" or "figures.shift_fails", with the largest {error}.
-
-    Only positions below `trained` are looked at: the others of a learned table have never been set.
-    """
-    error = float(shift_errors(table[:trained], k).max())
-    return Fact(f"figures.shift_{'holds' if error < EXACT else 'fails'}", {"shift": k, "error": short(error)})
-
-
-def similarity_fact(table: np.ndarray, trained: int | None = None) -> Fact:
-    """How alike neighbours are and how alike positions half the table apart: mean cosines {near} and {far}, and the {distance}."""
-    matrix = similarity(table[:trained])
-    distance = len(matrix) // 2
-    if distance < 2:
-        return Fact("figures.table_too_short", {})
-    near, far = (float(np.diagonal(matrix, offset).mean()) for offset in (1, distance))
-    return Fact("figures.similarity", {"near": short(near), "far": short(far), "distance": distance})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from playground.config import Refusal
@@ -54,6 +54,14 @@ def _row(run: Run) -> dict[str, Any]:
         return row | {"parameters": parameters_of(run), "tokens_per_second": speed_of(run)}
     except Refusal:  # damaged on the disk
         return row
+
+
+def known(ask: Callable[[Run], float | None], run: Run) -> float | None:
+    """What one of the two below says of a run; None for one that is damaged on the disk."""
+    try:
+        return ask(run)
+    except Refusal:
+        return None
 
 
 def parameters_of(run: Run) -> int | None:

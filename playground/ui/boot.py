@@ -83,8 +83,6 @@ def run_card(runs: Runs, reader: Reader, run_id: str, token: str, parameters: Ma
         "shipped": run.shipped,
         "examples": examples(reader, run),
         "line": difference(disclosed(run), Experiment(), chosen),
-        "device": run.device,
-        "threads": run.threads,
         "precision": run.precision,
         "parent": parent(runs, run, chosen),
         "unreadable": unreadable(reader, run, parameters),

@@ -13,8 +13,8 @@ from playground.queries.pooled import Pooled, pairs, pooled
 from playground.rooms import activities, experiment
 from playground.rooms.room import TEACHER, Room, ticket_of
 from playground.runs.run import Run
-from playground.runs.tables import parameters_of
-from playground.ui.controls import label, shown_value
+from playground.runs.tables import known, parameters_of
+from playground.ui.controls import shown_setting
 from playground.ui.view import View
 from playground.words import listed
 
@@ -41,10 +41,7 @@ class ClassRun:
 
     @property
     def parameters(self) -> int | None:
-        try:
-            return parameters_of(self.run)
-        except Refusal:  # damaged on the disk
-            return None
+        return known(parameters_of, self.run)
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ def board(view: View) -> Board | None:
 
 def arm_name(arm: dict, language: str) -> str:
     """The settings of an arm, in a line."""
-    return listed(language, (f"{label(knob, language)} {shown_value(knob, value, language)}" for knob, value in arm.items()))
+    return listed(language, (shown_setting(knob, value, language) for knob, value in arm.items()))
 
 
 def _runs(view: View, room: Room, activity: activities.Activity, named: bool) -> list[ClassRun]:

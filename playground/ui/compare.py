@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from playground.runs.registry import Runs
 from playground.runs.run import Run
-from playground.ui.controls import CONTROLLED, label, shown_value
+from playground.ui.controls import CONTROLLED, shown_setting
 from playground.ui.titles import disclosed, title
 from playground.ui.view import View
 
@@ -53,7 +53,7 @@ def differing(settings: Sequence[dict]) -> list[str]:
 
 
 def _values(flat: dict, differing: Sequence[str], language: str) -> list[str]:
-    said = [f"{label(knob, language)} {shown_value(knob, flat[knob], language)}" for knob in differing[:KNOBS]]
+    said = [shown_setting(knob, flat[knob], language) for knob in differing[:KNOBS]]
     return [*said, f"+{len(differing) - KNOBS}"] if len(differing) > KNOBS else said
 
 
@@ -62,7 +62,12 @@ def name(run: Run, language: str) -> str:
     return title(run, language) if run.shipped else run.label or run.name
 
 
+def task_of(run: Run) -> tuple[str, str]:
+    """What a run learns: its task, and which own sentences."""
+    data = run.experiment.data
+    return data.task, data.own
+
+
 def _same_task(run: Run, other: Run) -> bool:
     """Only what has learnt from the same kind of sentences can be compared, and only once there is something to see."""
-    mine, theirs = run.experiment.data, other.experiment.data
-    return (mine.task, mine.own) == (theirs.task, theirs.own) and run.snapshot is not None and run.tokenizers is not None
+    return task_of(run) == task_of(other) and run.snapshot is not None and run.tokenizers is not None

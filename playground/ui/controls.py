@@ -55,6 +55,11 @@ def shown_value(name: str, value: Any, language: str) -> str:
     return say(language, key) if known(language, key) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def shown_setting(name: str, value: Any, language: str) -> str:
+    """A knob with its value: “Heads 4”."""
+    return f"{label(name, language)} {shown_value(name, value, language)}"
+
+
 def options(name: str, language: str) -> list[tuple[str, Any]]:
     return [(shown_value(name, choice, language), choice) for choice in limits(name).choices]
 

@@ -18,7 +18,7 @@ from playground.ui.controls import GROUPS, label
 from playground.ui.panels import PANELS, PLACES
 from playground.ui.titles import title
 from playground.ui.view import View
-from playground.words import LANGUAGES, preferred, say
+from playground.words import preferred, say
 
 # The widths (px) for which the picture is made: its labels are as long as there is room for. Which one is shown, the style says.
 WIDTHS = {"wide": 1040, "middle": 440, "narrow": 320}
@@ -39,8 +39,7 @@ class FirstScreen:
         others = [name for name in query if name not in OURS and not name.startswith("__")]
         if not shipped or others or query.get("run", shipped[0].id) != shipped[0].id:
             return ""
-        asked = query.get("lang", "")
-        language, run = asked if asked in LANGUAGES else preferred(accepted), shipped[0]
+        language, run = preferred(accepted, query.get("lang", "")), shipped[0]
         if (run.id, language) not in self._made:
             try:
                 self._made[run.id, language] = self._html(run.id, language)

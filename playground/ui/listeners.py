@@ -19,7 +19,7 @@ from playground.ui.controls import wording
 from playground.ui.cost_estimate import outlook as outlook_of
 from playground.ui.upload import listeners as upload
 from playground.ui.upload import uploading
-from playground.words import LANGUAGES, preferred, say
+from playground.words import preferred, say
 
 QUIET = {"api_visibility": "undocumented", "show_progress": "hidden", "queue": False}
 OURS = {"api_visibility": "private"}  # a function of the page's script alone
@@ -121,5 +121,4 @@ def link_values(runs: Runs, query: Mapping[str, str], names: list[str], own: str
 
 def _language(request: gr.Request) -> str:
     """The language a link asks for, or the browser's."""
-    asked = request.query_params.get("lang", "")
-    return asked if asked in LANGUAGES else preferred(request.headers.get("accept-language", ""))
+    return preferred(request.headers.get("accept-language", ""), request.query_params.get("lang", ""))

@@ -9,7 +9,7 @@ from playground.figures import runs as pictures
 from playground.queries.learning_curves import learning_curve
 from playground.runs.run import Run
 from playground.ui import blocks, compare, seeds, titles
-from playground.ui.controls import label, shown_value
+from playground.ui.controls import label, shown_setting, shown_value
 from playground.ui.titles import disclosed, title
 from playground.ui.view import View
 from playground.words import listed
@@ -88,7 +88,7 @@ def apart(view: View, runs: list[Run], run: Run) -> str:
     """The values that one run has of the settings in which `runs` differ."""
     flat = disclosed(run).flat()
     differing = compare.differing([disclosed(one).flat() for one in runs])
-    said = [f"{label(knob, view.language)} {shown_value(knob, flat[knob], view.language)}" for knob in differing]
+    said = [shown_setting(knob, flat[knob], view.language) for knob in differing]
     return listed(view.language, said) or view.say("compare.same_settings")
 
 
@@ -139,8 +139,7 @@ def _relation(view: View) -> list[Run]:
     parent = view.runs.find(view.run.parent[0]) if view.run.parent else None
     if parent:
         return [parent]
-    data = view.run.experiment.data
     beside = view.runs.find(view.run.beside) if view.run.beside else None
     others = [*([beside] if beside else []), *view.runs.mine(view.token), *view.runs.shipped()]
-    alike = (run for run in others if run is not view.run and (run.experiment.data.task, run.experiment.data.own) == (data.task, data.own))
+    alike = (run for run in others if run is not view.run and compare.task_of(run) == compare.task_of(view.run))
     return [run for run in alike if run.step][:1]

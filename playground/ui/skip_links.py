@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from playground.words import LANGUAGES, preferred, say
+from playground.words import preferred, say
 
 LINKS = {"pg-sentence": "page.skip_sentence", "pg-view": "page.skip_picture"}
 
 
 def skip_links(query: Mapping[str, str], accepted: str) -> str:
     """In the language of an address with this `query`, else in the first that the browser `accepted`."""
-    asked = query.get("lang", "")
-    return nav(asked if asked in LANGUAGES else preferred(accepted))
+    return nav(preferred(accepted, query.get("lang", "")))
 
 
 def nav(language: str) -> str:

@@ -81,8 +81,11 @@ def browser_tags(language: str) -> list[str]:
     return entries(language)["language.browser"].split(" | ")
 
 
-def preferred(accepted: str) -> str:
-    """The first of our languages that a browser's Accept-Language header names ("fr-CH, zh;q=0.9, en;q=0.8"), else English."""
+def preferred(accepted: str, asked: str = "") -> str:
+    """The language that is `asked` for by name; else the first of ours that a browser's Accept-Language header names ("fr-CH, zh;q=0.9,
+    en;q=0.8"), else English."""
+    if asked in LANGUAGES:
+        return asked
     for wanted in accepted.lower().split(","):
         tag = wanted.partition(";")[0].strip()
         for language in LANGUAGES:

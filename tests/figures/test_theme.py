@@ -87,7 +87,6 @@ def test_masked_cells_look_like_no_probability(dark):
 
 def test_light_and_dark_name_the_same_colours():
     assert theme.colors(False).keys() == theme.colors(True).keys()
-    assert theme.variables(False) == {f"--pg-{name}": color for name, color in theme.colors(False).items()}
 
 
 def test_an_unknown_kind_has_no_hue():

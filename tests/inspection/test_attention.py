@@ -199,12 +199,6 @@ def test_alignment_is_set_beside_chance():
     assert attention.alignment_fact(weights, [None, None]) is None
 
 
-def test_a_step_names_its_two_largest_weights():
-    fact = attention.step_fact(np.array([0.2, 0.7, 0.1]), ["a", "b", "c"])
-    assert fact == ("figures.step_looks", {"token": "b", "percent": 70, "second": "a", "other": 20})
-    assert attention.step_fact(np.array([1.0]), ["a"]) == ("figures.step_only", {"token": "a"})
-
-
 def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="kind"):
         attention.facts(np.eye(4), "sideways")
@@ -228,8 +222,6 @@ def every_fact():
     yield attention.facts(0.4 * np.eye(4)[[3, 1, 0, 2]] + 0.6 * np.eye(4)[[0, 2, 3, 1]], "cross")
     yield attention.facts(0.4 * np.eye(4)[[3, 1, 0, 2]] + 0.6 * np.eye(4)[[0, 2, 3, 1]], "cross", rows=names[:4], columns=list("uvwx"))
     yield attention.alignment_fact(np.eye(3), [0])
-    yield attention.step_fact(np.array([0.2, 0.8]), ["a", "b"])
-    yield attention.step_fact(np.array([1.0]), ["a"])
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

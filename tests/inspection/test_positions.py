@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from playground.inspection import positions
-from playground.words import LANGUAGES, printed, say
 from tests.thoroughness import every_case
 
 
@@ -77,28 +76,3 @@ def test_similarity_of_sinusoids_depends_on_the_distance_alone():
 def test_row_norms():
     np.testing.assert_allclose(positions.row_norms([[3.0, 4.0], [0.0, 0.0]]), [5.0, 0.0])
     np.testing.assert_allclose(positions.row_norms(positions.sinusoids(9, 8)), 2.0, rtol=1e-6)  # sin² + cos² = 1 in four pairs
-
-
-def test_facts_about_the_shift():
-    assert positions.shift_fact(positions.sinusoids(64, 32), 3).key == "figures.shift_holds"
-    learned = np.random.default_rng(0).normal(size=(64, 32))
-    key, values = positions.shift_fact(learned, 3)
-    assert (key, values["shift"]) == ("figures.shift_fails", 3)
-    assert float(values["error"]) == pytest.approx(positions.shift_errors(learned, 3).max(), rel=0.05)
-    mixed = np.concatenate([positions.sinusoids(20, 32), learned[:20]])
-    assert positions.shift_fact(mixed, 3, trained=20).key == "figures.shift_holds"  # what was never trained says nothing
-
-
-def test_facts_about_similarity():
-    table = np.repeat(np.eye(2), 4, axis=0)  # positions 0..3 alike, 4..7 alike, the two groups at right angles
-    assert positions.similarity_fact(table) == ("figures.similarity", {"near": "0.86", "far": "0", "distance": 4})  # 6 of 7 neighbours
-    assert positions.similarity_fact(table[:3]) == ("figures.table_too_short", {})
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_fact_has_a_sentence(language):
-    table = positions.sinusoids(16, 8)
-    facts = [positions.shift_fact(table, 2), positions.shift_fact(np.eye(8), 2), positions.similarity_fact(table)]
-    for key, values in [*facts, positions.similarity_fact(table[:2])]:
-        sentence = say(language, key, **values)
-        assert all(printed(str(value)) in sentence for value in values.values()), key

@@ -1,13 +1,13 @@
-// How the time that is left is said.
+// How the time that is left is said; and that what stands there already is not written again.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { openPage } from "./page.js";
+import { openPage, writes } from "./page.js";
 
-openPage();
+const document = openPage();
 const { change } = await import("../../playground/ui/static/store.js");
-const { timeLeft } = await import("../../playground/ui/static/dom.js");
+const { timeLeft, update, updateAttributes } = await import("../../playground/ui/static/dom.js");
 const words = {
   about_seconds: "about {about} s", about_minutes: "about {about} min", range_seconds: "{low} to {high} s", range_minutes: "{low} to {high} min",
 };
@@ -22,3 +22,16 @@ test("where both ends are one it is about that; the last moment is about a secon
 });
 
 test("before anything was measured nothing is said", () => assert.equal(timeLeft(null), "–"));
+
+test("of an element's properties those are written that differ", () => {
+  const written = [], element = { hidden: false, textContent: "a" };
+  const set = (to, name, value) => (written.push(name), Reflect.set(to, name, value));
+  update(new Proxy(element, { set }), { hidden: false, textContent: "b" });
+  assert.deepEqual([written, element], [["textContent"], { hidden: false, textContent: "b" }]);
+});
+
+test("so are its attributes, numbers as text", () => {
+  const element = document.createElement("i"), put = (attributes) => writes(() => updateAttributes(element, attributes));
+  assert.deepEqual([put({ x: 1, y: "2" }), put({ x: "1", y: 2 }), put({ x: 1, y: 3 })], [2, 0, 1]);
+  assert.deepEqual(element.attributes, { x: "1", y: "3" });
+});

@@ -3,32 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { openPage } from "./page.js";
+import { openPage, streams } from "./page.js";
 
 const document = openPage("?lang=en");
-const streams = [];
-globalThis.EventSource = class {
-  static CLOSED = 2;
-  readyState = 1;
-  listeners = {};
-
-  constructor(url) {
-    this.url = new URL(url);
-    streams.push(this);
-  }
-
-  addEventListener(type, listener) {
-    this.listeners[type] = listener;
-  }
-
-  close() {
-    this.readyState = 2;
-  }
-
-  say(update) {
-    this.onmessage({ data: JSON.stringify(update) });
-  }
-};
 const { change, cursor, move, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
 const live = await import("../../playground/ui/static/live.js");
 const { follow, heldHead, isActive, isBehind, isGrowing, isResumable, isTooEarly, newest, shownStep, taken, toldStep } = live;

@@ -153,6 +153,46 @@ class Store extends Map {
   removeItem = (name) => this.delete(name);
 }
 
+/** How often `act` writes an attribute or the contents of an element. */
+export function writes(act) {
+  const { setAttribute, replaceChildren } = Element.prototype;
+  let count = 0;
+  const counted = (write) => function (...values) {
+    count += 1;
+    return write.apply(this, values);
+  };
+  Object.assign(Element.prototype, { setAttribute: counted(setAttribute), replaceChildren: counted(replaceChildren) });
+  act();
+  Object.assign(Element.prototype, { setAttribute, replaceChildren });
+  return count;
+}
+
+/** Every stream that a script has opened, the newest last; `say` is what the server would. */
+export const streams = [];
+
+class Stream {
+  static CLOSED = 2;
+  readyState = 1;
+  listeners = {};
+
+  constructor(url) {
+    this.url = new URL(url);
+    streams.push(this);
+  }
+
+  addEventListener(type, listener) {
+    this.listeners[type] = listener;
+  }
+
+  close() {
+    this.readyState = Stream.CLOSED;
+  }
+
+  say(message) {
+    this.onmessage({ data: JSON.stringify(message) });
+  }
+}
+
 /** What the head of the page says: a few fields of the cursor, declared as playground/cursor.py declares them, and two languages. */
 export const KNOWN = {
   cursor: {
@@ -201,7 +241,7 @@ export function openPage(query = "", known = KNOWN) {
   const others = {
     document, location, history, localStorage: new Store(), sessionStorage: new Store(), MutationObserver: nothing, ResizeObserver: nothing,
     navigator: { languages: ["en"] }, getComputedStyle: () => ({ getPropertyValue: () => "" }),
-    addEventListener: (...listening) => page.addEventListener(...listening),
+    EventSource: Stream, addEventListener: (...listening) => page.addEventListener(...listening),
   };
   for (const [name, value] of Object.entries(others)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
   return document;

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { openPage } from "./page.js";
+import { openPage, writes } from "./page.js";
 
-openPage("?lang=en");
-const { Path, axesOf, reached } = await import("../../playground/ui/static/pen.js");
+const document = openPage("?lang=en");
+const { Path, axesOf, drawCurve, reached } = await import("../../playground/ui/static/pen.js");
 
 const pixels = { x: (value) => 10 * value, y: (value) => 100 - 10 * value };
 const points = (path) => [...path.matchAll(/([ML])(-?[\d.]+),(-?[\d.]+)/g)].map(([, act, x, y]) => [act, Number(x), Number(y)]);
@@ -65,4 +65,14 @@ test("axes are drawn anew when a value outgrows them, when they are another run'
   assert.notEqual(axesOf(figure([3, 2], { shapes: [{ x0: 4 }] })), axes); // the replay's step
   const fixed = { yaxis: { autorange: false, range: [0, 1] } };
   assert.equal(axesOf(figure([0.2, 0.9], fixed)), axesOf(figure([0.2], fixed)));
+});
+
+test("a step that is marked already is not marked again", () => {
+  Object.assign(globalThis, { requestAnimationFrame: () => 1, matchMedia: () => ({ matches: false }) });
+  const axes = { xaxis: { range: [0, 90], _length: 300 }, yaxis: { _length: 200 } }, hidden = { offsetParent: null, getBoundingClientRect: () => ({}) };
+  const plot = Object.assign(document.createElement("div"), { ...hidden, _fullLayout: axes });
+  const one = figure([3, 2, 1]), curve = { ...one, data: [{ ...one.data[0], line: { color: "#000000", width: 2 } }] };
+  drawCurve(plot, curve, true, 1);
+  assert.equal(writes(() => drawCurve(plot, curve, true, 1)), 0);
+  assert.notEqual(writes(() => drawCurve(plot, curve, true, 2)), 0);
 });

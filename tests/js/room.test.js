@@ -4,32 +4,10 @@
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
-import { openPage } from "./page.js";
+import { openPage, streams } from "./page.js";
 
 openPage("?lang=en&run=a");
-const streams = [], sent = [];
-globalThis.EventSource = class {
-  static CLOSED = 2;
-  readyState = 1;
-  listeners = {};
-
-  constructor(url) {
-    this.url = new URL(url);
-    streams.push(this);
-  }
-
-  addEventListener(type, listener) {
-    this.listeners[type] = listener;
-  }
-
-  close() {
-    this.readyState = 2;
-  }
-
-  say(room) {
-    this.onmessage({ data: JSON.stringify(room) });
-  }
-};
+const sent = [];
 let answers = {};
 globalThis.fetch = async (url, { body = "{}" } = {}) => {
   const action = new URL(url).pathname.split("/").at(-1);

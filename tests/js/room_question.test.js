@@ -11,11 +11,6 @@ const known = { ...KNOWN.cursor, defaults: { ...KNOWN.cursor.defaults, ...FIELDS
 const document = openPage("?lang=en&run=a", { ...KNOWN, cursor: known });
 const sent = [];
 globalThis.innerHeight = 900;
-globalThis.EventSource = class {
-  addEventListener() {}
-
-  close() {}
-};
 let room = {};
 globalThis.fetch = async (url, { body = "{}" } = {}) => {
   const action = new URL(url).pathname.split("/").at(-1);

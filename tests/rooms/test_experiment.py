@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from playground.config import Refusal
 from playground.rooms import activities, experiment
 from playground.rooms.registry import DAY, Rooms
 from playground.rooms.room import TEACHER, Member, Room, ticket_of
+from tests.rooms.test_registry import refused
 from tests.thoroughness import every_case
 
 THREE = [{"learning_rate": rate} for rate in (0.01, 0.02, 0.05)]
@@ -27,10 +27,6 @@ def room_of(numbers: Iterable[int]) -> Room:
 
 def made(numbers: Iterable[int] = (), arms: object = THREE, order: str = "together", **base: object) -> dict:
     return experiment.made(base, arms, order, room_of(numbers))
-
-
-def refused(key: str):
-    return pytest.raises(Refusal, check=lambda refusal: refusal.key == key)
 
 
 def test_every_block_of_numbers_has_each_arm_once():

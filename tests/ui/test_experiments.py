@@ -12,6 +12,7 @@ import pytest
 
 from playground.ui.assets import PREFIX
 from playground.words import LANGUAGES, say
+from tests.ui.panels.test_evaluation import block
 from tests.ui.test_actions import TINY, wait
 from tests.ui.test_rooms import ANNA, BEN, CANARY, TEACHER, do, enter, room
 
@@ -48,16 +49,6 @@ def rows_of_file(site, token: str, dealt: dict, **asked: str) -> list[dict]:
     parameters = {"run": "reverse", "room": dealt["code"], **asked}
     answer = site.http.get(f"{PREFIX}/board", params=parameters, headers={"X-Playground-Token": token})
     return list(csv.DictReader(io.StringIO(answer.text)))
-
-
-def blocks_of(blocks: list[dict]) -> Iterator[dict]:
-    for block in blocks:
-        yield block
-        yield from blocks_of(block.get("blocks", []))
-
-
-def block(panel: dict, id: str) -> dict:
-    return next(one for one in blocks_of(panel["blocks"]) if one["id"] == id)
 
 
 def mine(site, token: str, dealt: dict) -> dict:

@@ -13,7 +13,8 @@ from playground.reading.formats.table import Row
 from playground.reading.text import normalise
 
 SIGN = "'"
-_DANGEROUS = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")  # the wide ones count as such where text is written wide
+# The wide ones count as such where text is written wide. ui/static/csv.js has the same rule; tests/js/test_csv.py compares them.
+_DANGEROUS = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 def guarded(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[list[str]]:

@@ -5,10 +5,8 @@ Nothing is believed: sizes are bounded, digests compared, and what the files hol
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -16,18 +14,17 @@ from weakref import WeakValueDictionary
 import torch
 
 from playground import words
-from playground.config import LIVE_KNOBS, ModelConfig, Refusal, check, current_name, from_json, to_json
+from playground.config import LIVE_KNOBS, Refusal, check, current_name, from_json, to_json
 from playground.data.tokenizers import Tokenizer, load_tokenizer
-from playground.model.size import parameter_count
 from playground.reading.formats import limits
 from playground.reading.pairs import Pairs, check_size, json_parts
 from playground.runs.disk import files, read_report
-from playground.runs.disk.replay_file import Shape, pack_replay, shapes_of, unpack_replay
+from playground.runs.disk.parameters import read_parameters
+from playground.runs.disk.replay_file import pack_replay, shapes_of, unpack_replay
 from playground.runs.history import History
 from playground.runs.replay import Replay
 from playground.runs.run import FINISHED, STATUSES, Run, Snapshot
 from playground.training.loop import Live, Training
-from playground.variants import build, variant_of
 
 FORMAT = 1
 Rest = tuple[str, Refusal | None]  # a status and the sentence that explains it
@@ -197,23 +194,6 @@ class Folder:
             training.unpack(tensors, files.parse_json(note.encode(), "state.safetensors"))
         except (ValueError, KeyError, TypeError, RuntimeError) as error:
             raise Refusal("runs.not_a_run", what="state.safetensors") from error
-
-
-@lru_cache(maxsize=64)
-def parameter_shapes(model: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str, Shape]:
-    """Name -> shape of every parameter of such a model."""
-    return shapes_of(dict(build(model, src_vocab, tgt_vocab).named_parameters()))
-
-
-def read_parameters(data: bytes, model: ModelConfig, src_vocab: int, tgt_vocab: int, name: str) -> dict[str, torch.Tensor]:
-    """The parameters in a safetensors file that is called `name`. How many there are is compared with the formula before a model of that
-    size is made. Raises Refusal("runs.not_a_run") for those of another model."""
-    found, _ = files.header(data, name)
-    numbers = sum(math.prod(shape) for _, shape in found.values())
-    if numbers != parameter_count(model, src_vocab, tgt_vocab) + variant_of(model).extra_parameters(model):
-        raise Refusal("runs.not_a_run", what=name)
-    expected = {name: ("F32", shape) for name, shape in parameter_shapes(model, src_vocab, tgt_vocab).items()}
-    return files.read_safetensors(data, expected, name)
 
 
 def _entries(said: Any) -> dict[str, dict[str, Any]]:

@@ -210,6 +210,6 @@ def caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, m
     said = [view.say(fact.key, **{"layer": layer + 1, "head": head + 1, **fact.values}) for fact in found if fact]
     if view.step is None and (other := head_choice.clearer(view.look, part, layer, head)):
         said.append(view.say("page.clearer_head", layer=other[0] + 1, head=other[1] + 1))
-    said.append("" if part == "encoder" else view.fed_note)
+    said.append(views.fed_note(view, part))
     said.append(view.step_note(view.look.step))
     return " ".join(filter(None, [view.say("page.caption_step", step=view.look.step), *said]))

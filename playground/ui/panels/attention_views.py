@@ -84,7 +84,7 @@ def product(view: View, title: str, layer: int, head: int) -> list[dict]:
             blocks.slider("key", "k", f"{view.say('heads.key')} “{columns[k]}”", k, len(columns) - 1, first=1),
             css="controls",
         ),
-        blocks.figure("product", picture, " ".join(filter(None, [*said, fed_note(view), view.step_note(found.step)])), title),
+        blocks.figure("product", picture, " ".join(filter(None, [*said, fed_note(view, view.part), view.step_note(found.step)])), title),
         blocks.text("product-sum", sum_to_weight, css="pg-cell"),
     ]
 
@@ -166,9 +166,9 @@ def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: list[str], 
         labels=view.labels | {"weight": view.labels["flow"], "hover_weight": view.labels["hover_flow"]},
     )
     title = view.say(f"heads.rollout_title_{part}", layers=len(getattr(look, part)))
-    return blocks.figure("rollout", picture, " ".join(filter(None, [*said, fed_note(view)])), title)
+    return blocks.figure("rollout", picture, " ".join(filter(None, [*said, fed_note(view, view.part)])), title)
 
 
-def fed_note(view: View) -> str:
+def fed_note(view: View, part: str) -> str:
     """What the decoder is fed (see `View.fed_note`); nothing of the encoder, which doesn't depend on it."""
-    return "" if view.part == "encoder" else view.fed_note
+    return "" if part == "encoder" else view.fed_note

@@ -5,6 +5,7 @@ from __future__ import annotations
 from playground.queries.disagreements import Disagreement, Disagreements, disagreements
 from playground.runs.run import Run
 from playground.ui import blocks
+from playground.ui.compare import task_of
 from playground.ui.selected_runs import line_keys, names, ticked
 from playground.ui.view import View
 
@@ -14,7 +15,7 @@ def panel(view: View) -> dict:
     if len(runs) < 2:
         return {"step": None, "blocks": []}
     heading = blocks.text("disagreements-title", view.say("compare.disagreements"), css="pg-heading")
-    if len({(run.experiment.data.task, run.experiment.data.own) for run in runs}) > 1:
+    if len(set(map(task_of, runs))) > 1:
         return {"step": None, "blocks": [heading, blocks.text("disagreements-none", view.say("compare.no_common_task"), css="pg-caption")]}
     found = disagreements(view.reader, view.runs.corpora, runs, view.step)
     more = found.tried < found.asked

@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from playground.config import Refusal
 from playground.queries.learning_curves import LearningCurve, learning_curve
 from playground.runs.run import Run
-from playground.runs.tables import csv_of, parameters_of, runs_table, speed_of
+from playground.runs.tables import csv_of, known, parameters_of, runs_table, speed_of
 from playground.ui import blocks
 from playground.ui.measured import percent
 from playground.ui.selected_runs import MAX_TICKED, NONE, apart, groups, line_keys, one_line, pinned, ticked
@@ -67,9 +66,9 @@ def arranged(view: View, listed: dict[str, list[Run]]) -> dict[str, list[Run]]:
     def in_order(runs: list[Run]) -> list[Run]:
         if not order:
             return runs
-        known = [(found, at, run) for at, run in enumerate(runs) if not _is_missing(found := value(run))]
-        known.sort(key=lambda item: item[0], reverse=order.startswith("-"))
-        ranked = [run for _, _, run in known]
+        valued = [(found, run) for run in runs if not _is_missing(found := value(run))]
+        valued.sort(key=lambda item: item[0], reverse=order.startswith("-"))
+        ranked = [run for _, run in valued]
         return ranked + [run for run in runs if run not in ranked]
 
     found = {whose: in_order([run for run in runs if not wanted or is_found(run)]) for whose, runs in listed.items()}
@@ -81,7 +80,7 @@ def numbers(run: Run) -> dict[str, float | None]:
     curve = learning_curve(run)
     last = {name: getattr(curve, name)[-1] if curve.steps else None for name in ("exact_match", "validation_loss")}
     return last | {
-        "steps": run.step, "seconds": run.seconds, "parameters": _read(parameters_of, run), "tokens_per_second": _read(speed_of, run),
+        "steps": run.step, "seconds": run.seconds, "parameters": known(parameters_of, run), "tokens_per_second": known(speed_of, run),
         "created": None if run.shipped else run.created,
     }  # fmt: skip
 
@@ -90,29 +89,21 @@ def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and not math.isfinite(value))
 
 
-def _read(ask: Callable[[Run], float | None], run: Run) -> float | None:
-    try:
-        return ask(run)
-    except Refusal:  # damaged on the disk
-        return None
-
-
 def _row(view: View, run: Run, chosen: list[Run], key: blocks.LineKey | None, is_pinned: bool) -> blocks.RunRow:
-    curve, known = learning_curve(run), numbers(run)
-    last = -1 if curve.steps else None
+    curve, found = learning_curve(run), numbers(run)
     return {
         "id": run.id,
         "name": title(run, view.language),
         "label": run.label,
         "line": _line(view, run, chosen),
         "numbers": [
-            reached(curve, "exact_match", last),
-            reached(curve, "validation_loss", last),
+            reached(curve, "exact_match", -1),
+            reached(curve, "validation_loss", -1),
             f"{run.step:,}" if run.step == run.steps else view.say("compare.step_of", step=f"{run.step:,}", steps=f"{run.steps:,}"),
             view.say("page.seconds", seconds=f"{run.seconds:.1f}"),
-            *(_written(known[name], lambda count: f"{count:,.0f}") for name in ("parameters", "tokens_per_second")),
+            *(_written(found[name], lambda count: f"{count:,.0f}") for name in ("parameters", "tokens_per_second")),
         ],
-        "created": None if run.shipped else run.created,
+        "created": found["created"],
         "course": _course(curve, run),
         "key": key,
         "here": run is view.run,

@@ -152,9 +152,8 @@ def _caption(
 
 def _notes(view: View, chosen: list[Run], over: str, apart: bool, many: bool) -> list[str]:
     """What has to be known to compare these runs; `apart`: their lines end in different places; `many`: some differ only in their seed."""
-    tasks = {(run.experiment.data.task, run.experiment.data.own) for run in chosen}
-    banded = many and view.choice("seeds") == "band"
-    keys = ["other_tasks"] * (len(tasks) > 1) + [f"{over}_about"] + ["band_about"] * banded + ["end_about"] * apart
+    several, banded = len(set(map(compare.task_of, chosen))) > 1, many and view.choice("seeds") == "band"
+    keys = ["other_tasks"] * several + [f"{over}_about"] + ["band_about"] * banded + ["end_about"] * apart
     return [view.say(f"compare.{key}") for key in keys]
 
 

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { asText, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
-import { button, h, icon, notice, say, send } from "./dom.js";
+import { button, h, icon, notice, say, send, update } from "./dom.js";
 import { follow, isActive, isResumable } from "./live.js";
 import { pointAt, setAll, showKnobs } from "./knobs.js";
 import { grey } from "./picture.js";
@@ -104,9 +104,9 @@ function fillRunButtons() {
     pause.title = say(key);
     pause.setAttribute("aria-label", say(key));
   }
-  pause.disabled = !mine || !(resumable || isActive());
-  document.getElementById("pg-step").disabled = !mine || !paused;
-  document.getElementById("pg-stop").disabled = !mine || !(isActive() || paused);
+  update(pause, { disabled: !mine || !(resumable || isActive()) });
+  update(document.getElementById("pg-step"), { disabled: !mine || !paused });
+  update(document.getElementById("pg-stop"), { disabled: !mine || !(isActive() || paused) });
 }
 subscribe(["live", "card"], fillRunButtons);
 

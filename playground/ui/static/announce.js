@@ -16,7 +16,7 @@ subscribe(["boot"], () => {
 });
 
 /** The quarters of its steps that a run has behind it. */
-export const quartersDone = ({ step, steps }) => (steps ? Math.floor((QUARTERS * step) / steps) : 0);
+const quartersDone = ({ step, steps }) => (steps ? Math.floor((QUARTERS * step) / steps) : 0);
 
 function begin() {
   quarter = quartersDone(page.live);

@@ -10,6 +10,9 @@ const PATIENCE = 300; // milliseconds that one part of the page waits for anothe
 const known = new Map(); // question -> promise of its answer
 const asked = new Map(); // part of the page -> what it asked last
 
+/** What an answer shows: its blocks, or one with the sentence of a refusal. */
+export const blocksOf = ({ error, blocks }) => (error ? [{ kind: "text", id: "error", css: "pg-error", text: error }] : blocks);
+
 /** The answer to a question, which is asked once as long as nothing trains; null when a newer one on the same channel took its place. */
 function ask(path, query, channel) {
   if (isActive()) return read(path, query, channel);

@@ -1,10 +1,10 @@
 // The teacher deals an experiment out to the class: one setting and its values, the others as they stand at the left.
 // @ts-check
 
-import { asText, move, page, subscribe } from "./store.js";
-import { button, h, ready, say } from "./dom.js";
-import { reply } from "./actions.js";
+import { asText, page, subscribe } from "./store.js";
+import { button, h, labelled, ready, say } from "./dom.js";
 import { open } from "./dialogs.js";
+import { told } from "./experiment.js";
 import { act } from "./room.js";
 
 const FIRST = "learning_rate"; // what is proposed
@@ -20,8 +20,6 @@ async function draw() {
   if (!teaches) place.replaceChildren();
 }
 subscribe(["room", "boot"], draw);
-
-const labelled = (key, field) => h("label", {}, h("span", {}, say(key)), field);
 
 /** How the values of a setting are given: its choices with a tick for each, or numbers that are typed. */
 function valuesOf(knob) {
@@ -53,8 +51,7 @@ function openDeal() {
     const answer = await act("deal", { knobs, arms: given.values().map((value) => ({ [knob.value]: value })), order: order.value });
     if (answer.error) return void (said.textContent = answer.error);
     dialog.close();
-    reply(answer);
-    move({ tab: "board", activity: answer.activity });
+    told(answer);
   };
   const send = h("button", { id: "pg-deal-yes", class: "pg-main" }, say("room_deal"));
   const form = h("form", { class: "pg-deal-form", onsubmit: submit },

@@ -5,8 +5,7 @@
 import { FIELDS, PLACES, cursor, move, subscribe } from "./store.js";
 import { button, h, say } from "./dom.js";
 import { counted, doneOf, leave, lessons, lessonUnderWay, numberOf } from "./course.js";
-import { dots, ways } from "./lessons.js";
-import { prose } from "./glossary.js";
+import { dots, points, ways } from "./lessons.js";
 
 const PATIENCE = 20_000; // milliseconds without progress, after which the next step gets a hint
 let isOpen = false; // in a narrow window
@@ -75,10 +74,4 @@ function hint(lesson, step) {
   const where = say("course_hint", { place: say(`place_${place}`), tab: say(`tab_${tab}`) });
   const to = step.to.tab || step.knobs ? step : { ...step, to: { tab, lesson: lesson.name } };
   return h("p", { class: "pg-lesson-hint" }, where, way ? ` ${say("course_hint_count", way)}` : "", ...ways(to).map((one) => [" ", one]).flat());
-}
-
-function points(texts) {
-  const list = h("ul", {}, texts.map(() => h("li", {})));
-  texts.forEach((text, at) => prose(list.children[at], text));
-  return list;
 }

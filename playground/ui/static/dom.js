@@ -51,6 +51,9 @@ export const childrenOf = (element) => [...element.children];
 /** A button that does nothing but what its listener does. */
 export const button = (props, ...children) => h("button", { type: "button", ...props }, ...children);
 
+/** A field under its name. */
+export const labelled = (key, field) => h("label", {}, h("span", {}, say(key)), field);
+
 /**
  * An element of a drawing.
  * @template {keyof SVGElementTagNameMap} Tag
@@ -71,6 +74,16 @@ export function same(element, value) {
   if (element.pgText === text) return true;
   element.pgText = text;
   return false;
+}
+
+/** Gives an element, or its dataset, these properties. One that it has isn't written again: that would cost a new style all the same. */
+export function update(element, properties) {
+  for (const [name, value] of Object.entries(properties)) if (element[name] !== value) element[name] = value;
+}
+
+/** The same for attributes. */
+export function updateAttributes(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
 }
 
 /** One of a few line icons, drawn here so that nothing is fetched. */

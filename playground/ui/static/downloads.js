@@ -100,7 +100,7 @@ const runOf = ({ saved }) => saved?.run ?? page.card?.name ?? "";
 const stepOf = ({ saved, step }) => saved?.step ?? step ?? "";
 
 /** brisk-otter-step90-attention-cross-L2H1, of letters that every system takes. */
-export function fileName(thing) {
+function fileName(thing) {
   const step = stepOf(thing), parts = [runOf(thing), step === "" ? "" : `step${step}`, thing.saved?.file ?? thing.name];
   return parts.map((part) => String(part).replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "")).filter(Boolean).join("-");
 }

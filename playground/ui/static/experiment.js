@@ -4,14 +4,16 @@
 import { asText, cursor, move, page, subscribe } from "./store.js";
 import { button, h, same, say } from "./dom.js";
 import { reply } from "./actions.js";
-import { act } from "./room.js";
+import { act, activities } from "./room.js";
 import { sample } from "./runs.js";
 
 const TURN = 3000; // milliseconds until a run that waits for its turn asks again
 
 /** Does something in the room, says what came of it, and goes where that is seen. */
-export async function inRoom(action, values) {
-  const answer = await act(action, values);
+export const inRoom = async (action, values) => told(await act(action, values));
+
+/** Says what came of something that was done in the room, and goes where that is seen. */
+export function told(answer) {
   reply(answer);
   if (answer.activity) move({ tab: "board", activity: answer.activity });
 }
@@ -24,8 +26,8 @@ function armName(arm) {
 
 /** The newest experiment of the room, with its name. */
 function newest() {
-  const all = Object.entries(page.room?.activities ?? {}).flatMap(([name, one]) => (one.kind === "experiment" ? [{ name, ...one }] : []));
-  return all.at(-1);
+  const [name, one] = activities("experiment").at(-1) ?? [];
+  return one && { name, ...one };
 }
 
 let waiting = ""; // the experiment in which this visitor's run waits for its turn

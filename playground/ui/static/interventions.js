@@ -4,7 +4,7 @@
 import { button, childrenOf, h } from "./dom.js";
 import { cursor, move } from "./store.js";
 import { thumbnail } from "./thumbnails.js";
-import { chips } from "./top.js";
+import { chips } from "./chips.js";
 
 /**
  * Heads by part and layer. A switch that is pressed is off. The buttons stay while only what is off changes, and so does the focus.

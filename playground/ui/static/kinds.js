@@ -2,12 +2,13 @@
 // @ts-check
 
 import { cursor, move, page } from "./store.js";
-import { button, childrenOf, h, read, routeUrl, same, saveFrom, say } from "./dom.js";
+import { childrenOf, h, read, routeUrl, same, saveFrom, say } from "./dom.js";
+import { blocksOf } from "./answers.js";
 import { asTable, draw, drawNow } from "./picture.js";
 import { tableOf } from "./csv.js";
 import { plotDrawing, relabelSave, saveButtons } from "./downloads.js";
 import { isActive, isGrowing, parentOfRun, shownStep } from "./live.js";
-import { chips } from "./top.js";
+import { chips } from "./chips.js";
 import { fillCurve } from "./curves.js";
 import { drawCurve } from "./pen.js";
 import { drawProbes, fillNumbers, fillOutcome } from "./learning.js";
@@ -18,13 +19,13 @@ import { drawForget, drawLessons, drawNotes, drawPoints, drawSteps } from "./les
 import { drawLanes } from "./lanes.js";
 import { drawBoard } from "./experiment.js";
 import { prose } from "./glossary.js";
+import { drawHeads } from "./heads.js";
 import { drawQuestion } from "./room_question.js";
 import { drawCells, drawCompare, drawSwitches } from "./interventions.js";
 import { drawMap } from "./map.js";
 import { drawModelView } from "./modelview.js";
 import { drawDisagreements, drawOutputs, drawRuns } from "./runs.js";
 import { drawPick, drawSheet, drawWorksheet } from "./sheet.js";
-import { thumbnail } from "./thumbnails.js";
 
 const PLAIN = /pg-heading|pg-error|map-formula/; // text that is no prose
 
@@ -57,14 +58,11 @@ export async function render(host, blocks, panel = { query: {}, preview: () => {
   }));
 }
 
-/** The one block of an answer that is a refusal. */
-export const refused = (error) => [{ kind: "text", id: "error", css: "pg-error", text: error }];
-
 /** Draws a block where it is another one than the element shows. */
-const changed = (drawBlock) => (element, block) => void (same(element, block) || drawBlock(element, block));
+const changed = (drawBlock) => (element, block, panel) => void (same(element, block) || drawBlock(element, block, panel));
 
 /** @type {{ [Kind in keyof import("./blocks").Blocks]: (element: HTMLElement, block: import("./blocks").Blocks[Kind], panel: Panel) => unknown }} */
-export const KINDS = {
+const KINDS = {
   row: (element, block, panel) => render(element, block.blocks, panel),
 
   async figure(element, block, { isFrame }) {
@@ -94,16 +92,7 @@ export const KINDS = {
     if (table.open) table.lastChild.replaceChildren(asTable(element.pgFigure));
   },
 
-  heads(element, block, panel) {
-    if (same(element, block)) return;
-    const row = (heads, layer) => {
-      const style = `grid-template-columns: repeat(${Math.min(heads.length, 4)}, minmax(0, 1fr))`;
-      const small = heads.map((weights, head) => smallHead(block, weights, layer, head, panel));
-      return h("div", { class: "pg-layer" },
-        h("span", { class: "pg-layer-name" }, say("layer", { layer: layer + 1 })), h("div", { class: "pg-thumbs", style }, small));
-    };
-    element.replaceChildren(h("p", { class: "pg-label" }, block.label), h("div", { class: "pg-layers" }, block.weights.map(row)));
-  },
+  heads: changed(drawHeads),
 
   chips(element, block) {
     if (same(element, block)) return;
@@ -214,21 +203,6 @@ function partsOfFigure(element, id) {
   return [h("h3", {}), h("p", { class: "pg-caption" }), plot, saveButtons(thing, ["png", "svg", "csv", "npz"]), table];
 }
 
-/** One head as a button; pointing at it shows it large. */
-function smallHead(block, weights, layer, head, panel) {
-  const canvas = h("canvas", {});
-  thumbnail(canvas, weights, block.mask, block.colours);
-  const [name, number] = block.names?.[layer]?.[head] ?? ["", ""];
-  const place = say("layer_head", { layer: layer + 1, head: head + 1 }), here = { layer: layer + 1, head: head + 1, follow: "off" };
-  const written = [head + 1, name, number].filter(Boolean).join(" "); // what stands on it comes first in its name
-  const words = { "aria-label": `${written}, ${place}`, title: `${place} · ${name} ${number}` };
-  const leave = () => panel.preview(null);
-  const acts = { onclick: () => move(here), onmouseenter: () => panel.preview(here), onmouseleave: leave, onfocus: leave };
-  const chosen = String(layer === block.layer && head === block.head);
-  return button({ class: "pg-thumb", "aria-pressed": chosen, dataset: { layer, head }, ...words, ...acts },
-    canvas, h("span", {}, String(head + 1)), " ", h("small", {}, h("span", {}, name), " ", h("b", {}, number)));
-}
-
 /** The step that the panel around an element shows. */
 const stepOf = (element) => element.closest(".pg-panel")?.dataset.step ?? "";
 
@@ -249,7 +223,7 @@ async function fetchLater(element, block, panel) {
   for (let more = true; more; ) {
     const answer = await read(`panel/${block.panel}`, query, `later ${block.id}`);
     if (!answer || element.dataset.asked !== block.key) return; // a newer question is on its way
-    await render(element, answer.error ? refused(answer.error) : answer.blocks, panel);
+    await render(element, blocksOf(answer), panel);
     if (element.dataset.asked !== block.key) return;
     element.classList.remove("stale");
     more = answer.more && element.offsetParent; // whoever left the tab has stopped it; who comes back asks on

@@ -3,7 +3,7 @@
 
 import { button, h } from "./dom.js";
 import { move } from "./store.js";
-import { chips } from "./top.js";
+import { chips } from "./chips.js";
 
 /**
  * Decodings of one sentence under one another, a column for each step.

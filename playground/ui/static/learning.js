@@ -2,7 +2,7 @@
 // @ts-check
 
 import { cursor, page } from "./store.js";
-import { childrenOf, count, duration, h, percent, say, timeLeft } from "./dom.js";
+import { childrenOf, count, duration, h, percent, say, timeLeft, update, updateAttributes } from "./dom.js";
 import { caption } from "./glossary.js";
 import { isBehind, isGrowing, newest, shownStep, toldStep } from "./live.js";
 
@@ -52,8 +52,8 @@ export function fillNumbers(element, block = element.pgNumbers) {
   }
   for (const place of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll(".pg-number"))) {
     const [number, , note] = childrenOf(place), value = values[place.dataset.number];
-    if (number.textContent !== value.text) number.textContent = value.text;
-    if (note.textContent !== value.note) note.textContent = value.note;
+    update(number, { textContent: value.text });
+    update(note, { textContent: value.note });
   }
 }
 
@@ -70,10 +70,10 @@ export function fillOutcome(element, block = element.pgOutcome) {
   if (!grows) return void (element.firstChild?.nodeValue === block.text || element.replaceChildren(block.text));
   if (!element.querySelector("progress")) element.replaceChildren(h("progress", { "aria-label": say("bar_label") }), h("span", {}));
   const [bar, text] = childrenOf(element);
-  bar.max = run.steps || 1;
-  if (run.status === "training" || run.step) bar.value = run.step; // until then nobody knows how far it is
+  updateAttributes(bar, { max: run.steps || 1 });
+  if (run.status === "training" || run.step) updateAttributes(bar, { value: run.step }); // until then nobody knows how far it is
   const told = { step: count(toldStep()), steps: count(run.steps), place: run.place };
-  text.textContent = say(run.status === "training" || isBehind() ? "bar_training" : `status_${run.status}`, told);
+  update(text, { textContent: say(run.status === "training" || isBehind() ? "bar_training" : `status_${run.status}`, told) });
 }
 
 /**

@@ -79,12 +79,14 @@ const DRAW = { lessons: drawLessons, steps: drawSteps };
  * @param {import("./blocks").PointsBlock} block
  */
 export function drawPoints(element, block) {
-  const point = (text) => {
-    const item = h("li", {});
-    prose(item, text);
-    return item;
-  };
-  element.replaceChildren(h("h3", {}, block.title), h("ul", {}, block.points.map(point)));
+  element.replaceChildren(h("h3", {}, block.title), points(block.points));
+}
+
+/** Sentences as a list, their terms explained. */
+export function points(texts) {
+  const list = h("ul", {}, texts.map(() => h("li", {})));
+  texts.forEach((text, at) => prose(list.children[at], text));
+  return list;
 }
 
 /**

@@ -2,8 +2,8 @@
 // @ts-check
 
 import { cursor, move } from "./store.js";
-import { button, childrenOf, h, svg } from "./dom.js";
-import { chips } from "./top.js";
+import { button, childrenOf, h, svg, update, updateAttributes } from "./dom.js";
+import { chips } from "./chips.js";
 import { drawArrows, pointBack } from "./arrows.js";
 import { miniature } from "./thumbnails.js";
 
@@ -119,8 +119,8 @@ function fill(element, line, map, tiles) {
     const about = { class: `pg-fold hue-${line.hue}`, dataset: { address: line.stage, kind: "fold" } };
     if (!element.firstChild) element.append(button({ ...about, onclick: () => move({ stage: line.stage }) }, h("canvas", {}), h("span", {})));
     const fold = element.firstChild;
-    fold.lastChild.textContent = line.text;
-    fold.setAttribute("aria-expanded", "false");
+    update(fold.lastChild, { textContent: line.text });
+    updateAttributes(fold, { "aria-expanded": "false" });
     miniature(fold.firstChild, line.tile.mini, map.block.colours);
     tiles.set(line.stage, fold);
     fold.pgTile = { inputs: [] };
@@ -138,8 +138,7 @@ function titled(element, line, name) {
   if (!element.firstChild) element.append(h("h4", {}), h("div", { class: name }));
   const [title, row] = element.children;
   if (title.textContent !== (line.title?.text ?? "")) title.replaceChildren(...pieces(line.title?.text ?? ""));
-  title.className = `hue-${line.title?.hue}`;
-  title.hidden = !line.title;
+  update(title, { className: `hue-${line.title?.hue}`, hidden: !line.title });
   return row;
 }
 
@@ -154,14 +153,13 @@ function makeTile(tile) {
 
 function fillTile(element, tile, block) {
   const [canvas, name, shape] = element.children;
-  if (name.textContent !== tile.name) name.textContent = tile.name;
-  if (shape.textContent !== tile.shape) shape.textContent = tile.shape;
-  shape.hidden = element.previousElementSibling?.querySelector("small").textContent === tile.shape; // said where it is another
+  update(name, { textContent: tile.name });
+  const isSaid = element.previousElementSibling?.querySelector("small").textContent === tile.shape; // where it is another
+  update(shape, { textContent: tile.shape, hidden: isSaid });
   const [down, across] = tile.mini.blocks;
   const label = down * across > 1 ? `${tile.label} · ${block.words.blocks.replace("{size}", `${down} × ${across}`)}` : tile.label;
-  element.setAttribute("aria-label", `${tile.name} ${tile.shape}, ${label}`); // first what is written on it: whoever says that means it
-  element.setAttribute("aria-expanded", String(block.open === tile.address));
-  element.title = label;
+  const spoken = `${tile.name} ${tile.shape}, ${label}`; // first what is written on it: whoever says that means it
+  updateAttributes(element, { "aria-label": spoken, "aria-expanded": block.open === tile.address, title: label });
   element.pgTile = tile;
   miniature(canvas, tile.mini, block.colours);
 }

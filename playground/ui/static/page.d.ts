@@ -33,8 +33,6 @@ export interface Card {
   shipped: boolean;
   examples: [string, string][];
   line: string;
-  device: string;
-  threads: number;
   precision: string;
   parent: Parent | null;
   unreadable: string[]; // of the cursor that was carried to it

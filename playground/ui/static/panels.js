@@ -3,7 +3,7 @@
 
 import { FIELDS, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
 import { debounce, h, isDark, say } from "./dom.js";
-import { askFor, forget, readAhead } from "./answers.js";
+import { askFor, blocksOf, forget, readAhead } from "./answers.js";
 import { grey, highlight, spent, turn } from "./picture.js";
 import { drawCurve } from "./pen.js";
 import { heldHead, isActive, isGrowing, isTooEarly, parentOfRun, shownStep } from "./live.js";
@@ -11,7 +11,7 @@ import { nextStop } from "./replay.js";
 import { refreshSentence, sentenceQuery, showSentence } from "./top.js";
 import { fillCurve } from "./curves.js";
 import { fillNumbers, fillOutcome } from "./learning.js";
-import { refused, render } from "./kinds.js";
+import { render } from "./kinds.js";
 import { awaits } from "./room_question.js";
 
 const LEFT_OUT = new Set(["lang", "tab", "glossary", "api", "plain"]);
@@ -78,7 +78,7 @@ async function show(name, host, changes, isLatest) {
   change({ panels: { ...page.panels, [name]: answer } });
   if (isTooEarly(answer) && host.querySelector(".pg-block")) return; // what stands there is grey until then
   const began = performance.now(); // a frame is drawn in one go: nobody sees half of it
-  await render(host, answer.error ? refused(answer.error) : answer.blocks, { query, preview, isFrame });
+  await render(host, blocksOf(answer), { query, preview, isFrame });
   if (!isLatest()) return;
   if (answer.sentence) showSentence(answer.sentence, isLast);
   else if (isFrame) await refreshSentence();

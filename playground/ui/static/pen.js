@@ -3,7 +3,7 @@
 // @ts-check
 
 import { draw } from "./picture.js";
-import { count as shownCount, say, svg } from "./dom.js";
+import { count as shownCount, say, svg, update, updateAttributes } from "./dom.js";
 
 const TRAIL = 150; // milliseconds at most by which a line is behind the points that have come
 const FRAME = 45; // milliseconds at least between two drawings: twenty a second
@@ -136,14 +136,14 @@ class Pen {
   mark(at = this.at) {
     this.at = at;
     const full = /** @type {any} */ (this.plot)._fullLayout, isThere = full?.xaxis && Number.isFinite(at);
-    this.step.setAttribute("visibility", isThere ? "visible" : "hidden");
+    updateAttributes(this.step, { visibility: isThere ? "visible" : "hidden" });
     if (!isThere) return;
     const [line, text] = [...this.step.children], { range: [low, high], _length: width } = full.xaxis, x = ((at - low) / (high - low)) * width;
-    line.setAttribute("d", `M${x.toFixed(2)},0V${full.yaxis._length}`);
+    updateAttributes(line, { d: `M${x.toFixed(2)},0V${full.yaxis._length}` });
     const isLeft = x > width - 90; // there is no room at the right
-    for (const [name, value] of Object.entries({ x: x + (isLeft ? -5 : 5), "text-anchor": isLeft ? "end" : "start" })) text.setAttribute(name, String(value));
-    text.textContent = say("measured_at", { step: shownCount(at) });
-    this.step.dataset.step = String(at);
+    updateAttributes(text, { x: x + (isLeft ? -5 : 5), "text-anchor": isLeft ? "end" : "start" });
+    update(text, { textContent: say("measured_at", { step: shownCount(at) }) });
+    update(this.step.dataset, { step: String(at) });
   }
 
   get trail() {
@@ -170,15 +170,15 @@ class Pen {
     const { xaxis, yaxis } = full, place = { x: xaxis._offset, y: yaxis._offset, width: xaxis._length, height: yaxis._length };
     const scaled = String([xaxis.range, yaxis.range, xaxis._length, yaxis._length]);
     const free = this.figure.data.some((trace) => trace.cliponaxis === false);
-    for (const [name, value] of Object.entries({ ...place, overflow: free ? "visible" : "hidden" })) this.box.setAttribute(name, String(value));
+    updateAttributes(this.box, { ...place, overflow: free ? "visible" : "hidden" });
     const along = ({ range: [low, high], _length: length }) => (value) => ((value - low) / (high - low)) * length;
     const x = along(xaxis), up = along(yaxis), scale = { x, y: (value) => yaxis._length - up(value) };
     this.lines.forEach((line, at) => {
       const { x: xs, y: ys, marker } = this.figure.data[at], count = reached(line.way, now, this.trail);
       if (line.scaled !== scaled || line.along.count > count) Object.assign(line, { scaled, along: new Path(scale) });
-      line.path.setAttribute("d", line.along.upTo(xs, ys, count));
+      updateAttributes(line.path, { d: line.along.upTo(xs, ys, count) });
       const mark = (value, i) => (ys[i] === null ? "" : `M${scale.x(value)},${scale.y(ys[i])}${MARKERS[marker.symbol](marker.size / 2)}`);
-      line.marks?.setAttribute("d", xs.slice(0, Math.floor(count)).map(mark).join(""));
+      if (line.marks) updateAttributes(line.marks, { d: xs.slice(0, Math.floor(count)).map(mark).join("") });
     });
     this.mark();
     this.plot.dataset.points = String(this.lines.reduce((sum, { way }) => sum + Math.floor(reached(way, now, this.trail)), 0));

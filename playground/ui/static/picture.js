@@ -71,16 +71,25 @@ export const spent = (milliseconds) => void (frameRest = restAfter(milliseconds)
 /** Draws a figure before anything else happens: the figures of one frame change together. One that is out of sight waits until it isn't. */
 export async function drawNow(place, figure) {
   if (!place.dataset.points || !near(place)) return draw(place, figure, true);
-  waiting.delete(place);
-  try {
-    await put(place, figure);
-    place.closest(".pg-figure")?.classList.remove("stale");
-  } catch (error) {
-    reportError(error);
-  }
+  return show(place, { figure, then: () => {}, run: cursor.run, tell: waiting.get(place)?.tell ?? [] });
 }
 
 const told = (job) => job.tell.splice(0).forEach((tell) => tell());
+
+/** Draws what is to be drawn there, which is grey no more, unless another run was opened meanwhile. */
+async function show(place, job) {
+  waiting.delete(place);
+  try {
+    await put(place, job.figure);
+    if (job.run === cursor.run) place.closest(".pg-figure")?.classList.remove("stale");
+    job.then();
+  } catch (error) {
+    reportError(error); // one figure that fails keeps no other from being drawn
+  } finally {
+    told(job);
+  }
+}
+
 const letGo = () => waiting.forEach((job, place) => near(place) || told(job)); // nobody waits for what is out of sight
 
 async function work() {
@@ -99,17 +108,8 @@ async function work() {
       return;
     }
     const [place, job] = next;
-    waiting.delete(place);
-    try {
-      await put(place, job.figure);
-      if (job.run === cursor.run) place.closest(".pg-figure")?.classList.remove("stale");
-      job.then();
-    } catch (error) {
-      reportError(error); // one figure that fails keeps no other from being drawn
-    } finally {
-      if (job.live) rest = restAfter(performance.now() - now);
-      told(job);
-    }
+    await show(place, job);
+    if (job.live) rest = restAfter(performance.now() - now);
     await new Promise((go) => setTimeout(go)); // let clicks and keys through between two figures
   }
 }

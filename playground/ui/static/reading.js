@@ -5,8 +5,9 @@ import { change, page, subscribe } from "./store.js";
 import { button, debounce, h, isDark, read, say } from "./dom.js";
 import { keepUpload } from "./storage.js";
 import { reply } from "./actions.js";
+import { blocksOf } from "./answers.js";
 import { asked } from "./knobs.js";
-import { refused, render } from "./kinds.js";
+import { render } from "./kinds.js";
 import { way } from "./ways.js";
 
 const SHOWN = 8; // columns of the preview; the chosen ones are always among them
@@ -165,7 +166,7 @@ export const refreshPreview = debounce(async () => {
   const query = { ...Object.fromEntries(new URLSearchParams(location.search)), own, dark: isDark() ? "1" : "", width: String(host.clientWidth || 700) };
   const answer = await read("preview", query);
   if (!answer) return;
-  await render(host, answer.error ? refused(answer.error) : answer.blocks);
+  await render(host, blocksOf(answer));
   host.setAttribute("aria-busy", "false");
   if (own === page.uploaded && !waiting()) hold(false);
 }, 150);

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { change, cursor, move, page, subscribe } from "./store.js";
-import { button, count, h, icon, say } from "./dom.js";
+import { button, count, h, icon, say, update, updateAttributes } from "./dom.js";
 import { command } from "./actions.js";
 import { isActive, toldStep } from "./live.js";
 
@@ -72,15 +72,14 @@ function drawPlay() {
 function fillReplay() {
   const bar = document.getElementById("pg-replay"), run = page.live;
   if (!bar) return;
-  bar.max = String(stops().length);
-  bar.value = String(at());
-  bar.disabled = !stops().length;
-  bar.dataset.frames = String(stops().length);
+  const frames = String(stops().length);
+  update(bar, { max: frames, value: String(at()), disabled: !stops().length });
+  update(bar.dataset, { frames });
   const shown = stops()[at()] ?? toldStep();
   const text = say("replay_step", { step: count(shown), steps: count(run.steps || run.step) });
-  document.getElementById("pg-replay-step").textContent = text;
-  bar.setAttribute("aria-valuetext", text);
-  document.getElementById("pg-replay-now").disabled = cursor.step === "";
+  update(document.getElementById("pg-replay-step"), { textContent: text });
+  updateAttributes(bar, { "aria-valuetext": text });
+  update(document.getElementById("pg-replay-now"), { disabled: cursor.step === "" });
 }
 
 subscribe(["live", "frame", "step"], fillReplay);

@@ -15,6 +15,9 @@ export const isMember = () => page.room !== null && !page.room.teacher;
 /** Whether the page shows what the teacher shows. */
 export const isFollowing = () => isMember() && !page.exploring;
 
+/** @type {(kind: string) => [string, any][]} every activity of the room that is of this kind, with its name */
+export const activities = (kind) => Object.entries(page.room?.activities ?? {}).filter(([, one]) => one.kind === kind);
+
 /** Does something in the room, or to it. Resolves with the server's answer, which holds the room after `open` and `join`. */
 export async function act(action, values = {}) {
   const answer = await send({ ...(page.room ? { code: page.room.code } : {}), ...values }, `room/${action}`);

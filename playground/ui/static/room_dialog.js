@@ -2,7 +2,7 @@
 // @ts-check
 
 import { LANGUAGES, cursor, move, page, subscribe } from "./store.js";
-import { button, copyText, h, notice, routeUrl, same, say } from "./dom.js";
+import { button, copyText, h, labelled, notice, routeUrl, same, say } from "./dom.js";
 import { reply } from "./actions.js";
 import { forOthers, open, pageAddress } from "./dialogs.js";
 import { act, exit } from "./room.js";
@@ -39,8 +39,6 @@ function openDoor(code = "") {
     if (action === "open") openInside();
   }
 }
-
-const labelled = (key, field) => h("label", {}, h("span", {}, say(key)), field);
 
 function form(id, submit, ...content) {
   const send = (event) => {

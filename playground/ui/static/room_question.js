@@ -4,14 +4,15 @@
 
 import { cursor, move, page, subscribe } from "./store.js";
 import { button, h, isDark, notice, read, ready, same, say } from "./dom.js";
-import { act, isMember, looking } from "./room.js";
+import { blocksOf } from "./answers.js";
+import { act, activities, isMember, looking } from "./room.js";
 
 /** Where a question stands, and the two fields of the cursor that hold what somebody guessed. */
 const ABOUT = { lab: { tab: "labs", guess: "guess", sure: "sure" }, lesson: { tab: "course", guess: "predicted", sure: "certain" } };
 const UNKNOWN = "unknown"; // the guess of somebody who doesn't know
 
-/** @returns {[string, import("./page").Question][]} every question of the room with its name */
-const questions = () => Object.entries(page.room?.activities ?? {}).flatMap(([name, one]) => (one.kind === "question" ? [[name, one]] : []));
+/** @type {() => [string, import("./page").Question][]} */
+const questions = () => activities("question");
 const fieldOf = ({ place }) => (place.lab ? "lab" : "lesson");
 const isOf = (question, field, name) => question.place[field] === name;
 
@@ -110,7 +111,7 @@ async function showResult(element, name, question, render) {
   const answer = await read("room/question", { code: page.room.code, activity: name, ...look }, "room/question");
   if (!answer || element.pgKey !== key) return;
   if (answer.error) element.pgKey = "";
-  await render(element, answer.error ? [{ kind: "text", id: "error", css: "pg-error", text: answer.error }] : answer.blocks);
+  await render(element, blocksOf(answer));
   element.dataset.drawn = String(Number(element.dataset.drawn ?? 0) + 1); // the presenter's view looks for its picture then
 }
 

@@ -5,7 +5,7 @@ import { cursor, languageTag, move } from "./store.js";
 import { button, h, icon, say, svg } from "./dom.js";
 import { chooseRun, command } from "./actions.js";
 import { openDelete, openRename } from "./dialogs.js";
-import { chips } from "./top.js";
+import { chips } from "./chips.js";
 
 const nameOf = (act, id) => `${act}:${id}`; // of a control
 const ACTS = ["tick", "open", "pin", "rename", "delete"]; // the controls of a row, from left to right

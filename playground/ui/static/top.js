@@ -2,8 +2,9 @@
 // @ts-check
 
 import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenceText, subscribe } from "./store.js";
-import { button, count, debounce, h, icon, percent, read, say, timeLeft } from "./dom.js";
+import { button, count, debounce, h, icon, percent, read, say, timeLeft, update, updateAttributes } from "./dom.js";
 import { askFor } from "./answers.js";
+import { chips } from "./chips.js";
 import { highlight, point } from "./picture.js";
 import { isActive, isBehind, isTooEarly, shownStep } from "./live.js";
 import { isFrozen } from "./server.js";
@@ -100,9 +101,11 @@ function drawStatus() {
   const place = document.getElementById("pg-status"), run = page.live;
   if (!place) return;
   const isLate = isBehind(); // the end is told with the last picture
-  Object.assign(place.dataset, { run: run.id, status: run.status, step: run.step });
-  place.textContent = place.title = statusLine(isActive() || isLate ? shownStep() : Infinity, isLate ? "training" : run.status);
-  document.getElementById("pg-result")?.setAttribute("aria-live", loudness());
+  update(place.dataset, { run: run.id, status: run.status, step: String(run.step) });
+  const text = statusLine(isActive() || isLate ? shownStep() : Infinity, isLate ? "training" : run.status);
+  update(place, { textContent: text, title: text });
+  const result = document.getElementById("pg-result");
+  if (result) updateAttributes(result, { "aria-live": loudness() });
   drawFacts();
   drawNote();
 }
@@ -114,8 +117,7 @@ function drawFacts() {
   if (!facts || !card) return;
   const where = run.device ? say("trained_on", { device: run.device, threads: run.threads, precision: card.precision }) : "";
   const from = card.parent && say(card.parent.name ? "parent" : "parent_gone", { ...card.parent, step: count(card.parent.step) });
-  const text = [from, card.line, where, page.boot.zero_gpu && say("zero_gpu")].filter(Boolean).join(" · ");
-  if (facts.textContent !== text) facts.textContent = text;
+  update(facts, { textContent: [from, card.line, where, page.boot.zero_gpu && say("zero_gpu")].filter(Boolean).join(" · ") });
   const key = `${card.mine} ${card.id} ${card.label} ${cursor.lang}`;
   if (own.dataset.key === key) return; // its buttons stay where they are while somebody presses one
   own.dataset.key = key;
@@ -131,9 +133,8 @@ function drawNote() {
   if (!note || !alert) return;
   const gone = run.status === "gone", foreign = card && !card.mine;
   const wrong = gone ? say("note_gone") : run.message ? run.message[cursor.lang] ?? run.message.en : "";
-  if (alert.textContent !== wrong) alert.textContent = wrong;
-  alert.hidden = !wrong;
-  document.getElementById("pg-copy").hidden = !foreign || card.shipped || gone; // of a shared run nothing else in sight acts
+  update(alert, { textContent: wrong, hidden: !wrong });
+  update(document.getElementById("pg-copy"), { hidden: !foreign || card.shipped || gone }); // of a shared run nothing else in sight acts
   const lines = [foreign && say(card.shipped ? "note_shipped" : "note_readonly")].filter(Boolean);
   const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => command("copy") }, say("make_mine"))] : [];
   const text = JSON.stringify([lines, acts.length, cursor.lang]);
@@ -167,19 +168,6 @@ function fillSentence() {
   const options = card.examples.map(([source]) => h("option", { value: source }, source));
   examples.replaceChildren(h("option", { value: "" }, say("examples")), ...options);
   examples.value = card.examples.some(([source]) => source === cursor.text) ? cursor.text : "";
-}
-
-/** Tokens as chips. Wrong ones are underlined with a wave and marked ✗, so that colour is never the only sign. */
-export function chips(tokens, side) {
-  const chip = (token, at) => {
-    const marks = { unknown: token.known === false, wrong: token.right === false, right: token.right === true, given: token.given };
-    const names = Object.keys(marks).filter((name) => marks[name]);
-    const words = token.p === undefined ? say("token_id", { id: token.id }) : say("token_id_p", { id: token.id, p: token.p.toFixed(3) });
-    const dataset = { id: token.id, ...(side ? { token: `${side}-${at}` } : {}) };
-    const title = marks.unknown ? say("unknown_token") : words;
-    return h("span", { class: ["pg-chip", ...names].join(" "), tabindex: "-1", dataset, title }, token.text);
-  };
-  return tokens.map(chip);
 }
 
 export const sentenceQuery = (step) => ({ run: cursor.run, step, text: sentenceText() });

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { page, subscribe } from "./store.js";
-import { button, say } from "./dom.js";
+import { button, say, update, updateAttributes } from "./dom.js";
 import { isActive } from "./live.js";
 import { command } from "./actions.js";
 
@@ -11,9 +11,9 @@ const act = () => (canStop() ? void command("stop") : document.getElementById("p
 
 function fill(place) {
   const key = canStop() ? "stop" : "train";
-  place.dataset.act = key;
-  place.textContent = say(`${key}_now`);
-  place.setAttribute("aria-label", say(key));
+  update(place.dataset, { act: key });
+  update(place, { textContent: say(`${key}_now`) });
+  updateAttributes(place, { "aria-label": say(key) });
 }
 
 export function trainNow() {

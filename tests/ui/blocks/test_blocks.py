@@ -104,5 +104,5 @@ def test_the_scripts_type_checker_is_told_the_same():
 def test_the_page_draws_exactly_these_kinds():
     """By their names; that each is drawn from the fields it has is for the type checker to see (tests/js)."""
     script = (UI / "static" / "kinds.js").read_text(encoding="utf-8")
-    table = script.partition("export const KINDS = {")[2].partition("\n};")[0]
+    table = script.partition("const KINDS = {")[2].partition("\n};")[0]
     assert sorted(re.findall(r"^  (?:async )?(\w+)[(:,]", table, re.MULTILINE)) == sorted(KINDS)

@@ -1,0 +1,31 @@
+"""The parameters of a model in a safetensors file: which there must be, and reading them with suspicion."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import torch
+
+from playground.config import ModelConfig, Refusal
+from playground.model.size import parameter_count
+from playground.runs.disk import files
+from playground.runs.disk.replay_file import Shape, shapes_of
+from playground.variants import build, variant_of
+
+
+@lru_cache(maxsize=64)
+def parameter_shapes(model: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str, Shape]:
+    """Name -> shape of every parameter of such a model."""
+    return shapes_of(dict(build(model, src_vocab, tgt_vocab).named_parameters()))
+
+
+def read_parameters(data: bytes, model: ModelConfig, src_vocab: int, tgt_vocab: int, name: str) -> dict[str, torch.Tensor]:
+    """The parameters in a safetensors file that is called `name`. How many there are is compared with the formula before a model of that
+    size is made. Raises Refusal("runs.not_a_run") for those of another model."""
+    found, _ = files.header(data, name)
+    numbers = sum(math.prod(shape) for _, shape in found.values())
+    if numbers != parameter_count(model, src_vocab, tgt_vocab) + variant_of(model).extra_parameters(model):
+        raise Refusal("runs.not_a_run", what=name)
+    expected = {name: ("F32", shape) for name, shape in parameter_shapes(model, src_vocab, tgt_vocab).items()}
+    return files.read_safetensors(data, expected, name)

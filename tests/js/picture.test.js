@@ -1,0 +1,55 @@
+// Figures are drawn in turns, and those of one frame at once: whoever waits for one is told, and none stands under another run's name.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { openPage } from "./page.js";
+
+const document = openPage("?run=a");
+let finish = () => {};
+const Plotly = { react: () => new Promise((resolve) => (finish = resolve)) };
+globalThis.window = globalThis;
+globalThis.innerHeight = 900;
+globalThis.matchMedia = () => ({ matches: false });
+document.head = {
+  append(script) {
+    globalThis.Plotly = Plotly;
+    script.onload();
+  },
+};
+const { draw, drawNow } = await import("../../playground/ui/static/picture.js");
+const { move } = await import("../../playground/ui/static/store.js");
+
+const FIGURE = { data: [{ x: [1] }], layout: {} };
+const tick = () => new Promise((go) => setTimeout(go, 5));
+
+/** A plot in sight that was drawn before, within its figure, which is grey. */
+function plotOf() {
+  const figure = document.createElement("div"), plot = document.createElement("div");
+  figure.setAttribute("class", "pg-figure stale");
+  figure.append(plot);
+  plot.dataset = { points: "1", wired: "yes" };
+  return { figure, plot: Object.assign(plot, { offsetParent: figure, isConnected: true, getBoundingClientRect: () => ({ top: 0, bottom: 9 }) }) };
+}
+
+test("who waits for a figure is told when that of a frame comes instead", async () => {
+  const { plot, figure } = plotOf();
+  let told = false;
+  draw(plot, FIGURE).then(() => (told = true));
+  const frame = drawNow(plot, FIGURE);
+  await tick();
+  finish();
+  await frame;
+  await tick();
+  assert.ok(told);
+  assert.ok(!figure.classList.contains("stale"));
+});
+
+test("a frame that is drawn when another run has been opened stays grey", async () => {
+  const { plot, figure } = plotOf(), frame = drawNow(plot, FIGURE);
+  await tick();
+  move({ run: "b" });
+  finish();
+  await frame;
+  assert.ok(figure.classList.contains("stale"));
+});
