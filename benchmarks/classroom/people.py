@@ -22,6 +22,12 @@ from playground.ui.panels.lessons.room_result import options
 
 SHIPPED = "reverse"  # the trained run that the teacher talks about
 QUESTION = {"lab": "softmax"}
+SCREENS = [  # what students sit at, in turns: machines of the school, a laptop of one's own, a telephone
+    {"width": 880, "height": 720, "lang": "en"},
+    {"width": 880, "height": 720, "lang": "en"},
+    {"width": 1120, "height": 900, "lang": "zh", "dark": "1"},
+    {"width": 360, "height": 840, "lang": "en", "dark": "1"},
+]
 EXPLORES = 3  # every third student has let go of the teacher
 TRANSLATES = 10.0  # seconds between two sentences of one student
 BOARD_READ = 1.5  # seconds between two looks at the board, where its answer says nothing else
@@ -37,6 +43,7 @@ class Person:
         self.allowed: set[str] = {self.canaries.name, self.canaries.words}
         self.code = self.ticket = ""
         self.room: dict[str, Any] = {}
+        self.screen: dict[str, Any] = SCREENS[number % len(SCREENS)]
         self.news = threading.Event()
         self._port, self._connection = port, HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
 
@@ -46,8 +53,8 @@ class Person:
         return self._ask(kind, "POST", f"/room/{action}", body)
 
     def read(self, kind: str, path: str, **parameters: object) -> dict[str, Any]:
-        """What one of the page's routes answers; {} where that failed."""
-        return self._ask(kind, "GET", f"/{path}?{urlencode(parameters)}")
+        """What one of the page's routes answers for this screen; {} where that failed."""
+        return self._ask(kind, "GET", f"/{path}?{urlencode(parameters | self.screen)}")
 
     def enter(self, action: str, **values: Any) -> None:
         """Opens a room or joins one."""

@@ -12,7 +12,7 @@ class Ear:
         self._finished: list[Request] = []
         self._heard: list[bytes] = []
         self.unread: list[str] = []
-        page.on("requestfinished", self._finished.append)
+        page.on("requestfinished", lambda request: self._finished.append(request))
         network = page.context.new_cdp_session(page)
         network.send("Network.enable")
         network.on("Network.eventSourceMessageReceived", lambda event: self._heard.append(event["data"].encode()))

@@ -1,5 +1,5 @@
-"""A whole lesson with a teacher and five students, in the middle of which the server is killed: nobody loses anything, and nobody learns what
-is another's."""
+"""A lesson with a teacher and five students, in the middle of which the server is killed: nobody loses anything, and nobody learns what is
+another's."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ PHONE = {"viewport": {"width": 390, "height": 844}}
 
 @pytest.fixture
 def come(browser: Browser, server: Server) -> Iterator[Callable[..., Page]]:
-    """come(path, before, **context) -> the page of a new visitor, which `before` has met empty. Unlike `visit`'s it may lose its server; its
-    own errors fail the test as well."""
+    """come(path, before, **context) -> the page of a new visitor, which `before` has met empty. Unlike `visit`'s it may lose its server;
+    its own errors fail the test as well."""
     contexts, errors = [], []
 
     def open(path: str = "", before: Callable[[Page], object] | None = None, **options: object) -> Page:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import io
 import math
 import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import pandas
 import plotly.graph_objects as go
 import pytest
@@ -15,7 +19,8 @@ from hypothesis import strategies as st
 
 from playground.cursor import FIELDS, choices
 from playground.ui import assets, routes
-from playground.ui.panels import PANELS, TABS
+from playground.ui.assets import PREFIX
+from playground.ui.panels import PANELS, TABS, attention
 from playground.words import LANGUAGES
 from tests.thoroughness import examples_at_night
 from tests.ui.blocks.conforming import faults
@@ -45,6 +50,34 @@ def numbers_of(value):
             yield from numbers_of(inner)
     elif isinstance(value, float):
         yield value
+
+
+def test_a_class_that_follows_has_its_picture_made_once(site, monkeypatch):
+    """All ask in the same moment, each with a token of their own. Who asks for something else, or later, has it made anew."""
+    made, asking = [], threading.Semaphore(0)
+
+    def slow(view):
+        made.append((view.text, view.token))
+        asking.acquire(timeout=10)
+        return attention.panel(view)
+
+    monkeypatch.setitem(PANELS, "attention", slow)
+
+    def ask(text: str, token: str) -> dict:
+        parameters = {"run": "reverse", "text": text}
+        return httpx.get(f"{site.http.base_url}{PREFIX}/panel/attention", params=parameters, headers={"X-Playground-Token": token}).json()
+
+    with ThreadPoolExecutor(8) as class_:
+        told = [class_.submit(ask, "together", f"{number}" * 32) for number in range(7)]
+        other = class_.submit(ask, "alone", "7" * 32)
+        time.sleep(1)
+        asking.release(8)
+    first = told[0].result()["blocks"]
+    assert all(one.result()["blocks"] == first for one in told)
+    assert other.result()["blocks"] != first
+    assert sorted(made) == [("alone", ""), ("together", "")]
+    ask("together", "")
+    assert len(made) == 3
 
 
 @pytest.mark.sample
