@@ -30,6 +30,7 @@ SCREENS = [  # what students sit at, in turns: machines of the school, a laptop 
 ]
 EXPLORES = 3  # every third student has let go of the teacher
 TRANSLATES = 10.0  # seconds between two sentences of one student
+IDLE = 3.0  # seconds after which a connection isn't used again: the server closes it soon, and a browser would open another as well
 BOARD_READ = 1.5  # seconds between two looks at the board, where its answer says nothing else
 EARLY = {"runs.nothing_yet", "page.not_ready"}  # what a run that has just been made has to say
 CHANGED = {"rooms.no_activity", "rooms.question_closed", "rooms.not_revealed", "board.not_shown"}  # the teacher was faster
@@ -45,7 +46,7 @@ class Person:
         self.room: dict[str, Any] = {}
         self.screen: dict[str, Any] = SCREENS[number % len(SCREENS)]
         self.news = threading.Event()
-        self._port, self._connection = port, HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        self._connection, self._used = HTTPConnection("127.0.0.1", port, timeout=PATIENCE), 0.0
 
     def do(self, kind: str, action: str, **values: Any) -> dict[str, Any]:
         """Does something in the room; {} where that failed."""
@@ -78,6 +79,8 @@ class Person:
 
     def _ask(self, kind: str, method: str, path: str, body: str | None = None) -> dict[str, Any]:
         started = time.perf_counter()
+        if started - self._used > IDLE:
+            self._connection.close()
         try:
             self._connection.request(method, ROUTES + path, body, {TOKEN: self.canaries.token, "Content-Type": "application/json"})
             answer = self._connection.getresponse()
@@ -86,7 +89,8 @@ class Person:
             self.records.failed(kind, type(error).__name__)
             self._connection.close()
             return {}
-        took = time.perf_counter() - started
+        self._used = time.perf_counter()
+        took = self._used - started
         self.records.heard(text, self.allowed)
         said = orjson.loads(text) if text.startswith(b"{") else {}
         key = said.get("key", "") if "error" in said else "" if answer.status == 200 else str(answer.status)

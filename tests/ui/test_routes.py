@@ -54,23 +54,26 @@ def numbers_of(value):
 
 def test_a_class_that_follows_has_its_picture_made_once(site, monkeypatch):
     """All ask in the same moment, each with a token of their own. Who asks for something else, or later, has it made anew."""
-    made, asking = [], threading.Semaphore(0)
+    made, come, asking = [], [], threading.Semaphore(0)
 
     def slow(view):
         made.append((view.text, view.token))
-        asking.acquire(timeout=10)
+        asking.acquire(timeout=60)
         return attention.panel(view)
 
     monkeypatch.setitem(PANELS, "attention", slow)
+    monkeypatch.setattr(site.runs, "seen", come.append)
 
     def ask(text: str, token: str) -> dict:
-        parameters = {"run": "reverse", "text": text}
-        return httpx.get(f"{site.http.base_url}{PREFIX}/panel/attention", params=parameters, headers={"X-Playground-Token": token}).json()
+        asked = {"params": {"run": "reverse", "text": text}, "headers": {"X-Playground-Token": token}, "timeout": 60}
+        return httpx.get(f"{site.http.base_url}{PREFIX}/panel/attention", **asked).json()
 
     with ThreadPoolExecutor(8) as class_:
         told = [class_.submit(ask, "together", f"{number}" * 32) for number in range(7)]
         other = class_.submit(ask, "alone", "7" * 32)
-        time.sleep(1)
+        while len(come) < 8:
+            time.sleep(0.05)
+        time.sleep(0.2)  # the last of them is a few lines further
         asking.release(8)
     first = told[0].result()["blocks"]
     assert all(one.result()["blocks"] == first for one in told)
