@@ -22,7 +22,7 @@ from tests.browser.test_rooms import FOLLOWED, PHONE, chip, come, join, key, ope
 
 __all__ = ["come"]  # a fixture
 KNOBS = "train_size=200&validation_size=20&d_model=16&n_heads=1&encoder_layers=1&decoder_layers=1&d_ff=16&batch_size=4&packing=off"
-STEPS = 1500  # some seconds: so much time there is to kill the server while some train
+STEPS = 600  # some seconds: so much time there is to kill the server while some train
 STUDENTS = ({**PHONE}, {**PHONE, "color_scheme": "dark"}, {"locale": "zh-CN"}, {"color_scheme": "dark"}, {})
 SECRET = "margueritequartz"  # how each canary begins; letters only, so that it can be a word of a sentence as well
 OWN = [(f"ball {number}", f"Ball {number}") for number in range(12)]
@@ -57,6 +57,10 @@ def train_arm(student: Page) -> None:
     before = address(student)["run"]
     student.locator("#pg-arm-train").click()
     eventually(student, lambda: address(student)["run"], lambda run: run != before)
+
+
+def is_done(student: Page) -> None:
+    expect(student.locator("#pg-status")).to_have_attribute("data-status", "done", timeout=TRAINED)
 
 
 def deal(teacher: Page) -> None:
@@ -118,7 +122,7 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
     for student in students[:2]:
         train_arm(student)
     for student in students[:2]:
-        has_status(student, "done")
+        is_done(student)
     for student in students[2:]:
         train_arm(student)
     for student in students[2:]:
@@ -142,7 +146,7 @@ def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Call
         if status == "interrupted":
             student.locator("#pg-pause").click()
     for student in students:
-        has_status(student, "done")
+        is_done(student)
 
     # the board has all five, and a verdict
     press_tab(teacher, "board")
