@@ -24,8 +24,13 @@ def machine() -> dict[str, object]:
         "device": _device(machine_devices()[0]),
         "system": f"{platform.system()} {platform.machine()}",
         "versions": {"python": platform.python_version()} | {name: found for name in PACKAGES if (found := _version(name))},
-        "load_before": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "load_before": load(),
     }
+
+
+def load() -> float | None:
+    """How busy the machine is: the mean of the last minute, in cores."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 
 def one_line(machine: dict) -> str:

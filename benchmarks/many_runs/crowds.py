@@ -35,7 +35,7 @@ def run(options: argparse.Namespace, server: Server) -> dict:
     with all of them. events: {name: (median, 95 %, 99 %)} in seconds.
     """
     knobs = dict(options.set)
-    tokens = _tokens_of_a_step(Experiment().with_(**knobs))
+    tokens = tokens_of_a_step(Experiment().with_(**knobs))
     asking = Asking(server.port, options)
     rows = [{"crowd": "none", "runs": 0, "owners": 0, "events": asking.all(None, 0.0)}]
     for name in options.crowds:
@@ -91,7 +91,7 @@ def jain(values: Sequence[float]) -> float:
     return sum(values) ** 2 / squares if squares else 1.0
 
 
-def _tokens_of_a_step(experiment: Experiment) -> float:
+def tokens_of_a_step(experiment: Experiment) -> float:
     """Source and target tokens of the mean batch, without padding."""
     corpus = build_corpus(experiment.data)
     return experiment.training.batch_size * statistics.fmean(len(item.src_ids) + len(item.tgt_ids) + 2 for item in corpus.train)

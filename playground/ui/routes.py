@@ -20,6 +20,7 @@ from starlette.routing import Route
 from playground.config import Refusal
 from playground.queries.reader import Reader
 from playground.rooms.registry import Rooms
+from playground.runs.lru import LRU
 from playground.runs.registry import Runs
 from playground.runs.tables import csv_of
 from playground.ui import command
@@ -40,6 +41,8 @@ from playground.ui.view import View, language
 HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
 LONE, EACH = 400, 400  # milliseconds between two pictures of a run that trains: for a lone visitor, and for each of many
 FASTEST, SLOWEST, A_SECOND = 0.1, 0.5, 50  # seconds between two looks at a run's version: the bounds, and looks a second of all streams
+# Panels that are the same for everybody and never learn who asks: those who follow a teacher ask for one in the same moment.
+SHARED = frozenset(("sentence", "translate", "map", "teacher_forcing", "attention", "masks", "positions", "embeddings"))
 TRIES = 3  # to find panel and sentence at one step, between two snapshots
 
 
@@ -62,7 +65,7 @@ class Pace:
 
 def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Rooms | None = None) -> list[Route]:
     """Every route of ours, of a server that listens at this address."""
-    pace = Pace()
+    pace, being_made = Pace(), LRU(most=0)
 
     async def send_asset(request: Request) -> Response:
         chosen = coding(request.headers.get("Accept-Encoding", ""))
@@ -94,8 +97,8 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
 
         return endpoint
 
-    def view_of(request: Request) -> View:
-        return View(runs, reader, dict(request.query_params), _token(request), rooms)
+    def view_of(request: Request, shared: bool = False) -> View:
+        return View(runs, reader, dict(request.query_params), "" if shared else _token(request), rooms)
 
     def panel(request: Request) -> dict:
         """A panel; with `beside=sentence` also the sentence, of the same step of a run that trains."""
@@ -113,11 +116,17 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         return {**found, "sentence": sentence}
 
     def panel_of(name: str, request: Request) -> dict:
-        view = view_of(request)
+        view = view_of(request, name in SHARED)
         runs.seen(view.run.id)
         if name in BY_FORMULA and (variant := variant_name(view.run, view.language)):
             raise Refusal("page.has_variant", variant=variant)
-        return {**PANELS[name](view), "uses": sorted(view.used), "refresh_ms": pace.refresh_ms}
+
+        def make() -> dict:
+            return {**PANELS[name](view), "uses": sorted(view.used)}
+
+        question = (name, view.run.version, *sorted(view.parameters.items()))
+        found = being_made.get_or_make(question, make) if name in SHARED else make()
+        return {**found, "refresh_ms": pace.refresh_ms}
 
     def qr(request: Request) -> Response:
         text = request.query_params.get("text", "")[:1500]

@@ -73,7 +73,7 @@ class Screen:
         screen = {"width": self.room(share, gap), "tallest": self.tallest, "dark": self.dark, "labels": self.labels}
         wanted = inspect.signature(figure).parameters
         drawn = figure(*data, **{name: value for name, value in screen.items() if name in wanted} | options)
-        return presented(drawn, *self.page) if self.presented else drawn
+        return presented(drawn, *self.page) if self.presented and "layout" in drawn else drawn  # the curves are several, and no grid
 
     @cached_property
     def labels(self) -> dict[str, str]:

@@ -19,15 +19,18 @@ PHONE = {"viewport": {"width": 390, "height": 844}}
 
 @pytest.fixture
 def come(browser: Browser, server: Server) -> Iterator[Callable[..., Page]]:
-    """come(path, **context) -> the page of a new visitor. Unlike `visit`'s it may lose its server; its own errors fail the test as well."""
+    """come(path, before, **context) -> the page of a new visitor, which `before` has met empty. Unlike `visit`'s it may lose its server;
+    its own errors fail the test as well."""
     contexts, errors = [], []
 
-    def open(path: str = "", **options: object) -> Page:
+    def open(path: str = "", before: Callable[[Page], object] | None = None, **options: object) -> Page:
         wanted = {"viewport": {"width": 1280, "height": 900}, "locale": "en-US", **options}
         contexts.append(browser.new_context(base_url=server.url, **wanted))
         contexts[-1].set_default_timeout(PATIENCE)
         page = contexts[-1].new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
+        if before:
+            before(page)
         page.goto(path, wait_until="commit")
         ready(page)
         return page

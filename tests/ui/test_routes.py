@@ -5,8 +5,12 @@ from __future__ import annotations
 import io
 import math
 import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import pandas
 import plotly.graph_objects as go
 import pytest
@@ -15,7 +19,8 @@ from hypothesis import strategies as st
 
 from playground.cursor import FIELDS, choices
 from playground.ui import assets, routes
-from playground.ui.panels import PANELS, TABS
+from playground.ui.assets import PREFIX
+from playground.ui.panels import PANELS, TABS, attention
 from playground.words import LANGUAGES
 from tests.thoroughness import examples_at_night
 from tests.ui.blocks.conforming import faults
@@ -47,6 +52,37 @@ def numbers_of(value):
         yield value
 
 
+def test_a_class_that_follows_has_its_picture_made_once(site, monkeypatch):
+    """All ask in the same moment, each with a token of their own. Who asks for something else, or later, has it made anew."""
+    made, come, asking = [], [], threading.Semaphore(0)
+
+    def slow(view):
+        made.append((view.text, view.token))
+        asking.acquire(timeout=60)
+        return attention.panel(view)
+
+    monkeypatch.setitem(PANELS, "attention", slow)
+    monkeypatch.setattr(site.runs, "seen", come.append)
+
+    def ask(text: str, token: str) -> dict:
+        asked = {"params": {"run": "reverse", "text": text}, "headers": {"X-Playground-Token": token}, "timeout": 60}
+        return httpx.get(f"{site.http.base_url}{PREFIX}/panel/attention", **asked).json()
+
+    with ThreadPoolExecutor(8) as class_:
+        told = [class_.submit(ask, "together", f"{number}" * 32) for number in range(7)]
+        other = class_.submit(ask, "alone", "7" * 32)
+        while len(come) < 8:
+            time.sleep(0.05)
+        time.sleep(0.2)  # the last of them is a few lines further
+        asking.release(8)
+    first = told[0].result()["blocks"]
+    assert all(one.result()["blocks"] == first for one in told)
+    assert other.result()["blocks"] != first
+    assert sorted(made) == [("alone", ""), ("together", "")]
+    ask("together", "")
+    assert len(made) == 3
+
+
 @pytest.mark.sample
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", TABS)
@@ -63,6 +99,13 @@ def test_every_panel_of_every_shipped_run(site, run, name, language):
         assert block["caption"], f"{block['id']} has no caption"
     assert all(math.isfinite(number) for number in numbers_of(panel))
     assert len({(block["kind"], block["id"]) for block in found}) == len(found)
+
+
+@pytest.mark.parametrize("name", TABS)
+def test_every_panel_can_be_presented(site, name):
+    panel = site.panel(name, run="reverse", present="1")
+    assert "error" not in panel
+    assert not [fault for block in panel["blocks"] for fault in faults(block)]
 
 
 ELSEWHERE = {  # a value of every field of the cursor that is not its default

@@ -1,0 +1,65 @@
+"""What everybody in the room met: how long each thing took, what failed and why, and whose secrets were heard by somebody else."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from benchmarks.tables import percentile
+
+MARK = "zq"  # how every canary begins; no sentence that is drawn for a task in these benchmarks holds it by chance in a run's examples
+CANARY = re.compile(rb"zq(?:name|token|words)[a-z]{10}")
+LONGEST = 32  # bytes, at least as long as a canary: so much of a stream is looked at again with what comes next
+
+
+class Canaries(NamedTuple):
+    """What is somebody's own: what they are called, what shows that it is them, and what they typed."""
+
+    name: str
+    token: str
+    words: str
+
+    @classmethod
+    def of(cls, person: int, drawn: str) -> Canaries:
+        """`drawn`: eight letters of this run of the benchmark; two more say whose they are."""
+        letters = drawn + "".join(chr(ord("a") + digit) for digit in divmod(person, 26))
+        return cls(*(f"{MARK}{kind}{letters}" for kind in cls._fields))
+
+
+class Records:
+    """Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._times: dict[str, list[float]] = defaultdict(list)
+        self.errors: Counter[str] = Counter()
+        self.leaks: Counter[str] = Counter()
+        self.bytes = 0
+
+    def took(self, kind: str, seconds: float) -> None:
+        with self._lock:
+            self._times[kind].append(seconds)
+
+    def failed(self, kind: str, why: str) -> None:
+        with self._lock:
+            self.errors[f"{kind}: {why}"] += 1
+
+    def heard(self, body: bytes, allowed: Iterable[str], new: int | None = None) -> None:
+        """What came to somebody who may know the canaries `allowed`; `new` of its bytes were not looked at before."""
+        found = {match.decode() for match in CANARY.findall(body)} - set(allowed)
+        with self._lock:
+            self.bytes += len(body) if new is None else new
+            for canary in found:
+                self.leaks[re.match(f"{MARK}(name|token|words)", canary)[1]] += 1
+
+    def times(self) -> dict[str, Mapping[str, float]]:
+        """{kind: {"count", "median", "p95", "p99"}} in seconds."""
+        shares = {"median": 0.5, "p95": 0.95, "p99": 0.99}
+        with self._lock:
+            return {
+                kind: {"count": len(found)} | {name: percentile(found, share) for name, share in shares.items()}
+                for kind, found in self._times.items()
+            }

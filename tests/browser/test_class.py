@@ -1,0 +1,193 @@
+"""A lesson with a teacher and five students, in the middle of which the server is killed: nobody loses anything, and nobody learns what is
+another's."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ready
+from tests.browser.ear import Ear
+from tests.browser.server import Server
+from tests.browser.steps import address, eventually, has_address, has_status, press_tab, words
+from tests.browser.test_class_board import TRAINED
+from tests.browser.test_data import upload
+from tests.browser.test_room_question import FIGURE, NUMBERS, guess, said
+from tests.browser.test_rooms import FOLLOWED, PHONE, chip, come, join, key, open_room, seconds_to_follow
+
+__all__ = ["come"]  # a fixture
+KNOBS = "train_size=200&validation_size=20&d_model=16&n_heads=1&encoder_layers=1&decoder_layers=1&d_ff=16&batch_size=4&packing=off"
+STEPS = 600  # more than a run does before the server is killed
+STUDENTS = ({**PHONE}, {**PHONE, "color_scheme": "dark"}, {"locale": "zh-CN"}, {"color_scheme": "dark"}, {})
+SECRET = "margueritequartz"  # how each canary begins; letters only, so that it can be a word of a sentence as well
+OWN = [(f"ball {number}", f"Ball {number}") for number in range(12)]
+
+
+def secrets(number: int) -> tuple[str, str]:
+    """What this student is called, and what stands in their own sentences."""
+    letter = "abcde"[number]
+    return f"{SECRET}n{letter}", f"{SECRET}s{letter}"
+
+
+def join_by_code(student: Page, code: str, name: str) -> None:
+    student.locator("#pg-class").click()
+    student.locator("#pg-room-code").fill(code.lower())
+    student.locator("#pg-room-nickname").fill(name)
+    student.keyboard.press("Enter")
+    expect(student.locator("#pg-room-follow")).to_have_attribute("aria-pressed", "true")
+
+
+def upload_own(student: Page, sentence: str) -> None:
+    """Sentences of their own, as a file that is read and could be trained on."""
+    press_tab(student, "data")
+    upload(student, "own.tsv", "\n".join("\t".join(pair) for pair in [*OWN, (sentence, sentence)]).encode())
+    expect(student.locator("#pg-reading")).to_have_attribute("data-pairs", str(len(OWN) + 1))
+
+
+def token(page: Page) -> str:
+    return page.evaluate("localStorage.getItem('playground-token')")
+
+
+def train_arm(student: Page) -> None:
+    before = address(student)["run"]
+    student.locator("#pg-arm-train").click()
+    eventually(student, lambda: address(student)["run"], lambda run: run != before)
+
+
+def is_done(student: Page) -> None:
+    expect(student.locator("#pg-status")).to_have_attribute("data-status", "done", timeout=TRAINED)
+
+
+def deal(teacher: Page) -> None:
+    """Two arms."""
+    teacher.locator("#pg-place-train-button").click()
+    teacher.locator("#pg-deal-open").click()
+    teacher.locator("#pg-deal-values").fill("0.01, 0.02")
+    teacher.locator("#pg-deal-yes").click()
+
+
+def follow(student: Page) -> None:
+    """Comes back to the teacher, who has not let go of anybody."""
+    button = student.locator("#pg-room-follow")
+    if button.get_attribute("aria-pressed") == "false":
+        button.click()
+
+
+@pytest.mark.slow
+def test_a_lesson_of_six_survives_a_kill_and_keeps_everybodys_secrets(come: Callable[..., Page], server: Server):
+    ears: list[Ear] = []
+    hear = {"before": lambda page: ears.append(Ear(page))}
+    teacher = come(f"?{KNOBS}&steps={STEPS}&eval_every=100&tab=labs&lab=softmax", **hear)
+    code, link = open_room(teacher)
+    students = [come(link if number < 2 else "", **hear, **options) for number, options in enumerate(STUDENTS)]
+    everybody = [teacher, *students]
+    for number, student in enumerate(students):
+        name, sentence = secrets(number)
+        if number < 2:
+            join(student, name)
+            continue
+        upload_own(student, sentence)
+        join_by_code(student, code, name)
+    expect(teacher.locator("#pg-room-members li")).to_have_count(5)
+    teacher.keyboard.press("Escape")
+    chip(teacher, code, 5, 5)
+
+    # all guess, and nobody sees what
+    teacher.locator("#pg-question-ask").click()
+    for number, student in enumerate(students):
+        guess(student, 0 if number < 3 else 2, "95" if number < 4 else "50")
+    said(teacher, words("page.room_asked_open", answered=5, joined=5))
+    for page in everybody:
+        expect(page.locator(FIGURE)).to_have_count(0)
+
+    # all follow; one lets go and comes back
+    teacher.locator("#pg-place-inside-button").click()
+    teacher.locator("#pg-tab-attention-button").click()
+    for page in everybody:
+        has_address(page, tab="attention")
+        ready(page)
+    assert min(seconds_to_follow(teacher, students, head) for head in "32132") < FOLLOWED
+    key(students[4], "4")
+    chip(teacher, code, 5, 4)
+    key(students[4], "f")
+    chip(teacher, code, 5, 5)
+
+    # each trains their arm; two have ended and three train when the server is killed
+    deal(teacher)
+    for student in students[:2]:
+        train_arm(student)
+    for student in students[:2]:
+        is_done(student)
+    for ear in ears:
+        ear.listen()
+    for student in students[2:]:
+        train_arm(student)
+    server.kill()  # before anything else: the last of them has just begun
+    runs = [address(student)["run"] for student in students]
+    kept = json.loads((server.folder / "data" / "rooms" / f"{code}.json").read_text())
+    server.start()
+
+    # every page comes back by itself, and what was said and trained is there
+    for student, run in zip(students, runs, strict=True):
+        expect(student.locator("#pg-room-about")).to_be_visible()
+        assert address(student)["run"] == run
+        has_status(student, "done", "interrupted")
+    statuses = [student.locator("#pg-status").get_attribute("data-status") for student in students]
+    assert statuses[:2] == ["done", "done"]
+    assert "interrupted" in statuses[2:], "the server was killed too late to tell anything"
+    for student, status in zip(students, statuses, strict=True):
+        if status == "interrupted":
+            student.locator("#pg-pause").click()
+    for student in students:
+        is_done(student)
+
+    # the board has all five, and a verdict
+    press_tab(teacher, "board")
+    board = teacher.locator("#pg-panel-board")
+    expect(board.locator(".pg-board tbody tr")).to_have_count(5)
+    expect(board).to_contain_text(words("board.weak_runs", least=3, fewest=2), timeout=TRAINED)
+    drawn = "Object.groupBy(document.getElementById('pg-figure-course').data.filter((one) => one.customdata), (one) => one.customdata[0])"
+    eventually(teacher, lambda: teacher.evaluate(f"Object.keys({drawn})"), lambda found: sorted(found) == sorted(runs))
+    with teacher.expect_download() as download:
+        board.locator(".pg-downloads a").click()
+    text = Path(download.value.path()).read_text()
+    rows = list(csv.DictReader(text.splitlines()))
+    assert [(row["student"], row["status"], row["step"]) for row in rows] == [(f"Student {n}", "done", str(STEPS)) for n in range(1, 6)]
+    assert SECRET not in text
+
+    # revealed: all see the five guesses from before the kill
+    press_tab(teacher, "labs")
+    teacher.locator("#pg-question-close").click()
+    said(teacher, words("page.room_asked_closed", answered=5, joined=5))
+    for page in everybody:
+        expect(page.locator(FIGURE)).to_have_count(0)
+    for student in students:
+        follow(student)
+    teacher.locator("#pg-question-reveal").click()
+    for page in everybody:
+        page.wait_for_selector(f"{FIGURE} .pg-plot[data-points]", state="attached")
+        assert [counts for _, counts in json.loads(page.evaluate(NUMBERS))] == [[0, 0, 1], [0, 0, 0], [3, 0, 1]]
+    after = json.loads((server.folder / "data" / "rooms" / f"{code}.json").read_text())
+    experiment = next(name for name, one in kept["activities"].items() if one["kind"] == "experiment")
+    assert after["activities"][experiment] == kept["activities"][experiment]
+    assert after["members"] == kept["members"]
+
+    # nobody has heard what is another's; and the ear is no deaf one
+    tokens = [token(page) for page in everybody]
+    for ear in ears:
+        ear.listen()
+        assert ear.bytes > 1_000_000
+    for number in range(5):
+        name, sentence = secrets(number)
+        assert ears[0].knows(name), "only the teacher sees names"
+        assert ears[number + 1].knows(name)
+        for other, ear in enumerate(ears):
+            assert other == number + 1 or not ear.knows(sentence)
+            assert other in (0, number + 1) or not ear.knows(name)
+    for ear in ears:
+        assert not [one for one in tokens if ear.knows(one)], "no token is ever sent back"
