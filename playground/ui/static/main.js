@@ -26,6 +26,7 @@ import "./plain.js";
 import "./present.js";
 import "./room_chip.js";
 import "./scrollers.js";
+import "./strips.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
 export { control, train } from "./actions.js";
