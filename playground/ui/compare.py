@@ -39,11 +39,11 @@ def origins(runs: Runs, token: str) -> list[Run]:
     return [run for run in found if run not in mine and not run.shipped]
 
 
-def names(runs: Sequence[Run], language: str) -> list[str]:
-    """What each run is called beside the others: its name, and the settings in which they differ."""
+def names(runs: Sequence[Run], language: str, most: int = KNOBS) -> list[str]:
+    """What each run is called beside the others: its name, and the settings in which they differ, at `most` so many of them."""
     settings = [disclosed(run).flat() for run in runs]
     apart = differing(settings)
-    return [" · ".join([name(run, language), *_values(flat, apart, language)]) for run, flat in zip(runs, settings, strict=True)]
+    return [" · ".join([name(run, language), *_values(flat, apart, language, most)]) for run, flat in zip(runs, settings, strict=True)]
 
 
 def differing(settings: Sequence[dict]) -> list[str]:
@@ -52,9 +52,9 @@ def differing(settings: Sequence[dict]) -> list[str]:
     return sorted(found, key=lambda knob: knob != "positions")
 
 
-def _values(flat: dict, differing: Sequence[str], language: str) -> list[str]:
-    said = [shown_setting(knob, flat[knob], language) for knob in differing[:KNOBS]]
-    return [*said, f"+{len(differing) - KNOBS}"] if len(differing) > KNOBS else said
+def _values(flat: dict, differing: Sequence[str], language: str, most: int) -> list[str]:
+    said = [shown_setting(knob, flat[knob], language) for knob in differing[:most]]
+    return [*said, f"+{len(differing) - most}"] if len(differing) > most else said
 
 
 def name(run: Run, language: str) -> str:

@@ -12,6 +12,7 @@ from playground.config import KNOBS, PARTS, PRESETS, default, limits
 from playground.words import ENGLISH, known, say
 
 CONTROLLED = [name for name in KNOBS if not limits(name).text]
+OWN = "own"  # what the list of presets says of settings that are none of them
 SEGMENTS = 18  # letters of all choices together that stand beside one another; more of them fold into a list
 
 
@@ -91,14 +92,20 @@ def preset_control() -> gr.Dropdown:
     )
 
 
-def preset_options(language: str) -> list[tuple[str, str]]:
-    return [(say(language, f"knobs.preset.{name}"), name) for name in PRESETS]
+def preset_options(language: str, own: bool = False) -> list[tuple[str, str]]:
+    """What can be chosen; also that it is none of them where the settings are one's `own`."""
+    return [(say(language, f"knobs.preset.{name}"), name) for name in (*PRESETS, *([OWN] if own else []))]
+
+
+def preset_shown(found: str | None, language: str) -> dict[str, Any]:
+    """The update that names the preset that the settings are."""
+    return gr.update(choices=preset_options(language, own=found is None), value=found or OWN)
 
 
 def wording(name: str, language: str) -> dict[str, Any]:
     """The update that puts a control into another language; its value stays."""
     if name == "preset":
-        return gr.update(label=label(name, language), info=say(language, "knobs.preset.help"), choices=preset_options(language))
+        return gr.update(label=label(name, language), info=say(language, "knobs.preset.help"), choices=preset_options(language, own=True))
     words: dict[str, Any] = dict(label=label(name, language), info=info(name, language))
     if limits(name).choices and not isinstance(default(name), bool):
         words["choices"] = options(name, language)

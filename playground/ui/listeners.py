@@ -15,7 +15,7 @@ from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refus
 from playground.runs.registry import Runs
 from playground.ui import links
 from playground.ui.bridge import script, told
-from playground.ui.controls import wording
+from playground.ui.controls import preset_shown, wording
 from playground.ui.cost_estimate import outlook as outlook_of
 from playground.ui.upload import listeners as upload
 from playground.ui.upload import uploading
@@ -33,7 +33,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     teaching = [knobs[name] for name in uploading.TAUGHT]
 
     def take_preset(preset: str | None, **now: Any) -> list:
-        if preset not in PRESETS:  # a list that was left without a choice
+        if preset not in PRESETS:  # one's own settings stay as they are
             return [gr.skip()] * len(knobs)
         chosen = preset_values(preset, now)
         return [chosen[name] for name in knobs]
@@ -42,8 +42,10 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
         own = told(asked, "own")
         return uploading.taught(own, own if task == "own" else "", steps, learning_rate, batch_size, TASK_STEPS.get(str(task)))
 
-    def look_ahead(asked: Any, **now: Any) -> tuple[str, str | None]:
-        return outlook_of(runs, told(asked, "language"), now | {"own": told(asked, "own")})
+    def look_ahead(asked: Any, **now: Any) -> tuple[str, dict[str, Any]]:
+        language = told(asked, "language")
+        text, found = outlook_of(runs, language, now | {"own": told(asked, "own")})
+        return text, preset_shown(found, language)
 
     def arrive(asked: Any, request: gr.Request) -> list:
         return [*link_values(runs, link_of(asked, request), list(knobs), told(asked, "own")), *relabel({"language": _language(request)})]

@@ -84,6 +84,7 @@ def _place(parts: Parts, place: str, names: tuple[str, ...]) -> None:
 
 def _knobs(parts: Parts) -> None:
     """Train, and the settings of the next run: those for a first look in one list, the others folded away."""
+    gr.HTML('<div id="pg-drawer-head"></div>', elem_id="pg-drawer-top", apply_default_css=False)  # on a narrow screen
     with gr.Column(elem_id="pg-go"):
         parts.train = parts.title(gr.Button(words("train"), variant="primary", elem_id="pg-train"), "train", "value")
         gr.HTML('<div id="pg-run-buttons"></div><div id="pg-deal"></div>', apply_default_css=False)

@@ -17,6 +17,7 @@ from playground.words import listed
 MAX_TICKED = len(pictures.DASHES)
 MAX_LISTED = 60  # of the visitor's own
 MAX_NAMED = 4  # settings in one line
+MAX_IN_LEGEND = 2  # of one run: the heading over the figures and the table have all of them
 NONE = "-"  # in the cursor's `runs`: every tick was taken away
 
 
@@ -96,7 +97,13 @@ def names(view: View, runs: list[Run]) -> list[str]:
     """What to call runs beside one another: of one task by the settings in which they differ, else by their tasks."""
     if len({run.experiment.data.task for run in runs}) > 1:
         return [title(run, view.language) for run in runs]
-    return compare.names(runs, view.language)
+    return compare.names(runs, view.language, MAX_IN_LEGEND)
+
+
+def brief_names(view: View, runs: list[Run]) -> list[str]:
+    """The same in a sentence: by their names alone, as in the table, where these tell them apart."""
+    found = [compare.name(run, view.language) for run in runs]
+    return found if len(set(found)) == len(found) else names(view, runs)
 
 
 def line_numbers(view: View, runs: list[Run]) -> dict[Run, int]:

@@ -45,8 +45,8 @@ from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
 # In this order: a later one overrules an earlier one.
 STYLES = (
-    *("style.css", "frame.css", "dock.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css", "room.css"),
-    *("experiment.css", "room_plan.css", "plain.css", "space_frame.css"),
+    *("style.css", "runs.css", "frame.css", "dock.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css"),
+    *("room.css", "experiment.css", "room_plan.css", "plain.css", "space_frame.css", "narrow.css"),
 )
 # What Gradio answers and this page never asks: closed, so that nothing unexpected can be reached.
 CLOSED = (

@@ -79,3 +79,18 @@ def test_unknown_words_have_ways_out(visit):
     page.locator("#pg-unknown .pg-instead", has_text="König").first.click()
     expect(page.locator("#pg-sentence")).to_have_value("die Frau liebt den König")
     expect(page.locator("#pg-unknown")).to_be_hidden()
+
+
+# Tokens that are seen in part: those of the first line that end beyond their box.
+IN_PART = """(line) => [...line.children].map((one) => one.getBoundingClientRect()).filter(({ top, right }) =>
+  top < line.getBoundingClientRect().bottom && right > line.getBoundingClientRect().right + 1).length"""
+
+
+@pytest.mark.slow
+def test_where_a_sentence_has_no_room_its_last_tokens_are_left_out_whole(visit):
+    page = visit(link(run="german_english"), viewport={"width": 1440, "height": 900})
+    result = page.locator("#pg-result")
+    expect(result).to_have_attribute("data-cut", "")
+    assert result.locator(".pg-tokens").first.evaluate(IN_PART) == 0
+    page.locator("#pg-sentence").fill("die Frau findet die Ärztin")
+    expect(result).not_to_have_attribute("data-cut", "")

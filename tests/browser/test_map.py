@@ -118,3 +118,22 @@ def test_the_calculation_is_in_sight_and_its_reasons_are_lines(visit, width, hei
         assert sheet.bounding_box()["x"] >= picture.bounding_box()["x"] + picture.bounding_box()["width"]
     widths = [reason.bounding_box()["width"] for reason in sheet.locator(".pg-why").all()]
     assert min(widths) > 200, widths
+
+
+STAGES = [WEIGHTS, "encoder.0.self_attention.scores", "encoder.0.feed_forward.hidden", "probabilities"]
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1366, 768)])
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.slow
+def test_a_click_on_a_cell_moves_nothing_that_stood_there(visit, stage, width, height):
+    """Neither the picture, nor the page under it: the room for the calculation is there before."""
+    page = visit(link(text="playground", tab="map", stage=stage), viewport={"width": width, "height": height})
+    panel = page.locator("#pg-panel-map")
+    drawn(panel)
+    x, y = place_of(page, "stage", 2, 1)  # once all has come to rest
+    page.mouse.click(x, y)
+    has_address(page, row="1", col="2")
+    drawn(panel)
+    expect(panel.locator(".pg-sheet")).to_be_in_viewport(ratio=1)
+    assert place_of(page, "stage", 2, 1) == pytest.approx((x, y), abs=1)

@@ -25,7 +25,14 @@ def test_a_preset_is_one_click_and_says_what_it_is(visit):
     wide.press("Enter")
     expect(about).to_contain_text(words("page.own_settings"))
     expect(about).to_contain_text("d_model 128 ×")
-    expect(presets.locator("input")).to_have_value("")
+    expect(presets.locator("input")).to_have_value(words("knobs.preset.own"))
 
     page.locator("#pg-language").click()
     expect(about).to_contain_text(say("zh", "page.own_settings"))
+    expect(presets.locator("input")).to_have_value(say("zh", "knobs.preset.own"))
+    presets.locator("input").click()
+    page.get_by_role("option", name=say("zh", "knobs.preset.fast")).click()  # from there a preset is one click again
+    expect(page.locator("#knob-d_model input[type=number]")).to_have_value(str(preset("fast").model.d_model))
+    expect(presets.locator("input")).to_have_value(say("zh", "knobs.preset.fast"))
+    presets.locator("input").click()
+    expect(page.get_by_role("option", name=say("zh", "knobs.preset.own"))).to_have_count(0)  # nobody can choose it

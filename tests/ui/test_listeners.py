@@ -7,9 +7,10 @@ import json
 
 import pytest
 
-from playground.config import Experiment, default, limits
+from playground.config import PRESETS, Experiment, default, limits
 from playground.ui.controls import CONTROLLED
 from playground.ui.listeners import preset_values
+from playground.words import LANGUAGES, say
 
 FAR = (999999999, -5, 7, 0.5, "abc", "", None, True, 1e308, [1], {"a": 1})
 SESSION = "numbers"
@@ -83,6 +84,24 @@ def test_no_listener_fails_over_a_number_that_cannot_be(site, page, value):
 def test_nor_over_a_choice_that_is_not_offered(site, page, name):
     errors = {listener["id"]: posted(site, page, listener, **{name: "nothing of ours"}) for listener in listeners(page)}
     assert not {id: error[:200] for id, error in errors.items() if error}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_settings_that_are_no_preset_are_ones_own_and_the_presets_can_still_be_chosen(site, page, language):
+    place = next(one["id"] for one in page["components"] if one["props"].get("elem_id") == "preset")
+    listener = next(one for one in listeners(page) if place in one["outputs"])
+    knobs = knob_ids(page)
+
+    def shown(**changed) -> dict:
+        values = Experiment().flat() | changed
+        data = [values[knobs[id]] if id in knobs else {"language": language} for id in listener["inputs"]]
+        body = {"data": data, "fn_index": listener["id"], "session_hash": SESSION}
+        answer = site.http.post("/gradio_api/run/predict", json=body).json()["data"][listener["outputs"].index(place)]
+        return {"value": answer["value"], "choices": [tuple(choice) for choice in answer["choices"]]}
+
+    presets = [(say(language, f"knobs.preset.{name}"), name) for name in PRESETS]
+    assert shown() == {"value": "default", "choices": presets}
+    assert shown(d_model=128) == {"value": "own", "choices": [*presets, (say(language, "knobs.preset.own"), "own")]}
 
 
 def test_a_preset_takes_what_can_be_and_leaves_the_rest(site):

@@ -6,7 +6,7 @@ from playground.queries.disagreements import Disagreement, Disagreements, disagr
 from playground.runs.run import Run
 from playground.ui import blocks
 from playground.ui.compare import task_of
-from playground.ui.selected_runs import line_keys, names, ticked
+from playground.ui.selected_runs import brief_names, line_keys, names, ticked
 from playground.ui.view import View
 
 
@@ -32,7 +32,7 @@ def panel(view: View) -> dict:
 
 
 def _caption(view: View, runs: list[Run], found: Disagreements) -> str:
-    named = zip(names(view, runs), found.right, strict=True)
+    named = zip(brief_names(view, runs), found.right, strict=True)
     each = view.say("compare.between").join(view.say("compare.reached", name=name, value=right) for name, right in named)
     values = {"tried": found.tried, "found": found.found, "all": found.all_right, "none": found.none_right, "each": each}
     key = "disagreements_about" if found.found else "disagreements_nowhere"

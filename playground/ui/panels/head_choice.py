@@ -16,7 +16,8 @@ CLEARER = 0.2  # how much more weight another head must have on the right places
 def chosen(view: View, part: str) -> tuple[int, int]:
     """(layer, head) of the cursor, counted from 0. Without one that which the page already shows, so that neither a step nor a sentence
     changes it; without that the best of the run's newest parameters. Who follows the best head has that of each step."""
-    layers, heads = getattr(view.look, part).shape[:2]
+    model = view.run.experiment.model
+    layers, heads = model.encoder_layers if part == "encoder" else model.decoder_layers, model.n_heads
     if view.choice("follow") == "on":
         return best(view.look, part)
     found = view.head(layers, heads) or view.held(part, layers, heads)

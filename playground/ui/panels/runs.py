@@ -12,7 +12,7 @@ from playground.runs.forecast import tokens_per_step
 from playground.runs.run import Run
 from playground.ui import blocks, compare, seeds
 from playground.ui.panels.run_table import reached, table, written
-from playground.ui.selected_runs import MAX_TICKED, Ticked, difference, groups, names, pinned, ticked
+from playground.ui.selected_runs import MAX_TICKED, Ticked, brief_names, difference, groups, names, pinned, ticked
 from playground.ui.view import View
 
 POLL_MS = 1500  # milliseconds before a page asks again how far the runs are that train
@@ -101,8 +101,7 @@ def _figure(
     view: View, column: str, lines: list[list[Run]], curves: dict[Run, LearningCurve], over: str, end: float | None, apart: bool
 ) -> dict:
     firsts = [runs[0] for runs in lines]
-    named = names(view, firsts)
-    brief = named if len(lines) <= 2 else [compare.name(run, view.language) for run in firsts]  # the legend says the rest
+    named, brief = names(view, firsts), brief_names(view, firsts)
     bands = [band([curves[run] for run in runs], column, over) if len(runs) > 1 else None for runs in lines]
 
     def called(texts: list[str]) -> list[str]:

@@ -4,7 +4,8 @@
 import { asText, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
 import { button, h, icon, notice, say, send, update } from "./dom.js";
 import { follow, isActive, isResumable } from "./live.js";
-import { pointAt, setAll, showKnobs } from "./knobs.js";
+import { showKnobs } from "./drawer.js";
+import { pointAt, setAll } from "./knobs.js";
 import { grey } from "./picture.js";
 import { tellTabs } from "./storage.js";
 

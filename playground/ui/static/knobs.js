@@ -1,9 +1,10 @@
 // The knobs at the left, which are Gradio's: what is said between it and the page, and a way to point at one. A number that can't be is
-// brought into range, with a word at its knob; on a narrow screen the knobs lie over the page when they are asked for.
+// brought into range, with a word at its knob. On a narrow screen they lie in a drawer, see drawer.js.
 // @ts-check
 
 import { change, cursor, move, page } from "./store.js";
 import { h, say } from "./dom.js";
+import { showKnobs } from "./drawer.js";
 
 /**
  * The nearest number that a knob can be; null for what is no number.
@@ -43,11 +44,6 @@ function placeHelp({ target }) {
   help.style.setProperty("--help-top", `${Math.min(top, innerHeight - help.offsetHeight - 8)}px`);
 }
 for (const sign of ["mouseover", "focusin"]) document.addEventListener(sign, placeHelp);
-
-/** On a narrow screen the knobs lie over the page, when they are asked for. */
-export const showKnobs = (shown) => void (document.body.dataset.drawer = shown ? "knobs" : "");
-/** Opens and closes the drawer with the knobs. */
-export const toggleKnobs = () => showKnobs(document.body.dataset.drawer !== "knobs");
 
 /** Scrolls to a control and flashes it: the one that a sentence is about. */
 export function pointAt(name) {

@@ -28,6 +28,7 @@ import "./room_chip.js";
 import "./room_fixed.js";
 import "./room_now.js";
 import "./scrollers.js";
+import "./strips.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
 export { control, train } from "./actions.js";

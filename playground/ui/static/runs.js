@@ -8,7 +8,8 @@ import { openDelete, openRename } from "./dialogs.js";
 import { chips } from "./chips.js";
 
 const nameOf = (act, id) => `${act}:${id}`; // of a control
-const ACTS = ["tick", "open", "pin", "rename", "delete"]; // the controls of a row, from left to right
+const ACTS = ["tick", "open", "line", "pin", "rename", "delete"]; // the controls of a row, from left to right
+const unfolded = new Set(); // runs of which all differences are shown, also when the table is drawn anew
 
 /**
  * The table of runs. One of its controls at a time is reached by Tab, the others from there by the arrows.
@@ -55,7 +56,7 @@ function moment(seconds) {
 const without = ({ ticked, none }, id) => ({ runs: ticked.filter((other) => other !== id).join(",") || none, ...(cursor.pin === id ? { pin: "" } : {}) });
 
 /** One run: its tick, its line in the figures, name, difference, numbers, the course of its exact match, its date, its pin, and for its owner
- * two more buttons. */
+ * two more buttons. A number has the name of its column with it, for where the table is cards. */
 function runRow(row, block) {
   const { id, name } = row, { ticked } = block, isTicked = ticked.includes(id);
   const toggled = isTicked ? ticked.filter((other) => other !== id) : [...ticked, id];
@@ -67,9 +68,16 @@ function runRow(row, block) {
     onclick: (event) => (full ? event.preventDefault() : move({ runs: toggled.join(",") || block.none })),
   });
   const exact = (text) => [course(row.course), h("span", {}, text)];
-  const number = (text, at) => h("td", { class: "number" }, at ? text : exact(text)); // the first is exact match
+  const [, , ...columns] = block.head.map(({ label }) => label);
+  const number = (text, at) => h("td", { class: "number", dataset: { label: columns[at] } }, at ? text : exact(text)); // the first is exact match
   const naming = { "aria-current": row.here ? "true" : null, title: name };
   const open = button({ class: "pg-run-name", ...naming, ...about("open"), onclick: () => chooseRun(id) }, name);
+  const unfold = ({ currentTarget: pressed }) => {
+    if (!unfolded.delete(id)) unfolded.add(id);
+    pressed.setAttribute("aria-expanded", String(unfolded.has(id)));
+  };
+  const folding = { "aria-expanded": String(unfolded.has(id)), title: row.line, onclick: unfold };
+  const line = button({ class: "pg-run-line", ...folding, ...about("line") }, row.line);
   const pinning = { "aria-pressed": String(row.pinned), "aria-label": `${say("compare_pin")} ${name}`, title: say("compare_pin_about") };
   const pin = button({ class: "pg-run-pin", ...pinning, ...about("pin"), onclick: () => move({ pin: row.pinned ? "" : id }) }, say("compare_pin"));
   const rename = () => openRename(row.label, (label) => command("rename", { run: id, label }));
@@ -83,8 +91,9 @@ function runRow(row, block) {
   const acts = row.mine ? [own("rename", "pen", rename), own("delete", "trash", remove)] : [];
   return h("tr", { dataset: { run: id }, class: row.here ? "here" : undefined },
     h("td", { class: "pg-run-tick" }, tick, row.key ? sample(row.key) : null), h("th", { scope: "row" }, open),
-    h("td", { class: "pg-run-line", title: row.line }, row.line), row.numbers.map(number),
-    h("td", { class: "number pg-run-date" }, row.created === null ? "–" : moment(row.created)), h("td", { class: "pg-run-acts" }, pin, acts));
+    h("td", { class: "pg-run-difference" }, line), row.numbers.map(number),
+    h("td", { class: "number", dataset: { label: columns.at(-1) } }, row.created === null ? "–" : moment(row.created)),
+    h("td", { class: "pg-run-acts" }, pin, acts));
 }
 
 /** A piece of a run's line as the figures draw it. */
@@ -126,10 +135,11 @@ function walk(event) {
 export function drawDisagreements(element, block) {
   const verdict = (correct) => ({ class: correct ? "pg-right" : "pg-wrong", role: "img", "aria-label": say(correct ? "right" : "wrong") });
   const mark = (correct) => h("span", verdict(correct), correct ? "✓" : "✗");
-  const output = ({ text, correct }) => h("td", { class: correct ? "is-right" : "is-wrong" }, mark(correct), " ", text);
+  const output = ({ text, correct }, at) =>
+    h("td", { class: correct ? "is-right" : "is-wrong", dataset: { label: block.names[at] } }, mark(correct), " ", text);
   const open = (text) => button({ class: "pg-run-name", onclick: () => move({ text }) }, text);
   const row = ({ source, reference, outputs }) =>
-    h("tr", {}, h("th", { scope: "row" }, open(source)), outputs.map(output), h("td", {}, reference));
+    h("tr", {}, h("th", { scope: "row" }, open(source)), outputs.map(output), h("td", { dataset: { label: block.reference } }, reference));
   const named = block.names.map((name, at) => h("th", { scope: "col" }, sample(block.keys[at]), " ", name));
   const head = h("thead", {}, h("tr", {}, h("th", { scope: "col" }, block.label), named, h("th", { scope: "col" }, block.reference)));
   element.replaceChildren(h("div", { class: "pg-scroll" }, h("table", {}, head, h("tbody", {}, block.rows.map(row)))));

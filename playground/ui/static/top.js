@@ -10,7 +10,7 @@ import { isActive, isBehind, isTooEarly, shownStep } from "./live.js";
 import { isFrozen } from "./server.js";
 import { chooseRun, command } from "./actions.js";
 import { openRoom } from "./room_dialog.js";
-import { toggleKnobs } from "./knobs.js";
+import { drawerButton } from "./drawer.js";
 import { measured } from "./learning.js";
 import { drawTakeHome } from "./takehome.js";
 import { trainNow } from "./train_now.js";
@@ -33,7 +33,7 @@ export function drawHeader(host, runs) {
     h("div", { class: "pg-run" }, choiceOfRuns(runs), about, copy, h("span", { id: "pg-status", class: "pg-status" })),
     trainNow(),
     h("div", { class: "pg-tools" },
-      button({ id: "pg-drawer", onclick: toggleKnobs }, say("knobs")),
+      drawerButton(),
       isFrozen ? "" : button({ id: "pg-class", class: "pg-quiet", onclick: openRoom }, say("room")),
       button({ id: "pg-share", class: "pg-quiet", "aria-label": say("share"), title: say("share"), onclick: () => openShare(classButton()) }, icon("link")),
       h("span", { id: "pg-language" }, others.map(language)),

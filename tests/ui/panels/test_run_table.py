@@ -68,6 +68,17 @@ def test_ticked_runs_say_only_what_they_differ_in(site, three):
     assert three[0].name in alike
 
 
+def test_a_legend_names_few_settings_and_a_sentence_none(site, three):
+    """These two differ in many; the table has all of them."""
+    runs = f"reverse,{three[0].id}"
+    panel = panel_of(site, MINE, runs=runs, width="1600", differ="ticked")
+    legend = [trace["name"].split(" · ") for trace in block(panel, "exact_match")["figure"]["data"]]
+    settings = rows(panel)[three[0].id]["line"].split(", ")
+    assert [entry[-1] for entry in legend] == [f"+{len(settings) - 2}"] * 2
+    assert legend[1][:-1] == [three[0].name, *settings[:2]]
+    assert f"({three[0].name})" in block(panel, "exact_match")["caption"]
+
+
 # ---- order, search, file ----------------------------------------------------------------------------------------------------------
 
 

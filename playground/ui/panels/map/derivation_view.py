@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from playground.inspection.arithmetic import Derivation, Label
 from playground.queries.activations import SentenceActivations
 from playground.ui import blocks as make
+from playground.ui.panels import head_choice
 from playground.ui.view import View
 
 SIGNS = {"product": "×", "exp": "−", "square": "−"}
@@ -80,7 +81,7 @@ def _label(view: View, found: SentenceActivations, label: Label) -> dict:
         *head, row, col = label.index if stage.values.ndim > 1 else (*label.index, 0)
         name["to"] = {"stage": label.stage, "row": row, "col": col}
         if head:
-            name["to"] |= {"head": head[0] + 1, "layer": view.number("layer") or 1}
+            name["to"] |= {"head": head[0] + 1, "layer": head_choice.chosen(view, view.part)[0] + 1}
     elif label.parameter:
         name["title"] += f" · {label.parameter}"
     return name

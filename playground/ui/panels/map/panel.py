@@ -10,6 +10,7 @@ from playground.inspection.activations import Stage
 from playground.queries.activations import Cell, SentenceActivations, activations
 from playground.runs.lru import LRU
 from playground.ui import blocks
+from playground.ui.panels import head_choice
 from playground.ui.panels.map import stage, worksheet
 from playground.ui.panels.map.layout import FOLDED, path, plan
 from playground.ui.view import View
@@ -20,7 +21,8 @@ DRAWN = LRU(64)  # drawings: one is the same for every cell that is clicked
 def panel(view: View) -> dict:
     config, asked = view.run.experiment.model, view.field("stage")
     layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
-    head = (view.number("head", config.n_heads) or 1) - 1
+    chosen = head_choice.chosen(view, view.part)  # the page's: the drawing has every layer, and shows this head in each
+    head = chosen[1]
     found, derivation = activations(view.reader, view.run, view.step, view.text, view.reference, _cell(view, asked, head))
     opened = found.stages.get(asked)
     unfolded = _unfolded(asked, layers)
@@ -39,9 +41,10 @@ def panel(view: View) -> dict:
     )
     return {
         "step": found.step,
+        "held": head_choice.named(view.part, *chosen),
         "blocks": [
             blocks.text("about", view.say("map.about"), css="pg-caption"),
-            blocks.row("choices", *_choices(view, head, config.n_heads), css="controls"),
+            blocks.row("choices", *_choices(view, chosen, config.n_heads), css="controls"),
             drawing,
             _worksheet(view, opened),
         ],
@@ -60,12 +63,13 @@ def here(view: View, found: SentenceActivations, opened: Stage | None, head: int
     return [*pieces, {"text": view.say("map.at_step", step=f"{found.step:,}"), "aside": True}]
 
 
-def _choices(view: View, head: int, heads: int) -> list[dict]:
+def _choices(view: View, chosen: tuple[int, int], heads: int) -> list[dict]:
     """Which head is shown where there are several, and what the decoder is fed."""
+    layer, head = chosen
     numbers = [{"value": str(n + 1), "label": str(n + 1)} for n in range(heads)]
     feeds = [{"value": name, "label": view.say(f"page.feed_{name}")} for name in choices("target")]
-    layer = {"layer": view.number("layer") or 1}  # the cursor names a head by both
-    found = [blocks.choice("head", "head", view.say("map.head"), numbers, str(head + 1), resets=layer)] if heads > 1 else []
+    others = {"layer": layer + 1, "follow": "off"}  # the cursor names a head by its layer as well
+    found = [blocks.choice("head", "head", view.say("map.head"), numbers, str(head + 1), resets=others)] if heads > 1 else []
     return [*found, blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target"))]
 
 

@@ -29,7 +29,7 @@ def found(site):
 
 
 def ask(site, **parameters) -> dict:
-    panel = site.panel("map", **{"run": RUN, "text": TEXT} | parameters)
+    panel = site.panel("map", **{"run": RUN, "text": TEXT, "layer": 1, "head": 1} | parameters)
     assert "error" not in panel, panel
     return panel
 
@@ -222,6 +222,22 @@ def test_other_odd_parameters_are_brought_into_range(site, found, more):
     assert 0 <= at[0] <= at[-1] < found.stages["encoder.0.feed_forward.hidden"].values.shape[1]
     chosen = next(b for b in panel["blocks"][1]["blocks"] if b["id"] == "head")["value"]
     assert chosen in {"1", "2", "3", "4"}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"layer": "1", "head": "3"}, {"held": "cross.1.4"}, {"part": "encoder", "held": "encoder.1.2"}, {"follow": "on"}, {}],
+    ids=["chosen", "held", "held of the encoder", "followed", "nobody's choice"],
+)
+def test_its_head_is_the_one_that_the_whole_page_shows(site, asked):
+    """Also before anybody chose one; and who chooses another keeps the layer."""
+    shown = site.panel("attention", run=RUN, text=TEXT, **asked)["held"]
+    panel = site.panel("map", run=RUN, text=TEXT, stage=WEIGHTS, **asked)
+    _, layer, head = shown.split(".")
+    choice = next(one for one in blocks_of(panel["blocks"]) if one["id"] == "head")
+    assert (panel["held"], choice["value"]) == (shown, head)
+    assert choice["resets"] == {"layer": int(layer), "follow": "off"}
+    assert say("en", "map.head_of", head=head, heads=4) in block(panel, "stage")["title"]
 
 
 def test_numbers_are_written_in_a_window_that_follows_the_cell(site):

@@ -1,0 +1,62 @@
+// Lines longer than their place. One that scrolls sideways in a narrow window fades where there is more, with what is chosen in sight; of the
+// sentence in the frame the last tokens are left out, which is marked.
+// @ts-check
+
+import { ready } from "./dom.js";
+
+const STRIPS = "#pg-places .tab-wrapper, .pg-row.controls .pg-segments, #pg-panel-masks .pg-segments";
+const FADE = 32; // px, of an edge, as in narrow.css
+const WATCHED = ["data-drawn", "data-tab", "aria-selected"]; // what else may change them
+const narrow = matchMedia("(max-width: 900px)");
+
+/** The sides of a line on which it goes on beyond what is in sight. */
+export const hidden = ({ scrollLeft, clientWidth, scrollWidth }) =>
+  [scrollLeft > 1 ? "left" : "", scrollLeft + clientWidth < scrollWidth - 1 ? "right" : ""].filter(Boolean).join(" ");
+
+/** @param {HTMLElement} strip */
+function mark(strip) {
+  const more = hidden(strip);
+  if ((strip.dataset.more ?? "") !== more) strip.dataset.more = more;
+}
+
+/** Marks every line that there is, with what is chosen in sight. */
+function look() {
+  if (!narrow.matches) return;
+  for (const strip of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(STRIPS))) {
+    if (!strip.clientWidth) continue; // of a place or a tab that isn't open
+    const chosen = strip.querySelector("[aria-selected=true], [aria-pressed=true]");
+    if (chosen && strip.dataset.shown !== chosen.textContent) reveal(strip, chosen); // once: whoever scrolls on is left alone
+    mark(strip);
+  }
+}
+
+function reveal(strip, chosen) {
+  strip.dataset.shown = chosen.textContent;
+  const { left, right } = chosen.getBoundingClientRect(), around = strip.getBoundingClientRect();
+  if (left < around.left + FADE || right > around.right - FADE) strip.scrollLeft += (left + right - around.left - around.right) / 2;
+}
+
+let waiting = 0;
+const soon = () => {
+  cancelAnimationFrame(waiting);
+  waiting = requestAnimationFrame(look);
+};
+document.addEventListener("scroll", ({ target }) => target instanceof HTMLElement && target.matches(STRIPS) && mark(target), true);
+new MutationObserver(soon).observe(document.body, { subtree: true, attributes: true, attributeFilter: WATCHED });
+addEventListener("resize", soon);
+
+/** Whether tokens of the source were left out: they have wrapped, and their second line isn't seen. */
+function measure() {
+  const place = document.getElementById("pg-result"), source = place?.querySelector(".pg-tokens");
+  place?.toggleAttribute("data-cut", Boolean(source) && source.scrollHeight > source.clientHeight + 8);
+}
+
+ready("pg-sentence-bar").then((bar) => {
+  let asked = 0;
+  const later = () => {
+    cancelAnimationFrame(asked);
+    asked = requestAnimationFrame(measure);
+  };
+  new MutationObserver(later).observe(bar, { subtree: true, childList: true });
+  new ResizeObserver(later).observe(bar);
+});
