@@ -39,10 +39,10 @@ def test_answers_are_the_panels_and_progress_begins_at_once(site, run, tmp_path,
 
 
 def test_blocks_that_need_a_server_are_left_out_wherever_they_stand():
-    asks, text = {"kind": "downloads", "id": "a"}, {"kind": "text", "id": "b"}
+    asks, text, take = {"kind": "downloads", "id": "a"}, {"kind": "text", "id": "b"}, {"kind": "button", "id": "t", "act": "take"}
     later, never = ({"kind": "later", "id": name, "panel": name} for name in ("reach", "score"))
     figure = {"kind": "figure", "id": "c", "saved": {"file": "c", "arrays": {"run": "r"}}}
-    found = freezing._without_server([{"kind": "row", "id": "r", "blocks": [asks, text, later, never, figure]}], {"reach"})
+    found = freezing._without_server([{"kind": "row", "id": "r", "blocks": [asks, take, text, later, never, figure]}], {"reach"})
     assert found == [{"kind": "row", "id": "r", "blocks": [text, later, {**figure, "saved": {"file": "c", "arrays": None}}]}]
 
 
