@@ -17,7 +17,7 @@ from playground.ui.panels.diagnostics import QUANTITIES
 from playground.words import LANGUAGES
 
 STEPS = 6  # of the replay, before the newest
-DETAILED = 5  # sentences of which every head is asked at every step; of the others at the newest
+DETAILED = 5  # sentences of which every head is asked at every step; of the others at the newest, and the map, which is large, at a few
 WIDTHS = (("960", "900"), ("340", "840"))  # (width, height) in px of a panel: on a screen, and on a telephone
 
 
@@ -50,7 +50,8 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
     """Every panel that can be frozen, with its grids: the general one, then those that know more about the newest step, some of them only
     about the `first` sentence."""
     screen = [axis("lang", LANGUAGES), Axis(("width", "height"), WIDTHS)]
-    step = axis("step", ["", *map(str, steps_of(run))])
+    steps = steps_of(run)
+    step = axis("step", ["", *map(str, steps)])
     common, at_first = [axis("text", sentences), *screen], [axis("text", [first.text]), *screen]
     closely, others = [axis("text", sentences[:DETAILED]), *screen, step], [axis("text", sentences[DETAILED:]), *screen]
     cross = Axis(("layer", "head"), tuple(place[1:] for place in heads(run, "cross")))
@@ -74,7 +75,7 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
         "teacher_forcing": [[*common, step], [*at_first, row]],
         "interventions": [common, [*at_first, _changes(run)]],
         "importance": [screen],
-        "map": [[*common, step], [*at_first, axis("stage", first.stages)]],
+        "map": [closely, [*others, axis("step", ["", *map(str, steps[:: STEPS // 2])])], [*at_first, axis("stage", first.stages)]],
         "embeddings": [[*common, step], [*at_first, Axis(("what", "by"), tuple(embeddings[1:]))]],
         "data": [[*common, axis("split", choices("split"))]],
         "diagnostics": [[*screen, step, axis("gauge", list(QUANTITIES))]],
