@@ -124,7 +124,7 @@ def _page(runs: Runs, reader: Reader, run: Run, lang: str, pairs: list[tuple[str
     asked = {"lang": lang, "run": run.id}
     told = boot(runs, asked, "") | {"first": run.id, "last": "", "ignored": [], "notice": "", "host": ""}
     card = run_card(runs, reader, run.id, "", asked) | {"examples": pairs, "mine": False, "shipped": True, "unreadable": []}
-    return {"boot": told, "card": card, "runs": {"mine": [], "shipped": [{"id": run.id, "title": title(run, lang)}]}}
+    return {"boot": told, "card": card, "runs": {"mine": [], "other": [], "shipped": [{"id": run.id, "title": title(run, lang)}]}}
 
 
 def _live(runs: Runs, run: Run) -> dict[str, Any]:
