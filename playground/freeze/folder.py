@@ -109,7 +109,7 @@ def _without_server(blocks: list[dict], frozen: set[str]) -> list[dict]:
     """Blocks without those that ask for more than the `frozen` panels, and without files that only a server makes."""
     kept = []
     for block in blocks:
-        if block["kind"] in LEFT_OUT or (block["kind"] == "later" and block["panel"] not in frozen):
+        if block["kind"] in LEFT_OUT or block.get("act") == "take" or (block["kind"] == "later" and block["panel"] not in frozen):
             continue
         if "blocks" in block:
             block = {**block, "blocks": _without_server(block["blocks"], frozen)}

@@ -40,9 +40,10 @@ class Pack:
             return value
         if text not in self._known:
             if isinstance(value, dict):
-                self._shared.append({name: self._reference(part) for name, part in value.items()})
-            else:
-                self._shared.append([self._reference(part) for part in value])
+                value = {name: self._reference(part) for name, part in value.items()}
+            elif b"{" in text:  # a list of numbers, however deep, is shared whole: a reference to each row would be longer than the rows
+                value = [self._reference(part) for part in value]
+            self._shared.append(value)
             self._known[text] = len(self._shared) - 1
         return {"$": self._known[text]}
 

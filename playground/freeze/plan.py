@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from playground.cursor import choices
-from playground.freeze.grids import Axis, Grid, axis
+from playground.freeze.grids import Axis, Grid, axis, size
 from playground.freeze.lessons import labs, lessons
 from playground.inspection.interventions import MEMORIES
 from playground.inspection.interventions import heads as all_heads
@@ -17,7 +17,7 @@ from playground.ui.panels.diagnostics import QUANTITIES
 from playground.words import LANGUAGES
 
 STEPS = 6  # of the replay, before the newest
-DETAILED = 5  # sentences of which every head is asked at every step; of the others at the newest
+DETAILED = 5  # sentences of which every head is asked at every step; of the others at the newest, and the map, which is large, at a few
 WIDTHS = (("960", "900"), ("340", "840"))  # (width, height) in px of a panel: on a screen, and on a telephone
 
 
@@ -50,9 +50,10 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
     """Every panel that can be frozen, with its grids: the general one, then those that know more about the newest step, some of them only
     about the `first` sentence."""
     screen = [axis("lang", LANGUAGES), Axis(("width", "height"), WIDTHS)]
-    step = axis("step", ["", *map(str, steps_of(run))])
+    steps = steps_of(run)
+    step = axis("step", ["", *map(str, steps)])
     common, at_first = [axis("text", sentences), *screen], [axis("text", [first.text]), *screen]
-    closely = [axis("text", sentences[:DETAILED]), *screen, step]
+    closely, others = [axis("text", sentences[:DETAILED]), *screen, step], [axis("text", sentences[DETAILED:]), *screen]
     cross = Axis(("layer", "head"), tuple(place[1:] for place in heads(run, "cross")))
     every_head = Axis(("part", "layer", "head"), tuple(place for name in choices("part") for place in heads(run, name)))
     views = axis("view", choices("view")[1:])
@@ -60,12 +61,12 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
     learned = run.experiment.model.encoding.added == "learned"
     row = axis("q", [str(q) for q in range(first.queries)])
     cells = Axis(("q", "k"), tuple((str(q), k) for q in range(first.queries) for k in ("", *map(str, range(first.keys)))))
-    embeddings = [*((name, "token") for name in TABLES), *((name, by) for name in STATES for by in choices("by"))]
-    return {
+    embeddings = [*((name, "token") for name in TABLES), *((name, by) for name in STATES for by in choices("by"))]  # the first: the default
+    planned = {
         "sentence": [[*common[:2], step]],
-        "training": [[*common, step], [*closely, cross], [*common, cross]],
+        "training": [[*common, step], [*closely, cross], [*others, cross]],
         "attention": [
-            *([*common, step, axis("part", choices("part"))], [*closely, every_head], [*common, every_head]),
+            *([*common, step, axis("part", choices("part"))], [*closely, every_head], [*others, every_head]),
             *([*common, views], [*at_first, cells]),
         ],
         "masks": [[*common, axis("mask", masks)]],
@@ -74,15 +75,16 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
         "teacher_forcing": [[*common, step], [*at_first, row]],
         "interventions": [common, [*at_first, _changes(run)]],
         "importance": [screen],
-        "map": [[*common, step], [*at_first, axis("stage", first.stages)]],
-        "embeddings": [[*common, step], [*at_first, Axis(("what", "by"), tuple(embeddings))]],
+        "map": [closely, [*others, axis("step", ["", *map(str, steps[:: STEPS // 2])])], [*at_first, axis("stage", first.stages)]],
+        "embeddings": [[*common, step], [*at_first, Axis(("what", "by"), tuple(embeddings[1:]))]],
         "data": [[*common, axis("split", choices("split"))]],
         "diagnostics": [[*screen, step, axis("gauge", list(QUANTITIES))]],
         "evaluation": [[*screen, axis("split", SPLITS)]],
         "reach": [screen],
-        "course": [[lessons(), *screen]],
-        "labs": [[labs(), *screen]],
+        "course": [[*grid, *screen] for grid in lessons()],
+        "labs": [[*grid, *screen] for grid in labs()],
     }
+    return {name: [grid for grid in grids if size(grid)] for name, grids in planned.items()}
 
 
 def _changes(run: Run) -> Axis:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from playground.config import ModelConfig, Refusal
 from playground.inspection.activations import Stage
@@ -55,9 +56,14 @@ class About:
 def about(config: ModelConfig, stage: Stage) -> About:
     """Everything that can be said of a stage without a look at its numbers."""
     pieces = _pieces(config, stage)
-    code = inspect.getsource(stage.source).splitlines()
-    lines = tuple(n for n, line in enumerate(code, 1) if any(piece in line for piece in pieces))
+    lines = tuple(n for n, line in enumerate(_code(stage.source), 1) if any(piece in line for piece in pieces))
     return About(*formula(config, stage), tuple(stage.axes), stage.values.shape, stage.source, lines)
+
+
+@cache
+def _code(source: Callable) -> tuple[str, ...]:
+    """The lines of a function or class: the same as long as the process lives, and slow to find."""
+    return tuple(inspect.getsource(source).splitlines())
 
 
 def kind(config: ModelConfig, stage: Stage) -> str:

@@ -8,6 +8,7 @@ from playground.config import Refusal
 from playground.freeze import folder as freezing
 from playground.freeze.grids import axis
 from playground.freeze.packing import whole
+from playground.ui.boot import runs_list
 from playground.ui.view import View, examples
 from playground.words import LANGUAGES
 
@@ -39,10 +40,10 @@ def test_answers_are_the_panels_and_progress_begins_at_once(site, run, tmp_path,
 
 
 def test_blocks_that_need_a_server_are_left_out_wherever_they_stand():
-    asks, text = {"kind": "downloads", "id": "a"}, {"kind": "text", "id": "b"}
+    asks, text, take = {"kind": "downloads", "id": "a"}, {"kind": "text", "id": "b"}, {"kind": "button", "id": "t", "act": "take"}
     later, never = ({"kind": "later", "id": name, "panel": name} for name in ("reach", "score"))
     figure = {"kind": "figure", "id": "c", "saved": {"file": "c", "arrays": {"run": "r"}}}
-    found = freezing._without_server([{"kind": "row", "id": "r", "blocks": [asks, text, later, never, figure]}], {"reach"})
+    found = freezing._without_server([{"kind": "row", "id": "r", "blocks": [asks, take, text, later, never, figure]}], {"reach"})
     assert found == [{"kind": "row", "id": "r", "blocks": [text, later, {**figure, "saved": {"file": "c", "arrays": None}}]}]
 
 
@@ -60,3 +61,9 @@ def test_the_live_page_has_a_whole_address(site, run, tmp_path, address):
         next(freezing.freeze(site.runs, site.reader, run, 1, tmp_path / "frozen", address))
     assert refused.value.key == "page.bad_live"
     assert not (tmp_path / "frozen").exists()
+
+
+def test_the_page_finds_every_list_of_runs_that_a_server_would_send(site, run):
+    """Without one of them nothing is drawn at all."""
+    known = freezing._page(site.runs, site.reader, run, "en", [("abc", "cba")])
+    assert known["runs"].keys() == runs_list(site.runs, "", "en").keys()

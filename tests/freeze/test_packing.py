@@ -27,3 +27,13 @@ def test_what_answers_share_is_written_once():
     text = gzip.decompress(pack.content())
     assert text.count(orjson.dumps(COLOURS[7])) == 1
     assert len(text) < 50 * len(orjson.dumps(COLOURS)) / 3
+
+
+def test_a_matrix_is_shared_whole_and_not_row_by_row():
+    """References to its rows took half of a file."""
+    matrix, pack = [[row + column / 100 for column in range(40)] for row in range(40)], Pack()
+    for n in range(3):
+        pack.add(str(n), {"n": n, "figure": {"z": matrix, "names": ["long enough to be shared " * 4]}})
+    text = gzip.decompress(pack.content())
+    assert text.count(orjson.dumps(matrix)) == 1
+    assert whole(pack.content(), "2")["figure"]["z"] == matrix

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
-from playground.freeze.grids import outside
+from playground.cursor import FIELDS
+from playground.freeze.grids import outside, size
 from playground.freeze.plan import STEPS, Places, heads, plan, steps_of
 from playground.runs.disk.folder import Folder
 from playground.ui.panels import PANELS, TABS
@@ -41,6 +44,25 @@ def test_only_panels_that_there_are_and_no_field_on_two_axes(run):
             fields = [field for one in grid for field in one.fields]
             assert len(set(fields)) == len(fields)
             assert all(len(value) == len(one.fields) for one in grid for value in one.values)
+
+
+@pytest.mark.parametrize("count", [1, 20])
+def test_nothing_is_asked_twice(run, count):
+    first = Places("sentence 0", ("memory",), queries=4, keys=4)
+    for name, grids in plan(run, [f"sentence {n}" for n in range(count)], first).items():
+        assert all(map(size, grids))
+        asked = [question(places) for grid in grids for places in itertools.product(*map(said, grid))]
+        assert len(set(asked)) == len(asked), name
+
+
+def said(one):
+    """What an axis says at each of its places."""
+    return [list(zip(one.fields, values, strict=True)) for values in one.values]
+
+
+def question(places):
+    """What is asked, whichever grid asks it: fields that say nothing else than their defaults don't count."""
+    return frozenset((field, value) for place in places for field, value in place if field not in FIELDS or value != FIELDS[field].default)
 
 
 def test_every_tab_of_one_run_is_frozen(run):

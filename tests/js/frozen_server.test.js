@@ -42,6 +42,17 @@ test("the grid that knows the pinned cell, else the one that knows all but it, e
   assert.equal(asked({ view: "lines", q: "1" }).at, 0);
 });
 
+test("a lab that was asked in another way than any that is there is still that lab, and not the list of all", () => {
+  const lab = (...names) => ({ fields: ["lab"], values: names.map((name) => [name]) });
+  const guesses = { fields: ["guess", "sure"], values: [["", ""], ["more", ""], ["more", "75"]] };
+  const grids = [{ axes: [lab("", "order")], refused: [], pins: [] }, { axes: [lab("softmax"), guesses], refused: ["set"], pins: [] }];
+  const usual = { lab: "", guess: "", sure: "", set: "" }, asked = (fields) => nearest(grids, { ...usual, ...fields }, usual).at;
+  assert.equal(asked({ lab: "softmax", guess: "more" }), 1);
+  assert.equal(asked({ lab: "softmax", set: "size=3" }), 1);
+  assert.equal(asked({ lab: "softmax", guess: "never heard of" }), 1);
+  assert.equal(asked({ lab: "order" }), 0);
+});
+
 test("an answer has what it shares put in, also within what is shared", () => {
   assert.deepEqual(whole({ a: [{ $: 1 }], b: null }, [[1, 2], { c: { $: 0 } }]), { a: [{ c: [1, 2] }], b: null });
 });

@@ -119,7 +119,7 @@ def field(id: str, field: str, label: str, value: str, hint: str = ""):
     """A line of text that a cursor field holds; `hint` stands in it while it is empty."""
 
 
-Act = Literal["draw", "knob", "command", "room", "move", "play"]
+Act = Literal["draw", "knob", "command", "room", "move", "play", "take"]
 
 
 @kind
@@ -132,9 +132,8 @@ def button(
     values: dict[str, Any] | None = None,
     to: dict[str, str | int] | None = None,
 ):
-    """Draws another sample, points at a `knob`, sends a `command` with `values` to the server or to the `room` of a
-    class, moves the cursor `to` somewhere, or
-    plays the replay from its beginning."""
+    """Draws another sample, points at a `knob`, sends a `command` with `values` to the server or to the `room` of a class, moves the cursor
+    `to` somewhere, plays the replay from its beginning, or shows where to take the run home."""
 
 
 class FileLink(TypedDict):

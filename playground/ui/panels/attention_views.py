@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import cache
 
 import numpy as np
 
@@ -106,9 +107,7 @@ def calculated(view: View, found: SentenceActivations, at: str, head: int, cell:
 def beside(view: View, layer: int, head: int, rows: list[str], columns: list[str], mask: np.ndarray) -> list[dict]:
     """What belongs to the picture: the arithmetic of one weight, which mask is applied, and the code in which both are done. Of a model
     that was changed on purpose only the code; of a step without parameters no arithmetic."""
-    function = attention.scaled_dot_product_attention
-    lines = inspect.getsource(function).splitlines()
-    code = blocks.code("source", function, lit=tuple(n for n, line in enumerate(lines, 1) if "mask" in line and "torch.where" in line))
+    code = blocks.code("source", attention.scaled_dot_product_attention, lit=_masking_lines())
     if variant_name(view.run, view.language):
         return [code]
     hidden = int(mask.size - mask.sum())
@@ -121,6 +120,13 @@ def beside(view: View, layer: int, head: int, rows: list[str], columns: list[str
         value = calculated(view, found, at, head, (q, k))
         said.insert(0, view.say("heads.weight_from", query_token=rows[q], key_token=columns[k], arithmetic=value))
     return [*(blocks.text(f"how-{at}", text, css="pg-caption") for at, text in enumerate(said)), code]
+
+
+@cache
+def _masking_lines() -> tuple[int, ...]:
+    """The lines of the attention function, counted from 1, in which the mask is applied."""
+    lines = inspect.getsource(attention.scaled_dot_product_attention).splitlines()
+    return tuple(n for n, line in enumerate(lines, 1) if "mask" in line and "torch.where" in line)
 
 
 def weight(value: float) -> str:

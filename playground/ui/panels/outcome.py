@@ -13,11 +13,14 @@ LEARNT = 0.5  # exact match from which a model is worth taking apart; below, it 
 
 
 def outcome(view: View) -> dict:
-    """The line above the curves: while the run trains the page fills it with a bar of its steps; then the sentence, and two ways on."""
+    """The line above the curves: while the run trains the page fills it with a bar of its steps; then the sentence, and the ways on: the
+    replay, the model as files, and the knob to try next."""
     if view.run.status not in FINISHED:
         return blocks.row("ended", blocks.outcome("outcome", ""), css="ended")
     knob = _knob(view)
     ways = [blocks.button("change", "knob", view.say("outcome.change", knob=label(knob, view.language)), knob=knob)]
+    if view.run.snapshot and view.run.snapshot.step and not view.run.secret:
+        ways.insert(0, blocks.button("take", "take", view.say("page.take_home")))
     if len(view.run.replay.steps) > 1:
         ways.insert(0, blocks.button("play", "play", view.say("outcome.play")))
     return blocks.row("ended", blocks.outcome("outcome", _told(view)), *ways, css="ended")

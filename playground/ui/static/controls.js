@@ -7,6 +7,7 @@ import { command } from "./actions.js";
 import { inRoom } from "./experiment.js";
 import { pointAt } from "./knobs.js";
 import { playFromStart } from "./replay.js";
+import { showTakeHome } from "./takehome.js";
 
 /**
  * One of a few values of a cursor field, or of a live knob of the run on screen.
@@ -95,6 +96,7 @@ export function drawButton(element, block) {
     room: () => inRoom(block.command, block.values),
     move: () => move(block.to),
     play: playFromStart,
+    take: showTakeHome,
   }[block.act];
   element.replaceChildren(button({ onclick: act }, block.label));
 }

@@ -59,15 +59,16 @@ async function panel(name, grids, asked, defaults) {
 /** A sentence beside the nearest answer there is. */
 const note = (key, css = "pg-warning") => ({ kind: "text", id: "frozen", css, text: say(key) });
 
-/** The grid that has the answer, else one that has all of it but what belongs to a pinned cell, else the first, whose answer is to another
- * question; and the places on its axes. */
+/** The grid that has the answer, else one that has all of it but what belongs to a pinned cell, else the first of those that know most of
+ * what is asked, whose answer is to another question; and the places on its axes. */
 export function nearest(grids, asked, defaults) {
   const fits = grids.map(({ axes, refused, pins }) => {
     const found = axes.map((axis) => place(axis, asked)), isSame = (field) => asked[field] === defaults[field];
-    return { found, isHere: found.every(({ isExact }) => isExact) && refused.every(isSame), isPinned: pins.every(isSame) };
+    const known = found.filter(({ isExact }) => isExact).length;
+    return { found, known, isHere: known === found.length && refused.every(isSame), isPinned: pins.every(isSame) };
   });
-  const best = fits.findIndex(({ isHere, isPinned }) => isHere && isPinned), near = fits.findIndex(({ isHere }) => isHere);
-  const at = best < 0 ? Math.max(near, 0) : best;
+  const most = Math.max(...fits.map(({ known }) => known)), isBest = [({ isHere, isPinned }) => isHere && isPinned, ({ isHere }) => isHere];
+  const [at] = [...isBest, ({ known }) => known === most].map((is) => fits.findIndex(is)).filter((n) => n >= 0);
   return { at, found: fits[at].found };
 }
 

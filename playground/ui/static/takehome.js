@@ -16,6 +16,12 @@ export function drawTakeHome() {
   place.replaceChildren(take, own ? h("label", {}, tick, say("take_sentences")) : "", h("small", { id: "pg-take-about" }, say("take_about")));
 }
 
+/** Opens the menu of the run where its button stands. */
+export function showTakeHome() {
+  /** @type {HTMLDetailsElement} */ (document.getElementById("pg-run-about")).open = true;
+  document.getElementById("pg-take-home").focus();
+}
+
 async function fetchZip(take, run, sentences) {
   take.disabled = true;
   take.textContent = say("taking");

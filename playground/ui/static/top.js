@@ -26,7 +26,7 @@ export function drawHeader(host, runs) {
   const mark = (event) => document.body.toggleAttribute("data-about", event.target.open);
   const about = h("details", { id: "pg-run-about", ontoggle: mark }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
     h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" }),
-      h("div", { id: "pg-take" }), h("div", {}, button({ id: "pg-code", onclick: () => move({ api: "1" }) }, say("code")))));
+      ...(isFrozen ? [] : [h("div", { id: "pg-take" }), h("div", {}, button({ id: "pg-code", onclick: () => move({ api: "1" }) }, say("code")))])));
   const copy = button({ id: "pg-copy", hidden: true, onclick: () => command("copy") }, say("make_mine"));
   host.replaceChildren(
     h("h1", {}, say("title")),
@@ -48,7 +48,7 @@ const classButton = () => (isFrozen ? "" : button({ id: "pg-share-class", onclic
 /** What stands at the very end of the page. */
 export function drawFoot(host) {
   const way = (field, words) => button({ id: `pg-foot-${field}`, class: "pg-quiet", onclick: () => move({ [field]: "1" }) }, say(words));
-  host?.replaceChildren(way("api", "foot_api"), way("plain", "plain"));
+  host?.replaceChildren(isFrozen ? "" : way("api", "foot_api"), way("plain", "plain"));
 }
 
 /** What is open over the page closes when somebody acts elsewhere, or wants out. */

@@ -39,7 +39,7 @@ def test_the_sentence_of_a_shipped_run_says_what_its_history_and_its_replay_say(
     assert f"{run.step:,}" in said["text"]
     right = first_right(run)
     assert say(language, "outcome.first_right", step=f"{right:,}") in said["text"]
-    assert [way["act"] for way in ways] == ["play", "knob"]
+    assert [way["act"] for way in ways] == ["play", "take", "knob"]
 
 
 def test_the_first_right_step_is_the_first_at_which_a_sample_was_wholly_right(site):
@@ -85,3 +85,11 @@ def test_the_samples_of_the_panel_are_those_of_the_run(site):
     run = site.runs.get("reverse")
     found = next(block for block in blocks_of(site.panel("training", run="reverse")["blocks"]) if block["kind"] == "probes")
     assert [(tuple(row["output"]), tuple(row["right"])) for row in found["rows"]] == [(probe.output, probe.right) for probe in run.probes]
+
+
+def test_the_model_is_offered_where_its_end_is_told_but_for_a_riddle(site, monkeypatch):
+    """Somebody who asks where the trained model is looks where the training ended."""
+    run = site.runs.get("reverse")
+    assert "take" in [block.get("act") for block in of(site, run)]
+    monkeypatch.setattr(run, "secret", True)
+    assert "take" not in [block.get("act") for block in of(site, run)]
