@@ -98,7 +98,7 @@ def _result(view: View, lab: Lab, guess: str, sure: str) -> list[dict]:
     asked = dict(parse_qsl(view.field("set")))
     toss = view.number("toss")
     settings = lab.settings(asked)
-    outcome = view.reader.remember(view.run, ("lab", lab.name, toss, *settings.items()), lambda: lab.outcome(toss, **settings))
+    outcome = view.open_reader.remember(view.run, ("lab", lab.name, toss, *settings.items()), lambda: lab.outcome(toss, **settings))
     return [
         *verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure if toss == 1 and not asked else ""),
         blocks.text("about", lab.say(view.language, "about"), css="pg-caption"),
