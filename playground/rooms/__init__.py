@@ -1,6 +1,7 @@
 """Rooms of a class: who is in, and where the teacher looks. Names stay in their room, and everything goes on the room's last day. Read in
 this order:
 
-room (what one is) · activities (what a class does together) · question (what it guesses) · experiment (arms that are dealt out) · store (on
-the disk) · events (who listens) · attempts (how often somebody may try) · registry (all of them: `Rooms`).
+room (what one is) · activities (what a class does together) · question (what it guesses) · experiment (arms that are dealt out) ·
+progress (in the course) · store (on the disk) · events (who listens) · attempts (how often somebody may try) · registry (all of them:
+`Rooms`).
 """

@@ -97,8 +97,8 @@ def total(counts: Mapping[str, Sequence[int]]) -> int:
 
 
 def calibration(questions: Iterable[Question]) -> dict[str, tuple[int, int]]:
-    """Over all revealed questions, as they are `seen`, that an experiment has decided: for each degree of `SURE` with at least LEAST guesses
-    (right, guesses). It is made of what each question shows, so that no difference of two tells more."""
+    """Over all revealed questions, as they are `seen`, that an experiment has decided: for each degree of `SURE` with LEAST guesses or
+    more (right, guesses). It is made of what each question shows, so that no difference of two tells more."""
     decided = [one for one in questions if one["state"] == "revealed" and one["answer"] and one["counts"]]
     found = {}
     for at, sure in enumerate(SURE):

@@ -118,7 +118,8 @@ class Folder:
         return {name: self.read(name) for name in self.entries}
 
     def _run(self, id: str | None) -> Run:
-        card = {"precision": "float32", "secret": False, "first_step": 0, "beside": "", "sentences_shared": False} | self.card  # which runs of before don't say
+        missing = {"precision": "float32", "secret": False, "first_step": 0, "beside": "", "sentences_shared": False}
+        card = missing | self.card  # which runs of before don't say
         if card["format"] != FORMAT or card["status"] not in STATUSES or not re.fullmatch(r"[0-9a-f]{64}|", card["owner"]):
             raise ValueError
         values = {name: _plain(card[name], name) for name in PLAIN if name != "live"}

@@ -25,6 +25,7 @@ import "./page_keys.js";
 import "./plain.js";
 import "./present.js";
 import "./room_chip.js";
+import "./room_progress.js";
 import "./scrollers.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
