@@ -34,6 +34,7 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
         "glossary": glossary(chosen),
         "course": course.declared(chosen),
         "labs": labs.titles(chosen),
+        "dealt_labs": labs.dealt(),
         "knobs": CONTROLLED,
         "defaults": {name: default(name) for name in KNOBS},
         "live": list(LIVE_KNOBS),

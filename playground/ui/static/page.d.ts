@@ -103,6 +103,7 @@ export interface Boot {
   glossary: { terms: Term[]; not: string[] };
   course: { name: string; title: string; to: Record<string, string>; look: string[]; steps: (import("./blocks").LessonStep & { when: Record<string, any> })[] }[];
   labs: Record<string, string>; // what every lab is called
+  dealt_labs: string[]; // those whose arms can be dealt out to a class
   knobs: string[]; // those that have a control
   defaults: Knobs;
   live: string[];
