@@ -56,7 +56,7 @@ def test_it_is_there_after_a_restart(rooms, tmp_path):
     assert json.dumps(again.view(rooms.code, ticket_of(rooms.code, TEACHER))["activities"]) == json.dumps({"course": seen(rooms, TEACHER)})
 
 
-@pytest.mark.parametrize("done", [{"nothing": 1}, {"attention": 5}, {"attention": 0}, {"attention": "1"}, {"attention": True}, {"attention": -1}])
+@pytest.mark.parametrize("done", [{"nothing": 1}, *({"attention": count} for count in (5, 0, -1, "1", True, None))])
 def test_what_the_course_does_not_have_is_refused(rooms, done):
     with refused("rooms.bad_progress"):
         report(rooms, ANNA, done)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import time
+import zipfile
 from collections.abc import Iterator
 
 import pytest
@@ -62,7 +64,16 @@ def everything(site, run: Run, token: str, **more: str) -> dict[str, str]:
     found |= {"card": get(site, f"run/{run.id}", token), "boot": get(site, "boot", token, **asked), "runs": get(site, "runs", token)}
     found |= {f"export {kind}": get(site, "export", token, own=own, kind=kind) for kind in ("tsv", "json")}
     found |= {name: get(site, name, token, own=own, **asked) for name in ("reading", "preview", "code", "attention", "table", "history")}
-    return found | {"takeaway": get(site, f"takeaway/{run.id}", token, sentences="on")}
+    return found | {"zip": home(site, run, token), "zip with sentences": home(site, run, token, sentences="on")}
+
+
+def home(site, run: Run, token: str, **asked: str) -> str:
+    """Every file of the zip."""
+    answer = site.http.get(f"{PREFIX}/takeaway/{run.id}", params=asked, headers={"X-Playground-Token": token})
+    if answer.headers["content-type"] != "application/zip":
+        return answer.text
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as found:
+        return "".join(found.read(name).decode("utf-8", "replace") for name in found.namelist())
 
 
 def told(found: dict[str, str]) -> list[str]:
@@ -72,7 +83,7 @@ def told(found: dict[str, str]) -> list[str]:
 
 def test_the_owner_sees_them_in_every_place_where_they_are(site, own):
     seen = told(everything(site, own, BEN))
-    assert {"card", "export tsv", "reading", "preview", "panel data", "panel sentence", "panel training", "code"} <= set(seen)
+    assert {"card", "export tsv", "reading", "preview", "panel data", "panel sentence", "panel training", "code", "zip with sentences"} <= set(seen)
 
 
 @pytest.mark.parametrize("token", [STRANGER, ""])
