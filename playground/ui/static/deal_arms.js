@@ -44,7 +44,8 @@ function valueOf(knob, arm) {
 
 /** A table of arms: its settings are chosen in the head, and a third one may be; what was given stays when an arm or a setting is added. */
 export function combinations() {
-  const heads = Array.from({ length: SETTINGS }, (_, at) => settingOf(`pg-deal-setting-${at}`, { at, none: at === SETTINGS - 1, label: say("room_deal_knob") }));
+  const label = say("room_deal_knob");
+  const heads = Array.from({ length: SETTINGS }, (_, at) => settingOf(`pg-deal-setting-${at}`, { at, none: at === SETTINGS - 1, label }));
   const rows = [];
   const body = h("tbody", {});
   const addRow = () => rows.push(heads.map(({ value }) => (value ? valueOf(value, rows.length + 1) : null)));

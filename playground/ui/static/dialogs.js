@@ -79,7 +79,8 @@ function withSentences() {
     await command("share_sentences", { shared: tick.checked });
     tick.disabled = false;
   };
-  const tick = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", id: "pg-share-sentences", "aria-describedby": "pg-share-about", onchange: share }));
+  const about = { type: "checkbox", id: "pg-share-sentences", "aria-describedby": "pg-share-about", onchange: share };
+  const tick = /** @type {HTMLInputElement} */ (h("input", about));
   tick.checked = card.sentences_shared;
   return h("div", {}, h("label", {}, tick, " ", say("share_sentences")), h("p", { id: "pg-share-about", class: "pg-caption" }, say("share_sentences_help")));
 }
