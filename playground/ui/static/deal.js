@@ -23,7 +23,10 @@ async function draw() {
 }
 subscribe(["room", "boot"], draw);
 
-/** A way to say what is dealt: what it looks like, and what is sent to do which action in the room. */
+/**
+ * A way to say what is dealt: what is said about it, what it looks like, and what is sent to do which action in the room.
+ * @type {Record<string, () => { about: string, elements: HTMLElement[], message: () => Record<string, any>, action: string }>}
+ */
 const MAKE = { values: oneSetting, several: severalSettings, lab: armsOfLab };
 
 function oneSetting() {
@@ -33,18 +36,19 @@ function oneSetting() {
   knob.addEventListener("change", show);
   show();
   const arms = () => given.values().map((value) => ({ [knob.value]: value }));
-  return { about: "room_deal_about", elements: [labelled("room_deal_knob", knob), place], message: () => ["deal", { knobs: settings(), arms: arms() }] };
+  const message = () => ({ knobs: settings(), arms: arms() });
+  return { about: "room_deal_about", elements: [labelled("room_deal_knob", knob), place], message, action: "deal" };
 }
 
 function severalSettings() {
   const table = combinations();
-  return { about: "room_deal_several_about", elements: [table.element], message: () => ["deal", { knobs: settings(), arms: table.arms() }] };
+  return { about: "room_deal_several_about", elements: [table.element], message: () => ({ knobs: settings(), arms: table.arms() }), action: "deal" };
 }
 
 function armsOfLab() {
   const { dealt_labs: names, labs } = page.boot;
   const lab = h("select", { id: "pg-deal-lab" }, names.map((name) => h("option", { value: name }, labs[name])));
-  return { about: "room_deal_lab_about", elements: [labelled("room_deal_lab_name", lab)], message: () => ["deal_lab", { lab: lab.value }] };
+  return { about: "room_deal_lab_about", elements: [labelled("room_deal_lab_name", lab)], message: () => ({ lab: lab.value }), action: "deal_lab" };
 }
 
 /** The settings at the left. */
@@ -69,8 +73,7 @@ function openDeal() {
   };
   const submit = async (event) => {
     event.preventDefault();
-    const [action, values] = made.message();
-    const answer = await act(action, { ...values, order: order.value });
+    const answer = await act(made.action, { ...made.message(), order: order.value });
     if (answer.error) return void (said.textContent = answer.error);
     dialog.close();
     reply(answer);

@@ -1,6 +1,6 @@
 // The presenter's view: the first picture of the open tab fills the screen with its caption, which stands in the column that the picture
-// leaves free. P comes and goes, Escape goes, Q shows the link's code, R what a hall was not to see yet. What it looks like is in present.css; that the server then draws for
-// the whole screen is in ui/view.py.
+// leaves free. P comes and goes, Escape goes, Q shows the link's code, R what a hall was not to see yet. What it looks like is in
+// present.css; that the server then draws for the whole screen is in ui/view.py.
 // @ts-check
 
 import { cursor, move, subscribe } from "./store.js";
