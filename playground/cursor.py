@@ -132,6 +132,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     # the board of a class
     "activity": _written("[0-9a-f]{8}", "0a1b2c3d"),  # "": the newest one
     "arm": _whole(0, 7, reset_by=("activity",)),  # the only one that is shown
+    "revealed": _one_of("on", default="", reset_by=("activity",), local=True),  # in a hall: what came of it
     "across": _one_of("parameters", "seconds", "knob"),  # what scores are drawn against
     "names": _one_of("on", default="", local=True),  # for the teacher alone
 }

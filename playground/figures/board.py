@@ -56,18 +56,20 @@ def course(
     shades: Sequence[Shade],
     arms: Sequence[str],
     *,
+    last: float | None = None,
     width: int = 720,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
     """The exact match of every run over the steps, thin; of an arm with several runs their mean, thick, and between the ends a shade. The
-    legend names the `arms` of which there is a line."""
+    legend names the `arms` of which there is a line. The axis goes on to the step `last`, also where no curve does."""
     shown = sorted({line.arm for line in lines})
     data = [_shade(one, dark) for one in shades]
     data += [_line(line, dark) for line in lines]
     data += [_mean(one, dark) for one in shades]
     data += [_entry(arm, arms[arm], width, dark) for arm in shown]
     x = theme.axis(theme.word(labels, "step"), dark, rangemode="tozero", showgrid=False, showline=True)
+    x |= {"range": [0, last]} if last else {}
     return {"data": data, "layout": _layout(len(shown), x, dark)}
 
 

@@ -1,4 +1,4 @@
-"""What a class guessed: a bar for each guess, in parts by how sure people were."""
+"""What a class guessed: a bar for each guess, in parts by how sure people were, and one grey part where that isn't told."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from playground.figures import theme, tokens
 
-SHADES = (4, 6, 9)  # of the sequential scale, for the least sure to the surest: apart in lightness, so for everybody
+SHADES = (4, 6, 9)  # of the sequential scale, for the least sure to the surest: apart in lightness, so for everybody; then comes grey
 LINE, BAR, GAP = 17, 24, 14  # px of height: of a line of words, of a bar, between a bar and the words of the next
 LEGEND, AXIS = 34, 44  # px above and below
 NUMBER = 34  # px beside the longest bar
@@ -26,13 +26,15 @@ def histogram(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """`counts`: (guesses, degrees), how often each guess was made by people who were so sure; `degrees` are named from the least sure on.
+    """`counts`: (guesses, degrees), how often each guess was made by people who were so sure; `degrees` are named from the least sure on,
+    and there may be one more for those of whom it isn't told.
     The guess at `right` has a strong outline and a check mark. Bars and words are `scale` times as large. Raises ValueError if the shapes
     differ."""
     values = np.asarray(counts, dtype=np.int64).reshape(-1, len(degrees))
-    if values.shape != (len(names), len(SHADES)):
+    if len(values) != len(names) or len(degrees) not in (len(SHADES), len(SHADES) + 1):
         raise ValueError(f"{len(names)} guesses and {len(degrees)} degrees but counts of shape {values.shape}")
-    palette, shades = theme.colors(dark), [theme.sequential(dark)[at] for at in SHADES]
+    palette = theme.colors(dark)
+    shades = [*(theme.sequential(dark)[at] for at in SHADES), palette["muted"]]
     said = [f"{CHECK} {name}" if at == right else name for at, name in enumerate(names)]
     texts = [wrapped(text, (width - 8 - NUMBER) / scale) for text in said]
     line, bar, gap = (scale * size for size in (LINE, BAR, GAP))
@@ -42,7 +44,7 @@ def histogram(
         {
             "type": "bar", "orientation": "h", "name": tokens.escape(degree), "y": middles, "x": values[:, at].tolist(), "width": bar,
             "marker": {
-                "color": shades[at],
+                "color": shades[at], "pattern": {"shape": "/" if at == len(SHADES) else ""},
                 "line": {
                     "color": [palette["text"] if i == right else palette["paper"] for i in range(len(names))],
                     "width": [2 if i == right else 1 for i in range(len(names))],

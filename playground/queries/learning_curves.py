@@ -55,6 +55,12 @@ def learning_curve(run: Run, tokens_per_step: float = math.nan) -> LearningCurve
         return LearningCurve([], [], [], [], [], [])
 
 
+def until(curve: LearningCurve, step: float) -> LearningCurve:
+    """The curve up to a step."""
+    rows = int(np.searchsorted(curve.steps, step, side="right"))
+    return LearningCurve(*(column[:rows] for column in curve))
+
+
 def band(curves: Sequence[LearningCurve], column: str, over: str) -> Band:
     """The mean and the ends of `column` at the steps that every one of `curves` has; their places are the means of theirs."""
     common = sorted(set.intersection(*(set(curve.steps) for curve in curves)))

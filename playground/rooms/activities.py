@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.config import Refusal
-from playground.rooms import assignment, experiment, question
+from playground.rooms import assignment, experiment, progress, question
 from playground.rooms.room import Room
 
 Activity = Mapping[str, Any]
@@ -28,6 +28,7 @@ class Kind:
 KINDS: dict[str, Kind] = {
     question.KIND: Kind(question.seen, question.without),
     experiment.KIND: Kind(experiment.seen, experiment.without, experiment.joined),
+    progress.KIND: Kind(progress.seen, progress.without),
 }
 
 

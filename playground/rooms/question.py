@@ -1,7 +1,8 @@
 """The class's guess: one question of a lab or a lesson, put to a room.
 
 While a question is open its guesses are kept by number, since a change must replace one. Nobody is ever told one of them. When it closes
-the numbers are dropped, and only how often each guess was made stays.
+the numbers are dropped, and only how often each guess was made stays. One or two guesses would tell whose they were: what is shown is
+shown of groups of at least LEAST.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from playground.rooms.room import TEACHER, Room, require_teacher
 Question = Mapping[str, Any]
 KIND = "question"
 SURE = choices("sure")  # percent
+LEAST = 3  # guesses in all before any is shown, and guesses of one option before it is shown how sure they were
 ABOUT = ("lab", "lesson")  # fields of the cursor that can have a question
 
 
@@ -62,15 +64,24 @@ def revealed(question: Question, room: Room, number: int, answer: str) -> Questi
 
 
 def seen(question: Question, room: Room, number: int) -> dict[str, Any]:
-    """How many have answered; what they said only once it is revealed. `mine` says that this member's own guess is in."""
+    """How many have answered; what they said only once it is revealed, and were at least LEAST. `mine` says that this member's own guess is
+    in."""
     state = question["state"]
     if state == "open":
         answers = question["answers"]
         told = {"joined": len(room.members), "answered": len(answers), "mine": str(number) in answers}
     else:
         told = {"joined": question["joined"], "answered": total(question["counts"]), "mine": False}
-    more = {"counts": question["counts"], "answer": question["answer"]} if state == "revealed" else {}
+    more = {"counts": shown(question["counts"]), "answer": question["answer"]} if state == "revealed" else {}
     return {"place": question["place"], "state": state, **told, **more}
+
+
+def shown(counts: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+    """What may be seen of `counts`: nothing with fewer than LEAST guesses in all; and for each option how often it was guessed with each
+    degree of `SURE`, then how often by people of whom it isn't told how sure they were, as fewer than LEAST of them guessed it."""
+    if total(counts) < LEAST:
+        return {}
+    return {option: [*row, 0] if sum(row) >= LEAST else [*(0 for _ in row), sum(row)] for option, row in counts.items()}
 
 
 def without(question: Question, number: int) -> Question:
@@ -86,13 +97,14 @@ def total(counts: Mapping[str, Sequence[int]]) -> int:
 
 
 def calibration(questions: Iterable[Question]) -> dict[str, tuple[int, int]]:
-    """Over all revealed questions that an experiment has decided: for each degree of `SURE` that somebody had, (right, guesses)."""
-    decided = [one for one in questions if one["state"] == "revealed" and one["answer"]]
+    """Over all revealed questions, as they are `seen`, that an experiment has decided: for each degree of `SURE` with LEAST guesses or
+    more (right, guesses). It is made of what each question shows, so that no difference of two tells more."""
+    decided = [one for one in questions if one["state"] == "revealed" and one["answer"] and one["counts"]]
     found = {}
     for at, sure in enumerate(SURE):
         right = sum(one["counts"][one["answer"]][at] for one in decided)
         made = sum(row[at] for one in decided for row in one["counts"].values())
-        if made:
+        if made >= LEAST:
             found[sure] = (right, made)
     return found
 

@@ -49,12 +49,14 @@ class Runs:
         atexit.register(self.close)
 
     def create(
-        self, experiment: Experiment, token: str, pairs: Pairs | None = None, credit: str = "", label: str = "", beside: str = ""
-    ) -> Run:
+        self, experiment: Experiment, token: str, pairs: Pairs | None = None, credit: str = "", label: str = "", beside: str = "",
+        sentences_shared: bool = False,
+    ) -> Run:  # fmt: skip
         """A new run, queued, which is to be compared with the one `beside` it. Raises Refusal: too large for the machine, too many
         unfinished runs, no data for task "own"."""
         credit = credit or (pairs.credit if pairs else "")
-        return self._begin([new_run(experiment, token, data=pairs, credit=credit, label=clean_label(label), beside=beside)], token)[0]
+        values = {"data": pairs, "credit": credit, "label": clean_label(label), "beside": beside, "sentences_shared": sentences_shared}
+        return self._begin([new_run(experiment, token, **values)], token)[0]
 
     def create_all(
         self, experiments: Sequence[Experiment], token: str, labels: Sequence[str], secret: bool = False, lab: str = ""
@@ -69,8 +71,8 @@ class Runs:
 
     def repeat(self, id: str, seeds: Sequence[int], token: str) -> list[Run]:
         """New runs with the settings and the sentences of a run, from step 0, one for each of other `seeds`: all of them, or a Refusal and
-        none. Anyone may repeat any run."""
-        source = self.get(id)
+        none. Anyone may repeat any run whose sentences they may see."""
+        source = self._readable(id, token)
         values = {"data": source.pairs, "credit": source.credit, "secret": source.secret, "beside": source.id}
         return self._begin([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
 
@@ -96,6 +98,18 @@ class Runs:
     def pairs(self, own: str) -> Pairs | None:
         """The own data with this id, of any run that was made of them."""
         return next((run.pairs for run in self._admission.all() if own and run.experiment.data.own == own), None)
+
+    def may_use(self, own: str, token: str) -> bool:
+        """Whether somebody may see the own data with this id: those of no run are theirs who know the id."""
+        made = [run for run in self._admission.all() if own and run.experiment.data.own == own]
+        return not made or any(run.may_be_read_by(token) for run in made)
+
+    def share_sentences(self, id: str, token: str, shared: bool) -> None:
+        """Opens own sentences to whoever has the run's link, or closes them to all but the caller."""
+        run = self._mine(id, token)
+        run.sentences_shared = shared
+        run.touch()
+        self._note(run, "sentences_shared")
 
     def owns(self, id: str, token: str) -> bool:
         return owns(self.get(id).owner, token)
@@ -160,16 +174,17 @@ class Runs:
 
     def fork(self, id: str, step: int | None, token: str) -> Run:
         """A new run that goes on from the parameters kept nearest to `step` (run.parent says which), see making.py. Anyone may fork any
-        run. Raises Refusal when nothing is kept yet."""
-        source = self.get(id)
+        run whose sentences they may see. Raises Refusal when nothing is kept yet."""
+        source = self._readable(id, token)
         with self._saved(source) as folder:
             saved = (folder.run.snapshot, folder.read("state.safetensors")) if folder.has("state.safetensors") else None
         run, contents = forked(source, step, token, saved)
         return self._begin([run], token, contents)[0]
 
     def copy(self, id: str, token: str) -> Run:
-        """The run as it is now as the caller's own, see making.py. Anyone may copy any run. Raises Refusal when there is nothing yet."""
-        source = self.get(id)
+        """The run as it is now as the caller's own, see making.py. Anyone may copy any run whose sentences they may see. Raises Refusal
+        when there is nothing yet."""
+        source = self._readable(id, token)
         with self._saved(source) as folder:
             run, contents = copied(folder, token)
         with self.rules.beginning([run], token):
@@ -213,6 +228,13 @@ class Runs:
         if not owns(run.owner, token):
             raise Refusal("runs.not_yours")
         run.seen()
+        return run
+
+    def _readable(self, id: str, token: str) -> Run:
+        """For whoever takes its sentences along."""
+        run = self.get(id)
+        if not run.may_be_read_by(token):
+            raise Refusal("runs.sentences_private")
         return run
 
     def _begin(self, new: list[Run], token: str, contents: dict[str, bytes] | None = None, lab: str = "") -> list[Run]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from playground.config import LIVE_KNOBS, Experiment, Refusal
 from playground.runs.history import History, Probe
+from playground.runs.names import owns
 from playground.runs.replay import Parameters, Replay
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Run:
     precision: str = "float32"  # of the products in a step; "bfloat16" where that is faster
     data: InitVar[Pairs | None] = None  # own pairs
     credit: str = ""
+    sentences_shared: bool = False  # own ones are open to whoever has the run's link; else to the owner alone
 
     status: str = "queued"
     message: Refusal | None = None
@@ -113,6 +115,10 @@ class Run:
     def pairs(self) -> Pairs | None:
         """Own data; None when the task makes its sentences."""
         return self._part("pairs")
+
+    def may_be_read_by(self, token: str) -> bool:
+        """Whether somebody may see what it learns from: sentences that a task makes, that were shared, or that are their own."""
+        return self.experiment.data.task != "own" or self.shipped or self.sentences_shared or owns(self.owner, token)
 
     @property
     def probes(self) -> tuple[Probe, ...]:

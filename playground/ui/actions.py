@@ -74,7 +74,7 @@ def train(runs: Runs, command: Command) -> dict:
     if not isinstance(knobs, dict):
         raise Refusal("page.not_a_command")
     experiment = Experiment().with_(**{name: value for name, value in knobs.items() if value is not None})
-    pairs, credit = uploading.pairs(runs, experiment)
+    pairs, credit = uploading.pairs(runs, experiment, command.token)
     run = runs.create(experiment, command.token, pairs=pairs, credit=credit, beside=command.run[:64])
     return _begun(run) | {"other": True}  # that it trains is to be seen
 
@@ -94,6 +94,12 @@ def delete(runs: Runs, command: Command) -> dict:
 
 def rename(runs: Runs, command: Command) -> dict:
     runs.rename(command.run, command.token, command.text("label"))
+    return {"again": True}
+
+
+def share_sentences(runs: Runs, command: Command) -> dict:
+    """Own sentences of a run go with its link, or don't."""
+    runs.share_sentences(command.run, command.token, command.values.get("shared") is True)
     return {"again": True}
 
 
@@ -185,6 +191,7 @@ ACTIONS: dict[str, Action] = {
     "stop": _again(Runs.stop),
     "delete": delete,
     "rename": rename,
+    "share_sentences": share_sentences,
     "live": live,
     "control": control,
     "fork": fork,

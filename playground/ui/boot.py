@@ -34,6 +34,7 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
         "glossary": glossary(chosen),
         "course": course.declared(chosen),
         "labs": labs.titles(chosen),
+        "dealt_labs": labs.dealt(),
         "knobs": CONTROLLED,
         "groups": {group: [*first, *more] for group, (first, more) in GROUPS.items()},
         "task_steps": TASK_STEPS,
@@ -73,15 +74,17 @@ def runs_list(runs: Runs, token: str, chosen: str) -> dict[str, list[dict[str, s
 def run_card(runs: Runs, reader: Reader, run_id: str, token: str, parameters: Mapping[str, str]) -> dict[str, Any]:
     """What is fixed about a run, whether the asker may change it, and what it can't read of the cursor that was carried to it."""
     run, chosen = runs.get(run_id), language(parameters)
+    is_open = run.may_be_read_by(token)
     return {
         "id": run.id,
         "title": title(run, chosen),
         "name": run.name,
         "label": run.label,
-        "settings": disclosed(run).flat(),
+        "settings": (disclosed(run) if is_open else disclosed(run).with_(own="")).flat(),
+        "sentences_shared": run.sentences_shared,
         "mine": runs.owns(run.id, token),
         "shipped": run.shipped,
-        "examples": examples(reader, run),
+        "examples": examples(reader, run) if is_open else [],
         "line": difference(disclosed(run), Experiment(), chosen),
         "precision": run.precision,
         "parent": parent(runs, run, chosen),

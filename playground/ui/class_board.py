@@ -11,7 +11,7 @@ from playground.lessons.controlled import CLOSE, ENOUGH_SEEDS, Result, above, is
 from playground.queries.learning_curves import LearningCurve, learning_curve
 from playground.queries.pooled import Pooled, pairs, pooled
 from playground.rooms import activities, experiment
-from playground.rooms.room import TEACHER, Room, ticket_of
+from playground.rooms.room import TEACHER, Member, Room, ticket_of
 from playground.runs.run import Run
 from playground.runs.tables import known, parameters_of
 from playground.ui.controls import shown_setting
@@ -75,10 +75,7 @@ def experiments(room: Room) -> dict[str, activities.Activity]:
 def board(view: View) -> Board | None:
     """The experiment that the cursor names, else the newest one; None in a room that has none. Raises Refusal: no such room for the caller,
     or a board that the teacher doesn't show."""
-    code = view.parameters.get("room", "")
-    if view.rooms is None or not code:
-        raise Refusal("board.no_room")
-    room, number = view.rooms.inside(code, ticket_of(code, view.token))
+    room, number = room_of(view)
     found, asked = experiments(room), view.field("activity")
     if not found:
         return None
@@ -86,9 +83,26 @@ def board(view: View) -> Board | None:
     activity = found[name]
     if not experiment.shows_board(activity, room, number):
         raise Refusal("board.not_shown")
-    named = number == TEACHER and view.choice("names") == "on"
     arms = [arm_name(arm, view.language) for arm in activity["arms"]]
-    return Board(room, number, name, activity, arms, _runs(view, room, activity, named))
+    return Board(room, number, name, activity, arms, _runs(view, room, activity, is_named(view, number)))
+
+
+def room_of(view: View) -> tuple[Room, int]:
+    """The room that the page is in, and whose look it is. Raises Refusal."""
+    code = view.parameters.get("room", "")
+    if view.rooms is None or not code:
+        raise Refusal("board.no_room")
+    return view.rooms.inside(code, ticket_of(code, view.token))
+
+
+def is_named(view: View, number: int) -> bool:
+    """Whether members are called by their names: by the teacher alone, who has chosen so."""
+    return number == TEACHER and view.choice("names") == "on"
+
+
+def name_of(view: View, member: Member, named: bool) -> str:
+    """What to call a member; who is hidden is a number for the teacher too."""
+    return (named and not member.hidden and member.nickname) or view.say("page.room_student", number=member.number)
 
 
 def arm_name(arm: dict, language: str) -> str:
@@ -105,9 +119,7 @@ def _runs(view: View, room: Room, activity: activities.Activity, named: bool) ->
         if run is None or member is None:
             continue
         run.seen()  # else it would be stopped because nobody looks at it
-        nickname = member.nickname if named and not member.hidden else ""
-        name = nickname or view.say("page.room_student", number=number)
-        found.append(ClassRun(number, name, activity["dealt"][text], run, learning_curve(run)))
+        found.append(ClassRun(number, name_of(view, member, named), activity["dealt"][text], run, learning_curve(run)))
     return found
 
 

@@ -22,7 +22,9 @@ def outlook(runs: Runs, language: str, values: Mapping[str, Any]) -> tuple[str, 
     try:
         experiment = Experiment().with_(**{name: value for name, value in values.items() if value is not None})
         found = preset_of(experiment)
-        pairs, _ = uploading.pairs(runs, experiment)
+        pairs = uploading.found(runs, experiment.data.own) if experiment.data.task == "own" else None
+        if experiment.data.task == "own" and pairs is None:
+            raise Refusal("page.no_upload_yet", knob="task")
         about = f"knobs.preset_about.{found}" if found else "page.own_settings"
         seen = forecast(experiment, pairs)
         time = say(language, "page.outlook", steps=f"{experiment.training.steps:,}", time=duration(seen.seconds, language))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from playground import cursor
-from playground.config import Refusal
+from playground.config import Experiment, Refusal
 from playground.lessons.controlled import SMALL, ControlledExperiment
 from playground.lessons.labs import get
 from playground.rooms import activities, experiment
@@ -38,6 +38,7 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, A
         if not all(isinstance(arm, dict) for arm in arms):
             raise Refusal("page.not_a_command")
         known = {name: value for name, value in base.items() if value is not None}
+        uploading.pairs(runs, Experiment().with_(**known), asked.token)  # whose sentences they are says who may deal them
         return _dealt(rooms, asked, known, arms, asked.value("order", str))
 
     def deal_lab(asked: Asked) -> dict:
@@ -56,8 +57,8 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, A
         if run := runs.find(activity["runs"].get(str(number), "")):
             return {"run": run.id, "tab": "training"}
         _wait_for_turn(runs, activity)
-        pairs, credit = uploading.pairs(runs, wanted)
-        run = runs.create(wanted, asked.token, pairs=pairs, credit=credit)
+        pairs = uploading.found(runs, wanted.data.own)  # those that the teacher dealt to the class
+        run = runs.create(wanted, asked.token, pairs=pairs, sentences_shared=True)
 
         def begun(room: Room, number: int) -> Room:
             now = activities.found(room, name, experiment.KIND)

@@ -118,7 +118,7 @@ def link_values(runs: Runs, query: Mapping[str, str], names: list[str], own: str
     """What a link asks for: the value of every knob, and own data. What had to be ignored is said by boot.py. `own` is what this browser
     tab uploaded last."""
     flat = links.read(runs, query)[0].flat()
-    return [*(flat[name] for name in names), {"own": own if uploading.found(runs, own) else flat["own"]}]
+    return [*(flat[name] for name in names), {"own": own if uploading.found(runs, own) else ""}]
 
 
 def _language(request: gr.Request) -> str:

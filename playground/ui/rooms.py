@@ -20,7 +20,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from playground.config import Refusal
+from playground.lessons.course import COURSE
 from playground.queries.reader import Reader
+from playground.rooms import activities, progress
 from playground.rooms.registry import Rooms
 from playground.rooms.room import clean_code, ticket_of
 from playground.runs.registry import Runs
@@ -163,8 +165,16 @@ def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callab
         "tick": done(lambda asked: rooms.tick(*asked.key, asked.value("done", bool))),
         "limit": done(lambda asked: rooms.limit(*asked.key, asked.value("limits", dict))),
         "withdraw": done(lambda asked: rooms.withdraw(*asked.key, asked.activity)),
+        "progress": done(lambda asked: _report(rooms, asked)),
         **experiments.actions(rooms, runs),
     }
+
+
+def _report(rooms: Rooms, asked: Asked) -> None:
+    """How many steps of which lessons the caller has done."""
+    done = asked.value("done", dict)
+    steps = {name: len(lesson.steps) for name, lesson in COURSE.items()}
+    rooms.change(*asked.key, lambda room, number: activities.changed(room, progress.NAME, progress.reported(room, number, done, steps)))
 
 
 def _entered(rooms: Rooms, code: str, ticket: str) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         return HTMLResponse(worksheet.page(request.query_params, stylesheet), headers=worksheet.HEADERS)
 
     def export(request: Request) -> Response:
-        return _file(*uploading.exported(runs, request.query_params.get("own", ""), request.query_params.get("kind", "")))
+        return _file(*uploading.exported(runs, request.query_params.get("own", ""), request.query_params.get("kind", ""), _token(request)))
 
     def history(request: Request) -> Response:
         run = runs.get(request.query_params.get("run", ""))
@@ -158,9 +158,11 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         "/board": lambda request: _file(*board.file(view_of(request))),
         "/attention": lambda request: _file(*attention_file(view_of(request))),
         "/takeaway/{run}": lambda request: takeaway(runs, reader, request, _token(request)),
-        "/reading": lambda request: uploading.again(runs, request.query_params.get("own", ""), language(request.query_params)),
-        "/preview": lambda request: preview(runs, request.query_params),
-        "/code": lambda request: snippets(runs, reader, request.query_params),
+        "/reading": lambda request: uploading.again(
+            runs, request.query_params.get("own", ""), language(request.query_params), _token(request)
+        ),
+        "/preview": lambda request: preview(runs, request.query_params, _token(request)),
+        "/code": lambda request: snippets(runs, reader, request.query_params, _token(request)),
         "/qr": qr,
         f"/{worksheet.PATH}": printed,
     }

@@ -17,9 +17,9 @@ from playground.ui.view import View
 LANGUAGES = {"python": "Python", "javascript": "JavaScript", "curl": "curl"}
 
 
-def snippets(runs: Runs, reader: Reader, parameters: Mapping[str, str]) -> dict[str, Any]:
+def snippets(runs: Runs, reader: Reader, parameters: Mapping[str, str], token: str) -> dict[str, Any]:
     """For the run and the text of these parameters; `root` is the address at which the page was found. Raises Refusal."""
-    view, root = View(runs, reader, parameters), parameters.get("root", "")
+    view, root = View(runs, reader, parameters, token), parameters.get("root", "")
     check("text", root)
     check("text", view.text)
     return {

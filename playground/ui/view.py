@@ -90,11 +90,22 @@ class View(Screen):
 
     def __init__(self, runs: Runs, reader: Reader, parameters: Mapping[str, str], token: str = "", rooms: Rooms | None = None) -> None:
         super().__init__(parameters)
-        self.runs, self.reader, self.rooms = runs, reader, rooms
+        self.runs, self.open_reader, self.rooms = runs, reader, rooms
         self.token = token  # the visitor's own: says which runs are theirs
         self.run = runs.get(parameters.get("run", ""))
         self.used: set[str] = set()
         self.awaits = parameters.get("awaits", "")  # "open" or "closed" while the answer on screen waits for a whole class
+
+    @property
+    def reader(self) -> Reader:
+        """Looks inside the run. Raises Refusal for whoever may not see what it learns from: `open_reader` is for what shows none of it."""
+        self.require_readable(self.run)
+        return self.open_reader
+
+    def require_readable(self, run: Run) -> None:
+        """Raises Refusal for a run of somebody's own sentences who has not shared them with whoever looks."""
+        if not run.may_be_read_by(self.token):
+            raise Refusal("runs.sentences_private")
 
     def said(self, name: str) -> str:
         """What stands in a field, as it is."""

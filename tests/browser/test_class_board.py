@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.axe import faults
 from tests.browser.steps import address, eventually, words
-from tests.browser.test_rooms import PHONE, come, join, open_room
+from tests.browser.test_rooms import PHONE, come, join, key, open_room
 
 __all__ = ["come"]  # a fixture
 TINY = "train_size=200&validation_size=20&d_model=16&n_heads=1&encoder_layers=1&decoder_layers=1&d_ff=16&batch_size=4&steps=20&eval_every=5"
@@ -56,6 +56,17 @@ def test_a_class_trains_two_arms_and_sees_what_came_of_them(come):
     eventually(teacher, lambda: teacher.evaluate(f"Object.keys({drawn}).length"), lambda count: count == 3)
     assert not faults(teacher)
 
+    # on the wall half of every curve and no verdict, until the teacher reveals the rest
+    key(teacher, "p")
+    expect(board.locator(".pg-presented > h3")).to_have_text(words("board.hidden"))
+    ends = "Math.max(...document.getElementById('pg-figure-course').data.filter((one) => one.customdata).flatMap(({ x }) => x))"
+    assert teacher.evaluate(ends) == 10
+    teacher.locator("#pg-present-reveal").click()
+    expect(board.locator(".pg-presented > h3")).not_to_have_text(words("board.hidden"))
+    eventually(teacher, lambda: teacher.evaluate(ends), lambda last: last == 20)
+    assert not faults(teacher)
+    key(teacher, "Escape")
+
     # as a file
     with teacher.expect_download() as kept:
         board.locator(".pg-downloads a").click()
@@ -77,3 +88,34 @@ def test_a_class_trains_two_arms_and_sees_what_came_of_them(come):
     teacher.locator("#pg-room-yes").click()
     for student in students:
         expect(student.locator("#pg-arm")).to_have_count(0)
+
+
+@pytest.mark.slow
+def test_arms_of_several_settings_and_those_of_a_lab_are_dealt_in_the_same_dialog(come):
+    teacher = come(f"?{TINY}&packing=off")
+    open_room(teacher)
+    teacher.keyboard.press("Escape")
+    teacher.locator("#pg-deal-open").click()
+    teacher.locator("#pg-deal-several-way").click()
+    expect(teacher.locator("#pg-deal-setting-0")).to_be_focused()
+    teacher.locator("#pg-deal-setting-1").select_option("n_heads")
+    cells = teacher.locator(".pg-deal-arms tbody tr")
+    teacher.locator("#pg-deal-yes").click()
+    expect(teacher.locator("#pg-deal-said")).to_have_text(words("rooms.same_arms"))
+    teacher.locator("#pg-deal-more").click()
+    cells.nth(1).locator("select").select_option("2")
+    cells.nth(2).locator("input").fill("99")
+    teacher.locator("#pg-deal-yes").click()
+    expect(teacher.locator("#pg-deal-said")).to_contain_text("99")
+    cells.nth(2).locator("input").fill("0.02")
+    assert not faults(teacher)
+    teacher.locator("#pg-deal-yes").click()
+    arms = teacher.locator("[data-block='table arms'] tbody tr")
+    expect(arms).to_have_count(3)
+
+    teacher.locator("#pg-place-train-button").click()
+    teacher.locator("#pg-deal-open").click()
+    teacher.locator("#pg-deal-lab-way").click()
+    teacher.locator("#pg-deal-lab").select_option("warmup")
+    teacher.locator("#pg-deal-yes").click()
+    expect(teacher.locator("[data-block='choice activity'] :is(button, option)")).to_have_count(2)

@@ -30,8 +30,8 @@ def guess(page: Page, at: int, sure: str) -> None:
 def test_a_class_guesses_and_sees_what_it_guessed(come: Callable[..., Page]):
     teacher = come("?tab=labs&lab=softmax")
     _, link = open_room(teacher)
-    wide, narrow = come(link), come(link, **PHONE)
-    for student in (wide, narrow):
+    wide, narrow, third = come(link), come(link, **PHONE), come(link)
+    for student in (wide, narrow, third):
         join(student, "")
         expect(student.locator("[data-block='choice guess']")).to_be_visible()
         expect(student.locator(".pg-question")).to_be_hidden()
@@ -49,30 +49,45 @@ def test_a_class_guesses_and_sees_what_it_guessed(come: Callable[..., Page]):
     # one click each for themselves and for the class; the answer waits, and a guess may become another
     guess(wide, 0, "95")
     guess(narrow, 0, "95")
-    for student in (wide, narrow):
+    guess(third, 0, "95")
+    for student in (wide, narrow, third):
         said(student, words("page.room_guess_in"))
         expect(student.locator("[data-block='text verdict']")).to_have_count(0)
     guess(narrow, 2, "50")
-    said(teacher, words("page.room_asked_open", answered=2, joined=2))
+    guess(narrow, 0, "50")
+    said(teacher, words("page.room_asked_open", answered=3, joined=3))
     assert not faults(teacher)
     assert not faults(narrow)
 
     # closed: nobody has seen anything yet
     teacher.locator("#pg-question-close").click()
-    said(teacher, words("page.room_asked_closed", answered=2, joined=2))
+    said(teacher, words("page.room_asked_closed", answered=3, joined=3))
     said(wide, words("page.room_guess_closed"))
     expect(narrow.locator("[data-block='choice guess'] button").first).to_be_disabled()
     for page in (teacher, wide, narrow):
         expect(page.locator(FIGURE)).to_have_count(0)
 
+    # on the wall: the question, what can be guessed and how many have, and no answer, even to who has guessed there before
+    key(teacher, "p")
+    teacher.wait_for_function("document.body.hasAttribute('data-asking')")
+    for shown in ("text question", "choice guess"):
+        expect(teacher.locator(f"[data-panel=labs] [data-block='{shown}']")).to_be_visible()
+    said(teacher, words("page.room_asked_closed", answered=3, joined=3))
+    expect(teacher.locator("[data-block='text verdict'], .pg-question button:visible, [data-panel=labs] .pg-figure")).to_have_count(0)
+    expect(teacher.locator("#pg-present-reveal")).to_be_visible()
+    assert not faults(teacher)
+
     # revealed: all see the same, with their own verdicts below
-    teacher.locator("#pg-question-reveal").click()
+    key(teacher, "r")
+    expect(teacher.locator(f"{FIGURE}.pg-presented")).to_be_visible()
+    expect(teacher.locator("#pg-present-reveal")).to_have_count(0)
+    key(teacher, "Escape")
     shown = []
     for page in (teacher, wide, narrow):
         page.wait_for_selector(f"{FIGURE} .pg-plot[data-points]", state="attached")
         shown.append((page.evaluate(NUMBERS), page.locator(f"{FIGURE} > .pg-caption").inner_text()))
     assert shown[0] == shown[1] == shown[2]
-    assert json.loads(shown[0][0]) == [["50 %", [0, 0, 1]], ["75 %", [0, 0, 0]], ["95 %", [1, 0, 0]]]
+    assert json.loads(shown[0][0]) == [["50 %", [1, 0, 0]], ["75 %", [0, 0, 0]], ["95 %", [2, 0, 0]]]
     for student in (wide, narrow):
         expect(student.locator("[data-block='text verdict']")).to_be_visible()
     assert narrow.evaluate("document.documentElement.scrollWidth") <= PHONE["viewport"]["width"]

@@ -44,3 +44,8 @@ def test_scores_stand_against_a_number_or_a_choice(place, kind):
     go.Figure(figure)
     assert [trace["customdata"] for trace in figure["data"]] == [["run-0", "run-2"], ["run-1", "run-3"]]
     assert figure["layout"]["xaxis"].get("type") == kind
+
+
+def test_the_axis_goes_on_to_the_last_step_where_no_curve_does():
+    assert board.course(LINES[:1], [], ARMS, last=90)["layout"]["xaxis"]["range"] == [0, 90]
+    assert "range" not in board.course(LINES[:1], [], ARMS)["layout"]["xaxis"]

@@ -31,6 +31,12 @@ def test_no_guess_is_marked_before_it_is_known():
     assert all(trace["marker"]["line"]["width"] == [1, 1] for trace in figure["data"])
 
 
+def test_of_whom_it_is_not_told_how_sure_they_were_has_a_part_of_its_own():
+    figure = guesses.histogram(["yes", "no"], [[1, 1, 1, 0], [0, 0, 0, 2]], [*DEGREES, "not told"])
+    assert (figure["data"][3]["name"], figure["data"][3]["x"]) == ("not told", [0, 2])
+    assert figure["data"][3]["marker"]["color"] not in [trace["marker"]["color"] for trace in figure["data"][:3]]
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_how_sure_people_were_is_seen_without_colour(dark):
     """By lightness alone, which the colour-blind see too."""

@@ -26,7 +26,7 @@ test("a new run is shown where one is: with the sentence, the head and the pinne
 
 test("also with a sentence that nobody typed", () => {
   at({ run: "old" });
-  change({ card: { id: "old", examples: [["vcuz", "zucv"]] } });
+  change({ card: { id: "old", settings: {}, examples: [["vcuz", "zucv"]] } });
   reply({ run: "new", carry: CARRY });
   assert.equal(cursor.text, "vcuz");
 });

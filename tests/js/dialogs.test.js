@@ -12,7 +12,7 @@ globalThis.location.origin = "http://page";
 change({ boot: { knobs: [], defaults: {}, host: "", glossary: { terms: [], not: [] }, course: [] }, knobs: {} });
 
 test("a link says the sentence that is shown, typed or not", () => {
-  change({ card: { id: "a", examples: [["vcuz", "zucv"]] } });
+  change({ card: { id: "a", settings: {}, examples: [["vcuz", "zucv"]] } });
   assert.equal(shareLink(), "http://page/?run=a&lang=en&text=vcuz");
   move({ text: "playground" });
   assert.equal(new URL(shareLink()).searchParams.get("text"), "playground");

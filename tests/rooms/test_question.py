@@ -84,8 +84,31 @@ def test_a_guess_takes_the_place_of_the_one_before(group):
     group.guess(ANNA, "shrinks", "95")
     group.guess(ANNA, "grows", "50")
     assert group.kept()["answers"] == {"1": ["grows", "50"]}
+    group.close()
+    assert group.kept()["counts"] == {"grows": [1, 0, 0], "shrinks": [0, 0, 0], "same": [0, 0, 0]}
+
+
+def several(group, *guesses: tuple[str, str]) -> None:
+    """A member more for each guess."""
+    for n, (option, sure) in enumerate(guesses):
+        group.join(token := f"several {n}")
+        group.guess(token, option, sure)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_one_or_two_guesses_are_not_shown(group, count):
+    several(group, *[("shrinks", "95")] * count)
     group.reveal()
-    assert group.seen(BEN)["counts"] == {"grows": [1, 0, 0], "shrinks": [0, 0, 0], "same": [0, 0, 0]}
+    assert (group.seen(TEACHER)["counts"], group.seen(TEACHER)["answered"]) == ({}, count)
+    assert "shrinks" not in group.told()
+    assert question.calibration([group.seen(TEACHER)]) == {}
+
+
+def test_how_sure_one_or_two_of_a_guess_were_is_not_told(group):
+    several(group, ("grows", "50"), ("grows", "75"), ("grows", "95"), ("same", "95"), ("same", "95"))
+    group.reveal()
+    assert group.seen(TEACHER)["counts"] == {"grows": [1, 1, 1, 0], "shrinks": [0, 0, 0, 0], "same": [0, 0, 0, 2]}
+    assert question.calibration([group.seen(TEACHER)]) == {}
 
 
 def test_once_closed_no_number_is_left_anywhere(group):
@@ -212,7 +235,7 @@ def test_the_guesses_of_a_whole_class_at_once_all_count(group):
     for thread in threads:
         thread.join()
     group.reveal()
-    assert group.seen(ANNA)["counts"]["grows"] == [0, len(taken), 0]
+    assert group.kept()["counts"]["grows"] == [0, len(taken), 0]
     assert refusals == ["rooms.question_closed"] * (len(tokens) - len(taken))
 
 
@@ -223,7 +246,7 @@ def test_the_right_answer_may_be_known_later(group):
     group.reveal(answer="no such guess")
     assert group.seen(ANNA)["answer"] == ""
     group.reveal(answer="same")
-    assert (group.seen(ANNA)["answer"], group.seen(ANNA)["counts"]["grows"]) == ("same", [0, 1, 0])
+    assert (group.seen(ANNA)["answer"], group.kept()["counts"]["grows"]) == ("same", [0, 1, 0])
 
 
 def revealed(counts: dict, answer: str) -> dict:
@@ -232,11 +255,12 @@ def revealed(counts: dict, answer: str) -> dict:
 
 def test_the_calibration_counts_all_that_is_revealed_and_decided():
     questions = [
-        revealed({"a": [1, 0, 3], "b": [1, 0, 1]}, "a"),
-        revealed({"c": [0, 0, 2], "d": [0, 0, 0]}, "d"),
-        revealed({"e": [9, 9, 9]}, ""),
+        revealed({"a": [1, 1, 3, 0], "b": [2, 0, 1, 0]}, "a"),
+        revealed({"c": [0, 0, 3, 0], "d": [0, 0, 0, 2]}, "d"),
+        revealed({"e": [9, 9, 9, 0]}, ""),
+        revealed({}, "a"),
         {"state": "closed"},
     ]
-    assert question.calibration(questions) == {"50": (1, 2), "95": (3, 6)}
+    assert question.calibration(questions) == {"50": (1, 3), "95": (3, 7)}
     assert question.calibration([]) == {}
     assert SURE == ("50", "75", "95")

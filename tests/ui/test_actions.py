@@ -216,6 +216,8 @@ def test_own_pairs_are_read_kept_and_trained(site):
     assert swapped["chosen"] == (1, 0)
     run = site.train(MINE, {**TINY, "task": "own", "own": found["own"], "steps": 10})
     wait(run, "done")
+    assert site.panel("sentence", run=run.id, text="a i")["key"] == "runs.sentences_private"
+    site.act(MINE, "share_sentences", run.id, shared=True)
     assert site.panel("sentence", run=run.id, text="a i")["references"] == ["i a"]
     site.runs.delete(run.id, MINE)
 

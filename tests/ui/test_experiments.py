@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import plotly.graph_objects as go
 import pytest
 
+from playground.lessons.course import LESSONS
 from playground.ui.assets import PREFIX
 from playground.words import LANGUAGES, say
 from tests.ui.panels.test_evaluation import block
@@ -191,3 +192,66 @@ def test_what_is_withdrawn_is_gone_and_runs_stay(site, dealt):
     assert do(site, ANNA, "train", **dealt)["key"] == "rooms.no_activity"
     assert site.runs.mine(ANNA) == [run]
     assert block(board(site, TEACHER, dealt), "none")["text"] == say("en", "board.nothing_dealt")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_hall_sees_half_of_the_curves_and_no_verdict_until_it_is_revealed(site, dealt, language):
+    for token in (ANNA, BEN):
+        trained(site, token, dealt)
+    hidden, revealed = (board(site, TEACHER, dealt, language, present="1", revealed=value) for value in ("", "on"))
+    (before,), (after,) = hidden["blocks"], revealed["blocks"]
+    said, _ = (block(board(site, TEACHER, dealt, language), name)["text"] for name in ("verdict", "why"))
+    assert (before["title"], after["title"]) == (say(language, "board.hidden"), said)
+    assert before["caption"] == say(language, "board.hidden_about", ended=2, dealt=2)
+    steps = [[max(trace["x"]) for trace in one["figure"]["data"] if "customdata" in trace] for one in (before, after)]
+    assert steps == [[2, 2], [4, 4]]
+    assert before["figure"]["layout"]["xaxis"]["range"] == [0, 4], "there is more to come"
+    assert said not in json.dumps(hidden)
+
+
+def test_nothing_is_told_in_a_hall_before_the_first_half(site, dealt):
+    blocks = board(site, TEACHER, dealt, present="1")["blocks"]
+    assert [one["kind"] for one in blocks] == ["text", "text"]
+
+
+def test_the_board_says_how_far_a_class_is_in_the_course(site, room):
+    code = {"code": room["code"]}
+    for token, name in ((ANNA, CANARY), (BEN, "")):
+        do(site, token, "join", **code, nickname=name)
+    first, second = LESSONS[:2]
+    assert do(site, ANNA, "progress", **code, done={first.name: 2}) == {"done": True}
+    assert do(site, BEN, "progress", **code, done={first.name: 2, second.name: 1}) == {"done": True}
+    steps = block(board(site, TEACHER, code), "course-steps")
+    assert [row[0] for row in steps["rows"]] == [first.say("en", "title"), second.say("en", "title")]
+    assert steps["rows"][0][1:3] == ["", 2]
+    assert steps["rows"][1][1] == 1
+    named = block(board(site, TEACHER, code, names="on"), "course-steps")["rows"][0][2]
+    assert named == f"2: {CANARY}, Student 2"
+    do(site, TEACHER, "hide", **code, member=1, hidden=True)
+    assert block(board(site, TEACHER, code, names="on"), "course-steps")["rows"][0][2] == "2: Student 1, Student 2"
+    assert "course-steps" not in json.dumps(board(site, BEN, code))
+    do(site, TEACHER, "cursor", **code, cursor={"tab": "board"})
+    assert block(board(site, BEN, code, names="on"), "course-steps")["rows"] == steps["rows"]
+
+
+@pytest.mark.parametrize("done", [[], {"nothing": 1}, {LESSONS[0].name: 99}, {LESSONS[0].name: "2"}, None])
+def test_no_other_progress_is_taken(site, room, done):
+    do(site, ANNA, "join", code=room["code"], nickname="")
+    assert do(site, ANNA, "progress", code=room["code"], done=done)["key"] in ("page.not_a_command", "rooms.bad_progress")
+    assert do(site, CARL, "progress", code=room["code"], done={})["key"] == "rooms.not_in"
+
+
+def test_arms_may_differ_in_several_settings(site, room):
+    arms = [{"learning_rate": "0.01", "n_heads": "1"}, {"learning_rate": "0.02", "n_heads": "2"}]
+    answer = do(site, TEACHER, "deal", code=room["code"], knobs=SETTINGS, arms=arms, order="together")
+    assert mine(site, TEACHER, {"code": room["code"], "activity": answer["activity"]})["arms"] == [
+        {"n_heads": 1, "learning_rate": 0.01}, {"n_heads": 2, "learning_rate": 0.02},
+    ]  # fmt: skip
+
+
+def test_every_lab_that_is_offered_can_be_dealt(site, room):
+    offered = site.get("boot").json()["dealt_labs"]
+    assert len(offered) > 5
+    for lab in offered:
+        answer = do(site, TEACHER, "deal_lab", code=room["code"], lab=lab, order="together")
+        assert do(site, TEACHER, "withdraw", code=room["code"], activity=answer["activity"]) == {"done": True}

@@ -31,6 +31,7 @@ class Class:
         self.code = opened["room"]["code"]
         self.tickets = {token: do(site, token, "join", code=self.code, nickname="")["ticket"] for token in (ANNA, BEN)}
         self.tickets[TEACHER] = opened["ticket"]
+        self.extras = iter(f"extra {n}" for n in range(9))
         self.ask(cursor)
         self.name = next(iter(self.room(TEACHER)["activities"]), "")
 
@@ -42,6 +43,13 @@ class Class:
 
     def guess(self, token: str, guess: str, sure: str) -> dict:
         return self.do(token, "answer", guess=guess, sure=sure)
+
+    def more(self, *guesses: tuple[str, str]) -> None:
+        """A member more for each guess."""
+        for guess, sure in guesses:
+            token = next(self.extras)
+            self.tickets[token] = do(self.site, token, "join", code=self.code, nickname="")["ticket"]
+            self.guess(token, guess, sure)
 
     def reveal(self, token: str = TEACHER, **cursor: str) -> dict:
         return self.do(token, "reveal", cursor=CURSOR | cursor)
@@ -80,11 +88,12 @@ def test_a_question_is_asked_guessed_closed_and_revealed(group):
     assert group.question(ANNA) == {
         "kind": "question", "place": {"lab": "softmax"}, "state": "open", "joined": 2, "answered": 0, "mine": False,
     }  # fmt: skip
-    assert group.guess(ANNA, RIGHT, "95") == group.guess(BEN, RIGHT, "50") == group.guess(BEN, WRONG, "50") == {"done": True}
-    assert group.question(TEACHER)["answered"] == 2
+    assert group.guess(ANNA, RIGHT, "95") == group.guess(BEN, WRONG, "50") == group.guess(BEN, RIGHT, "50") == {"done": True}
+    group.more((RIGHT, "50"))
+    assert group.question(TEACHER)["answered"] == 3
     assert group.do(TEACHER, "close") == group.reveal() == {"done": True}
     assert group.question(ANNA) == group.question(TEACHER)
-    assert (group.question(ANNA)["answer"], group.question(ANNA)["counts"][RIGHT]) == (RIGHT, [0, 0, 1])
+    assert (group.question(ANNA)["answer"], group.question(ANNA)["counts"][RIGHT]) == (RIGHT, [2, 0, 1, 0])
     assert group.do(TEACHER, "withdraw") == {"done": True}
     assert group.room(ANNA)["activities"] == {}
 
@@ -136,31 +145,46 @@ def test_what_can_not_be_is_refused(group):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_picture_says_what_was_guessed(group, language):
-    group.guess(ANNA, RIGHT, "95")
-    group.guess(BEN, WRONG, "75")
+    group.more(*[(RIGHT, "95")] * 3, *[(WRONG, "75")] * 3)
     group.reveal()
     figure, calibration = group.result(BEN, lang=language)["blocks"]
     assert (figure["kind"], figure["title"]) == ("figure", say(language, "lessons.class_guess"))
     assert say(language, "lessons.class_mean", mean=85) in figure["caption"]
-    assert say(language, "lessons.class_surest", percent="95", right=1, count=1) in figure["caption"]
+    assert say(language, "lessons.class_surest", percent="95", right=3, count=3) in figure["caption"]
     notes = [note["text"] for note in figure["figure"]["layout"]["annotations"]]
     assert [note for note in notes if "✓" in note] == [f"<b>✓ {LAB.say(language, f'guess_{RIGHT}')}</b>"]
-    found = [say(language, "lessons.class_calibration", percent=p, right=r, count=1) for p, r in (("75", 0), ("95", 1))]
+    found = [say(language, "lessons.class_calibration", percent=p, right=r, count=3) for p, r in (("75", 0), ("95", 3))]
     assert all(sentence in calibration["text"] for sentence in found)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_one_or_two_guesses_are_a_sentence(group, language):
+    group.more((RIGHT, "95"), (RIGHT, "95"))
+    group.reveal()
+    (said,) = group.result(BEN, lang=language)["blocks"]
+    assert said["text"] == say(language, "lessons.class_too_few", answered=2, least=3, more=1)
+
+
+def test_the_mean_does_not_tell_how_sure_a_few_were(group):
+    group.more(*[(RIGHT, "95")] * 3, (WRONG, "50"))
+    group.reveal()
+    figure, _ = group.result(BEN)["blocks"]
+    assert say("en", "lessons.class_mean", mean=0).split(":")[0] not in figure["caption"]
+    assert figure["figure"]["data"][-1]["name"] == say("en", "lessons.class_untold", least=3)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_nobody_may_have_guessed(group, language):
     group.reveal()
-    (figure,) = group.result(ANNA, lang=language, width="390", dark="1")["blocks"]
-    assert figure["caption"] == say(language, "lessons.class_nobody", joined=2)
+    (said,) = group.result(ANNA, lang=language, width="390", dark="1")["blocks"]
+    assert said["text"] == say(language, "lessons.class_nobody", joined=2)
 
 
 def test_an_experiment_marks_the_right_guess_once_it_has_run(group, bench):
     lab = LABS["bug_source"]
     group.ask(cursor := {"run": "reverse", "lab": "bug_source"})
     group.name = group.about({"lab": "bug_source"})
-    group.guess(ANNA, lab.guesses[0], "95")
+    group.more(*[(lab.guesses[0], "95")] * 3)
     assert group.reveal(**cursor) == {"done": True}
     assert group.question(ANNA)["answer"] == ""
     (figure,) = group.result(ANNA)["blocks"]

@@ -39,7 +39,7 @@ def train(caller: Caller, owner: str, label: str, **knobs: Any) -> dict[str, Any
     if knobs["steps"] is None:
         knobs["steps"] = TASK_STEPS.get(knobs["task"], default("steps"))
     experiment = Experiment().with_(**knobs)
-    pairs, credit = uploading.pairs(caller.runs, experiment)
+    pairs, credit = uploading.pairs(caller.runs, experiment, owner)
     return state(caller, caller.runs.create(experiment, owner, pairs=pairs, credit=credit, label=label))
 
 
@@ -58,7 +58,7 @@ def state(caller: Caller, run: Run) -> dict[str, Any]:
         "name": run.name,
         "label": run.label,
         "task": run.experiment.data.task,
-        "settings": disclosed(run).difference(),
+        "settings": disclosed(run).with_(own="").difference(),
         "status": run.status,
         "message": str(run.message) if run.message else None,
         "place": run.place,
@@ -77,9 +77,11 @@ def translate(caller: Caller, run: str, text: str, step: int | None, **how: Any)
     way = translating.DecodingOptions(
         how["method"], how["beam"], how["penalty"], how["temperature"], how["top_k"], how["top_p"], how["draw"], how["prefix"]
     )
-    found = translating.translate(caller.reader, caller.run(run), step, text, way)
-    best, *others = (_output(candidate) for candidate in found.candidates)
-    references = list(found.references) if found.references is not None else None
+    asked = caller.run(run)
+    is_open = asked.may_be_read_by("")  # else what is right is known from sentences that are their owner's alone
+    found = translating.translate(caller.reader, asked, step, text, way)
+    best, *others = (_output(candidate) | ({} if is_open else {"right": None}) for candidate in found.candidates)
+    references = list(found.references) if is_open and found.references is not None else None
     return {"run": run, "step": found.step, "source": texts(found.source), **best, "references": references, "others": others}
 
 

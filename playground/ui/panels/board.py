@@ -5,12 +5,15 @@ from __future__ import annotations
 from playground.config import Refusal
 from playground.cursor import choices
 from playground.figures import board as pictures
-from playground.queries.learning_curves import band
+from playground.queries.learning_curves import LearningCurve, band, until
+from playground.rooms.experiment import BOARD
+from playground.rooms.room import TEACHER
 from playground.runs.tables import csv_of, table_of
 from playground.ui import blocks
-from playground.ui.class_board import Board, ClassRun, arm_name, board, experiments, verdict
+from playground.ui.class_board import Board, ClassRun, arm_name, board, experiments, room_of, verdict
 from playground.ui.controls import label
 from playground.ui.measured import percent
+from playground.ui.panels import board_course
 from playground.ui.view import View
 
 POLL_MS = 1500  # milliseconds before a page asks again how far the runs are
@@ -23,9 +26,13 @@ def panel(view: View) -> dict:
     except Refusal as refusal:
         return {"step": None, "blocks": [blocks.text("none", refusal.say(view.language), css="pg-caption")]}
     if found is None:
-        return {"step": None, "blocks": [blocks.text("none", view.say("board.nothing_dealt"), css="pg-caption")]}
+        return {"step": None, "blocks": _without_runs(view)}
     only = _only(view, found)
     runs = [run for run in found.runs if only in (None, run.arm)]
+    works = any(run.run.unfinished for run in found.runs)
+    again = {"more": True, "pause": POLL_MS} if works else {}
+    if view.presented:
+        return {"step": None, "blocks": _presented(view, found), **again}
     said, why = verdict(view, found)
     shown = [
         blocks.text("verdict", said, css="pg-heading"),
@@ -35,9 +42,17 @@ def panel(view: View) -> dict:
         _arms(view, found),
         blocks.text("arms-about", view.say("board.arms_about"), css="pg-caption"),
         _table(view, found, runs),
+        *board_course.table(view, found.room, found.number),
     ]
-    works = any(run.run.unfinished for run in found.runs)
-    return {"step": None, "blocks": shown, **({"more": True, "pause": POLL_MS} if works else {})}
+    return {"step": None, "blocks": shown, **again}
+
+
+def _without_runs(view: View) -> list[dict]:
+    """The board of a class to which nothing was dealt: members see how far it has come while the teacher shows it."""
+    room, number = room_of(view)
+    course = board_course.table(view, room, number) if number == TEACHER or room.cursor.get("tab") == BOARD else []
+    names = [blocks.row("controls", _names(view), css="controls")] if course and number == TEACHER else []
+    return [blocks.text("none", view.say("board.nothing_dealt"), css="pg-caption"), *names, *course]
 
 
 def file(view: View) -> tuple[str, str]:
@@ -82,14 +97,18 @@ def _controls(view: View, found: Board) -> dict:
 
 def _for_teacher(view: View, found: Board) -> list[dict]:
     """Names, and who sees the board."""
-    names = [{"value": value, "label": view.say(f"board.names_{value or 'off'}")} for value in ("", "on")]
     said = view.say("board.unshare" if found.activity["shared"] else "board.share")
     share = {"activity": found.name, "shared": not found.activity["shared"]}
     return [
-        blocks.choice("names", "names", view.say("board.names"), names, view.choice("names")),
+        _names(view),
         blocks.button("share", "room", said, command="share_board", values=share),
         blocks.button("withdraw", "room", view.say("board.withdraw"), command="withdraw", values={"activity": found.name}),
     ]
+
+
+def _names(view: View) -> dict:
+    names = [{"value": value, "label": view.say(f"board.names_{value or 'off'}")} for value in ("", "on")]
+    return blocks.choice("names", "names", view.say("board.names"), names, view.choice("names"))
 
 
 def _download(view: View, found: Board) -> dict:
@@ -105,14 +124,7 @@ def _figures(view: View, found: Board, runs: list[ClassRun]) -> list[dict]:
     begun = [one for one in runs if one.curve.steps]
     if not begun:
         return [blocks.text("nothing", view.say("board.nothing_yet"), css="pg-caption")]
-    lines = [pictures.Line(one.run.id, one.arm, one.name, one.curve.steps, one.curve.exact_match) for one in begun]
-    shades = []
-    for arm in range(len(found.arms)):
-        own = [one.curve for one in begun if one.arm == arm]
-        if len(own) > 1:
-            together = band(own, "exact_match", "steps")
-            shades.append(pictures.Shade(arm, together.places, together.mean, together.low, together.high))
-    course = view.draw(pictures.course, lines, shades, found.arms, share=2)
+    course, shades = _course(view, found, [(one, one.curve) for one in begun])
     best = max(begun, key=lambda one: one.score)
     worst = min(begun, key=lambda one: one.score)
     ends = {"best": percent(best.score), "best_name": best.name, "worst": percent(worst.score), "worst_name": worst.name}
@@ -120,6 +132,35 @@ def _figures(view: View, found: Board, runs: list[ClassRun]) -> list[dict]:
     said = view.say(f"board.{key}", runs=len(begun), **ends) + (f" {view.say('board.mean_about')}" if shades else "")
     scores, across = _scores(view, found, begun)
     return [blocks.row("pictures", blocks.figure("course", course, said, view.say("board.course")), scores, css="halves"), across]
+
+
+def _course(view: View, found: Board, curves: list[tuple[ClassRun, LearningCurve]], last: int | None = None) -> tuple[dict, list]:
+    """The figure of these curves, with an axis up to the step `last` where it is given, and the shades in it."""
+    lines = [pictures.Line(one.run.id, one.arm, one.name, curve.steps, curve.exact_match) for one, curve in curves]
+    shades = []
+    for arm in range(len(found.arms)):
+        own = [curve for one, curve in curves if one.arm == arm]
+        if len(own) > 1:
+            together = band(own, "exact_match", "steps")
+            shades.append(pictures.Shade(arm, together.places, together.mean, together.low, together.high))
+    return view.draw(pictures.course, lines, shades, found.arms, share=2, last=last), shades
+
+
+def _presented(view: View, found: Board) -> list[dict]:
+    """The one picture that a hall sees. What came of it is hidden until it is revealed: the verdict, and the second half of every curve."""
+    values = {"ended": sum(one.ended for one in found.runs), "dealt": len(found.activity["dealt"])}
+    if view.choice("revealed") == "on":
+        curves, last = [(one, one.curve) for one in found.runs if one.curve.steps], None
+        title, said = verdict(view, found)
+    else:
+        last = max((one.run.steps for one in found.runs), default=None)
+        curves = [(one, curve) for one in found.runs if (curve := until(one.curve, one.run.steps / 2)).steps]
+        title, said = view.say("board.hidden"), view.say("board.hidden_about", **values)
+    if not curves:
+        said = said or view.say("board.nothing_yet")
+        return [blocks.text("verdict", title, css="pg-heading"), blocks.text("why", said, css="pg-caption")]
+    course, _ = _course(view, found, curves, last)
+    return [blocks.figure("course", course, said, title)]
 
 
 def _scores(view: View, found: Board, begun: list[ClassRun]) -> tuple[dict, dict]:

@@ -17,6 +17,8 @@ def panel(view: View) -> dict:
     heading = blocks.text("disagreements-title", view.say("compare.disagreements"), css="pg-heading")
     if len(set(map(task_of, runs))) > 1:
         return {"step": None, "blocks": [heading, blocks.text("disagreements-none", view.say("compare.no_common_task"), css="pg-caption")]}
+    for run in runs:
+        view.require_readable(run)
     found = disagreements(view.reader, view.runs.corpora, runs, view.step)
     more = found.tried < found.asked
     return {

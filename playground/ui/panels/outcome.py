@@ -33,7 +33,7 @@ def _told(view: View) -> str:
     if run.status in ("failed", "diverged") or last is None:
         return view.say("outcome.broken" if run.status in ("failed", "diverged") else "outcome.unmeasured", **took)
     reached = view.say("outcome.reached", percent=f"{100 * last['exact_match']:.1f}", **took)
-    right = view.reader.remember(run, ("first_right", run.step, run.status), lambda: first_right(run))
+    right = view.open_reader.remember(run, ("first_right", run.step, run.status), lambda: first_right(run))
     return f"{reached} {view.say('outcome.never_right') if right is None else view.say('outcome.first_right', step=f'{right:,}')}"
 
 

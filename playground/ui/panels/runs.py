@@ -83,7 +83,7 @@ def _tokens(view: View, run: Run) -> float:
         except Refusal:
             return float("nan")
 
-    return view.reader.remember(run, ("tokens_per_step",), read)
+    return view.open_reader.remember(run, ("tokens_per_step",), read)
 
 
 def _lines(view: View, chosen: list[Run], curves: dict[Run, LearningCurve]) -> list[list[Run]]:

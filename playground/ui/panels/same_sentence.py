@@ -30,7 +30,7 @@ def panel(view: View) -> dict:
 def _of(view: View, run: Run, **cursor: object) -> View:
     """The same view of another run."""
     parameters = {**view.parameters, "text": view.text, "run": run.id, **{name: str(value) for name, value in cursor.items()}}
-    return View(view.runs, view.reader, parameters, view.token)
+    return View(view.runs, view.open_reader, parameters, view.token)
 
 
 def _row(view: View, name: str, key: blocks.LineKey) -> blocks.OutputRow:

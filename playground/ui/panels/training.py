@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from playground.config import Refusal
 from playground.figures import curves
 from playground.queries.probes import probes_at
 from playground.queries.reader import REFERENCE
@@ -33,30 +34,23 @@ def panel(view: View) -> dict:
         for names in (NUMBERS, FOLDED)
     )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
+    numbers = blocks.numbers("numbers", numbers, view.say("page.numbers_more"), folded)
+    curves_beside = blocks.column("curves", outcome(view), numbers, curve["accuracy"], curve["loss"], *unpin(view))
+    below = [
+        blocks.row("more", curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="thirds"),
+        blocks.downloads("history", view.say("page.history_download"), "history", files),
+    ]
+    try:
+        view.require_readable(view.run)
+    except Refusal as refusal:  # numbers tell nothing of the sentences
+        return {"step": None, "blocks": [blocks.text("private", refusal.say(view.language), css="pg-caption"), curves_beside, *below]}
     view.reference = True  # the same rows at every step: only the weights change
     probes = _look(view)
     picture = [*large(view, "learn-cross", part="cross"), head_choice.follow(view)]
     return {
         "step": view.look.step,
         "held": head_choice.named("cross", *head_choice.chosen(view, "cross")),
-        "blocks": [
-            blocks.row(
-                "top",
-                blocks.column("attention", *picture),
-                blocks.column(
-                    "curves",
-                    outcome(view),
-                    blocks.numbers("numbers", numbers, view.say("page.numbers_more"), folded),
-                    curve["accuracy"],
-                    curve["loss"],
-                    *unpin(view),
-                ),
-                css="halves",
-            ),
-            _probes(view, probes),
-            blocks.row("more", curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="thirds"),
-            blocks.downloads("history", view.say("page.history_download"), "history", files),
-        ],
+        "blocks": [blocks.row("top", blocks.column("attention", *picture), curves_beside, css="halves"), _probes(view, probes), *below],
     }
 
 

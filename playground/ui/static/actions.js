@@ -73,6 +73,12 @@ function takeSettings() {
 }
 subscribe(["taking", "card", "knobs"], takeSettings);
 
+/** Whoever comes by a link to a run of their own sentences trains on with them. */
+subscribe(["card", "own"], () => {
+  const own = page.own || page.card?.settings.own;
+  if (own && own !== page.own) change({ own: String(own) });
+});
+
 const WITHOUT_RUN = ["data", "labs", "course"]; // tabs in which a new run would not be seen
 
 /** Opens a run. What is carried there stays as it is: the sentence, also one that nobody typed, the head, the pinned cell; of what is

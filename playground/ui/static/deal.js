@@ -1,14 +1,16 @@
-// The teacher deals an experiment out to the class: one setting and its values, the others as they stand at the left.
+// The teacher deals an experiment out to the class: the values of one setting, arms over several settings, or those of a lab. All other
+// settings are as they stand at the left.
 // @ts-check
 
-import { asText, page, subscribe } from "./store.js";
+import { page, subscribe } from "./store.js";
 import { button, h, labelled, ready, say } from "./dom.js";
+import { combinations, settingOf, valuesOf } from "./deal_arms.js";
 import { open } from "./dialogs.js";
 import { told } from "./experiment.js";
 import { act } from "./room.js";
 
-const FIRST = "learning_rate"; // what is proposed
 const ORDERS = ["together", "in_turn"];
+const WAYS = ["values", "several", "lab"];
 
 /** The button under Train, for the teacher of a room. */
 async function draw() {
@@ -21,40 +23,63 @@ async function draw() {
 }
 subscribe(["room", "boot"], draw);
 
-/** How the values of a setting are given: its choices with a tick for each, or numbers that are typed. */
-function valuesOf(knob) {
-  const choices = Object.entries(page.boot.choices[knob] ?? {});
-  if (!choices.length) {
-    const about = { type: "text", autocomplete: "off", spellcheck: "false", required: true, placeholder: `${asText(page.knobs[knob])}, …` };
-    const field = h("input", { id: "pg-deal-values", ...about });
-    return { element: labelled("room_deal_values", field), values: () => field.value.split(/[\s,;，；、]+/).filter(Boolean) };
-  }
-  const ticks = choices.map(([value, label]) => ({ value, label, tick: h("input", { type: "checkbox", value }) }));
-  const each = ticks.map(({ label, tick }) => h("label", { class: "pg-deal-tick" }, tick, h("span", {}, label)));
-  const element = h("fieldset", { id: "pg-deal-ticks" }, h("legend", {}, say("room_deal_choices")), each);
-  return { element, values: () => ticks.filter(({ tick }) => tick.checked).map(({ value }) => value) };
-}
+/**
+ * A way to say what is dealt: what is said about it, what it looks like, and what is sent to do which action in the room.
+ * @type {Record<string, () => { about: string, elements: HTMLElement[], message: () => Record<string, any>, action: string }>}
+ */
+const MAKE = { values: oneSetting, several: severalSettings, lab: armsOfLab };
 
-function openDeal() {
-  const { boot } = page, offered = boot.knobs.filter((name) => name !== "seed");
-  const knob = h("select", { id: "pg-deal-knob" }, offered.map((name) => h("option", { value: name }, boot.labels[name])));
-  knob.value = offered.includes(FIRST) ? FIRST : offered[0];
-  const order = h("select", { id: "pg-deal-order" }, ORDERS.map((name) => h("option", { value: name }, say(`room_deal_${name}`))));
-  const place = h("div", { class: "pg-deal-values" }), said = h("p", { id: "pg-deal-said", class: "pg-error", role: "alert" });
+function oneSetting() {
+  const knob = settingOf("pg-deal-knob"), place = h("div", { class: "pg-deal-values" });
   let given = valuesOf(knob.value);
   const show = () => place.replaceChildren((given = valuesOf(knob.value)).element);
   knob.addEventListener("change", show);
   show();
+  const arms = () => given.values().map((value) => ({ [knob.value]: value }));
+  const message = () => ({ knobs: settings(), arms: arms() });
+  return { about: "room_deal_about", elements: [labelled("room_deal_knob", knob), place], message, action: "deal" };
+}
+
+function severalSettings() {
+  const table = combinations();
+  return { about: "room_deal_several_about", elements: [table.element], message: () => ({ knobs: settings(), arms: table.arms() }), action: "deal" };
+}
+
+function armsOfLab() {
+  const { dealt_labs: names, labs } = page.boot;
+  const lab = h("select", { id: "pg-deal-lab" }, names.map((name) => h("option", { value: name }, labs[name])));
+  return { about: "room_deal_lab_about", elements: [labelled("room_deal_lab_name", lab)], message: () => ({ lab: lab.value }), action: "deal_lab" };
+}
+
+/** The settings at the left. */
+const settings = () => ({ ...page.knobs, own: page.knobs.task === "own" ? page.own : "" });
+
+function openDeal() {
+  const order = h("select", { id: "pg-deal-order" }, ORDERS.map((name) => h("option", { value: name }, say(`room_deal_${name}`))));
+  const about = h("p", {}), place = h("div", { class: "pg-deal-what" }), said = h("p", { id: "pg-deal-said", class: "pg-error", role: "alert" });
+  const others = h("p", { class: "pg-line" });
+  let made = MAKE.values();
+  const take = (way) => {
+    made = MAKE[way]();
+    said.textContent = "";
+    about.textContent = [say(made.about), way !== "lab" && page.knobs.task === "own" ? say("room_deal_own") : ""].filter(Boolean).join(" ");
+    place.replaceChildren(...made.elements);
+    const other = (one) => button({ id: `pg-deal-${one}-way`, type: "button", class: "pg-quiet", onclick: () => again(one) }, say(`room_deal_way_${one}`));
+    others.replaceChildren(...WAYS.filter((one) => one !== way).map(other));
+  };
+  const again = (way) => {
+    take(way);
+    /** @type {HTMLElement | null} */ (place.querySelector("select"))?.focus();
+  };
   const submit = async (event) => {
     event.preventDefault();
-    const knobs = { ...page.knobs, own: page.knobs.task === "own" ? page.own : "" };
-    const answer = await act("deal", { knobs, arms: given.values().map((value) => ({ [knob.value]: value })), order: order.value });
+    const answer = await act(made.action, { ...made.message(), order: order.value });
     if (answer.error) return void (said.textContent = answer.error);
     dialog.close();
     told(answer);
   };
-  const send = h("button", { id: "pg-deal-yes", class: "pg-main" }, say("room_deal"));
-  const form = h("form", { class: "pg-deal-form", onsubmit: submit },
-    labelled("room_deal_knob", knob), place, labelled("room_deal_order", order), send, said);
-  const dialog = open(say("room_deal"), h("p", {}, say("room_deal_about")), form);
+  take("values");
+  const yes = h("button", { id: "pg-deal-yes", class: "pg-main" }, say("room_deal"));
+  const form = h("form", { class: "pg-deal-form", onsubmit: submit }, place, others, labelled("room_deal_order", order), yes, said);
+  const dialog = open(say("room_deal"), about, form);
 }

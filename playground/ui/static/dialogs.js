@@ -5,6 +5,7 @@ import { address, cursor, move, page, personal, sentenceText } from "./store.js"
 import { button, copyText, h, notice, read, routeUrl, say } from "./dom.js";
 import { isFrozen } from "./server.js";
 import { terms } from "./glossary.js";
+import { command } from "./actions.js";
 import { openKey } from "./my_key.js";
 import { HELP } from "./help_keys.js";
 import { keySwitch } from "./single_keys.js";
@@ -65,8 +66,23 @@ export function openShare(...more) {
   const code = () => h("img", { id: "pg-qr", alt: say("share_qr"), src: routeUrl("qr", { text: link }) });
   const picture = isFrozen ? "" : short ? code() : h("p", {}, say("share_too_long"));
   const line = h("div", { class: "pg-line" }, field, button({ id: "pg-copy-link", onclick: copy }, say("copy")));
-  open(say("share"), hint, h("p", {}, say("share_help")), line, picture, ...more);
+  open(say("share"), hint, h("p", {}, say("share_help")), withSentences(), line, picture, ...more);
   field.select();
+}
+
+/** Whether one's own sentences go with the link to a run that learned from them. */
+function withSentences() {
+  const { card } = page;
+  if (!card?.mine || card.settings.task !== "own") return "";
+  const share = async () => {
+    tick.disabled = true;
+    await command("share_sentences", { shared: tick.checked });
+    tick.disabled = false;
+  };
+  const about = { type: "checkbox", id: "pg-share-sentences", "aria-describedby": "pg-share-about", onchange: share };
+  const tick = /** @type {HTMLInputElement} */ (h("input", about));
+  tick.checked = card.sentences_shared;
+  return h("div", {}, h("label", {}, tick, " ", say("share_sentences")), h("p", { id: "pg-share-about", class: "pg-caption" }, say("share_sentences_help")));
 }
 
 export function openHelp() {

@@ -15,6 +15,7 @@ export const HELP = [
   { where: "group", keys: [...ARROWS, "Home", "End"], shown: ["←", "→", "↑", "↓", "Home", "End"], text: "key_group" },
   { where: "present", keys: ["p"], shown: ["P"], text: "key_present" },
   { where: "present", keys: ["q"], shown: ["Q"], text: "key_code" },
+  { where: "present", keys: ["r"], shown: ["R"], text: "key_reveal" },
   { where: "present", keys: ["Escape"], shown: ["Esc"], text: "key_escape" },
   { where: "room", keys: ["f"], shown: ["F"], text: "key_follow" },
   { where: "page", keys: ["?"], shown: ["?"], text: "key_help" },

@@ -27,6 +27,7 @@ import "./present.js";
 import "./room_chip.js";
 import "./room_fixed.js";
 import "./room_now.js";
+import "./room_progress.js";
 import "./scrollers.js";
 import "./strips.js";
 

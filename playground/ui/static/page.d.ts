@@ -30,6 +30,7 @@ export interface Card {
   label: string;
   settings: Record<string, string | number | boolean>;
   mine: boolean;
+  sentences_shared: boolean; // own ones go with its link
   shipped: boolean;
   examples: [string, string][];
   line: string;
@@ -100,6 +101,7 @@ export interface Boot {
   glossary: { terms: Term[]; not: string[] };
   course: { name: string; title: string; to: Record<string, string>; look: string[]; steps: (import("./blocks").LessonStep & { when: Record<string, any> })[] }[];
   labs: Record<string, string>; // what every lab is called
+  dealt_labs: string[]; // those whose arms can be dealt out to a class
   knobs: string[]; // those that have a control
   groups: Record<string, string[]>; // the same by their parts
   task_steps: Record<string, number>; // of tasks that take longer than usual
@@ -213,7 +215,7 @@ export interface Assignment {
 }
 
 /** What a class does together; see playground/rooms/activities.py. */
-export type Activity = Question | DealtExperiment;
+export type Activity = Question | DealtExperiment | CourseProgress;
 
 /** A question that is put to a class, as this visitor sees it: `counts`, of each guess by how sure people were, once they are revealed. */
 export interface Question {
@@ -225,6 +227,12 @@ export interface Question {
   mine: boolean; // this visitor's own guess is in
   counts?: Record<string, number[]>;
   answer?: string; // the right one, where an experiment has decided
+}
+
+/** How far a class has come in the course: for the teacher, of each member by number how many steps of each lesson are done. */
+export interface CourseProgress {
+  kind: "course";
+  done?: Record<string, Record<string, number>>;
 }
 
 /** An experiment whose arms are dealt out to a class. */

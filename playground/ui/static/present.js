@@ -1,12 +1,13 @@
 // The presenter's view: the first picture of the open tab fills the screen with its caption, which stands in the column that the picture
-// leaves free. P comes and goes, Escape goes, Q shows the link's code. What it looks like is in present.css; that the server then draws for
-// the whole screen is in ui/view.py.
+// leaves free. P comes and goes, Escape goes, Q shows the link's code, R what a hall was not to see yet. What it looks like is in
+// present.css; that the server then draws for the whole screen is in ui/view.py.
 // @ts-check
 
 import { cursor, move, subscribe } from "./store.js";
 import { button, h, ready, say } from "./dom.js";
 import { refresh } from "./panels.js";
 import { openShare } from "./dialogs.js";
+import { reveal } from "./reveal.js";
 import { isForThePage } from "./single_keys.js";
 
 const LARGER = 1.5; // times: what is presented is drawn for a page so much smaller
@@ -87,7 +88,7 @@ addEventListener("resize", fit);
 
 const leave = () => move({ present: "" });
 /** What the presenter's view listens to, and P everywhere. */
-export const ACTS = { p: () => move({ present: isPresenting() ? "" : "1" }), Escape: leave, q: openShare };
+export const ACTS = { p: () => move({ present: isPresenting() ? "" : "1" }), Escape: leave, q: openShare, r: reveal };
 
 document.addEventListener("keydown", (event) => {
   if (!isForThePage(event)) return;

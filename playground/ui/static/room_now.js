@@ -4,7 +4,8 @@
 
 import { asText, move, page, subscribe } from "./store.js";
 import { button, h, notice, ready, same, say } from "./dom.js";
-import { pointAt, setAll, showKnobs } from "./knobs.js";
+import { showKnobs } from "./drawer.js";
+import { pointAt, setAll } from "./knobs.js";
 import { act } from "./room.js";
 import { openNow } from "./room_plan.js";
 

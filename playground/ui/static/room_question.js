@@ -22,11 +22,15 @@ function here() {
   return field && cursor[field] ? questions().find(([, one]) => isOf(one, field, cursor[field])) : undefined;
 }
 
-/** Why the answer on screen has to wait: the class is still guessing. A teacher closes the question to see it. */
+/** Why the answer on screen has to wait: the class is still guessing, or all of it sees the teacher's screen. A teacher closes the question
+ * to see it. */
 export function awaits() {
   const state = here()?.[1].state;
-  return state === "open" || (state === "closed" && isMember()) ? state : "";
+  return state === "open" || (state === "closed" && (isMember() || cursor.present === "1")) ? state : "";
 }
+
+/** Shows the class what it guessed. */
+export const revealHere = () => tell("reveal", { activity: here()?.[0], cursor: looking() });
 
 // ---- a guess goes to the class -----------------------------------------------------------------------------------------------------------
 

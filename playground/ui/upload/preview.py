@@ -18,12 +18,12 @@ from playground.ui.view import Screen, tokens
 PAIRS = 3  # shown cut into tokens
 
 
-def preview(runs: Runs, parameters: Mapping[str, str]) -> dict[str, Any]:
+def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any]:
     """The blocks under a reading, for the settings in `parameters`. Raises Refusal when these sentences can't be learnt with them."""
     screen = Screen(parameters)
     experiment, _ = read_query(parameters)
     experiment = experiment.with_(task="own", own=parameters.get("own", "")[:64])
-    pairs, _ = uploading.pairs(runs, experiment)
+    pairs, _ = uploading.pairs(runs, experiment, token)
     corpus, found = runs.corpora.look(experiment, pairs)
     said = summary.facts(found, screen) + summary.elsewhere(pairs, corpus.left_out, found, experiment.data.max_tokens, screen)
     lines = []

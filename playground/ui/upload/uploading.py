@@ -44,14 +44,15 @@ def keep(found: Pairs) -> str:
     return own
 
 
-def pairs(runs: Runs, experiment: Experiment) -> tuple[Pairs | None, str]:
-    """The pairs an experiment asks for, and whom they are owed to: from a recent upload, or from a run that has them."""
+def pairs(runs: Runs, experiment: Experiment, token: str) -> tuple[Pairs | None, str]:
+    """The pairs an experiment asks for, and whom they are owed to: from a recent upload, or from a run that has them and lets the holder
+    of this token see them. Raises Refusal."""
     own = experiment.data.own
     if experiment.data.task != "own":
         return None, ""
     if not own:
         raise Refusal("page.no_upload_yet", knob="task")
-    found = _known(runs, own)
+    found = _known(runs, own, token)
     return found, found.credit
 
 
@@ -79,9 +80,9 @@ def read(files: list[str] | None, text: str | None, hub: str | None, chosen: str
     return {"own": keep(found), "reading": shown(found, language)}
 
 
-def again(runs: Runs, own: str, language: str) -> dict[str, Any]:
+def again(runs: Runs, own: str, language: str, token: str) -> dict[str, Any]:
     """What `read` said of an upload that is still known, perhaps in another language. Raises Refusal."""
-    return {"own": own, "reading": shown(_known(runs, own), language)}
+    return {"own": own, "reading": shown(_known(runs, own, token), language)}
 
 
 def _given(files: list[str]) -> list[tuple[str, bytes]]:
@@ -156,9 +157,9 @@ def downloads(own: str, count: int, screen: Screen) -> dict:
     return blocks.downloads("downloads", screen.say("sentences.download"), "export", files)
 
 
-def exported(runs: Runs, own: str, kind: str) -> tuple[str, bytes]:
+def exported(runs: Runs, own: str, kind: str, token: str) -> tuple[str, bytes]:
     """(name, content) of the sentences of an upload in one of writing.KINDS; several files in one archive. Raises Refusal."""
-    found = _known(runs, own)
+    found = _known(runs, own, token)
     if kind not in writing.KINDS:
         raise Refusal("page.no_upload")
     files = writing.write(found.pairs, kind, found.credit)
@@ -198,8 +199,10 @@ def found(runs: Runs, own: str) -> Pairs | None:
     return (KEPT.get(own) or runs.pairs(own)) if own else None
 
 
-def _known(runs: Runs, own: str) -> Pairs:
-    """The same. Raises Refusal when there are none."""
+def _known(runs: Runs, own: str, token: str) -> Pairs:
+    """The same, for somebody who may see them. Raises Refusal."""
+    if not runs.may_use(own, token):
+        raise Refusal("runs.sentences_private")
     pairs = found(runs, own)
     if pairs is None:
         raise Refusal("page.no_upload", knob="task")

@@ -7,6 +7,7 @@ import pytest
 from playground.config import TASK_STEPS, Refusal, default
 from playground.reading.column_mapping import MAX_CELL_CHARACTERS
 from playground.runs.forecast import suggested
+from playground.ui.assets import PREFIX
 from playground.ui.links import read as read_link
 from playground.ui.upload import uploading
 from playground.words import LANGUAGES, say
@@ -111,11 +112,12 @@ def test_what_was_dropped_is_still_known_when_a_run_has_the_sentences(site, uplo
     run = site.train(MINE, {**TINY, "task": "own", "own": own, "steps": 2}).id
     uploading.KEPT.clear()
     wait(site.runs.get(run), "done")
-    blocks = site.panel("data", run=run)["blocks"]
+    mine = {"headers": {"X-Playground-Token": MINE}}
+    blocks = site.http.get(f"{PREFIX}/panel/data", params={"run": run}, **mine).json()["blocks"]
     account = next(block["text"] for block in blocks if block["id"] == "account")
     assert account.startswith(say("en", "data.report_line", lines=62, kept=60, dropped=2))
     assert say("en", "data.why_empty_target") in account
-    assert site.get("reading", own=own).json()["reading"]["pairs"] == 60
+    assert site.http.get(f"{PREFIX}/reading", params={"own": own}, **mine).json()["reading"]["pairs"] == 60
     experiment, ignored = read_link(site.runs, {"run": run, "task": "own", "steps": "50"})
     assert (experiment.data.own, ignored) == (own, {})
     site.runs.delete(run, MINE)

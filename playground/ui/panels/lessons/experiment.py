@@ -91,7 +91,7 @@ def _begun(run: Run) -> bool:
 def _results(view: View, lab: ControlledExperiment, seeds: dict[int, Arms]) -> list[list[Result]]:
     """A list for each arm, with all seeds."""
     arms = next(iter(seeds.values()))
-    return [[result(view.runs, view.reader, lab, arm, seed, runs[arm]) for seed, runs in seeds.items()] for arm in arms]
+    return [[result(view.runs, view.open_reader, lab, arm, seed, runs[arm]) for seed, runs in seeds.items()] for arm in arms]
 
 
 def result(runs: Runs, reader: Reader, lab: ControlledExperiment, arm: str, seed: int, run: Run) -> Result:

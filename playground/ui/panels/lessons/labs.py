@@ -27,6 +27,11 @@ def titles(language: str) -> dict[str, str]:
     return {name: lab.say(language, "title") for name, lab in LABS.items()}
 
 
+def dealt() -> list[str]:
+    """The labs whose arms can be dealt out to a class."""
+    return [name for name, lab in LABS.items() if isinstance(lab, ControlledExperiment) and not lab.is_mystery]
+
+
 def _list(view: View) -> list[dict]:
     groups = {"start": list(START), **{f"kind_{kind}": [] for kind in (*KINDS, "mystery")}}
     for name, lab in LABS.items():
@@ -81,7 +86,7 @@ def _page(view: View, lab: Lab) -> dict:
 
 def _deal(view: View, lab: Lab) -> list[dict]:
     """The way to an experiment of a whole class, which only its teacher sees (see static/experiment.css)."""
-    if not isinstance(lab, ControlledExperiment) or lab.is_mystery:
+    if lab.name not in dealt():
         return []
     return [blocks.button("deal", "room", view.say("board.deal_lab"), command="deal_lab", values={"lab": lab.name, "order": "together"})]
 
@@ -98,7 +103,7 @@ def _result(view: View, lab: Lab, guess: str, sure: str) -> list[dict]:
     asked = dict(parse_qsl(view.field("set")))
     toss = view.number("toss")
     settings = lab.settings(asked)
-    outcome = view.reader.remember(view.run, ("lab", lab.name, toss, *settings.items()), lambda: lab.outcome(toss, **settings))
+    outcome = view.open_reader.remember(view.run, ("lab", lab.name, toss, *settings.items()), lambda: lab.outcome(toss, **settings))
     return [
         *verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure if toss == 1 and not asked else ""),
         blocks.text("about", lab.say(view.language, "about"), css="pg-caption"),

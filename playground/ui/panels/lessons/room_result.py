@@ -9,7 +9,7 @@ from playground.config import Refusal
 from playground.figures import guesses
 from playground.lessons import course, labs
 from playground.lessons.controlled import ControlledExperiment
-from playground.rooms.question import SURE, about, calibration, total
+from playground.rooms.question import LEAST, SURE, about, calibration, total
 from playground.ui import blocks
 from playground.ui.panels.lessons import experiment
 from playground.ui.panels.lessons.guessing import Say
@@ -43,33 +43,44 @@ def result(screen: Screen, question: Mapping[str, Any], others: Sequence[Mapping
     field, name = about(question["place"])
     say: Say = (labs.get(name) if field == "lab" else course.get(name)).say
     counts, answer = question["counts"], question["answer"]
+    if not counts and question["answered"]:
+        said = screen.say("lessons.class_too_few", answered=question["answered"], least=LEAST, more=LEAST - question["answered"])
+        return [blocks.text("class-few", said, css="pg-caption"), *_calibration(screen, others)]
+    if not counts:
+        return [blocks.text("class-few", screen.say("lessons.class_nobody", joined=question["joined"]), css="pg-caption")]
     names = [say(screen.language, f"guess_{option}") for option in counts]
-    degrees = [screen.say("lessons.percent", percent=sure) for sure in SURE]
+    degrees, rows = [screen.say("lessons.percent", percent=sure) for sure in SURE], list(counts.values())
+    if any(row[-1] for row in rows):
+        degrees.append(screen.say("lessons.class_untold", least=LEAST))
+    else:
+        rows = [row[:-1] for row in rows]
     right = list(counts).index(answer) if answer else None
     large = {"scale": LARGER, "width": screen.page[0]} if screen.presented else {}
-    drawn = screen.draw(guesses.histogram, names, list(counts.values()), degrees, right=right, **large)
+    drawn = screen.draw(guesses.histogram, names, rows, degrees, right=right, **large)
     figure = blocks.figure("class", drawn, _caption(screen, question, names), screen.say("lessons.class_guess"))
+    return [figure, *_calibration(screen, others)]
+
+
+def _calibration(screen: Screen, others: Sequence[Mapping[str, Any]]) -> list[dict]:
+    """How often the class was right when it was so sure; nothing while too few guesses are told."""
     found = calibration(others).items()
     each = [screen.say("lessons.class_calibration", percent=sure, right=good, count=made) for sure, (good, made) in found]
     said = screen.say("lessons.class_so_far", each=listed(screen.language, each))
-    return [figure, *([blocks.text("class-calibration", said, css="pg-caption")] if each else [])]
+    return [blocks.text("class-calibration", said, css="pg-caption")] if each else []
 
 
 def _caption(screen: Screen, question: Mapping[str, Any], names: Sequence[str]) -> str:
     counts, answer = question["counts"], question["answer"]
-    guessed = total(counts)
-    if not guessed:
-        return screen.say("lessons.class_nobody", joined=question["joined"])
     made = sorted(((sum(row), name) for row, name in zip(counts.values(), names, strict=True)), key=lambda one: -one[0])
     each = listed(screen.language, [screen.say("lessons.class_count", guess=name, count=count) for count, name in made if count])
-    by_sure = [sum(row[at] for row in counts.values()) for at in range(len(SURE))]
-    mean = sum(int(sure) * count for sure, count in zip(SURE, by_sure, strict=True)) / guessed
-    said = [
-        screen.say("lessons.class_guessed", answered=guessed, joined=question["joined"], each=each),
-        screen.say("lessons.class_mean", mean=mean),
-    ]
+    said = [screen.say("lessons.class_guessed", answered=total(counts), joined=question["joined"], each=each)]
+    *by_sure, untold = map(sum, zip(*counts.values(), strict=True))
+    if not untold:  # else the mean would tell how sure the few were
+        mean = sum(int(sure) * count for sure, count in zip(SURE, by_sure, strict=True)) / total(counts)
+        said.append(screen.say("lessons.class_mean", mean=mean))
     if not answer:
         return " ".join([*said, screen.say("lessons.class_undecided")])
-    if surest := by_sure[-1]:
-        said.append(screen.say("lessons.class_surest", percent=SURE[-1], right=counts[answer][-1], count=surest))
+    if (surest := by_sure[-1]) >= LEAST:
+        right = counts[answer][len(SURE) - 1]
+        said.append(screen.say("lessons.class_surest", percent=SURE[-1], right=right, count=surest))
     return " ".join(said)
