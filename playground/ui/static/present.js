@@ -10,7 +10,6 @@ import { openShare } from "./dialogs.js";
 import { isForThePage } from "./single_keys.js";
 
 const LARGER = 1.5; // times: what is presented is drawn for a page so much smaller
-const FRAME = 66; // px at the top that the run and the sentence take
 const HINT = 4000; // milliseconds for which the keys are told
 const PICTURES = [".pg-figure", ".pg-lines", ".pg-map", ".pg-lanes", ".pg-heads"].join();
 
@@ -25,8 +24,9 @@ function fit() {
   const shown = /** @type {HTMLElement | null} */ (document.querySelector(".pg-presented"));
   const plot = /** @type {any} */ (shown?.querySelector(".pg-plot")), { beside = 0, legend = 0 } = plot?.layout?.meta ?? {}; // see figures/presented.py
   shown?.classList.toggle("pg-beside", beside > 0);
-  const style = document.body.style;
-  style.setProperty("--present", String(shown ? enlarged(beside ? plot.offsetHeight : shown.offsetHeight, innerHeight - FRAME) : LARGER));
+  const style = document.body.style, frame = document.getElementById("pg-frame")?.getBoundingClientRect().height ?? 0;
+  style.setProperty("--present-frame", `${frame}px`);
+  style.setProperty("--present", String(shown ? enlarged(beside ? plot.offsetHeight : shown.offsetHeight, innerHeight - frame) : LARGER));
   style.setProperty("--beside", `${beside}px`);
   style.setProperty("--legend", `${legend}px`);
 }
@@ -41,7 +41,7 @@ function choose() {
   before?.classList.remove("pg-presented", "pg-beside");
   now?.classList.add("pg-presented");
   sizes.disconnect();
-  if (now) sizes.observe(now);
+  if (now) for (const element of [now, document.getElementById("pg-frame")]) sizes.observe(element); // the output may take another line
   fit();
   dispatchEvent(new Event("resize")); // for Plotly, which looks at the width of its place only then
 }
