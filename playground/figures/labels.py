@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-# The sides of a point as Plotly calls them, the ones to read most easily first, and where each lies.
-SIDES = ("middle right", "middle left", "top center", "bottom center", "top right", "bottom right", "top left", "bottom left")
+# Where a name stands beside its point, the places to read most easily first: to the right, to the left, above, below, at the corners.
 _WHERE = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)], dtype=np.float64)
+_ACROSS, _UP = {-1: "left", 0: "center", 1: "right"}, {-1: "bottom", 0: "middle", 1: "top"}
+SIDES = tuple(f"{_UP[up]} {_ACROSS[across]}" for across, up in _WHERE)  # as Plotly calls them
 _ANGLES = np.arange(16) * np.pi / 8
 _FAR = np.array([(far * np.cos(angle), far * np.sin(angle)) for far in (28, 44, 62) for angle in _ANGLES])  # px: of a name with a line
 AIR = 1  # px between a name and what is beside it

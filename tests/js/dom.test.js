@@ -25,7 +25,8 @@ test("where both ends are one it is about that; the last moment is about a secon
 test("before anything was measured nothing is said", () => assert.equal(timeLeft(null), "–"));
 
 test("a word has the form that its number asks for", () => {
-  assert.deepEqual(["1", "2", "1,000"].map((steps) => say("done", { steps, percent: "9 %" })), ["done · 1 step · 9 %", "done · 2 steps · 9 %", "done · 1,000 steps · 9 %"]);
+  const done = (steps) => say("done", { steps, percent: "9 %" });
+  assert.deepEqual(["1", "2", "1,000"].map(done), ["done · 1 step · 9 %", "done · 2 steps · 9 %", "done · 1,000 steps · 9 %"]);
   assert.deepEqual([1, 2].map((wrong) => say("differ", { wrong, tokens: 3 })), ["1 of 3 tokens differs", "2 of 3 tokens differ"]);
 });
 
