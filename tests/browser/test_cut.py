@@ -65,10 +65,10 @@ def test_the_help_of_a_knob_covers_no_other(visit):
     assert box["y"] + box["height"] <= 768
 
 
-# Where everything stands that is no part of the line of the sentence.
-PLACES = """() => [...document.querySelectorAll("#pg-panel-training .pg-plot, #pg-knobs, #pg-inner-tabs, #pg-replay-bar")]
-  .filter((one) => one.offsetParent).map((one) => [one.id, one.getBoundingClientRect()])
-  .map(([id, { left, top }]) => [id, left, top + scrollY])"""
+# Where the parts of the page begin, whatever the sentence: with what stands first in them.
+PLACES = """() => [...document.querySelectorAll("#pg-inner-tabs, #pg-replay-bar, #pg-knobs > *, #pg-panel-training > *")]
+  .filter((one) => one.offsetParent && (one.closest("#pg-frame") || !one.previousElementSibling))
+  .map((one) => [one.id, one.getBoundingClientRect()]).map(([id, { left, top }]) => [id, left, top + scrollY])"""
 
 
 @pytest.mark.slow
