@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from playground.figures import cells, theme, tokens
+from playground.figures.labels import SIDES, Names
 
 MAX_SIDE_PX, CELL = 560, 22  # px: the side of the plane, and of a cell of the cosines
 ROOM = 1.08  # times the limit: air at the edges
 FAINTEST = 0.35  # how much of the hue the first place of a sentence keeps
+DOT, NEAR, CHOSEN = 5, 9, 13  # px: a point, one near the chosen one, and the chosen one
+LINE = 1.2  # times the size of its letters: the height of a name
+RING = 4  # px that the ring of a point is larger
 
 
 def plane(
@@ -31,7 +35,9 @@ def plane(
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """N points (N, 2), each written as its token, one unit of both axes equally long, both from -limit to limit.
+    """N points (N, 2), each with its token beside it where that covers nothing, one unit of both axes equally long, both from -limit to
+    limit. The chosen point, those near it and the page's sentence are named first; of the chosen one and those near it a name without
+    room stands some way off, with a line. The pointer tells the names of the others.
 
     kind      whose hue: "encoder" or "decoder"
     shares    of the variance along both axes, 0 to 1, for their titles
@@ -47,33 +53,37 @@ def plane(
     palette, hue = theme.colors(dark), theme.hue(kind, dark)
     texts = [str(place) for place in places] if by_place and places is not None else names
     side = min(width - 54 - 12, MAX_SIDE_PX, tallest)
-    first = [*([] if chosen is None else [chosen]), *near, *range(len(names) - own, len(names))]
-    shown = _uncovered(xy * side / (2 * ROOM * limit), texts, [*dict.fromkeys([*first, *range(len(names))])])
-    written = [tokens.label(text) if shown[at] else "" for at, text in enumerate(texts)]
+    ringed = [*([] if chosen is None else [chosen]), *near]
+    dots = np.full(len(names), DOT)
+    dots[list(near)] = NEAR
+    dots[ringed[: chosen is not None]] = CHOSEN
+    sizes = [theme.SIZE + (at >= len(names) - own) for at in range(len(names))]
+    order = dict.fromkeys([*ringed, *range(len(names) - own, len(names)), *range(len(names))])
+    boxes = [(tokens.extent(text) * size / theme.SIZE, size * LINE) for text, size in zip(texts, sizes, strict=True)]
+    around = Names(xy * side / (2 * ROOM * limit), (dots + RING * (dots > DOT)) / 2, side)
+    sides, away = _named(around, boxes, dots / 1.6 + 1, order, ringed)  # Plotly writes a name as far from its point
+    written = [tokens.label(text) for text in texts]
     ink = [hue] * len(names) if places is None else _shades(places, hue, palette["paper"])
     ink = [*ink[: len(ink) - own], *[palette["text"]] * own]
     x, y = theme.rounded(xy[:, 0]), theme.rounded(xy[:, 1])
     hover = [tokens.label(name) for name in names]
     if places is not None:
         hover = [f"{name} ({place})" for name, place in zip(hover, places, strict=True)]
-    sizes = [theme.SIZE + (at >= len(names) - own) for at in range(len(names))]
     data = [
         {
             "type": "scatter", "mode": "lines", "x": x[len(x) - own :], "y": y[len(y) - own :], "visible": own > 1, "hoverinfo": "skip",
             "line": {"color": palette["muted"], "width": 1},
         },
         {
-            "type": "scatter", "mode": "markers+text", "x": x, "y": y, "text": written, "meta": {"field": "token"}, "hovertext": hover,
+            "type": "scatter", "mode": "markers+text", "x": x, "y": y, "meta": {"field": "token"}, "hovertext": hover,
             "customdata": list(range(len(names)) if ids is None else ids), "cliponaxis": False,
-            "textfont": {"family": theme.MONO, "size": sizes, "color": ink}, "textposition": "middle center",
-            "marker": {
-                "size": [10 if text else 4 for text in shown], "opacity": [0 if text else 1 for text in shown], "color": ink,
-                "line": {"width": 0},
-            },
+            "text": [text if at else "" for text, at in zip(written, sides, strict=True)], "textposition": [at or SIDES[0] for at in sides],
+            "textfont": {"family": theme.MONO, "size": sizes, "color": ink},
+            "marker": {"size": dots.tolist(), "color": ink, "line": {"width": 0}},
             "hovertemplate": theme.phrase(labels, "hover_point", token="<b>%{hovertext}</b>") + "<extra></extra>",
         },
-        _rings([xy[at] for at in near], 18, 1, palette["muted"]),
-        _rings([] if chosen is None else [xy[chosen]], 24, 2, palette["text"]),
+        _rings([xy[at] for at in near], NEAR + RING, 1, palette["muted"]),
+        _rings([] if chosen is None else [xy[chosen]], CHOSEN + RING, 2, palette["text"]),
     ]  # fmt: skip
     span = {"range": [-ROOM * limit, ROOM * limit], "nticks": 5, "zeroline": True, "zerolinecolor": palette["grid"]}
     titles = [theme.phrase(labels, name, percent=f"{100 * share:.0f}") for name, share in zip(("axis_1", "axis_2"), shares, strict=True)]
@@ -81,6 +91,10 @@ def plane(
     y_axis = theme.axis(titles[1], dark, scaleanchor="x", constrain="domain", constraintoward="top", **span)
     layout = theme.layout(
         side + 8 + 46, {"l": 54, "r": 12, "t": 8, "b": 46}, dark, xaxis=x_axis, yaxis=y_axis, hovermode="closest",
+        annotations=[
+            _led(x[at], y[at], by, written[at], {"family": theme.MONO, "size": sizes[at], "color": ink[at]}, palette["muted"])
+            for at, by in away.items()
+        ],
         transition={"duration": 300, "easing": "cubic-in-out"},
     )  # fmt: skip
     return {"data": data, "layout": layout}
@@ -109,17 +123,25 @@ def cosines(
     return {"data": [data], "layout": layout}
 
 
-def _uncovered(pixels: np.ndarray, texts: Sequence[str], order: Sequence[int]) -> list[bool]:
-    """Which texts, centred at pixels (N, 2), can be written so that none lies on another, those first in the order first. The others
-    stay dots, whose name the pointer tells."""
-    wide, shown = np.array([tokens.extent(text) for text in texts]), [False] * len(texts)
-    written: list[int] = []
+def _named(
+    around: Names, boxes: Sequence[tuple[float, float]], gaps: Sequence[float], order: Iterable[int], ringed: Sequence[int]
+) -> tuple[list[str], dict[int, tuple[float, float]]]:
+    """The side of each point at which its name stands, "" for none; and of those of the ringed points that have none how far away it stands
+    instead."""
+    sides, away = [""] * len(boxes), {}
     for at in order:
-        apart = np.abs(pixels[written] - pixels[at])
-        if not ((apart[:, 0] < (wide[written] + wide[at]) / 2 + 1) & (apart[:, 1] < cells.LINE - 2)).any():
-            shown[at] = True
-            written.append(at)
-    return shown
+        sides[at] = around.beside(at, boxes[at], gaps[at])
+        if not sides[at] and at in ringed and (by := around.away(at, boxes[at])):
+            away[at] = by
+    return sides, away
+
+
+def _led(x: float, y: float, by: tuple[float, float], text: str, font: dict, color: str) -> dict:
+    """A text some pixels away from its point, with a line to it."""
+    return {
+        "x": x, "y": y, "ax": by[0], "ay": -by[1], "text": text, "font": font, "borderpad": 0, "showarrow": True, "arrowhead": 0,
+        "arrowwidth": 1, "arrowcolor": color, "standoff": (CHOSEN + RING) / 2,
+    }  # fmt: skip
 
 
 def _rings(points: Sequence[np.ndarray], size: int, width: int, color: str) -> dict:

@@ -10,7 +10,7 @@ from html import escape
 
 from playground.words import preferred, say
 
-LINKS = {"pg-sentence": "page.skip_sentence", "pg-view": "page.skip_picture"}
+LINKS = {"pg-sentence": "page.skip_sentence", "pg-view": "page.skip_picture", "pg-place-tabs": "page.skip_places"}
 
 
 def skip_links(query: Mapping[str, str], accepted: str) -> str:

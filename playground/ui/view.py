@@ -30,7 +30,7 @@ LARGE = 0.52  # of the width: the wide column of a row "large-small"
 GAP = 20  # px that a column leaves free beside it
 HEIGHT, AROUND, LEAST_HEIGHT = 900, 380, 240  # px: of a window that doesn't say, what stands round a grid in it, the least of a grid
 PRESENTED = 1.5  # how many times larger a presenter's page is (see static/present.js)
-PRESENTED_FRAME, PRESENTED_NAMES = 66, 110  # px of the window that the frame takes then; of the page, that the names of columns may take
+PRESENTED_FRAME, PRESENTED_NAMES = 120, 110  # px of the window that the frame takes then; of the page, that the names of columns may take
 
 
 class Screen:

@@ -3,6 +3,8 @@
 A key is `area.name`: the area is the file (`words/en/area.json`), the name is the entry in it. All languages hold the same keys with
 the same `{placeholders}`; a test compares them.
 
+A word that depends on a number names both of its forms, the one for 1 first: "{count} {count:step|steps}".
+
 A language is a folder with a `language.json`: its own `name` and a `brief` one, its `html` tag, and the tags by which a browser asks
 for it (`browser`, with " | " between them).
 """
@@ -67,8 +69,15 @@ def _filled(text: str, values: dict[str, object]) -> Iterator[str]:
     for before, name, spec, _ in _FORMATTER.parse(text):
         yield before
         if name is not None:
-            value = format(_FORMATTER.get_field(name, (), values)[0], spec or "")
-            yield value if before.endswith("“") else printed(value)
+            value = _FORMATTER.get_field(name, (), values)[0]
+            text = _form(value, spec) if "|" in spec else format(value, spec)
+            yield text if before.endswith("“") else printed(text)
+
+
+def _form(count: object, forms: str) -> str:
+    """Of two forms, "step|steps", the one for this number."""
+    one, many = forms.split("|")
+    return one if str(count) == "1" else many
 
 
 def known(language: str, key: str) -> bool:

@@ -32,7 +32,8 @@ CUT = """(may) => {
 
 OVER = """() => {
   const named = "button, select, input, summary, output, .pg-verdict, .pg-status, [role=tab]";
-  const inFrame = [...document.querySelectorAll(`:is(#pg-head, #pg-sentence-bar, #pg-replay-bar, #pg-places .tab-wrapper) :is(${named})`)];
+  const parts = "#pg-head, #pg-place-tabs, #pg-tools, #pg-sentence-bar, #pg-inner-tabs, #pg-replay-bar";
+  const inFrame = [...document.querySelectorAll(`:is(${parts}) :is(${named})`)];
   const shown = inFrame.filter((one) => !one.closest("details") && one.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true }));
   const name = (one) => one.id || one.textContent, boxes = shown.map((one) => one.getBoundingClientRect());
   const overlap = (a, b, from, to) => Math.min(a[to], b[to]) - Math.max(a[from], b[from]) > 2;

@@ -70,6 +70,65 @@ def test_the_help_of_a_knob_covers_no_other(visit):
     assert box["y"] + box["height"] <= 768
 
 
+# Where the parts of the page begin, whatever the sentence: with what stands first in them.
+PLACES = """() => [...document.querySelectorAll("#pg-inner-tabs, #pg-replay-bar, #pg-knobs > *, #pg-panel-training > *")]
+  .filter((one) => one.offsetParent && (one.closest("#pg-frame") || !one.previousElementSibling))
+  .map((one) => [one.id, one.getBoundingClientRect()]).map(([id, { left, top }]) => [id, left, top + scrollY])"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])
+def test_unknown_words_push_nothing(visit, width, height):
+    page = visit(link(run="german_english"), viewport={"width": width, "height": height})
+    drawn(page.locator("#pg-panel-training"))
+    before, strip = page.evaluate(PLACES), page.locator("#pg-unknown")
+    page.locator("#pg-sentence").fill("die Frau liebt den Konig")
+    expect(strip).to_contain_text("Konig")
+    drawn(page.locator("#pg-panel-training"))
+    assert page.evaluate(PLACES) == before
+    assert [one for one in faults(page) if "Konig" in one or "pg-instead" in one] == []
+    expect(strip.locator(".pg-instead").first).to_be_in_viewport()
+    strip.locator(".pg-instead").first.click()
+    expect(strip).to_be_hidden()
+    drawn(page.locator("#pg-panel-training"))
+    assert page.evaluate(PLACES) == before
+
+
+# Says of the page's run what a message of the server says; the module is the one that the page has loaded.
+SET = """async ([status, values]) => {
+  const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
+  const { change, page } = await import(loaded.find((name) => name.endsWith("/store.js")));
+  change({ live: { ...page.live, eta: null, place: 0, status, ...values } });
+}"""
+STATES = {
+    "training": {"step": 1500, "steps": 4000, "eta": [25, 40]}, "queued": {"place": 3}, "paused": {"step": 1500, "steps": 4000},
+    "done": {"step": 4000, "steps": 4000}, "stopped": {"step": 1500, "steps": 4000}, "failed": {"step": 1500}, "diverged": {"step": 1500},
+    "preparing": {}, "interrupted": {"step": 1500},
+}  # fmt: skip
+# [height, parts that are cut, room to the places] of the line. What has no room in it stands whole in the next, which is not seen.
+LINE = """(line) => {
+  const { top, bottom, right, height } = line.getBoundingClientRect(), parts = [...line.children].map((one) => one.getBoundingClientRect());
+  const cut = parts.filter((one) => one.right > right + 1 || (one.top < bottom - 2 && one.bottom > bottom + 4));
+  return [height, cut.length, document.querySelector("#pg-place-tabs").getBoundingClientRect().left - right, parts[0].top - top];
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("width", [1366, 1440])
+def test_how_far_a_run_is_takes_one_line(visit, width, language):
+    """Whatever it is at, its line is one, its parts are whole, and it moves nothing."""
+    page = visit(link(lang=language), viewport={"width": width, "height": 900})
+    status, places = page.locator("#pg-status"), []
+    for name, values in STATES.items():
+        page.evaluate(SET, [name, values])
+        assert status.get_attribute("data-status") == name
+        height, cut, room, down = status.evaluate(LINE)
+        assert (height < 24, cut, room >= 0, down < 4) == (True, 0, True, True), (name, height, cut, room, down)
+        places.append(page.locator("#pg-run").bounding_box())
+    assert all(place == places[0] for place in places)
+
+
 @pytest.mark.slow
 def test_unknown_words_have_ways_out(visit):
     page = visit(link(run="german_english", text="die Frau liebt den Konig"))
@@ -94,3 +153,21 @@ def test_where_a_sentence_has_no_room_its_last_tokens_are_left_out_whole(visit):
     assert result.locator(".pg-tokens").first.evaluate(IN_PART) == 0
     page.locator("#pg-sentence").fill("die Frau findet die Ärztin")
     expect(result).not_to_have_attribute("data-cut", "")
+
+
+BEYOND = """() => [...document.querySelectorAll("#pg-dialog, #pg-dialog *")]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth).map((one) => one.tagName)"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), [(1440, 500), (390, 844)])
+def test_lines_of_code_stay_in_their_box_and_copy_in_sight(visit, width, height):
+    page = visit(link(api="1", text="a b c d " * 12), viewport={"width": width, "height": height})
+    sections = page.locator("#pg-dialog section")
+    expect(sections).to_have_count(3)
+    assert page.evaluate(BEYOND) == []
+    for at in range(3):
+        lines = sections.nth(at).locator("pre")
+        lines.evaluate("one => one.scrollIntoView({ block: 'end' })")
+        expect(sections.nth(at).locator("button")).to_be_in_viewport(ratio=1)
+        expect(page.locator("#pg-dialog header button")).to_be_in_viewport(ratio=1)

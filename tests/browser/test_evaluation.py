@@ -60,6 +60,31 @@ def test_scores_then_vectors(visit):
     expect(vectors.locator("[data-block='table nearest'] th").first).to_have_text(f"Nearest to <eos> (position {len(source) + 1})")
 
 
+# Pairs of names on the plane that lie over one another, and names that lie over a point which is not theirs, by the boxes on the screen.
+COVERED = """(plot) => {
+  const boxes = (selector) => [...plot.querySelectorAll(selector)].map((one) => [one.textContent, one.getBoundingClientRect()]);
+  const names = boxes(":is(.textpoint text, .annotation-text)").filter(([text, { width }]) => text && width);
+  const dots = boxes(".points path.point"), after = (at) => names.slice(at + 1);
+  const shared = (a, b, from, to) => Math.min(a[to], b[to]) - Math.max(a[from], b[from]) > 3; // px: a box is higher than its letters
+  const over = (a, b) => shared(a, b, "left", "right") && shared(a, b, "top", "bottom");
+  const pairs = names.flatMap(([text, box], at) => after(at).filter(([, other]) => over(box, other)).map(([other]) => [text, other]));
+  const on = names.flatMap(([text, box]) => dots.filter(([, dot]) => over(box, dot)).map(() => text));
+  return { names: names.length, dots: dots.length, pairs, on };
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("what", ["src", "memory"])
+def test_names_on_the_plane_cover_nothing(visit, width, what):
+    page = visit(link(run="german_english", tab="embeddings", what=what), viewport={"width": width, "height": 900})
+    drawn(page.locator("#pg-panel-embeddings"))
+    found = figure(page, "plane").evaluate(COVERED)
+    assert found["names"] > 10, found
+    assert found["pairs"] == [], found
+    assert found["on"] == [], found
+
+
 @pytest.mark.slow
 def test_a_long_exam_shows_how_far_it_is_and_stops_when_the_tab_is_left(visit):
     half = [{"kind": "progress", "id": "progress", "done": 50, "all": 100, "label": words("evaluation.trying", tried=50, asked=100)}]

@@ -14,7 +14,7 @@ SAME_PLACE = {  # of the first screen, of the page; and how many px they may be 
     "caption": ("#pg-first p", '[data-block="figure learn-cross"] .pg-caption', 1),
     "picture": ("#pg-first .still:visible", "#pg-figure-learn-cross", 2),
     "grid": (*GRID, 5),
-    "place": ("#pg-first .places .lit", "#pg-pg-place-train-button, #pg-places > .tab-wrapper [role=tab][aria-selected=true]", 2),
+    "place": ("#pg-first .places .lit", "#pg-pg-place-train-button, #pg-place-tabs [role=tab][aria-selected=true]", 2),
     "sentence": ("#pg-first .text", "#pg-sentence-bar > .pg-line", 2),
     "token": ("#pg-first .chip >> visible=true >> nth=0", "#pg-result .pg-chip >> visible=true >> nth=0", 2),
 }

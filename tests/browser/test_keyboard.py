@@ -52,6 +52,31 @@ def test_a_group_is_one_stop_and_a_choice_keeps_the_focus(visit):
     eventually(page, lambda: focused(page, "element.dataset.value"), lambda value: value == "decoder")
 
 
+# What Tab stops at in a place, by the part of the page in which it stands.
+PARTS = "#pg-skip, .pg-run, #pg-place-tabs, #pg-tools, .pg-stage, #pg-inner-tabs, #pg-replay-bar, #pg-knobs, .pg-panel"
+
+
+@pytest.mark.slow
+def test_tab_goes_through_the_page_in_the_order_in_which_it_is_seen(visit):
+    """The title row, the sentence, the tabs of the place and the replay, then what stands below; and a link past it all to the places."""
+    page = visit(link(tab="training"))
+    drawn(page.locator("#pg-panel-training"))
+    expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
+    parts = []
+    for _ in range(STOPS):
+        page.keyboard.press("Tab")
+        part = focused(page, f"(part => part?.id || part?.classList[0])(element.closest('{PARTS}'))")
+        parts += [part] if part not in parts else []
+    frame = ["pg-skip", "pg-run", "pg-place-tabs", "pg-tools", "pg-stage", "pg-inner-tabs", "pg-replay-bar"]
+    assert parts == [*frame, "pg-knobs", "pg-panel-training"][: len(parts)]
+    page.locator("#pg-skip a").nth(2).press("Enter")
+    expect(page.locator("#pg-place-train-button")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#pg-place-inside-button")).to_be_focused()
+    expect(page.locator("#pg-tab-map-button")).to_be_visible()
+    expect(page.locator("#pg-tab-training-button")).to_be_hidden()
+
+
 @pytest.mark.slow
 def test_a_menu_that_is_left_is_closed(visit):
     page = visit(link(lang="en"))

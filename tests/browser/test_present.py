@@ -8,6 +8,17 @@ from playwright.sync_api import expect
 from tests.browser.steps import address, drawn, eventually, has_address, link
 
 SIZE = {"width": 1920, "height": 1080}
+NOT_WHOLE = """() => {
+  const [frame, picture] = ["#pg-frame", ".pg-presented"].map((one) => document.querySelector(one).getBoundingClientRect());
+  const parts = [...document.querySelectorAll("#pg-result :is(.pg-verdict, .out .pg-chip), #pg-sentence, #pg-run, #pg-present-leave")];
+  const outside = parts.filter((one) => {
+    const { left, right, top, bottom, width } = one.getBoundingClientRect();
+    const at = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    return !width || left < 0 || right > innerWidth || bottom > frame.bottom + 1 || top < 0 || !(one.contains(at) || at?.contains(one));
+  });
+  return [...outside.map((one) => one.textContent || one.id), ...(picture.top < frame.bottom - 1 ? ["the picture"] : [])];
+}"""
+LONG = "wir glauben , dass die Ärztin die Frau findet"
 
 
 @pytest.mark.slow
@@ -29,8 +40,8 @@ def test_one_picture_fills_the_screen(visit):
     assert plot.locator(".xaxislayer-above text, .xtick text").first.bounding_box()["height"] > 1.3 * before
     expect(page.locator("#pg-run")).to_be_visible()
     expect(page.locator("#pg-sentence")).to_be_visible()
-    assert page.locator("#pg-frame").bounding_box()["height"] < 70
-    for hidden in ("#pg-knobs", "#pg-share", "[data-block='heads heads']", "#pg-places [role=tab] >> nth=0"):
+    assert page.locator("#pg-frame").bounding_box()["height"] < 125
+    for hidden in ("#pg-knobs", "#pg-share", "[data-block='heads heads']", "#pg-place-tabs [role=tab] >> nth=0"):
         expect(page.locator(hidden)).to_be_hidden()
     page.keyboard.press("ArrowLeft")
     eventually(page, lambda: "step" in address(page), bool)
@@ -45,3 +56,12 @@ def test_one_picture_fills_the_screen(visit):
     page.keyboard.press("Escape")
     has_address(page, present=None)
     expect(page.locator("#pg-share")).to_be_visible()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1366, 768), (1024, 768)])
+def test_the_output_and_its_verdict_are_whole(visit, width, height):
+    page = visit(link(run="german_english", tab="attention", text=LONG, present="1"), viewport={"width": width, "height": height})
+    drawn(page.locator("#pg-panel-attention"))
+    expect(page.locator("#pg-result .pg-verdict")).to_be_visible()
+    assert eventually(page, lambda: page.evaluate(NOT_WHOLE), lambda found: not found) == []

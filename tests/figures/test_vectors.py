@@ -23,11 +23,24 @@ def test_points_stand_where_they_are_and_say_who_they_are():
     assert not line["visible"]
 
 
-def test_what_would_lie_on_another_stays_a_dot_the_chosen_one_never():
-    first, other = plane()["data"][1], plane(chosen=3)["data"][1]
-    assert first["text"] == ["a", "&lt;b&gt;", "c␣d", ""]
-    assert other["text"] == ["", "&lt;b&gt;", "c␣d", "e"]
-    assert first["marker"]["opacity"] == [0, 0, 0, 1]
+def test_every_point_is_a_dot_and_its_name_stands_beside_it():
+    points = plane()["data"][1]
+    assert points["text"] == ["a", "&lt;b&gt;", "c␣d", "e"]
+    assert points["textposition"][0] != points["textposition"][3]  # they are almost at one place
+    assert "middle center" not in points["textposition"]
+    chosen = plane(chosen=3, near=[0])["data"]
+    assert chosen[1]["textposition"][3] == "middle right"  # the chosen one is named first
+    assert chosen[1]["marker"]["size"][1] < chosen[1]["marker"]["size"][0] < chosen[1]["marker"]["size"][3]
+    assert chosen[3]["marker"]["size"] > chosen[1]["marker"]["size"][3]  # the ring is round the point
+
+
+def test_a_name_without_room_is_left_out_that_of_the_chosen_point_has_a_line():
+    crowd = np.stack(np.meshgrid(np.linspace(-0.2, 0.2, 15), np.linspace(-0.2, 0.2, 15)), axis=-1).reshape(-1, 2)
+    drawn = vectors.plane(crowd, ["token"] * len(crowd), limit=1.0, shares=(0.5, 0.2), chosen=112)
+    assert drawn["data"][1]["text"].count("") > 100
+    (line,) = drawn["layout"]["annotations"]
+    assert (line["x"], line["y"], line["text"], line["showarrow"]) == (0, 0, "token", True)
+    assert np.hypot(line["ax"], line["ay"]) > 20
 
 
 def test_one_scale_for_both_axes_whatever_the_points():
@@ -44,7 +57,7 @@ def test_states_are_the_stronger_the_later_and_the_sentence_is_joined():
     drawn = plane(places=[1, 2, 1, 2], own=2, by_place=True)["data"]
     assert (drawn[0]["visible"], drawn[0]["x"]) == (True, [-2, 0.01])
     assert drawn[1]["hovertext"] == ["a (1)", "&lt;b&gt; (2)", "c␣d (1)", "e (2)"]
-    assert {*drawn[1]["text"]} <= {"1", "2", ""}
+    assert drawn[1]["text"] == ["1", "2", "1", "2"]
     faint, strong, *own = drawn[1]["marker"]["color"]
     assert faint != strong
     assert len({*own}) == 1

@@ -1,4 +1,4 @@
-// How the time that is left is said; and that what stands there already is not written again.
+// How the time that is left is said, and words that depend on a number; and that what stands there already is not written again.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,9 +7,10 @@ import { openPage, writes } from "./page.js";
 
 const document = openPage();
 const { change } = await import("../../playground/ui/static/store.js");
-const { timeLeft, update, updateAttributes } = await import("../../playground/ui/static/dom.js");
+const { say, timeLeft, update, updateAttributes } = await import("../../playground/ui/static/dom.js");
 const words = {
   about_seconds: "about {about} s", about_minutes: "about {about} min", range_seconds: "{low} to {high} s", range_minutes: "{low} to {high} min",
+  done: "done · {steps} {steps:step|steps} · {percent}", differ: "{wrong} of {tokens} {tokens:token|tokens} {wrong:differs|differ}",
 };
 change({ boot: { words, knobs: [], statuses: {} } });
 
@@ -35,3 +36,11 @@ test("so are its attributes, numbers as text", () => {
   assert.deepEqual([put({ x: 1, y: "2" }), put({ x: "1", y: 2 }), put({ x: 1, y: 3 })], [2, 0, 1]);
   assert.deepEqual(element.attributes, { x: "1", y: "3" });
 });
+
+test("a word has the form that its number asks for", () => {
+  const done = (steps) => say("done", { steps, percent: "9 %" });
+  assert.deepEqual(["1", "2", "1,000"].map(done), ["done · 1 step · 9 %", "done · 2 steps · 9 %", "done · 1,000 steps · 9 %"]);
+  assert.deepEqual([1, 2].map((wrong) => say("differ", { wrong, tokens: 3 })), ["1 of 3 tokens differs", "2 of 3 tokens differ"]);
+});
+
+test("what is not filled in stays as it is", () => assert.equal(say("done", { percent: "9 %" }), "done · {steps} {steps:step|steps} · 9 %"));

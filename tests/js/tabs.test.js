@@ -19,13 +19,19 @@ globalThis.MutationObserver = class {
   disconnect() {}
 };
 const clicks = [], buttons = {};
-const places = document.createElement("div");
-places.setAttribute("id", "pg-places");
-document.body.append(places);
+
+function part(id) {
+  const element = document.createElement("div");
+  element.setAttribute("id", id);
+  document.body.append(element);
+  return element;
+}
+const [places, frame, inner] = ["pg-places", "pg-place-tabs", "pg-inner-tabs"].map(part);
 
 /** A list of tabs as Gradio makes it: the first is open, and a click opens another. */
-function list(ids) {
+function list(around, ids) {
   const line = document.createElement("div");
+  line.setAttribute("class", "tab-wrapper");
   for (const [at, id] of ids.entries()) {
     const button = (buttons[id] = document.createElement("button"));
     for (const [name, value] of [["id", `${id}-button`], ["role", "tab"], ["aria-selected", String(at === 0)]]) button.setAttribute(name, value);
@@ -37,10 +43,10 @@ function list(ids) {
     };
     line.append(button);
   }
-  places.append(line);
+  around.append(line);
 }
-list(Object.keys(KNOWN.places).map((place) => `pg-place-${place}`));
-for (const tabs of Object.values(KNOWN.places)) list(tabs.map((tab) => `pg-tab-${tab}`));
+list(places, Object.keys(KNOWN.places).map((place) => `pg-place-${place}`));
+for (const [place, tabs] of Object.entries(KNOWN.places)) list(part(`pg-tabs-${place}`), tabs.map((tab) => `pg-tab-${tab}`));
 
 const { cursor, move, subscribe } = await import("../../playground/ui/static/store.js");
 const { openTab } = await import("../../playground/ui/static/tabs.js");
@@ -103,4 +109,14 @@ test("Back skips the tab that a place opened with, if somebody went on from ther
   await press("pg-place-lessons", 5000);
   await press("pg-tab-course", 15000); // after a look
   assert.deepEqual([cursor.tab, entries()], ["course", before + 4]);
+});
+
+test("the names of the places stand in the frame, and of their tabs those of the place that is open", async () => {
+  const shown = () => inner.children.filter(({ hidden }) => !hidden).map(({ dataset }) => dataset.of);
+  for (const [tab, place] of [["map", "inside"], ["labs", "lessons"]]) {
+    move({ tab });
+    await settled();
+    assert.deepEqual(shown(), [`pg-tabs-${place}`]);
+  }
+  assert.deepEqual([frame.children.length, places.children.length], [1, 0]);
 });

@@ -20,6 +20,7 @@ def test_they_come_first(site, language, query):
     assert re.findall(r'<a href="#([\w-]+)">(.*?)</a>', links[1]) == [
         ("pg-sentence", say(language, "page.skip_sentence")),
         ("pg-view", say(language, "page.skip_picture")),
+        ("pg-place-tabs", say(language, "page.skip_places")),
     ]
 
 

@@ -37,8 +37,8 @@ def test_a_column_leaves_free_what_it_is_told_to():
 def test_a_presented_picture_has_all_of_a_page_that_is_enlarged():
     screen, presented = Screen({"width": "920", "height": "1080"}), Screen({"width": "920", "height": "1080", "present": "1"})
     assert (screen.room(LARGE), presented.room(LARGE), presented.room(3)) == (478, 672, 672)  # the rest is its caption's
-    assert presented.page == (920, 676)
-    assert presented.tallest == 676 - 110
+    assert presented.page == (920, 640)
+    assert presented.tallest == 640 - 110
 
 
 def test_a_picture_is_drawn_as_wide_dark_and_in_the_language_that_is_asked_for():

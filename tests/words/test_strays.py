@@ -21,7 +21,7 @@ NONE_OF_THEM = {
     "names of fonts": ("Segoe UI", "Roboto", "PingFang SC", "Noto Sans SC", "Noto Sans CJK SC", "Microsoft YaHei", "Menlo", "Consolas"),
     "said in the terminal that started the server": ("Transformer Playground: \0",),
     "mathematics": ("max left", "max \0", "NaN"),
-    "a place beside a point, as Plotly calls it": ("middle right", "middle center"),
+    "a place beside a point, as Plotly calls it": ("middle right",),
     "part of what torch says when memory is short": ("allocate memory", "out of memory"),
     "a line of Linux's /proc": ("Data", "Size"),
     "headings of a docstring, as Gradio reads it": ("Parameters:", "Returns:"),

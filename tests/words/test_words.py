@@ -103,6 +103,31 @@ def test_numbers_are_printed_as_in_books_and_quotations_stay_as_they_are():
     assert say(ENGLISH, "lab_softmax.caption_jacobian", largest=-0.25, difference=2.8e-17).count("2.8\u00a0×\u00a010⁻¹⁷") == 1
 
 
+COUNTED = {
+    "page.outlook": ({"time": "3 s"}, "steps", "about 3 s for 1 step", "about 3 s for 2 steps"),
+    "outcome.unmeasured": ({"time": "3 s"}, "step", "Ended after 1 step (3 s)", "Ended after 2 steps (3 s)"),
+    "evaluation.unfinished": ({}, "count", "1 output was stopped", "2 outputs were stopped"),
+    "page.verdict_wrong": ({"tokens": 5, "reference": "a"}, "wrong", "1 of 5 tokens differs from", "2 of 5 tokens differ from"),
+    "compare.repeated": ({"seeds": "2"}, "count", "1 new run, seed 2", "2 new runs, seeds 2"),
+}
+
+
+@pytest.mark.parametrize("key", COUNTED)
+def test_a_word_has_the_form_that_its_number_asks_for(key):
+    others, name, one, two = COUNTED[key]
+    for number, said in ((1, one), ("1", one), (2, two), ("1,002", two.replace("2", "1,002", 1))):
+        assert said in say(ENGLISH, key, **others, **{name: number})
+
+
+def test_a_counted_word_stands_with_its_number():
+    """Two forms, and the sentence says the number that decides between them."""
+    for language in LANGUAGES:
+        for key, text in entries(language).items():
+            pieces = [(name, spec) for _, name, spec, _ in Formatter().parse(text) if name]
+            for name, spec in pieces:
+                assert "|" not in spec or (spec.count("|") == 1 and (name, "") in pieces), (language, key)
+
+
 def test_no_hyphen_stands_for_a_minus():
     for language in LANGUAGES:
         for key, text in entries(language).items():

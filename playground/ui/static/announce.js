@@ -4,7 +4,7 @@
 import { page, subscribe } from "./store.js";
 import { h, say } from "./dom.js";
 import { isGrowing } from "./live.js";
-import { statusLine } from "./top.js";
+import { statusLine } from "./status.js";
 
 const QUARTERS = 4;
 let place = null; // there before anything is said: what is new with its words in it is read by few screen readers

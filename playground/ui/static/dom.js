@@ -7,11 +7,16 @@ import { ask } from "./server.js";
 
 const BASE = new URL("../..", import.meta.url).href; // …/gradio_api/playground/, where this file is asset/<version>/dom.js
 
-/** The sentence `page.<key>` in the page's language, its {placeholders} filled in. */
+/** The sentence `page.<key>` in the page's language, its {placeholders} filled in; {count:step|steps} is the one word for 1, else the other. */
 export function say(key, values = {}) {
   const text = page.boot?.words[key];
   if (text === undefined) return key;
-  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
+  const fill = (whole, name, one, many) => {
+    if (!(name in values)) return whole;
+    if (many === undefined) return values[name];
+    return String(values[name]) === "1" ? one : many;
+  };
+  return text.replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, fill);
 }
 
 /**

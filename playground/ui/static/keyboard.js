@@ -122,7 +122,9 @@ function firstPicture() {
 }
 
 const sentence = () => document.getElementById("pg-sentence");
-const WAYS = { "#pg-sentence": sentence, "#pg-view": firstPicture }; // the links that the server sends, see ui/skip_links.py
+const place = () => document.querySelector("#pg-place-tabs [aria-selected=true]");
+/** @type {Record<string, () => any>} */
+const WAYS = { "#pg-sentence": sentence, "#pg-view": firstPicture, "#pg-place-tabs": place }; // the links that the server sends, see ui/skip_links.py
 
 /** Goes there once there is something to be seen: what has just appeared takes the focus a moment later. */
 async function follow(way) {
@@ -146,6 +148,6 @@ document.addEventListener("click", (event) => {
 follow(location.hash); // of one that was followed before this script came
 
 subscribe(["boot"], () => {
-  const names = { "#pg-sentence": "skip_sentence", "#pg-view": "skip_picture" };
+  const names = { "#pg-sentence": "skip_sentence", "#pg-view": "skip_picture", "#pg-place-tabs": "skip_places" };
   for (const link of all("#pg-skip a")) link.textContent = say(names[link.getAttribute("href")]);
 });

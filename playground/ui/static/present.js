@@ -11,7 +11,6 @@ import { reveal } from "./reveal.js";
 import { isForThePage } from "./single_keys.js";
 
 const LARGER = 1.5; // times: what is presented is drawn for a page so much smaller
-const FRAME = 66; // px at the top that the run and the sentence take
 const HINT = 4000; // milliseconds for which the keys are told
 const PICTURES = [".pg-figure", ".pg-lines", ".pg-map", ".pg-lanes", ".pg-heads"].join();
 
@@ -26,9 +25,10 @@ function fit() {
   const shown = /** @type {HTMLElement | null} */ (document.querySelector(".pg-presented"));
   const plot = /** @type {any} */ (shown?.querySelector(".pg-plot")), { beside = 0, legend = 0 } = plot?.layout?.meta ?? {}; // see figures/presented.py
   shown?.classList.toggle("pg-beside", beside > 0);
-  const style = document.body.style;
-  const line = document.getElementById("pg-now")?.getBoundingClientRect().height ?? 0; // what there is to do in a room, at the lower edge
-  const room = innerHeight - FRAME - line;
+  const style = document.body.style, heightOf = (id) => document.getElementById(id)?.getBoundingClientRect().height ?? 0;
+  const frame = heightOf("pg-frame"), line = heightOf("pg-now"); // what there is to do in a room stands at the lower edge
+  const room = innerHeight - frame - line;
+  style.setProperty("--present-frame", `${frame}px`);
   style.setProperty("--now-line", `${line}px`);
   style.setProperty("--present", String(shown ? enlarged(beside ? plot.offsetHeight : shown.offsetHeight, room) : LARGER));
   style.setProperty("--beside", `${beside}px`);
@@ -45,7 +45,7 @@ function choose() {
   before?.classList.remove("pg-presented", "pg-beside");
   now?.classList.add("pg-presented");
   sizes.disconnect();
-  if (now) sizes.observe(now);
+  if (now) for (const element of [now, document.getElementById("pg-frame")]) sizes.observe(element); // the output may take another line
   fit();
   dispatchEvent(new Event("resize")); // for Plotly, which looks at the width of its place only then
 }

@@ -1,8 +1,9 @@
-// The places of the page and the tabs in them, which are Gradio's: the cursor says which is open, and a click on one moves the cursor.
+// The places of the page and the tabs in them, which are Gradio's: the cursor says which is open, and a click on one moves the cursor. Their
+// names stand in the frame, among what they are seen beside, and not where Gradio puts them: before the panels, after the knobs.
 // @ts-check
 
 import { PLACES, cursor, move } from "./store.js";
-import { ready } from "./dom.js";
+import { childrenOf, ready } from "./dom.js";
 
 const PASSING = 5000; // milliseconds: whoever goes on sooner from the tab that a place opened with was only on the way, and Back skips it
 const last = {}; // place -> the tab that was open in it last
@@ -25,6 +26,17 @@ document.addEventListener("click", (event) => {
   passed = { tab: isInside ? "" : tab, until: event.timeStamp + PASSING };
 }, true);
 
+/** Brings the names of a place's tabs into the frame, where those of other places are hidden; and those of the places themselves. */
+function standInFrame(place) {
+  for (const [from, to] of [["pg-places", "pg-place-tabs"], [`pg-tabs-${place}`, "pg-inner-tabs"]]) {
+    const host = document.getElementById(from), names = host && childrenOf(host).find((one) => one.matches(".tab-wrapper"));
+    if (!names) continue; // they stand there already, or Gradio has yet to make them
+    names.dataset.of = from;
+    document.getElementById(to).append(names);
+  }
+  for (const names of childrenOf(document.getElementById("pg-inner-tabs"))) names.hidden = names.dataset.of !== `pg-tabs-${place}`;
+}
+
 /** Brings the tab of the cursor to the front, wherever Gradio is. A place is made when it is first opened, and its tabs with it. */
 export async function openTab() {
   const { tab } = cursor, place = placeOf(tab);
@@ -33,16 +45,20 @@ export async function openTab() {
   for (const id of [`pg-place-${place}-button`, `pg-tab-${tab}-button`]) {
     const button = await ready(id);
     if (cursor.tab !== tab) return;
+    standInFrame(place);
     if (!isOpen(button)) button.click();
     button.scrollIntoView({ block: "nearest", inline: "nearest" }); // in a narrow window the tabs scroll sideways
   }
 }
 
 // Gradio opens the first tab of a place that is new, at times after ours.
-ready("pg-places").then((places) => new MutationObserver((changes) => {
+const opened = new MutationObserver((changes) => {
   const button = changes.map(({ target }) => target).find((target) => isOpen(/** @type {Element} */ (target)) && tabOf(target));
   if (button && placeOf(tabOf(button)) === placeOf(cursor.tab)) openTab();
-}).observe(places, { subtree: true, attributes: true, attributeFilter: ["aria-selected"] }));
+});
+for (const id of ["pg-places", "pg-place-tabs", "pg-inner-tabs"]) {
+  ready(id).then((around) => opened.observe(around, { subtree: true, attributes: true, attributeFilter: ["aria-selected"] }));
+}
 
 // Arrows go from tab to tab, as in any list of tabs.
 document.addEventListener("keydown", (event) => {

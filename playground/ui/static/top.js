@@ -2,16 +2,16 @@
 // @ts-check
 
 import { LANGUAGES, carried, change, cursor, letGo, maxText, move, page, sentenceText, subscribe } from "./store.js";
-import { button, count, debounce, h, icon, percent, read, say, timeLeft, update, updateAttributes } from "./dom.js";
+import { button, count, debounce, h, icon, read, say, update, updateAttributes } from "./dom.js";
 import { askFor } from "./answers.js";
 import { chips } from "./chips.js";
 import { highlight, point } from "./picture.js";
-import { isActive, isBehind, isTooEarly, shownStep } from "./live.js";
+import { isActive, isBehind, isTooEarly } from "./live.js";
 import { isFrozen } from "./server.js";
 import { chooseRun, command } from "./actions.js";
 import { openRoom } from "./room_dialog.js";
 import { drawerButton } from "./drawer.js";
-import { measured } from "./learning.js";
+import { drawStatusLine } from "./status.js";
 import { drawTakeHome } from "./takehome.js";
 import { trainNow } from "./train_now.js";
 import { drawUnknown } from "./unknown.js";
@@ -23,21 +23,20 @@ export function drawHeader(host, runs) {
   const others = Object.entries(LANGUAGES).filter(([code]) => code !== cursor.lang);
   const language = ([code, { name, html, brief }]) =>
     button({ class: "pg-quiet", lang: html, title: name, "aria-label": name, onclick: () => move({ lang: code }) }, brief);
-  const mark = (event) => document.body.toggleAttribute("data-about", event.target.open);
-  const about = h("details", { id: "pg-run-about", ontoggle: mark }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
+  const about = h("details", { id: "pg-run-about" }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
     h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" }),
       ...(isFrozen ? [] : [h("div", { id: "pg-take" }), h("div", {}, button({ id: "pg-code", onclick: () => move({ api: "1" }) }, say("code")))])));
   const copy = button({ id: "pg-copy", hidden: true, onclick: () => command("copy") }, say("make_mine"));
   host.replaceChildren(
     h("h1", {}, say("title")),
     h("div", { class: "pg-run" }, choiceOfRuns(runs), about, copy, h("span", { id: "pg-status", class: "pg-status" })),
-    trainNow(),
-    h("div", { class: "pg-tools" },
-      drawerButton(),
-      isFrozen ? "" : button({ id: "pg-class", class: "pg-quiet", onclick: openRoom }, say("room")),
-      button({ id: "pg-share", class: "pg-quiet", "aria-label": say("share"), title: say("share"), onclick: () => openShare(classButton()) }, icon("link")),
-      h("span", { id: "pg-language" }, others.map(language)),
-      button({ class: "pg-quiet", id: "pg-help", "aria-label": say("help"), title: say("help"), onclick: openHelp }, "?")));
+    trainNow());
+  document.getElementById("pg-tools").replaceChildren(
+    drawerButton(),
+    isFrozen ? "" : button({ id: "pg-class", class: "pg-quiet", onclick: openRoom }, say("room")),
+    button({ id: "pg-share", class: "pg-quiet", "aria-label": say("share"), title: say("share"), onclick: () => openShare(classButton()) }, icon("link")),
+    h("span", { id: "pg-language" }, others.map(language)),
+    button({ class: "pg-quiet", id: "pg-help", "aria-label": say("help"), title: say("help"), onclick: openHelp }, "?"));
   drawStatus();
   drawTakeHome();
 }
@@ -83,27 +82,13 @@ function nameRun() {
 }
 subscribe(["run", "card"], nameRun);
 
-/**
- * How far a run is, in one line, with what was measured up to a step.
- * @param {number} upTo
- * @param {string} status
- */
-export function statusLine(upTo = Infinity, status = page.live.status) {
-  const run = page.live, { text, note } = measured(run, "exact_match", percent, upTo, true);
-  const right = note ? say("noted", { value: text, note }) : text, step = count(Math.min(upTo, run.step));
-  return status ? say(`status_${status}`, { step, steps: count(run.steps), left: timeLeft(run.eta), place: run.place, percent: right }) : "";
-}
-
 /** What is read aloud of the output: while a run trains nothing, see announce.js. */
 const loudness = () => (isActive() || isBehind() ? "off" : "polite");
 
 function drawStatus() {
-  const place = document.getElementById("pg-status"), run = page.live;
+  const place = document.getElementById("pg-status");
   if (!place) return;
-  const isLate = isBehind(); // the end is told with the last picture
-  update(place.dataset, { run: run.id, status: run.status, step: String(run.step) });
-  const text = statusLine(isActive() || isLate ? shownStep() : Infinity, isLate ? "training" : run.status);
-  update(place, { textContent: text, title: text });
+  drawStatusLine(place);
   const result = document.getElementById("pg-result");
   if (result) updateAttributes(result, { "aria-live": loudness() });
   drawFacts();
@@ -154,8 +139,8 @@ export function drawSentence(host) {
   const choose = (event) => event.target.value && move({ text: event.target.value });
   const examples = h("select", { id: "pg-examples", "aria-label": say("examples"), onchange: choose });
   host.replaceChildren(
-    h("div", { class: "pg-line" }, input, examples), h("div", { id: "pg-unknown", role: "status", hidden: true }),
-    h("div", { id: "pg-result", class: "pg-result", "aria-live": loudness(), tabindex: "0" }),
+    h("div", { class: "pg-line" }, input, examples), h("div", { id: "pg-result", class: "pg-result", "aria-live": loudness(), tabindex: "0" }),
+    h("div", { id: "pg-unknown", role: "status", hidden: true }),
   );
   fillSentence();
   drawNote();

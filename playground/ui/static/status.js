@@ -1,0 +1,33 @@
+// How far the run on screen is, in one line at the top.
+// @ts-check
+
+import { page } from "./store.js";
+import { count, h, percent, say, timeLeft, update } from "./dom.js";
+import { isActive, isBehind, shownStep } from "./live.js";
+import { measured } from "./learning.js";
+
+/**
+ * How far a run is, in one line, with what was measured up to a step.
+ * @param {number} upTo
+ * @param {string} status
+ */
+export function statusLine(upTo = Infinity, status = page.live.status) {
+  const run = page.live, { text, note } = measured(run, "exact_match", percent, upTo, true);
+  const right = note ? say("noted", { value: text, note }) : text, step = count(Math.min(upTo, run.step));
+  return status ? say(`status_${status}`, { step, steps: count(run.steps), left: timeLeft(run.eta), place: run.place, percent: right }) : "";
+}
+
+/** A line in its parts: of those that have no room none is cut, the last ones are left out, and the pointer tells all. */
+function drawParts(place, line) {
+  const parts = line.split(/(?= · )/);
+  if (place.children.length !== parts.length) place.replaceChildren(...parts.map(() => h("span")));
+  update(place, { title: line });
+  parts.forEach((part, at) => update(place.children[at], { textContent: part }));
+}
+
+/** Also for scripts and styles: which run, in which state, at which step. */
+export function drawStatusLine(place) {
+  const run = page.live, isLate = isBehind(); // the end is told with the last picture
+  update(place.dataset, { run: run.id, status: run.status, step: String(run.step) });
+  drawParts(place, statusLine(isActive() || isLate ? shownStep() : Infinity, isLate ? "training" : run.status));
+}
