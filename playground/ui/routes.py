@@ -41,7 +41,8 @@ from playground.ui.view import View, language
 HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
 LONE, EACH = 400, 400  # milliseconds between two pictures of a run that trains: for a lone visitor, and for each of many
 FASTEST, SLOWEST, A_SECOND = 0.1, 0.5, 50  # seconds between two looks at a run's version: the bounds, and looks a second of all streams
-# Panels that are the same for everybody and never learn who asks: those who follow a teacher ask for one in the same moment.
+# Panels that are the same for all who may read the run's sentences, and where everybody may they never learn who asks: those who follow a
+# teacher ask for one in the same moment.
 SHARED = frozenset(("sentence", "translate", "map", "teacher_forcing", "attention", "masks", "positions", "embeddings"))
 TRIES = 3  # to find panel and sentence at one step, between two snapshots
 
@@ -116,8 +117,10 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         return {**found, "sentence": sentence}
 
     def panel_of(name: str, request: Request) -> dict:
-        view = view_of(request, name in SHARED)
+        view = view_of(request)
         runs.seen(view.run.id)
+        if shared := name in SHARED and view.run.may_be_read_by(""):
+            view = view_of(request, shared)
         if name in BY_FORMULA and (variant := variant_name(view.run, view.language)):
             raise Refusal("page.has_variant", variant=variant)
 
@@ -125,7 +128,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
             return {**PANELS[name](view), "uses": sorted(view.used)}
 
         question = (name, view.run.version, *sorted(view.parameters.items()))
-        found = being_made.get_or_make(question, make) if name in SHARED else make()
+        found = being_made.get_or_make(question, make) if shared else make()
         return {**found, "refresh_ms": pace.refresh_ms}
 
     def qr(request: Request) -> Response:

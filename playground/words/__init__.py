@@ -44,7 +44,12 @@ def _entries(language: str) -> dict[str, str]:
 def say(language: str, key: str, **values: object) -> str:
     """The sentence `key` in `language`, its {placeholders} filled in. Raises KeyError for an unknown key or a missing value."""
     text = entries(language)[key]
-    return "".join(_filled(text, values)) if values else text
+    return filled(text, values) if values else text
+
+
+def filled(text: str, values: dict[str, object]) -> str:
+    """A sentence with its placeholders filled in. Raises KeyError, ValueError and their like for one that can't be."""
+    return "".join(_pieces(text, values))
 
 
 def listed(language: str, items: Iterable[object]) -> str:
@@ -64,7 +69,7 @@ def printed(text: str) -> str:
     return _POWER.sub(lambda power: "\u00a0×\u00a010" + f"{power[1]}{power[2]}".lstrip("+").translate(_RAISED), text).replace("-", "−")
 
 
-def _filled(text: str, values: dict[str, object]) -> Iterator[str]:
+def _pieces(text: str, values: dict[str, object]) -> Iterator[str]:
     """As str.format does it, but with numbers as books print them. What stands in quotation marks is a quotation: nothing changes in it."""
     for before, name, spec, _ in _FORMATTER.parse(text):
         yield before

@@ -90,7 +90,7 @@ def test_own_sentences_and_secrets_go_with_a_copy_and_a_fork(runs):
     source = done(runs.create(tiny(task="own", own="upload-7", steps=3), ME, pairs=PAIRS))
     source.secret = True
     runs.store.note(source, "secret")
-    for made in (runs.copy(source.id, YOU), runs.fork(source.id, None, YOU)):
+    for made in (runs.copy(source.id, ME), runs.fork(source.id, None, ME)):
         assert made.pairs.pairs == PAIRS.pairs
         assert made.credit == PAIRS.credit
         assert made.secret
@@ -250,7 +250,7 @@ def test_a_fork_keeps_what_was_changed_before_its_step(runs):
 
 def test_a_fork_of_a_running_run_and_of_own_data(runs):
     source = at_step(runs.create(tiny(task="own", own="upload-7", steps=100), ME, pairs=PAIRS), 3)
-    fork = done(runs.fork(source.id, None, YOU))
+    fork = done(runs.fork(source.id, None, ME))
     assert fork.status == "done"
     assert fork.pairs.pairs == PAIRS.pairs
     assert fork.credit == PAIRS.credit

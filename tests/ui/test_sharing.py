@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import gradio as gr
 import pytest
 
+from playground.runs.limits import Limits
 from playground.ui import server
 
 
@@ -21,6 +22,6 @@ def test_gradio_decides_and_its_address_is_the_one_that_is_said(monkeypatch, tmp
     monkeypatch.setattr(gr.Blocks, "launch", launch)
     monkeypatch.setattr(server, "build", lambda runs: gr.Blocks())
     monkeypatch.setattr(server, "routes", lambda *what: [])
-    runs = SimpleNamespace(store=SimpleNamespace(folder=tmp_path), every_round=lambda duty: None)
+    runs = SimpleNamespace(store=SimpleNamespace(folder=tmp_path), every_round=lambda duty: None, limits=Limits(), find=lambda run: None)
     assert server.start(runs, None)[2] == url
     assert asked["share"] is None

@@ -228,5 +228,5 @@ def _message(said: Any) -> Refusal | None:
         return None
     values = {str(name): value for name, value in said["values"].items() if isinstance(value, (str, int, float))}
     for language in words.LANGUAGES:
-        words.say(language, said["key"]).format_map(values)  # a sentence that can't be said is none
+        words.filled(words.say(language, said["key"]), values)  # a sentence that can't be said is none
     return Refusal(said["key"], **values)

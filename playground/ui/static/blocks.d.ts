@@ -469,13 +469,12 @@ export interface FieldBlock {
   hint: string;
 }
 
-/** Draws another sample, points at a `knob`, sends a `command` with `values` to the server or to the `room` of a
- * class, moves the cursor `to` somewhere, or
- * plays the replay from its beginning. */
+/** Draws another sample, points at a `knob`, sends a `command` with `values` to the server or to the `room` of a class, moves the cursor
+ * `to` somewhere, plays the replay from its beginning, or shows where to take the run home. */
 export interface ButtonBlock {
   kind: "button";
   id: string;
-  act: "draw" | "knob" | "command" | "room" | "move" | "play";
+  act: "draw" | "knob" | "command" | "room" | "move" | "play" | "take";
   label: string;
   knob: string;
   command: string;
