@@ -85,9 +85,9 @@ def test_where_a_number_comes_from(visit):
     expect(sheet.get_by_role("button", name=words("map.sheet_hide"))).to_be_focused()
 
     score = sheet.locator(".pg-terms tbody tr").nth(3).locator(".pg-walk")
-    expect(score).to_have_text("s[1, 2, 4]")
+    expect(score).to_have_text("s[3, 2, 4]")
     score.click()  # the way back through the model
-    has_address(page, stage="decoder.1.cross_attention.masked", row="1", col="3", head="1")
+    has_address(page, stage="decoder.1.cross_attention.masked", row="1", col="3", head="3")
     drawn(panel)
     expect(sheet.locator(".pg-sums .last")).to_contain_text(words("map.why_open"))
     figure(page, "stage")

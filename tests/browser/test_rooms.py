@@ -132,4 +132,4 @@ def test_a_class_follows_lets_go_comes_back_and_survives_a_restart(come, server:
     expect(wide.locator("#pg-notices")).to_contain_text(words("page.room_over", code=code))
     for page in (teacher, wide):
         expect(page.locator("#pg-room")).to_be_hidden()
-    assert not list((server.folder / "data" / "rooms").iterdir())
+    assert not (server.folder / "data" / "rooms" / f"{code}.json").exists()

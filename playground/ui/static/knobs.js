@@ -3,7 +3,8 @@
 // @ts-check
 
 import { change, cursor, move, page } from "./store.js";
-import { h, say } from "./dom.js";
+import { h, notice, say } from "./dom.js";
+import { isFrozen } from "./server.js";
 import { showKnobs } from "./drawer.js";
 
 /**
@@ -45,10 +46,10 @@ function placeHelp({ target }) {
 }
 for (const sign of ["mouseover", "focusin"]) document.addEventListener(sign, placeHelp);
 
-/** Scrolls to a control and flashes it: the one that a sentence is about. */
+/** Scrolls to a control and flashes it: the one that a sentence is about. A frozen page has none. */
 export function pointAt(name) {
   const control = document.getElementById(`knob-${name}`);
-  if (!control) return;
+  if (!control) return void (isFrozen && notice(say("frozen_needs_server"), "error"));
   for (let fold = control.closest(".pg-more"); fold; fold = fold.parentElement?.closest(".pg-more")) {
     const label = fold.querySelector(".label-wrap");
     if (!label?.classList.contains("open")) label?.click();
