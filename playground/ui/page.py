@@ -15,11 +15,11 @@ from playground.words import ENGLISH, say
 
 # What is always there, in three lines: the run, the sentence, the replay. The page's script fills them in, and brings Gradio's tabs into
 # the first and the third (see static/tabs.js): all is read and reached in the order in which it is seen. At the end of the third, the room
-# that a visitor is in.
+# that a visitor is in. Below, over nothing that can be pressed, what went wrong with the run.
 FRAME = (
     '<div id="pg-frame"><header id="pg-head"></header><div id="pg-place-tabs"></div><div id="pg-tools" class="pg-tools"></div>'
     '<div class="pg-stage"><div id="pg-sentence-bar"></div></div><div id="pg-inner-tabs"></div><div id="pg-replay-bar"></div>'
-    '<div id="pg-room"></div><div id="pg-run-alert" role="alert" hidden></div></div>'
+    '<div id="pg-room"></div></div><div id="pg-run-alert" role="alert" hidden></div>'
 )
 FOOT = '<footer id="pg-foot"></footer>'
 

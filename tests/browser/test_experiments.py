@@ -59,8 +59,9 @@ def test_a_mystery_in_chinese_keeps_its_secret_until_the_guess(visit):
     number.nth(3).click()
     has_address(page, toss="4")
     labs.locator("[data-block='button train'] button").click()
-    expect(labs.locator("[data-block='progress progress']")).to_be_hidden(timeout=LONG)
-    expect(labs.locator("[data-block='table ends-table'] tbody tr")).to_have_count(2)
+    expect(labs.locator("[data-block='progress progress']")).to_be_visible()
+    expect(labs.locator("[data-block='table ends-table'] tbody tr")).to_have_count(2, timeout=LONG)
+    expect(labs.locator("[data-block='progress progress']")).to_be_hidden()
     expect(labs.locator("[data-block='text verdict']")).to_have_count(0)  # nothing is said before somebody guesses
     arms = address(page)["arms"]
     labs.get_by_role("button", name=say("zh", "lessons.all")).click()

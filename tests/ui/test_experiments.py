@@ -151,6 +151,12 @@ def test_the_board_has_every_run_what_they_came_to_and_a_verdict(site, dealt, la
     assert block(only, "verdict") == block(panel, "verdict"), "the verdict is over all of them"
 
 
+@pytest.mark.parametrize("status", ["paused", "stopped", "interrupted", "failed"])
+def test_the_board_goes_on_while_a_run_may(site, dealt, monkeypatch, status):
+    monkeypatch.setattr(trained(site, ANNA, dealt), "status", status)
+    assert board(site, TEACHER, dealt).get("more", False) == (status != "failed")
+
+
 def test_a_run_that_was_changed_on_its_way_is_shown_and_does_not_count(site, dealt):
     long = do(site, TEACHER, "deal", code=dealt["code"], knobs={**SETTINGS, "steps": 400}, arms=ARMS, order="together")
     changed = {"code": dealt["code"], "activity": long["activity"]}

@@ -311,3 +311,13 @@ def test_panel_and_sentence_are_of_one_step_though_the_run_goes_on_between_them(
     monkeypatch.setattr(routes, "PANELS", {**PANELS, **panels})
     found = site.panel("training", run="reverse", beside="sentence")
     assert found["step"] == found["sentence"]["step"] == 9
+
+
+def test_what_training_recorded_is_shown_beside_a_newer_sentence(site, monkeypatch):
+    """It has steps of its own, which the sentence may never be of: nothing is made anew."""
+    asked = []
+    panels = {"diagnostics": lambda view: asked.append(view) or {"step": 4, "recorded": True, "blocks": []}}
+    monkeypatch.setattr(routes, "PANELS", {**PANELS, **panels, "sentence": lambda view: {"step": 7, "blocks": []}})
+    found = site.panel("diagnostics", run="reverse", beside="sentence")
+    assert (found["step"], found["sentence"]["step"]) == (4, 7)
+    assert len(asked) == 1

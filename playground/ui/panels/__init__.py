@@ -6,7 +6,8 @@ interventions, edit_row and head_importance · masks · positions · data · emb
 same_sentence and disagreements (several runs side by side) · board (those of a class) and board_course (how far it has come) · lessons
 (labs and the course).
 
-A panel is a function of a `View` that returns {"step": the step its numbers are from, "blocks": what is shown}.
+A panel is a function of a `View` that returns {"step": the step its numbers are from, "blocks": what is shown}. "recorded": training kept
+its numbers, and does so at fewer steps than there are pictures of the sentence.
 """
 
 from __future__ import annotations

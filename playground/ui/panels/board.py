@@ -29,7 +29,7 @@ def panel(view: View) -> dict:
         return {"step": None, "blocks": _without_runs(view)}
     only = _only(view, found)
     runs = [run for run in found.runs if only in (None, run.arm)]
-    works = any(run.run.unfinished for run in found.runs)
+    works = any(run.run.unfinished or run.run.resumable for run in found.runs)  # who was interrupted may go on
     again = {"more": True, "pause": POLL_MS} if works else {}
     if view.presented:
         return {"step": None, "blocks": _presented(view, found), **again}

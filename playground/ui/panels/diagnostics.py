@@ -26,6 +26,7 @@ def panel(view: View) -> dict:
     found = runs.diagnostics(view.reader, view.run, view.step)
     return {
         "step": found.step,
+        "recorded": not found.sentences,
         "blocks": [
             blocks.text("follow", view.say("diagnostics.follow"), css="pg-heading"),
             *_memory(view, found),

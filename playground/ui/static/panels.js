@@ -90,8 +90,9 @@ async function show(name, host, changes, isLatest) {
   if (answer.more && isLatest()) await show(name, host, changes, isLatest); // a longer work goes on as long as somebody asks
 }
 
-/** Whether panel and sentence are of two steps, between which the server made a newer picture: the next frame has both of one. */
-const isTorn = ({ step, sentence }) => sentence?.step !== undefined && (step ?? sentence.step) !== sentence.step;
+/** Whether panel and sentence are of two steps, between which the server made a newer picture: the next frame has both of one. What training
+ * recorded has steps of its own. */
+const isTorn = ({ step, recorded, sentence }) => !recorded && sentence?.step !== undefined && (step ?? sentence.step) !== sentence.step;
 
 /** Shows another head (or step) in the large picture while the pointer is over its small one; null goes back. */
 const preview = debounce((changes) => refresh(changes ?? {}), 70);

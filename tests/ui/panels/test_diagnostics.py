@@ -91,7 +91,7 @@ def test_a_run_that_was_told_has_its_curves_and_updates(site, run):
     steps = table.column("step")
     for gauge, quantity in QUANTITIES.items():
         panel = site.panel("diagnostics", run=run.id, gauge=gauge, route="1")
-        assert panel["step"] == 12
+        assert (panel["step"], panel["recorded"]) == (12, True)
         course = block(panel, "parts-course")
         assert course["figure"]["data"][-1]["x"] == steps
         assert course["caption"].startswith("Encoder 1 self-attention: ") or gauge in ("dead", "entropy")
@@ -109,6 +109,7 @@ def test_it_obeys_the_replay(site, run):
     for step in (0, 1, 4, 12):
         panel = site.panel("diagnostics", run=run.id, step=step)
         assert panel["step"] == step  # the replay's beginning, and the validations, are examined
+        assert panel["recorded"] == (step > 0)
         assert block(panel, "reaching")["figure"]["layout"]["shapes"][0]["x0"] == step
         assert f"step {step}" in block(panel, "parts-now")["title"]
     assert "update" not in [option["value"] for option in block(site.panel("diagnostics", run=run.id, step=0), "gauge")["options"]]
