@@ -62,10 +62,10 @@ def test_a_menu_in_the_settings_closes_before_they_do(visit):
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_open_tab_is_in_sight_and_a_line_that_goes_on_fades(visit, language):
     page = visit(link(lang=language), viewport=PHONE)
+    lines = page.locator("#pg-frame .tab-wrapper:visible")
     for name in ("training", "attention", "embeddings", "interventions", "runs", "course"):
         press_tab(page, name)
         drawn(page.locator(f"#pg-panel-{name}"))
-        lines = page.locator("#pg-frame .tab-wrapper:visible")
         eventually(page, lambda: [line.evaluate(LINE) for line in lines.all()], lambda found: found == [IN_ORDER] * 2)
 
 
