@@ -82,30 +82,33 @@ def control(name: str) -> gr.components.Component:
 
 
 def preset_control() -> gr.Dropdown:
-    return Dropdown(
-        filterable=False,
+    """A list of the presets. That the settings are none of them is a value of its own and no choice: a list that grows shorter while it is
+    open breaks Gradio's."""
+    presets = Dropdown(
+        allow_custom_value=True,
         choices=preset_options(ENGLISH),
         value="default",
         elem_id="preset",
         label=label("preset", ENGLISH),
         info=say(ENGLISH, "knobs.preset.help"),
     )
+    presets.filterable = False  # nobody types that value: the constructor doesn't know both at once
+    return presets
 
 
-def preset_options(language: str, own: bool = False) -> list[tuple[str, str]]:
-    """What can be chosen; also that it is none of them where the settings are one's `own`."""
-    return [(say(language, f"knobs.preset.{name}"), name) for name in (*PRESETS, *([OWN] if own else []))]
+def preset_options(language: str) -> list[tuple[str, str]]:
+    return [(say(language, f"knobs.preset.{name}"), name) for name in PRESETS]
 
 
 def preset_shown(found: str | None, language: str) -> dict[str, Any]:
-    """The update that names the preset that the settings are."""
-    return gr.update(choices=preset_options(language, own=found is None), value=found or OWN)
+    """The update that names the preset that the settings are, or says that they are none."""
+    return gr.update(value=found or say(language, f"knobs.preset.{OWN}"))
 
 
 def wording(name: str, language: str) -> dict[str, Any]:
     """The update that puts a control into another language; its value stays."""
     if name == "preset":
-        return gr.update(label=label(name, language), info=say(language, "knobs.preset.help"), choices=preset_options(language, own=True))
+        return gr.update(label=label(name, language), info=say(language, "knobs.preset.help"), choices=preset_options(language))
     words: dict[str, Any] = dict(label=label(name, language), info=info(name, language))
     if limits(name).choices and not isinstance(default(name), bool):
         words["choices"] = options(name, language)

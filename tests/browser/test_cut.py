@@ -105,6 +105,7 @@ STATES = {
     "done": {"step": 4000, "steps": 4000}, "stopped": {"step": 1500, "steps": 4000}, "failed": {"step": 1500}, "diverged": {"step": 1500},
     "preparing": {}, "interrupted": {"step": 1500},
 }  # fmt: skip
+MEASURED = ("training", "done", "stopped")  # these say how often the run is right, and that has room
 # [height, parts that are cut, room to the places] of the line. What has no room in it stands whole in the next, which is not seen.
 LINE = """(line) => {
   const { top, bottom, right, height } = line.getBoundingClientRect(), parts = [...line.children].map((one) => one.getBoundingClientRect());
@@ -125,6 +126,8 @@ def test_how_far_a_run_is_takes_one_line(visit, width, language):
         assert status.get_attribute("data-status") == name
         height, cut, room, down = status.evaluate(LINE)
         assert (height < 24, cut, room >= 0, down < 4) == (True, 0, True, True), (name, height, cut, room, down)
+        if name in MEASURED:
+            expect(status.locator("span", has_text="%")).to_be_visible()
         places.append(page.locator("#pg-run").bounding_box())
     assert all(place == places[0] for place in places)
 

@@ -10,18 +10,19 @@ import { measured } from "./learning.js";
  * How far a run is, in one line, with what was measured up to a step.
  * @param {number} upTo
  * @param {string} status
+ * @param {boolean} isShort without saying of how many sentences what was measured is: “≈” says that it isn't all
  */
-export function statusLine(upTo = Infinity, status = page.live.status) {
+export function statusLine(upTo = Infinity, status = page.live.status, isShort = false) {
   const run = page.live, { text, note } = measured(run, "exact_match", percent, upTo, true);
-  const right = note ? say("noted", { value: text, note }) : text, step = count(Math.min(upTo, run.step));
+  const right = note && !isShort ? say("noted", { value: text, note }) : text, step = count(Math.min(upTo, run.step));
   return status ? say(`status_${status}`, { step, steps: count(run.steps), left: timeLeft(run.eta), place: run.place, percent: right }) : "";
 }
 
-/** A line in its parts: of those that have no room none is cut, the last ones are left out, and the pointer tells all. */
-function drawParts(place, line) {
+/** A line in its parts: of those that have no room none is cut, the last ones are left out (see strips.js), and the pointer tells all. */
+function drawParts(place, line, title) {
   const parts = line.split(/(?= · )/);
   if (place.children.length !== parts.length) place.replaceChildren(...parts.map(() => h("span")));
-  update(place, { title: line });
+  update(place, { title });
   parts.forEach((part, at) => update(place.children[at], { textContent: part }));
 }
 
@@ -29,5 +30,6 @@ function drawParts(place, line) {
 export function drawStatusLine(place) {
   const run = page.live, isLate = isBehind(); // the end is told with the last picture
   update(place.dataset, { run: run.id, status: run.status, step: String(run.step) });
-  drawParts(place, statusLine(isActive() || isLate ? shownStep() : Infinity, isLate ? "training" : run.status));
+  const line = (isShort) => statusLine(isActive() || isLate ? shownStep() : Infinity, isLate ? "training" : run.status, isShort);
+  drawParts(place, line(true), line(false));
 }

@@ -1,10 +1,10 @@
 // Lines longer than their place. One that scrolls sideways in a narrow window fades where there is more, with what is chosen in sight; of the
-// sentence in the frame the last tokens are left out, which is marked.
+// sentence in the frame the last tokens are left out, which is marked, and of how far a run is the last parts.
 // @ts-check
 
 import { ready } from "./dom.js";
 
-const STRIPS = "#pg-places .tab-wrapper, .pg-row.controls .pg-segments, #pg-panel-masks .pg-segments";
+const STRIPS = "#pg-frame .tab-wrapper, .pg-row.controls .pg-segments, #pg-panel-masks .pg-segments";
 const FADE = 32; // px, of an edge, as in narrow.css
 const WATCHED = ["data-drawn", "data-tab", "aria-selected"]; // what else may change them
 const narrow = matchMedia("(max-width: 900px)");
@@ -51,12 +51,22 @@ function measure() {
   place?.toggleAttribute("data-cut", Boolean(source) && source.scrollHeight > source.clientHeight + 8);
 }
 
-ready("pg-sentence-bar").then((bar) => {
+/** Hides the parts of the status that have wrapped: there is no room for them in its one line. */
+function leaveOut() {
+  const parts = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("#pg-status > span"));
+  for (const part of parts) part.toggleAttribute("data-out", part.offsetTop > parts[0].offsetTop);
+}
+
+/** Measures what stands in a place of the frame whenever that changes, or its width. */
+async function watch(id, look) {
+  const place = await ready(id);
   let asked = 0;
   const later = () => {
     cancelAnimationFrame(asked);
-    asked = requestAnimationFrame(measure);
+    asked = requestAnimationFrame(look);
   };
-  new MutationObserver(later).observe(bar, { subtree: true, childList: true });
-  new ResizeObserver(later).observe(bar);
-});
+  new MutationObserver(later).observe(place, { subtree: true, childList: true });
+  new ResizeObserver(later).observe(place);
+}
+watch("pg-sentence-bar", measure);
+watch("pg-head", leaveOut);
