@@ -86,7 +86,7 @@ def test_what_one_visitor_holds_after_an_hour(capsys):
 
 @pytest.mark.slow
 def test_the_server_stays_as_large_as_it_is():
-    """Caches fill with the first runs; eight more, all looked at, none deleted, may take no more than MORE bytes."""
-    options = read_options("growth", ["--parts", "hour", "--hour", "12", "--every", "4", "--short", "10", "--set", "validation_size=100"])
+    """Caches fill with the first runs; six more, all looked at, none deleted, may take no more than MORE bytes."""
+    options = read_options("growth", ["--parts", "hour", "--hour", "9", "--every", "3", "--short", "10", "--set", "validation_size=100"])
     _, first, *others = hour.run(options)["rows"]
     assert max(row["resident"] for row in others) < first["resident"] + MORE

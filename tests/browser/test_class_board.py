@@ -44,7 +44,7 @@ def test_a_class_trains_two_arms_and_sees_what_came_of_them(come):
         expect(student.locator("#pg-arm-board")).to_be_visible()
         assert address(student)["run"] != "german_english"
         assert not student.locator("#pg-arm-open").count(), "their own run is on screen"
-    assert not faults(students[2])
+    assert not faults(students[2], place="#pg-arm")  # pictures further down are grey until they are in sight
     assert len({student.locator("#pg-arm span").inner_text() for student in students}) == 2
 
     # the board has them all, live, and a verdict over all of them
