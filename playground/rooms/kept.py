@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playground.config import Refusal
 from playground.rooms.events import Hub
-from playground.rooms.room import ALPHABET, CODE, TEACHER, Member, Room, require_teacher, ticket_of
+from playground.rooms.room import ALPHABET, CODE, TEACHER, Member, Room, require, require_teacher, ticket_of
 from playground.rooms.store import Store
 
 log = logging.getLogger(__name__)
@@ -29,13 +29,13 @@ class KeptRooms:
         self._unwritten: set[str] = set()  # rooms whose cursor has moved since they were written
         self.tidy()
 
-    def number(self, code: str, ticket: str) -> int:
-        """TEACHER or a member's number. Raises Refusal for a stranger's ticket."""
-        return self._in(code, ticket)[1]
-
     def inside(self, code: str, ticket: str) -> tuple[Room, int]:
-        """The room, and whose ticket it is: TEACHER's or a member's. Raises Refusal for a stranger's."""
-        return self._in(code, ticket)
+        """The room, and whose ticket it is: TEACHER's or a member's number. Raises Refusal for a stranger's."""
+        room = self._alive(code)
+        number = room.number_of(ticket) if room else None
+        if number is None:
+            raise Refusal("rooms.not_in")
+        return room, number
 
     def attended(self, token: str) -> list[tuple[Room, int]]:
         """The rooms whose rules hold for the caller, and their number there: those that they joined and have open; while none is open,
@@ -47,7 +47,7 @@ class KeptRooms:
     def change(self, code: str, ticket: str, make: Callable[[Room, int], Room]) -> Room:
         """The room as `make(room, number of the caller)` has it, which refuses what this caller may not. Raises Refusal."""
         with self._lock:
-            return self._put(make(*self._in(code, ticket)))
+            return self._put(make(*self.inside(code, ticket)))
 
     def tidy(self) -> None:
         """Deletes rooms whose date has passed, and writes where teachers look."""
@@ -68,15 +68,8 @@ class KeptRooms:
         room = self._rooms.get(code)
         return room if room and room.ends > self._clock() else None
 
-    def _in(self, code: str, ticket: str) -> tuple[Room, int]:
-        room = self._alive(code)
-        number = room.number_of(ticket) if room else None
-        if number is None:
-            raise Refusal("rooms.not_in")
-        return room, number
-
     def _taught(self, code: str, ticket: str) -> Room:
-        room, number = self._in(code, ticket)
+        room, number = self.inside(code, ticket)
         require_teacher(number)
         return room
 
@@ -101,12 +94,6 @@ class KeptRooms:
         while (code := "".join(secrets.choice(ALPHABET) for _ in range(CODE))) in self._rooms:
             pass
         return code
-
-
-def require(true: object, key: str, **values: object) -> None:
-    """Raises Refusal unless it is true."""
-    if not true:
-        raise Refusal(key, **values)
 
 
 def member_of(room: Room, number: int) -> Member:

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from playground.config import Refusal
 from playground.cursor import check, choices
 from playground.fields import Lists, short
-from playground.rooms.room import TEACHER, Room, require_teacher
+from playground.rooms.room import TEACHER, Room, require, require_teacher
 
 Question = Mapping[str, Any]
 KIND = "question"
@@ -29,7 +28,7 @@ def asked(room: Room, number: int, place: Mapping[str, str], options: Sequence[s
     for name, value in place.items():
         check(name, value, lists)
     others = [one["place"] for one in room.activities.values() if one["kind"] == KIND]
-    _require(all(about(place) != about(other) for other in others), "rooms.question_asked")
+    require(all(about(place) != about(other) for other in others), "rooms.question_asked")
     return {"kind": KIND, "place": dict(place), "options": list(options), "state": "open", "answers": {}}
 
 
@@ -40,10 +39,10 @@ def about(place: Mapping[str, str]) -> tuple[str, str]:
 
 def answered(question: Question, number: int, option: str, sure: str) -> Question:
     """With a member's guess, instead of the one before. Raises Refusal: closed, the teacher's own, or no guess that is offered."""
-    _require(number != TEACHER, "rooms.teacher_asks")
-    _require(question["state"] == "open", "rooms.question_closed")
+    require(number != TEACHER, "rooms.teacher_asks")
+    require(question["state"] == "open", "rooms.question_closed")
     for name, value, among in (("guess", option, question["options"]), ("sure", sure, SURE)):
-        _require(value in among, "config.not_a_choice", name=name, value=short(value), choices=", ".join(among))
+        require(value in among, "config.not_a_choice", name=name, value=short(value), choices=", ".join(among))
     return {**question, "answers": {**question["answers"], str(number): [option, sure]}}
 
 
@@ -107,8 +106,3 @@ def calibration(questions: Iterable[Question]) -> dict[str, tuple[int, int]]:
         if made >= LEAST:
             found[sure] = (right, made)
     return found
-
-
-def _require(true: object, key: str, **values: object) -> None:
-    if not true:
-        raise Refusal(key, **values)

@@ -11,8 +11,8 @@ from typing import Any
 from playground.config import Refusal
 from playground.rooms import activities, assignment, fixed
 from playground.rooms.attempts import Attempts
-from playground.rooms.kept import member_of, require, with_member
-from playground.rooms.room import MAX_DAYS, MAX_MEMBERS, TEACHER, Member, Room, clean_code, clean_name, ticket_of
+from playground.rooms.kept import member_of, with_member
+from playground.rooms.room import MAX_DAYS, MAX_MEMBERS, TEACHER, Member, Room, clean_code, clean_name, require, ticket_of
 from playground.rooms.run_limits import RunLimits
 from playground.rooms.teaching import TaughtRooms
 from playground.runs.limits import Limits
@@ -80,7 +80,7 @@ class Rooms(TaughtRooms):
 
     def view(self, code: str, ticket: str) -> dict[str, Any]:
         """The room as the holder of this ticket sees it: only the teacher sees names, and a member their own. Raises Refusal."""
-        room, number = self._in(code, ticket)
+        room, number = self.inside(code, ticket)
         here, followers = self.hub.here(code), self.hub.followers(code)
         seen = {
             "code": code, "teacher": number == TEACHER, "language": room.language, "ends": room.ends,
@@ -97,7 +97,7 @@ class Rooms(TaughtRooms):
 
     def follow(self, code: str, ticket: str, follows: bool) -> None:
         """A member sees what the teacher sees, or lets go."""
-        _, number = self._in(code, ticket)
+        _, number = self.inside(code, ticket)
         self.hub.follow(code, number, follows)
 
     def tick(self, code: str, ticket: str, done: bool) -> None:
@@ -107,7 +107,7 @@ class Rooms(TaughtRooms):
     def leave(self, code: str, ticket: str) -> None:
         """Nothing of the member stays. The teacher can only end the room."""
         with self._lock:
-            room, number = self._in(code, ticket)
+            room, number = self.inside(code, ticket)
             require(number != TEACHER, "rooms.teacher_stays")
             self._put(activities.without(room, number))
 

@@ -63,6 +63,12 @@ class Room:
         return next((member for member in self.members if member.number == number), None)
 
 
+def require(true: object, key: str, **values: object) -> None:
+    """Raises Refusal unless it is true."""
+    if not true:
+        raise Refusal(key, **values)
+
+
 def require_teacher(number: int) -> None:
     """Raises Refusal for a member."""
     if number != TEACHER:

@@ -9,7 +9,8 @@ from typing import Any
 from playground.cursor import FIELDS, FOLLOWED, check
 from playground.fields import Lists
 from playground.rooms import activities, assignment, fixed
-from playground.rooms.kept import KeptRooms, member_of, require, with_member
+from playground.rooms.kept import KeptRooms, member_of, with_member
+from playground.rooms.room import require
 from playground.rooms.run_limits import RunLimits
 
 

@@ -185,7 +185,7 @@ def _entered(rooms: Rooms, code: str, ticket: str) -> dict[str, Any]:
 async def _stream(rooms: Rooms, code: str, ticket: str, request: Request) -> AsyncIterator[bytes]:
     """Server-sent events: the room as this member sees it, whenever it has changed; `gone` once they are not in it."""
     try:
-        number = rooms.number(code, ticket)
+        _, number = rooms.inside(code, ticket)
     except Refusal:
         yield GONE
         return

@@ -7,17 +7,12 @@ import { beforeEach, test } from "node:test";
 import { KNOWN, openPage } from "./page.js";
 
 const document = openPage("?lang=en&run=a", KNOWN);
-globalThis.EventSource = class {
-  addEventListener() {}
-
-  close() {}
-};
 let room = {};
 globalThis.fetch = async () => ({ json: async () => ({ room, ticket: "t" }) });
 const { change, page } = await import("../../playground/ui/static/store.js");
-const { act, exit } = await import("../../playground/ui/static/room.js");
+const { act, exit, fixed } = await import("../../playground/ui/static/room.js");
 const { asked, meet } = await import("../../playground/ui/static/knobs.js");
-const { fixed, isOpenLab } = await import("../../playground/ui/static/room_fixed.js");
+const { isOpenLab } = await import("../../playground/ui/static/room_fixed.js");
 
 const NAMES = ["task", "d_model"], FREE = { settings: {}, tasks: [], labs: [], controls: ["data", "model"] };
 const boot = { words: {}, knobs: NAMES, groups: { data: ["task"], model: ["d_model"] }, defaults: { task: "reverse", d_model: 64 }, live: [] };

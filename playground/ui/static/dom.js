@@ -56,6 +56,15 @@ export const childrenOf = (element) => [...element.children];
 /** A button that does nothing but what its listener does. */
 export const button = (props, ...children) => h("button", { type: "button", ...props }, ...children);
 
+/** Does something before the next frame, however often it is asked for until then. */
+export function inFrame(act) {
+  let asked = 0;
+  return () => {
+    cancelAnimationFrame(asked);
+    asked = requestAnimationFrame(act);
+  };
+}
+
 /** A field under its name. */
 export const labelled = (key, field) => h("label", {}, h("span", {}, say(key)), field);
 

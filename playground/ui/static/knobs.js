@@ -6,6 +6,7 @@ import { change, cursor, move, page } from "./store.js";
 import { h, notice, say } from "./dom.js";
 import { isFrozen } from "./server.js";
 import { showKnobs } from "./drawer.js";
+import { fixed } from "./room.js";
 
 /**
  * The nearest number that a knob can be; null for what is no number.
@@ -90,10 +91,7 @@ export const settings = () => ({ ...page.boot.defaults, ...page.wanted });
 export const asked = (values, more = {}) => ({ ...values, asked: { language: cursor.lang, own: page.own, ...still(), ...more } });
 
 /** What of the controls the teacher of a room has fixed for this visitor. */
-function still() {
-  const { settings, tasks } = page.room && !page.room.teacher ? page.room.fixed : { settings: {}, tasks: [] };
-  return { fixed: Object.keys(settings).join(), tasks: tasks.join() };
-}
+const still = () => ({ fixed: Object.keys(fixed().settings).join(), tasks: fixed().tasks.join() });
 
 /** The link's settings are in the controls, and so are the sentences that it is about. */
 export function arrived({ asked, ...knobs }) {

@@ -3,7 +3,8 @@
 
 import { change, cursor, move, page, presentNames, subscribe } from "./store.js";
 import { button, h, say, svg } from "./dom.js";
-import { fixed, isOpenLab } from "./room_fixed.js";
+import { fixed } from "./room.js";
+import { isOpenLab } from "./room_fixed.js";
 import { forget, keep, kept } from "./storage.js";
 
 const KEY = "playground-guesses"; // lab -> [percent sure, right or not], of the first guess

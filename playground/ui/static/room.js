@@ -12,6 +12,10 @@ const SEND = 100, AGAIN = 3000; // milliseconds: between two places that a teach
 
 /** Whether this visitor is one of the class in a room. */
 export const isMember = () => page.room !== null && !page.room.teacher;
+/** @type {import("./page").Fixed} */
+const FREE = { settings: {}, tasks: [], labs: [], controls: [] };
+/** What the teacher has fixed for this visitor. */
+export const fixed = () => (isMember() ? page.room.fixed : FREE);
 /** Whether the page shows what the teacher shows. */
 export const isFollowing = () => isMember() && !page.exploring;
 

@@ -4,14 +4,9 @@
 
 import { asText, change, page, subscribe } from "./store.js";
 import { h, ready, say } from "./dom.js";
-import { isMember } from "./room.js";
+import { fixed, isMember } from "./room.js";
 import { relabel, setAll } from "./knobs.js";
 
-/** @type {import("./page").Fixed} */
-const FREE = { settings: {}, tasks: [], labs: [], controls: [] };
-
-/** What is fixed for this visitor. */
-export const fixed = () => (isMember() ? page.room.fixed : FREE);
 /** Whether a lab is meant for this visitor. */
 export const isOpenLab = (name) => !fixed().labs.length || fixed().labs.includes(name);
 
@@ -38,7 +33,7 @@ function hold() {
   }
 }
 
-let shown = JSON.stringify(FREE);
+let shown = JSON.stringify(fixed());
 
 /** What is fixed has changed, or this visitor came or left: the controls follow. */
 function show() {

@@ -2,13 +2,12 @@
 // @ts-check
 
 import { asText, page } from "./store.js";
-import { button, h, notice, say } from "./dom.js";
+import { button, h, labelled, notice, say } from "./dom.js";
 import { open } from "./dialogs.js";
 import { act } from "./room.js";
 
 const TEXT = 200; // characters of a line
 
-const labelled = (text, field) => h("label", {}, h("span", {}, text), field);
 const error = () => h("p", { id: "pg-plan-said", class: "pg-error", role: "alert" });
 
 /** A tick for each of [value, label], and which of them are ticked. */
@@ -83,7 +82,7 @@ export function openNow() {
   const values = () => ({ text: field.value, to: place.value ? Object.fromEntries([place.value.split(" ")]) : {} });
   const words = { yes: "room_now_show", done: "room_fixed_done", away: "room_now_drop", gone: "room_now_gone", nothing: { text: "", to: {} } };
   open(say("room_now"), h("p", {}, say("room_now_about")),
-    form("assign", values, words, labelled(say("room_now_text"), field), labelled(say("room_now_to"), place)));
+    form("assign", values, words, labelled("room_now_text", field), labelled("room_now_to", place)));
   field.focus();
 }
 
@@ -92,7 +91,7 @@ export function openNow() {
 export function openLimits() {
   const fields = Object.entries(page.room.limits).map(([name, [value, most]]) =>
     ({ name, most, field: h("input", { type: "number", min: "1", max: String(most), step: "1", required: true, value: String(value) }) }));
-  const row = ({ name, most, field }) => labelled([say(`room_${name}`), " ", h("small", {}, say("room_most", { most }))], field);
+  const row = ({ name, most, field }) => h("label", {}, h("span", {}, say(`room_${name}`), " ", h("small", {}, say("room_most", { most }))), field);
   const values = () => ({ limits: Object.fromEntries(fields.map(({ name, field }) => [name, Number(field.value)])) });
   const words = { yes: "room_limits_save", done: "room_limits_done" };
   open(say("room_limits"), h("p", {}, say("room_limits_about")), form("limit", values, words, ...fields.map(row)));

@@ -1,7 +1,7 @@
 // What is larger than its place can be scrolled by keyboard: it is a stop for Tab then, and has a name.
 // @ts-check
 
-import { say } from "./dom.js";
+import { inFrame, say } from "./dom.js";
 
 const SCROLLERS = [".pg-scroll", ".pg-table>div", ".pg-code>details>pre"].join();
 const CONTROLS = ["a[href]", "button:not([tabindex='-1'])", "input", "select", "[tabindex='0']"].join(); // who goes through these scrolls with them
@@ -23,11 +23,7 @@ function look() {
   }
 }
 
-let waiting = 0;
-const soon = () => {
-  cancelAnimationFrame(waiting);
-  waiting = requestAnimationFrame(look);
-};
+const soon = inFrame(look);
 new MutationObserver(soon).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-drawn", "aria-busy"] });
 /** A table is filled when it is first opened. */
 const filled = ({ target }) => /** @type {Element} */ (target).closest?.(".pg-table, .pg-code");

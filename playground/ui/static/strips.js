@@ -2,7 +2,7 @@
 // sentence in the frame the last tokens are left out, which is marked, and of how far a run is the last parts.
 // @ts-check
 
-import { ready } from "./dom.js";
+import { inFrame, ready } from "./dom.js";
 
 const STRIPS = "#pg-frame .tab-wrapper, .pg-row.controls .pg-segments, #pg-panel-masks .pg-segments";
 const FADE = 32; // px, of an edge, as in narrow.css
@@ -36,11 +36,7 @@ function reveal(strip, chosen) {
   if (left < around.left + FADE || right > around.right - FADE) strip.scrollLeft += (left + right - around.left - around.right) / 2;
 }
 
-let waiting = 0;
-const soon = () => {
-  cancelAnimationFrame(waiting);
-  waiting = requestAnimationFrame(look);
-};
+const soon = inFrame(look);
 document.addEventListener("scroll", ({ target }) => target instanceof HTMLElement && target.matches(STRIPS) && mark(target), true);
 new MutationObserver(soon).observe(document.body, { subtree: true, attributes: true, attributeFilter: WATCHED });
 addEventListener("resize", soon);
@@ -59,12 +55,7 @@ function leaveOut() {
 
 /** Measures what stands in a place of the frame whenever that changes, or its width. */
 async function watch(id, look) {
-  const place = await ready(id);
-  let asked = 0;
-  const later = () => {
-    cancelAnimationFrame(asked);
-    asked = requestAnimationFrame(look);
-  };
+  const place = await ready(id), later = inFrame(look);
   new MutationObserver(later).observe(place, { subtree: true, childList: true });
   new ResizeObserver(later).observe(place);
 }
