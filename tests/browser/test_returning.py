@@ -114,6 +114,17 @@ def test_another_run_is_shown_with_ones_own_sentence_if_it_can_read_it(visit):
 
 
 @pytest.mark.slow
+def test_a_server_that_is_away_for_a_moment_takes_nobodys_run_away(visit):
+    page = visit(link())
+    page.route("**/run/sort?*", lambda route: route.abort("aborted"), times=1)
+    page.locator("#pg-run").select_option("sort")
+    expect(page.locator(".pg-notice.error")).to_contain_text(words("page.server_away"))
+    ready(page)
+    has_address(page, run="sort")
+    expect(source(page)).not_to_have_count(0)
+
+
+@pytest.mark.slow
 def test_back_leaves_a_place_at_once(visit):
     page = visit(link())
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")

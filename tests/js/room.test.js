@@ -67,6 +67,15 @@ test("who moves something has let go, and comes back to where the teacher is by 
   assert.equal(told("follow").at(-1).following, true);
 });
 
+test("a run that opens because one asked for it has let go, also when the answer comes long after the click", async () => {
+  await enter({ cursor: there({ tab: "map" }) });
+  move({ run: "mine" });
+  change({ reply: { run: "mine" } });
+  assert.ok(!isFollowing());
+  streams[0].say({ ...ROOM, here: 2, cursor: there({ tab: "masks" }) });
+  assert.deepEqual([cursor.run, cursor.tab], ["mine", "map"]);
+});
+
 test("one's own answers and language are neither moved nor a reason to let go", async () => {
   await enter({ cursor: there({ guess: "no", lang: "zh" }) });
   navigator.userActivation.isActive = true;

@@ -56,12 +56,26 @@ async function startOver() {
   if (cursor.api) openCode();
 }
 
+const AGAIN = 3000; // milliseconds until a server that could not be reached is asked again
+
+/** The card of the run on screen. A server that is away for a while takes nobody's run away. */
+async function readCardAtLast() {
+  const id = cursor.run;
+  let card = await readCard();
+  while (card?.away && cursor.run === id) {
+    notice(card.error, "error");
+    await new Promise((resume) => setTimeout(resume, AGAIN));
+    if (cursor.run === id) card = await readCard();
+  }
+  return card?.away ? null : card;
+}
+
 async function openRun() {
   const id = cursor.run;
   document.body.dataset.playground = "opening";
   forget();
   follow(id);
-  const card = await readCard();
+  const card = await readCardAtLast();
   if (card?.error) {
     notice(card.error, "error");
     if (cursor.run !== page.boot.first) return move({ run: page.boot.first }, { instead: true });

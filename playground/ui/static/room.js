@@ -118,10 +118,13 @@ export function explore(exploring) {
 
 /** Who moves something has let go; what moves by itself has not. */
 function letGo() {
-  if (isObeying || !isFollowing() || !navigator.userActivation?.isActive) return;
+  if (isObeying || !isFollowing()) return;
   explore(true);
   notice(say("room_let_go"));
 }
+
+/** A run that opens because this visitor asked for it, however long ago. */
+subscribe(["reply"], () => page.reply?.run && letGo());
 
 // ---- the teacher: shows ----------------------------------------------------------------------------------------------------------------
 
@@ -146,6 +149,6 @@ async function sendCursor() {
 subscribe(FIELDS, (changed) => {
   if (!page.room || !followed.some((name) => changed.has(name))) return;
   if (page.room.teacher) show();
-  else letGo();
+  else if (navigator.userActivation?.isActive) letGo();
 });
 subscribe(["boot"], () => (page.room ? obey() : resume()));
