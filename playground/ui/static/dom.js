@@ -121,8 +121,11 @@ export const routeUrl = (path, params = {}) => `${BASE}${path}?${new URLSearchPa
 
 const running = new Map();
 const headers = () => ({ "X-Playground-Token": token });
-/** What the server answered; where that is no JSON, a sentence. */
-const told = (answer) => answer.json().catch(() => ({ error: say("server_error", { status: answer.status }) }));
+/** What the server answered; where that is no JSON, a sentence. One that answers is not away any more. */
+function told(answer) {
+  withdraw(say("server_away"));
+  return answer.json().catch(() => ({ error: say("server_error", { status: answer.status }) }));
+}
 
 /**
  * Reads JSON from one of our routes. A newer call on the same channel gives up the older one (it then returns null).
@@ -193,11 +196,16 @@ export async function copyText(field) {
 export function notice(text, kind = "info", ...more) {
   let place = document.getElementById("pg-notices");
   if (!place) document.body.append((place = h("div", { id: "pg-notices", role: "status", "aria-live": "polite" })));
-  for (const old of [...place.children]) if (old.dataset.text === text) old.remove();
+  withdraw(text);
   const close = button({ "aria-label": say("close"), onclick: () => note.remove() }, "×");
   const note = h("div", { class: `pg-notice ${kind}`, dataset: { text } }, h("span", {}, text, ...more.flatMap((one) => [" ", one])), close);
   place.append(note);
   if (kind === "info") setTimeout(() => note.remove(), 6000);
+}
+
+/** Takes a sentence back that holds no longer. */
+function withdraw(text) {
+  for (const note of document.querySelectorAll(".pg-notice")) if (note.dataset.text === text) note.remove();
 }
 
 /** Numbers as people read them. */
