@@ -44,6 +44,7 @@ FASTEST, SLOWEST, A_SECOND = 0.1, 0.5, 50  # seconds between two looks at a run'
 # Panels that are the same for all who may read the run's sentences, and where everybody may they never learn who asks: those who follow a
 # teacher ask for one in the same moment.
 SHARED = frozenset(("sentence", "translate", "map", "teacher_forcing", "attention", "masks", "positions", "embeddings"))
+ANSWERS_BYTES = 8_000_000  # of those, as JSON, that are kept for whoever asks for the same later
 TRIES = 3  # to find panel and sentence at one step, between two snapshots
 
 
@@ -66,7 +67,7 @@ class Pace:
 
 def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Rooms | None = None) -> list[Route]:
     """Every route of ours, of a server that listens at this address."""
-    pace, being_made = Pace(), LRU(most=0)
+    pace, answers = Pace(), LRU(most_bytes=ANSWERS_BYTES)
 
     async def send_asset(request: Request) -> Response:
         chosen = coding(request.headers.get("Accept-Encoding", ""))
@@ -128,7 +129,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
             return {**PANELS[name](view), "uses": sorted(view.used)}
 
         question = (name, view.run.version, *sorted(view.parameters.items()))
-        found = being_made.get_or_make(question, make) if shared else make()
+        found = _unpacked(answers.get_or_make(question, lambda: _packed(make()))) if shared else make()
         return {**found, "refresh_ms": pace.refresh_ms}
 
     def qr(request: Request) -> Response:
@@ -220,8 +221,20 @@ def _number(text: str | None) -> int:
 def _json(value: Any) -> Response:
     if isinstance(value, Response):
         return value
-    body = orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS)
-    return Response(body, media_type="application/json", headers={"Cache-Control": "no-store"})
+    return Response(_dumped(value), media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _dumped(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS)
+
+
+def _packed(answer: dict) -> dict:
+    """The same answer, its parts as JSON already: written once for all who ask for it."""
+    return {name: _dumped(part) if isinstance(part, list | dict) else part for name, part in answer.items()}
+
+
+def _unpacked(answer: dict) -> dict:
+    return {name: orjson.Fragment(part) if isinstance(part, bytes) else part for name, part in answer.items()}
 
 
 def _file(name: str, content: bytes | str) -> Response:

@@ -53,7 +53,8 @@ def numbers_of(value):
 
 
 def test_a_class_that_follows_has_its_picture_made_once(site, monkeypatch):
-    """All ask in the same moment, each with a token of their own. Who asks for something else, or later, has it made anew."""
+    """All ask in the same moment, each with a token of their own. Who asks later has the same; who asks for something
+    else, or once the run has changed, has it made anew."""
     made, come, asking = [], [], threading.Semaphore(0)
 
     def slow(view):
@@ -79,6 +80,9 @@ def test_a_class_that_follows_has_its_picture_made_once(site, monkeypatch):
     assert all(one.result()["blocks"] == first for one in told)
     assert other.result()["blocks"] != first
     assert sorted(made) == [("alone", ""), ("together", "")]
+    assert ask("together", "")["blocks"] == first
+    assert len(made) == 2
+    site.runs.get("reverse").touch()
     ask("together", "")
     assert len(made) == 3
 
@@ -309,7 +313,7 @@ def test_panel_and_sentence_are_of_one_step_though_the_run_goes_on_between_them(
     steps = iter([7, 9, 9, 9])
     panels = {name: lambda view: {"step": next(steps), "blocks": []} for name in ("training", "sentence")}
     monkeypatch.setattr(routes, "PANELS", {**PANELS, **panels})
-    found = site.panel("training", run="reverse", beside="sentence")
+    found = site.panel("training", run="reverse", text="goes on", beside="sentence")
     assert found["step"] == found["sentence"]["step"] == 9
 
 
@@ -318,6 +322,6 @@ def test_what_training_recorded_is_shown_beside_a_newer_sentence(site, monkeypat
     asked = []
     panels = {"diagnostics": lambda view: asked.append(view) or {"step": 4, "recorded": True, "blocks": []}}
     monkeypatch.setattr(routes, "PANELS", {**PANELS, **panels, "sentence": lambda view: {"step": 7, "blocks": []}})
-    found = site.panel("diagnostics", run="reverse", beside="sentence")
+    found = site.panel("diagnostics", run="reverse", text="recorded", beside="sentence")
     assert (found["step"], found["sentence"]["step"]) == (4, 7)
     assert len(asked) == 1
