@@ -151,6 +151,8 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
             "exception_handlers": handlers(),
         },
     )
+    if demo.mcp_error:  # which Gradio keeps to itself
+        print(say(ENGLISH, "api.no_mcp"), flush=True)
     return demo, app, public or url
 
 

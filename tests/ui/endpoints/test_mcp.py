@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import asyncio
+from types import SimpleNamespace
 
+import gradio as gr
 import httpx
 import pytest
 
+from playground.runs.limits import Limits
 from playground.ui import server
 from playground.words import entries
 from tests.browser.server import Server
@@ -22,13 +25,26 @@ def test_only_who_asks_for_it_gets_it(monkeypatch, capsys, said, there, wanted):
     assert capsys.readouterr().out.strip() == ("" if there else entries("en")["api.no_mcp"])
 
 
+def test_an_unfit_package_is_told_although_gradio_is_silent(monkeypatch, capsys, tmp_path):
+    def launch(demo, **asked):
+        demo.mcp_error = "Error launching MCP server: …"
+        return None, "http://127.0.0.1:7860/", None
+
+    monkeypatch.setattr(gr.Blocks, "launch", launch)
+    monkeypatch.setattr(server, "build", lambda runs: gr.Blocks())
+    monkeypatch.setattr(server, "routes", lambda *what: [])
+    runs = SimpleNamespace(store=SimpleNamespace(folder=tmp_path), every_round=lambda duty: None, limits=Limits(), find=lambda run: None)
+    server.start(runs, None)
+    assert capsys.readouterr().out.strip() == entries("en")["api.no_mcp"]
+
+
 def test_nobody_asked_for_it_here(site):
     assert site.http.get("/gradio_api/mcp/").status_code == 404
 
 
 @pytest.mark.slow
 def test_a_client_finds_the_tools_and_uses_one(tmp_path, monkeypatch):
-    pytest.importorskip("mcp", reason='the client is not installed: pip install "gradio[mcp]"')
+    pytest.importorskip("mcp", reason='the client is not installed: pip install ".[page,mcp]"')
     monkeypatch.setenv("PLAYGROUND_MCP", "1")
     started = Server(tmp_path)
     started.start()
