@@ -66,9 +66,18 @@ class Housekeeper:
         if released or before - self._at_work or not self._at_work:
             give_back()
 
+    def write_waiting(self) -> None:
+        """Writes the ends of trainings that the disk did not take when they came."""
+        for run in self._admission.all():
+            if not run.working:
+                try:
+                    self._store.write_waiting(run)
+                except OSError as error:
+                    log.warning("run %s (%s) still can't be saved: %s", run.name, run.id, error)
+
     def _go_round(self) -> None:
         while not self._closing.wait(TIDY_SECONDS):
-            for duty in (self.stop_idle, self.free_memory, *self._others):
+            for duty in (self.stop_idle, self.write_waiting, self.free_memory, *self._others):
                 try:
                     duty()
                 except Exception:
