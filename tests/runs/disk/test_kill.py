@@ -27,11 +27,11 @@ jobs.SAVE_SHARE = 1e9  # save, whatever it costs
 folder, crash = Path(sys.argv[1]), int(sys.argv[2])
 runs, real, saves = Runs(folder, None, limits(save_seconds=0.0)), files.replace_folder, []
 
-def replace_folder(path, contents, keep=()):
+def replace_folder(path, *arguments, **options):
     saves.append(path)
     if len(saves) == crash:  # the new folder is written and the old one moved away, but the new one is not in its place
         Path.rename = lambda self, target, rename=Path.rename: (rename(self, target), os.kill(os.getpid(), signal.SIGKILL))
-    real(path, contents, keep)
+    real(path, *arguments, **options)
     print(len(saves), flush=True)
 
 files.replace_folder = replace_folder
