@@ -118,3 +118,15 @@ test("a room that is over is forgotten", async () => {
   assert.equal(localStorage.getItem("playground-room"), null);
   assert.equal(streams[0].readyState, 2);
 });
+
+test("why a room is over is told: it ended, or its file was damaged", async () => {
+  const { notice } = page;
+  for (const [answer, text] of [[{ error: "not in", key: "rooms.not_in" }, "room_over"], [{ error: "damaged", key: "rooms.damaged" }, "damaged"]]) {
+    await enter({});
+    answers = { room: answer };
+    streams.at(-1).say({}, "gone");
+    await settled();
+    assert.equal(page.room, null);
+    assert.ok(JSON.stringify(page).includes(text), text);
+  }
+});

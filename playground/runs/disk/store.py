@@ -176,10 +176,11 @@ class Store(KeptRuns):
 
 def read_kept(folder: Path) -> Iterator[Run]:
     """The runs that a server keeps in `folder`, as they were last saved. It may be at work there: nothing is locked, repaired or written,
-    and what can't be read now is left out."""
+    and what can't be read now is left out; where that is the newest save, the one before is read."""
     root = folder / "runs"
     for path in sorted(root.iterdir()) if root.is_dir() else ():
-        if ID.fullmatch(path.name) and (run := _read(path)):
+        before = files.beside(path).old
+        if ID.fullmatch(path.name) and (run := _read(path) or (_read(before) if before.is_dir() else None)):
             yield run
 
 
