@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from playground.runs.admission import Admission
 from playground.runs.disk.store import Store
@@ -70,10 +71,8 @@ class Housekeeper:
         """Writes the ends of trainings that the disk did not take when they came."""
         for run in self._admission.all():
             if not run.working:
-                try:
+                with suppress(OSError):  # the log has said it
                     self._store.write_waiting(run)
-                except OSError as error:
-                    log.warning("run %s (%s) still can't be saved: %s", run.name, run.id, error)
 
     def _go_round(self) -> None:
         while not self._closing.wait(TIDY_SECONDS):

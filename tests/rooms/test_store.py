@@ -138,9 +138,9 @@ def test_whoever_has_the_code_of_a_damaged_room_is_told(folder, code, clock):
     (folder / f"{code}.json").write_text("{")
     for _ in range(2):  # and after one more restart
         again = Rooms(folder, clock)
-        for ask in (lambda: seen(again, code, TEACHER), lambda: seen(again, code, ANNA), lambda: again.join(code, "z" * 32)):
+        for ask, token in ((seen, TEACHER), (seen, ANNA), (Rooms.join, "z" * 32)):
             with pytest.raises(Refusal) as refusal:
-                ask()
+                ask(again, code, token)
             assert refusal.value.key == "rooms.damaged"
             assert all(code in refusal.value.say(language) for language in ("en", "zh"))
     with pytest.raises(Refusal, match="not in this room"):
