@@ -69,7 +69,7 @@ def test_a_run_that_ends_on_a_full_disk_says_that_it_is_not_there_and_is_written
             done(run)
             assert (run.status, run.step) == ("done", 60)
             assert run.message.key == "runs.end_not_on_disk"
-            assert "NOT on the disk" in str(run.message)
+            assert "not on the disk" in str(run.message)
             assert run.checkpoint_step != 60
             assert {path.name for path in runs.store.root.iterdir()} <= {run.id, f"{run.id}.old"}
             runs._housekeeper.write_waiting()  # still no space
@@ -112,7 +112,7 @@ def test_a_paused_run_goes_on_from_where_it_is_once_there_is_space(tmp_path):
             runs.pause(run.id, ME)
             wait(lambda: run.status == "paused")
             step = run.step
-            with pytest.raises(Refusal, match="NOT on the disk"):
+            with pytest.raises(Refusal, match="not on the disk"):
                 runs.resume(run.id, ME)
             assert run.status == "paused"
         runs.resume(run.id, ME)

@@ -88,8 +88,7 @@ class Folder:
     def __init__(self, path: Path, id: str | None = None) -> None:
         self.path = path
         self.card = files.parse_json(files.read_bytes(path / "run.json", 4_000_000), "run.json")
-        if is_newer(self.card):
-            raise Refusal("runs.newer_format", folder=path.name, format=self.card["format"], known=FORMAT)
+        check_version(self.card, path.name)
         try:
             self.entries = _entries(self.card["files"])
             self.experiment = from_json(files.parse_json(self.read("config.json"), "config.json"))
@@ -199,10 +198,11 @@ class Folder:
             raise Refusal("runs.not_a_run", what="state.safetensors") from error
 
 
-def is_newer(card: Any) -> bool:
-    """Whether a later version of this program wrote this run.json: what it means is not known here."""
+def check_version(card: Any, folder: str) -> None:
+    """Raises Refusal when a later version of this program wrote this run.json: what it means is not known here."""
     said = card.get("format") if isinstance(card, dict) else None
-    return type(said) is int and said > FORMAT
+    if type(said) is int and said > FORMAT:
+        raise Refusal("runs.newer_format", folder=folder, format=said, known=FORMAT)
 
 
 def _entries(said: Any) -> dict[str, dict[str, Any]]:

@@ -51,15 +51,15 @@ class KeptRuns:
 
     def _read_back(self, path: Path) -> Run | None:
         """The run in a folder; None when a crash came before its first save. Raises Refusal, and OSError."""
-        if not saves.is_of_newer(path):
-            files.recover(path, spare=True)
-            if not path.exists():
-                return None
+        saves.check_versions(path)
+        files.recover(path, spare=True)
+        if not path.exists():
+            return None
         said = None
         try:
             folder = saves.opened(path, path.name)
         except Refusal as refusal:
-            folder = None if refusal.key == "runs.newer_format" else saves.step_back(path)
+            folder = saves.step_back(path)
             if folder is None:
                 raise
             log.warning("%s: the newest save is set aside, the one before is used: %s", path, refusal)

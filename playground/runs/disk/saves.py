@@ -12,7 +12,7 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.runs.disk import files
-from playground.runs.disk.folder import Folder, is_newer
+from playground.runs.disk.folder import Folder, check_version
 from playground.runs.run import RESUMABLE, WORKING, Run
 
 TWICE = (*WORKING, *RESUMABLE)  # statuses of runs whose last two saves are kept
@@ -100,12 +100,11 @@ def bytes_beside(path: Path) -> int:
     return files.size_of(old) + files.size_of(damaged)
 
 
-def is_of_newer(path: Path) -> bool:
-    """Whether anything of this run was written by a later version of this program: then it is not ours to repair."""
+def check_versions(path: Path) -> None:
+    """Raises Refusal when a later version of this program wrote any save of this run: then it is not ours to repair."""
     for folder in (path, *files.beside(path)):
         try:
-            if is_newer(files.parse_json(files.read_bytes(folder / "run.json", files.MAX_HEADER_BYTES), "run.json")):
-                return True
-        except Refusal:
+            card = files.parse_json(files.read_bytes(folder / "run.json", files.MAX_HEADER_BYTES), "run.json")
+        except Refusal:  # damaged, or not there
             continue
-    return False
+        check_version(card, path.name)
