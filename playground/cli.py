@@ -195,7 +195,14 @@ def _read_pairs(files: Sequence[Path], choices: Any) -> Any:
 
 
 def _check_free(folder: Path) -> None:
-    """A run replaces a run or an empty place, never anything else."""
+    """A run replaces a run or an empty place, never anything else, and no run of a later version of this program."""
+    from playground.runs.disk.folder import Folder
+
+    try:
+        Folder(folder)
+    except Refusal as refusal:
+        if refusal.key == "runs.newer_format":
+            raise
     if folder.exists() and not (folder / "run.json").exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Refusal("runs.folder_taken", folder=str(folder))
 

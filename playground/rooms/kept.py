@@ -34,6 +34,7 @@ class KeptRooms:
         room = self._alive(code)
         number = room.number_of(ticket) if room else None
         if number is None:
+            self._check_readable(code)
             raise Refusal("rooms.not_in")
         return room, number
 
@@ -68,6 +69,11 @@ class KeptRooms:
         room = self._rooms.get(code)
         return room if room and room.ends > self._clock() else None
 
+    def _check_readable(self, code: str) -> None:
+        """Raises Refusal for a room whose file was damaged: nobody knows any more whose it was, so whoever has its code is told."""
+        if code not in self._rooms and self._store.is_unreadable(code):
+            raise Refusal("rooms.damaged", code=code)
+
     def _taught(self, code: str, ticket: str) -> Room:
         room, number = self.inside(code, ticket)
         require_teacher(number)
@@ -91,7 +97,7 @@ class KeptRooms:
         self.hub.end(code)
 
     def _new_code(self) -> str:
-        while (code := "".join(secrets.choice(ALPHABET) for _ in range(CODE))) in self._rooms:
+        while (code := "".join(secrets.choice(ALPHABET) for _ in range(CODE))) in self._rooms or self._store.is_unreadable(code):
             pass
         return code
 

@@ -63,6 +63,7 @@ class Rooms(TaughtRooms):
             self._wrong.check(address, CLASS_CODES if self._joined.count(address) else None)
             room = self._alive(clean_code(code))
             if room is None:
+                self._check_readable(clean_code(code))
                 self._wrong.note(address)
                 raise Refusal("rooms.unknown", code=clean_code(code)[:8])
             ticket = ticket_of(room.code, token)

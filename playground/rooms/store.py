@@ -32,6 +32,10 @@ class Store:
             elif FILE.fullmatch(path.name) and (room := self._read(path)):
                 yield room
 
+    def is_unreadable(self, code: str) -> bool:
+        """Whether the file of this room was set aside, and still is."""
+        return FILE.fullmatch(f"{code}.json") is not None and self._path(code).with_name(f"{code}.json{SET_ASIDE}").exists()
+
     def write(self, room: Room) -> None:
         """Raises OSError, and then the old file stands."""
         files.write_file(self._path(room.code), files.to_json(to_json(room)))

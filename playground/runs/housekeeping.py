@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from playground.runs.admission import Admission
 from playground.runs.disk.store import Store
@@ -66,9 +67,16 @@ class Housekeeper:
         if released or before - self._at_work or not self._at_work:
             give_back()
 
+    def write_waiting(self) -> None:
+        """Writes the ends of trainings that the disk did not take when they came."""
+        for run in self._admission.all():
+            if not run.working:
+                with suppress(OSError):  # the log has said it
+                    self._store.write_waiting(run)
+
     def _go_round(self) -> None:
         while not self._closing.wait(TIDY_SECONDS):
-            for duty in (self.stop_idle, self.free_memory, *self._others):
+            for duty in (self.stop_idle, self.write_waiting, self.free_memory, *self._others):
                 try:
                     duty()
                 except Exception:

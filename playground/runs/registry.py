@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import atexit
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +76,11 @@ class Runs:
         return self._begin([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
 
     def get(self, id: str) -> Run:
-        """Raises Refusal("runs.unknown")."""
+        """Raises Refusal: there is no such run, or its folder can't be read."""
         run = self.find(id)
         if run is None:
-            raise Refusal("runs.unknown")
+            known = self.store.unreadable.get(id, Refusal("runs.unknown"))
+            raise Refusal(known.key, **known.values)
         return run
 
     def find(self, id: str) -> Run | None:
@@ -176,8 +176,8 @@ class Runs:
         """A new run that goes on from the parameters kept nearest to `step` (run.parent says which), see making.py. Anyone may fork any
         run whose sentences they may see. Raises Refusal when nothing is kept yet."""
         source = self._readable(id, token)
-        with self._saved(source) as folder:
-            saved = (folder.run.snapshot, folder.read("state.safetensors")) if folder.has("state.safetensors") else None
+        state = "state.safetensors"
+        saved = self._saved(source, lambda folder: (folder.run.snapshot, folder.read(state)) if folder.has(state) else None)
         run, contents = forked(source, step, token, saved)
         return self._begin([run], token, contents)[0]
 
@@ -185,8 +185,7 @@ class Runs:
         """The run as it is now as the caller's own, see making.py. Anyone may copy any run whose sentences they may see. Raises Refusal
         when there is nothing yet."""
         source = self._readable(id, token)
-        with self._saved(source) as folder:
-            run, contents = copied(folder, token)
+        run, contents = self._saved(source, lambda folder: copied(folder, token))
         with self.rules.beginning([run], token):
             return self._enter([run], lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
 
@@ -215,12 +214,18 @@ class Runs:
         self._workers.close()
         self.store.close()
 
-    @contextmanager
-    def _saved(self, run: Run) -> Iterator[Folder]:
-        """The run on the disk as it is now; nobody writes there meanwhile."""
+    def _saved(self, run: Run, use: Callable[[Folder], Any]) -> Any:
+        """What `use` makes of the run on the disk as it is now; nobody writes there meanwhile."""
         self._workers.save(run)
-        with run.disk:
-            yield Folder(self._shipped / run.id, run.id) if run.shipped else self.store.open(run)
+        self._write_waiting(run)
+        return use(Folder(self._shipped / run.id, run.id)) if run.shipped else self.store.read(run, use)
+
+    def _write_waiting(self, run: Run) -> None:
+        """An end that the disk did not take is written now. Raises Refusal when it still doesn't take it."""
+        try:
+            self.store.write_waiting(run)
+        except OSError as error:
+            raise Refusal("runs.end_not_on_disk") from error
 
     def _mine(self, id: str, token: str) -> Run:
         """For whoever changes it, which is a look at it as well."""
@@ -277,6 +282,7 @@ class Runs:
         self._workers.wait(run)
         if not (run.resumable or run.working):
             raise Refusal("runs.not_resumable")
+        self._write_waiting(run)
         needed = bytes_needed(run, self.limits.memory)
         self._workers.settle(run)
         self._housekeeper.stop_idle()

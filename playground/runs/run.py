@@ -86,7 +86,8 @@ class Run:
         # tenths of a second since 1970: a page that slept through a restart of the server can't mistake a new version for one it has
         self.version = time.time_ns() // 100_000_000
         self.seen()
-        self._counting, self._loading, self.disk = threading.Lock(), threading.RLock(), threading.Lock()
+        self._counting = threading.Lock()
+        self.loading, self.disk = threading.RLock(), threading.Lock()  # whoever takes both takes them in this order
         self.marks: dict[int, Mark] = {}  # version -> what belongs to it; written by `touch` and by nobody else
         self.loaders: dict[str, Callable[[], Any]] = {}  # for parts that are on the disk
         self.parts: dict[str, Any] = {"history": History(), "replay": Replay(), "snapshot": None, "tokenizers": None, "pairs": data}
@@ -129,7 +130,7 @@ class Run:
         try:
             return self.parts[name]
         except KeyError:
-            with self._loading:
+            with self.loading:
                 if name not in self.parts:
                     self.parts[name] = self.loaders[name]()
                 return self.parts[name]
@@ -160,13 +161,13 @@ class Run:
 
     def hold(self, **parts: Any) -> None:
         """The worker only: these parts are now ahead of what is on the disk, so nothing may be let go."""
-        with self._loading:
+        with self.loading:
             self.loaders = {}
             self.parts |= parts
 
     def release(self) -> None:
         """Gives the memory of what can be read back from the disk free."""
-        with self._loading:
+        with self.loading:
             for name in self.loaders:
                 self.parts.pop(name, None)
 

@@ -10,9 +10,10 @@ import math
 from typing import Any
 
 from playground import words
-from playground.runs.history import COUNTS, decimate
+from playground.config import Refusal
+from playground.runs.history import COUNTS, History, decimate
 from playground.runs.lru import LRU
-from playground.runs.run import Run
+from playground.runs.run import Mark, Run
 
 ROWS = 1000  # of one increment; a curve a thousand pixels wide shows no more
 CACHED_BYTES = 16_000_000
@@ -37,7 +38,11 @@ def _packed(said: dict[str, Any]) -> bytes:
 
 def increment(run: Run, since: int, version: int) -> dict[str, Any]:
     """See `Runs.update`. A `since` that this server doesn't remember gets everything."""
-    history, now, known = run.history, run.mark(), run.marks.get(since)
+    message = run.message
+    try:
+        history, now, known = run.history, run.mark(), run.marks.get(since)
+    except Refusal as refusal:  # damaged on the disk: there is nothing but what it says
+        message, history, now, known = refusal, History(), Mark(0, 0, 0, (), ()), None
     stop = min(run.marks.get(version, now).rows, now.rows)  # there is no mark while the history is on the disk, where it doesn't grow
     start = min(known.rows if known else 0, stop)
     plain = ("id", "name", "label", "status", "step", "steps", "place", "checkpoint_step", "resumable", "threads", "device")
@@ -51,7 +56,7 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
         "version": version,
         "from": start,
         "rows": _rounded(decimate(history.steps.rows(start, stop), ROWS)),
-        "message": run.message and {language: run.message.say(language) for language in words.LANGUAGES},
+        "message": message and {language: message.say(language) for language in words.LANGUAGES},
         "eta": run.eta and [round(seconds, 2) for seconds in run.eta],
         "seconds": round(run.seconds, 2),
         "live": run.live,

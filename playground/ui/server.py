@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -22,6 +23,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from playground.config import Refusal
 from playground.cursor import declared
 from playground.queries.reader import Reader
 from playground.rooms.registry import Rooms
@@ -208,8 +210,12 @@ async def _closed(request: Request) -> Response:
 
 
 def serve() -> None:
-    """What app.py does: shipped and kept runs, the page, and an orderly end on Ctrl-C."""
-    runs = Runs()
+    """What app.py does: shipped and kept runs, the page, and an orderly end on Ctrl-C. Exits with 2 where another server has the folder."""
+    try:
+        runs = Runs()
+    except Refusal as refusal:
+        print(refusal, file=sys.stderr)
+        raise SystemExit(2) from None
     reader = Reader(runs)
     demo, _, url = start(runs, reader)
     print(f"Transformer Playground: {url}", flush=True)

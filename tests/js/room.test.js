@@ -118,3 +118,13 @@ test("a room that is over is forgotten", async () => {
   assert.equal(localStorage.getItem("playground-room"), null);
   assert.equal(streams[0].readyState, 2);
 });
+
+test("why a room is over is told: it ended, or its file was damaged", async () => {
+  for (const [key, text] of [["rooms.not_in", "room_over"], ["rooms.damaged", "The file was damaged."]]) {
+    await enter({});
+    answers = { room: { error: "The file was damaged.", key } };
+    streams.at(-1).listeners.gone();
+    await settled();
+    assert.equal(globalThis.document.querySelectorAll(".pg-notice").at(-1).dataset.text, text);
+  }
+});

@@ -133,6 +133,25 @@ def test_a_file_that_can_not_be_read_is_set_aside_with_a_line_in_the_log(folder,
     assert not aside.exists(), "there may be names in it"
 
 
+def test_whoever_has_the_code_of_a_damaged_room_is_told(folder, code, clock):
+    """Its file doesn't say any more whose room it was."""
+    (folder / f"{code}.json").write_text("{")
+    for _ in range(2):  # and after one more restart
+        again = Rooms(folder, clock)
+        for ask, token in ((seen, TEACHER), (seen, ANNA), (Rooms.join, "z" * 32)):
+            with pytest.raises(Refusal) as refusal:
+                ask(again, code, token)
+            assert refusal.value.key == "rooms.damaged"
+            assert all(code in refusal.value.say(language) for language in ("en", "zh"))
+    with pytest.raises(Refusal, match="not in this room"):
+        seen(again, "ZZZZZ", TEACHER)
+    with pytest.raises(Refusal, match="no room"):
+        again.join("../etc", TEACHER)
+    (folder / f"{code}.json.unreadable").unlink()
+    with pytest.raises(Refusal, match="not in this room"):
+        seen(again, code, TEACHER)
+
+
 def test_what_is_no_room_is_left_alone(folder):
     store = Store(folder)
     for name in ("notes.txt", ".lock", "ABCDE.json.bak", "abcde.json"):

@@ -5,6 +5,7 @@ Only JSON and safetensors are ever read. A safetensors file is measured by its h
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -12,7 +13,7 @@ import secrets
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import safetensors.torch
@@ -58,45 +59,104 @@ def sync_folder(path: Path) -> None:
             os.close(descriptor)
 
 
-def beside(path: Path) -> tuple[Path, Path]:
-    """Where the new folder is written, and where the old one waits until the new one is in its place."""
-    return path.with_name(path.name + ".new"), path.with_name(path.name + ".old")
+class Beside(NamedTuple):
+    """What may stand beside a folder, under its name and the field's."""
+
+    new: Path  # being written
+    old: Path  # the one before
+    gone: Path  # about to be deleted
+    damaged: Path  # set aside, since it can't be read
 
 
-def replace_folder(path: Path, files: Mapping[str, bytes], keep: tuple[str, ...] = (), marker: str = "run.json") -> None:
-    """Puts a folder with these files (and the old ones named in `keep`) in the place of `path`, all or nothing.
+def beside(path: Path) -> Beside:
+    return Beside(*(path.with_name(f"{path.name}.{name}") for name in Beside._fields))
 
-    The new folder is written beside it, `marker` last, then the two change places. `recover` repairs what a crash in between leaves.
+
+def replace_folder(
+    path: Path, files: Mapping[str, bytes], keep: Mapping[str, Path] | None = None, marker: str = "run.json", spare: bool = False
+) -> None:
+    """Puts a folder with these files, and `keep`'s under their names, in the place of `path`: all or nothing. With `spare` the one
+    before stays beside it.
+
+    The new folder is written beside it, `marker` last, then they change places. `recover` repairs what a crash in between leaves.
+    Raises OSError, and then everything is as it was.
     """
-    new, old = beside(path)
-    for leftover in (new, old):
+    new, old, gone, _ = beside(path)
+    for leftover in (new, gone):
         shutil.rmtree(leftover, ignore_errors=True)
+    try:
+        _write_folder(new, files, keep or {}, marker)
+        _change_places((old, gone), (path, old), (new, path))
+    except OSError:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    for leftover in (gone,) if spare else (gone, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _write_folder(new: Path, files: Mapping[str, bytes], keep: Mapping[str, Path], marker: str) -> None:
     new.mkdir(parents=True)
-    for name in keep:
-        _link(path / name, new / name)
+    for name, source in keep.items():
+        _link(source, new / name)
     for name in sorted(files, key=lambda name: name == marker):
         if name == marker:
             sync_folder(new)
         _write_new(new / name, files[name])
     sync_folder(new)
-    if path.exists():
-        path.rename(old)
-    new.rename(path)
-    sync_folder(path.parent)
-    shutil.rmtree(old, ignore_errors=True)
 
 
-def recover(path: Path, marker: str = "run.json") -> bool:
-    """Brings `path` to one whole state after a crash of `replace_folder`. Returns whether there is anything there."""
-    new, old = beside(path)
+def _change_places(*moves: tuple[Path, Path]) -> None:
+    """Moves what there is, one after the other, or nothing. Raises OSError."""
+    moved = []
+    try:
+        for source, target in moves:
+            if source.exists():
+                source.rename(target)
+                moved.append((source, target))
+        sync_folder(moves[0][0].parent)
+    except OSError:
+        for source, target in reversed(moved):
+            target.rename(source)
+        raise
+
+
+def recover(path: Path, marker: str = "run.json", spare: bool = False) -> bool:
+    """Brings `path` to one whole state after a crash of `replace_folder`; with `spare` the one before as well. Returns whether there is
+    anything there."""
+    new, old, gone, _ = beside(path)
     if not path.exists():
         # the old one is out of the way only once the new one is whole
         source = new if old.exists() and (new / marker).exists() else old
         if source.exists():
             source.rename(path)
-    for leftover in (new, old):
+    if path.exists() and gone.exists() and not old.exists():
+        gone.rename(old)
+    for leftover in (new, gone) if spare else (new, gone, old):
         shutil.rmtree(leftover, ignore_errors=True)
     return (path / marker).exists()
+
+
+def set_aside(path: Path) -> None:
+    """The folder that can't be read stays as `damaged`, and the one before is in its place. Raises OSError."""
+    _, old, _, damaged = beside(path)
+    shutil.rmtree(damaged, ignore_errors=True)
+    _change_places((path, damaged), (old, path))
+
+
+def delete_folder(path: Path) -> None:
+    """The folder and all that stands beside it; the folder last, so that a crash brings nothing of before back."""
+    new, old, gone, damaged = beside(path)
+    for folder in (old, damaged, new, gone):
+        shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        path.rename(gone)
+    for folder in (gone, path):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def size_of(path: Path) -> int:
+    """Bytes of the files in a folder; 0 where there is none."""
+    return sum(file.stat().st_size for file in path.iterdir()) if path.is_dir() else 0
 
 
 def _link(source: Path, target: Path) -> None:

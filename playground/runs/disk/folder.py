@@ -88,6 +88,7 @@ class Folder:
     def __init__(self, path: Path, id: str | None = None) -> None:
         self.path = path
         self.card = files.parse_json(files.read_bytes(path / "run.json", 4_000_000), "run.json")
+        check_version(self.card, path.name)
         try:
             self.entries = _entries(self.card["files"])
             self.experiment = from_json(files.parse_json(self.read("config.json"), "config.json"))
@@ -195,6 +196,13 @@ class Folder:
             training.unpack(tensors, files.parse_json(note.encode(), "state.safetensors"))
         except (ValueError, KeyError, TypeError, RuntimeError) as error:
             raise Refusal("runs.not_a_run", what="state.safetensors") from error
+
+
+def check_version(card: Any, folder: str) -> None:
+    """Raises Refusal when a later version of this program wrote this run.json: what it means is not known here."""
+    said = card.get("format") if isinstance(card, dict) else None
+    if type(said) is int and said > FORMAT:
+        raise Refusal("runs.newer_format", folder=folder, format=said, known=FORMAT)
 
 
 def _entries(said: Any) -> dict[str, dict[str, Any]]:

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import logging
 import os
-import re
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from playground.config import Refusal, to_json
-from playground.runs.disk import files
+from playground.runs.disk import files, saves
 from playground.runs.disk.folder import LAZY, Folder, Rest, card_of, describe, pack_pairs
-from playground.runs.run import WORKING, Run
+from playground.runs.disk.kept import ID, KeptRuns
+from playground.runs.run import Run
 
 try:
     import fcntl
@@ -26,7 +26,7 @@ except ImportError:  # Windows: whoever starts two servers there must give them 
     fcntl = None
 
 log = logging.getLogger(__name__)
-ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
+OWN_DATA = ("pairs.json",)  # a file that stays the same from one save to the next
 
 
 def wanted_folder() -> Path:
@@ -47,30 +47,33 @@ def default_folder() -> Path:
         return folder
 
 
-def alone_in(folder: Path) -> tuple[Path, int | None]:
-    """The folder, locked for this process; a temporary one when another server has it. Returns it with the open lock."""
+def lock(folder: Path) -> int | None:
+    """Keeps the folder for this process. Returns the open lock, or None where there are none. Raises Refusal when another server has it."""
     if fcntl is None:
-        return folder, None
+        return None
     descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return folder, descriptor
-    except OSError:
+    except BlockingIOError as error:
         os.close(descriptor)
-        other = Path(tempfile.mkdtemp(prefix="transformer-playground-"))
-        log.warning("%s belongs to another server that is running: runs are kept in %s", folder, other)
-        return alone_in(other)
+        raise Refusal("runs.folder_in_use", folder=str(folder)) from error
+    except OSError as error:  # some network disks know no locks
+        log.warning("%s can't be locked (%s): start no second server on it", folder, error)
+    return descriptor
 
 
 def write_run(
-    path: Path, run: Run, contents: Mapping[str, bytes], kept: Mapping[str, dict[str, Any]] | None = None, rest: Rest | None = None
-) -> dict[str, Any]:
-    """Puts these files and run.json in the place of the folder `path`, all or nothing; `kept` are files of the old one that stay.
+    path: Path, run: Run, contents: Mapping[str, bytes], kept: Mapping[str, dict[str, Any]] | None = None, rest: Rest | None = None,
+    spare: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """Puts these files and run.json in the place of the folder `path`, all or nothing; `kept` are files of the old one that stay. With
+    `spare` the old one is kept beside it.
 
     Returns what run.json says. Raises OSError, and then the old folder stands.
     """
     card = card_of(run, {**(kept or {}), **describe(contents)}, rest)
-    files.replace_folder(path, {**contents, "run.json": files.to_json(card)}, tuple(kept or ()))
+    linked, written = saves.kept_files(path, kept or {}, spare)
+    files.replace_folder(path, {**contents, **written, "run.json": files.to_json(card)}, linked, spare=spare)
     return card
 
 
@@ -79,50 +82,22 @@ def first_files(run: Run) -> dict[str, bytes]:
     return {"config.json": files.to_json(to_json(run.experiment))} | ({"pairs.json": pack_pairs(run.pairs)} if run.pairs else {})
 
 
-class Store:
-    """Saves runs, reads them back, and throws the oldest away when there are too many."""
+class Store(KeptRuns):
+    """Saves runs, and throws the oldest away when there are too many."""
 
     def __init__(self, folder: Path | None = None) -> None:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self._held = alone_in(folder or default_folder())
-        self.root = self.folder / "runs"
-        self.root.mkdir(exist_ok=True)
-        self._cards: dict[str, dict[str, Any]] = {}  # run id -> its run.json as last written
+        self.folder = folder or default_folder()
+        self._held = lock(self.folder)
+        super().__init__(self.folder / "runs")
+        self._waiting: dict[str, tuple[Mapping[str, bytes], Rest]] = {}  # run id -> the end of its training, which the disk did not take
 
     def close(self) -> None:
         """Lets another server have the folder."""
         if self._held is not None:
             os.close(self._held)
             self._held = None
-
-    def path(self, run: Run) -> Path:
-        return self.root / run.id
-
-    def read_all(self) -> list[Run]:
-        """Every run that can be read, repaired after a crash. One that was at work when the server went away is "interrupted" now."""
-        found = []
-        for id in sorted({path.name.removesuffix(".new").removesuffix(".old") for path in self.root.iterdir()}):
-            if not ID.fullmatch(id) or not files.recover(self.root / id):
-                continue
-            try:
-                folder = Folder(self.root / id)
-                if folder.run.id != id:
-                    raise Refusal("runs.not_a_run", what="run.json")
-            except Refusal as refusal:
-                log.warning("%s is left alone: %s", self.root / id, refusal)
-                continue
-            run = folder.run
-            run.looked_at = (self.root / id / "run.json").stat().st_mtime
-            self._cards[id] = folder.card
-            if run.status in WORKING:
-                run.status, run.message = "interrupted", Refusal("runs.interrupted", step=run.step)
-            found.append(run)
-        return found
-
-    def open(self, run: Run) -> Folder:
-        """The folder as it was last saved. Raises Refusal."""
-        return Folder(self.path(run))
 
     def create(self, run: Run, contents: Mapping[str, bytes] | None = None) -> None:
         """A new run that has nothing but its config, its own data, and for a fork what it goes on from (`contents`)."""
@@ -134,54 +109,78 @@ class Store:
         Raises OSError, and then the old folder stands.
         """
         with run.disk:
-            old = self._cards.get(run.id, {}).get("files", {})
-            self._cards[run.id] = write_run(self.path(run), run, contents, {name: old[name] for name in keep if name in old}, rest)
+            self._write(run, contents, keep, rest or (run.status, run.message))
+
+    def _write(self, run: Run, contents: Mapping[str, bytes], keep: tuple[str, ...], rest: Rest) -> None:
+        old, spare = self._cards.get(run.id, {}).get("files", {}), rest[0] in saves.TWICE
+        kept = {name: old[name] for name in keep if name in old}
+        self._cards[run.id] = write_run(self.path(run), run, contents, kept, rest, spare)
+        self._beside[run.id] = saves.bytes_beside(self.path(run))
+        self._waiting.pop(run.id, None)
         run.loaders = {name: partial(self._load, run, name) for name in LAZY}
 
-    def _load(self, run: Run, name: str) -> Any:
+    def save_later(self, run: Run, contents: Mapping[str, bytes], rest: Rest) -> None:
+        """The end of a training that the disk did not take: kept in memory until it does. What is on the disk says so, if that can be."""
+        self._waiting[run.id] = contents, rest
+        step = self._cards.get(run.id, {}).get("step", 0)
+        with suppress(OSError):
+            self.note(run, *saves.PROGRESS, rest=("interrupted", Refusal("runs.end_not_saved", reached=run.step, step=step)))
+
+    def write_waiting(self, run: Run) -> None:
+        """Writes what waits, if anything does. Raises OSError."""
         with run.disk:
-            return getattr(self.open(run).run, name)
+            if run.id not in self._waiting:
+                return
+            contents, rest = self._waiting[run.id]
+            before, run.checkpoint_step = run.checkpoint_step, run.step
+            try:
+                self._write(run, contents, OWN_DATA, rest)
+            except OSError:
+                run.checkpoint_step = before
+                raise
+            run.message = rest[1]
+        run.touch()
 
     def note(self, run: Run, *names: str, rest: Rest | None = None) -> None:
         """Writes only what run.json says of the run: all of it, or what `names` name and the rest as it was at the last save."""
         with run.disk:
-            old = self._cards.get(run.id)
-            if old is not None:
-                new = card_of(run, old["files"], rest)
-                card = old | {name: new[name] for name in names or new}
-                files.write_file(self.path(run) / "run.json", files.to_json(card))
-                self._cards[run.id] = card
+            self._write_card(run, names, rest)
 
     def delete(self, run: Run) -> None:
-        """The run, and what a save that failed may have left beside it."""
+        """The run and all its saves, and what one that failed may have left."""
         with run.disk:
-            self._cards.pop(run.id, None)
-            for path in (self.path(run), *files.beside(self.path(run))):
-                shutil.rmtree(path, ignore_errors=True)
+            for known in (self._cards, self._beside, self._waiting):
+                known.pop(run.id, None)
+            files.delete_folder(self.path(run))
 
     def size(self, run: Run) -> int:
-        """Bytes on disk."""
+        """Bytes of the newest save."""
         return sum(entry["bytes"] for entry in self._cards.get(run.id, {}).get("files", {}).values())
+
+    def disk_size(self, run: Run) -> int:
+        """Bytes of everything that is kept of it."""
+        return self.size(run) + self._beside.get(run.id, 0)
 
     def too_many(self, runs: list[Run], most: int, most_bytes: int) -> list[Run]:
         """Those to let go so that the rest keep within `most` and `most_bytes`: neither unfinished nor shipped, longest unseen first."""
         kept = [run for run in runs if not run.shipped]
-        count, size = len(kept), sum(map(self.size, kept))
+        count, size = len(kept), sum(map(self.disk_size, kept))
         gone = []
         for run in sorted((run for run in kept if not run.unfinished), key=lambda run: run.looked_at):
             if count <= most and size <= most_bytes:
                 break
             gone.append(run)
-            count, size = count - 1, size - self.size(run)
+            count, size = count - 1, size - self.disk_size(run)
         return gone
 
 
 def read_kept(folder: Path) -> Iterator[Run]:
     """The runs that a server keeps in `folder`, as they were last saved. It may be at work there: nothing is locked, repaired or written,
-    and what can't be read now is left out."""
+    and what can't be read now is left out; where that is the newest save, the one before is read."""
     root = folder / "runs"
     for path in sorted(root.iterdir()) if root.is_dir() else ():
-        if ID.fullmatch(path.name) and (run := _read(path)):
+        before = files.beside(path).old
+        if ID.fullmatch(path.name) and (run := _read(path) or (_read(before) if before.is_dir() else None)):
             yield run
 
 

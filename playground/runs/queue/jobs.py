@@ -6,13 +6,14 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 
 from playground.config import Refusal
 from playground.runs.corpora import Corpora
-from playground.runs.disk.folder import Rest, pack_run, pack_state
-from playground.runs.disk.store import Store
+from playground.runs.disk.folder import Folder, Rest, pack_run, pack_state
+from playground.runs.disk.store import OWN_DATA, Store
 from playground.runs.limits import Limits
 from playground.runs.pace import Pace
 from playground.runs.queue.parallel import ParallelMap
@@ -107,14 +108,19 @@ class TrainingJob:
         """Corpus and model, as the last save left them if there is one."""
         run = self.run
         run.say("preparing")
-        folder = self.store.open(run)
-        training = Training(run.experiment, self.corpora.get(run.experiment, folder.run.pairs), run.device, run.precision)
-        if folder.has("weights.safetensors"):
-            folder.restore(training)
-        run.hold(**{name: getattr(folder.run, name) for name in ("history", "replay", "snapshot", "pairs")})
+        corpus = self.corpora.get(run.experiment, self.store.read(run, lambda folder: folder.run.pairs))
+
+        def saved(folder: Folder) -> tuple[Training, dict[str, Any]]:
+            training = Training(run.experiment, corpus, run.device, run.precision)
+            if folder.has("weights.safetensors"):
+                folder.restore(training)
+            return training, {name: getattr(folder.run, name) for name in ("history", "replay", "snapshot", "pairs")}
+
+        training, parts = self.store.read(run, saved)
+        run.hold(**parts)
         self._recording = Recording(run, training, self.limits.replay_bytes)
         self._steps = self._recording.steps()
-        run.say("training")
+        run.say("training", run.message)
 
     def _keep_up(self) -> None:
         """Between two steps: the time left, the disk, and whether anybody still looks."""
@@ -187,19 +193,29 @@ class TrainingJob:
         """
         run, started, before = self.run, time.perf_counter(), self.run.checkpoint_step
         rest = rest or (run.status, run.message if run.message and run.message.key != "runs.not_saved" else None)
+        contents = self._contents(rest[0])
         try:
-            contents = self._contents(rest[0])
             if contents:
                 run.checkpoint_step = run.step
-                self.store.save(run, contents, ("pairs.json",), rest)
+                self.store.save(run, contents, OWN_DATA, rest)
             else:
                 self.store.note(run, rest=rest)
         except OSError as error:
             log.warning("run %s (%s) could not be saved: %s", run.name, run.id, error)
-            run.checkpoint_step, rest = before, (rest[0], rest[1] or Refusal("runs.not_saved"))
+            run.checkpoint_step = before
             run.hold()
+            rest = rest[0], self._said_of_full_disk(contents, rest)
         self._save_cost, self._since_save = time.perf_counter() - started, run.seconds
         return rest[1]
+
+    def _said_of_full_disk(self, contents: dict[str, bytes], rest: Rest) -> Refusal | None:
+        """What the run says when it could not be saved: while it trains another save comes, its end is written as soon as there is room."""
+        if rest[0] in WORKING:
+            return rest[1] or Refusal("runs.not_saved")
+        if not contents:
+            return rest[1] or Refusal("runs.change_not_saved")
+        self.store.save_later(self.run, contents, rest)
+        return Refusal("runs.end_not_on_disk")
 
     def _contents(self, status: str) -> dict[str, bytes]:
         """The run as files. Nothing when there is no model, or one that is about to be found out as diverged: the last save is better."""

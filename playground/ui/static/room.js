@@ -63,7 +63,10 @@ async function resume() {
     connect();
     obey();
   } else if (answer?.away) setTimeout(resume, AGAIN);
-  else if (answer) forget(KEY);
+  else if (answer) {
+    forget(KEY);
+    if (answer.key === "rooms.damaged") notice(answer.error, "error");
+  }
 }
 
 function connect() {
@@ -85,9 +88,15 @@ function connect() {
   mine.addEventListener("gone", () => {
     if (mine !== source) return;
     exit();
-    notice(say("room_over", { code }), "error");
+    tellOver(code);
   });
   mine.onerror = () => mine === source && mine.readyState === EventSource.CLOSED && setTimeout(() => mine === source && connect(), AGAIN);
+}
+
+/** Why there is no room any more: it has come to its end, or its file was damaged. */
+async function tellOver(code) {
+  const answer = await read("room", { code });
+  notice(answer?.key === "rooms.damaged" ? answer.error : say("room_over", { code }), "error");
 }
 
 document.addEventListener("visibilitychange", connect);

@@ -35,26 +35,32 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+OLDER = {"big.bin": b"older", "run.json": b'{"version": 0}'}
 OLD = {"big.bin": b"old" * 1000, "pairs.json": b"[1]", "run.json": b'{"version": 1}'}
 NEW = {"big.bin": b"new" * 1000, "more.bin": b"more", "run.json": b'{"version": 2}'}
 
 
-def test_a_crash_at_any_moment_leaves_the_old_folder_or_the_new_one(tmp_path):
-    """Every operation on the disk is the last one once; what `recover` finds is whole each time, and both outcomes occur."""
+@pytest.mark.parametrize("spare", [False, True])
+def test_a_crash_at_any_moment_leaves_the_old_folder_or_the_new_one(tmp_path, spare):
+    """Every operation on the disk is the last one once; what `recover` finds is whole each time, and both outcomes occur. With a spare one
+    there is a whole one before it as well, each time."""
     outcomes = []
     for at in range(1, 100):
         folder = tmp_path / str(at) / "run"
         folder.parent.mkdir()
-        files.replace_folder(folder, OLD)
+        files.replace_folder(folder, OLDER, spare=spare)
+        files.replace_folder(folder, OLD, spare=spare)
         with pytest.MonkeyPatch.context() as patch:
             calls = crashing(patch, at)
             with contextlib.suppress(Crash):
-                files.replace_folder(folder, NEW, keep=("pairs.json",))
+                files.replace_folder(folder, NEW, {"pairs.json": folder / "pairs.json"}, spare=spare)
             done = len(calls) < at
-        assert files.recover(folder)
+        assert files.recover(folder, spare=spare)
         found = contents(folder)
         assert found in (OLD, NEW | {"pairs.json": b"[1]"})
-        assert [path.name for path in folder.parent.iterdir()] == ["run"]
+        assert {path.name for path in folder.parent.iterdir()} == ({"run", "run.old"} if spare else {"run"})
+        if spare:
+            assert contents(files.beside(folder).old) == (OLDER if found == OLD else OLD)
         outcomes.append(found["run.json"] == NEW["run.json"])
         if done:
             break
@@ -94,7 +100,7 @@ def test_a_full_disk_leaves_the_old_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
         files.replace_folder(tmp_path / "run", NEW)
-    assert files.recover(tmp_path / "run")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
     assert contents(tmp_path / "run") == OLD
 
 

@@ -3,8 +3,9 @@ import os
 
 import pytest
 
+from playground.config import Refusal
 from playground.runs.disk import store
-from playground.runs.disk.store import Store, alone_in, default_folder
+from playground.runs.disk.store import Store, default_folder
 from playground.runs.history import History
 from playground.runs.queue import train_inline
 from playground.runs.run import Run
@@ -119,17 +120,24 @@ def test_the_longest_unseen_go_first(tmp_path):
     assert kept.too_many(made, 0, 0) == made[2:]  # never the unfinished, never the shipped
 
 
-def test_two_servers_never_share_a_folder(tmp_path, caplog):
+def test_two_servers_never_share_a_folder(tmp_path):
     first = Store(tmp_path)
-    second = Store(tmp_path)
-    assert second.folder != first.folder
-    assert "another server" in caplog.text
+    with pytest.raises(Refusal) as refusal:
+        Store(tmp_path)
+    assert refusal.value.key == "runs.folder_in_use"
+    assert str(tmp_path) in refusal.value.say("zh")
     first.close()
-    third = Store(tmp_path)
-    assert third.folder == tmp_path
-    for opened in (second, third):
-        opened.close()
-        opened.close()
+    first.close()
+    Store(tmp_path).close()
+
+
+def test_a_disk_without_locks_is_used_all_the_same(tmp_path, monkeypatch, caplog):
+    def no_locks(*_):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    Store(tmp_path).close()
+    assert "second server" in caplog.text
 
 
 def test_the_folder_comes_from_the_environment_or_is_a_temporary_one(tmp_path, monkeypatch, caplog):
@@ -154,7 +162,6 @@ def test_shipped_runs_are_read_by_their_folders_names(tmp_path, caplog):
     assert found.replay.steps[-1] == 60
     assert "broken" in caplog.text
     assert store.read_shipped(tmp_path / "nowhere") == []
-    assert alone_in(tmp_path / "reverse")[0] == tmp_path / "reverse"
 
 
 def test_what_is_ahead_of_the_disk_is_not_let_go(tmp_path):

@@ -99,7 +99,7 @@ def test_a_full_disk_stops_no_training(runs, monkeypatch):
     monkeypatch.setattr("playground.runs.disk.files._write_new", full)
     runs.pause(run.id, ME)
     wait(lambda: run.status == "paused")
-    assert run.message.key == "runs.not_saved"
+    assert run.message.key == "runs.end_not_on_disk"
     with pytest.raises(Refusal, match="disk"):
         runs.create(tiny(), YOU)
     assert runs.mine(YOU) == []

@@ -1,0 +1,122 @@
+"""Runs that are kept: read back after a restart, and part by part when somebody looks. What is damaged is set aside, and the save before is
+used.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from playground.config import Refusal
+from playground.runs.disk import files, saves
+from playground.runs.disk.folder import LAZY, Folder, Rest, card_of
+from playground.runs.run import Run
+
+log = logging.getLogger(__name__)
+ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
+
+
+class KeptRuns:
+    """The runs in the folder `root`, one folder each."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir(exist_ok=True)
+        self.unreadable: dict[str, Refusal] = {}  # run id -> why it is left alone
+        self._cards: dict[str, dict[str, Any]] = {}  # run id -> its run.json as last written
+        self._beside: dict[str, int] = {}  # run id -> bytes of the save before, and of one set aside
+        self._told: set[str] = set()  # runs of which the log says that they can't be read
+
+    def path(self, run: Run) -> Path:
+        return self.root / run.id
+
+    def read_all(self) -> list[Run]:
+        """Every run that can be read, repaired after a crash. One that was at work when the server went away is "interrupted" now."""
+        found = []
+        for id in sorted({path.name.partition(".")[0] for path in self.root.iterdir()}):
+            if not ID.fullmatch(id):
+                continue
+            try:
+                if run := self._read_back(self.root / id):
+                    found.append(run)
+            except (Refusal, OSError) as error:
+                log.warning("%s is left alone: %s", self.root / id, error)
+                self.unreadable[id] = error if isinstance(error, Refusal) else Refusal("runs.not_a_run", what=id)
+        return found
+
+    def _read_back(self, path: Path) -> Run | None:
+        """The run in a folder; None when a crash came before its first save. Raises Refusal, and OSError."""
+        saves.check_versions(path)
+        files.recover(path, spare=True)
+        if not path.exists():
+            return None
+        said = None
+        try:
+            folder = saves.opened(path, path.name)
+        except Refusal as refusal:
+            folder = saves.step_back(path)
+            if folder is None:
+                raise
+            log.warning("%s: the newest save is set aside, the one before is used: %s", path, refusal)
+            said = Refusal("runs.earlier_save", step=folder.run.step)
+        run, self._cards[path.name] = folder.run, folder.card
+        if run.status not in saves.TWICE:
+            files.recover(path)
+        run.looked_at = (path / "run.json").stat().st_mtime
+        if run.working:
+            run.status, run.message = "interrupted", Refusal("runs.interrupted", step=run.step)
+        run.message = said or run.message
+        run.loaders = {name: partial(self._load, run, name) for name in LAZY}
+        self._beside[run.id] = saves.bytes_beside(path)
+        return run
+
+    def open(self, run: Run) -> Folder:
+        """The folder as it was last saved. Raises Refusal."""
+        return Folder(self.path(run))
+
+    def read(self, run: Run, use: Callable[[Folder], Any]) -> Any:
+        """What `use` makes of the run as it was last saved; nobody writes there meanwhile. A save that can't be read is set aside, and the
+        one before is used. Raises Refusal when there is none."""
+        with run.loading, run.disk:
+            try:
+                return use(self.open(run))
+            except Refusal as refusal:
+                if not saves.is_damage(refusal) or not self._step_back(run, refusal):
+                    raise
+            return use(self.open(run))
+
+    def _step_back(self, run: Run, refusal: Refusal) -> bool:
+        """Has the save before used from now on. Returns whether there is one."""
+        try:
+            folder = saves.step_back(self.path(run))
+        except OSError as error:
+            folder, refusal = None, error
+        if folder is None:
+            if run.id not in self._told:
+                log.warning("run %s (%s) can't be read: %s", run.name, run.id, refusal)
+            self._told.add(run.id)
+            return False
+        log.warning("run %s (%s): the newest save is set aside, the one before is used: %s", run.name, run.id, refusal)
+        self._cards[run.id], self._beside[run.id] = folder.card, saves.bytes_beside(self.path(run))
+        if run.status != "training":  # then what is in memory is ahead of both
+            saves.set_back(run, folder.run)
+            with suppress(OSError):  # after a restart the run says where it is, but not why
+                self._write_card(run, saves.PROGRESS)
+        return True
+
+    def _load(self, run: Run, name: str) -> Any:
+        return self.read(run, lambda folder: getattr(folder.run, name))
+
+    def _write_card(self, run: Run, names: Sequence[str], rest: Rest | None = None) -> None:
+        old = self._cards.get(run.id)
+        if old is not None:
+            new = card_of(run, old["files"], rest)
+            card = old | {name: new[name] for name in names or new}
+            files.write_file(self.path(run) / "run.json", files.to_json(card))
+            self._cards[run.id] = card
+            saves.note_before(self.path(run), {name: new[name] for name in names})

@@ -1,0 +1,178 @@
+"""A full disk, at each point of a save: nothing breaks, nothing is left over, and what is not on the disk is said."""
+
+import contextlib
+import errno
+import os
+import subprocess
+
+import pytest
+
+from playground.config import Refusal
+from playground.runs.disk import files
+from tests.runs.disk.test_saves import served
+from tests.runs.tiny import ME, YOU, alone, at_step, curve, done, tiny, wait
+
+OPERATIONS = ("open", "fsync", "rename", "replace", "mkdir", "link")
+OLDER, OLD, NEW = ({"big.bin": word * 1000, "run.json": word} for word in (b"older", b"old", b"new"))
+
+
+@contextlib.contextmanager
+def full(when, operations=OPERATIONS):
+    """There is no space for those operations on the disk whose number, counted from 1, is among `when`."""
+    calls = []
+
+    def without_space(name, real):
+        def operation(*arguments, **options):
+            if name != "open" or arguments[1] & os.O_CREAT:  # what is only read needs none
+                calls.append(1)
+                if len(calls) in when:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return real(*arguments, **options)
+
+        return operation
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in operations:
+            patch.setattr(os, name, without_space(name, getattr(os, name)))
+        yield calls
+
+
+ALWAYS = range(1, 10**9)
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("spare", [False, True])
+def test_wherever_the_space_ends_the_old_folder_stands_and_nothing_is_left_over(tmp_path, spare):
+    for at in range(1, 100):
+        folder = tmp_path / str(at) / "run"
+        files.replace_folder(folder, OLDER, spare=spare)
+        files.replace_folder(folder, OLD, spare=spare)
+        before = {path.name: contents(path) for path in folder.parent.iterdir()}
+        with full([at]) as calls, contextlib.suppress(OSError):
+            files.replace_folder(folder, NEW, spare=spare)
+        if len(calls) < at:
+            break
+        assert {path.name: contents(path) for path in folder.parent.iterdir()} == before
+        files.replace_folder(folder, NEW, spare=spare)  # there is space again
+        assert contents(folder) == NEW
+    assert at > 8
+
+
+@pytest.mark.parametrize("operation", ["open", "fsync", "rename"])
+def test_a_run_that_ends_on_a_full_disk_says_that_it_is_not_there_and_is_written_later(tmp_path, operation):
+    with served(tmp_path) as runs:
+        run = at_step(runs.create(tiny(steps=60), ME), 1)
+        with full(ALWAYS, [operation]):
+            done(run)
+            assert (run.status, run.step) == ("done", 60)
+            assert run.message.key == "runs.end_not_on_disk"
+            assert "not on the disk" in str(run.message)
+            assert run.checkpoint_step != 60
+            assert {path.name for path in runs.store.root.iterdir()} <= {run.id, f"{run.id}.old"}
+            runs._housekeeper.write_waiting()  # still no space
+            assert run.message.key == "runs.end_not_on_disk"
+            with pytest.raises(Refusal, match="disk"):
+                runs.copy(run.id, YOU)
+            assert run.snapshot.step == 60, "it is whole in memory"
+        runs._housekeeper.write_waiting()
+        assert (run.status, run.message, run.checkpoint_step) == ("done", None, 60)
+    with served(tmp_path) as runs:
+        back = runs.get(run.id)
+        assert (back.status, back.step, back.message) == ("done", 60, None)
+        assert curve(back) == curve(alone(tiny(steps=60))[0])
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_after_a_restart_it_is_what_the_disk_has(tmp_path, small):
+    """With space for a small file, and with none at all."""
+    with served(tmp_path) as runs:
+        run = at_step(runs.create(tiny(steps=60), ME), 1)
+        runs._workers.save(run)
+        early = run.checkpoint_step
+        with full(ALWAYS, ["mkdir"] if small else ["open"]):
+            done(run)
+    with served(tmp_path) as runs:
+        back = runs.get(run.id)
+        assert (back.status, back.step) == ("interrupted", early)
+        assert back.message.key == ("runs.end_not_saved" if small else "runs.interrupted")
+        assert f"step {early}" in str(back.message)
+        runs.resume(back.id, ME)
+        done(back)
+        assert (back.status, back.message) == ("done", None)
+        assert curve(back) == curve(alone(tiny(steps=60))[0])
+
+
+def test_a_paused_run_goes_on_from_where_it_is_once_there_is_space(tmp_path):
+    with served(tmp_path) as runs:
+        run = at_step(runs.create(tiny(steps=60), ME), 1)
+        with full(ALWAYS):
+            runs.pause(run.id, ME)
+            wait(lambda: run.status == "paused")
+            step = run.step
+            with pytest.raises(Refusal, match="not on the disk"):
+                runs.resume(run.id, ME)
+            assert run.status == "paused"
+        runs.resume(run.id, ME)
+        wait(lambda: run.status in ("training", "done"))
+        assert run.history.steps.column("step")[: step + 1] == list(range(1, min(step + 2, len(run.history.steps) + 1)))
+        done(run)
+        assert curve(run) == curve(alone(tiny(steps=60))[0])
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_what_an_owner_changes_on_a_full_disk_is_a_sentence(tmp_path, operation):
+    changes = {
+        "rename": lambda runs, run: runs.rename(run.id, ME, "other"),
+        "share": lambda runs, run: runs.share_sentences(run.id, ME, True),
+        "knob": lambda runs, run: runs.set_live(run.id, ME, "learning_rate", 0.002),
+        "new": lambda runs, run: runs.create(tiny(), YOU),
+        "copy": lambda runs, run: runs.copy(run.id, YOU),
+        "fork": lambda runs, run: runs.fork(run.id, None, YOU),
+        "hand over": lambda runs, run: runs.hand_over(ME, YOU),
+    }
+    with served(tmp_path) as runs:
+        run = at_step(runs.create(tiny(steps=1000), ME), 1)
+        runs.pause(run.id, ME)
+        wait(lambda: run.status == "paused")
+        there = {path.name for path in runs.store.root.iterdir()}
+        with full(ALWAYS, [operation]):
+            for change in changes.values():
+                with contextlib.suppress(Refusal):  # a sentence, and nothing else
+                    change(runs, run)
+        if operation in ("open", "fsync", "mkdir"):
+            assert {path.name for path in runs.store.root.iterdir()} == there
+        assert not [path for path in runs.store.root.rglob("*") if path.name.endswith(".new") or path.name.startswith(".")]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """One of three million bytes."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)], capture_output=True, check=False).returncode:
+        pytest.skip("no disk can be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_real_full_disk(small_disk):
+    with served(small_disk / "data") as runs:
+        run = at_step(runs.create(tiny(steps=60), ME), 1)
+        with (small_disk / "ballast").open("wb", buffering=0) as ballast, contextlib.suppress(OSError):
+            while True:
+                ballast.write(bytes(4096))
+        done(run)
+        assert (run.status, run.message.key) == ("done", "runs.end_not_on_disk")
+        with pytest.raises(Refusal, match="can’t write"):
+            runs.rename(run.id, ME, "other")
+        with pytest.raises(Refusal, match="can’t write"):
+            runs.create(tiny(), YOU)
+        assert {path.name for path in runs.store.root.iterdir()} <= {run.id, f"{run.id}.old"}
+        os.unlink(small_disk / "ballast")
+        runs._housekeeper.write_waiting()
+        assert run.message is None
+    with served(small_disk / "data") as runs:
+        assert (runs.get(run.id).status, runs.get(run.id).step, runs.get(run.id).label) == ("done", 60, "other")

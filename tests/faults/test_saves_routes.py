@@ -1,0 +1,94 @@
+"""Every route that reads a damaged run answers: with the save before where there is one, else with a sentence; no stream breaks."""
+
+import json
+import logging
+
+import pytest
+
+import tests.ui.conftest as ui
+from playground.runs.disk import files
+from playground.ui.assets import PREFIX
+from playground.ui.panels import PANELS
+from tests.runs.tiny import TINY, at_step, done, wait
+
+site = ui.site
+TOKEN = "t" * 32
+
+
+def first_event(site, run):
+    """The first event of the run's stream."""
+    with site.http.stream("GET", f"{PREFIX}/live/{run.id}") as answer:
+        assert answer.status_code == 200
+        lines = answer.iter_lines()
+        return json.loads(next(line for line in lines if line.startswith("data: ")).removeprefix("data: "))
+
+
+def damage(path):
+    for name in ("weights.safetensors", "history.json", "replay.safetensors", "state.safetensors"):
+        if (path / name).exists():
+            (path / name).write_bytes((path / name).read_bytes()[:-9])
+
+
+@pytest.fixture
+def finished(site):
+    run = done(site.train(TOKEN, {**TINY, "steps": 5}))
+    yield run
+    site.act(TOKEN, "delete", run.id)
+
+
+@pytest.fixture
+def paused(site):
+    """Saved twice while it trained."""
+    run = at_step(site.train(TOKEN, {**TINY, "steps": 1000}), 3)
+    site.runs._workers.save(run)
+    at_step(run, run.checkpoint_step + 1)
+    site.act(TOKEN, "pause", run.id)
+    wait(lambda: run.status == "paused")
+    yield run
+    site.act(TOKEN, "delete", run.id)
+
+
+READ = ["boot", "runs", "run/{run}", "history?run={run}", "history?run={run}&table=validations", "table?run={run}", "board?run={run}",
+        "attention?run={run}", "takeaway/{run}?kind=zip", "code?run={run}", "preview?run={run}"]  # fmt: skip
+
+
+def read_everything(site, run, headers):
+    paths = [*READ, *(f"panel/{name}?run={{run}}&text=hello" for name in PANELS)]
+    for path in paths:
+        answer = site.http.get(f"{PREFIX}/{path.format(run=run.id)}", headers=headers)
+        assert answer.status_code == 200, (path, answer.text)
+        yield path, answer
+
+
+def test_a_run_whose_only_save_is_damaged_says_so_on_every_route(site, finished, caplog):
+    finished.release()
+    damage(site.runs.store.path(finished))
+    headers = {"X-Playground-Token": TOKEN}
+    with caplog.at_level(logging.WARNING):
+        event = first_event(site, finished)
+        assert "missing, damaged" in event["message"]["en"]
+        assert (event["status"], event["from"], event["rows"]["step"]) == ("done", 0, [])
+        refused = [path for path, answer in read_everything(site, finished, headers) if b'"error"' in answer.content[:9]]
+    assert len(refused) > 5
+    assert "boot" not in refused
+    assert "runs" not in refused, "one run that can't be read hides no other"
+    said = [record for record in caplog.records if record.name.startswith("playground")]
+    assert len(said) == 1
+    assert not any(record.exc_info for record in caplog.records)
+    assert site.runs.store.path(finished).is_dir()
+
+
+def test_a_run_with_a_save_before_is_shown_as_it_was_then(site, paused, caplog):
+    newest = paused.step
+    paused.release()
+    damage(site.runs.store.path(paused))
+    with caplog.at_level(logging.WARNING):
+        first_event(site, paused)  # which finds out
+        event = first_event(site, paused)
+        assert event["step"] == event["rows"]["step"][-1] < newest
+        assert "set aside" in event["message"]["en"]
+        assert "保存" in event["message"]["zh"]
+        for path, answer in read_everything(site, paused, {"X-Playground-Token": TOKEN}):
+            assert b"damaged" not in answer.content[:200], path
+    assert not any(record.exc_info for record in caplog.records)
+    assert files.beside(site.runs.store.path(paused)).damaged.is_dir()
