@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Container, Iterable
 
 from gradio.queueing import Event, Queue
+from starlette.requests import Request
 
 from playground.ui.address import address_of
 
@@ -27,17 +28,13 @@ def in_turn(events: Iterable[Event], listeners: Container) -> list[Event]:
     return [event for *_, event in sorted(order, key=lambda place: place[:3])]
 
 
-def _is_heard(event: Event, listeners: Container) -> bool:
-    return ("listener", event.session_hash) in listeners or ("listener", event._id) in listeners
+def waiting(queue: Queue, listeners: Container, address: str) -> int:
+    """How many calls from this address have not begun, and are waited for."""
+    return sum(_is_heard(event, listeners) and address_of(event.request) == address for event in _all(queue))
 
 
-def waiting(queue: Queue, address: str) -> int:
-    """How many calls from this address have not begun."""
-    return sum(address_of(event.request) == address for waiting in queue.event_queue_per_concurrency_id.values() for event in waiting.queue)
-
-
-def take_turns(queue: Queue, listeners: Container) -> None:
-    """From now on, in this queue. A call that nobody listens for gives way when the queue is full."""
+def take_turns(queue: Queue, listeners: Container, most: int) -> None:
+    """From now on, in this queue. A call that nobody listens for gives way when the queue is full, or its address has so many waiting."""
     choose, push = queue.get_events, queue.push
 
     def get_events() -> tuple[list[Event], bool, str] | None:
@@ -46,12 +43,28 @@ def take_turns(queue: Queue, listeners: Container) -> None:
                 group.queue[:] = in_turn(group.queue, listeners)
         return choose()
 
-    async def push_and_make_room(*call: object, **named: object) -> tuple:
-        if queue.max_size is not None and len(queue) >= queue.max_size:
-            waiting = [event for group in queue.event_queue_per_concurrency_id.values() for event in group.queue]
-            unheard = [event for event in waiting if not _is_heard(event, listeners)]
+    async def push_and_make_room(body: object, request: Request, username: str | None) -> tuple:
+        events = _all(queue)
+        near = [event for event in events if address_of(event.request) == address_of(request)]
+        if len(near) >= most or len(events) >= queue.max_size:
+            unheard = [event for event in (near if len(near) >= most else events) if not _is_heard(event, listeners)]
             if unheard:
-                await queue.remove_from_queue(in_turn(unheard, listeners)[-1]._id)
-        return await push(*call, **named)
+                await queue.remove_from_queue(_first_to_go(unheard)._id)
+        return await push(body=body, request=request, username=username)
 
     queue.get_events, queue.push = get_events, push_and_make_room
+
+
+def _first_to_go(events: list[Event]) -> Event:
+    """The oldest of the address with most of them: who has just called may be about to listen."""
+    count = Counter(address_of(event.request) for event in events)
+    return max(events, key=lambda event: (count[address_of(event.request)], -event.enqueue_time))
+
+
+def _all(queue: Queue) -> list[Event]:
+    """The calls that have not begun."""
+    return [event for group in queue.event_queue_per_concurrency_id.values() for event in group.queue]
+
+
+def _is_heard(event: Event, listeners: Container) -> bool:
+    return ("listener", event.session_hash) in listeners or ("listener", event._id) in listeners

@@ -165,13 +165,13 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
 def _guard(runs: Runs, rooms: Rooms, queue: Queue) -> Middleware:
     """What turns requests away, and has the queue answer first who listens: the guard knows who does."""
     streams = Open()
-    fair_queue.take_turns(queue, streams)
+    fair_queue.take_turns(queue, streams, runs.limits.calls_address)
     return Middleware(
         Guard,
         limits=runs.limits,
         visitors=runs.visitors,
         lifted=lambda token: bool(rooms.attended(token)),
-        waiting=lambda address: fair_queue.waiting(queue, address),
+        waiting=lambda address: fair_queue.waiting(queue, streams, address),
         streams=streams,
     )
 
