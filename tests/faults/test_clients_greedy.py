@@ -112,4 +112,4 @@ def test_uploads_are_counted_for_an_address(here):
 
 def test_the_files_of_the_page_hardly_count(here):
     for _ in range(3 * EACH):
-        assert here.get("/theme.css", headers={TOKEN: "ada"}).status_code == 200
+        assert here.get("/theme.css", headers={TOKEN: "who reads files"}).status_code == 200
