@@ -9,7 +9,7 @@ from typing import Any
 from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, default, limits
 from playground.figures import theme
 from playground.queries.reader import Reader
-from playground.runs.names import owner_of
+from playground.rooms.room import ticket_of
 from playground.runs.registry import Runs
 from playground.runs.run import FINISHED, RESUMABLE, WORKING, Run
 from playground.ui import links
@@ -49,7 +49,7 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
         "palettes": {"light": theme.palette(False), "dark": theme.palette(True)},
         "first": runs.shipped()[0].id if runs.shipped() else "",
         "last": last_run(runs, token),
-        "by": owner_of(f"streams {token}") if token else "",  # says whose a stream is, and opens nothing
+        "by": ticket_of("live", token),  # says whose a stream is, and opens nothing
         "statuses": {"working": WORKING, "resumable": RESUMABLE, "over": FINISHED},
         "ignored": list(ignored),
         "notice": links.sentence(ignored, chosen),

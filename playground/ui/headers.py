@@ -8,28 +8,28 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Gradio writes its settings into scripts of the page, and makes functions of the listeners' JavaScript: both must be allowed to it.
-SCRIPTS = "'self' 'unsafe-inline' 'unsafe-eval'"
-FRAMES = "'self' https://huggingface.co https://*.hf.space"
+SELF, INLINE = "'self'", "'unsafe-inline'"
+SOURCES = {
+    "default-src": (SELF,),
+    "script-src": (SELF, INLINE, "'unsafe-eval'"),
+    "style-src": (SELF, INLINE),
+    "img-src": (SELF, "data:", "blob:"),
+    "font-src": (SELF, "data:"),
+    "connect-src": (SELF, "data:", "blob:"),
+    "worker-src": (SELF, "blob:"),
+    "object-src": ("'none'",),
+    "base-uri": (SELF,),
+    "form-action": (SELF,),
+    "frame-ancestors": (SELF, "https://huggingface.co", "https://*.hf.space"),
+}
 
 
 def policy() -> str:
     """The Content-Security-Policy. PLAYGROUND_FRAMES names others who may show the page in a frame, such as a course's own site."""
     # what could end the header, or this part of it, is no address
     more = [one for one in os.environ.get("PLAYGROUND_FRAMES", "").split() if one.isascii() and not {";", ","} & set(one)]
-    rules = {
-        "default-src": "'self'",
-        "script-src": SCRIPTS,
-        "style-src": "'self' 'unsafe-inline'",
-        "img-src": "'self' data: blob:",
-        "font-src": "'self' data:",
-        "connect-src": "'self' data: blob:",
-        "worker-src": "'self' blob:",
-        "object-src": "'none'",
-        "base-uri": "'self'",
-        "form-action": "'self'",
-        "frame-ancestors": " ".join((FRAMES, *more)),
-    }
-    return "; ".join(f"{name} {sources}" for name, sources in rules.items())
+    rules = SOURCES | {"frame-ancestors": (*SOURCES["frame-ancestors"], *more)}
+    return "; ".join(" ".join((name, *sources)) for name, sources in rules.items())
 
 
 class Guarding:
