@@ -6,9 +6,10 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from playground.config import Refusal
 from playground.rooms.events import Hub
@@ -44,6 +45,10 @@ class KeptRooms:
         found = [(room, room.number_of(ticket_of(room.code, token))) for room in list(self._rooms.values()) if room.ends > self._clock()]
         joined = [(room, number) for room, number in found if number not in (None, TEACHER)]
         return [(room, number) for room, number in joined if number in self.hub.here(room.code)] or joined
+
+    def shows(self, run: str) -> bool:
+        """Whether a teacher looks at this run, or has dealt it to a class or put it on its board."""
+        return any(run in said for room in list(self._rooms.values()) for said in _texts((room.cursor, room.activities)))
 
     def change(self, code: str, ticket: str, make: Callable[[Room, int], Room]) -> Room:
         """The room as `make(room, number of the caller)` has it, which refuses what this caller may not. Raises Refusal."""
@@ -100,6 +105,15 @@ class KeptRooms:
         while (code := "".join(secrets.choice(ALPHABET) for _ in range(CODE))) in self._rooms or self._store.is_unreadable(code):
             pass
         return code
+
+
+def _texts(said: Any) -> Iterator[str]:
+    """Every text in what a room keeps."""
+    if isinstance(said, str):
+        yield said
+    elif isinstance(said, Mapping | list | tuple):
+        for inner in said.values() if isinstance(said, Mapping) else said:
+            yield from _texts(inner)
 
 
 def member_of(room: Room, number: int) -> Member:

@@ -37,6 +37,12 @@ class RoomRules(Rules):
                 stack.enter_context(self._tally.beginning(room, new[0].owner, list(new)))
             yield
 
+    def shared(self, run: Run) -> bool:
+        return self._rooms.shows(run.id)
+
+    def in_room(self, token: str) -> bool:
+        return bool(self._rooms.attended(token))
+
     def changing(self, token: str, knob: str, value: Any) -> None:
         for room, _ in self._rooms.attended(token):
             fixed.require_setting(room.fixed, knob, value, room.code)

@@ -16,13 +16,17 @@ from playground.runs.corpora import sizes
 from playground.runs.limits import Limits
 from playground.runs.names import new_name
 from playground.runs.run import Run
+from playground.runs.visitors import Visitors
 
 
 class Admission:
-    """So many unfinished runs for each owner, and so many altogether."""
+    """So many unfinished runs for each owner, at each address, and altogether. When all places are taken, paused runs that nobody looks at
+    give way."""
 
-    def __init__(self, runs: Iterable[Run], limits: Limits) -> None:
+    def __init__(self, runs: Iterable[Run], limits: Limits, visitors: Visitors, shared: Callable[[Run], bool]) -> None:
+        """`shared` says of a run that more than its owner count on it."""
         self.lock = threading.Lock()
+        self._visitors, self._shared = visitors, shared
         self.runs = {run.id: run for run in runs}
         self._coming: dict[str, Run] = {}  # being written: they have their places, and nobody else sees them
         self._limits = limits
@@ -31,14 +35,16 @@ class Admission:
         """As they are now, whoever comes and goes meanwhile."""
         return list(self.runs.values())
 
-    def reserve(self, new: Sequence[Run]) -> None:
-        """Gives new runs their places and names: all of them, or raises Refusal."""
+    def reserve(self, new: Sequence[Run], in_room: bool = False) -> list[Run]:
+        """Gives new runs their places and names: all of them, or raises Refusal. Returns the runs that were put away for them."""
         with self.lock:
+            gone = []
             for owner, count in Counter(run.owner for run in new if run.unfinished).items():
-                self.check(owner, count)
+                gone += self.check(owner, count, in_room)
             for run in new:
                 run.name = new_name({other.name for other in (*self.all(), *self._coming.values())})
                 self._coming[run.id] = run
+            return gone
 
     def release(self, new: Sequence[Run]) -> None:
         """They don't come after all."""
@@ -61,15 +67,27 @@ class Admission:
                 self.runs.pop(run.id, None)
             return gone
 
-    def check(self, owner: str, more: int = 1) -> None:
-        """Raises Refusal when there is no place for so many more runs of this owner. Whoever calls holds the lock."""
+    def check(self, owner: str, more: int = 1, in_room: bool = False) -> list[Run]:
+        """Makes room for so many more runs of this owner; of one who is `in_room` it is no matter what others at the same address have.
+        Returns the runs that were put away, which the disk doesn't know yet. Raises Refusal when there is no place. Whoever calls holds
+        the lock."""
         unfinished = [run for run in (*self.all(), *self._coming.values()) if run.unfinished]
         mine = [run for run in unfinished if run.owner == owner]
         if len(mine) + more > self._limits.runs_each:
             names = [run.name for run in mine] or "–"
             raise Refusal("runs.too_many_yours", most=self._limits.runs_each, count=len(mine), more=more, names=names)
-        if len(unfinished) + more > self._limits.runs_unfinished:
+        address = self._visitors.address(owner)
+        near = sum(self._visitors.address(run.owner) == address for run in unfinished) if address and not in_room else 0
+        if near and near + more > self._limits.runs_address:
+            raise Refusal("runs.too_many_near", most=self._limits.runs_address, minutes=self._limits.idle_minutes)
+        lacking = max(0, len(unfinished) + more - self._limits.runs_unfinished)
+        alone = [run for run in unfinished if run.status == "paused" and not run.watched and not self._shared(run)] if lacking else []
+        if len(alone) < lacking:
             raise Refusal("runs.too_many", most=self._limits.runs_unfinished, minutes=self._limits.idle_minutes)
+        gone = sorted(alone, key=lambda run: run.seen_at)[:lacking]
+        for run in gone:
+            run.say("stopped", Refusal("runs.gave_way", step=run.step))
+        return gone
 
 
 def bytes_needed(run: Run, memory: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from playground.runs.admission import Admission
@@ -12,6 +12,7 @@ from playground.runs.disk.store import Store
 from playground.runs.heap import give_back
 from playground.runs.limits import Limits
 from playground.runs.queue.workers import Workers
+from playground.runs.run import Run
 
 log = logging.getLogger(__name__)
 TIDY_SECONDS = 10.0  # between two rounds
@@ -46,7 +47,11 @@ class Housekeeper:
                 run.say("stopped", self._limits.nobody_looked(run.step))
         for run in queued:
             self._workers.ask(run, "stop", self._limits.nobody_looked(run.step))
-        for run in paused:
+        self.note(paused)
+
+    def note(self, stopped: Sequence[Run]) -> None:
+        """Has the disk know that these runs were stopped."""
+        for run in stopped:
             try:
                 self._store.note(run, "status", "message")
             except OSError as error:  # after a restart it is paused, and stopped once more

@@ -11,6 +11,11 @@ import torch
 from playground.config import Refusal
 
 GB = 2**30
+# The limits that the environment may set by their own names.
+COUNTS = (
+    *("runs_each", "runs_address", "runs_unfinished", "runs_kept", "bytes_kept", "requests_each", "requests_address"),
+    *("streams_each", "streams_address", "uploads_address", "calls_address", "connections", "request_seconds", "unread_seconds"),
+)
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,7 @@ class Limits:
     cores: int = 2
     memory: int = 4 * GB  # bytes for all trainings together
     runs_each: int = 6  # unfinished, per owner: an experiment has up to five
+    runs_address: int = 90  # unfinished, of all owners who came last from the same address, such as a school's
     runs_unfinished: int = 150
     runs_kept: int = 500
     bytes_kept: int = 4 * GB
@@ -29,19 +35,26 @@ class Limits:
     turn_seconds: float = 0.1
     replay_bytes: int = 24_000_000
     bytes_loaded: int = GB // 16  # replays and weights of runs at rest held in memory; they are on the disk
+    # What one visitor, and all at one address, may ask of the page: at an address sixty students are no crowd.
+    requests_each: int = 1_200  # a minute
+    requests_address: int = 7_200
+    streams_each: int = 12  # open at a time
+    streams_address: int = 360
+    uploads_address: int = 600  # an hour
+    calls_address: int = 60  # in the queue at a time
+    connections: int = 800
+    request_seconds: float = 20.0  # until a request has come whole; a long one has more, see ui/connections.py
+    unread_seconds: float = 30.0  # that an answer waits for a client who doesn't read it
 
     @classmethod
     def from_environment(cls) -> Limits:
-        """PLAYGROUND_ and DEVICE, CORES, MEMORY, RUNS_EACH, RUNS_UNFINISHED, RUNS_KEPT, BYTES_KEPT or IDLE_MINUTES; else the machine's."""
+        """PLAYGROUND_ and DEVICE, CORES, MEMORY, IDLE_MINUTES or the name of one of COUNTS in capitals; else the machine's, or as here."""
         return cls(
             devices=machine_devices(),
             cores=int(_number("CORES", machine_cores())),
             memory=int(_number("MEMORY", 0.7 * free_memory())),
-            runs_each=int(_number("RUNS_EACH", cls.runs_each)),
-            runs_unfinished=int(_number("RUNS_UNFINISHED", cls.runs_unfinished)),
-            runs_kept=int(_number("RUNS_KEPT", cls.runs_kept)),
-            bytes_kept=int(_number("BYTES_KEPT", cls.bytes_kept)),
             idle_seconds=60 * _number("IDLE_MINUTES", cls.idle_seconds / 60),
+            **{name: type(getattr(cls, name))(_number(name.upper(), getattr(cls, name))) for name in COUNTS},
         )
 
     @property

@@ -24,6 +24,7 @@ from playground.runs.rules import Rules
 from playground.runs.run import Run
 from playground.runs.tables import runs_table
 from playground.runs.updates import Updates
+from playground.runs.visitors import Visitors
 
 log = logging.getLogger(__name__)
 _PACKAGE, _ROOT = Path(__file__).parents[1:3]
@@ -42,7 +43,9 @@ class Runs:
         self.limits, self.rules = limits or Limits.from_environment(), Rules()
         self.corpora, self.updates, self.store = Corpora(), Updates(), Store(folder)
         self._shipped = shipped
-        self._admission = Admission((*read_shipped(shipped), *self.store.read_all()), self.limits)
+        self.visitors = Visitors()
+        known = (*read_shipped(shipped), *self.store.read_all())
+        self._admission = Admission(known, self.limits, self.visitors, lambda run: self.rules.shared(run))
         self._workers = Workers(self.store, self.corpora, self.limits)
         self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits)
         atexit.register(self.close)
@@ -133,11 +136,11 @@ class Runs:
 
     def resume(self, id: str, token: str) -> None:
         """Goes on exactly where the run was saved. Raises Refusal when it can't."""
-        self._go_on(self._mine(id, token), "train")
+        self._go_on(self._mine(id, token), token, "train")
 
     def step_once(self, id: str, token: str) -> None:
         """One training step; the run is paused after it."""
-        self._go_on(self._mine(id, token), "step")
+        self._go_on(self._mine(id, token), token, "step")
 
     def delete(self, id: str, token: str) -> None:
         """The run and everything it left on the disk."""
@@ -187,7 +190,7 @@ class Runs:
         source = self._readable(id, token)
         run, contents = self._saved(source, lambda folder: copied(folder, token))
         with self.rules.beginning([run], token):
-            return self._enter([run], lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
+            return self._enter([run], token, lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
 
     def seen(self, id: str) -> None:
         """Somebody is looking at this run."""
@@ -253,12 +256,12 @@ class Runs:
                 run.release()
 
         with self.rules.beginning(new, token, lab):
-            return self._enter(new, write, lambda run: self._workers.start(run, "train", needed[run.id]))
+            return self._enter(new, token, write, lambda run: self._workers.start(run, "train", needed[run.id]))
 
-    def _enter(self, new: list[Run], write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
+    def _enter(self, new: list[Run], token: str, write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
         """Puts new runs on the disk, by `write`, and then they are there: all of them, or none."""
         self._housekeeper.stop_idle()
-        self._admission.reserve(new)
+        self._housekeeper.note(self._admission.reserve(new, self.rules.in_room(token)))
         try:
             for run in new:
                 write(run)
@@ -276,7 +279,7 @@ class Runs:
             self._delete(old)
         return new
 
-    def _go_on(self, run: Run, order: str) -> None:
+    def _go_on(self, run: Run, token: str, order: str) -> None:
         if self._workers.ask(run, order):  # it was about to pause
             return
         self._workers.wait(run)
@@ -286,6 +289,7 @@ class Runs:
         needed = bytes_needed(run, self.limits.memory)
         self._workers.settle(run)
         self._housekeeper.stop_idle()
+        in_room, gone = self.rules.in_room(token), []
         with self._admission.lock:
             if self._admission.runs.get(run.id) is not run:
                 raise Refusal("runs.unknown")
@@ -294,9 +298,10 @@ class Runs:
             if not run.resumable:
                 raise Refusal("runs.not_resumable")
             if run.status != "paused":
-                self._admission.check(run.owner)
+                gone = self._admission.check(run.owner, in_room=in_room)
             run.say("queued")
             self._workers.start(run, order, needed)
+        self._housekeeper.note(gone)
 
     def _note(self, run: Run, *names: str) -> None:
         """Writes what has changed of a run. Raises Refusal when the disk doesn't take it; the change holds as long as the server runs."""

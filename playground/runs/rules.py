@@ -17,5 +17,13 @@ class Rules:
         """These runs of the token's holder are made meanwhile; `lab` says that they are its arms. Raises Refusal for what may not be."""
         yield
 
+    def shared(self, run: Run) -> bool:
+        """Whether more than its owner count on this run, so that it may not be put away."""
+        return False
+
+    def in_room(self, token: str) -> bool:
+        """Whether the token's holder is in a room, whose own limits then hold instead of those for an address."""
+        return False
+
     def changing(self, token: str, knob: str, value: Any) -> None:
         """A live knob gets this value. Raises Refusal for what may not be."""

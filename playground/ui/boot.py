@@ -9,6 +9,7 @@ from typing import Any
 from playground.config import KNOBS, LIVE_KNOBS, TASK_STEPS, Experiment, Refusal, default, limits
 from playground.figures import theme
 from playground.queries.reader import Reader
+from playground.rooms.room import ticket_of
 from playground.runs.registry import Runs
 from playground.runs.run import FINISHED, RESUMABLE, WORKING, Run
 from playground.ui import links
@@ -48,6 +49,7 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
         "palettes": {"light": theme.palette(False), "dark": theme.palette(True)},
         "first": runs.shipped()[0].id if runs.shipped() else "",
         "last": last_run(runs, token),
+        "by": ticket_of("live", token),  # says whose a stream is, and opens nothing
         "statuses": {"working": WORKING, "resumable": RESUMABLE, "over": FINISHED},
         "ignored": list(ignored),
         "notice": links.sentence(ignored, chosen),

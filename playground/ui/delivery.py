@@ -13,6 +13,8 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from playground.ui.headers import Guarding
+
 LEVEL, LEAST = 4, 600  # of gzip: a quick one, since most answers are made anew each time; bytes that are worth it
 FOR_EVER = "public, max-age=31536000, immutable"
 KEPT = "/assets/"  # Gradio's scripts and styles, with a hash in each name
@@ -24,9 +26,12 @@ BODY = re.compile(rb"<body[^>]*>")
 Begin = Callable[[Mapping[str, str], str], str]  # makes HTML of an address's query and of the languages that a browser accepts
 
 
-def middleware(head: str, *begin: Begin) -> list[Middleware]:
-    """`head` goes into the head of the page, and what each `begin` makes, in their order, to where its body begins."""
+def middleware(head: str, *begin: Begin, guard: Middleware) -> list[Middleware]:
+    """`head` goes into the head of the page, and what each `begin` makes, in their order, to where its body begins. `guard` may turn a
+    request away before anything is done for it."""
     return [
+        Middleware(Guarding),
+        guard,
         Middleware(Compressed, minimum_size=LEAST, compresslevel=LEVEL),
         Middleware(Kept),
         Middleware(Begun, head=head, begin=begin),

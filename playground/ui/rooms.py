@@ -8,9 +8,7 @@ of ours with it; the ticket opens this room and nothing else (see rooms/room.py)
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Callable, Mapping
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 import orjson
@@ -27,6 +25,7 @@ from playground.rooms.registry import Rooms
 from playground.rooms.room import clean_code, ticket_of
 from playground.runs.registry import Runs
 from playground.ui import command, experiments
+from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
 from playground.ui.links import LISTS
 from playground.ui.room_question import Questions
@@ -203,14 +202,3 @@ async def _stream(rooms: Rooms, code: str, ticket: str, request: Request) -> Asy
             elif (quiet := quiet + LOOK) >= HEARTBEAT:
                 quiet = 0.0
                 yield b": still here\n\n"
-
-
-def address_of(request: Request) -> str:
-    """Where a request comes from: in a Space what its door says, and of a long address the part that belongs to one household."""
-    forwarded = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip() if os.environ.get("SPACE_HOST") else ""
-    host = forwarded or (request.client.host if request.client else "")
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return host[:64]
-    return str(ip_network((address, 64), strict=False)) if isinstance(address, IPv6Address) else str(address)

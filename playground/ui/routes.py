@@ -24,11 +24,13 @@ from playground.runs.lru import LRU
 from playground.runs.registry import Runs
 from playground.runs.tables import csv_of
 from playground.ui import command
+from playground.ui.address import address_of
 from playground.ui.assets import PREFIX, asset, asset_version, coding
 from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.delivery import FOR_EVER
 from playground.ui.downloads import attention_file
 from playground.ui.network import is_own, lan
+from playground.ui.pace import Pace
 from playground.ui.panels import BY_FORMULA, PANELS, board, run_table
 from playground.ui.panels.map import worksheet
 from playground.ui.snippets import snippets
@@ -39,30 +41,11 @@ from playground.ui.upload.preview import preview
 from playground.ui.view import View, language
 
 HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
-LONE, EACH = 400, 400  # milliseconds between two pictures of a run that trains: for a lone visitor, and for each of many
-FASTEST, SLOWEST, A_SECOND = 0.1, 0.5, 50  # seconds between two looks at a run's version: the bounds, and looks a second of all streams
 # Panels that are the same for all who may read the run's sentences, and where everybody may they never learn who asks: those who follow a
 # teacher ask for one in the same moment.
 SHARED = frozenset(("sentence", "translate", "map", "teacher_forcing", "attention", "masks", "positions", "embeddings"))
 ANSWERS_BYTES = 8_000_000  # of those, as JSON, that are kept for whoever asks for the same later
 TRIES = 3  # to find panel and sentence at one step, between two snapshots
-
-
-class Pace:
-    """How many streams are open, and from that how often each tells its page of a run that trains, and the page asks for fresh pictures."""
-
-    def __init__(self) -> None:
-        self.streams = 0
-
-    @property
-    def refresh_ms(self) -> int:
-        """A lone visitor sees almost every picture that training makes; thirty share what the server can spare."""
-        return max(LONE, EACH * self.streams)
-
-    @property
-    def look(self) -> float:
-        """Seconds between two events: a lone visitor's curve grows ten times a second, one of thirty's twice."""
-        return min(SLOWEST, max(FASTEST, self.streams / A_SECOND))
 
 
 def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Rooms | None = None) -> list[Route]:
@@ -130,7 +113,9 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
 
         question = (name, view.run.version, *sorted(view.parameters.items()))
         found = _unpacked(answers.get_or_make(question, lambda: _packed(make()))) if shared else make()
-        return {**found, "refresh_ms": pace.refresh_ms}
+        if view.run.working:
+            pace.asked(address_of(request), _token(request))
+        return {**found, "refresh_ms": pace.refresh_ms(address_of(request))}
 
     def qr(request: Request) -> Response:
         text = request.query_params.get("text", "")[:1500]

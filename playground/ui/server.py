@@ -12,6 +12,8 @@ from typing import Any
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
 os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "100")
+# uvicorn believes every process of this machine who it asks for; which proxies there are is said by PLAYGROUND_PROXIES (see address.py).
+os.environ.setdefault("FORWARDED_ALLOW_IPS", "")
 
 from playground import zero_gpu  # noqa: F401  before Gradio and torch
 
@@ -19,6 +21,8 @@ from playground import zero_gpu  # noqa: F401  before Gradio and torch
 import gradio as gr
 import orjson
 from fastapi import FastAPI
+from gradio.queueing import Queue
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -29,16 +33,18 @@ from playground.queries.reader import Reader
 from playground.rooms.registry import Rooms
 from playground.rooms.rules import RoomRules
 from playground.runs.registry import Runs
-from playground.ui import endpoints, link_preview
+from playground.ui import connections, endpoints, fair_queue, link_preview
 from playground.ui import rooms as rooms_routes
 from playground.ui.assets import asset_path
 from playground.ui.delivery import middleware
 from playground.ui.endpoints.mistakes import handlers
 from playground.ui.first_screen import FirstScreen, preloads
+from playground.ui.guard import Guard
 from playground.ui.network import server_name
 from playground.ui.page import build
 from playground.ui.panels import PLACES
 from playground.ui.routes import routes
+from playground.ui.shares import Open
 from playground.ui.skip_links import skip_links
 from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 
@@ -121,6 +127,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     link_preview.install(gr.routes.templates.env)
     endpoints.add(demo, runs, reader)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
+    guard = _guard(runs, rooms, demo._queue)
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
     app, url, public = demo.launch(
         server_name=server_name(host),
@@ -149,13 +156,28 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
                 *rooms_routes.routes(rooms, runs, reader),
                 link_preview.route(),
             ],
-            "middleware": middleware(preloads(), skip_links, FirstScreen(runs, reader).html),
+            "middleware": middleware(preloads(), skip_links, FirstScreen(runs, reader).html, guard=guard),
             "exception_handlers": handlers(),
         },
     )
     if demo.mcp_error:  # which Gradio keeps to itself
         print(say(ENGLISH, "api.no_mcp"), flush=True)
+    connections.watch(demo.server, runs.limits)
     return demo, app, public or url
+
+
+def _guard(runs: Runs, rooms: Rooms, queue: Queue) -> Middleware:
+    """What turns requests away, and has the queue answer first who listens: the guard knows who does."""
+    streams = Open()
+    fair_queue.take_turns(queue, streams, runs.limits.calls_address)
+    return Middleware(
+        Guard,
+        limits=runs.limits,
+        visitors=runs.visitors,
+        lifted=lambda token: bool(rooms.attended(token)),
+        waiting=lambda address: fair_queue.waiting(queue, streams, address),
+        streams=streams,
+    )
 
 
 def head() -> str:

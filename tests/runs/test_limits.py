@@ -1,3 +1,4 @@
+from playground.readme import README
 from playground.runs import limits
 from playground.runs.limits import Limits, free_memory, machine_cores
 
@@ -7,6 +8,20 @@ def test_the_environment_decides(monkeypatch):
         monkeypatch.setenv(f"PLAYGROUND_{name}", value)
     found = Limits.from_environment()
     assert (found.cores, found.memory, found.runs_each, found.idle_seconds, found.devices) == (3, 10**9, 7, 30.0, ("cpu",))
+
+
+def test_every_count_has_a_name_in_the_environment(monkeypatch):
+    for number, name in enumerate(limits.COUNTS, start=1):
+        monkeypatch.setenv(f"PLAYGROUND_{name.upper()}", str(number))
+    found = Limits.from_environment()
+    assert [getattr(found, name) for name in limits.COUNTS] == list(range(1, len(limits.COUNTS) + 1))
+    assert all(type(getattr(found, name)) is type(getattr(Limits, name)) for name in limits.COUNTS)
+
+
+def test_the_readme_says_every_setting_and_what_it_is_by_itself():
+    said = README.read_text(encoding="utf-8")
+    for name in limits.COUNTS:
+        assert f"| `PLAYGROUND_{name.upper()}` | {getattr(Limits, name):,} |".replace(".0", "") in said, name
 
 
 def test_what_is_no_number_is_passed_over(monkeypatch):

@@ -12,7 +12,6 @@ from playground.rooms.registry import DAY, Rooms
 from playground.runs import housekeeping
 from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX
-from playground.ui.rooms import address_of
 from playground.words import LANGUAGES, say
 from tests.thoroughness import every_case
 from tests.ui.test_actions import TINY, wait
@@ -180,26 +179,3 @@ def test_the_thread_that_tidies_runs_tidies_rooms(tmp_path, monkeypatch):
             time.sleep(0.02)
     finally:
         runs.close()
-
-
-class Request:
-    """As much of one as an address is read of."""
-
-    def __init__(self, host: str, forwarded: str = "") -> None:
-        self.headers = {"X-Forwarded-For": forwarded} if forwarded else {}
-        self.client = type("Client", (), {"host": host})
-
-
-@pytest.mark.parametrize(
-    ("host", "forwarded", "space", "address"),
-    [
-        ("192.0.2.7", "", "", "192.0.2.7"),
-        ("192.0.2.7", "198.51.100.1", "", "192.0.2.7"),  # anybody can say so
-        ("10.0.0.1", "6.6.6.6, 198.51.100.1", "me.hf.space", "198.51.100.1"),  # what the Space's door added last
-        ("2001:db8::1", "", "", "2001:db8::/64"),
-        ("testclient", "", "", "testclient"),
-    ],
-)
-def test_where_somebody_asks_from(monkeypatch, host, forwarded, space, address):
-    monkeypatch.setenv("SPACE_HOST", space)
-    assert address_of(Request(host, forwarded)) == address

@@ -15,6 +15,7 @@ import gradio as gr
 from playground.config import Refusal
 from playground.queries.reader import Reader
 from playground.runs.registry import Runs
+from playground.ui.address import address_of
 from playground.ui.endpoints.answers import ENDPOINTS, Endpoint
 from playground.ui.endpoints.arguments import checked, described, help_of, signature
 from playground.ui.endpoints.caller import Caller
@@ -51,6 +52,8 @@ def _called(name: str, endpoint: Endpoint, runs: Runs, reader: Reader) -> Callab
         *given, request = values
         try:
             asked = checked(endpoint.arguments, given)
+            if asked.get("owner") and request and request.request:
+                runs.visitors.came(asked["owner"], address_of(request.request))
             return endpoint.answer(Caller(runs, reader, request), **asked)
         except Refusal as refusal:
             raise said(refusal) from refusal

@@ -17,7 +17,7 @@ from playground.ui.panels.lessons.experiment import result
 from playground.words import ENGLISH
 
 HOPELESS = ("failed", "diverged")
-NO_ROOM = ("runs.too_many", "runs.too_many_yours", *(f"rooms.{limit}" for limit in USUAL))
+NO_ROOM = ("runs.too_many", "runs.too_many_yours", "runs.too_many_near", *(f"rooms.{limit}" for limit in USUAL))
 
 
 def lab(caller: Caller, name: str, seeds: list[int], owner: str) -> dict[str, Any]:

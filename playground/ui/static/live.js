@@ -60,6 +60,7 @@ export const isTooEarly = ({ key }) => (key === "runs.nothing_yet" || key === "p
  * its end the best one is looked for again. */
 export const heldHead = () => (page.held.run === cursor.run && !(page.held.early && !isActive()) ? page.held.head : "");
 
+const AGAIN = 10_000; // milliseconds until a stream that was refused is asked for once more
 let source = null;
 
 /** Listens to a run, if it isn't being listened to: of one that has ended nothing more came, until it was resumed. */
@@ -74,12 +75,14 @@ function connect() {
   source = null;
   const { id, version } = page.live;
   if (!id || document.hidden) return;
-  const mine = (source = listen(routeUrl(`live/${encodeURIComponent(id)}`, { since: version })));
+  const mine = (source = listen(routeUrl(`live/${encodeURIComponent(id)}`, { since: version, by: page.boot?.by ?? "" })));
   mine.onmessage = (event) => {
     if (mine !== source) return;
     change({ live: taken(page.live, JSON.parse(event.data)) });
     if (is("over")) mine.close();
   };
+  // a browser gives up by itself where the answer is no stream, such as when too many windows are open
+  mine.onerror = () => mine === source && mine.readyState === EventSource.CLOSED && setTimeout(() => mine === source && connect(), AGAIN);
   mine.addEventListener("gone", () => {
     mine.close();
     change({ live: { ...page.live, status: "gone" } });

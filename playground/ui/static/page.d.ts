@@ -114,6 +114,7 @@ export interface Boot {
   palettes: Record<"light" | "dark", Palette>;
   first: string; // the run to begin with
   last: string; // the visitor's own last one, if there is one: they go on with it
+  by: string; // with which the page's streams say whose they are
   statuses: Record<"working" | "resumable" | "over", string[]>;
   ignored: string[]; // of the link
   notice: string;

@@ -1,0 +1,57 @@
+"""What every answer tells browsers to keep to: scripts and pictures of this server alone, and who may show the page in a frame."""
+
+from __future__ import annotations
+
+import os
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# Gradio writes its settings into scripts of the page, and makes functions of the listeners' JavaScript: both must be allowed to it.
+SELF, INLINE = "'self'", "'unsafe-inline'"
+SOURCES = {
+    "default-src": (SELF,),
+    "script-src": (SELF, INLINE, "'unsafe-eval'"),
+    "style-src": (SELF, INLINE),
+    "img-src": (SELF, "data:", "blob:"),
+    "font-src": (SELF, "data:"),
+    "connect-src": (SELF, "data:", "blob:"),
+    "worker-src": (SELF, "blob:"),
+    "object-src": ("'none'",),
+    "base-uri": (SELF,),
+    "form-action": (SELF,),
+    "frame-ancestors": (SELF, "https://huggingface.co", "https://*.hf.space"),
+}
+
+
+def policy() -> str:
+    """The Content-Security-Policy. PLAYGROUND_FRAMES names others who may show the page in a frame, such as a course's own site."""
+    # what could end the header, or this part of it, is no address
+    more = [one for one in os.environ.get("PLAYGROUND_FRAMES", "").split() if one.isascii() and not {";", ","} & set(one)]
+    rules = SOURCES | {"frame-ancestors": (*SOURCES["frame-ancestors"], *more)}
+    return "; ".join(" ".join((name, *sources)) for name, sources in rules.items())
+
+
+class Guarding:
+    """Adds them, unless an answer has stricter ones of its own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self._headers = {
+            "Content-Security-Policy": policy(),
+            "Referrer-Policy": "same-origin",
+            "X-Content-Type-Options": "nosniff",
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+
+        async def passed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self.app(scope, receive, passed)

@@ -1,0 +1,117 @@
+"""Clients that are slow on purpose, at the level of the socket: the server hangs up, and honest ones on poor lines are served."""
+
+from __future__ import annotations
+
+import socket
+import time
+from contextlib import suppress
+
+import pytest
+
+from playground.ui.assets import PREFIX, asset, asset_path
+from tests.faults.serving import serving
+from tests.runs.tiny import limits
+
+PATIENCE = 1.0  # seconds
+POST = f"POST {PREFIX}/command HTTP/1.1\r\nHost: here\r\nX-Playground-Token: ada\r\nContent-Length: %d\r\n\r\n"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("runs"), limits(request_seconds=PATIENCE, unread_seconds=PATIENCE)) as (_, http):
+        yield http
+
+
+@pytest.fixture
+def connect(server):
+    """connect(buffer) -> a socket at the server, which takes so many bytes that nobody has read."""
+    opened = []
+
+    def made(buffer: int = 0) -> socket.socket:
+        one = socket.socket()
+        if buffer:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        one.settimeout(20)
+        one.connect((server.base_url.host, server.base_url.port))
+        opened.append(one)
+        return one
+
+    yield made
+    for one in opened:
+        one.close()
+
+
+def read(one: socket.socket) -> int:
+    """How many bytes there are to the end, or until the line is cut."""
+    count = 0
+    with suppress(ConnectionError):
+        while more := len(one.recv(1_000_000)):
+            count += more
+    return count
+
+
+def drip(one: socket.socket, sent: str) -> None:
+    """A byte now and then, for ten seconds longer than the server should bear it."""
+    end = time.monotonic() + PATIENCE + 10
+    for letter in sent.encode():
+        one.send(bytes([letter]))
+        time.sleep(0.05)
+        assert time.monotonic() < end
+
+
+def closed_after(one: socket.socket) -> float:
+    """Seconds until the server has hung up."""
+    began = time.monotonic()
+    read(one)
+    return time.monotonic() - began
+
+
+@pytest.mark.parametrize(
+    "sent",
+    ["", "GET / HT", "GET / HTTP/1.1\r\nHost: here\r\nX-Long: ", POST % 100, POST % 100 + '{"action": '],
+    ids=["nothing", "half-line", "half-head", "no-body", "half-body"],
+)
+def test_half_a_request_is_hung_up_on(connect, sent):
+    one = connect()
+    one.sendall(sent.encode())
+    assert closed_after(one) < PATIENCE + 5
+
+
+def test_one_byte_now_and_then_buys_no_time(connect):
+    with pytest.raises(ConnectionError):
+        drip(connect(), POST % 10_000 + "x" * 10_000)
+
+
+def test_the_second_request_of_a_connection_must_come_whole_too(connect):
+    one = connect()
+    one.sendall(f"GET {PREFIX}/runs HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+    assert one.recv(65_536).startswith(b"HTTP/1.1 200")
+    one.sendall(b"GET / HT")
+    assert closed_after(one) < PATIENCE + 5
+
+
+def test_a_poor_line_is_not_hung_up_on(connect):
+    """Thirty kilobytes in twice the patience, as an upload over a telephone comes."""
+    one, body = connect(), b"x" * 30_000
+    one.sendall((POST % len(body)).encode())
+    for start in range(0, len(body), 1_500):
+        one.sendall(body[start : start + 1_500])
+        time.sleep(2 * PATIENCE / 20)
+    assert one.recv(65_536).startswith(b"HTTP/1.1 400"), "read to the end, and no JSON"
+
+
+def test_who_does_not_read_is_hung_up_on(server, connect):
+    one, times, path = connect(buffer=65_536), 30, asset_path("plotly.js").removeprefix(".")
+    server.get(path, headers={"Accept-Encoding": "gzip"})  # compressed once, which takes a while
+    one.sendall(f"GET {path} HTTP/1.1\r\nHost: here\r\n\r\n".encode() * times)
+    time.sleep(PATIENCE + 3)
+    assert read(one) < times * len(asset("plotly.js", "gzip")[0]) / 2, "no more than was under way"
+
+
+def test_a_quiet_stream_stays_open(connect):
+    one = connect()
+    one.sendall(f"GET {PREFIX}/live/reverse HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+    assert b"text/event-stream" in one.recv(65_536)
+    one.settimeout(3 * PATIENCE)
+    with pytest.raises(TimeoutError):
+        read(one)

@@ -1,0 +1,72 @@
+"""How often pages ask for fresh pictures: who is there is counted, not what one client holds open."""
+
+from __future__ import annotations
+
+import pytest
+
+from playground.ui.pace import EACH, HERE, LONGEST, Pace
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def pace(clock):
+    return Pace(clock)
+
+
+def test_a_lone_visitor_sees_almost_every_picture(pace):
+    assert pace.refresh_ms("home") == EACH
+    pace.asked("home", "ada")
+    assert pace.refresh_ms("home") == EACH
+
+
+@pytest.mark.parametrize("streams", [1, 200])
+def test_what_one_visitor_holds_open_slows_down_nobody(pace, streams):
+    pace.streams = streams
+    for _ in range(streams):
+        pace.asked("cellar", "mallory")
+    pace.asked("home", "ada")
+    assert pace.refresh_ms("home") == 2 * EACH
+
+
+def test_a_class_shares_what_the_server_can_spare(pace):
+    for student in range(30):
+        pace.asked("school", f"student {student}")
+    assert pace.refresh_ms("school") == 30 * EACH
+
+
+def test_thirty_at_thirty_addresses_share_alike(pace):
+    for student in range(30):
+        pace.asked(f"home {student}", "student")
+    assert {pace.refresh_ms(f"home {student}") for student in range(30)} == {30 * EACH}
+
+
+def test_a_crowd_at_one_address_waits_longest_itself(pace):
+    """Two hundred tokens are as quickly made up as one."""
+    pace.asked("home", "ada")
+    for student in range(20):
+        pace.asked("school", f"student {student}")
+    for token in range(200):
+        pace.asked("cellar", f"token {token}")
+    assert pace.refresh_ms("home") == 3 * EACH
+    assert pace.refresh_ms("school") == 60 * EACH
+    assert pace.refresh_ms("cellar") == LONGEST
+
+
+def test_who_has_left_does_not_count(pace, clock):
+    for student in range(20):
+        pace.asked("school", f"student {student}")
+    clock.now = HERE + 1
+    pace.asked("school", "teacher")
+    assert pace.refresh_ms("school") == EACH
+    assert HERE > LONGEST / 1000, "who waits for the next picture is still there"
