@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ready
 
-NOWHERE = "about:blank"  # a page that has begun to load and is loaded anew complains of what it could not fetch
+NOWHERE = "about:blank"  # so that what is watched is a first visit, and no other is broken off for it
 MOST_BYTES = 1_000_000  # of a first visit, everything included, over the line
 GRID = ("#pg-first .still > svg:visible", "#pg-figure-learn-cross .nsewdrag")
 SAME_PLACE = {  # of the first screen, of the page; and how many px they may be apart
