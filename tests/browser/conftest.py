@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,11 +13,12 @@ from playwright.sync_api import Browser, Dialog, Page, Playwright, expect, sync_
 
 from tests.browser.fuse import Fuse
 from tests.browser.server import ROOT, Server
+from tests.browser.visitors import PATIENCE, Visitors
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 SCREENSHOTS = ROOT / "test-output" / "browser"
-PATIENCE = 30_000  # ms, for what a page does; for a training to end see steps.py
+FAILED = pytest.StashKey[bool]()  # of a story: whether it did
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -25,6 +26,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("browser")
             item.add_marker(pytest.mark.flaky(reruns=1))  # a browser is a program of its own; a test that needed its second try is an R
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
 
 
 @pytest.fixture(scope="package")
@@ -77,6 +86,11 @@ def browser(chromium: Chromium) -> Browser:
     return chromium.browser
 
 
+@pytest.fixture(scope="package")
+def visitors(chromium: Chromium) -> Visitors:
+    return Visitors(lambda: chromium.browser)
+
+
 def _chromium(playwright: Playwright) -> str:
     for path in (*map(shutil.which, NAMES), playwright.chromium.executable_path):
         if path and Path(path).exists():
@@ -119,17 +133,15 @@ def ready(page: Page) -> None:
 
 
 @pytest.fixture
-def visit(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[Callable[..., Page]]:
+def visit(visitors: Visitors, server: Server, request: pytest.FixtureRequest) -> Iterator[Callable[..., Page]]:
     """visit(path, **context) -> a page of a new visitor, with a browser of their own, opened at `path` and ready, or met otherwise.
 
-    Fails the test when any of its pages was in trouble. The last state of each page is kept as a screenshot.
+    Fails the test when any of its pages was in trouble. When it failed, the last state of each page is kept as a screenshot.
     """
     trouble, pages = Trouble(server), []
 
     def open(path: str = "", meet: Callable[[Page], None] = ready, route: tuple | None = None, **options: object) -> Page:
-        context = browser.new_context(base_url=server.url, **{"viewport": {"width": 1280, "height": 900}, "locale": "en-US", **options})
-        context.set_default_timeout(PATIENCE)
-        page = context.new_page()
+        page = visitors.come(server.url, **options)
         trouble.watch(page)
         pages.append(page)
         if route:
@@ -139,11 +151,11 @@ def visit(browser: Browser, server: Server, request: pytest.FixtureRequest) -> I
         return page
 
     yield open
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     for at, page in enumerate(pages):
-        if not page.is_closed():
+        if request.node.stash.get(FAILED, False) and not page.is_closed():
+            SCREENSHOTS.mkdir(parents=True, exist_ok=True)
             page.screenshot(path=SCREENSHOTS / f"{request.node.name}{f'-{at + 1}' if at else ''}.png")
-        page.context.close()
+        visitors.leave(page.context)
     assert not trouble.seen, "\n".join(trouble.seen)
 
 

@@ -9,17 +9,19 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from playground.cli import main
 from playground.ui.panels import TABS
 from playground.words import say
-from tests.browser.conftest import PATIENCE, Trouble, ready
+from tests.browser.conftest import Trouble, ready
 from tests.browser.steps import address, figure, has_address, tab, type_sentence
+from tests.browser.visitors import Visitors
 
 pytestmark = pytest.mark.slow
 
 SEEN = [name for name in TABS if name != "board"]  # that one is there in a room only
+RUN = "sort"  # the smallest model that ships
 LIVE = "https://playground.example/there"
 # Presses every button of a panel that is in sight, one after the other, and says which of them changed nothing on the page at all.
 PRESS = """async (panel) => {
@@ -63,7 +65,7 @@ class Site:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     root: Path = tmp_path_factory.mktemp("web")
-    assert main(["freeze", "reverse", "--sentences", "2", "--live", LIVE, "-o", str(root / "deep" / "frozen")]) == 0
+    assert main(["freeze", RUN, "--sentences", "2", "--live", LIVE, "-o", str(root / "deep" / "frozen")]) == 0
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=root))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -74,14 +76,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture
-def open_frozen(browser: Browser, site: Site):
+def open_frozen(visitors: Visitors, site: Site):
     trouble, contexts = Trouble(site), []
 
     def open(path: str = "", **options: object) -> Page:
-        about = {"viewport": {"width": 1280, "height": 900}, "locale": "en-US", **options}
-        contexts.append(browser.new_context(base_url=site.url, **about))
-        contexts[-1].set_default_timeout(PATIENCE)
-        page = contexts[-1].new_page()
+        page = visitors.come(site.url, **options)
+        contexts.append(page.context)
         trouble.watch(page)
         page.goto(path)
         ready(page)
@@ -90,7 +90,7 @@ def open_frozen(browser: Browser, site: Site):
 
     yield open
     for context in contexts:
-        context.close()
+        visitors.leave(context)
     assert not trouble.seen, "\n".join(trouble.seen)
 
 
@@ -146,7 +146,7 @@ def test_on_a_telephone_a_dark_page_and_a_link_to_another_run(open_frozen):
     scale = figure(page, "attention").evaluate("plot => plot.data[0].colorscale[0][1]")
     assert scale == "#072038"  # of dark pages
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert address(page)["run"] == "reverse"
+    assert address(page)["run"] == RUN
 
 
 def test_what_takes_a_server_long_is_there(open_frozen):

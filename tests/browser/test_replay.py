@@ -146,21 +146,21 @@ PLACED = """() => {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("run", "place"),
+    ("run", "place", "first"),
     [
-        ("reverse", {"tab": "training"}),
-        ("reverse", {"tab": "attention"}),
-        ("german_english", {"tab": "attention", "part": "decoder"}),
-        ("reverse", {"tab": "attention", "view": "lines"}),
-        ("german_english", {"tab": "attention", "view": "rollout"}),
+        ("reverse", {"tab": "training"}, 0),
+        ("reverse", {"tab": "attention"}, 1),
+        ("german_english", {"tab": "attention", "part": "decoder"}, 2),
+        ("reverse", {"tab": "attention", "view": "lines"}, 0),
+        ("german_english", {"tab": "attention", "view": "rollout"}, 1),
     ],
 )
-def test_no_frame_moves_the_picture(visit, run, place):
-    """Picture, cells and labels stand at the same pixels in every frame, and the head stays."""
+def test_no_frame_moves_the_picture(visit, run, place, first):
+    """Picture, cells and labels stand at the same pixels in every third frame from the `first` on, and the head stays."""
     page = visit(link(run=run, **place), viewport={"width": 1440, "height": 900})
     panel, count = page.locator(f"#pg-panel-{place['tab']}"), number(replay_of(page), "data-frames")
     seen = set()
-    for frame in range(count):
+    for frame in range(first, count, 3):
         page.locator("#pg-replay").fill(str(frame))
         expect(panel).to_have_attribute("data-step", address(page)["step"])
         drawn(panel)

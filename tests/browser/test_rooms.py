@@ -6,28 +6,27 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.axe import faults
-from tests.browser.conftest import PATIENCE, ready
+from tests.browser.conftest import ready
 from tests.browser.server import Server
 from tests.browser.steps import address, eventually, words
+from tests.browser.visitors import Visitors
 
 FOLLOWED = 1.0  # seconds from the teacher's key to the last student's page, where three browsers at a time leave the machine room for it
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
 
 @pytest.fixture
-def come(browser: Browser, server: Server) -> Iterator[Callable[..., Page]]:
+def come(visitors: Visitors, server: Server) -> Iterator[Callable[..., Page]]:
     """come(path, before, **context) -> the page of a new visitor, which `before` has met empty. Unlike `visit`'s it may lose its server;
     its own errors fail the test as well."""
     contexts, errors = [], []
 
     def open(path: str = "", before: Callable[[Page], object] | None = None, **options: object) -> Page:
-        wanted = {"viewport": {"width": 1280, "height": 900}, "locale": "en-US", **options}
-        contexts.append(browser.new_context(base_url=server.url, **wanted))
-        contexts[-1].set_default_timeout(PATIENCE)
-        page = contexts[-1].new_page()
+        page = visitors.come(server.url, **options)
+        contexts.append(page.context)
         page.on("pageerror", lambda error: errors.append(str(error)))
         if before:
             before(page)
@@ -37,7 +36,7 @@ def come(browser: Browser, server: Server) -> Iterator[Callable[..., Page]]:
 
     yield open
     for context in contexts:
-        context.close()
+        visitors.leave(context)
     assert not errors
 
 
