@@ -8,6 +8,7 @@ import gradio as gr
 import pytest
 
 from playground.runs.limits import Limits
+from playground.runs.visitors import Visitors
 from playground.ui import server
 
 
@@ -21,7 +22,10 @@ def test_gradio_decides_and_its_address_is_the_one_that_is_said(monkeypatch, tmp
 
     monkeypatch.setattr(gr.Blocks, "launch", launch)
     monkeypatch.setattr(server, "build", lambda runs: gr.Blocks())
+    monkeypatch.setattr(gr.Blocks, "server", None, raising=False)
+    monkeypatch.setattr(server.connections, "watch", lambda *what: None)
     monkeypatch.setattr(server, "routes", lambda *what: [])
-    runs = SimpleNamespace(store=SimpleNamespace(folder=tmp_path), every_round=lambda duty: None, limits=Limits(), find=lambda run: None)
+    held = {"store": SimpleNamespace(folder=tmp_path), "limits": Limits(), "visitors": Visitors()}
+    runs = SimpleNamespace(**held, every_round=lambda duty: None, find=lambda run: None)
     assert server.start(runs, None)[2] == url
     assert asked["share"] is None

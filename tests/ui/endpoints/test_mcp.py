@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from playground.runs.limits import Limits
+from playground.runs.visitors import Visitors
 from playground.ui import server
 from playground.words import entries
 from tests.browser.server import Server
@@ -32,8 +33,11 @@ def test_an_unfit_package_is_told_although_gradio_is_silent(monkeypatch, capsys,
 
     monkeypatch.setattr(gr.Blocks, "launch", launch)
     monkeypatch.setattr(server, "build", lambda runs: gr.Blocks())
+    monkeypatch.setattr(gr.Blocks, "server", None, raising=False)
+    monkeypatch.setattr(server.connections, "watch", lambda *what: None)
     monkeypatch.setattr(server, "routes", lambda *what: [])
-    runs = SimpleNamespace(store=SimpleNamespace(folder=tmp_path), every_round=lambda duty: None, limits=Limits(), find=lambda run: None)
+    held = {"store": SimpleNamespace(folder=tmp_path), "limits": Limits(), "visitors": Visitors()}
+    runs = SimpleNamespace(**held, every_round=lambda duty: None, find=lambda run: None)
     server.start(runs, None)
     assert capsys.readouterr().out.strip() == entries("en")["api.no_mcp"]
 
