@@ -23,6 +23,8 @@ SOURCES = {
     "frame-ancestors": (SELF, "https://huggingface.co", "https://*.hf.space"),
 }
 
+PARTS = ("text/css", "text/javascript", "application/javascript", "font/")  # never a document: rules for one would only make it longer
+
 
 def policy() -> str:
     """The Content-Security-Policy. PLAYGROUND_FRAMES names others who may show the page in a frame, such as a course's own site."""
@@ -37,11 +39,7 @@ class Guarding:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._headers = {
-            "Content-Security-Policy": policy(),
-            "Referrer-Policy": "same-origin",
-            "X-Content-Type-Options": "nosniff",
-        }
+        self._rules = {"Content-Security-Policy": policy(), "Referrer-Policy": "same-origin"}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -50,7 +48,9 @@ class Guarding:
         async def passed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
+                headers.setdefault("X-Content-Type-Options", "nosniff")
+                rules = {} if headers.get("Content-Type", "").startswith(PARTS) else self._rules
+                for name, value in rules.items():
                     headers.setdefault(name, value)
             await send(message)
 
