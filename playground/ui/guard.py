@@ -20,7 +20,7 @@ from playground.runs.limits import Limits
 from playground.runs.visitors import Visitors
 from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
-from playground.ui.command import TOKEN
+from playground.ui.command import token_of
 from playground.ui.shares import Buckets, Open
 from playground.words import preferred
 
@@ -49,7 +49,7 @@ class Guard:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         request = Request(scope)
-        address, token = address_of(request), request.headers.get(TOKEN, "")[:128]
+        address, token = address_of(request), token_of(request.headers)
         if token:
             self._visitors.came(token, address)
         refusal = self._asks(request, address, token) or self._uploads_or_waits(request, address)

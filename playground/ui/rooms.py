@@ -41,7 +41,7 @@ class Asked:
     """Who asks for what. Raises Refusal for a value of another kind than is read."""
 
     def __init__(self, request: Request, values: Mapping[str, Any]) -> None:
-        self.language, self.token = language(request.query_params), request.headers.get(command.TOKEN, "")[:128]
+        self.language, self.token = language(request.query_params), command.token_of(request.headers)
         self.address, self.values = address_of(request), values
 
     def value(self, name: str, *kinds: type) -> Any:

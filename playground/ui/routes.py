@@ -196,7 +196,7 @@ def _lan(request: Request, listens_at: str) -> dict:
 
 
 def _token(request: Request) -> str:
-    return request.headers.get(command.TOKEN, "")[:128]
+    return command.token_of(request.headers)
 
 
 def _number(text: str | None) -> int:

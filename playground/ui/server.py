@@ -127,7 +127,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     link_preview.install(gr.routes.templates.env)
     endpoints.add(demo, runs, reader)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
-    guard = _guard(runs, rooms, demo._queue)
+    guard = _guard(runs, demo._queue)
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
     app, url, public = demo.launch(
         server_name=server_name(host),
@@ -166,7 +166,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     return demo, app, public or url
 
 
-def _guard(runs: Runs, rooms: Rooms, queue: Queue) -> Middleware:
+def _guard(runs: Runs, queue: Queue) -> Middleware:
     """What turns requests away, and has the queue answer first who listens: the guard knows who does."""
     streams = Open()
     fair_queue.take_turns(queue, streams, runs.limits.calls_address)
@@ -174,7 +174,7 @@ def _guard(runs: Runs, rooms: Rooms, queue: Queue) -> Middleware:
         Guard,
         limits=runs.limits,
         visitors=runs.visitors,
-        lifted=lambda token: bool(rooms.attended(token)),
+        lifted=runs.rules.in_room,
         waiting=lambda address: fair_queue.waiting(queue, streams, address),
         streams=streams,
     )

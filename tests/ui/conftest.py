@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import socket
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
+import gradio as gr
 import httpx
 import pytest
 from fastapi import FastAPI
 
 from playground.queries.reader import Reader
 from playground.rooms import registry
+from playground.runs.limits import Limits
 from playground.runs.registry import Runs
 from playground.runs.run import Run
+from playground.runs.visitors import Visitors
+from playground.ui import server
 from playground.ui.actions import Command, act
 from playground.ui.assets import PREFIX
 from playground.ui.server import start
@@ -69,3 +74,19 @@ def site(tmp_path_factory):
     demo.close()
     reader.close()
     runs.close()
+
+
+@pytest.fixture
+def launched(monkeypatch, tmp_path):
+    """launched(launch): what `server.start` returns where Gradio launches like this, which serves nothing."""
+
+    def begin(launch):
+        monkeypatch.setattr(gr.Blocks, "launch", launch)
+        monkeypatch.setattr(server, "build", lambda runs: gr.Blocks())
+        monkeypatch.setattr(gr.Blocks, "server", None, raising=False)
+        monkeypatch.setattr(server.connections, "watch", lambda *what: None)
+        monkeypatch.setattr(server, "routes", lambda *what: [])
+        held = {"store": SimpleNamespace(folder=tmp_path), "limits": Limits(), "visitors": Visitors()}
+        return server.start(SimpleNamespace(**held, every_round=lambda duty: None, find=lambda run: None), None)
+
+    return begin

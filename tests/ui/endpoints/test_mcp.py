@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import ast
 import asyncio
-from types import SimpleNamespace
 
-import gradio as gr
 import httpx
 import pytest
 
-from playground.runs.limits import Limits
-from playground.runs.visitors import Visitors
 from playground.ui import server
 from playground.words import entries
 from tests.browser.server import Server
@@ -26,19 +22,12 @@ def test_only_who_asks_for_it_gets_it(monkeypatch, capsys, said, there, wanted):
     assert capsys.readouterr().out.strip() == ("" if there else entries("en")["api.no_mcp"])
 
 
-def test_an_unfit_package_is_told_although_gradio_is_silent(monkeypatch, capsys, tmp_path):
+def test_an_unfit_package_is_told_although_gradio_is_silent(launched, capsys):
     def launch(demo, **asked):
         demo.mcp_error = "Error launching MCP server: …"
         return None, "http://127.0.0.1:7860/", None
 
-    monkeypatch.setattr(gr.Blocks, "launch", launch)
-    monkeypatch.setattr(server, "build", lambda runs: gr.Blocks())
-    monkeypatch.setattr(gr.Blocks, "server", None, raising=False)
-    monkeypatch.setattr(server.connections, "watch", lambda *what: None)
-    monkeypatch.setattr(server, "routes", lambda *what: [])
-    held = {"store": SimpleNamespace(folder=tmp_path), "limits": Limits(), "visitors": Visitors()}
-    runs = SimpleNamespace(**held, every_round=lambda duty: None, find=lambda run: None)
-    server.start(runs, None)
+    launched(launch)
     assert capsys.readouterr().out.strip() == entries("en")["api.no_mcp"]
 
 
