@@ -43,8 +43,8 @@ class Ending:
 
 
 def end(demo: gr.Blocks, runs: Runs) -> None:
-    """Takes no more requests, saves what trains, and leaves with 0. Whoever still listens hears that their run was interrupted; threads that
-    answer are left where they are, since torch may abort an interpreter that tidies up around them."""
+    """Takes no more requests, saves what trains, and leaves with 0. Whoever still listens hears that a run was interrupted. Threads that
+    are just answering are left where they are: torch may abort an interpreter that tidies up around them."""
     demo.server.should_exit = True
     runs.close()
     for tunnel in CURRENT_TUNNELS:

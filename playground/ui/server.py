@@ -233,7 +233,7 @@ async def _closed(request: Request) -> Response:
 
 
 def serve() -> None:
-    """What app.py does: shipped and kept runs, the page, and an orderly end on a signal. Exits with 2 where another server has the folder."""
+    """What app.py does: runs, the page, and an orderly end when a signal asks for it. Exits with 2 where another server has the folder."""
     ending = Ending()
     try:
         runs = Runs()
