@@ -1,8 +1,8 @@
 """Runs that were cut off: the server went away while they were at work. They go on by themselves once somebody is there again for whom they
 train: whoever looks at one, its owner, or a class that has its room open.
 
-One after another, through the same admission as a click on Resume. Those that a person paused or stopped are none of them. A run may be what
-brings the server down: one that has come no step further TRIES times waits for a person.
+One after another, through the same admission as a click on Resume. Those that a person paused or stopped are none of them. Such a run may
+be what brings the server down: one that has come no step further TRIES times waits for a person.
 """
 
 from __future__ import annotations

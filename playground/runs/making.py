@@ -25,8 +25,8 @@ def new_run(experiment: Experiment, token: str, **values: Any) -> Run:
 
 
 def copied(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
-    """The run of a folder as the caller's, still without a name, and its files. One that was at work is paused in the copy, and one that was
-    cut off rests for good: it is no run that goes on by itself. Raises Refusal when it has no parameters yet."""
+    """The run of a folder as the caller's, still without a name, and its files. In the copy one at work is paused, and one that was cut
+    off is stopped: it doesn't go on by itself. Raises Refusal when it has no parameters yet."""
     owner = _owner(token)
     if not folder.has("weights.safetensors"):
         raise Refusal("runs.nothing_yet")
