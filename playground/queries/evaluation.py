@@ -128,10 +128,12 @@ def scores(
         raise Refusal("evaluation.no_sentences", split=split)
     length = sum(len(item.src_ids) for item in items) / len(items)
     asked = items[: SLICE // 2] if run.working else items
-    size = affordable(run, width * (length + most_written(length)) / SIDE_BY_SIDE, MAX_SENTENCES, MIN_SENTENCES)
+    length += most_written(run.longest_target, length)
+    size = affordable(run, width * length / SIDE_BY_SIDE, MAX_SENTENCES, MIN_SENTENCES)
     evaluated = evaluate(reader, corpora, run, step, split)
     way = (width, length_penalty) if width > 1 else (1, 0.0)
-    actual, found = in_slices(reader, run, step, ("scores", split, *way), asked, partial(_write, way=way), size)
+    write = partial(_write, run.longest_target, way)
+    actual, found = in_slices(reader, run, step, ("scores", split, *way), asked, write, size)
     outputs = [ids for written in found for ids in written]
     told = {"step": actual, "evaluated": evaluated, "asked": len(asked)}
 
@@ -142,8 +144,9 @@ def scores(
     return judged() if run.working else reader.work(run, step, key, judged)
 
 
-def _write(model: Transformer, items: Sequence[Item], way: tuple[int, float]) -> list[tuple[int, ...]]:
-    return best(model, [item.src_ids for item in items], [most_written(len(item.src_ids)) for item in items], *way)
+def _write(longest_target: int, way: tuple[int, float], model: Transformer, items: Sequence[Item]) -> list[tuple[int, ...]]:
+    sources = [item.src_ids for item in items]
+    return best(model, sources, [most_written(longest_target, len(ids)) for ids in sources], *way)
 
 
 def _words(references: Sequence[Sequence[str]]) -> float:

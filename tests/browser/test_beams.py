@@ -28,7 +28,7 @@ def test_the_tree_the_verdict_and_another_beginning(visit):
     pruned = tree.locator(".scatterlayer .trace").nth(7).locator("text")  # the nodes that were pruned, each with its score
     expect(pruned.first).to_be_visible()
     expect(pruned.first).to_contain_text("−")
-    expect(panel.locator("[data-block='figure tree'] .pg-caption")).to_contain_text("^0.6 = ")
+    expect(panel.locator("[data-block='figure tree'] .pg-caption")).to_contain_text("^1 = ")
 
     panel.locator("[data-block='field prefix'] input").fill("she")
     has_address(page, prefix="she")
