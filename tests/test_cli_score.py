@@ -59,14 +59,13 @@ def test_lines_of_files_and_of_stdin_are_what_sentences_one_by_one_are(folder, f
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize("tokenize", ["char", "13a"])
-def test_the_score_is_that_of_the_sacrebleu_program(folder, files, capsys, tokenize):
+def test_the_score_is_that_of_the_sacrebleu_program(folder, files, capsys):
     names = {name: str(files / name) for name in ("source", "reference", "output")}
-    beam = ["--beam", "2", "--length-penalty", "0.8", "--tokenize", tokenize]
+    beam = ["--beam", "2", "--length-penalty", "0.8", "--tokenize", "char"]
     assert main(["score", str(folder), names["source"], names["reference"], *beam, "-o", names["output"], "--json"]) == 0
     (found,) = said(capsys)
     (files / "reference").write_text("".join(f"{text[::-1]}\n" for text in TEXTS))  # the program doesn't take CR and BOM away
-    asked = [names["reference"], "-i", names["output"], "-m", "bleu", "chrf", "-tok", tokenize, "--confidence", "-w", "6"]
+    asked = [names["reference"], "-i", names["output"], "-m", "bleu", "chrf", "-tok", "char", "--confidence", "-w", "6"]
     done = subprocess.run([sys.executable, "-m", "sacrebleu", *asked], capture_output=True, check=True)
     bleu, chrf = json.loads(done.stdout)
     for name, theirs in (("bleu", bleu), ("chrf", chrf)):
