@@ -60,9 +60,9 @@ def measure(outputs: Sequence[str], references: Sequence[Sequence[str]], tokeniz
     streams = list(zip_longest(*references))  # all first references, all second ones, …; None where a sentence has fewer
     bleu = partial(BLEU, tokenize=tokenize, force=True)  # force: no warning about our tokens that stand apart
     found, signature, reach = _resampled(bleu, outputs, streams, resamples)
-    characters, *of_characters = _resampled(CHRF, outputs, streams, resamples)
-    ratio = found.sys_len / max(found.ref_len, 1)
-    return Measured(found.score, characters.score, signature, of_characters[0], found.totals[-1] == 0, ratio, reach, of_characters[1])
+    characters, chrf_signature, chrf_reach = _resampled(CHRF, outputs, streams, resamples)
+    scores, ratio = (float(found.score), float(characters.score)), found.sys_len / max(found.ref_len, 1)
+    return Measured(*scores, signature, chrf_signature, found.totals[-1] == 0, ratio, reach, chrf_reach)
 
 
 def _resampled(make: Callable[[], Any], outputs: Sequence[str], streams: list, resamples: int) -> tuple[Any, str, float | None]:
@@ -73,7 +73,7 @@ def _resampled(make: Callable[[], Any], outputs: Sequence[str], streams: list, r
     except TypeError:  # it can't average resamples of which some have nothing in common with the references: too little for a bootstrap
         metric, resamples = make(), 1
         found = metric.corpus_score(outputs, streams)
-    return found, str(metric.get_signature()), found._ci if resamples > 1 else None
+    return found, str(metric.get_signature()), float(found._ci) if resamples > 1 else None
 
 
 def tokenization(references: Sequence[str], unit: str | None = None) -> str:
