@@ -25,6 +25,10 @@ log = logging.getLogger(__name__)
 SAVE_SHARE = 0.02  # of the training time may go into saving; a large run is saved less often instead
 
 
+class GivenUp(BaseException):
+    """The turn took too long, and the run goes on, or ends, without it."""
+
+
 class TrainingJob:
     """Gives one run its turns. Others ask (`ask`); only the worker that has the turn acts, so a run has one writer."""
 
@@ -35,6 +39,7 @@ class TrainingJob:
         self._ended = ended
         self._lock = threading.Lock()
         self._order, self._over = "train", False
+        self._given_up = False  # a turn has not ended: the run is no longer this job's, whatever the turn comes to
         self._message: Refusal | None = None
         self._recording: Recording | None = None
         self._saved: threading.Event | None = None  # somebody waits for a save
@@ -55,6 +60,11 @@ class TrainingJob:
     @property
     def urgent(self) -> bool:
         return self._order in ("pause", "stop", "drop")
+
+    @property
+    def unwanted(self) -> bool:
+        """Whether somebody waits for its end, and for nothing else of it."""
+        return self._order == "drop"
 
     def ask(self, order: str, message: Refusal | None = None) -> bool:
         """One of "train", "step" (one step, then pause), "pause", "stop", "drop" (and keep nothing). False when the job is over."""
@@ -83,6 +93,8 @@ class TrainingJob:
         try:
             self._train(time.perf_counter() + seconds, parallel_map)
             return not self._over and self._obey()
+        except GivenUp:
+            return False
         except Diverged as error:
             return self._end_somehow("diverged", Refusal("runs.diverged", step=error.step))
         except BaseException as error:  # whoever leaves the interpreter from within a step leaves the step only
@@ -95,7 +107,9 @@ class TrainingJob:
         if self._recording:
             self._recording.training.parallel_map = parallel_map
         while not self.urgent:
-            if next(self._steps, None) is None:
+            over = next(self._steps, None) is None
+            self._check_mine()
+            if over:
                 self._end("done", self.run.message)
                 return
             if self._order == "step":
@@ -117,6 +131,7 @@ class TrainingJob:
             return training, {name: getattr(folder.run, name) for name in ("history", "replay", "snapshot", "pairs")}
 
         training, parts = self.store.read(run, saved)
+        self._check_mine()
         run.hold(**parts)
         self._recording = Recording(run, training, self.limits.replay_bytes)
         self._steps = self._recording.steps()
@@ -156,13 +171,18 @@ class TrainingJob:
             recording.show()
         elif recording and status in ("done", "stopped", "diverged"):
             recording.finish()
+        self._check_mine()
         run.say(status, self._save((status, message)))
         return self._close()
 
     def _end_somehow(self, status: str, message: Refusal) -> bool:
         """Comes to an end even when that fails too."""
+        if self._given_up:
+            return False
         try:
             return self._end(status, message)
+        except GivenUp:
+            return False
         except BaseException as error:
             self.run.status, self.run.message = "failed", self._explain(error)
             self.run.touch()
@@ -185,6 +205,18 @@ class TrainingJob:
             rest = ("interrupted", Refusal("runs.interrupted", step=self.run.step))
             self.run.say("interrupted", self._save(rest))
             self._close()
+
+    def give_up(self) -> None:
+        """A turn doesn't end. Whoever is in it may still write to the run in memory, so that must be no one's any more; to the disk they
+        won't."""
+        with self._lock:
+            self._given_up = self._over = True
+        self._close()
+        self._ended = lambda: None
+
+    def _check_mine(self) -> None:
+        if self._given_up:
+            raise GivenUp
 
     def _save(self, rest: Rest | None = None) -> Refusal | None:
         """To the disk, all or nothing; `rest` is the status the run is about to have. Returns the message that goes with it.
