@@ -22,7 +22,10 @@ class Corpora:
     """The most recently used corpora, and what was counted in them. Two who ask for the same at the same time have it made once."""
 
     def __init__(self) -> None:
-        self._made = {"corpus": LRU(MAX_CORPORA, MAX_BYTES, lambda corpus: min(_size(corpus), MAX_BYTES)), "statistics": LRU(MAX_CORPORA, MAX_BYTES)}
+        self._made = {
+            "corpus": LRU(MAX_CORPORA, MAX_BYTES, lambda corpus: min(_size(corpus), MAX_BYTES)),
+            "statistics": LRU(MAX_CORPORA, MAX_BYTES),
+        }
         self._room = threading.BoundedSemaphore(LOOKING)
 
     def get(self, experiment: Experiment, pairs: Pairs | None = None) -> Corpus:

@@ -14,7 +14,8 @@ GB = 2**30
 # The limits that the environment may set by their own names.
 COUNTS = (
     *("runs_each", "runs_address", "runs_unfinished", "runs_kept", "bytes_kept", "requests_each", "requests_address"),
-    *("streams_each", "streams_address", "uploads_address", "calls_address", "connections", "request_seconds", "unread_seconds", "step_seconds"),
+    *("streams_each", "streams_address", "uploads_address", "calls_address", "connections", "request_seconds", "unread_seconds"),
+    "step_seconds",
 )
 
 

@@ -1,5 +1,5 @@
-"""A run with a turn that never ends. Nobody can stop who is in it, so the run is read once more from its last save, and that is the run from
-now on; what is still being written to in memory is nobody's, and gone when the turn is.
+"""A run with a turn that never ends. Nobody can stop who is in it, so the run is read once more from its last save, and that is the run
+from now on; what is still being written to in memory is nobody's, and gone when the turn is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def put_back(run: Run, message: Refusal, admission: Admission, store: Store) -> 
     """Says at once that the run is over, and then has its last save in its place; the disk may take its time."""
     run.eta, run.place = None, 0
     run.say("failed", message)
-    threading.Thread(target=_put_back, args=(run, message, admission, store), name="lost run", daemon=True).start()
+    threading.Thread(target=_put_back, args=(run, message, admission, store), name="lost-run", daemon=True).start()
 
 
 def _put_back(run: Run, message: Refusal, admission: Admission, store: Store) -> None:

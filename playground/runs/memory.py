@@ -1,8 +1,8 @@
 """Memory as a whole: one budget for everything that this server holds beyond what it takes just to be there.
 
-Trainings reserve what they will need. All else are shares: what can be made or read again, and is only kept because somebody may ask for it.
-Where there is no room for both, what nobody has asked for longest goes, whichever share it is in. What the system says that this process
-and its children hold counts too: estimates may be wrong, and not everything is estimated.
+Trainings reserve what they will need. All else are shares: what can be made or read again, and is only kept because somebody may ask for
+it. Where there is no room for both, what nobody has asked for longest goes, whichever share it is in. What the system says that this
+process and its children hold counts too: estimates may be wrong, and not everything is estimated.
 """
 
 from __future__ import annotations

@@ -71,6 +71,7 @@ class Run:
     precision: str = "float32"  # of the products in a step; "bfloat16" where that is faster
     data: InitVar[Pairs | None] = None  # own pairs
     credit: str = ""
+    longest_target: int = 0  # of its corpus, in tokens with EOS: what it writes may be as long; 0 before it is known
     sentences_shared: bool = False  # own ones are open to whoever has the run's link; else to the owner alone
 
     status: str = "queued"

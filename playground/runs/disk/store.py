@@ -149,7 +149,7 @@ class Store(KeptRuns):
 
     def delete(self, run: Run) -> None:
         """The run and all its saves, and what one that failed may have left."""
-        with run.disk, self.disk.asked(writes=True):
+        with run.disk, self.disk.asked():
             for known in (self._cards, self._beside, self._waiting):
                 known.pop(run.id, None)
             files.delete_folder(self.path(run))

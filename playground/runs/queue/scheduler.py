@@ -8,6 +8,7 @@ the least. Jobs whose memory doesn't fit beside the others wait, first come firs
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Hashable
@@ -117,15 +118,16 @@ class Scheduler:
             self._changed.notify_all()
             return over
 
-    def close(self, seconds: float | None = None) -> list[Job]:
-        """No new turns; returns when the present ones are over and every thread is gone, or after so many seconds for each that isn't: with
-        the jobs that still have a turn. The others stay where they were."""
+    def close(self, seconds: float = math.inf) -> list[Job]:
+        """No new turns; returns when the present ones are over and every thread is gone, or after so many seconds, with the jobs that still
+        have a turn. The others stay where they were."""
+        until = time.monotonic() + seconds
         with self._changed:
             self._closing = True
             self._changed.notify_all()
         for thread in self._threads:
             if thread is not threading.current_thread():
-                thread.join(seconds)
+                thread.join(None if until == math.inf else max(0.0, until - time.monotonic()))
         if self._turns or self._lost:
             self._helpers.leave()
         else:

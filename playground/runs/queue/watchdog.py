@@ -1,4 +1,5 @@
-"""The watch over those who train: a turn that never ends takes a thread with it, which can't be killed, and would take every run with it."""
+"""The watch over those who train: a turn that never ends keeps a thread, which can't be killed, and with its threads a server stands still.
+"""
 
 from __future__ import annotations
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 
 from playground.config import Refusal
 from playground.runs.corpora import Corpora
 from playground.runs.disk.store import Store
+from playground.runs.engines.in_process import InProcess
 from playground.runs.limits import Limits
 from playground.runs.machine_speed import execution_plan
 from playground.runs.memory import Memory
@@ -20,7 +22,7 @@ from playground.runs.run import Run
 
 log = logging.getLogger(__name__)
 SAVE_TIMEOUT_S = 60.0  # seconds that a save may take
-CLOSE_TIMEOUT_S = 60.0  # seconds that a turn may take to end, when the server goes away
+CLOSE_TIMEOUT_S = 5.0  # seconds that turns may take to end when the server goes away: what is left of ten is for saving
 
 
 class Workers:
@@ -65,7 +67,8 @@ class Workers:
 
     def start(self, run: Run, order: str, needed: int) -> None:
         """Gives a settled run to a worker; `needed` bytes of memory are reserved for it."""
-        job = TrainingJob(run, self._store, self._corpora, self._limits, needed, lambda: self._jobs.pop(run.id, None))
+        trainer = InProcess(run, self._corpora, self._limits.replay_bytes)
+        job = TrainingJob(run, self._store, trainer, self._limits, needed, lambda: self._jobs.pop(run.id, None))
         job.ask(order)
         self._jobs[run.id] = job
         run.seen()
@@ -94,8 +97,10 @@ class Workers:
     def close(self) -> None:
         """Stops and joins every thread that comes back, then saves what was at work."""
         self._watchdog.close()
+        until = time.monotonic() + CLOSE_TIMEOUT_S
         for scheduler in self._schedulers.values():
-            for job in scheduler.close(CLOSE_TIMEOUT_S):
+            for job in scheduler.close(max(0.0, until - time.monotonic())):
+                log.error("run %s (%s) has not come to an end: it is as it was last saved", job.run.name, job.run.id)
                 job.give_up()
         for job in list(self._jobs.values()):
             job.interrupt()
@@ -105,5 +110,5 @@ class Workers:
         key = "runs.preparing_hung" if run.status == "preparing" else "runs.step_hung"
         log.error("run %s (%s): step %d has not come to an end within %.1f s", run.name, run.id, run.step + 1, seconds)
         said = {"step": run.step + 1, "seconds": f"{seconds:.0f}", "saved": run.checkpoint_step or run.first_step}
-        self._run_lost(run, Refusal(key, **said))
         job.give_up()
+        self._run_lost(run, Refusal(key, **said))

@@ -21,9 +21,11 @@ AT = 4  # the step before the one that hangs
 def gate(monkeypatch):
     """Runs with seed 666 hang in their fifth step until this is set."""
     opened, real = threading.Event(), Training._update
+    opened.inside = []
 
     def update(self, batch):
         if self.experiment.training.seed == 666 and self.step == AT:
+            opened.inside.append(1)
             assert opened.wait(60)
         return real(self, batch)
 
@@ -38,9 +40,9 @@ def patient(serve):
     return serve(limits(step_seconds=0.5))
 
 
-def hung(runs, owner=ME):
-    run = runs.create(tiny(seed=666, steps=20), owner)
-    wait(lambda: run.step == AT)
+def hung(runs, gate, owner=ME):
+    run, before = runs.create(tiny(seed=666, steps=20), owner), len(gate.inside)
+    wait(lambda: len(gate.inside) > before)
     return run
 
 
@@ -51,7 +53,7 @@ def over(runs, run):
 
 
 def test_a_step_that_hangs_on_every_worker_is_given_up_and_all_others_go_on(patient, gate, caplog):
-    first = [hung(patient, f"owner {n}") for n in range(2)]
+    first = [hung(patient, gate, f"owner {n}") for n in range(2)]
     other = patient.create(tiny(), YOU)
     assert done(other).status == "done"
     assert curve(other) == curve(alone(tiny())[0])
@@ -65,7 +67,7 @@ def test_a_step_that_hangs_on_every_worker_is_given_up_and_all_others_go_on(pati
 
 
 def test_what_it_comes_to_in_the_end_changes_nothing_and_its_thread_goes(patient, gate):
-    run = hung(patient)
+    run = hung(patient, gate)
     back = over(patient, run)
     wait(lambda: patient.store.open(back).run.status == "interrupted")
     before = (back.version, back.step, len(back.history.steps), [path.read_bytes() for path in sorted(patient.store.path(back).iterdir())])
@@ -80,7 +82,7 @@ def test_what_it_comes_to_in_the_end_changes_nothing_and_its_thread_goes(patient
 
 
 def test_it_is_resumed_from_its_last_save_while_the_old_step_still_hangs(patient, gate, monkeypatch):
-    run = hung(patient)
+    run = hung(patient, gate)
     back = over(patient, run)
     monkeypatch.setattr(Training, "_update", UPDATE)
     patient.resume(back.id, ME)
@@ -96,7 +98,7 @@ def test_it_is_resumed_from_its_last_save_while_the_old_step_still_hangs(patient
 def test_what_is_asked_of_a_hung_run_is_answered_at_once(serve, gate, ask):
     """Before the watch has given it up, and after."""
     runs = serve(limits(step_seconds=300.0, cores=1))
-    run = hung(runs)
+    run = hung(runs, gate)
     runs._workers._watchdog.patience = lambda turn: 0.1 if ask == "delete" and turn.job.unwanted else 300.0
     began = time.monotonic()
     getattr(runs, ask)(run.id, ME)
@@ -117,7 +119,7 @@ def test_what_is_asked_of_a_hung_run_is_answered_at_once(serve, gate, ask):
 def test_a_server_with_a_hung_step_can_be_closed(serve, gate, monkeypatch):
     monkeypatch.setattr("playground.runs.queue.workers.CLOSE_TIMEOUT_S", 0.2)
     runs = serve()
-    run, other = hung(runs), at_step(runs.create(tiny(steps=100_000), YOU), 3)
+    run, other = hung(runs, gate), at_step(runs.create(tiny(steps=100_000), YOU), 3)
     runs.close()
     assert (other.status, runs.store.open(other).run.step) == ("interrupted", other.step)
     assert runs.store.open(run).run.step == 0, "nobody saved what somebody else still writes to"
