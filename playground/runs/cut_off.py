@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 TRIES = 3
 RETRY_SECONDS = 5.0  # until a run for which there was no place is tried again
 
+GOES_ON = ("runs.interrupted", "runs.end_not_saved", "runs.earlier_save")  # whose message this is; one that hung waits for a person
 NEVER = ("runs.unknown", "runs.not_resumable")  # of a run that was deleted, or is no such run any more
 
 
@@ -104,4 +105,4 @@ class CutOff:
 
 
 def _may_go_on(run: Run) -> Any:
-    return run.status == "interrupted" and not run.shipped and not (run.message and run.message.key == "runs.cut_off_often")
+    return run.status == "interrupted" and not run.shipped and run.message and run.message.key in GOES_ON

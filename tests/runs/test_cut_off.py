@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from playground.config import Refusal
 from playground.runs import cut_off
 from playground.runs.rules import Rules
 from tests.runs.tiny import ME, YOU, alone, at_step, curve, done, limits, same_parameters, same_replay, tiny, wait
@@ -171,3 +172,11 @@ def test_the_copy_of_one_is_no_run_that_was_cut_off(runs, serve):
     runs.close()
     copy = serve().copy(run.id, YOU)
     assert (copy.status, copy.message) == ("stopped", None)
+
+
+def test_one_that_hung_waits_for_a_person(runs, serve):
+    run = at_step(runs.create(tiny(steps=LONG), ME), 1)
+    runs.close()
+    run.say("interrupted", Refusal("runs.step_hung", step=2, seconds="60", saved=1))
+    runs.store.note(run)
+    assert not serve()._cut_off.all()
