@@ -32,6 +32,7 @@ RULES = {
         {"words", "config", "model", "reading", "data", "variants", "inspection", "training"},
     ),
     "rooms": (set(), {"words", "config", "fields", "cursor", "runs"}),
+    "backup": (set(), {"config", "reading", "rooms", "runs"}),
     "queries": (
         {"torch", "numpy", "sacrebleu"},
         {"config", "cursor", "tasks", "model", "reading", "data", "variants", "decoding", "inspection", "training", "runs"},
@@ -61,7 +62,13 @@ RULES = {
     "readme": (set(), {"words", "config"}),
     "arguments": (set(), {"words", "config", "cursor"}),
     "freeze": ({"orjson"}, {"words", "config", "cursor", "inspection", "runs", "queries", "lessons", "ui"}),
-    "cli": (set(), {"words", "arguments", "config", "cursor", "reading", "runs", "queries", "lessons", "export", "hub", "ui", "freeze"}),
+    "cli": (
+        set(),
+        {
+            *("words", "arguments", "config", "cursor", "reading", "runs", "backup", "queries", "lessons", "export", "hub", "ui"),
+            *("freeze",),
+        },
+    ),
     "__main__": (set(), {"cli"}),
 }
 
