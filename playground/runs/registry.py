@@ -18,7 +18,9 @@ from playground.runs.disk.store import Store, read_shipped
 from playground.runs.heap import share_arenas
 from playground.runs.housekeeping import Housekeeper
 from playground.runs.limits import Limits
+from playground.runs.lost import put_back
 from playground.runs.making import copied, forked, new_run
+from playground.runs.memory import Memory
 from playground.runs.names import clean_label, owner_of, owns
 from playground.runs.queue.workers import Workers
 from playground.runs.retention import Retention, Share
@@ -49,8 +51,11 @@ class Runs:
         known = (*read_shipped(shipped), *self.store.read_all())
         self._admission = Admission(known, self.limits, self.visitors, self._in_room)
         self._retention = Retention(self.limits, self.store.disk_size, self._in_room)
-        self._workers = Workers(self.store, self.corpora, self.limits)
-        self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self._retention)
+        self.memory = Memory(self.limits.memory)
+        for name, share in {"corpora": self.corpora, "updates": self.updates}.items():
+            self.memory.add(name, *share.caches)
+        self._workers = Workers(self.store, self.corpora, self.limits, self.memory, self._put_back)
+        self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self._retention, self.memory)
         atexit.register(self.close)
 
     def create(
@@ -213,6 +218,12 @@ class Runs:
         """
         return self.updates.get(run, since)
 
+    def counted(self) -> dict[str, int]:
+        """What Workers.count says, and how many runs are "kept" and "unfinished", and whether there is a "housekeeper"."""
+        kept = [run for run in self._admission.all() if not run.shipped]
+        found = {"kept": len(kept), "unfinished": sum(run.unfinished for run in kept), "housekeeper": int(self._housekeeper.alive)}
+        return self._workers.count() | found
+
     def every_round(self, duty: Callable[[], object]) -> None:
         """Has the housekeeping thread do this as well, every few seconds."""
         self._housekeeper.also(duty)
@@ -229,6 +240,9 @@ class Runs:
         self._workers.save(run)
         self._write_waiting(run)
         return use(Folder(self._shipped / run.id, run.id)) if run.shipped else self.store.read(run, use)
+
+    def _put_back(self, run: Run, message: Refusal) -> None:
+        put_back(run, message, self._admission, self.store)
 
     def _in_room(self, run: Run) -> bool:
         """By the rules there are now: a server's come later than its runs."""

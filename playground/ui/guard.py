@@ -23,6 +23,7 @@ from playground.runs.visitors import Visitors
 from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
 from playground.ui.command import token_of
+from playground.ui.health import PATHS as UNCOUNTED
 from playground.ui.shares import Buckets, Open
 from playground.words import preferred
 
@@ -50,7 +51,7 @@ class Guard:
         self._told = Buckets(1, MINUTE)  # to the log: of a thousand refusals in a minute one
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["path"] in UNCOUNTED:
             return await self.app(scope, receive, send)
         request = Request(scope)
         address, token = address_of(request), token_of(request.headers)

@@ -25,6 +25,10 @@ log = logging.getLogger(__name__)
 SAVE_SHARE = 0.02  # of the training time may go into saving; a large run is saved less often instead
 
 
+class GivenUp(BaseException):
+    """The turn took too long, and the run goes on, or ends, without it."""
+
+
 class TrainingJob:
     """Gives one run its turns. Others ask (`ask`); only the worker that has the turn acts, so a run has one writer.
 
@@ -38,6 +42,7 @@ class TrainingJob:
         self._ended = ended
         self._lock = threading.Lock()
         self._order, self._over = "train", False
+        self._given_up = False  # a turn has not ended: the run is no longer this job's, whatever the turn comes to
         self._message: Refusal | None = None
         self._trainer, self._prepared = trainer, False  # whether the trainer has a model
         self._saved: threading.Event | None = None  # somebody waits for a save
@@ -57,6 +62,11 @@ class TrainingJob:
     @property
     def urgent(self) -> bool:
         return self._order in ("pause", "stop", "drop")
+
+    @property
+    def unwanted(self) -> bool:
+        """Whether somebody waits for its end, and for nothing else of it."""
+        return self._order == "drop"
 
     def ask(self, order: str, message: Refusal | None = None) -> bool:
         """One of "train", "step" (one step, then pause), "pause", "stop", "drop" (and keep nothing). False when the job is over."""
@@ -86,6 +96,8 @@ class TrainingJob:
         try:
             self._train(time.perf_counter() + seconds)
             return not self._over and self._obey()
+        except GivenUp:
+            return False
         except Diverged as error:
             return self._end_somehow("diverged", Refusal("runs.diverged", step=error.step))
         except BaseException as error:  # whoever leaves the interpreter from within a step leaves the step only
@@ -96,7 +108,9 @@ class TrainingJob:
         if not self._prepared and not self.urgent:
             self._prepare()
         while not self.urgent:
-            if not self._trainer.advance(until - time.perf_counter(), self._order == "step"):
+            goes_on = self._trainer.advance(until - time.perf_counter(), self._order == "step")
+            self._check_mine()
+            if not goes_on:
                 self._end("done", self.run.message)
                 return
             if self._order == "step":
@@ -108,6 +122,7 @@ class TrainingJob:
     def _prepare(self) -> None:
         self.run.say("preparing")
         self._trainer.prepare(partial(self.store.read, self.run))
+        self._check_mine()
         self._prepared = True
         self.run.say("training", self.run.message)
 
@@ -145,13 +160,18 @@ class TrainingJob:
             self._trainer.show()
         elif self._prepared and status in ("done", "stopped", "diverged"):
             self._trainer.finish()
+        self._check_mine()
         run.say(status, self._save((status, message)))
         return self._close()
 
     def _end_somehow(self, status: str, message: Refusal) -> bool:
         """Comes to an end even when that fails too."""
+        if self._given_up:
+            return False
         try:
             return self._end(status, message)
+        except GivenUp:
+            return False
         except BaseException as error:
             self.run.say("failed", self._explain(error))
             return self._close()
@@ -173,6 +193,18 @@ class TrainingJob:
             rest = ("interrupted", Refusal("runs.interrupted", step=self.run.step))
             self.run.say("interrupted", self._save(rest))
             self._close()
+
+    def give_up(self) -> None:
+        """A turn doesn't end. Whoever is in it may still write to the run in memory, so that must be no one's any more; to the disk they
+        won't."""
+        with self._lock:
+            self._given_up = self._over = True
+        self._close()
+        self._ended = lambda: None
+
+    def _check_mine(self) -> None:
+        if self._given_up:
+            raise GivenUp
 
     def _save(self, rest: Rest | None = None) -> Refusal | None:
         """To the disk, all or nothing; `rest` is the status the run is about to have. Returns the message that goes with it.
