@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from playground.logs import event, reason
 from playground.runs.admission import Admission
 from playground.runs.disk.store import Store
 from playground.runs.heap import give_back
@@ -67,7 +68,7 @@ class Housekeeper:
             try:
                 self._store.note(run, "status", "message")
             except OSError as error:  # after a restart it is paused, and stopped once more
-                log.warning("run %s (%s) was stopped, which could not be written: %s", run.name, run.id, error)
+                event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, error=reason(error))
 
     def free_memory(self) -> None:
         """Lets go of the replays and weights of runs at rest that nobody has looked at for longest, and then of whatever the memory as a
@@ -87,7 +88,7 @@ class Housekeeper:
         """Lets go of the runs that make room, unless somebody looks at one in this very moment."""
         for run in self._retention.overdue(self._admission.all()):
             if self._admission.leave(run, lambda run: self._workers.busy(run) or self._retention.stays(run)):
-                log.info("run %s (%s) makes room", run.name, run.id)
+                event(log, "run_made_room", run=run.id, name=run.name, owner=run.owner)
                 self._store.delete(run)
 
     def note_looks(self) -> None:

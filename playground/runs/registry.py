@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import LIVE_KNOBS, Experiment, Refusal, check
+from playground.logs import event, reason, refusals
 from playground.reading.uploads import Pairs
 from playground.runs.admission import Admission, bytes_needed
 from playground.runs.corpora import Corpora
@@ -199,7 +200,7 @@ class Runs:
         when there is nothing yet."""
         source = self._readable(id, token)
         run, contents = self._saved(source, lambda folder: copied(folder, token))
-        with self.rules.beginning([run], token):
+        with refusals(log, "run_refused", owner=run.owner), self.rules.beginning([run], token):
             return self._enter([run], token, lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
 
     def seen(self, id: str, token: str = "") -> None:
@@ -276,15 +277,14 @@ class Runs:
 
     def _begin(self, new: list[Run], token: str, contents: dict[str, bytes] | None = None, lab: str = "") -> list[Run]:
         """Enters new runs, a fork with the files it goes on from, and gives them to the workers."""
-        needed = {run.id: bytes_needed(run, self.limits.memory) for run in new}
-
         def write(run: Run) -> None:
             self._workers.settle(run, beside=new)
             self.store.create(run, contents)
             if contents:
                 run.release()
 
-        with self.rules.beginning(new, token, lab):
+        with refusals(log, "run_refused", owner=new[0].owner), self.rules.beginning(new, token, lab):
+            needed = {run.id: bytes_needed(run, self.limits.memory) for run in new}
             return self._enter(new, token, write, lambda run: self._workers.start(run, "train", needed[run.id]))
 
     def _enter(self, new: list[Run], token: str, write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
@@ -300,9 +300,11 @@ class Runs:
             for run in new:
                 self.store.delete(run)
             if isinstance(error, OSError):
-                log.warning("a new run could not be written: %s", error)
+                event(log, "save_failed", logging.WARNING, error=reason(error))
                 raise Refusal("runs.disk_full") from error
             raise
+        for run in new:
+            event(log, "run_made", run=run.id, name=run.name, owner=run.owner, task=run.experiment.data.task)
         self._admission.enter(new, begin)
         self._housekeeper.retire()
         return new
@@ -354,7 +356,7 @@ class Runs:
         try:
             self.store.note(run, *names)
         except OSError as error:
-            log.warning("run %s (%s): %s could not be written: %s", run.name, run.id, ", ".join(names), error)
+            event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, what=",".join(names), error=reason(error))
             raise Refusal("runs.change_not_saved") from error
 
     def _delete(self, run: Run) -> None:
@@ -364,3 +366,4 @@ class Runs:
             self._workers.wait(run)
             gone = self._admission.leave(run, self._workers.busy)
         self.store.delete(run)
+        event(log, "run_deleted", run=run.id, name=run.name, owner=run.owner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from playground import logs
 from playground.config import Refusal
 from playground.cursor import declared
 from playground.queries.reader import Reader
@@ -51,6 +53,7 @@ from playground.ui.skip_links import skip_links
 from playground.ui.upload.uploading import KEPT
 from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 
+log = logging.getLogger(__name__)
 # Seconds for which Gradio's queue sleeps between two looks at whether there is work, and at whether work has got on. By itself it looks a
 # thousand times a second, which takes a core a twentieth of its time while nothing happens.
 QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
@@ -248,6 +251,7 @@ async def _closed(request: Request) -> Response:
 def serve() -> None:
     """What app.py does: runs, the page, and an orderly end when a signal asks for it. Exits with 2 where another server has the folder."""
     ending = Ending()
+    logs.begin()
     try:
         runs = Runs()
     except Refusal as refusal:
@@ -255,6 +259,9 @@ def serve() -> None:
         raise SystemExit(2) from None
     reader = Reader(runs)
     demo, _, url = start(runs, reader)
+    logs.adopt("uvicorn")
+    limits = runs.limits
+    logs.event(log, "server_began", runs=len(runs.shipped()), device=",".join(limits.devices), cores=limits.cores, memory=limits.memory)
     print(f"Transformer Playground: {url}", flush=True)
     ending.wait()
     end(demo, runs)

@@ -12,6 +12,7 @@ from functools import partial
 import torch
 
 from playground.config import Refusal
+from playground.logs import event, reason
 from playground.runs.disk.folder import Rest, pack_run
 from playground.runs.disk.store import OWN_DATA, Store
 from playground.runs.engines.trainer import Trainer
@@ -176,15 +177,14 @@ class TrainingJob:
         except GivenUp:
             return False
         except BaseException as error:
-            self.run.status, self.run.message = "failed", self._explain(error)
-            self.run.touch()
+            self.run.say("failed", self._explain(error))
             return self._close()
 
     def _explain(self, error: BaseException) -> Refusal:
         """The sentence for what went wrong; the log has the rest."""
         if isinstance(error, Refusal):
             return error
-        log.error("run %s (%s) failed after step %d", self.run.name, self.run.id, self.run.step, exc_info=error)
+        event(log, "training_error", logging.ERROR, error, run=self.run.id, name=self.run.name, step=self.run.step)
         if isinstance(error, MemoryError) or "allocate memory" in str(error) or "out of memory" in str(error):
             return Refusal("runs.out_of_memory", step=self.run.step)
         return Refusal("runs.failed", step=self.run.step, kind=type(error).__name__)
@@ -226,7 +226,7 @@ class TrainingJob:
             else:
                 self.store.note(run, rest=rest)
         except OSError as error:
-            log.warning("run %s (%s) could not be saved: %s", run.name, run.id, error)
+            event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, error=reason(error))
             run.checkpoint_step = before
             run.hold()
             rest = rest[0], self._said_of_full_disk(contents, rest)
