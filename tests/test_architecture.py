@@ -22,7 +22,7 @@ RULES = {
     "cursor": (set(), {"words", "config", "fields"}),
     "model": ({"torch"}, {"config"}),
     "reading": ({"chardet", "openpyxl", "pyarrow", "polib", "defusedxml", "datasets"}, {"config", "words"}),
-    "data": ({"torch", "numpy", "sentencepiece"}, {"config", "tasks", "reading"}),
+    "data": ({"torch", "numpy", "sentencepiece"}, {"words", "config", "tasks", "reading"}),
     "variants": ({"torch"}, {"choices", "knobs", "config", "model", "data"}),
     "decoding": ({"torch", "numpy"}, {"config", "model"}),
     "inspection": ({"torch", "numpy"}, {"config", "model"}),
@@ -61,7 +61,13 @@ RULES = {
     "readme": (set(), {"words", "config"}),
     "arguments": (set(), {"words", "config", "cursor"}),
     "freeze": ({"orjson"}, {"words", "config", "cursor", "inspection", "runs", "queries", "lessons", "ui"}),
-    "cli": (set(), {"words", "arguments", "config", "cursor", "reading", "runs", "queries", "lessons", "export", "hub", "ui", "freeze"}),
+    "cli": (
+        set(),
+        {
+            *("words", "arguments", "knobs", "config", "cursor", "reading", "data", "runs", "queries"),
+            *("lessons", "export", "hub", "ui", "freeze"),
+        },
+    ),
     "__main__": (set(), {"cli"}),
 }
 

@@ -108,19 +108,11 @@ class _Answers(dict[str, tuple[str, ...]]):
 
 
 def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
-    """Own pairs, all of them. Held out and kept for the test are a tenth each of the distinct sources (at most `data.validation_size` and
-    `data.test_size`), drawn by a seeded shuffle."""
+    """Own pairs, all of them. Which are held out and which are kept for the test, `split_sources` says."""
     if own is None:
         raise Refusal("data.no_own_pairs")
     pairs = [Example(src, tgt) for src, tgt, _ in own.pairs]
-    answers = _collect(pairs)
-    if len(answers) < 2:
-        raise Refusal("data.too_few_sources", count=len(answers))
-    sources = list(answers)
-    random.Random(data.data_seed).shuffle(sources)
-    tenth = len(sources) // 10
-    first, second = max(1, min(data.validation_size, tenth)), min(data.test_size, tenth)
-    split = dict.fromkeys(sources[:first], "heldout") | dict.fromkeys(sources[first : first + second], "test")
+    answers, split = _collect(pairs), split_sources(own, data)
     train = [pair for pair in pairs if pair.src not in split]
     units = tuple(map(natural_unit, ([pair.src for pair in train], [pair.tgt for pair in train])))
     tokenizers = _train_tokenizers(data, train, units, joint)
@@ -138,6 +130,18 @@ def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
         raise Refusal("data.too_long_to_learn", limit=data.max_tokens, count=fits.count(False))
     left_out = tuple(line for (_, _, line), fit in zip(own.pairs, fits, strict=True) if not fit)
     return Corpus(" + ".join(own.names), *tokenizers, learnt, heldout, (), answers, test, own.credit, left_out)
+
+
+def split_sources(own: Pairs, data: DataConfig) -> dict[str, str]:
+    """The sources that are not trained on, with their split: "heldout" or "test". Each has a tenth of the distinct sources (at most
+    `data.validation_size` and `data.test_size`), drawn by a seeded shuffle. Raises Refusal when there are too few."""
+    sources = list(dict.fromkeys(pair.src for pair in own.pairs))
+    if len(sources) < 2:
+        raise Refusal("data.too_few_sources", count=len(sources))
+    random.Random(data.data_seed).shuffle(sources)
+    tenth = len(sources) // 10
+    first, second = max(1, min(data.validation_size, tenth)), min(data.test_size, tenth)
+    return dict.fromkeys(sources[:first], "heldout") | dict.fromkeys(sources[first : first + second], "test")
 
 
 def _train_tokenizers(data: DataConfig, train: Sequence[Example], units: tuple[str, str], joint: bool) -> tuple[Tokenizer, Tokenizer]:
