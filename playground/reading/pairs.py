@@ -41,6 +41,9 @@ class Pairs:
     dropped_rows: dict[str, tuple[PreviewRow, ...]] = field(default_factory=dict)  # the first of each reason
     traces: tuple[str, ...] = ()  # what tools left in the sentences (kinds of formats.escapes), undone if `undone`
     undone: bool = False
+    joined: tuple[int, ...] = ()  # columns that are part of the source, behind the chosen one
+    group: int | None = None  # the column by which pairs stay together in one split, if it isn't the source
+    groups: tuple[str, ...] = ()  # what stands in it, for each pair
 
     @cached_property
     def units(self) -> dict[str, tuple[int, int]]:
