@@ -11,11 +11,12 @@ from functools import cached_property
 from playground.config import DataConfig
 from playground.data.corpus import natural_unit, split_sources
 from playground.data.tokenizers import Tokenizer, train_tokenizer
-from playground.reading.formats.language_id import line_script
+from playground.reading.formats.language_id import line_script, main_language
 from playground.reading.uploads import Pair, Pairs
 
 SAMPLE = 2000  # pairs that tell the script, and of which a tokenizer learns how long sentences are in its tokens
 LONGEST = 50  # the pairs with the most tokens are looked for among so large a part of all: those with the most characters
+PARTS, PART = 10, 20  # parts in which a language is sought, of at least so many pairs
 UNSPACED = frozenset({"CJK", "JAPANESE", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"})  # scripts without spaces between words
 
 
@@ -85,6 +86,23 @@ class Facts:
         count = max(len(self.pairs) // LONGEST, LONGEST)
         long = sorted(self.pairs, key=lambda pair: max(len(pair.src), len(pair.tgt)), reverse=True)[:count]
         return Lengths(sum(whole) / len(whole), tuple(sorted((max(_tokens(tokenizers, pair)) for pair in long), reverse=True)))
+
+
+def seam(pairs: Pairs) -> int | None:
+    """The line at about which another corpus begins: the pairs before and after it are in other languages, or the other way round. None
+    where all parts are alike, or too short to tell."""
+    size = len(pairs.pairs) // PARTS
+    if size < PART:
+        return None
+    starts = range(0, size * PARTS, size)
+    before: list[str] = ["", ""]
+    for start in starts:
+        part = pairs.pairs[start : start + size][:: max(1, size // PART)]
+        found = [main_language([pair[side] for pair in part]) for side in (0, 1)]
+        if any(old and new and old != new for old, new in zip(before, found, strict=True)):
+            return pairs.pairs[start].line
+        before = [new or old for old, new in zip(before, found, strict=True)]
+    return None
 
 
 def _tokens(tokenizers: Sequence[Tokenizer], pair: Pair) -> list[int]:

@@ -32,7 +32,7 @@ LOST = 0.005  # the share of the pairs that may be left out because they are too
 
 
 class Choice(NamedTuple):
-    """Values of some knobs, and why: a sentence of words/*/suggestion.json, and what is put into it."""
+    """Values of some knobs, and why: a sentence of words/*/suggestion.json ("" for none), and what is put into it."""
 
     reason: str
     knobs: Mapping[str, Any]
@@ -54,7 +54,7 @@ class Suggestion:
 
     def take(self, choice: Choice) -> None:
         """A choice that is nobody's but ours is said."""
-        if not choice.knobs.keys() <= self.given.keys():
+        if choice.reason and not choice.knobs.keys() <= self.given.keys():
             self.choices.append(choice)
         self.knobs |= {name: self.given.get(name, value) for name, value in choice.knobs.items()}
 
@@ -82,8 +82,9 @@ def _cut(facts: Facts, kind: str) -> Choice:
     usual = {name: default(name) for name in ("tokenizer", "vocab_size", "share_embeddings")}
     said = {"src": f"{100 * src.unknown:.2g}", "tgt": f"{100 * tgt.unknown:.2g}"}
     if kind in ("words", "characters"):
-        return Choice("as_wanted", usual)
-    if kind == "auto" and tgt.single and src.unit == "words" and src.different > max(LEMMAS[0] * len(facts.learnt), LEMMAS[1]):
+        return Choice("", usual)
+    lemmas = src.unit == "words" and src.different > max(LEMMAS[0] * len(facts.learnt), LEMMAS[1])
+    if kind == "auto" and tgt.single and (lemmas or max(src.unknown, tgt.unknown) > UNKNOWN):
         return Choice("letters", usual | {"tokenizer": "characters"}, {"different": f"{src.different:,}"})
     if kind == "auto" and max(src.unknown, tgt.unknown) <= UNKNOWN:
         return Choice(src.unit if src.unit == tgt.unit else "both", usual, said)

@@ -118,4 +118,5 @@ def test_what_somebody_chose_stays_and_the_rest_follows():
     found = suggest(pairs, {"tokenizer": "words", "batch_size": 48, "d_model": 128, "task": "own"})
     assert {"tokenizer": "words", "batch_size": 48, "share_embeddings": "none", "d_model": 128}.items() <= found.knobs.items()
     assert found.knobs["steps"] == round(3 * 1600 / 48)
+    assert len(found.sentences("en")) == 5  # nothing is said of how they are cut: that was somebody's choice
     assert [choice.reason for choice in suggest(pairs, suggest(pairs).knobs).choices] == []

@@ -13,6 +13,7 @@ from playground.runs.registry import Runs
 from playground.ui import blocks
 from playground.ui.cost_estimate import duration, short
 from playground.ui.upload import summary, uploading
+from playground.ui.upload.warnings import warnings
 from playground.ui.view import Screen, tokens
 
 PAIRS = 3  # shown cut into tokens
@@ -38,6 +39,7 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
         "blocks": [
             blocks.text("preview-facts", " ".join(said), css="pg-caption"),
             *summary.too_long(pairs, corpus.left_out, screen, "preview"),
+            *warnings(experiment, pairs, corpus, found, screen),
             *_suggestion(experiment, pairs, screen),
             blocks.text("preview-estimate", _estimate(experiment, found.sizes["train"], pairs, screen), css="pg-caption"),
             blocks.text("preview-cut", cut, css="pg-caption"),

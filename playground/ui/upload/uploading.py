@@ -16,6 +16,7 @@ from playground.config import USUAL_STEPS, Experiment, Refusal, check, default, 
 from playground.data.suggestion import KNOBS as TAUGHT
 from playground.data.suggestion import Suggestion, suggest
 from playground.reading import writing
+from playground.reading.column_mapping import BY_SOURCE
 from playground.reading.encodings import ENCODINGS, Encoding
 from playground.reading.filtering import MAX_DROPPED_ROWS
 from playground.reading.formats.limits import COLUMN_LIMIT
@@ -102,13 +103,19 @@ def choices(chosen: str) -> Choices:
         made = Choices(**json.loads(chosen or "{}"))
     except (ValueError, TypeError, RecursionError):
         raise Refusal("page.not_a_choice") from None
-    whole = all(value is None or (type(value) is int and 0 <= value < COLUMN_LIMIT) for value in (made.source, made.target))
+    whole = all(value is None or _is_place(value) for value in (made.source, made.target))
     known = set(made.encoding.split(",")) <= {*ENCODINGS, ""} if isinstance(made.encoding, str) else False
     maybe = all(value in (None, True, False) for value in (made.header, made.undo))
     sure = all(value in (True, False) for value in (made.swap, made.same_language))
-    if not (whole and known and maybe and sure):
+    more = made.joined is None or (isinstance(made.joined, list) and all(map(_is_place, made.joined)))
+    apart = made.group in (None, BY_SOURCE) or _is_place(made.group)
+    if not (whole and known and maybe and sure and more and apart):
         raise Refusal("page.not_a_choice")
     return made
+
+
+def _is_place(value: Any) -> bool:
+    return type(value) is int and 0 <= value < COLUMN_LIMIT
 
 
 def shown(found: Pairs, language: str) -> dict[str, Any]:
@@ -121,6 +128,8 @@ def shown(found: Pairs, language: str) -> dict[str, Any]:
         "credit": found.credit and say(language, "page.credit", credit=found.credit),
         "columns": names,
         "chosen": found.chosen,
+        "joined": found.joined,
+        "group": BY_SOURCE if found.group is None else found.group,
         "header": found.header,
         "encodings": encodings,
         "traces": [say(language, f"page.trace_{kind}") for kind in found.traces],
