@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -13,17 +14,13 @@ from playground.data.statistics import statistics
 from playground.data.suggestion import KNOBS, suggest
 from playground.reading.uploads import Pair, Pairs
 from playground.words import LANGUAGES
+from tests.reading.formats.made_words import word
 
-SYLLABLES = [a + b for a in "bdfgklmnprst" for b in "aeiou"]
 CHINESE = [chr(0x4E00 + n) for n in range(600)]
 
 
 def pairs_of(rows) -> Pairs:
     return Pairs(tuple(Pair(src, tgt, line) for line, (src, tgt) in enumerate(rows, 1)), {}, len(rows), "tsv", ("own.tsv",))
-
-
-def word(dice: random.Random, most: int = 4) -> str:
-    return "".join(dice.choices(SYLLABLES, k=dice.randint(2, most)))
 
 
 def sentences(count: int, words: int, length: int = 6) -> Pairs:
@@ -120,3 +117,15 @@ def test_what_somebody_chose_stays_and_the_rest_follows():
     assert found.knobs["steps"] == round(3 * 1600 / 48)
     assert len(found.sentences("en")) == 5  # nothing is said of how they are cut: that was somebody's choice
     assert [choice.reason for choice in suggest(pairs, suggest(pairs).knobs).choices] == []
+
+
+def test_lemmas_that_are_held_out_are_new():
+    """Pairs that stay together by a column: a model that knows the lemmas by heart is not judged by them."""
+    found = inflections()
+    pairs = replace(found, groups=tuple(pair.src.split()[0] for pair in found.pairs))
+    corpus = build_corpus(Experiment().with_(task="own").data, pairs)
+    lemmas = [{item.src.split()[0] for item in split} for split in (corpus.train, corpus.heldout, corpus.test)]
+    assert all(len(one) > 20 for one in lemmas)
+    assert not lemmas[0] & lemmas[1] | lemmas[0] & lemmas[2] | lemmas[1] & lemmas[2]
+    assert min(side.unknown for side in Facts(pairs, Experiment().data).sides) < 0.01 < Facts(pairs, Experiment().data).sides[0].unknown
+    assert suggest(pairs).knobs["tokenizer"] == "characters"

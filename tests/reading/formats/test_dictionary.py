@@ -6,7 +6,7 @@ import pytest
 
 from playground.config import Refusal
 from playground.reading.uploads import read_files
-from tests.data.test_suggestion import word
+from tests.reading.formats.made_words import word
 
 
 def entries(blanks: str) -> list[str]:

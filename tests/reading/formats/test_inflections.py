@@ -4,12 +4,9 @@ import random
 
 import pytest
 
-from playground.config import Experiment
-from playground.data.corpus import build_corpus
-from playground.data.suggestion import suggest
 from playground.reading.column_mapping import BY_SOURCE
 from playground.reading.uploads import Choices, read_files
-from tests.data.test_suggestion import word
+from tests.reading.formats.made_words import word
 
 CELLS = {"V;IND;PRS;3;SG": "t", "V;IND;PST;3;SG": "te", "V.PTCP;PRS": "nd", "V;NFIN": "n"}
 
@@ -27,15 +24,6 @@ def test_features_belong_to_the_lemma(order):
     assert all(pair.src.split()[1] in CELLS for pair in found.pairs)
     assert all(pair.tgt == pair.src.split()[0][:-1] + CELLS[pair.src.split()[1]] for pair in found.pairs)
     assert (found.joined, found.group) == ((order.index(2),), 0)
-
-
-def test_lemmas_that_are_held_out_are_new():
-    pairs = read_files([("deu.trn", table())])
-    corpus = build_corpus(Experiment().with_(task="own").data, pairs)
-    lemmas = [{item.src.split()[0] for item in split} for split in (corpus.train, corpus.heldout, corpus.test)]
-    assert all(len(one) > 3 for one in lemmas)
-    assert not lemmas[0] & lemmas[1] | lemmas[0] & lemmas[2] | lemmas[1] & lemmas[2]
-    assert suggest(pairs).knobs["tokenizer"] == "characters"
 
 
 def test_somebody_may_split_by_source_and_join_other_columns():
