@@ -67,7 +67,8 @@ def votes(
     table = {"head": head, "rows": [[name, f"{value:.4f}"] for name, value in zip(names, found, strict=True)]}
     layout = theme.layout(
         min(len(names) * ROW, TALLEST) + LEGEND + 50, {"l": left, "r": NUMBER, "t": LEGEND, "b": 50}, dark, xaxis=x, yaxis=y,
-        annotations=numbers, shapes=[zero], hovermode="closest", showlegend=True, legend=_legend(dark), meta={"tokens": list(names), "table": table},
+        annotations=numbers, shapes=[zero], hovermode="closest", showlegend=True, legend=_legend(dark),
+        meta={"tokens": list(names), "table": table},
     )  # fmt: skip
     return {"data": data, "layout": layout}
 
