@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from playground.rooms.registry import Rooms
+from playground.config import Refusal
+from playground.rooms.registry import WRONG_CODES, Rooms
 from playground.runs import steady_clock
 from playground.runs.steady_clock import JUMP_SECONDS, LASTING_SECONDS, SteadyClock
 from tests.runs.tiny import ME, alone, at_step, curve, done, tiny, wait
@@ -74,15 +75,17 @@ def jump(monkeypatch):
 
 
 @pytest.mark.parametrize("seconds", JUMPS)
-def test_a_room_stays_open_as_long_as_it_was_to_be(tmp_path, jump, seconds):
+def test_a_room_stays_open_as_long_as_it_was_to_be_and_codes_can_be_tried_no_sooner(tmp_path, jump, seconds):
     rooms = Rooms(tmp_path)
     code = rooms.open(ME, "en", time.time() + DAY / 2).code
+    for _ in range(WRONG_CODES):
+        with pytest.raises(Refusal, match="no room"):
+            rooms.join("AAAAA", "a stranger", address="there")
     jump(seconds)
     rooms.tidy()
     assert rooms.join(code, "a student").code == code
-    for _ in range(3):
-        with pytest.raises(Exception, match="no room"):
-            rooms.join("AAAAA", "a stranger", address="there")
+    with pytest.raises(Refusal, match="too often|Too many|minutes"):
+        rooms.join("AAAAA", "a stranger", address="there")
 
 
 @pytest.mark.parametrize("seconds", JUMPS[2:])
