@@ -74,6 +74,7 @@ def jump(monkeypatch):
     return lambda seconds: monkeypatch.setattr(time, "time", lambda: real() + seconds)
 
 
+@pytest.mark.fault("the clock set a day or thirty years forth or back while a room is open", "it stays open; codes can be tried no sooner")
 @pytest.mark.parametrize("seconds", JUMPS)
 def test_a_room_stays_open_as_long_as_it_was_to_be_and_codes_can_be_tried_no_sooner(tmp_path, jump, seconds):
     rooms = Rooms(tmp_path)
@@ -84,10 +85,11 @@ def test_a_room_stays_open_as_long_as_it_was_to_be_and_codes_can_be_tried_no_soo
     jump(seconds)
     rooms.tidy()
     assert rooms.join(code, "a student").code == code
-    with pytest.raises(Refusal, match="too often|Too many|minutes"):
+    with pytest.raises(Refusal, match="too often"):
         rooms.join("AAAAA", "a stranger", address="there")
 
 
+@pytest.mark.fault("the clock set thirty years forth or back while a run trains", "it trains on, and no run is deleted")
 @pytest.mark.parametrize("seconds", JUMPS[2:])
 def test_a_run_trains_on_and_none_is_deleted(runs, jump, seconds):
     old, run = done(runs.create(tiny(steps=1), ME)), at_step(runs.create(tiny(steps=60), ME), 1)
