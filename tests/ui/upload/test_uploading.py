@@ -13,6 +13,7 @@ from playground.ui.upload import uploading
 from playground.words import LANGUAGES, say
 from tests.ui.test_actions import MINE, TINY, wait
 
+TICKET = uploading.ticket_of(MINE)
 LINES = "\n".join(f"word{n} again\twort{n} noch" for n in range(60))
 
 POEM = "I have been one\nAnd this is what I had\n\nThe day was not so long\nThat there would be no end"
@@ -25,10 +26,14 @@ def upload(tmp_path):
     def read(text: str | bytes, name: str = "own.tsv", chosen: str = "", language: str = "en") -> dict:
         file = tmp_path / name
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return uploading.read([str(file)], "", "", chosen, language)
+        return uploading.read([str(file)], "", "", chosen, language, TICKET)
 
     yield read
     uploading.KEPT.clear()
+
+
+def preview(site, own: str) -> dict:
+    return site.http.get(f"{PREFIX}/preview", params={"own": own}, headers={"X-Playground-Token": MINE}).json()
 
 
 def test_one_thing_is_read_at_a_time(tmp_path):
@@ -91,17 +96,19 @@ def test_knobs_follow_the_sentences_unless_somebody_chose(upload):
     big, small = (upload(LINES if few else "\n".join(f"s{n}\tt{n}" for n in range(9000)))["own"] for few in (False, True))
     usual, size = [default("steps"), default("learning_rate")], default("batch_size")
     for_big, for_small = ([suggested(count, size)[name] for name in uploading.TAUGHT] for count in (9000, 60))
-    assert uploading.taught("", big, *usual, size) == for_big
-    assert uploading.taught(big, small, *for_big, size) == for_small
-    assert uploading.taught(big, "", *for_big, size, TASK_STEPS["addition"]) == [TASK_STEPS["addition"], usual[1]]
-    chosen = uploading.taught("", big, 777, 0.003, size)
+    assert uploading.taught("", big, *usual, size, ticket=TICKET) == for_big
+    assert uploading.taught("", big, *usual, size) == usual, "a stranger does not learn how many there are"
+    assert uploading.taught(big, small, *for_big, size, ticket=TICKET) == for_small
+    assert uploading.taught(big, "", *for_big, size, TASK_STEPS["addition"], TICKET) == [TASK_STEPS["addition"], usual[1]]
+    chosen = uploading.taught("", big, 777, 0.003, size, ticket=TICKET)
     assert all(update["__type__"] == "update" and "value" not in update for update in chosen)
 
 
 def test_the_same_reading_in_another_language(site, upload):
     own = upload("en\tde\n" + LINES)["own"]
     for language in LANGUAGES:
-        answer = site.get("reading", own=own, lang=language).json()
+        mine = {"headers": {"X-Playground-Token": MINE}}
+        answer = site.http.get(f"{PREFIX}/reading", params={"own": own, "lang": language}, **mine).json()
         assert answer["own"] == own
         assert answer["reading"]["report"][0] == say(language, "data.report_line", lines=61, kept=60, dropped=1)
     assert site.get("reading", own="unknown").json()["key"] == "page.no_upload"
@@ -125,7 +132,7 @@ def test_what_was_dropped_is_still_known_when_a_run_has_the_sentences(site, uplo
 
 def test_pairs_that_are_too_long_are_shown(site, upload):
     own = upload(f"{LINES}\n{'long ' * 65}\tlang")["own"]
-    found = {block["id"]: block for block in site.get("preview", own=own).json()["blocks"]}
+    found = {block["id"]: block for block in preview(site, own)["blocks"]}
     assert found["preview-left-out"]["rows"] == [["61", ("long " * 65)[:MAX_CELL_CHARACTERS], "lang"]]
     assert found["preview-left-out"]["folded"]
     assert say("en", "data.line", where=61) in found["preview-facts"]["text"]
@@ -133,6 +140,6 @@ def test_pairs_that_are_too_long_are_shown(site, upload):
 
 def test_every_kept_pair_is_accounted_for(site, upload):
     own = upload("\n".join(f"s{n // 5}\tt{n}" for n in range(200)))["own"]
-    found = {block["id"]: block for block in site.get("preview", own=own).json()["blocks"]}
+    found = {block["id"]: block for block in preview(site, own)["blocks"]}
     assert say("en", "sentences.sizes", train=160, heldout=4, test=4) in found["preview-facts"]["text"]
     assert say("en", "sentences.further", count=32) in found["preview-facts"]["text"]
