@@ -35,6 +35,7 @@ from playground.ui import rooms as rooms_routes
 from playground.ui.assets import asset_path
 from playground.ui.calls import Calls
 from playground.ui.delivery import middleware
+from playground.ui.ending import Ending, end
 from playground.ui.first_screen import FirstScreen, preloads
 from playground.ui.gate import Gate, handlers
 from playground.ui.guard import Guard
@@ -185,7 +186,8 @@ def mcp_wanted() -> bool:
 
 
 def serve() -> None:
-    """What app.py does: shipped and kept runs, the page, and an orderly end on Ctrl-C. Exits with 2 where another server has the folder."""
+    """What app.py does: runs, the page, and an orderly end when a signal asks for it. Exits with 2 where another server has the folder."""
+    ending = Ending()
     try:
         runs = Runs()
     except Refusal as refusal:
@@ -194,8 +196,5 @@ def serve() -> None:
     reader = Reader(runs)
     demo, _, url = start(runs, reader)
     print(f"Transformer Playground: {url}", flush=True)
-    try:
-        demo.block_thread()
-    finally:
-        reader.close()
-        runs.close()
+    ending.wait()
+    end(demo, runs)
