@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
+from urllib.parse import unquote_to_bytes
 
 import orjson
 from fastapi.exceptions import RequestValidationError
@@ -22,6 +23,7 @@ from playground.words import preferred
 
 log = logging.getLogger(__name__)
 AGAIN = 10  # seconds after which to ask once more where nobody knows when there is room
+GRADIOS = (b"page", b"deep_link")
 Check = Callable[[Request], bool]
 
 
@@ -37,23 +39,27 @@ class Gate:
             return await send({"type": "websocket.close", "code": 1000})
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        request, begun = Request(scope), False
+        request, begun, over = Request(scope), False, False
 
         async def passed(message: Message) -> None:
-            nonlocal begun
+            nonlocal begun, over
             begun = begun or message["type"] == "http.response.start"
+            over = message["type"] == "http.response.body" and not message.get("more_body")
             await send(message)
 
         try:
             if answer := self._turned_away(request):
                 return await answer(scope, receive, send)
-            await self.app(scope, receive, passed)
+            await self.app(_ours(scope), receive, passed)
         except ClientDisconnect:
             pass
-        except Exception:
-            log.exception("%s %r went wrong", request.method, request.url.path)
+        except Exception as error:
+            if not isinstance(error.__cause__, HTTPException):  # which Gradio's streams raise when they have told of it already
+                log.exception("%s %r went wrong", request.method, request.scope["path"])
             if not begun:
                 await told(Refusal("page.went_wrong"), 500, request)(scope, receive, send)
+            elif not over:
+                await send({"type": "http.response.body", "body": b""})
 
     def _turned_away(self, request: Request) -> Response | None:
         right, methods = right_to(request.method, get_route_path(request.scope))
@@ -62,6 +68,14 @@ class Gate:
         if right is Right.OFF:
             return told(Refusal("page.not_there"), 405, request, {"allow": ", ".join(methods)})
         return None
+
+
+def _ours(scope: Scope) -> Scope:
+    """Of the page's address, what is ours: Gradio would show a page of its own, or a state that somebody kept."""
+    if get_route_path(scope) not in ("", "/", "/config"):
+        return scope
+    parts = scope["query_string"].split(b"&")
+    return {**scope, "query_string": b"&".join(part for part in parts if unquote_to_bytes(part.partition(b"=")[0]) not in GRADIOS)}
 
 
 def _nobody(request: Request) -> bool:

@@ -99,6 +99,21 @@ def test_another_method_is_refused_with_those_that_there_are(site, method):
     assert answer.json()["key"] == "page.not_there"
 
 
+@pytest.mark.parametrize("path", ["/", "/config"])
+@pytest.mark.parametrize("query", ["page=endpoints", "page=nothing", "p%61ge=x", "page=%FF", "deep_link=../../x", "page=a&deep_link=b"])
+def test_gradios_own_pages_and_states_can_not_be_asked_for(site, path, query):
+    answer = site.http.get(f"{path}?run=reverse&text=%ED%A0%80&{query}")
+    assert answer.status_code == 200
+    assert answer.content == site.http.get(f"{path}?run=reverse&text=%ED%A0%80").content
+
+
+def test_a_stream_of_nobody_ends_whole_and_without_a_traceback(site, caplog):
+    """Gradio raises after it has begun to answer."""
+    for path in ("queue/data?session_hash=nobody", f"call/translate/{'0' * 32}", f"call/v2/translate/{'0' * 32}"):
+        assert site.http.get(f"/gradio_api/{path}").status_code == 200
+    assert "Traceback" not in caplog.text
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_it_is_a_sentence_in_the_language_of_the_browser(site, language):
     answer = site.http.get("/monitoring", headers={"Accept-Language": language})
