@@ -46,10 +46,11 @@ def valid_calls(people: People) -> dict[str, Call]:
 def _reads(people: People) -> list[Call]:
     run, own, room = {"run": people.run}, {"own": people.own}, {"code": people.room}
     asked: dict[str, dict[str, Any]] = {
-        "/": {"run": "reverse", "lang": "zh"}, "/config": {}, "/theme.css": {}, "/favicon.ico": {}, "/manifest.json": {}, "/robots.txt": {},
-        "/assets/{path:path}": {}, "/static/{path:path}": {},
+        "/": {"run": "reverse", "lang": "zh"}, "/config": {}, "/theme.css": {}, "/favicon.ico": {}, "/manifest.json": {},
+        "/robots.txt": {}, "/health": {}, "/assets/{path:path}": {}, "/static/{path:path}": {},
         f"{PAGE}/asset/{{version}}/{{name}}": {}, f"{PAGE}/{{version}}/preview.png": {},
-        f"{PAGE}/boot": {"run": "reverse", "d_model": "64", "lang": "en"}, f"{PAGE}/runs": {"lang": "zh"}, f"{PAGE}/qr": {"text": "a"},
+        f"{PAGE}/boot": {"run": "reverse", "d_model": "64", "lang": "en"}, f"{PAGE}/health": {},
+        f"{PAGE}/runs": {"lang": "zh"}, f"{PAGE}/qr": {"text": "a"},
         f"{PAGE}/worksheet": {"run": "reverse", "text": "ab"}, f"{PAGE}/run/{{run}}": {"lang": "en"},
         f"{PAGE}/live/{{run}}": {"since": "0"},
         f"{PAGE}/panel/{{name}}": run | {"text": "ab", "step": "1", "head": "1", "lang": "en"},

@@ -20,6 +20,7 @@ from starlette.routing import get_route_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.config import Refusal
+from playground.logs import event
 from playground.ui.bridge import told as told_by_script
 from playground.ui.endpoints import said
 from playground.ui.endpoints.answers import ENDPOINTS
@@ -119,7 +120,7 @@ def install(demo: gr.Blocks) -> None:
         except Exception as error:
             if isinstance(error, gr.Error) and not error.print_exception:  # said already
                 raise
-            log.info("a call of %s was no good: %s", listener.api_name, json.dumps(str(error)[:500]))
+            event(log, "call_refused", listener=listener.api_name, reason=type(error).__name__)
             raise said(Refusal("page.not_a_command"), _language(inputs)) from error
 
     demo.preprocess_data = preprocess_data

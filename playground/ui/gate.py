@@ -18,7 +18,8 @@ from starlette.routing import get_route_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.config import Refusal
-from playground.ui.rights import Right, right_to
+from playground.logs import event
+from playground.ui.rights import Right, right_to, row_of
 from playground.words import preferred
 
 log = logging.getLogger(__name__)
@@ -55,7 +56,7 @@ class Gate:
             pass
         except Exception as error:
             if not isinstance(error.__cause__, HTTPException):  # which Gradio's streams raise when they have told of it already
-                log.exception("%s %r went wrong", request.method, request.scope["path"])
+                event(log, "request_failed", logging.ERROR, error, route=row_of(get_route_path(scope)))
             if not begun:
                 await told(Refusal("page.went_wrong"), 500, request)(scope, receive, send)
             elif not over:

@@ -47,6 +47,8 @@ ROUTES: Mapping[str, Mapping[str, Right]] = {
         "/favicon.ico": PUBLIC,
         "/manifest.json": PUBLIC,
         "/robots.txt": PUBLIC,
+        "/health": PUBLIC,
+        f"{PREFIX}/health": PUBLIC,
         f"{PREFIX}/asset/{{version}}/{{name}}": PUBLIC,
         f"{PREFIX}/{{version}}/preview.png": PUBLIC,
         # what the page reads
@@ -134,9 +136,14 @@ ROOM: Mapping[str, Right] = {
 }
 
 
+def row_of(path: str) -> str:
+    """The path as the table has it, with nothing in it that somebody wrote; "" where there is nothing."""
+    return next((row for _, row, pattern, _ in _patterns() if pattern.match(path or "/")), "")
+
+
 def right_to(method: str, path: str) -> tuple[Right, tuple[str, ...]]:
     """The right to a request, and the methods there are at this path: OFF and none where there is nothing."""
-    found = {method: right for method, pattern, right in _patterns() if pattern.match(path or "/")}
+    found = {method: right for method, _, pattern, right in _patterns() if pattern.match(path or "/")}
     if "GET" in found:
         found |= {"HEAD": found["GET"]}
     return found.get(method, OFF), tuple(sorted(found))
@@ -148,5 +155,5 @@ def right_of(listener: str) -> Right:
 
 
 @cache
-def _patterns() -> list[tuple[str, re.Pattern[str], Right]]:
-    return [(method, compile_path(path)[0], right) for method, paths in ROUTES.items() for path, right in paths.items()]
+def _patterns() -> list[tuple[str, str, re.Pattern[str], Right]]:
+    return [(method, path, compile_path(path)[0], right) for method, paths in ROUTES.items() for path, right in paths.items()]
