@@ -52,7 +52,8 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
         "last": last_run(runs, token),
         "by": ticket_of("live", token),  # says whose a stream is, and opens nothing
         "ticket": uploading.ticket_of(token),  # opens one's own uploads to Gradio's listeners
-        "statuses": {"working": WORKING, "resumable": RESUMABLE, "over": FINISHED},
+        # what was cut off goes on by itself: its page listens for that
+        "statuses": {"working": WORKING, "resumable": RESUMABLE, "over": [status for status in FINISHED if status != "interrupted"]},
         "ignored": list(ignored),
         "notice": links.sentence(ignored, chosen),
         "zero_gpu": ON_ZERO_GPU,
