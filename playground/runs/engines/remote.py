@@ -14,8 +14,8 @@ from playground.data.tokenizers import load_tokenizer
 from playground.model.transformer import Transformer
 from playground.runs.completer import Completer
 from playground.runs.disk.folder import Folder
-from playground.runs.engines.hosted import Prepared, Start, Wishes
 from playground.runs.engines.host import Answer
+from playground.runs.engines.hosted import Prepared, Start, Wishes
 from playground.runs.engines.increment import enter, tensors
 from playground.runs.engines.trainer import Lost, ReadSave, parts_of
 from playground.runs.history import STEPS, Columns

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from playground.config import Refusal
 from playground.runs.corpora import Corpora
 from playground.runs.disk.store import Store
-from playground.runs.engines.in_process import InProcess
+from playground.runs.engines.choice import Engines
+from playground.runs.engines.trainer import Trainer
 from playground.runs.limits import Limits
 from playground.runs.machine_speed import execution_plan
 from playground.runs.queue.jobs import TrainingJob
@@ -22,7 +23,7 @@ class Workers:
     """Starts jobs, passes on what visitors ask of them, and ends in order."""
 
     def __init__(self, store: Store, corpora: Corpora, limits: Limits) -> None:
-        self._store, self._corpora, self._limits = store, corpora, limits
+        self._store, self._limits, self._engines = store, limits, Engines(corpora, limits)
         self._jobs: dict[str, TrainingJob] = {}
         self._schedulers = {
             device: Scheduler(limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, get_ready)
@@ -43,8 +44,8 @@ class Workers:
 
     def start(self, run: Run, order: str, needed: int) -> None:
         """Gives a settled run to a worker; `needed` bytes of memory are reserved for it."""
-        trainer = InProcess(run, self._corpora, self._limits.replay_bytes)
-        job = TrainingJob(run, self._store, trainer, self._limits, needed, lambda: self._jobs.pop(run.id, None))
+        trainer = self._engines.trainer(run, self._trainers(beside=run))
+        job = TrainingJob(run, self._store, trainer, self._limits, needed, self._better, lambda: self._jobs.pop(run.id, None))
         job.ask(order)
         self._jobs[run.id] = job
         run.seen()
@@ -71,8 +72,15 @@ class Workers:
             raise Refusal("runs.still_saving")
 
     def close(self) -> None:
-        """Stops and joins every thread, then saves what was at work."""
+        """Stops and joins every thread, then saves what was at work, and ends the processes."""
         for scheduler in self._schedulers.values():
             scheduler.close()
         for job in list(self._jobs.values()):
             job.interrupt()
+        self._engines.close()
+
+    def _trainers(self, beside: Run) -> list[Trainer]:
+        return [job.trainer for job in list(self._jobs.values()) if job.run is not beside]
+
+    def _better(self, job: TrainingJob) -> Trainer | None:
+        return self._engines.better(job.run, job.trainer, self._trainers(beside=job.run))

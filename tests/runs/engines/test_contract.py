@@ -1,6 +1,6 @@
 """What a job may rely on, whichever engine trains: the same numbers, and everything in the run when a call returns."""
 
-import pickle
+from contextlib import ExitStack
 from functools import partial
 
 import pytest
@@ -8,32 +8,24 @@ import pytest
 from playground.config import Refusal
 from playground.runs.disk.folder import pack_run
 from playground.runs.disk.store import OWN_DATA, Store
-from playground.runs.engines.host import Host
 from playground.runs.engines.in_process import InProcess
 from playground.runs.engines.remote import Remote
 from playground.runs.making import new_run
+from tests.runs.engines.links import Near, processes
 from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, same_parameters, same_replay, tiny, wait
 
 TURN = 0.02  # seconds
 
 
-class Near:
-    """A link to a host in this process; everything goes through pickle, as on the way to another."""
-
-    def __init__(self):
-        self.host = Host()
-
-    def ask(self, *asked):
-        return pickle.loads(pickle.dumps(self.host.answer(*pickle.loads(pickle.dumps(asked)))))
-
-
-@pytest.fixture(params=["in process", "host"])
+@pytest.fixture(scope="module", params=["here", "host", pytest.param("process", marks=pytest.mark.slow)])
 def engine(request):
     """engine(run) -> a Trainer of it."""
-    if request.param == "in process":
-        return lambda run: InProcess(run, CORPORA, LIMITS.replay_bytes)
-    link = Near()
-    return lambda run: Remote(run, link, LIMITS.replay_bytes)
+    with ExitStack() as stack:
+        if request.param == "here":
+            yield lambda run: InProcess(run, CORPORA, LIMITS.replay_bytes)
+        else:
+            link = Near() if request.param == "host" else stack.enter_context(processes(1))[0]
+            yield lambda run: Remote(run, link, LIMITS.replay_bytes)
 
 
 @pytest.fixture
