@@ -1,6 +1,6 @@
 """The command line, a function for each command. Every knob is an option; every mistake is one sentence on stderr.
 
-Read in this order: training (train, checkpoints) · decoding (translate) · tables (runs, history) · files (read) · lessons (lab) ·
+Read in this order: training (train, checkpoints) · decoding (translate, score) · tables (runs, history) · files (read) · lessons (lab) ·
 publishing (serve, freeze, push, space).
 
 The options of each are in playground/arguments.py; a command imports what it needs when it is called.
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from playground.arguments import parser
-from playground.cli.decoding import translate
+from playground.cli.decoding import score, translate
 from playground.cli.files import read, unusable
 from playground.cli.lessons import lab
 from playground.cli.publishing import freeze, hub, serve
@@ -37,6 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 COMMANDS = {
-    "train": train, "translate": translate, "runs": runs, "history": history, "export": export, "read": read, "lab": lab,
+    "train": train, "translate": translate, "score": score, "runs": runs, "history": history, "export": export, "read": read, "lab": lab,
     "checkpoints": checkpoints, "push": hub, "space": hub, "freeze": freeze, "serve": serve,
 }  # fmt: skip

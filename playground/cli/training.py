@@ -18,6 +18,7 @@ CLOCK = "seconds: from Train to the end, with data, model, steps, validations an
 
 def train(options: argparse.Namespace) -> int:
     from playground.reading.column_mapping import Choices
+    from playground.reading.pairs import with_splits
     from playground.reading.uploads import report
     from playground.runs.corpora import Corpora
     from playground.runs.disk.store import write_run
@@ -25,9 +26,13 @@ def train(options: argparse.Namespace) -> int:
     from playground.runs.queue.warmup import warm_up
     from playground.runs.replay import BUDGET_BYTES
 
-    pairs = read_pairs(options.data, Choices(swap=options.swap, same_language=options.same_language)) if options.data else None
+    choices = Choices(swap=options.swap, same_language=options.same_language)
+    train, *given = (read_pairs(files, choices) if files else None for files in (options.data, options.valid, options.test))
+    if not train and any(given):
+        raise Refusal("data.splits_of_nothing")
+    pairs = with_splits(train, *given) if train else None
     if pairs:
-        print("\n".join(report(pairs, ENGLISH)), file=sys.stderr)
+        print("\n".join(report(pairs, ENGLISH)), *_told_splits(pairs), sep="\n", file=sys.stderr)
     run = train_inline.new_run(_experiment(options), pairs)
     if options.out:
         _check_free(options.out)
@@ -42,6 +47,16 @@ def train(options: argparse.Namespace) -> int:
         write_run(options.out, run, train_inline.contents(run))
     _tell_end(run, seconds, options)
     return 0 if run.status == "done" else 2
+
+
+def _told_splits(pairs: Any) -> list[str]:
+    """What became of pairs that were given to validate and to test on: what is judged by is never trained on."""
+    validation, test = pairs.given
+    if not validation + test:
+        return []
+    apart = {pair.src for pair in pairs.pairs[-validation - test :]}
+    both = sum(pair.src in apart for pair in pairs.pairs[: -validation - test])
+    return [f"To validate on: {validation:,}; to test on: {test:,}; left out of training, for their source is among these: {both:,}."]
 
 
 def _experiment(options: argparse.Namespace) -> Experiment:

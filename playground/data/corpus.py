@@ -108,19 +108,22 @@ class _Answers(dict[str, tuple[str, ...]]):
 
 
 def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
-    """Own pairs, all of them. Held out and kept for the test are a tenth each of the distinct sources (at most `data.validation_size` and
-    `data.test_size`), drawn by a seeded shuffle."""
+    """Own pairs, all of them. Held out and kept for the test are those that were given for it, or a tenth each of the distinct sources (at
+    most `data.validation_size` and `data.test_size`), drawn by a seeded shuffle."""
     if own is None:
         raise Refusal("data.no_own_pairs")
     pairs = [Example(src, tgt) for src, tgt, _ in own.pairs]
     answers = _collect(pairs)
     if len(answers) < 2:
         raise Refusal("data.too_few_sources", count=len(answers))
-    sources = list(answers)
+    (validation, test), last = own.given, len(pairs) - sum(own.given)
+    split = {pair.src: "heldout" for pair in pairs[last : last + validation]} | {pair.src: "test" for pair in pairs[last + validation :]}
+    sources = [source for source in answers if source not in split]
     random.Random(data.data_seed).shuffle(sources)
     tenth = len(sources) // 10
-    first, second = max(1, min(data.validation_size, tenth)), min(data.test_size, tenth)
-    split = dict.fromkeys(sources[:first], "heldout") | dict.fromkeys(sources[first : first + second], "test")
+    first = 0 if validation else max(1, min(data.validation_size, tenth))
+    second = 0 if test else min(data.test_size, tenth)
+    split |= dict.fromkeys(sources[:first], "heldout") | dict.fromkeys(sources[first : first + second], "test")
     train = [pair for pair in pairs if pair.src not in split]
     units = tuple(map(natural_unit, ([pair.src for pair in train], [pair.tgt for pair in train])))
     tokenizers = _train_tokenizers(data, train, units, joint)

@@ -57,7 +57,7 @@ def _size(corpus: Corpus) -> int:
 
 def _key(experiment: Experiment, pairs: Pairs | None) -> tuple:
     """Two experiments with the same key have the same sentences and tokenizers."""
-    return replace(experiment.data, own=""), experiment.model.share_embeddings == "all", pairs.pairs if pairs else None
+    return replace(experiment.data, own=""), experiment.model.share_embeddings == "all", (pairs.pairs, pairs.given) if pairs else None
 
 
 def sizes(experiment: Experiment, pairs: Pairs | None = None) -> tuple[int, int, int]:

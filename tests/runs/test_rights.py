@@ -166,7 +166,7 @@ def test_a_deleted_run_is_gone(runs):
 
 
 def test_the_oldest_unseen_run_makes_room(serve):
-    runs = serve(limits(runs_kept=3))
+    runs = serve(limits(runs_kept=3, recent_hours=1e-9))
     old = [done(runs.create(tiny(steps=1), ME)) for _ in range(3)]
     old[0].seen()
     newest = done(runs.create(tiny(steps=1), ME))
