@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import Refusal
+from playground.logs import event, pseudonym, reason
 from playground.rooms.events import Hub
 from playground.rooms.room import ALPHABET, CODE, TEACHER, Member, Room, require, require_teacher, ticket_of
 from playground.rooms.store import Store
@@ -65,7 +66,7 @@ class KeptRooms:
                 try:
                     self._store.write(self._rooms[code])
                 except OSError as error:
-                    log.warning("room %s could not be written: %s", code, error)
+                    event(log, "save_failed", logging.WARNING, room=pseudonym(code), error=reason(error))
             self._unwritten.clear()
 
     # ---- inside -------------------------------------------------------------------------------------------------------------------------
@@ -89,7 +90,7 @@ class KeptRooms:
         try:
             self._store.write(room)
         except OSError as error:
-            log.warning("room %s could not be written: %s", room.code, error)
+            event(log, "save_failed", logging.WARNING, room=pseudonym(room.code), error=reason(error))
             raise Refusal("rooms.not_saved") from error
         self._rooms[room.code] = room
         self._unwritten.discard(room.code)
@@ -99,6 +100,7 @@ class KeptRooms:
     def _delete(self, code: str) -> None:
         self._store.delete(code)
         del self._rooms[code]
+        event(log, "room_closed", room=pseudonym(code))
         self.hub.end(code)
 
     def _new_code(self) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import LIVE_KNOBS, Experiment, Refusal, check
+from playground.logs import event, reason, refusals
 from playground.reading.uploads import Pairs
 from playground.runs.admission import Admission, bytes_needed
 from playground.runs.corpora import Corpora
@@ -17,7 +18,9 @@ from playground.runs.disk.store import Store, read_shipped
 from playground.runs.heap import share_arenas
 from playground.runs.housekeeping import Housekeeper
 from playground.runs.limits import Limits
+from playground.runs.lost import put_back
 from playground.runs.making import copied, forked, new_run
+from playground.runs.memory import Memory
 from playground.runs.names import clean_label, owner_of, owns
 from playground.runs.queue.workers import Workers
 from playground.runs.retention import Retention, Share
@@ -48,8 +51,11 @@ class Runs:
         known = (*read_shipped(shipped), *self.store.read_all())
         self._admission = Admission(known, self.limits, self.visitors, self._in_room)
         self._retention = Retention(self.limits, self.store.disk_size, self._in_room)
-        self._workers = Workers(self.store, self.corpora, self.limits)
-        self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self._retention)
+        self.memory = Memory(self.limits.memory)
+        for name, share in {"corpora": self.corpora, "updates": self.updates}.items():
+            self.memory.add(name, *share.caches)
+        self._workers = Workers(self.store, self.corpora, self.limits, self.memory, self._put_back)
+        self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self._retention, self.memory)
         atexit.register(self.close)
 
     def create(
@@ -191,7 +197,7 @@ class Runs:
         when there is nothing yet."""
         source = self._readable(id, token)
         run, contents = self._saved(source, lambda folder: copied(folder, token))
-        with self.rules.beginning([run], token):
+        with refusals(log, "run_refused", owner=run.owner), self.rules.beginning([run], token):
             return self._enter([run], token, lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
 
     def seen(self, id: str, token: str = "") -> None:
@@ -212,6 +218,12 @@ class Runs:
         """
         return self.updates.get(run, since)
 
+    def counted(self) -> dict[str, int]:
+        """What Workers.count says, and how many runs are "kept" and "unfinished", and whether there is a "housekeeper"."""
+        kept = [run for run in self._admission.all() if not run.shipped]
+        found = {"kept": len(kept), "unfinished": sum(run.unfinished for run in kept), "housekeeper": int(self._housekeeper.alive)}
+        return self._workers.count() | found
+
     def every_round(self, duty: Callable[[], object]) -> None:
         """Has the housekeeping thread do this as well, every few seconds."""
         self._housekeeper.also(duty)
@@ -228,6 +240,9 @@ class Runs:
         self._workers.save(run)
         self._write_waiting(run)
         return use(Folder(self._shipped / run.id, run.id)) if run.shipped else self.store.read(run, use)
+
+    def _put_back(self, run: Run, message: Refusal) -> None:
+        put_back(run, message, self._admission, self.store)
 
     def _in_room(self, run: Run) -> bool:
         """By the rules there are now: a server's come later than its runs."""
@@ -257,15 +272,14 @@ class Runs:
 
     def _begin(self, new: list[Run], token: str, contents: dict[str, bytes] | None = None, lab: str = "") -> list[Run]:
         """Enters new runs, a fork with the files it goes on from, and gives them to the workers."""
-        needed = {run.id: bytes_needed(run, self.limits.memory) for run in new}
-
         def write(run: Run) -> None:
             self._workers.settle(run, beside=new)
             self.store.create(run, contents)
             if contents:
                 run.release()
 
-        with self.rules.beginning(new, token, lab):
+        with refusals(log, "run_refused", owner=new[0].owner), self.rules.beginning(new, token, lab):
+            needed = {run.id: bytes_needed(run, self.limits.memory) for run in new}
             return self._enter(new, token, write, lambda run: self._workers.start(run, "train", needed[run.id]))
 
     def _enter(self, new: list[Run], token: str, write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
@@ -281,9 +295,11 @@ class Runs:
             for run in new:
                 self.store.delete(run)
             if isinstance(error, OSError):
-                log.warning("a new run could not be written: %s", error)
+                event(log, "save_failed", logging.WARNING, error=reason(error))
                 raise Refusal("runs.disk_full") from error
             raise
+        for run in new:
+            event(log, "run_made", run=run.id, name=run.name, owner=run.owner, task=run.experiment.data.task)
         self._admission.enter(new, begin)
         self._housekeeper.retire()
         return new
@@ -317,7 +333,7 @@ class Runs:
         try:
             self.store.note(run, *names)
         except OSError as error:
-            log.warning("run %s (%s): %s could not be written: %s", run.name, run.id, ", ".join(names), error)
+            event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, what=",".join(names), error=reason(error))
             raise Refusal("runs.change_not_saved") from error
 
     def _delete(self, run: Run) -> None:
@@ -327,3 +343,4 @@ class Runs:
             self._workers.wait(run)
             gone = self._admission.leave(run, self._workers.busy)
         self.store.delete(run)
+        event(log, "run_deleted", run=run.id, name=run.name, owner=run.owner)

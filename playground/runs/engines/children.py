@@ -17,14 +17,17 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from playground.logs import event
 from playground.runs.engines.host import Answer, Host
 from playground.runs.engines.hosted import Wishes
 from playground.runs.engines.trainer import Lost
 from playground.runs.heap import share_arenas
 from playground.runs.queue.warmup import warm_up
+from playground.runs.queue.watchdog import FIRST
 
 log = logging.getLogger(__name__)
-ANSWER_S = 180.0  # the longest that a call may take: building a corpus of many sentences is what takes longest
+SHARE = 0.75  # of the time that a step may take, in which a process must have answered: then it is replaced before its thread would be
+PREPARING = ("read", "build", "begin")  # calls that take longer
 START_S = 120.0  # the longest until a new process has trained its first steps
 NICENESS = 5  # the page goes first: what it has to do is short
 GRACE_S = 30  # from the order to end until the end, in which whoever asks may save
@@ -34,8 +37,8 @@ PARENT_DEATH_SIGNAL = 1  # Linux's number of the setting
 class Child:
     """A process with a host, and the link to it."""
 
-    def __init__(self, number: int, context: BaseContext) -> None:
-        self.number, self._context = number, context
+    def __init__(self, number: int, context: BaseContext, step_seconds: float) -> None:
+        self.number, self._context, self._step_seconds = number, context, step_seconds
         self._one_at_a_time = threading.Lock()
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
@@ -51,7 +54,8 @@ class Child:
                 if name != "read":  # the first that is asked of a training
                     raise Lost
                 self._start()
-            return self._call((id, name, wishes, *arguments), ANSWER_S)
+            patience = self._step_seconds * (FIRST if name in PREPARING else 1)
+            return self._call((id, name, wishes, *arguments), SHARE * patience)
 
     def start(self) -> None:
         """Returns once it is ready to train. Raises Lost when it isn't in time."""
@@ -82,9 +86,9 @@ class Child:
                 self._connection.send(question)
             if self._connection.poll(seconds):
                 return self._connection.recv()
-            log.warning("the process %s has not answered for %.0f s: it is ended", self._process.name, seconds)
+            event(log, "process_hung", logging.WARNING, number=self.number, seconds=round(seconds))
         except (OSError, EOFError, AttributeError):  # AttributeError: it has been closed meanwhile
-            log.warning("a process that trains has ended")
+            event(log, "process_ended", logging.WARNING, number=self.number)
         self.close()
         raise Lost(guilty=True)
 

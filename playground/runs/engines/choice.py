@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from playground.logs import event, reason
 from playground.runs.corpora import Corpora
 from playground.runs.engines.children import Child
 from playground.runs.engines.in_process import InProcess
@@ -33,7 +34,7 @@ class Engines:
         if wanted and "cpu" in limits.devices and "forkserver" in multiprocessing.get_all_start_methods():
             context = multiprocessing.get_context("forkserver")
             context.set_forkserver_preload([PRELOADED])
-            self._children = [Child(number, context) for number in range(limits.cores)]
+            self._children = [Child(number, context, limits.step_seconds) for number in range(limits.cores)]
         self._starter = threading.Thread(target=self._start, name="starter", daemon=True)
         self._starter.start()
 
@@ -73,6 +74,6 @@ class Engines:
             try:
                 child.start()
             except Exception as error:  # the page's process trains as well
-                log.warning("no process beside the page's could be started: %s", error)
+                event(log, "no_process", logging.WARNING, error=reason(error))
                 return
             self.ready.append(child)

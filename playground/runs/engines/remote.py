@@ -32,6 +32,9 @@ class Link(Hashable, Protocol):
     def ask(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
         """What Host.answer says. Raises Lost when there is no answer and will be none."""
 
+    def close(self) -> None:
+        """Ends the host, whatever it is doing. The next training that comes may find a new one."""
+
 
 class Remote:
     """A Trainer whose model is with a host. Trainers with the same link take turns."""
@@ -80,6 +83,10 @@ class Remote:
 
     def state(self) -> bytes:
         return self._ask("state")
+
+    def cut_off(self) -> None:
+        """With the process, and whatever else it trains: that goes on elsewhere."""
+        self.lane.close()
 
     def close(self) -> None:
         with suppress(Lost):

@@ -60,6 +60,9 @@ class Trainer(Protocol):
     def state(self) -> bytes:
         """What is needed to go on exactly, beside the parameters."""
 
+    def cut_off(self) -> None:
+        """Whoever is in a call that doesn't come back is brought back from it, with Lost, where that can be done. From any thread."""
+
     def close(self) -> None:
         """Lets go of the model. Safe to call twice, and after whatever went wrong."""
 

@@ -12,6 +12,7 @@ from functools import partial
 import torch
 
 from playground.config import Refusal
+from playground.logs import event
 from playground.runs.disk.folder import Rest
 from playground.runs.disk.store import Store
 from playground.runs.engines.trainer import Failed, Lost, Trainer, parts_of
@@ -24,6 +25,10 @@ from playground.training.loop import Diverged
 
 log = logging.getLogger(__name__)
 MAX_LOSSES = 2  # processes that may end while they train a run from one save to the next
+
+
+class GivenUp(BaseException):
+    """The turn took too long, and the run goes on, or ends, without it."""
 
 
 class TrainingJob:
@@ -43,6 +48,7 @@ class TrainingJob:
         self._better, self._ended = better, ended
         self._lock = threading.Lock()
         self._order, self._over = "train", False
+        self._given_up = False  # a turn has not ended: the run is no longer this job's, whatever the turn comes to
         self._message: Refusal | None = None
         self._prepared = False  # whether the trainer has a model
         self._losses = Counter()  # processes that have ended, by the step of the save before
@@ -67,6 +73,11 @@ class TrainingJob:
     @property
     def urgent(self) -> bool:
         return self._order in ("pause", "stop", "drop")
+
+    @property
+    def unwanted(self) -> bool:
+        """Whether somebody waits for its end, and for nothing else of it."""
+        return self._order == "drop"
 
     def ask(self, order: str, message: Refusal | None = None) -> bool:
         """One of "train", "step" (one step, then pause), "pause", "stop", "drop" (and keep nothing). False when the job is over."""
@@ -96,7 +107,7 @@ class TrainingJob:
         try:
             return self._work(seconds)
         except Lost as lost:
-            return self._fall_back(lost)
+            return not self._given_up and self._fall_back(lost)
 
     def _work(self, seconds: float) -> bool:
         try:
@@ -104,6 +115,8 @@ class TrainingJob:
             return not self._over and self._obey()
         except Lost:
             raise
+        except GivenUp:
+            return False
         except Diverged as error:
             return self._end_somehow("diverged", Refusal("runs.diverged", step=error.step))
         except BaseException as error:  # whoever leaves the interpreter from within a step leaves the step only
@@ -116,7 +129,9 @@ class TrainingJob:
         if not self._prepared and not self.urgent:
             self._prepare()
         while not self.urgent:
-            if not self.trainer.advance(until - time.perf_counter(), self._order == "step"):
+            goes_on = self.trainer.advance(until - time.perf_counter(), self._order == "step")
+            self._check_mine()
+            if not goes_on:
                 self._end("done", self._saving.lasting_message())
                 return
             if self._order == "step":
@@ -129,6 +144,7 @@ class TrainingJob:
         message = self.run.message
         self.run.say("preparing", message if message and message.key == "runs.process_ended" else None)
         self.trainer.prepare(partial(self.store.read, self.run))
+        self._check_mine()
         self._prepared = True
         self._saving.begin()
         self.run.say("training", self.run.message)
@@ -150,7 +166,7 @@ class TrainingJob:
                 return self._end("failed", Refusal("runs.process_lost", step=self.run.step))
         except BaseException as error:
             return self._end_somehow("failed", self._explain(error))
-        log.warning("run %s (%s) goes on from step %d: its process has ended", self.run.name, self.run.id, self.run.step)
+        event(log, "process_lost", logging.WARNING, run=self.run.id, name=self.run.name, step=self.run.step)
         with self._lock:
             self._over = False
         self.run.say("queued", Refusal("runs.process_ended", step=self.run.step))
@@ -199,25 +215,29 @@ class TrainingJob:
             self.trainer.show()
         elif self._prepared and status in ("done", "stopped", "diverged"):
             self.trainer.finish()
+        self._check_mine()
         run.say(status, self._save((status, message)))
         return self._close()
 
     def _end_somehow(self, status: str, message: Refusal) -> bool:
         """Comes to an end even when that fails too."""
+        if self._given_up:
+            return False
         try:
             return self._end(status, message)
         except Lost:
             raise
+        except GivenUp:
+            return False
         except BaseException as error:
-            self.run.status, self.run.message = "failed", self._explain(error)
-            self.run.touch()
+            self.run.say("failed", self._explain(error))
             return self._close()
 
     def _explain(self, error: BaseException) -> Refusal:
         """The sentence for what went wrong; the log has the rest."""
         if isinstance(error, Refusal):
             return error
-        log.error("run %s (%s) failed after step %d", self.run.name, self.run.id, self.run.step, exc_info=error)
+        event(log, "training_error", logging.ERROR, error, run=self.run.id, name=self.run.name, step=self.run.step)
         if isinstance(error, MemoryError) or "allocate memory" in str(error) or "out of memory" in str(error):
             return Refusal("runs.out_of_memory", step=self.run.step)
         return Refusal("runs.failed", step=self.run.step, kind=error.kind if isinstance(error, Failed) else type(error).__name__)
@@ -236,6 +256,19 @@ class TrainingJob:
 
     def _interrupt(self) -> None:
         self.run.say("interrupted", self._save(("interrupted", Refusal("runs.interrupted", step=self.run.step))))
+
+    def give_up(self) -> None:
+        """A turn doesn't end. Whoever is in it may still write to the run in memory, so that must be no one's any more; to the disk they
+        won't."""
+        with self._lock:
+            self._given_up = self._over = True
+        self.trainer.cut_off()
+        self._close()
+        self._ended = lambda: None
+
+    def _check_mine(self) -> None:
+        if self._given_up:
+            raise GivenUp
 
     def _save(self, rest: Rest | None = None) -> Refusal | None:
         return self._saving.save(self.trainer if self._prepared else None, rest)

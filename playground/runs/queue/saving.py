@@ -6,6 +6,7 @@ import logging
 import time
 
 from playground.config import Refusal
+from playground.logs import event, reason
 from playground.runs.disk.folder import Rest, pack_run
 from playground.runs.disk.store import OWN_DATA, Store
 from playground.runs.engines.trainer import Trainer
@@ -48,7 +49,7 @@ class Saving:
             else:
                 self.store.note(run, rest=rest)
         except OSError as error:
-            log.warning("run %s (%s) could not be saved: %s", run.name, run.id, error)
+            event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, error=reason(error))
             run.checkpoint_step = before
             run.hold()
             rest = rest[0], self._said_of_full_disk(contents, rest)

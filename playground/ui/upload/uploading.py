@@ -25,16 +25,17 @@ from playground.ui import blocks
 from playground.ui.view import Screen
 from playground.words import listed, say
 
-MOST_KEPT, MOST_CHARACTERS = 100, 100_000_000
+MOST_KEPT, MOST_BYTES = 100, 200_000_000
+PAIR = 170  # bytes of a pair beside its characters
 TAUGHT = ("steps", "learning_rate")  # knobs that are set for the number of sentences there are
 
 
 def _size(pairs: Pairs) -> int:
-    """In characters; the newest upload is always kept, however large."""
-    return min(sum(len(source) + len(target) for source, target, _ in pairs.pairs), MOST_CHARACTERS)
+    """In bytes, about; the newest upload is always kept, however large."""
+    return min(sum(PAIR + len(source) + len(target) for source, target, _ in pairs.pairs), MOST_BYTES)
 
 
-KEPT = LRU(MOST_KEPT, MOST_CHARACTERS, _size)  # uploads that no run has taken yet
+KEPT = LRU(MOST_KEPT, MOST_BYTES, _size)  # uploads that no run has taken yet
 
 
 def keep(found: Pairs) -> str:

@@ -20,6 +20,9 @@ class Near:
     def ask(self, *asked):
         return pickle.loads(pickle.dumps(self.host.answer(*pickle.loads(pickle.dumps(asked)))))
 
+    def close(self):
+        self.host = Host()
+
 
 class Dying(Near):
     """One whose host dies now and then, before it has done what was asked, or when it has and before it says so."""
@@ -44,7 +47,7 @@ def processes(count):
     """So many, ready."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([PRELOADED])
-    children = [Child(number, context) for number in range(count)]
+    children = [Child(number, context, 120.0) for number in range(count)]
     try:
         for child in children:
             child.start()

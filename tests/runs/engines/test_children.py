@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from playground.runs.engines import children
 from playground.runs.engines.in_process import InProcess
 from playground.runs.engines.remote import Remote
 from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, limits, same_replay, tiny, wait
@@ -61,9 +60,8 @@ def test_who_comes_while_another_is_at_work_is_trained_beside_the_page(beside):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_killed_or_stuck_a_process_is_replaced_and_its_runs_go_on(beside, monkeypatch, number):
-    monkeypatch.setattr(children, "ANSWER_S", 5.0)
-    runs = beside(turn_seconds=0.05)
+def test_killed_or_stuck_a_process_is_replaced_and_its_runs_go_on(beside, number):
+    runs = beside(turn_seconds=0.05, step_seconds=12.0)
     experiments = [tiny(steps=60, seed=seed) for seed in (1, 2, 3)]
     made = [runs.create(experiment, ME) for experiment in experiments]
     for run in made:
