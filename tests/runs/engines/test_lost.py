@@ -113,7 +113,7 @@ def test_a_server_that_ends_saves_what_it_can_though_a_process_is_gone(trained_b
     runs._workers.save(run)
     saved = run.checkpoint_step
     real = runs._workers._schedulers["cpu"].close
-    runs._workers._schedulers["cpu"].close = lambda: (real(), setattr(link, "ask", lost))
+    runs._workers._schedulers["cpu"].close = lambda seconds: (real(seconds), setattr(link, "ask", lost))[0]
     runs.close()
     assert (run.status, run.step) == ("interrupted", saved)
     back = serve().get(run.id)
