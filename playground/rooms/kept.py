@@ -47,9 +47,11 @@ class KeptRooms:
         joined = [(room, number) for room, number in found if number not in (None, TEACHER)]
         return [(room, number) for room, number in joined if number in self.hub.here(room.code)] or joined
 
-    def shows(self, run: str) -> bool:
-        """Whether a teacher looks at this run, or has dealt it to a class or put it on its board."""
-        return any(run in said for room in list(self._rooms.values()) for said in _texts((room.cursor, room.activities)))
+    def shows(self, run: str, to_somebody: bool = False) -> bool:
+        """Whether a teacher looks at this run, or has dealt it to a class or put it on its board; with `to_somebody`, in a room that is
+        open in somebody's browser."""
+        rooms = [room for room in list(self._rooms.values()) if self.hub.is_open(room.code) or not to_somebody]
+        return any(run in said for room in rooms for said in _texts((room.cursor, room.activities)))
 
     def change(self, code: str, ticket: str, make: Callable[[Room, int], Room]) -> Room:
         """The room as `make(room, number of the caller)` has it, which refuses what this caller may not. Raises Refusal."""

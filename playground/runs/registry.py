@@ -13,6 +13,7 @@ from playground.logs import event, reason, refusals
 from playground.reading.uploads import Pairs
 from playground.runs.admission import Admission, bytes_needed
 from playground.runs.corpora import Corpora
+from playground.runs.cut_off import CutOff, said_again
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import Store, read_shipped
 from playground.runs.heap import share_arenas
@@ -47,7 +48,7 @@ class Runs:
         self.limits, self.rules = limits or Limits.from_environment(), Rules()
         self.corpora, self.updates, self.store = Corpora(), Updates(), Store(folder)
         self._shipped = shipped
-        self.visitors = Visitors()
+        self.visitors = Visitors(self._came)
         known = (*read_shipped(shipped), *self.store.read_all())
         self._admission = Admission(known, self.limits, self.visitors, self._in_room)
         self._retention = Retention(self.limits, self.store.disk_size, self._in_room)
@@ -56,6 +57,8 @@ class Runs:
             self.memory.add(name, *share.caches)
         self._workers = Workers(self.store, self.corpora, self.limits, self.memory, self._put_back)
         self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self._retention, self.memory)
+        self._cut_off = CutOff(known, self.limits.idle_seconds, self._go_on_again)
+        self._housekeeper.also(self._look_after_rooms)
         atexit.register(self.close)
 
     def create(
@@ -144,11 +147,11 @@ class Runs:
 
     def resume(self, id: str, token: str) -> None:
         """Goes on exactly where the run was saved. Raises Refusal when it can't."""
-        self._go_on(self._mine(id, token), token, "train")
+        self._go_on(self._mine(id, token), "train", self.rules.in_room(token))
 
     def step_once(self, id: str, token: str) -> None:
         """One training step; the run is paused after it."""
-        self._go_on(self._mine(id, token), token, "step")
+        self._go_on(self._mine(id, token), "step", self.rules.in_room(token))
 
     def delete(self, id: str, token: str) -> None:
         """The run and everything it left on the disk."""
@@ -201,8 +204,9 @@ class Runs:
             return self._enter([run], token, lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
 
     def seen(self, id: str, token: str = "") -> None:
-        """Somebody is looking at this run: the holder of the token, where it is known who."""
+        """Somebody is looking at this run: the holder of the token, where it is known who. One that was cut off goes on."""
         self.get(id).seen(token)
+        self._cut_off.want(id)
 
     def share(self, token: str) -> Share:
         """What the caller's runs take on the disk, and which makes room first."""
@@ -231,6 +235,7 @@ class Runs:
     def close(self) -> None:
         """Saves what trains, stops and joins every thread. Safe to call twice. A torch thread left alive would abort the interpreter."""
         atexit.unregister(self.close)
+        self._cut_off.close()
         self._housekeeper.close()
         self._workers.close()
         self.store.close()
@@ -304,7 +309,8 @@ class Runs:
         self._housekeeper.retire()
         return new
 
-    def _go_on(self, run: Run, token: str, order: str) -> None:
+    def _go_on(self, run: Run, order: str, in_room: bool, message: Refusal | None = None) -> None:
+        """`message` is what the run says from then on."""
         if self._workers.ask(run, order):  # it was about to pause
             return
         self._workers.wait(run)
@@ -314,7 +320,7 @@ class Runs:
         needed = bytes_needed(run, self.limits.memory)
         self._workers.settle(run)
         self._housekeeper.stop_idle()
-        in_room, gone = self.rules.in_room(token), []
+        gone = []
         with self._admission.lock:
             if self._admission.runs.get(run.id) is not run:
                 raise Refusal("runs.unknown")
@@ -324,9 +330,26 @@ class Runs:
                 raise Refusal("runs.not_resumable")
             if run.status != "paused":
                 gone = self._admission.check(run.owner, in_room=in_room)
-            run.say("queued")
+            run.say("queued", message)
             self._workers.start(run, order, needed)
         self._housekeeper.note(gone)
+
+    def _go_on_again(self, run: Run, in_room: bool) -> None:
+        """What was cut off goes on by itself."""
+        self._go_on(run, "train", in_room or self._in_room(run), said_again(run))
+
+    def _came(self, token: str) -> None:
+        """For the first time since this server began: what of theirs was cut off goes on."""
+        mine = self._cut_off.of(owner_of(token))
+        in_room = bool(mine) and self.rules.in_room(token)
+        for id in mine:
+            self._cut_off.want(id, in_room)
+
+    def _look_after_rooms(self) -> None:
+        """What was cut off of a class that is there goes on."""
+        for run in self._cut_off.all():
+            if self.rules.awaited(run):
+                self._cut_off.want(run.id, in_room=True)
 
     def _note(self, run: Run, *names: str) -> None:
         """Writes what has changed of a run. Raises Refusal when the disk doesn't take it; the change holds as long as the server runs."""

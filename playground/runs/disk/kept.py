@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import Refusal
+from playground.runs.cut_off import said_of
 from playground.runs.disk import files, saves
 from playground.runs.disk.folder import LAZY, Folder, Rest, card_of
 from playground.runs.disk.watch import DiskWatch
@@ -71,7 +72,7 @@ class KeptRuns:
             files.recover(path)
         run.looked_at = (path / "run.json").stat().st_mtime
         if run.working:
-            run.status, run.message = "interrupted", Refusal("runs.interrupted", step=run.step)
+            run.status, run.message = "interrupted", said_of(run)
         run.message = said or run.message
         run.loaders = {name: partial(self._load, run, name) for name in LAZY}
         self._beside[run.id] = saves.bytes_beside(path)

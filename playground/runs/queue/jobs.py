@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from functools import partial
 
 import torch
@@ -141,8 +142,10 @@ class TrainingJob:
                 return
 
     def _prepare(self) -> None:
-        message = self.run.message
-        self.run.say("preparing", message if message and message.key == "runs.process_ended" else None)
+        self.run.say("preparing", self.run.message)
+        if self._order == "train":
+            with suppress(OSError):  # after a restart it is where it was before somebody resumed it
+                self.store.note_at_work(self.run)
         self.trainer.prepare(partial(self.store.read, self.run))
         self._check_mine()
         self._prepared = True
@@ -243,7 +246,7 @@ class TrainingJob:
         return Refusal("runs.failed", step=self.run.step, kind=error.kind if isinstance(error, Failed) else type(error).__name__)
 
     def interrupt(self) -> None:
-        """The server goes away: keep everything for later. Only once no worker has the job any more."""
+        """The server goes away: keep everything for later. Only once no worker has the job any more. What a person has asked for holds."""
         if not self._over:
             self._over = True
             self.run.eta, self.run.place = None, 0
@@ -255,7 +258,9 @@ class TrainingJob:
             self._close()
 
     def _interrupt(self) -> None:
-        self.run.say("interrupted", self._save(("interrupted", Refusal("runs.interrupted", step=self.run.step))))
+        cut = ("interrupted", Refusal("runs.interrupted", step=self.run.step))
+        rest = {"pause": ("paused", None), "step": ("paused", None), "stop": ("stopped", self._message)}.get(self._order, cut)
+        self.run.say(rest[0], self._save(rest))
 
     def give_up(self) -> None:
         """A turn doesn't end. Whoever is in it may still write to the run in memory, so that must be no one's any more; to the disk they
