@@ -12,7 +12,7 @@ from playground.ui.view import View
 from playground.words import printed
 
 Exhibit = Grid | Lines | TextTable
-BESIDE = 6  # columns of a table that find room beside another exhibit
+COLUMN = 96  # px that a column of a table takes at least: as many as find room stand beside another exhibit
 
 
 def exhibits(view: View, lab: Lab, shown: Sequence[Exhibit]) -> list[dict]:
@@ -26,7 +26,7 @@ def _exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int) -> dict:
     if isinstance(exhibit, TextTable):
         rows = [[label(view, lab, cell) for cell in row] for row in exhibit.rows]
         table = blocks.table(f"{exhibit.name}-table", [label(view, lab, name) for name in exhibit.columns], rows, title)
-        css = "column wide" if len(exhibit.columns) > BESIDE else "column"
+        css = "column wide" if len(exhibit.columns) * COLUMN > width else "column"
         return blocks.row(exhibit.name, table, blocks.text(f"{exhibit.name}-caption", caption, css="pg-caption"), css=css)
     if isinstance(exhibit, Lines):
         named = {label(view, lab, name): line for name, line in exhibit.lines.items()}
