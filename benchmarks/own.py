@@ -121,7 +121,7 @@ def _score(model: Transformer, corpus: Corpus, sources: list[str], references: l
     texts = []
     for start in range(0, len(sources), ROWS):
         ids = [corpus.src_tokenizer.encode(source) for source in sources[start : start + ROWS]]
-        found = greedy(model, ids, max(64, most_written(max(map(len, ids)))))
+        found = greedy(model, ids, most_written(corpus.longest_target, max(map(len, ids))))
         texts += [corpus.tgt_tokenizer.decode(hypothesis.ids) for hypothesis in found]
     measured = measure(texts, references, tokenization([text for answers in references for text in answers]))
     exact = sum(text in map(normalise, answers) for text, answers in zip(texts, references, strict=True)) / len(texts)

@@ -80,6 +80,7 @@ class Pretrained:
     model: Transformer
     tokenizers: tuple[Tokenizer, Tokenizer]
     run: TrainedRun
+    longest_target: int = 0  # that it learnt, in tokens with EOS; 0 where its files don't say
 
     def translate(self, text: str) -> str:
         """Greedy decoding. Raises Refusal for a text that is empty or too long."""
@@ -101,7 +102,7 @@ class Pretrained:
         return ids
 
     def _written(self, ids: list[int]) -> tuple[int, ...]:
-        return greedy(self.model, [ids], most_written(len(ids)))[0].ids or (EOS,)
+        return greedy(self.model, [ids], most_written(self.longest_target, len(ids)))[0].ids or (EOS,)
 
 
 def load(source: str | Path) -> Pretrained:
@@ -139,8 +140,11 @@ def _made(found: Mapping[str, bytes]) -> Pretrained:
         raise Refusal("runs.not_a_run", what="config.json")
     experiment = Experiment().with_(**{name: said[name] for name in KNOBS if name in said})
     src, tgt = (load_tokenizer(found[f"{side}_tokenizer.json"]) for side in ("src", "tgt"))
+    longest = said.get("longest_target", 0)
+    if type(longest) is not int or not 0 <= longest <= MAX_POSITIONS:
+        raise Refusal("runs.not_a_run", what="config.json")
     model = _model(experiment.model, src.size, tgt.size, found["model.safetensors"])
-    return Pretrained(model, (src, tgt), TrainedRun(experiment.flat(), found["history.csv"].decode("utf-8", "replace")))
+    return Pretrained(model, (src, tgt), TrainedRun(experiment.flat(), found["history.csv"].decode("utf-8", "replace")), longest)
 
 
 def _model(config: ModelConfig, src_vocab: int, tgt_vocab: int, data: bytes) -> Transformer:

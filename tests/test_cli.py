@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from playground.arguments import parser
-from playground.cli import _experiment, main
+from playground.cli import main
+from playground.cli.training import _experiment
 from playground.config import KNOBS, TASK_STEPS, default
 from playground.lessons.labs import LABS
 from playground.runs.disk.checkpoints import CHECKPOINTS, experiment

@@ -51,6 +51,12 @@ class Corpus:
         return 1 + max(max(len(item.src_ids), len(item.tgt_ids)) for item in (*self.train[:SAMPLE], *self.heldout))
 
     @property
+    def longest_target(self) -> int:
+        """The longest target of any split in tokens, with EOS; a sample of those that a task makes without end."""
+        splits = (getattr(self, name) for name in SPLITS)
+        return 1 + max(len(item.tgt_ids) for split in splits for item in (split[:SAMPLE] if isinstance(split, LazySequence) else split))
+
+    @property
     def probes(self) -> tuple[Item, ...]:
         """Four held-out items whose sources differ in length, from the shortest to the longest; fewer if there are fewer lengths."""
         first = {len(item.src_ids): item for item in reversed(self.heldout)}

@@ -52,9 +52,9 @@ class Taken:
         return src.size, tgt.size
 
     def config(self) -> dict[str, Any]:
-        """config.json: every knob, and both sizes of vocabulary."""
+        """config.json: every knob, both sizes of vocabulary, and how long the longest target is (see queries/reader.py, `most_written`)."""
         src_vocab, tgt_vocab = self.vocabularies
-        return self.experiment.flat() | {"src_vocab": src_vocab, "tgt_vocab": tgt_vocab}
+        return self.experiment.flat() | {"src_vocab": src_vocab, "tgt_vocab": tgt_vocab, "longest_target": self.run.longest_target}
 
     def parameters(self) -> bytes:
         """model.safetensors. A parameter that several parts share stands there once."""

@@ -24,7 +24,7 @@ from playground.model.transformer import Output, Transformer
 from playground.reading.text import normalise
 from playground.variants import build
 
-EXTRA_TOKENS = 16  # that an output may have beyond twice its source
+EXTRA_TOKENS, EXTRA = 16, 1.25  # an output may have so many tokens beyond twice its source, or be so many times the longest target learnt
 CELL = 18  # pixels of a weight's square
 
 
@@ -71,6 +71,7 @@ class Translator:
         self.src, self.tgt = (Tokenizer(folder / f"{side}_tokenizer.json") for side in ("src", "tgt"))
         knobs = {name: config[name] for name in ModelConfig.__dataclass_fields__}
         self.model: Transformer = build(ModelConfig(**knobs), config["src_vocab"], config["tgt_vocab"]).eval()
+        self.longest = round(EXTRA * config["longest_target"])
         parameters = load_file(folder / "model.safetensors")
         with torch.no_grad():
             for name, parameter in self.model.named_parameters():  # one that two parts share has one name
@@ -81,7 +82,8 @@ class Translator:
         """Greedy decoding: (ids of the source with EOS, ids of the output with EOS if it came to that)."""
         src = [*self.src.encode(text)[: MAX_POSITIONS - 1], EOS]
         written: list[int] = []
-        while len(written) < min(2 * len(src) + EXTRA_TOKENS, MAX_POSITIONS) and written[-1:] != [EOS]:
+        most = min(max(2 * len(src) + EXTRA_TOKENS, self.longest), MAX_POSITIONS)
+        while len(written) < most and written[-1:] != [EOS]:
             logits = self.model(torch.tensor([src]), torch.tensor([[BOS, *written]])).logits
             written.append(int(logits[0, -1].argmax()))
         return src, written

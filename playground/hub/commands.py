@@ -1,4 +1,4 @@
-"""The commands that go to the Hub, as cli.py calls them."""
+"""The commands that go to the Hub, as the command line calls them."""
 
 from __future__ import annotations
 

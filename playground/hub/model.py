@@ -31,17 +31,18 @@ MAX_VOCABULARY = 2**20  # tokens: more than any data here can have
 class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transformer-playground", tags=["attention", "education"]):
     """A trained model with its tokenizers. `from_pretrained("owner/name")`, or of a folder, gives the logits of the run to the bit.
 
-    The signature is flat, so that config.json is: both vocabulary sizes, and every knob of the run by its name. Raises Refusal for a
-    knob or a value that doesn't exist.
+    The signature is flat, so that config.json is: both vocabulary sizes, the longest target, and every knob of the run by its name. Raises
+    Refusal for a knob or a value that doesn't exist.
     """
 
-    def __init__(self, src_vocab: int, tgt_vocab: int, **knobs: Any) -> None:
+    def __init__(self, src_vocab: int, tgt_vocab: int, longest_target: int = 0, **knobs: Any) -> None:
         config = experiment_of(knobs).model
         super().__init__(config, src_vocab, tgt_vocab)
         with torch.no_grad():
             variant_of(config).change(self)
         self.tokenizers: tuple[Tokenizer, Tokenizer] | None = None
         self.run: Run | None = None
+        self.longest_target = longest_target  # that it learnt: whoever decodes should let it write as much
 
     @classmethod
     def from_run(cls, run: Run) -> HubTransformer:
@@ -68,10 +69,11 @@ class HubTransformer(Transformer, PyTorchModelHubMixin, library_name="transforme
         asked = {name: rest.pop(name) for name in ("revision", "cache_dir", "force_download", "local_files_only", "token")}
         fetch = partial(_file, model_id, **asked)
         data = files.read_bytes(fetch(WEIGHTS), MAX_TENSOR_BYTES, WEIGHTS)
+        longest_target = rest.pop("longest_target", 0)
         config = experiment_of(rest).model
         _check_vocabularies(src_vocab, tgt_vocab)
         parameters = read_parameters(data, config, src_vocab, tgt_vocab, WEIGHTS)
-        model = cls(src_vocab=src_vocab, tgt_vocab=tgt_vocab, **rest)
+        model = cls(src_vocab=src_vocab, tgt_vocab=tgt_vocab, longest_target=longest_target, **rest)
         with torch.no_grad():
             for name, parameter in model.named_parameters():
                 parameter.copy_(parameters[name])

@@ -8,21 +8,32 @@ from playground.lessons.bugs import BUG_LABS
 from playground.lessons.exposure_bias import EXPOSURE_BIAS
 from playground.lessons.lab import Lab
 from playground.lessons.tensors import (
+    bpe,
+    dropout,
     feedforward,
+    layer_norm,
+    layouts,
     loss,
     masks,
     nn_transformer,
     norms,
+    numbering,
+    padding_sides,
+    permutation,
     positions,
     products,
     residuals,
+    rotary,
     shapes,
     softmax,
     vocabulary,
 )
 
 KINDS = ("bug", "ablation", "worked_example")
-TENSORS = (softmax, masks, positions, shapes, products, vocabulary, feedforward, norms, residuals, loss, nn_transformer)
+TENSORS = (
+    softmax, masks, padding_sides, permutation, positions, numbering, rotary, shapes, products, vocabulary, bpe, feedforward, norms,
+    layer_norm, residuals, dropout, loss, layouts, nn_transformer,
+)  # fmt: skip
 
 START = ("bug_future", "order", "softmax")  # one of each kind that says much in a few minutes
 

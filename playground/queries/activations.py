@@ -65,7 +65,7 @@ def activations(
     src, tgt = run.tokenizers
 
     def work(model: Transformer, actual: int) -> SentenceActivations:
-        written = fed or greedy(model, [ids], most_written(len(ids)))[0].ids
+        written = fed or greedy(model, [ids], most_written(run.longest_target, len(ids)))[0].ids
         asked, begin = pieces_from(tgt, written), Piece(SPECIAL_TOKENS[BOS], BOS)
         return SentenceActivations(actual, pieces_of(src, text, end=True), (begin, *asked[:-1]), asked, Stages(record(model, ids, written)))
 

@@ -83,7 +83,7 @@ def _outputs(reader: Reader, run: Run, step: int | None, answers: Mapping[str, S
 
     def write(model: Transformer, part: Sequence[str]) -> list[Written]:
         ids = [src.encode(normalise(source)) for source in part]
-        limits = [most_written(len(one)) for one in ids]
+        limits = [most_written(run.longest_target, len(one)) for one in ids]
         found = [hypothesis.ids[:limit] for hypothesis, limit in zip(greedy(model, ids, max(limits)), limits, strict=True)]
         return [Written(tgt.decode(written), correct(source, written)) for source, written in zip(part, found, strict=True)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -101,9 +102,9 @@ def scores(reader: Reader, corpora: Corpora, run: Run, step: int | None, split: 
         raise Refusal("evaluation.no_sentences", split=split)
     length = sum(len(item.src_ids) for item in items) / len(items)
     asked = items[: SLICE // 2] if run.working else items
-    size = affordable(run, length + most_written(length), SLICE, MIN_SENTENCES)
+    size = affordable(run, length + most_written(run.longest_target, length), SLICE, MIN_SENTENCES)
     evaluated = evaluate(reader, corpora, run, step, split)
-    actual, found = in_slices(reader, run, step, ("scores", split), asked, _write, size)
+    actual, found = in_slices(reader, run, step, ("scores", split), asked, partial(_write, run.longest_target), size)
     outputs = [ids for written in found for ids in written]
     told = {"step": actual, "evaluated": evaluated, "asked": len(asked)}
 
@@ -113,9 +114,9 @@ def scores(reader: Reader, corpora: Corpora, run: Run, step: int | None, split: 
     return judged() if run.working else reader.work(run, step, ("scores", split, actual, evaluated.validation.pairs, len(outputs)), judged)
 
 
-def _write(model: Transformer, items: Sequence[Item]) -> list[tuple[int, ...]]:
+def _write(longest_target: int, model: Transformer, items: Sequence[Item]) -> list[tuple[int, ...]]:
     """Greedy outputs."""
-    limits = [most_written(len(item.src_ids)) for item in items]
+    limits = [most_written(longest_target, len(item.src_ids)) for item in items]
     found = greedy(model, [item.src_ids for item in items], max(limits))
     return [hypothesis.ids[:limit] for hypothesis, limit in zip(found, limits, strict=True)]
 

@@ -78,7 +78,7 @@ def outcome(reader: Reader, run: Run, step: int | None, text: str, change: Chang
     """
     text, ids = reader.read(run, text)
     right, tokenizer = references.references(run, text), run.tokenizers[1]
-    most = most_written(len(ids))
+    most = most_written(run.longest_target, len(ids))
 
     def work(model: Transformer, actual: int) -> InterventionResult:
         def write(changed: Transformer) -> tuple[Trace, SentenceTrace]:

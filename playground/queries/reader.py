@@ -29,7 +29,7 @@ REFERENCE = "reference"  # as a target: the decoder is fed the right answer, the
 REMEMBERED, REMEMBERED_BYTES = 4096, 32_000_000  # answers
 CHARACTERS = 5_000  # of one sentence; what is longer has too many tokens for any model
 TIMEOUT_S = 60.0  # seconds that somebody waits for an answer
-EXTRA_TOKENS = 16  # tokens an output may have beyond twice its source
+EXTRA_TOKENS, EXTRA = 16, 1.25  # an output may have so many tokens beyond twice its source, or be so many times the longest known target
 
 
 class Reader:
@@ -54,7 +54,7 @@ class Reader:
             return self.inside(run, text, right, pictured.ids, *pictured_parts(pictured), step)
 
         def work(model: Transformer, actual: int) -> SentenceTrace:
-            written = fed or greedy(model, [ids], most_written(len(ids)))[0].ids
+            written = fed or greedy(model, [ids], most_written(run.longest_target, len(ids)))[0].ids
             return self.inside(run, text, right, written, *traced_parts(trace(model, ids, written)), actual)
 
         return self.work(run, step, (text, fed, "look"), work)
@@ -205,9 +205,10 @@ class Reader:
         return found if found and found.cross is not None else None
 
 
-def most_written(source: float) -> int:
-    """The most tokens that are written for a source of so many without its EOS."""
-    return min(MAX_POSITIONS, round(2 * source) + EXTRA_TOKENS)
+def most_written(longest_target: int, source: float) -> int:
+    """The most tokens that are written, EOS included, for a source of so many without its EOS, by a model that learnt targets of up to so
+    many. Short sources may have long answers (a word and its meaning), and what is cut off is never right."""
+    return min(MAX_POSITIONS, max(round(2 * source) + EXTRA_TOKENS, round(EXTRA * longest_target)))
 
 
 def traced_parts(found: Trace) -> tuple:

@@ -49,7 +49,7 @@ def compare(reader: Reader, run: Run, step: int | None, text: str, reference: st
     for candidate in candidates:
         if len(candidate) > MAX_POSITIONS:
             raise Refusal("runs.too_long", tokens=len(candidate), most=MAX_POSITIONS)
-    most = most_written(len(ids))
+    most = most_written(run.longest_target, len(ids))
 
     def work(model: Transformer, actual: int) -> Comparison:
         def life(written: tuple[int, ...]) -> SentenceTrace:
@@ -80,7 +80,7 @@ def go_wrong(reader: Reader, run: Run, step: int | None, sentences: Sequence[tup
     where teacher forcing does so much better: where most tokens that are wrong in free running are right once the reference is fed."""
     asked = [text for text, _ in sentences if _readable(reader, run, text)][:MAX_SENTENCES]
     sources = [reader.read(run, text)[1] for text in asked]
-    most = most_written(max(map(len, sources), default=0))
+    most = most_written(run.longest_target, max(map(len, sources), default=0))
 
     def work(model: Transformer, actual: int) -> list[str]:
         saved = {}  # tokens that teacher forcing saves

@@ -97,7 +97,7 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, way: Decodi
     prefix = tuple(tgt.encode(beginning))
     if len(prefix) >= MAX_POSITIONS:
         raise Refusal("decoding.prefix_too_long", tokens=len(prefix), most=MAX_POSITIONS - 1)
-    most = min(MAX_POSITIONS, len(prefix) + most_written(len(ids)))
+    most = min(MAX_POSITIONS, len(prefix) + most_written(run.longest_target, len(ids)))
 
     def work(model: Transformer, actual: int) -> Translation:
         def cost(passes: list[Pass], ms: float | None = None) -> Cost:
@@ -137,7 +137,7 @@ def most_doubtful(reader: Reader, run: Run, sentences: Sequence[tuple[str, str]]
     sources = [reader.read(run, text)[1] for text in asked]
 
     def work(model: Transformer, _: int) -> str:
-        written = greedy(model, sources, most_written(max(map(len, sources), default=0)))
+        written = greedy(model, sources, most_written(run.longest_target, max(map(len, sources), default=0)))
         return asked[min(range(len(asked)), key=lambda at: min(written[at].logprobs))] if asked else ""
 
     return reader.work(run, None, (tuple(asked), "doubt"), work)

@@ -12,6 +12,7 @@ from playground.runs.disk.store import Store
 from playground.runs.heap import give_back
 from playground.runs.limits import Limits
 from playground.runs.queue.workers import Workers
+from playground.runs.retention import Retention
 from playground.runs.run import Run
 
 log = logging.getLogger(__name__)
@@ -21,8 +22,8 @@ TIDY_SECONDS = 10.0  # between two rounds
 class Housekeeper:
     """A thread that goes its round now and then, until it is closed."""
 
-    def __init__(self, admission: Admission, workers: Workers, store: Store, limits: Limits) -> None:
-        self._admission, self._workers, self._store, self._limits = admission, workers, store, limits
+    def __init__(self, admission: Admission, workers: Workers, store: Store, limits: Limits, retention: Retention) -> None:
+        self._admission, self._workers, self._store, self._limits, self._retention = admission, workers, store, limits, retention
         self._closing, self._at_work = threading.Event(), set()
         self._others: list[Callable[[], object]] = []
         self._thread = threading.Thread(target=self._go_round, name="housekeeper", daemon=True)
@@ -72,6 +73,20 @@ class Housekeeper:
         if released or before - self._at_work or not self._at_work:
             give_back()
 
+    def retire(self) -> None:
+        """Lets go of the runs that make room, unless somebody looks at one in this very moment."""
+        for run in self._retention.overdue(self._admission.all()):
+            if self._admission.leave(run, lambda run: self._workers.busy(run) or self._retention.stays(run)):
+                log.info("run %s (%s) makes room", run.name, run.id)
+                self._store.delete(run)
+
+    def note_looks(self) -> None:
+        """Has the disk know who looked at which runs, so that a restart does not make them old."""
+        for run in self._admission.all():
+            if not (run.shipped or run.working):
+                with suppress(OSError):  # the next round tries again
+                    self._store.note_look(run)
+
     def write_waiting(self) -> None:
         """Writes the ends of trainings that the disk did not take when they came."""
         for run in self._admission.all():
@@ -81,7 +96,7 @@ class Housekeeper:
 
     def _go_round(self) -> None:
         while not self._closing.wait(TIDY_SECONDS):
-            for duty in (self.stop_idle, self.write_waiting, self.free_memory, *self._others):
+            for duty in (self.stop_idle, self.write_waiting, self.note_looks, self.retire, self.free_memory, *self._others):
                 try:
                     duty()
                 except Exception:

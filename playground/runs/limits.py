@@ -13,7 +13,8 @@ from playground.config import Refusal
 GB = 2**30
 # The limits that the environment may set by their own names.
 COUNTS = (
-    *("runs_each", "runs_address", "runs_unfinished", "runs_kept", "bytes_kept", "requests_each", "requests_address"),
+    *("runs_each", "runs_address", "runs_unfinished", "runs_kept", "bytes_kept", "bytes_each", "unseen_days", "shared_days"),
+    *("recent_hours", "requests_each", "requests_address"),
     *("streams_each", "streams_address", "uploads_address", "calls_address", "connections", "request_seconds", "unread_seconds"),
 )
 
@@ -30,6 +31,10 @@ class Limits:
     runs_unfinished: int = 150
     runs_kept: int = 500
     bytes_kept: int = 4 * GB
+    bytes_each: int = 2 * GB  # of one owner's runs
+    unseen_days: float = 365.0  # after which a run goes that nobody has looked at: a school year, so that a course finds its last one
+    shared_days: float = 90.0  # for which one that others have opened makes no room: a term and its holidays
+    recent_hours: float = 1.0  # for which none does that somebody has looked at: a lesson
     idle_seconds: float = 600.0  # an unfinished run at which nobody looks for so long is stopped
     save_seconds: float = 15.0  # of training between two saves
     turn_seconds: float = 0.1

@@ -34,7 +34,7 @@ def copied(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
     if run.working:
         run.status, run.message = "paused", None
     run.id, run.name, run.label, run.owner, run.created, run.shipped, run.beside = new_id(), "", "", owner, time.time(), False, run.id
-    run.sentences_shared = False
+    run.sentences_shared = run.visited = False
     return run, folder.files()
 
 

@@ -48,6 +48,7 @@ class Recording:
         self._size = sum(p.numel() * p.element_size() + HEADER_BYTES for p in training.model.parameters())
         self._replay_bytes = replay_bytes  # what is still to be materialised may take as much again
         run.parts["tokenizers"] = (corpus.src_tokenizer, corpus.tgt_tokenizer)
+        run.longest_target = corpus.longest_target
         replay = run.replay
         if not replay.plan.steps:
             replay.plan = self._plan(frames)

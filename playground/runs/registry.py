@@ -20,6 +20,7 @@ from playground.runs.limits import Limits
 from playground.runs.making import copied, forked, new_run
 from playground.runs.names import clean_label, owner_of, owns
 from playground.runs.queue.workers import Workers
+from playground.runs.retention import Retention, Share
 from playground.runs.rules import Rules
 from playground.runs.run import Run
 from playground.runs.tables import runs_table
@@ -45,9 +46,10 @@ class Runs:
         self._shipped = shipped
         self.visitors = Visitors()
         known = (*read_shipped(shipped), *self.store.read_all())
-        self._admission = Admission(known, self.limits, self.visitors, lambda run: self.rules.shared(run))
+        self._admission = Admission(known, self.limits, self.visitors, self._in_room)
+        self._retention = Retention(self.limits, self.store.disk_size, self._in_room)
         self._workers = Workers(self.store, self.corpora, self.limits)
-        self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits)
+        self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self._retention)
         atexit.register(self.close)
 
     def create(
@@ -192,9 +194,13 @@ class Runs:
         with self.rules.beginning([run], token):
             return self._enter([run], token, lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
 
-    def seen(self, id: str) -> None:
-        """Somebody is looking at this run."""
-        self.get(id).seen()
+    def seen(self, id: str, token: str = "") -> None:
+        """Somebody is looking at this run: the holder of the token, where it is known who."""
+        self.get(id).seen(token)
+
+    def share(self, token: str) -> Share:
+        """What the caller's runs take on the disk, and which makes room first."""
+        return self._retention.share(self._admission.all(), token)
 
     def update(self, run: Run, since: int = 0) -> tuple[bytes, int]:
         """(JSON of what changed since version `since`, the version to ask from next time); the same bytes for all who ask for the same.
@@ -222,6 +228,10 @@ class Runs:
         self._workers.save(run)
         self._write_waiting(run)
         return use(Folder(self._shipped / run.id, run.id)) if run.shipped else self.store.read(run, use)
+
+    def _in_room(self, run: Run) -> bool:
+        """By the rules there are now: a server's come later than its runs."""
+        return self.rules.shared(run)
 
     def _write_waiting(self, run: Run) -> None:
         """An end that the disk did not take is written now. Raises Refusal when it still doesn't take it."""
@@ -261,6 +271,7 @@ class Runs:
     def _enter(self, new: list[Run], token: str, write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
         """Puts new runs on the disk, by `write`, and then they are there: all of them, or none."""
         self._housekeeper.stop_idle()
+        self._retention.admit(self._admission.all(), new)
         self._housekeeper.note(self._admission.reserve(new, self.rules.in_room(token)))
         try:
             for run in new:
@@ -274,9 +285,7 @@ class Runs:
                 raise Refusal("runs.disk_full") from error
             raise
         self._admission.enter(new, begin)
-        for old in self.store.too_many(self._admission.all(), self.limits.runs_kept, self.limits.bytes_kept):
-            log.info("run %s (%s) makes room", old.name, old.id)
-            self._delete(old)
+        self._housekeeper.retire()
         return new
 
     def _go_on(self, run: Run, token: str, order: str) -> None:

@@ -71,6 +71,8 @@ class Run:
     precision: str = "float32"  # of the products in a step; "bfloat16" where that is faster
     data: InitVar[Pairs | None] = None  # own pairs
     credit: str = ""
+    longest_target: int = 0  # of its corpus, in tokens with EOS: what it writes may be as long; 0 before it is known
+    visited: bool = False  # others than its owner have opened it
     sentences_shared: bool = False  # own ones are open to whoever has the run's link; else to the owner alone
 
     status: str = "queued"
@@ -215,9 +217,11 @@ class Run:
         self.status, self.message = status, message
         self.touch()
 
-    def seen(self) -> None:
-        """Somebody is looking: snapshots are made, and the run may go on."""
+    def seen(self, token: str = "") -> None:
+        """Somebody is looking, the holder of this token: snapshots are made, and the run may go on."""
         self.seen_at, self.looked_at = time.monotonic(), time.time()
+        if token and not self.visited and self.owner:
+            self.visited = not owns(self.owner, token)
 
     @property
     def unseen_seconds(self) -> float:

@@ -102,7 +102,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
 
     def panel_of(name: str, request: Request) -> dict:
         view = view_of(request)
-        runs.seen(view.run.id)
+        runs.seen(view.run.id, _token(request))
         if shared := name in SHARED and view.run.may_be_read_by(""):
             view = view_of(request, shared)
         if name in BY_FORMULA and (variant := variant_name(view.run, view.language)):

@@ -42,8 +42,11 @@ def ticked(view: View) -> Ticked:
 
 
 def pinned(view: View) -> Run | None:
-    """The run whose curves stand behind those of the others."""
-    return view.runs.find(view.field("pin"))
+    """The run whose curves stand behind those of the others: who has pinned it is looking at it."""
+    run = view.runs.find(view.field("pin"))
+    if run:
+        run.seen(view.token)
+    return run
 
 
 def groups(view: View, chosen: list[Run]) -> dict[str, list[Run]]:

@@ -37,6 +37,7 @@ from playground.ui import connections, endpoints, fair_queue, link_preview
 from playground.ui import rooms as rooms_routes
 from playground.ui.assets import asset_path
 from playground.ui.delivery import middleware
+from playground.ui.ending import Ending, end
 from playground.ui.endpoints.mistakes import handlers
 from playground.ui.first_screen import FirstScreen, preloads
 from playground.ui.guard import Guard
@@ -232,7 +233,8 @@ async def _closed(request: Request) -> Response:
 
 
 def serve() -> None:
-    """What app.py does: shipped and kept runs, the page, and an orderly end on Ctrl-C. Exits with 2 where another server has the folder."""
+    """What app.py does: runs, the page, and an orderly end when a signal asks for it. Exits with 2 where another server has the folder."""
+    ending = Ending()
     try:
         runs = Runs()
     except Refusal as refusal:
@@ -241,8 +243,5 @@ def serve() -> None:
     reader = Reader(runs)
     demo, _, url = start(runs, reader)
     print(f"Transformer Playground: {url}", flush=True)
-    try:
-        demo.block_thread()
-    finally:
-        reader.close()
-        runs.close()
+    ending.wait()
+    end(demo, runs)

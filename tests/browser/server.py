@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -27,13 +28,13 @@ class Server:
         self.log = folder / "server.log"
         self._process: subprocess.Popen | None = None
 
-    def start(self) -> None:
+    def start(self, way: Sequence[str] = ("-m", "playground", "serve")) -> None:
         """Returns when the page can be opened."""
         own = {"PORT": str(self.port), "PLAYGROUND_DATA": str(self.folder / "data"), "GRADIO_SERVER_NAME": "127.0.0.1"}
         own["PLAYGROUND_FRAMES"] = "http://127.0.0.1:*"  # beside a Space's own page: one of this machine's shows it in a frame
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "playground", "serve"], cwd=ROOT, env=os.environ | own, stdout=log, stderr=log,
+                [sys.executable, *way], cwd=ROOT, env=os.environ | own, stdout=log, stderr=log,
                 preexec_fn=_hear_ctrl_c,
             )  # fmt: skip
         end = time.monotonic() + PATIENCE
@@ -46,13 +47,21 @@ class Server:
         """As Ctrl-C does it."""
         if self._process is None:
             return
-        self._process.send_signal(signal.SIGINT)
+        self.send(signal.SIGINT)
         try:
-            self._process.wait(60)
+            self.ended(60)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait(10)
+            self.kill()
+
+    def send(self, number: int) -> None:
+        """A signal, to the server and to nobody else."""
+        self._process.send_signal(number)
+
+    def ended(self, seconds: float) -> int:
+        """The exit code of a server that is about to end. Raises subprocess.TimeoutExpired."""
+        code = self._process.wait(seconds)
         self._process = None
+        return code
 
     def kill(self) -> None:
         """As a power cut does it: nothing is saved and nobody is told."""

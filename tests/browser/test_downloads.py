@@ -64,7 +64,7 @@ def cross_attention(name: str, text: str) -> np.ndarray:
     model, _ = reader.model_at(run, None)
     reader.close()
     _, ids = reader.read(run, text)
-    return trace(model, ids, greedy(model, [ids], most_written(len(ids)))[0].ids).cross
+    return trace(model, ids, greedy(model, [ids], most_written(run.longest_target, len(ids)))[0].ids).cross
 
 
 def cells(values: Sequence[float | None], hidden: str = "masked") -> list[str | float]:

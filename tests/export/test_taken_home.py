@@ -63,7 +63,7 @@ def test_what_the_zip_holds(reverse):
     found = opened(packed(take(reverse), no_scores))
     assert found.keys() == NAMES
     config = json.loads(found["config.json"])
-    assert config == reverse.experiment.flat() | {"src_vocab": 30, "tgt_vocab": 30}
+    assert config == reverse.experiment.flat() | {"src_vocab": 30, "tgt_vocab": 30, "longest_target": 0}
     assert not any(isinstance(value, (dict, list)) for value in config.values())  # flat
     rows = list(csv.DictReader(io.StringIO(found["history.csv"].decode())))
     assert [float(row["loss"]) for row in rows] == reverse.history.steps.column("loss")

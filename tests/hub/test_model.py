@@ -50,7 +50,7 @@ def test_the_hub_gives_back_what_was_pushed(run, hub):
 def test_config_json_is_flat(run, tmp_path):
     HubTransformer.from_run(run).save_pretrained(tmp_path)
     said = json.loads((tmp_path / "config.json").read_text())
-    assert said.keys() == {*Experiment().flat(), "src_vocab", "tgt_vocab"}
+    assert said.keys() == {*Experiment().flat(), "src_vocab", "tgt_vocab", "longest_target"}
     assert not [name for name, value in said.items() if isinstance(value, (dict, list))]
 
 

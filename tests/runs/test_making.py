@@ -122,7 +122,7 @@ def test_only_unfinished_copies_count_as_unfinished(serve):
 
 
 def test_copies_make_room_like_any_run(serve):
-    runs = serve(limits(runs_kept=3))
+    runs = serve(limits(runs_kept=3, recent_hours=1e-9))
     source = done(runs.create(tiny(steps=2), ME))
     for _ in range(5):
         runs.seen(source.id)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from playground.config import Refusal
-from playground.runs.queue import jobs
+from playground.runs.engines import in_process
 from tests.runs.tiny import ME, YOU, at_step, done, limits, needed, tiny, wait
 
 CHANGES = {
@@ -109,7 +109,7 @@ def test_an_experiment_gets_all_its_runs_or_none(serve):
 
 
 def test_a_model_too_large_is_refused_before_anything_is_made(runs, monkeypatch):
-    monkeypatch.setattr(jobs, "Training", None)
+    monkeypatch.setattr(in_process, "Training", None)
     with pytest.raises(Refusal, match="MB"):
         runs.create(tiny(d_model=512, d_ff=2048, encoder_layers=6, decoder_layers=6, n_heads=8, batch_size=16_384), ME)
     assert runs.mine(ME) == []
@@ -166,7 +166,7 @@ def test_a_deleted_run_is_gone(runs):
 
 
 def test_the_oldest_unseen_run_makes_room(serve):
-    runs = serve(limits(runs_kept=3))
+    runs = serve(limits(runs_kept=3, recent_hours=1e-9))
     old = [done(runs.create(tiny(steps=1), ME)) for _ in range(3)]
     old[0].seen()
     newest = done(runs.create(tiny(steps=1), ME))

@@ -25,8 +25,12 @@ NONE_OF_THEM = {
     "part of what torch says when memory is short": ("allocate memory", "out of memory"),
     "a line of Linux's /proc": ("Data", "Size"),
     "headings of a docstring, as Gradio reads it": ("Parameters:", "Returns:"),
+    "texts that a tokenizer learns from": (
+        "low low low low low lower lower newest newest newest newest newest newest widest widest widest", "the red fox sees the red hen",
+        "the red hen fled", "ten red hens then", "我喜欢你 我不喜欢他", "你喜欢我 他不喜欢我", "她喜欢茶 她不喜欢咖啡", "他喜欢你",
+    ),
     "kinds of characters in Unicode": ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs"),
-}
+}  # fmt: skip
 WHOLE = ("default-src 'none'", 'system-ui, -apple-system, "Segoe UI"', "ui-monospace, Menlo")  # begin a policy, fonts
 ALLOWED = {text for texts in NONE_OF_THEM.values() for text in texts}
 

@@ -37,7 +37,7 @@ FORMER = {"film.json": "replay.json", "film.safetensors": "replay.safetensors"} 
 LAZY = ("history", "replay", "snapshot", "tokenizers", "pairs")  # parts of a run that are read when somebody looks
 PLAIN = (
     "name", "owner", "label", "secret", "created", "device", "threads", "precision", "credit", "status", "step", "seconds", "live",
-    "checkpoint_step", "first_step", "beside", "sentences_shared",
+    "checkpoint_step", "first_step", "beside", "sentences_shared", "visited", "longest_target",
 )  # fmt: skip
 
 _PAIRS: WeakValueDictionary[str, Pairs] = WeakValueDictionary()  # digest -> own data that some run has: all runs have the same ones
@@ -117,6 +117,7 @@ class Folder:
 
     def _run(self, id: str | None) -> Run:
         missing = {"precision": "float32", "secret": False, "first_step": 0, "beside": "", "sentences_shared": False}
+        missing |= {"visited": False, "longest_target": 0}
         card = missing | self.card  # which runs of before don't say
         if card["format"] != FORMAT or card["status"] not in STATUSES or not re.fullmatch(r"[0-9a-f]{64}|", card["owner"]):
             raise ValueError
@@ -221,7 +222,7 @@ def _plain(value: Any, name: str) -> Any:
     """A value of run.json with the type that the run has there. Raises ValueError."""
     kinds = {
         "created": (int, float), "seconds": (int, float), "threads": (int,), "step": (int,), "checkpoint_step": (int, type(None)),
-        "secret": (bool,), "sentences_shared": (bool,), "first_step": (int,),
+        "secret": (bool,), "sentences_shared": (bool,), "visited": (bool,), "first_step": (int,), "longest_target": (int,),
     }  # fmt: skip
     wanted = kinds.get(name, (str,))
     if type(value) not in wanted or (isinstance(value, str) and len(value) > 2000):

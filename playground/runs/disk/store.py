@@ -26,6 +26,7 @@ except ImportError:  # Windows: whoever starts two servers there must give them 
     fcntl = None
 
 log = logging.getLogger(__name__)
+LOOK_SECONDS = 600.0  # how far the disk may lag behind those who look
 OWN_DATA = ("pairs.json",)  # a file that stays the same from one save to the next
 
 
@@ -83,7 +84,7 @@ def first_files(run: Run) -> dict[str, bytes]:
 
 
 class Store(KeptRuns):
-    """Saves runs, and throws the oldest away when there are too many."""
+    """Saves runs, and lets go of them."""
 
     def __init__(self, folder: Path | None = None) -> None:
         if folder is not None:
@@ -161,17 +162,19 @@ class Store(KeptRuns):
         """Bytes of everything that is kept of it."""
         return self.size(run) + self._beside.get(run.id, 0)
 
-    def too_many(self, runs: list[Run], most: int, most_bytes: int) -> list[Run]:
-        """Those to let go so that the rest keep within `most` and `most_bytes`: neither unfinished nor shipped, longest unseen first."""
-        kept = [run for run in runs if not run.shipped]
-        count, size = len(kept), sum(map(self.disk_size, kept))
-        gone = []
-        for run in sorted((run for run in kept if not run.unfinished), key=lambda run: run.looked_at):
-            if count <= most and size <= most_bytes:
-                break
-            gone.append(run)
-            count, size = count - 1, size - self.disk_size(run)
-        return gone
+    def note_look(self, run: Run) -> None:
+        """Has the disk know when somebody last looked at the run, which is the time of its run.json, and whether others have. Raises
+        OSError."""
+        with run.disk:
+            card = self._cards.get(run.id)
+            if card is None:
+                return
+            if card.get("visited", False) != run.visited:
+                self._write_card(run, ("visited",))
+            path = self.path(run) / "run.json"
+            if run.looked_at - path.stat().st_mtime > LOOK_SECONDS:
+                os.utime(path, (run.looked_at, run.looked_at))
+
 
 
 def read_kept(folder: Path) -> Iterator[Run]:

@@ -5,40 +5,41 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 import torch
 
 from playground.config import Refusal
-from playground.runs.corpora import Corpora
-from playground.runs.disk.folder import Folder, Rest, pack_run, pack_state
+from playground.runs.disk.folder import Rest, pack_run
 from playground.runs.disk.store import OWN_DATA, Store
+from playground.runs.engines.trainer import Trainer
 from playground.runs.limits import Limits
 from playground.runs.pace import Pace
 from playground.runs.queue.parallel import ParallelMap
-from playground.runs.recording import Recording, copy_parameters
 from playground.runs.run import RESUMABLE, WORKING, Run
-from playground.training.loop import Diverged, Training
+from playground.training.loop import Diverged
 
 log = logging.getLogger(__name__)
 SAVE_SHARE = 0.02  # of the training time may go into saving; a large run is saved less often instead
 
 
 class TrainingJob:
-    """Gives one run its turns. Others ask (`ask`); only the worker that has the turn acts, so a run has one writer."""
+    """Gives one run its turns. Others ask (`ask`); only the worker that has the turn acts, so a run has one writer.
 
-    def __init__(self, run: Run, store: Store, corpora: Corpora, limits: Limits, bytes: int, ended: Callable[[], None] = lambda: None):
-        self.run, self.store, self.corpora, self.limits, self.bytes = run, store, corpora, limits, bytes
+    Its orders, saves and status are here; the model is with the trainer.
+    """
+
+    def __init__(self, run: Run, store: Store, trainer: Trainer, limits: Limits, bytes: int, ended: Callable[[], None] = lambda: None):
+        self.run, self.store, self.limits, self.bytes = run, store, limits, bytes
         self.key, self.owner, self.cores = run.id, run.owner, run.threads
         self.done = threading.Event()
         self._ended = ended
         self._lock = threading.Lock()
         self._order, self._over = "train", False
         self._message: Refusal | None = None
-        self._recording: Recording | None = None
+        self._trainer, self._prepared = trainer, False  # whether the trainer has a model
         self._saved: threading.Event | None = None  # somebody waits for a save
-        self._steps: Iterator[int] = iter(())
         self._since_save = self._save_cost = self._told = 0.0
         self._pace: Pace | None = None  # of this job, since it began to train
 
@@ -69,7 +70,7 @@ class TrainingJob:
             if self._over:
                 return self.done
             saved = self._saved or threading.Event()
-            if self._recording is None:  # the disk has all there is
+            if not self._prepared:  # the disk has all there is
                 saved.set()
             else:
                 self._saved = saved
@@ -80,22 +81,21 @@ class TrainingJob:
         if self._over:
             return False
         torch.set_num_threads(1)  # holds for this thread only
+        self._trainer.parallel_map = parallel_map
         try:
-            self._train(time.perf_counter() + seconds, parallel_map)
+            self._train(time.perf_counter() + seconds)
             return not self._over and self._obey()
         except Diverged as error:
             return self._end_somehow("diverged", Refusal("runs.diverged", step=error.step))
         except BaseException as error:  # whoever leaves the interpreter from within a step leaves the step only
             return self._end_somehow("failed", self._explain(error))
 
-    def _train(self, until: float, parallel_map: ParallelMap) -> None:
+    def _train(self, until: float) -> None:
         """Steps until the time is over, the run is done, or somebody asks for something else."""
-        if self._recording is None and not self.urgent:
+        if not self._prepared and not self.urgent:
             self._prepare()
-        if self._recording:
-            self._recording.training.parallel_map = parallel_map
         while not self.urgent:
-            if next(self._steps, None) is None:
+            if not self._trainer.advance(until - time.perf_counter(), self._order == "step"):
                 self._end("done", self.run.message)
                 return
             if self._order == "step":
@@ -105,22 +105,10 @@ class TrainingJob:
                 return
 
     def _prepare(self) -> None:
-        """Corpus and model, as the last save left them if there is one."""
-        run = self.run
-        run.say("preparing")
-        corpus = self.corpora.get(run.experiment, self.store.read(run, lambda folder: folder.run.pairs))
-
-        def saved(folder: Folder) -> tuple[Training, dict[str, Any]]:
-            training = Training(run.experiment, corpus, run.device, run.precision)
-            if folder.has("weights.safetensors"):
-                folder.restore(training)
-            return training, {name: getattr(folder.run, name) for name in ("history", "replay", "snapshot", "pairs")}
-
-        training, parts = self.store.read(run, saved)
-        run.hold(**parts)
-        self._recording = Recording(run, training, self.limits.replay_bytes)
-        self._steps = self._recording.steps()
-        run.say("training", run.message)
+        self.run.say("preparing")
+        self._trainer.prepare(partial(self.store.read, self.run))
+        self._prepared = True
+        self.run.say("training", self.run.message)
 
     def _keep_up(self) -> None:
         """Between two steps: the time left, the disk, and whether anybody still looks."""
@@ -150,12 +138,12 @@ class TrainingJob:
         """The run rests, for now or for good: last picture, everything on the disk, model out of memory."""
         with self._lock:
             self._over = True
-        run, recording = self.run, self._recording
+        run = self.run
         run.eta, run.place = None, 0
-        if recording and status == "paused":
-            recording.show()
-        elif recording and status in ("done", "stopped", "diverged"):
-            recording.finish()
+        if self._prepared and status == "paused":
+            self._trainer.show()
+        elif self._prepared and status in ("done", "stopped", "diverged"):
+            self._trainer.finish()
         run.say(status, self._save((status, message)))
         return self._close()
 
@@ -219,13 +207,13 @@ class TrainingJob:
 
     def _contents(self, status: str) -> dict[str, bytes]:
         """The run as files. Nothing when there is no model, or one that is about to be found out as diverged: the last save is better."""
-        if self._recording is None:
+        if not self._prepared:
             return {}
-        training, run = self._recording.training, self.run
-        parameters = copy_parameters(training.model)
+        parameters = self._trainer.parameters()
         if not all(bool(tensor.isfinite().all()) for tensor in parameters.values()):
             return {}
-        return pack_run(run, parameters) | ({"state.safetensors": pack_state(training)} if status in (*WORKING, *RESUMABLE) else {})
+        state = {"state.safetensors": self._trainer.state()} if status in (*WORKING, *RESUMABLE) else {}
+        return pack_run(self.run, parameters) | state
 
     def _tell_saved(self) -> None:
         with self._lock:
@@ -235,7 +223,8 @@ class TrainingJob:
 
     def _close(self) -> bool:
         """Lets go of the model. Returns that no further turn is wanted."""
-        self._recording, self._steps = None, iter(())
+        self._trainer.close()
+        self._prepared = False
         self._ended()  # first: once it is done the run may have another job
         self.done.set()
         self._tell_saved()

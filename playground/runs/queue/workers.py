@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from playground.config import Refusal
 from playground.runs.corpora import Corpora
 from playground.runs.disk.store import Store
+from playground.runs.engines.in_process import InProcess
 from playground.runs.limits import Limits
 from playground.runs.machine_speed import execution_plan
 from playground.runs.queue.jobs import TrainingJob
@@ -42,7 +43,8 @@ class Workers:
 
     def start(self, run: Run, order: str, needed: int) -> None:
         """Gives a settled run to a worker; `needed` bytes of memory are reserved for it."""
-        job = TrainingJob(run, self._store, self._corpora, self._limits, needed, lambda: self._jobs.pop(run.id, None))
+        trainer = InProcess(run, self._corpora, self._limits.replay_bytes)
+        job = TrainingJob(run, self._store, trainer, self._limits, needed, lambda: self._jobs.pop(run.id, None))
         job.ask(order)
         self._jobs[run.id] = job
         run.seen()

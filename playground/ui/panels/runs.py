@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from playground.config import Refusal
@@ -9,6 +10,7 @@ from playground.cursor import choices
 from playground.figures import runs as pictures
 from playground.queries.learning_curves import Band, LearningCurve, band, common_end, learning_curve
 from playground.runs.forecast import tokens_per_step
+from playground.runs.retention import megabytes
 from playground.runs.run import Run
 from playground.ui import blocks, compare, seeds
 from playground.ui.panels.run_table import reached, table, written
@@ -29,6 +31,7 @@ def panel(view: View) -> dict:
         blocks.text("about", view.say("compare.about", most=MAX_TICKED), css="pg-caption"),
         *_lost(view, chosen),
         *table(view, chosen.runs, listed),
+        *_kept(view),
         *_curves(view, chosen.runs),
         *_later(view, chosen.runs),
     ]
@@ -41,6 +44,16 @@ def _lost(view: View, chosen: Ticked) -> list[dict]:
     said += [view.say("compare.left_out", most=MAX_TICKED, count=chosen.left_out)] if chosen.left_out else []
     said += [view.say("compare.pin_missing")] if view.field("pin") and not pinned(view) else []
     return [blocks.text("lost", " ".join(said), css="pg-warning")] if said else []
+
+
+def _kept(view: View) -> list[dict]:
+    """What the visitor's runs take on this server, and which of them goes first; nothing for whoever has none."""
+    share = view.runs.share(view.token)
+    said = [view.say("compare.kept", count=share.count, used=megabytes(share.used), most=megabytes(share.most))] if share.count else []
+    if share.next:
+        key, date = "kept_crowded" if share.crowded else "kept_next", time.strftime("%Y-%m-%d", time.gmtime(share.goes))
+        said.append(view.say(f"compare.{key}", name=compare.name(share.next, view.language), date=date))
+    return [blocks.text("kept", " ".join(said), css="pg-caption")] if said else []
 
 
 # ---- the curves -------------------------------------------------------------------------------------------------------------------

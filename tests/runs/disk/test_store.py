@@ -105,21 +105,6 @@ def test_own_pairs_stay_when_the_rest_is_saved(tmp_path):
     assert sorted(path.name for path in kept.path(run).iterdir()) == ["config.json", "pairs.json", "run.json"]
 
 
-def test_the_longest_unseen_go_first(tmp_path):
-    kept = Store(tmp_path)
-    made = [a_run(letter * 22, status="done") for letter in "abcdef"]
-    for age, run in enumerate(made):
-        kept.create(run)
-        run.looked_at = age
-    made[0].status, made[1].shipped = "training", True
-    assert kept.too_many(made, 5, 10**9) == []
-    assert kept.too_many(made, 3, 10**9) == made[2:4]
-    size = kept.size(made[5])
-    assert size > 0
-    assert kept.too_many(made, 99, 3 * size) == made[2:4]
-    assert kept.too_many(made, 0, 0) == made[2:]  # never the unfinished, never the shipped
-
-
 def test_two_servers_never_share_a_folder(tmp_path):
     first = Store(tmp_path)
     with pytest.raises(Refusal) as refusal:

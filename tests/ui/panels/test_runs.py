@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
 from playground.config import Experiment
 from playground.figures import theme
+from playground.runs.retention import DAY
 from playground.ui.assets import PREFIX
 from playground.ui.selected_runs import MAX_TICKED, NONE
 from playground.words import LANGUAGES, say
@@ -48,6 +50,19 @@ def test_a_visitor_sees_their_own_runs_and_the_shipped_ones(site, pair):
     assert rows(panel_of(site, MINE)).keys() == {run.id for run in pair} | shipped
     assert rows(panel_of(site, THEIRS)).keys() == shipped
     assert rows(panel_of(site, "")).keys() == shipped
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_owner_reads_what_the_runs_take_and_which_goes_next(site, pair, monkeypatch, language):
+    assert "kept" not in ids(panel_of(site, THEIRS, lang=language))
+    share = site.runs.share(MINE)
+    said = say(language, "compare.kept", count=2, used=f"{share.used / 1e6:.1f}", most="2,147.5")
+    assert block(panel_of(site, MINE, lang=language), "kept")["text"] == said  # both were looked at just now
+    monkeypatch.setattr(pair[0], "looked_at", time.time() - 40 * DAY)
+    date = time.strftime("%Y-%m-%d", time.gmtime(pair[0].looked_at + site.runs.limits.unseen_days * DAY))
+    found = block(panel_of(site, MINE, lang=language, runs=NONE), "kept")["text"]
+    assert found.startswith(said)
+    assert date in found
 
 
 def test_whoever_has_the_id_may_look_at_anothers_run(site, pair):

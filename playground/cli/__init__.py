@@ -1,0 +1,42 @@
+"""The command line, a function for each command. Every knob is an option; every mistake is one sentence on stderr.
+
+Read in this order: training (train, checkpoints) · decoding (translate) · tables (runs, history) · files (read) · lessons (lab) ·
+publishing (serve, freeze, push, space).
+
+The options of each are in playground/arguments.py; a command imports what it needs when it is called.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from playground.arguments import parser
+from playground.cli.decoding import translate
+from playground.cli.files import read, unusable
+from playground.cli.lessons import lab
+from playground.cli.publishing import freeze, hub, serve
+from playground.cli.tables import history, runs
+from playground.cli.training import checkpoints, train
+from playground.config import Refusal
+from playground.export.saving import export
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command. Returns the exit code: 2 when something asked for can't be done."""
+    options = parser().parse_args(arguments)
+    try:
+        return COMMANDS[options.command](options) or 0
+    except Refusal as refusal:
+        print(refusal, file=sys.stderr)
+    except BrokenPipeError:  # whoever read the output has seen enough
+        return 0
+    except OSError as error:
+        print(unusable(error), file=sys.stderr)
+    return 2
+
+
+COMMANDS = {
+    "train": train, "translate": translate, "runs": runs, "history": history, "export": export, "read": read, "lab": lab,
+    "checkpoints": checkpoints, "push": hub, "space": hub, "freeze": freeze, "serve": serve,
+}  # fmt: skip

@@ -1,0 +1,39 @@
+"""The command that shows how files of sentence pairs are read, and what else reads such files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from playground.config import Refusal
+
+
+def read(options: argparse.Namespace) -> int:
+    from playground.reading.column_mapping import Choices, column
+    from playground.reading.uploads import as_json, report
+
+    how = column(options.source), column(options.target), {"yes": True, "no": False}.get(options.header)
+    try:
+        choices = Choices(*how, options.encoding, options.undo or None, options.swap, options.same_language)
+        pairs = read_pairs(options.files, choices)
+    except (Refusal, OSError) as mistake:
+        said = mistake.say(options.language) if isinstance(mistake, Refusal) else unusable(mistake)
+        error = json.dumps({"error": {"kind": getattr(mistake, "key", "file"), "sentence": said}}, ensure_ascii=False)
+        print(error if options.json else said, file=sys.stdout if options.json else sys.stderr)
+        return 2
+    print(json.dumps(as_json(pairs, options.language), ensure_ascii=False) if options.json else "\n".join(report(pairs, options.language)))
+    return 0
+
+
+def read_pairs(files: Sequence[Path], choices: Any) -> Any:
+    from playground.runs import upload_process
+
+    return upload_process.read([(file.name, file.read_bytes()) for file in files], choices)
+
+
+def unusable(error: OSError) -> str:
+    return f"{error.filename or 'A file'} can't be used: {error.strerror or error}."

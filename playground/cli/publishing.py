@@ -1,0 +1,43 @@
+"""Commands that show the playground to others: the page, a frozen page, and what goes to the Hub."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+
+def serve(options: argparse.Namespace) -> int:
+    from playground.ui.server import serve as serve_page
+
+    serve_page()
+    return 0
+
+
+def freeze(options: argparse.Namespace) -> int:
+    import tempfile
+
+    from playground.freeze.folder import freeze as frozen
+    from playground.queries.reader import Reader
+    from playground.runs.registry import SHIPPED, Runs
+
+    path = SHIPPED / options.run if (SHIPPED / options.run / "run.json").exists() else Path(options.run)
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as nothing:
+        runs = Runs(Path(nothing), path.parent)
+        reader = Reader(runs)
+        try:
+            for done, all, file in frozen(runs, reader, runs.get(path.name), max(options.sentences, 1), options.out, options.live):
+                print(f"{done:>7,} of {all:,} answers  {time.perf_counter() - started:6.1f} s  {file}", flush=True)
+        finally:
+            reader.close()
+            runs.close()
+    size = sum(file.stat().st_size for file in options.out.rglob("*") if file.is_file())
+    print(f"{size / 1e6:.1f} MB in {options.out}. To look at it: python -m http.server --directory {options.out}")
+    return 0
+
+
+def hub(options: argparse.Namespace) -> int:
+    from playground.hub import commands
+
+    return commands.COMMANDS[options.command](options)

@@ -1,0 +1,32 @@
+"""Commands that print a table or write it as CSV: all runs, and the training curve of one."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def runs(options: argparse.Namespace) -> int:
+    from playground.runs.disk.store import read_kept, read_shipped, wanted_folder
+    from playground.runs.registry import SHIPPED, Runs
+
+    _tell_table(Runs.table((*read_shipped(SHIPPED), *read_kept(options.folder or wanted_folder()))), options.csv)
+    return 0
+
+
+def history(options: argparse.Namespace) -> int:
+    from playground.runs.disk.folder import Folder
+
+    found = Folder(options.run).run.history
+    _tell_table(found.validation_frame() if options.validations else found.frame(), options.csv)
+    return 0
+
+
+def _tell_table(table: Any, file: Path | None) -> None:
+    from playground.runs.tables import csv_of
+
+    if file:
+        file.write_text(csv_of(table), encoding="utf-8", newline="")
+    else:
+        print(table.to_string(index=False, na_rep="–"))

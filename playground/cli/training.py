@@ -1,0 +1,128 @@
+"""Commands that train: one run of one's own, and the runs that ship with the app."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from playground.cli.files import read_pairs
+from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, check, preset
+from playground.words import ENGLISH
+
+CLOCK = "seconds: from Train to the end, with data, model, steps, validations and replay; torch was warmed up before"
+
+
+def train(options: argparse.Namespace) -> int:
+    from playground.reading.column_mapping import Choices
+    from playground.reading.uploads import report
+    from playground.runs.corpora import Corpora
+    from playground.runs.disk.store import write_run
+    from playground.runs.queue import train_inline
+    from playground.runs.queue.warmup import warm_up
+    from playground.runs.replay import BUDGET_BYTES
+
+    pairs = read_pairs(options.data, Choices(swap=options.swap, same_language=options.same_language)) if options.data else None
+    if pairs:
+        print("\n".join(report(pairs, ENGLISH)), file=sys.stderr)
+    run = train_inline.new_run(_experiment(options), pairs)
+    if options.out:
+        _check_free(options.out)
+    warm_up()
+    started, seen = time.perf_counter(), 0
+    replay = BUDGET_BYTES if options.replay_bytes is None else max(options.replay_bytes, 0)
+    for _ in train_inline.train(run, Corpora(), replay):
+        seen = _tell(run, seen, started, options.json)
+    seconds = time.perf_counter() - started
+    _tell(run, seen, started, options.json)
+    if options.out:
+        write_run(options.out, run, train_inline.contents(run))
+    _tell_end(run, seconds, options)
+    return 0 if run.status == "done" else 2
+
+
+def _experiment(options: argparse.Namespace) -> Experiment:
+    given = {name: getattr(options, name) for name in KNOBS if getattr(options, name) is not None}
+    if options.until_exact_match is not None:
+        given["stop_at"] = check("stop_at", options.until_exact_match)
+    if options.data:
+        given["task"] = "own"
+    if options.preset == "default" and given.get("task") in TASK_STEPS:
+        given.setdefault("steps", TASK_STEPS[given["task"]])
+    return preset(options.preset).with_(**given)
+
+
+def _tell(run: Any, seen: int, started: float, as_json: bool) -> int:
+    """Prints the validations that are new. Returns how many there are."""
+    from playground.runs.history import COUNTS
+
+    table = run.history.validations
+    steps = run.history.steps
+    for row in range(seen, len(table)):
+        found = {name: values[0] for name, values in table.rows(row, row + 1).items()}
+        found |= {name: int(found[name]) for name in COUNTS} | {"seconds": round(time.perf_counter() - started, 3)}
+        found["train_loss"] = steps.last()["loss"] if len(steps) else None
+        line = "step {step:>6}   {seconds:7.1f} s   loss {loss:.4f}   token accuracy {token_accuracy:.1%}   exact match {exact_match:.1%}"
+        line += "" if found["pairs"] == found["all_pairs"] else " of {pairs} of {all_pairs} sentences"
+        print(json.dumps(found) if as_json else line.format(**found), flush=True)
+    return len(table)
+
+
+def _tell_end(run: Any, seconds: float, options: argparse.Namespace) -> None:
+    last, speeds = run.history.validations.last(), run.history.steps.column("tokens_per_second")
+    end = {
+        "seconds": round(seconds, 3),
+        "steps": run.step,
+        "exact_match": last["exact_match"],
+        # all real tokens over the time the steps took: a mean weighted by time, which is the harmonic one for batches of equal size
+        "tokens_per_second": round(len(speeds) / sum(1 / speed for speed in speeds)) if speeds else 0,
+        "parameters": sum(tensor.numel() for tensor in run.snapshot.parameters.values()),
+        "device": run.device,
+        "threads": run.threads,
+        "precision": run.precision,
+        "status": run.status,
+        "message": str(run.message) if run.message else None,
+        "out": str(options.out) if options.out else None,
+        "clock": CLOCK,
+    }
+    if options.json:
+        print(json.dumps(end), flush=True)
+        return
+    print("{steps} steps in {seconds:.1f} s, exact match {exact_match:.1%} on held-out sentences, {parameters:,} parameters".format(**end))
+    print("{tokens_per_second:,} tokens a second on {device} with {threads} threads. {clock}.".format(**end))
+    for sentence in filter(None, (end["message"], options.out and f"Kept in {options.out}.")):
+        print(sentence)
+
+
+def _check_free(folder: Path) -> None:
+    """A run replaces a run or an empty place, never anything else, and no run of a later version of this program."""
+    from playground.runs.disk.folder import Folder
+
+    try:
+        Folder(folder)
+    except Refusal as refusal:
+        if refusal.key == "runs.newer_format":
+            raise
+    if folder.exists() and not (folder / "run.json").exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Refusal("runs.folder_taken", folder=str(folder))
+
+
+def checkpoints(options: argparse.Namespace) -> int:
+    from playground.runs.disk.checkpoints import ALTOGETHER, CHECKPOINTS, make, size
+    from playground.runs.queue.warmup import warm_up
+    from playground.runs.registry import SHIPPED
+
+    for name in options.names:
+        if name not in CHECKPOINTS:
+            raise Refusal("runs.no_checkpoint", name=name[:40], names=", ".join(CHECKPOINTS))
+    folder = options.folder or SHIPPED
+    warm_up()
+    for run in make(folder, tuple(options.names) or tuple(CHECKPOINTS)):
+        kept, exact = size(folder / run.name), run.exact_match or 0.0
+        print(f"{run.name:<16} {run.step:>6} steps  {run.seconds:7.1f} s  exact match {exact:7.2%}  {kept:>9,} bytes", flush=True)
+    total = size(folder)
+    print(f"{total:,} of {ALTOGETHER:,} bytes")
+    return 0 if total <= ALTOGETHER else 2

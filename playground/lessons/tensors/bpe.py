@@ -1,0 +1,120 @@
+"""Byte-pair encoding by hand (section 5.1; Sennrich et al. 2016): count pairs, merge the most frequent one, begin again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+
+from playground.config import SPECIAL_TOKENS
+from playground.data.tokenizers import train_tokenizer
+from playground.lessons.lab import Control, Lab, Lines, Outcome, TextTable
+
+TEXTS = {
+    "suffixes": ("low low low low low lower lower newest newest newest newest newest newest widest widest widest",),
+    "animals": ("the red fox sees the red hen", "the red hen fled", "ten red hens then"),
+    "chinese": ("我喜欢你 我不喜欢他", "你喜欢我 他不喜欢我", "她喜欢茶 她不喜欢咖啡"),
+}
+NEW = {"suffixes": "lowest", "animals": "reds", "chinese": "他喜欢你"}  # a word that no text holds
+BEGIN = "▁"  # SentencePiece's mark of a word's beginning
+MERGES = (2, 5, 9)
+
+Words = dict[tuple[str, ...], int]  # each word as its pieces, with how often it occurs
+
+
+def words_of(sentences: tuple[str, ...]) -> Words:
+    """Every word cut into characters."""
+    return {tuple(word): count for word, count in Counter(BEGIN + word for text in sentences for word in text.split()).items()}
+
+
+def count_pairs(words: Words) -> Counter[tuple[str, str]]:
+    """How often two pieces stand side by side in a word."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    for pieces, count in words.items():
+        for pair in pairwise(pieces):
+            pairs[pair] += count
+    return pairs
+
+
+def merged(pieces: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...]:
+    """The pieces of a word with this pair made one, from left to right."""
+    found, place = [], 0
+    while place < len(pieces):
+        width = 2 if pieces[place : place + 2] == pair else 1
+        found.append("".join(pieces[place : place + width]))
+        place += width
+    return tuple(found)
+
+
+def learn(sentences: tuple[str, ...], most: int) -> list[tuple[tuple[str, str], int]]:
+    """The merges in their order, each with how often its pair occurred. Of equally frequent pairs the shorter one goes first, then the one
+    that comes first in the alphabet, as in SentencePiece."""
+    words, merges = words_of(sentences), []
+    while len(merges) < most and (pairs := count_pairs(words)):
+        pair = min(pairs, key=lambda p: (-pairs[p], len(p[0] + p[1]), p[0] + p[1]))
+        merges.append((pair, pairs[pair]))
+        words = {merged(pieces, pair): count for pieces, count in words.items()}
+    return merges
+
+
+def encode(word: str, merges: list[tuple[tuple[str, str], int]]) -> list[tuple[str, ...]]:
+    """A word after none, one, two … of the merges: only those that change it."""
+    stages = [tuple(BEGIN + word)]
+    for pair, _ in merges:
+        pieces = merged(stages[-1], pair)
+        if pieces != stages[-1]:
+            stages.append(pieces)
+    return stages
+
+
+def by_sentencepiece(sentences: tuple[str, ...], merges: int) -> tuple[list[str], list[str]]:
+    """What SentencePiece merges when its vocabulary has room for so many, in its order, and how it cuts the new word."""
+    characters = {character for word in words_of(sentences) for character in word}
+    tokenizer = train_tokenizer("bpe", sentences, len(SPECIAL_TOKENS) + len(characters) + merges)
+    pieces = [tokenizer.piece(token) for token in range(len(SPECIAL_TOKENS), tokenizer.size)]
+    new = next(NEW[name] for name, text in TEXTS.items() if text == sentences)
+    return [piece for piece in pieces if len(piece) > 1], [piece for piece, _ in tokenizer.pieces(new)]
+
+
+def run(seed: int, text: str, merges: int) -> Outcome:
+    sentences, new = TEXTS[text], NEW[text]
+    learnt = learn(sentences, merges)
+    theirs, cut = by_sentencepiece(sentences, merges)
+    stages = encode(new, learnt)
+    words = words_of(sentences)
+    lengths = [sum(len(pieces) * count for pieces, count in words.items())]
+    for pair, _ in learnt:
+        words = {merged(pieces, pair): count for pieces, count in words.items()}
+        lengths.append(sum(len(pieces) * count for pieces, count in words.items()))
+    first, often = learnt[0]
+    same = theirs == ["".join(pair) for pair, _ in learnt] and cut == list(stages[-1])
+    numbers = {"pieces": len(stages[-1]), "characters": len(stages[0]), "merges": len(learnt), "same": int(same)}
+    said = {
+        **numbers, "first": f"{first[0]} {first[1]}", "often": often, "new": new, "cut": " ".join(stages[-1]), "theirs": " ".join(cut),
+        "before": lengths[0], "after": lengths[-1],
+    }  # fmt: skip
+    rows = tuple(
+        (str(rank), f"{pair[0]} + {pair[1]}", str(count), "".join(pair), theirs[rank - 1] if rank <= len(theirs) else "–")
+        for rank, (pair, count) in enumerate(learnt, 1)
+    )
+    return Outcome(
+        "pieces" if len(stages[-1]) > 1 and len(stages[-1]) < len(stages[0]) else "whole" if len(stages[-1]) == 1 else "letters",
+        numbers,
+        (
+            TextTable("merges", ("rank", "pair", "count", "piece", "sentencepiece"), rows, said=said),
+            TextTable("stages", ("stage", "cut"), tuple((str(n), " ".join(stage)) for n, stage in enumerate(stages)), said=said),
+            Lines("lengths", np.arange(len(lengths)), {"pieces": np.array(lengths)}, said=said),
+        ),
+    )
+
+
+LAB = Lab(
+    "bpe",
+    "worked_example",
+    ("unk", "letters", "pieces", "whole"),
+    run,
+    (words_of, count_pairs, merged, learn, encode),
+    (Control("text", tuple(TEXTS), "suffixes"), Control("merges", MERGES, 5)),
+    next=("vocabulary", "shared"),
+)

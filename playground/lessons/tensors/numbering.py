@@ -1,0 +1,121 @@
+"""Which numbers for a place (section 3.5): integers, shares of the length, one-hot vectors or sinusoids, and the addition theorem."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, TextTable, counted
+from playground.model.positions import sinusoids
+
+WIDTH = 8
+SHORT, LONG = 5, 9  # tokens of two sentences
+FAR = 64  # tokens: longer than there are columns
+PLACE, STEP = 3, 2
+ROUNDING = 1e-5
+
+
+def integers(length: int) -> Tensor:
+    """The place itself, 0, 1, 2, …: (L, 1)."""
+    return torch.arange(length, dtype=torch.float32)[:, None]
+
+
+def shares(length: int) -> Tensor:
+    """The place as a share of the sentence, from 0 to 1: (L, 1)."""
+    return integers(length) / (length - 1)
+
+
+def one_hot(length: int) -> Tensor:
+    """A column for each place: (L, L). A matrix times it is a learned table of positions."""
+    return F.one_hot(torch.arange(length)).float()
+
+
+def waves(length: int) -> Tensor:
+    """The paper's sinusoids: (L, D)."""
+    return sinusoids(length, WIDTH)
+
+
+Numbering = Callable[[int], Tensor]  # the length of a sentence -> (L, columns)
+NUMBERINGS: dict[str, Numbering] = {"integers": integers, "shares": shares, "one_hot": one_hot, "sinusoids": waves}
+
+
+def bounded(numbering: Numbering) -> bool:
+    """Whether no number is ever larger than 1, however long the sentence."""
+    return numbering(FAR).abs().max().item() <= 1
+
+
+def same_place_same_code(numbering: Numbering) -> bool:
+    """Whether a place has the same numbers in a short and in a long sentence."""
+    short, long = numbering(SHORT)[PLACE], numbering(LONG)[PLACE]
+    width = min(len(short), len(long))  # a one-hot vector of a longer sentence has more zeros
+    return torch.allclose(short[:width], long[:width]) and not long[width:].any()
+
+
+def any_length(numbering: Numbering) -> bool:
+    """Whether the number of columns stays as it is when sentences get longer."""
+    return numbering(SHORT).shape[1] == numbering(FAR).shape[1]
+
+
+def near_is_near(numbering: Numbering) -> bool:
+    """Whether the next place is closer than the one three further on."""
+    table = numbering(LONG)
+    return (table[1] - table[0]).norm().item() < (table[3] - table[0]).norm().item() - ROUNDING
+
+
+WISHES = (bounded, same_place_same_code, any_length, near_is_near)
+
+
+def addition_theorem(position: int, k: int, d_model: int) -> Tensor:
+    """sin and cos of (pos + k) times each frequency, from those of pos and of k alone: (D / 2, 2)."""
+    alpha, beta = (n / 10000 ** (torch.arange(0, d_model, 2) / d_model) for n in (position, k))
+    sin = alpha.sin() * beta.cos() + alpha.cos() * beta.sin()
+    cos = alpha.cos() * beta.cos() - alpha.sin() * beta.sin()
+    return torch.stack((sin, cos), dim=-1)
+
+
+def run(seed: int, length: int) -> Outcome:
+    met = {name: [wish(numbering) for wish in WISHES] for name, numbering in NUMBERINGS.items()}
+    best = [name for name, found in met.items() if all(found)]
+    by_theorem = addition_theorem(PLACE, STEP, WIDTH).flatten()
+    in_table = sinusoids(PLACE + STEP + 1, WIDTH)[-1]
+    alpha, beta = float(PLACE), float(STEP)
+    numbers = {
+        "wishes": len(WISHES), "most": integers(FAR).max().item(), "far": FAR, "columns": one_hot(FAR).shape[1],
+        "short": SHORT, "long": LONG, "place": PLACE,
+        "share_short": shares(SHORT)[PLACE].item(), "share_long": shares(LONG)[PLACE].item(),
+    }  # fmt: skip
+    said = {
+        **numbers, "length": length, "k": STEP, "sum": PLACE + STEP,
+        "sin_a": math.sin(alpha), "cos_a": math.cos(alpha), "sin_b": math.sin(beta), "cos_b": math.cos(beta), "sin": by_theorem[0].item(),
+        "difference": (by_theorem - in_table).abs().max().item(),
+    }  # fmt: skip
+    tables = {name: numbering(length) for name, numbering in NUMBERINGS.items()}
+    distances = {name: (table - table[0]).norm(dim=1).numpy() for name, table in tables.items()}
+    rows = tuple((name, *("yes" if yes else "no" for yes in found)) for name, found in met.items())
+    pairs = tuple(f"{wave} {i}" for i in range(WIDTH // 2) for wave in ("sin", "cos"))
+    return Outcome(
+        best[0] if len(best) == 1 else "none",
+        numbers,
+        (
+            *(Grid(name, table.numpy(), counted(length), counted(table.shape[1]), said=said) for name, table in tables.items()),
+            TextTable("wishes", ("numbering", *(wish.__name__ for wish in WISHES)), rows, said=said),
+            Lines("distances", np.arange(length), distances, said=said),
+            Grid("theorem", torch.stack((by_theorem, in_table)).numpy(), ("theorem", "table"), pairs, digits=3, said=said),
+        ),
+    )
+
+
+LAB = Lab(
+    "numbering",
+    "worked_example",
+    (*NUMBERINGS, "none"),
+    run,
+    (integers, shares, one_hot, sinusoids, *WISHES, addition_theorem),
+    (Control("length", (SHORT, LONG, 16), LONG),),
+    next=("positions", "encodings"),
+)

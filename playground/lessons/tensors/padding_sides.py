@@ -1,0 +1,110 @@
+"""Padding on the right and on the left, and what padding_idx does: which tokens are computed as if they stood alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from playground.config import PAD, SPECIAL_TOKENS
+from playground.lessons.lab import Control, Grid, Lab, Outcome, counted
+from playground.model.attention import scaled_dot_product_attention
+from playground.model.masks import padding_mask
+from playground.model.positions import sinusoids
+
+WIDTH, SIZE = 8, 8  # d_model, and tokens in the vocabulary
+SENTENCE = (4, 5, 6)
+NAMES = ("a", "b", "c")
+ROUNDING = 1e-5
+
+
+def padded(sentence: tuple[int, ...], pads: int, side: str) -> Tensor:
+    """One row with so many PAD: (1, L)."""
+    row, padding = list(sentence), [PAD] * pads
+    return torch.tensor([row + padding if side == "right" else padding + row])
+
+
+def counted_from_the_first(tokens: Tensor) -> Tensor:
+    """Positions that count from the first token that is no PAD: (1, L) -> (1, L). PAD before it has 0."""
+    return ((tokens != PAD).cumsum(dim=1) - 1).clamp(min=0)
+
+
+def counted_from_the_edge(tokens: Tensor) -> Tensor:
+    """Positions that count from the left edge of the batch: (1, L) -> (1, L)."""
+    return torch.arange(tokens.shape[1])[None]
+
+
+def attended(embedding: Tensor, tokens: Tensor, places: Tensor, masked: bool = True) -> Tensor:
+    """What every token gets from self-attention, embeddings (V, D) plus sinusoids going in: (1, L) -> (1, L, D)."""
+    x = embedding[tokens] + sinusoids(SIZE * 2, WIDTH)[places]
+    return scaled_dot_product_attention(x, x, x, padding_mask(tokens)[:, 0] if masked else None)[0]
+
+
+def of_the_tokens(embedding: Tensor, pads: int, side: str, count: Callable[[Tensor], Tensor], masked: bool = True) -> Tensor:
+    """The same for the sentence alone, without its padding: (tokens, D)."""
+    tokens = padded(SENTENCE, pads, side)
+    return attended(embedding, tokens, count(tokens), masked)[tokens != PAD]
+
+
+def gradient_of_padding(rows: Tensor, masked: bool, padding_idx: int | None) -> float:
+    """The largest gradient in PAD's row of the embedding, when the loss is taken at the tokens only."""
+    table = nn.Embedding(SIZE, WIDTH, padding_idx=padding_idx, _weight=rows.clone())
+    tokens = padded(SENTENCE, 2, "right")
+    x = table(tokens)
+    out = scaled_dot_product_attention(x, x, x, padding_mask(tokens)[:, 0] if masked else None)[0]
+    out[tokens != PAD].square().sum().backward()
+    return table.weight.grad[PAD].abs().max().item()
+
+
+def run(seed: int, pads: int) -> Outcome:
+    rows = torch.randn(SIZE, WIDTH, generator=torch.Generator().manual_seed(seed))
+    alone = of_the_tokens(rows, 0, "right", counted_from_the_edge)
+    get = partial(of_the_tokens, rows, pads)
+    ways = {
+        "right": get("right", counted_from_the_edge),
+        "left_edge": get("left", counted_from_the_edge),
+        "left_first": get("left", counted_from_the_first),
+        "unmasked": get("right", counted_from_the_edge, masked=False),
+    }
+    apart = {name: (found - alone).abs().amax(dim=-1) for name, found in ways.items()}
+    numbers = {name: found.max().item() for name, found in apart.items()}
+    right = [name for name in ("right", "left_edge") if numbers[name] < ROUNDING]
+    gradients = {(masked, index): gradient_of_padding(rows, masked, index) for index in (None, PAD) for masked in (True, False)}
+    said = {**numbers, "pads": pads, "pad": SPECIAL_TOKENS[PAD], "leaked": gradients[False, None], "kept": gradients[True, None]}
+    table = np.array([[gradients[masked, index] for masked in (True, False)] for index in (None, PAD)])
+    places = np.concatenate([count(padded(SENTENCE, pads, side)) for side, count in COUNTED.values()])
+    return Outcome(
+        "both" if len(right) == 2 else right[0] if right else "neither",
+        numbers,
+        (
+            Grid("places", places, tuple(COUNTED), counted(places.shape[1]), "plain", mask=_real(pads), said=said),
+            Grid("apart", np.stack([found.numpy() for found in apart.values()]), tuple(apart), NAMES, said=said),
+            Grid("gradients", table, ("no_padding_idx", "padding_idx"), ("masked", "not_masked"), said=said),
+        ),
+    )
+
+
+COUNTED = {
+    "right": ("right", counted_from_the_edge),
+    "left_edge": ("left", counted_from_the_edge),
+    "left_first": ("left", counted_from_the_first),
+}
+
+
+def _real(pads: int) -> np.ndarray:
+    """True where a token stands in each row of COUNTED."""
+    return np.concatenate([(padded(SENTENCE, pads, side) != PAD).numpy() for side, _ in COUNTED.values()])
+
+
+LAB = Lab(
+    "padding_sides",
+    "worked_example",
+    ("both", "right", "left_edge", "neither"),
+    run,
+    (padded, counted_from_the_edge, counted_from_the_first, attended, gradient_of_padding),
+    (Control("pads", (1, 2, 4), 2),),
+    next=("masks", "bug_source"),
+)

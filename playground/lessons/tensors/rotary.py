@@ -1,0 +1,71 @@
+"""Rotary positions (Su et al. 2021): turn queries and keys, and their product knows how far apart they stand, not where."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, counted
+from playground.model.positions import RotaryPositions, position_ids, sinusoids
+
+WIDTH = 8
+SHOWN = 6  # places of the table of products
+REACH = 32  # distances that are drawn, each from as many places
+ROUNDING = 1e-4
+FURTHER = 10  # places that both move on
+
+
+def rotary_products(q: Tensor, k: Tensor, length: int) -> Tensor:
+    """q . k for one query and one key, q and k (K,), turned to every pair of places: (L, L), rows ask."""
+    turn, places = RotaryPositions(len(q)), position_ids(length)
+    queries, keys = (turn(x.expand(1, 1, length, -1), places)[0, 0] for x in (q, k))
+    return queries @ keys.T
+
+
+def added_products(q: Tensor, k: Tensor, length: int) -> Tensor:
+    """The same when sinusoids are added to q and k instead: (L, L)."""
+    table = sinusoids(length, len(q))
+    return (q + table) @ (k + table).T
+
+
+def spread(products: Tensor, distance: int) -> float:
+    """How much the product varies among all pairs of places with this distance."""
+    found = products.diagonal(distance)
+    return (found.max() - found.min()).item()
+
+
+def run(seed: int, distance: int) -> Outcome:
+    q, k = torch.randn(2, WIDTH, generator=torch.Generator().manual_seed(seed))
+    turned, added = rotary_products(q, k, 2 * REACH), added_products(q, k, 2 * REACH)
+    here = turned[0, distance].item()
+    numbers = {
+        "distance": distance, "product": here, "further": FURTHER, "moved": turned[FURTHER, FURTHER + distance].item(),
+        "spread": spread(turned, distance), "spread_added": spread(added, distance), "places": 2 * REACH,
+    }  # fmt: skip
+    said = {
+        **numbers, "unturned": (q @ k).item(), "corner": added[0, distance].item(), "corner_moved": added[1, 1 + distance].item(),
+    }  # fmt: skip
+    distances = np.arange(REACH)
+    spreads = {name: np.array([spread(products, d) for d in distances]) for name, products in {"rotary": turned, "added": added}.items()}
+    return Outcome(
+        "same" if numbers["spread"] < ROUNDING else "changes",
+        numbers,
+        (
+            Grid("products", turned[:SHOWN, :SHOWN].numpy(), counted(SHOWN), counted(SHOWN), said=said),
+            Grid("added", added[:SHOWN, :SHOWN].numpy(), counted(SHOWN), counted(SHOWN), said=said),
+            Lines("by_distance", distances, {"rotary": turned[0, :REACH].numpy()}, said=said),
+            Lines("spreads", distances, spreads, said=said),
+        ),
+    )
+
+
+LAB = Lab(
+    "rotary",
+    "worked_example",
+    ("same", "smaller", "changes"),
+    run,
+    (RotaryPositions.forward, rotary_products, added_products, spread),
+    (Control("distance", (1, 3, 8), 3),),
+    next=("encodings", "positions"),
+)

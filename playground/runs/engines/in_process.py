@@ -1,0 +1,63 @@
+"""The engine that trains in the process that asks: nothing travels, and a lone run has all the cores that it can use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from playground.runs.corpora import Corpora
+from playground.runs.disk.folder import Folder, pack_state
+from playground.runs.engines.trainer import ReadSave, parts_of
+from playground.runs.queue.parallel import ParallelMap
+from playground.runs.recording import Recording, copy_parameters
+from playground.runs.replay import Parameters
+from playground.runs.run import Run
+from playground.training.loop import Training
+
+
+class InProcess:
+    """A Trainer whose recording writes into the run itself."""
+
+    lane = None
+    parallel_map: ParallelMap = map
+
+    def __init__(self, run: Run, corpora: Corpora, replay_bytes: int) -> None:
+        self.run, self.corpora, self._replay_bytes = run, corpora, replay_bytes
+        self._recording: Recording | None = None
+        self._steps: Iterator[int] = iter(())
+
+    def prepare(self, read: ReadSave) -> None:
+        run = self.run
+        corpus = self.corpora.get(run.experiment, read(lambda folder: folder.run.pairs))
+
+        def saved(folder: Folder) -> tuple[Training, dict[str, Any]]:
+            training = Training(run.experiment, corpus, run.device, run.precision)
+            if folder.has("weights.safetensors"):
+                folder.restore(training)
+            return training, parts_of(folder)
+
+        training, parts = read(saved)
+        run.hold(**parts)
+        self._recording = Recording(run, training, self._replay_bytes)
+        self._steps = self._recording.steps()
+
+    def advance(self, seconds: float, one_step: bool) -> bool:
+        """One step."""
+        self._recording.training.parallel_map = self.parallel_map
+        return next(self._steps, None) is not None
+
+    def show(self) -> None:
+        self._recording.show()
+
+    def finish(self) -> None:
+        self._recording.training.parallel_map = self.parallel_map
+        self._recording.finish()
+
+    def parameters(self) -> Parameters:
+        return copy_parameters(self._recording.training.model)
+
+    def state(self) -> bytes:
+        return pack_state(self._recording.training)
+
+    def close(self) -> None:
+        self._recording, self._steps = None, iter(())

@@ -1,0 +1,48 @@
+"""What the job of a run asks of the engine that trains it, wherever that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol, TypeVar
+
+from playground.runs.disk.folder import Folder
+from playground.runs.queue.parallel import ParallelMap
+from playground.runs.replay import Parameters
+
+T = TypeVar("T")
+ReadSave = Callable[[Callable[[Folder], T]], T]  # what a function makes of a run's last save, while nobody writes there
+
+
+class Trainer(Protocol):
+    """The model of one run, at work. Whatever it finds is in the run when a call returns: whoever calls is the run's only writer, and calls
+    one thing after the other. Any call may raise what goes wrong in a model: Diverged, Refusal, and errors of every kind."""
+
+    lane: Hashable | None  # trainers with the same lane take turns; None: they need not
+    parallel_map: ParallelMap  # a `map` over the cores of the present turn
+
+    def prepare(self, read: ReadSave) -> None:
+        """Corpus and model, as the last save left them if there is one. Before anything else."""
+
+    def advance(self, seconds: float, one_step: bool) -> bool:
+        """Trains on: one step, or as many as take about so long where asking for each is dear. False when the run is at its end."""
+
+    def show(self) -> None:
+        """The run gets a snapshot of the model as it is."""
+
+    def finish(self) -> None:
+        """The run ends here: the last validation, the last picture, and the weights it ends with."""
+
+    def parameters(self) -> Parameters:
+        """Copies, on the CPU."""
+
+    def state(self) -> bytes:
+        """What is needed to go on exactly, beside the parameters."""
+
+    def close(self) -> None:
+        """Lets go of the model. Safe to call twice, and after whatever went wrong."""
+
+
+def parts_of(folder: Folder) -> dict[str, Any]:
+    """What a run that goes on has to have in memory, as it was saved."""
+    return {name: getattr(folder.run, name) for name in ("history", "replay", "snapshot", "pairs")}
+

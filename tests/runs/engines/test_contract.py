@@ -1,0 +1,178 @@
+"""What a job may rely on, whichever engine trains: the same numbers, and everything in the run when a call returns."""
+
+from functools import partial
+
+import pytest
+
+from playground.config import Refusal
+from playground.runs.disk.folder import pack_run
+from playground.runs.disk.store import OWN_DATA, Store
+from playground.runs.engines.in_process import InProcess
+from playground.runs.making import new_run
+from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, same_parameters, same_replay, tiny, wait
+
+TURN = 0.02  # seconds
+
+
+@pytest.fixture(params=["in process"])
+def engine(request):
+    """engine(run) -> a Trainer of it."""
+    return lambda run: InProcess(run, CORPORA, LIMITS.replay_bytes)
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def begin(store, engine):
+    """begin(experiment) -> (a new run that nobody watches, its trainer, prepared)."""
+    trainers = []
+
+    def start(experiment, **values):
+        run = new_run(experiment, ME, **values)
+        run.device, run.threads = "cpu", experiment.training.threads
+        store.create(run)
+        run.seen_at = float("-inf")
+        return run, again(run)
+
+    def again(run):
+        """Another trainer, which goes on from the last save."""
+        trainers.append(engine(run))
+        trainers[-1].prepare(partial(store.read, run))
+        return trainers[-1]
+
+    start.again = again
+    yield start
+    for trainer in trainers:
+        trainer.close()
+
+
+def save(store, run, trainer):
+    run.checkpoint_step = run.step
+    store.save(run, pack_run(run, trainer.parameters()) | {"state.safetensors": trainer.state()}, OWN_DATA, ("paused", None))
+
+
+def to_the_end(*trainers):
+    """In turns; the run of each has ended then."""
+    left = list(trainers)
+    while left:
+        left = [trainer for trainer in left if trainer.advance(TURN, False)]
+    for trainer in trainers:
+        trainer.finish()
+
+
+def assert_is_its_twin(run, experiment):
+    twin, training = alone(experiment)
+    assert run.step == twin.step
+    assert curve(run) == curve(twin)
+    assert run.history.validations.rows() == twin.history.validations.rows()
+    assert run.history.diagnostics.rows() == twin.history.diagnostics.rows()
+    assert run.history.events == twin.history.events
+    assert run.probes == twin.probes
+    assert (run.snapshot.step, run.message) == (twin.snapshot.step, twin.message)
+    assert same_parameters(run.snapshot.parameters, dict(training.model.named_parameters()))
+    assert same_replay(run, twin)
+
+
+def test_alone_or_beside_others_a_run_is_its_solitary_twin(begin):
+    experiments = [tiny(seed=seed, task=task) for seed, task in ((1, "reverse"), (2, "copy"), (3, "sort"))]
+    runs, trainers = zip(*map(begin, experiments), strict=True)
+    to_the_end(*trainers)
+    for run, experiment in zip(runs, experiments, strict=True):
+        assert_is_its_twin(run, experiment)
+
+
+def test_moved_by_a_save_it_goes_on_as_if_it_had_stayed(begin, store):
+    run, trainer = begin(tiny())
+    for step in range(1, 30):
+        assert trainer.advance(TURN, True)
+        assert run.step == step
+        if step in (1, 13, 20):
+            save(store, run, trainer)
+            trainer.close()
+            trainer = begin.again(run)
+    to_the_end(trainer)
+    assert_is_its_twin(run, tiny())
+
+
+def test_what_was_done_since_the_save_is_done_again(begin, store):
+    run, trainer = begin(tiny())
+    for step in range(1, 20):
+        trainer.advance(TURN, True)
+        if step == 12:
+            save(store, run, trainer)
+    trainer.close()
+    trainer = begin.again(run)
+    assert run.step == len(run.history.steps) == 12
+    to_the_end(trainer)
+    assert_is_its_twin(run, tiny())
+
+
+def test_own_sentences(begin, store):
+    experiment = tiny(task="own", tokenizer="words", steps=12)
+    run, trainer = begin(experiment, data=PAIRS)
+    trainer.advance(TURN, True)
+    save(store, run, trainer)
+    trainer.close()
+    to_the_end(begin.again(run))
+    assert run.step == 12
+    assert "again" in run.probes[0].src
+
+
+def test_a_live_knob_holds_from_the_next_step_on(begin):
+    run, trainer = begin(tiny())
+    for _ in range(5):
+        trainer.advance(TURN, True)
+    run.live = run.live | {"learning_rate": 0.002}
+    trainer.advance(TURN, True)
+    assert run.history.steps.column("learning_rate") == [0.01] * 5 + [0.002]
+    assert run.history.events == [(5, "learning_rate", 0.002)]
+
+
+def test_who_watches_gets_snapshots_and_hears_of_the_curve(begin):
+    run, trainer = begin(tiny(steps=100_000))
+    trainer.advance(TURN, True)
+    first = run.snapshot
+    trainer.advance(0.5, False)
+    assert run.snapshot is first, "nobody watches"
+    run.seen()
+    version = run.version
+    wait(lambda: trainer.advance(TURN, False) and run.snapshot is not first)
+    assert 1 < run.snapshot.step <= run.step
+    assert version < run.snapshot.version <= run.version
+    assert max(mark.rows for mark in run.marks.values()) <= len(run.history.steps) == run.step
+
+
+def test_paused_it_shows_where_it_is(begin):
+    run, trainer = begin(tiny())
+    for _ in range(4):
+        trainer.advance(TURN, True)
+    trainer.show()
+    assert run.snapshot.step == 4
+    assert same_parameters(run.snapshot.parameters, trainer.parameters())
+
+
+def test_stopped_early_it_ends_there(begin):
+    run, trainer = begin(tiny())
+    for _ in range(4):
+        trainer.advance(TURN, True)
+    trainer.finish()
+    assert run.history.validations.column("step") == [4]
+    assert run.replay.steps[-1] == run.replay.parameter_steps[-1] == run.snapshot.step == 4
+
+
+def test_a_goal_that_is_reached_ends_it_with_its_sentence(begin):
+    run, trainer = begin(tiny(steps=10_000, minutes=0.001))
+    to_the_end(trainer)
+    assert run.step < 10_000
+    assert run.message.key == "runs.minutes_over"
+
+
+def test_what_cannot_be_prepared_is_refused_with_its_sentence(begin):
+    with pytest.raises(Refusal) as refusal:
+        begin(tiny(task="own", tokenizer="bpe", vocab_size=16), data=PAIRS)
+    assert refusal.value.key.startswith("data.")
