@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from playground.config import FORMER_NAMES, KNOBS, PRESETS, default
 from playground.cursor import FIELDS
 from playground.words import ENGLISH, LANGUAGES, known, say
 
+STEP = "an earlier step, from the training replay"
+TOKENIZE = ("13a", "intl", "zh", "char", "none")
 SAME_LANGUAGE = "lines that follow one another are pairs even if they seem to be in one language"
 
 
@@ -20,6 +22,16 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         print(f"{message[:1].upper()}{message[1:]}. See {self.prog} --help.", file=sys.stderr)
         raise SystemExit(2)
+
+
+class TestFiles(argparse.Action):
+    """Files; or a number, as the option was once that of today's --test-size."""
+
+    def __call__(self, _: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, __: str | None = None) -> None:
+        if len(values) == 1 and values[0].isdecimal():
+            namespace.test_size = values[0]
+        else:
+            namespace.test = [Path(value) for value in values]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -37,28 +49,41 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--data", nargs="+", type=Path, metavar="FILE", help="own pairs: a file of any format that `read` knows, or two line-aligned files"
     )
+    command.add_argument("--valid", nargs="+", type=Path, metavar="FILE", help="with --data: pairs to validate on, read in the same way")
+    command.add_argument("--test", nargs="+", action=TestFiles, metavar="FILE", help="with --data: pairs for a last evaluation")
     command.add_argument("--swap", action="store_true", help="the second column or file is the source")
     command.add_argument("--same-language", action="store_true", help=SAME_LANGUAGE)
     command.add_argument("--json", action="store_true", help="one JSON object per validation, and a last one")
     for name in KNOBS:
         help = say(ENGLISH, f"knobs.{name}.help") if known(ENGLISH, f"knobs.{name}.help") else name
         command.add_argument(_option(name), metavar=str(default(name)) or "ID", help=help.replace("%", "%%"))
-    for former, name in FORMER_NAMES.items():
+    for former, name in FORMER_NAMES.items() - {("test", "test_size")}:  # see TestFiles
         command.add_argument(_option(former), dest=name, help=argparse.SUPPRESS)
 
     command = commands.add_parser("translate", help="translate with a trained run")
     command.set_defaults(command="translate")
     command.add_argument("run", type=Path, metavar="RUN_FOLDER")
-    command.add_argument("text", nargs="+", metavar="TEXT")
-    command.add_argument("--beam", type=int, metavar="WIDTH", help="beam search instead of greedy decoding")
-    command.add_argument("--length-penalty", type=float, default=FIELDS["penalty"].read(""))
+    command.add_argument("text", nargs="*", metavar="TEXT", help="a sentence each; without any, every line of the standard input")
+    command.add_argument("--input", nargs="+", type=Path, default=[], metavar="FILE", help="translate the lines of these files")
+    _add_beam(command)
     command.add_argument("--sample", type=float, metavar="TEMPERATURE", help="sample each token at this temperature")
     command.add_argument("--top-k", type=int, default=0, help="sample from this many of the most likely tokens; 0: from all")
     command.add_argument("--top-p", type=float, default=1.0, help="sample from the fewest tokens whose probabilities sum to this")
     command.add_argument("--seed", type=int, default=0, help="random seed of sampling")
     command.add_argument("--prefix", default="", metavar="TEXT", help="the output starts with this text")
-    command.add_argument("--step", type=int, help="an earlier step, from the training replay")
+    command.add_argument("--step", type=int, help=STEP)
     command.add_argument("--json", action="store_true")
+
+    command = commands.add_parser("score", help="translate a file with a trained run, and measure BLEU and chrF with sacrebleu")
+    command.set_defaults(command="score")
+    command.add_argument("run", type=Path, metavar="RUN_FOLDER")
+    command.add_argument("source", type=Path, metavar="SOURCE", help="a file of sentences, one per line")
+    command.add_argument("reference", type=Path, metavar="REFERENCE", help="a file of their translations, line by line")
+    _add_beam(command)
+    command.add_argument("--step", type=int, help=STEP)
+    command.add_argument("--tokenize", choices=TOKENIZE, help="sacrebleu's, for BLEU; by default as the references are written")
+    command.add_argument("-o", "--out", type=Path, metavar="FILE", help="write the outputs here, line by line")
+    command.add_argument("--json", action="store_true", help="one JSON object")
 
     command = commands.add_parser("runs", help="list the runs that ship with the app and those that are kept")
     command.set_defaults(command="runs")
@@ -124,8 +149,25 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
     command.add_argument("--live", default="", metavar="URL", help="a playground with a server, for all that needs one")
 
+    command = commands.add_parser("store", help="all that a server keeps: look through it, take it along as one file, bring it back")
+    command.set_defaults(command="store")
+    ways = command.add_subparsers(dest="what", required=True, metavar="check|export|import", parser_class=Parser)
+    way = ways.add_parser("check", help="read every save and every room; 1 when one of them can't be read")
+    way.add_argument("--json", action="store_true", help="one JSON object per finding")
+    way = ways.add_parser("export", help="write one tar of all whole runs and rooms, also while a server is at work on them")
+    way.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="the tar, which holds the sentences and names of others")
+    way = ways.add_parser("import", help="bring what a tar has and the folder has not; no server may be using the folder")
+    way.add_argument("file", type=Path, metavar="FILE")
+    for way in ways.choices.values():
+        way.add_argument("--folder", type=Path, help="where a server keeps its runs, if not in PLAYGROUND_DATA or its usual place")
+
     commands.add_parser("serve", help="start the page").set_defaults(command="serve")
     return top
+
+
+def _add_beam(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--beam", type=int, metavar="WIDTH", help="beam search instead of greedy decoding")
+    command.add_argument("--length-penalty", type=float, default=FIELDS["penalty"].read(""))
 
 
 def _option(knob: str) -> str:

@@ -11,13 +11,15 @@ from typing import Any
 
 from playground.cli.files import read_pairs
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, check, preset
-from playground.words import ENGLISH
+from playground.knobs import as_text
+from playground.words import ENGLISH, say
 
 CLOCK = "seconds: from Train to the end, with data, model, steps, validations and replay; torch was warmed up before"
 
 
 def train(options: argparse.Namespace) -> int:
     from playground.reading.column_mapping import Choices
+    from playground.reading.pairs import with_splits
     from playground.reading.uploads import report
     from playground.runs.corpora import Corpora
     from playground.runs.disk.store import write_run
@@ -25,10 +27,14 @@ def train(options: argparse.Namespace) -> int:
     from playground.runs.queue.warmup import warm_up
     from playground.runs.replay import BUDGET_BYTES
 
-    pairs = read_pairs(options.data, Choices(swap=options.swap, same_language=options.same_language)) if options.data else None
+    choices = Choices(swap=options.swap, same_language=options.same_language)
+    train, *given = (read_pairs(files, choices) if files else None for files in (options.data, options.valid, options.test))
+    if not train and any(given):
+        raise Refusal("data.splits_of_nothing")
+    pairs = with_splits(train, *given) if train else None
     if pairs:
-        print("\n".join(report(pairs, ENGLISH)), file=sys.stderr)
-    run = train_inline.new_run(_experiment(options), pairs)
+        print("\n".join(report(pairs, ENGLISH)), *_told_splits(pairs), sep="\n", file=sys.stderr)
+    run = train_inline.new_run(_experiment(options, pairs), pairs)
     if options.out:
         _check_free(options.out)
     warm_up()
@@ -44,7 +50,18 @@ def train(options: argparse.Namespace) -> int:
     return 0 if run.status == "done" else 2
 
 
-def _experiment(options: argparse.Namespace) -> Experiment:
+def _told_splits(pairs: Any) -> list[str]:
+    """What became of pairs that were given to validate and to test on: what is judged by is never trained on."""
+    validation, test = pairs.given
+    if not validation + test:
+        return []
+    apart = {pair.src for pair in pairs.pairs[-validation - test :]}
+    both = sum(pair.src in apart for pair in pairs.pairs[: -validation - test])
+    return [f"To validate on: {validation:,}; to test on: {test:,}; left out of training, for their source is among these: {both:,}."]
+
+
+def _experiment(options: argparse.Namespace, pairs: Any = None) -> Experiment:
+    """What the options say. Of own pairs, what they leave open is as suggested; stderr says so."""
     given = {name: getattr(options, name) for name in KNOBS if getattr(options, name) is not None}
     if options.until_exact_match is not None:
         given["stop_at"] = check("stop_at", options.until_exact_match)
@@ -52,7 +69,20 @@ def _experiment(options: argparse.Namespace) -> Experiment:
         given["task"] = "own"
     if options.preset == "default" and given.get("task") in TASK_STEPS:
         given.setdefault("steps", TASK_STEPS[given["task"]])
+    if pairs:
+        given |= _suggested(pairs, preset(options.preset).difference() | given)
     return preset(options.preset).with_(**given)
+
+
+def _suggested(pairs: Any, given: dict[str, Any]) -> dict[str, Any]:
+    from playground.data.suggestion import suggest
+
+    found = suggest(pairs, given)
+    options = {name: value for name, value in found.knobs.items() if name not in given}
+    if options:
+        said = " ".join(f"--{name.replace('_', '-')} {as_text(value)}" for name, value in options.items())
+        print(say(ENGLISH, "suggestion.taken", options=said), *found.sentences(ENGLISH), sep="\n", file=sys.stderr)
+    return options
 
 
 def _tell(run: Any, seen: int, started: float, as_json: bool) -> int:

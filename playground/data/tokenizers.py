@@ -16,11 +16,12 @@ from itertools import takewhile
 
 import sentencepiece
 
-from playground.config import EOS, SPECIAL_TOKENS, UNK, Refusal, limits
+from playground.config import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Refusal, limits
 from playground.reading.text import is_symbol, normalise
 
 LARGEST = int(limits("vocab_size").high)  # no vocabulary, of any kind, is larger
 _SPECIAL = len(SPECIAL_TOKENS)
+_UNKNOWN_SURFACE = " \u2047 "  # what SentencePiece writes for UNK
 _CHUNK = 1000  # characters: the longest text SentencePiece sees in one go; it passes over lines of more than 4192 bytes
 _MAX_CHARACTERS = 4_000_000  # that SentencePiece learns from
 
@@ -40,7 +41,8 @@ class Tokenizer:
         raise NotImplementedError
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The sentence up to the first EOS, special ids left out. `decode(encode(x)) == normalise(x)` when all of x is known."""
+        """The sentence up to the first EOS, PAD and BOS left out. UNK is written as "<unk>": nobody would notice that a word is missing.
+        `decode(encode(x)) == normalise(x)` when all of x is known."""
         raise NotImplementedError
 
     def piece(self, token: int) -> str:
@@ -74,7 +76,7 @@ class _ListTokenizer(Tokenizer):
         return [(_shown(symbol), self._ids.get(symbol, UNK)) for symbol in self.cut(normalise(text))]
 
     def decode(self, ids: Iterable[int]) -> str:
-        return self.join(self.symbols[token - _SPECIAL] for token in _content(ids))
+        return self.join(SPECIAL_TOKENS[UNK] if token == UNK else self.symbols[token - _SPECIAL] for token in _content(ids))
 
     def piece(self, token: int) -> str:
         if not 0 <= token < self.size:
@@ -123,7 +125,9 @@ class SentencePieceTokenizer(Tokenizer):
         return list(zip(self._processor.encode(text, out_type=str), self._processor.encode(text), strict=True))
 
     def decode(self, ids: Iterable[int]) -> str:
-        return self._processor.decode(_content(ids))
+        content = _content(ids)
+        text = self._processor.decode(content)
+        return normalise(text.replace(_UNKNOWN_SURFACE, f" {SPECIAL_TOKENS[UNK]} ")) if UNK in content else text
 
     def piece(self, token: int) -> str:
         if not 0 <= token < self.size:
@@ -207,8 +211,8 @@ def _frequent(counts: Counter[str]) -> list[str]:
 
 
 def _content(ids: Iterable[int]) -> list[int]:
-    """The ids before the first EOS that stand for text."""
-    return [token for token in takewhile(EOS.__ne__, map(int, ids)) if token >= _SPECIAL]
+    """The ids before the first EOS that stand for text, known or not."""
+    return [token for token in takewhile(EOS.__ne__, map(int, ids)) if token not in (PAD, BOS)]
 
 
 def _shown(symbol: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from playground.config import BOS, EOS
+from playground.config import BOS, EOS, MAX_POSITIONS
 from playground.decoding.model_decoder import DecodingState, Hypothesis, clip_prefix, score
 from playground.decoding.work import Pass
 from playground.model.transformer import Transformer
@@ -65,7 +65,6 @@ def beam(
     return list(search(model, source, width, length_penalty, max_length, prefix, cache, record, fast).hypotheses)
 
 
-@torch.inference_mode()
 def search(
     model: Transformer, source: Sequence[int], width: int, length_penalty: float, max_length: int, prefix: Sequence[int] = (),
     cache: bool = True, record: list[Pass] | None = None, fast: bool = True,
@@ -74,34 +73,79 @@ def search(
 
     Width 1 is greedy decoding. Raises ValueError for a width below 1.
     """
+    return searches(model, [source], width, length_penalty, [max_length], prefix, cache, record, fast)[0]
+
+
+@torch.inference_mode()
+def searches(
+    model: Transformer, sources: Sequence[Sequence[int]], width: int, length_penalty: float, max_lengths: Sequence[int],
+    prefix: Sequence[int] = (), cache: bool = True, record: list[Pass] | None = None, fast: bool = True,
+) -> list[Search]:  # fmt: skip
+    """The same of several sources at once, each with a beam of its own: at each step the model is asked about all that can still grow."""
     if width < 1:
         raise ValueError("a beam needs a width of at least 1")
-    prefix, most = clip_prefix(prefix, max_length)
-    asking = DecodingState(model, [source], prefix, cache, record, fast)
-    written, logprobs = asking.begin()  # (1, 1 + P), (1, P)
-    nodes = [Node(None, BOS, 0, 0.0, 0.0, 0.0)]
-    for value, token in zip(logprobs[0].tolist(), prefix, strict=True):
-        nodes.append(child(nodes, len(nodes) - 1, token, value, length_penalty))
-    best = [len(nodes) - 1]
-    growing = [] if EOS in prefix or len(prefix) == most else best  # one for each row of `written`
-    while growing:
-        values, tokens = asking.logprobs(written)[:, -1].topk(min(width, model.tgt_vocab))  # (B, width): no parent keeps more children
-        candidates, rows = [at for at in best if nodes[at].token == EOS], {}  # rows: node -> the row it grew from
-        for row, parent in enumerate(growing):
-            for value, token in zip(values[row].tolist(), tokens[row].tolist(), strict=True):
+    if not sources:
+        return []
+    prefix, _ = clip_prefix(prefix, max(max_lengths))
+    asking = DecodingState(model, sources, prefix, cache, record, fast)
+    written, logprobs = asking.begin()  # (B, 1 + P), (B, P)
+    beams = [
+        _Beam(prefix, values, width, length_penalty, min(most, MAX_POSITIONS))
+        for values, most in zip(logprobs.tolist(), max_lengths, strict=True)
+    ]
+    rows = [row for row, one in enumerate(beams) if one.growing]  # of `written`, one for each hypothesis that can grow
+    if 0 < len(rows) < len(beams):
+        asking.select_rows(torch.tensor(rows, device=written.device))
+        written = written[rows]
+    while rows:
+        likeliest = asking.logprobs(written)[:, -1].topk(min(width, model.tgt_vocab))  # no parent keeps more children
+        following = list(zip(*(found.tolist() for found in likeliest), strict=True))
+        rows, tokens, begin = [], [], 0
+        for one in (one for one in beams if one.growing):
+            end = begin + len(one.growing)
+            for row, token in one.grow(following[begin:end]):
+                rows.append(begin + row)
+                tokens.append([token])
+            begin = end
+        if rows:
+            parents = torch.tensor(rows, device=written.device)
+            asking.select_rows(parents)
+            written = torch.cat((written[parents], written.new_tensor(tokens)), dim=1)
+    return [one.search for one in beams]
+
+
+class _Beam:
+    """The search for one source: all nodes, the places of the best ones, and of those among them that can still grow."""
+
+    def __init__(self, prefix: tuple[int, ...], logprobs: Sequence[float], width: int, length_penalty: float, most: int) -> None:
+        self.prefix, self.width, self.length_penalty, self.most = prefix, width, length_penalty, most
+        self.nodes = [Node(None, BOS, 0, 0.0, 0.0, 0.0)]
+        for value, token in zip(logprobs, prefix, strict=True):
+            self.nodes.append(child(self.nodes, len(self.nodes) - 1, token, value, length_penalty))
+        self.best = [len(self.nodes) - 1]
+        self.growing = [] if EOS in prefix or len(prefix) >= most else self.best
+
+    def grow(self, following: Sequence[tuple[list[float], list[int]]]) -> list[tuple[int, int]]:
+        """One step: log probabilities and tokens that may follow each of the growing ones -> of each that goes on growing, which of these
+        it came from, and its newest token."""
+        nodes, rows = self.nodes, {}  # rows: node -> the one of the growing that it grew from
+        candidates = [at for at in self.best if nodes[at].token == EOS]
+        for row, (parent, found) in enumerate(zip(self.growing, following, strict=True)):
+            for value, token in zip(*found, strict=True):
                 rows[len(nodes)] = row
                 candidates.append(len(nodes))
-                nodes.append(child(nodes, parent, token, value, length_penalty))
+                nodes.append(child(nodes, parent, token, value, self.length_penalty))
         candidates.sort(key=lambda at: -nodes[at].score)
-        best, length = candidates[:width], nodes[-1].length
-        for at in candidates[width:]:
+        self.best, length = candidates[: self.width], nodes[-1].length
+        for at in candidates[self.width :]:
             nodes[at] = replace(nodes[at], pruned=length)
-        growing = [at for at in best if nodes[at].token != EOS and length < most]
-        if growing:
-            parents = torch.tensor([rows[at] for at in growing], device=written.device)
-            asking.select_rows(parents)
-            written = torch.cat((written[parents], written.new_tensor([[nodes[at].token] for at in growing])), dim=1)
-    return Search(tuple(_hypothesis(nodes, at) for at in best), tuple(nodes), tuple(best), prefix, length_penalty)
+        self.growing = [at for at in self.best if nodes[at].token != EOS and length < self.most]
+        return [(rows[at], nodes[at].token) for at in self.growing]
+
+    @property
+    def search(self) -> Search:
+        found = tuple(_hypothesis(self.nodes, at) for at in self.best)
+        return Search(found, tuple(self.nodes), tuple(self.best), self.prefix, self.length_penalty)
 
 
 def path(nodes: Sequence[Node], at: int) -> list[int]:

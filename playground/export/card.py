@@ -101,8 +101,14 @@ def _scores(taken: Taken, found: tuple[str, Scores] | None, language: str) -> li
     split, scores = found
     measured = scores.measured
     head = [say(language, f"export.card_{name}") for name in ("metric", "value", "signature")]
-    numbers = {"BLEU": (measured.bleu, measured.bleu_signature), "chrF": (measured.chrf, measured.chrf_signature)}
-    rows = [[name, f"{value:.2f}", f"`{signature.replace('|', BAR)}`"] for name, (value, signature) in numbers.items()]
+    numbers = {
+        "BLEU": (measured.bleu, measured.bleu_reach, measured.bleu_signature),
+        "chrF": (measured.chrf, measured.chrf_reach, measured.chrf_signature),
+    }
+    rows = [
+        [name, f"{value:.2f}" + (f" ± {reach:.2f}" if reach else ""), f"`{signature.replace('|', BAR)}`"]
+        for name, (value, reach, signature) in numbers.items()
+    ]
     count = say(language, f"export.card_split_{split}", sentences=scores.sentences, step=scores.step)
     return [*lines, "", count, "", *_table(head, rows)]
 

@@ -52,10 +52,11 @@ class Tokenizer:
         return [self.ids.get(symbol, UNK) for symbol in symbols]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The sentence, special tokens left out."""
-        content = [token for token in ids if token >= len(SPECIAL_TOKENS)]
+        """The sentence, special tokens left out but for <unk>, which stands for a word that the vocabulary doesn't hold."""
+        content = [token for token in ids if token >= len(SPECIAL_TOKENS) or token == UNK]
         if self.pieces:
-            return self.pieces.decode(content)
+            text = self.pieces.decode(content)
+            return normalise(text.replace(" \u2047 ", " <unk> ")) if UNK in content else text
         return ("" if self.kind == "characters" else " ").join(self.symbols[token] for token in content)
 
     def labels(self, ids: Iterable[int]) -> list[str]:

@@ -86,11 +86,7 @@ class Translation:
 
 def translate(reader: Reader, run: Run, step: int | None, text: str, way: DecodingOptions = PLAIN) -> Translation:
     """`step` None: the newest parameters. Raises Refusal for text that is empty or too long, and for a way there is not."""
-    if way.method not in METHODS:
-        raise Refusal("runs.no_method", name=way.method[:40])
-    numbers = 1 <= way.width <= MAX_BEAM, isfinite(way.length_penalty), 0 < way.temperature < inf, way.top_k >= 0, 0 < way.top_p <= 1
-    if not all(numbers):
-        raise Refusal("decoding.no_way", widest=MAX_BEAM)
+    check_options(way)
     text, ids = reader.read(run, text)
     src, tgt = run.tokenizers
     beginning = normalise(way.prefix[:CHARACTERS])
@@ -118,6 +114,15 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, way: Decodi
         )  # fmt: skip
 
     return reader.work(run, step, (text, way), work)
+
+
+def check_options(way: DecodingOptions) -> None:
+    """Raises Refusal for a way of decoding that there is not."""
+    if way.method not in METHODS:
+        raise Refusal("runs.no_method", name=way.method[:40])
+    numbers = 1 <= way.width <= MAX_BEAM, isfinite(way.length_penalty), 0 < way.temperature < inf, way.top_k >= 0, 0 < way.top_p <= 1
+    if not all(numbers):
+        raise Refusal("decoding.no_way", widest=MAX_BEAM)
 
 
 def draws(reader: Reader, run: Run, step: int | None, text: str, way: DecodingOptions, count: int) -> list[tuple[str, int, bool | None]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import Refusal
+from playground.logs import event, pseudonym
 from playground.rooms import activities, assignment, fixed
 from playground.rooms.attempts import Attempts
 from playground.rooms.kept import member_of, with_member
@@ -17,8 +19,10 @@ from playground.rooms.run_limits import RunLimits
 from playground.rooms.teaching import TaughtRooms
 from playground.runs.limits import Limits
 from playground.runs.names import owner_of
+from playground.runs.steady_clock import now as time_of_day
 from playground.words import LANGUAGES
 
+log = logging.getLogger(__name__)
 MAX_ROOMS, MAX_ROOMS_EACH = 200, 5
 DAY = 86_400.0
 WRONG_CODES, WRONG_SECONDS = 40, 600.0  # of one address: nobody finds a room by trying
@@ -29,12 +33,13 @@ OPENED, OPENED_SECONDS = 40, 3600.0
 class Rooms(TaughtRooms):
     """What the teacher does is in teaching.py, how rooms are kept in kept.py."""
 
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.time, limits: Limits | None = None) -> None:
+    def __init__(self, folder: Path, clock: Callable[[], float] | None = None, limits: Limits | None = None) -> None:
         """Reads the rooms that are kept in `folder`, of a server that allows so many runs."""
         self.run_limits = RunLimits(limits or Limits())
-        self._wrong, self._opened = Attempts(WRONG_CODES, WRONG_SECONDS, clock), Attempts(OPENED, OPENED_SECONDS, clock)
-        self._joined = Attempts(MAX_MEMBERS, DAY, clock)  # from where people came in
-        super().__init__(folder, clock)
+        passed = clock or time.monotonic
+        self._wrong, self._opened = Attempts(WRONG_CODES, WRONG_SECONDS, passed), Attempts(OPENED, OPENED_SECONDS, passed)
+        self._joined = Attempts(MAX_MEMBERS, DAY, passed)  # from where people came in
+        super().__init__(folder, clock or time_of_day)
 
     # ---- opening and joining ------------------------------------------------------------------------------------------------------------
 
@@ -52,7 +57,9 @@ class Rooms(TaughtRooms):
             code = self._new_code()
             room = Room(code, owner_of(ticket_of(code, token)), language, opened=now, ends=float(ends))
             self._opened.note(address)
-            return self._put(room)
+            self._put(room)
+            event(log, "room_opened", room=pseudonym(code), language=language)
+            return room
 
     def join(self, code: str, token: str, nickname: str = "", address: str = "") -> Room:
         """The caller is in the room from now on, under this name; who is in already only changes the name. Raises Refusal: no such room,

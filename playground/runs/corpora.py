@@ -22,7 +22,10 @@ class Corpora:
     """The most recently used corpora, and what was counted in them. Two who ask for the same at the same time have it made once."""
 
     def __init__(self) -> None:
-        self._made = {"corpus": LRU(MAX_CORPORA, MAX_BYTES, lambda corpus: min(_size(corpus), MAX_BYTES)), "statistics": LRU(MAX_CORPORA)}
+        self._made = {
+            "corpus": LRU(MAX_CORPORA, MAX_BYTES, lambda corpus: min(_size(corpus), MAX_BYTES)),
+            "statistics": LRU(MAX_CORPORA, MAX_BYTES),
+        }
         self._room = threading.BoundedSemaphore(LOOKING)
 
     def get(self, experiment: Experiment, pairs: Pairs | None = None) -> Corpus:
@@ -43,6 +46,11 @@ class Corpora:
         """Of the corpus that `get` gives."""
         return self._made["statistics"].get_or_make(_key(experiment, pairs), lambda: statistics(self.get(experiment, pairs)))
 
+    @property
+    def caches(self) -> tuple[LRU, ...]:
+        """Shares of the memory, see memory.py."""
+        return tuple(self._made.values())
+
     def forget(self) -> None:
         """Whatever is asked next is made anew."""
         for made in self._made.values():
@@ -57,7 +65,7 @@ def _size(corpus: Corpus) -> int:
 
 def _key(experiment: Experiment, pairs: Pairs | None) -> tuple:
     """Two experiments with the same key have the same sentences and tokenizers."""
-    return replace(experiment.data, own=""), experiment.model.share_embeddings == "all", pairs.pairs if pairs else None
+    return replace(experiment.data, own=""), experiment.model.share_embeddings == "all", (pairs.pairs, pairs.given) if pairs else None
 
 
 def sizes(experiment: Experiment, pairs: Pairs | None = None) -> tuple[int, int, int]:

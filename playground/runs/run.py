@@ -6,6 +6,7 @@ The worker that trains it is the only writer of everything under "how far it is"
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -13,14 +14,17 @@ from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from playground.config import LIVE_KNOBS, Experiment, Refusal
+from playground.logs import event
 from playground.runs.history import History, Probe
 from playground.runs.names import owns
 from playground.runs.replay import Parameters, Replay
+from playground.runs.steady_clock import now
 
 if TYPE_CHECKING:
     from playground.data.tokenizers import Tokenizer
     from playground.reading.uploads import Pairs
 
+log = logging.getLogger(__name__)
 WORKING = ("queued", "preparing", "training")  # a worker has it, or will soon
 UNFINISHED = (*WORKING, "paused")  # what counts against an owner's share
 RESUMABLE = ("paused", "stopped", "interrupted")  # the state is kept: training goes on exactly where it was
@@ -60,7 +64,7 @@ class Run:
     experiment: Experiment
     owner: str = ""
     label: str = ""  # what the owner typed; text, never a path
-    created: float = field(default_factory=time.time)  # seconds since 1970, UTC
+    created: float = field(default_factory=now)  # seconds since 1970, UTC
     secret: bool = False  # what was changed in its model on purpose is for its reader to find out; so it is in every copy
     parent: tuple[str, int] | None = None  # forked from (run id, step)
     beside: str = ""  # id of the run that it was started beside, or that it is a copy of: what it is compared with
@@ -213,13 +217,16 @@ class Run:
         return Mark(len(history.steps), len(history.validations), len(history.events), replay.steps, replay.parameter_steps)
 
     def say(self, status: str, message: Refusal | None = None) -> None:
-        """A new status, with the sentence that explains it."""
+        """A new status, with the sentence that explains it; the log has it too."""
+        if status != self.status:
+            reason = {"reason": message.key} if message else {}
+            event(log, f"run_{status}", run=self.id, name=self.name, owner=self.owner, step=self.step, **reason)
         self.status, self.message = status, message
         self.touch()
 
     def seen(self, token: str = "") -> None:
         """Somebody is looking, the holder of this token: snapshots are made, and the run may go on."""
-        self.seen_at, self.looked_at = time.monotonic(), time.time()
+        self.seen_at, self.looked_at = time.monotonic(), now()
         if token and not self.visited and self.owner:
             self.visited = not owns(self.owner, token)
 

@@ -25,6 +25,11 @@ class Updates:
     def __init__(self) -> None:
         self._made = LRU(most_bytes=CACHED_BYTES, size=lambda made: len(made))
 
+    @property
+    def caches(self) -> tuple[LRU]:
+        """Shares of the memory, see memory.py."""
+        return (self._made,)
+
     def get(self, run: Run, since: int) -> tuple[bytes, int]:
         """(the increment from version `since`, the version it leads to)."""
         version = run.version

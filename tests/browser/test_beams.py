@@ -13,7 +13,7 @@ SOURCE, RIGHT, STEP = "wir glauben , dass die Ärztin die Frau findet", "we beli
 
 @pytest.mark.slow
 def test_the_tree_the_verdict_and_another_beginning(visit):
-    page = visit(link(run="german_english", text=SOURCE, step=STEP, tab="translate", method="beam", beam="3"))
+    page = visit(link(run="german_english", text=SOURCE, step=STEP, tab="translate", method="beam", beam="3", penalty="0.6"))
     panel = page.locator("#pg-panel-translate")
     drawn(panel)
     lines = panel.locator("[data-block='chips candidates'] .pg-chipline")

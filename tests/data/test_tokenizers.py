@@ -43,6 +43,14 @@ def test_decoding_stops_at_eos_and_leaves_special_ids_out(tokenizer):
     assert tokenizer.decode([]) == tokenizer.decode([EOS, *ids]) == ""
 
 
+def test_what_is_unknown_is_written_as_unk_and_read_as_such(tokenizer):
+    ids = tokenizer.encode("the cat")
+    written = tokenizer.decode([UNK, *ids, UNK, EOS])
+    assert written.startswith("<unk>")
+    assert written.endswith("<unk>")
+    assert "the cat" in written
+
+
 def test_pieces_are_the_ids_with_text(tokenizer):
     for sentence in [*SENTENCES, "", "Ω unknown"]:
         pieces = tokenizer.pieces(sentence)
@@ -99,7 +107,7 @@ def test_characters_and_words_by_hand():
     assert characters.pieces("a b!") == [("a", 5), ("␣", 4), ("b", 6), ("!", UNK)]
     words = train_tokenizer("words", ["one two", "three"], 16)
     assert words.encode("two  four one") == [6, UNK, 4]
-    assert words.decode([6, UNK, 4]) == "two one"
+    assert words.decode([6, UNK, 4]) == "two <unk> one"  # never passed over in silence
 
 
 def test_of_too_many_symbols_the_frequent_stay():

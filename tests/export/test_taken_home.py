@@ -11,7 +11,7 @@ import pytest
 import torch
 from huggingface_hub import ModelCard
 
-from playground.config import Experiment, Refusal
+from playground.config import UNK, Experiment, Refusal
 from playground.export import archive
 from playground.export.card import card
 from playground.export.contents import file_name, packed, use_file
@@ -98,7 +98,7 @@ def test_the_card_says_what_the_run_is(reader, share, language):
     assert "https://somewhere/?run=abc" in text
     assert "`d_model`" in text
     assert "`dropout` | `0.1` | `0.0`" in text.replace("| `dropout`", "`dropout`")
-    assert "nrefs:1\\|case:mixed" in text  # the signature, in a cell of a table
+    assert "nrefs:1\\|bs:1000\\|seed:12345\\|case:mixed" in text  # the signature, in a cell of a table
     data = ModelCard(text).data
     assert (data.library_name, data.license, data.pipeline_tag) == ("transformer-playground", "apache-2.0", "translation")
     scores = evaluation.scores(reader, CORPORA, run, None, "heldout")
@@ -192,6 +192,7 @@ def test_use_reads_every_tokenizer_as_we_do(kind, tmp_path):
     for text in (*(item.src for item in corpus.heldout), *TEXTS):
         ids = ours.encode(text)
         assert theirs.encode(text) == ids
+        assert theirs.decode([UNK, *ids]) == ours.decode([UNK, *ids])
         assert theirs.decode(ids) == ours.decode(ids)
         assert theirs.labels(ids) == [ours.piece(token) for token in ids]
 

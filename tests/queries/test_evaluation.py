@@ -4,19 +4,20 @@ from copy import copy
 from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import sacrebleu
 import torch
 
 from playground.config import EOS, PAD, UNK, Refusal
 from playground.data.corpus import Item
-from playground.decoding import greedy
+from playground.decoding import greedy, search
 from playground.queries import evaluation, lengths, time_slices, validation
 from playground.queries.evaluation import measure, scores, tokenization
+from playground.reading.uploads import Pair
 from playground.runs.history import History
+from playground.runs.queue import train_inline
 from playground.training.metrics import build_eval_set, tally, validate
-from tests.runs.tiny import CORPORA, alone, tiny
+from tests.runs.tiny import CORPORA, PAIRS, alone, tiny
 
 KNOBS = {"task": "reverse", "steps": 60, "dropout": 0.0, "d_model": 16, "validation_size": 120}
 TWO_WAYS = {"task": "one_to_many", "steps": 10, "dropout": 0.0, "validation_size": 60}
@@ -57,6 +58,32 @@ def test_bleu_and_chrf_are_sacrebleus(tokenize):
     assert "nc:6" in found.chrf_signature
 
 
+@pytest.mark.trust
+def test_the_bootstrap_is_sacrebleus():
+    """The interval and the signature that the `sacrebleu` program gives with --confidence."""
+    outputs, references = OUTPUTS[::2], REFERENCES[::2]
+    found = measure(outputs, references, "13a", 200)
+    streams = list(zip(*references, strict=True))
+    for metric, reach, signature in (
+        (sacrebleu.BLEU(force=True), found.bleu_reach, found.bleu_signature),
+        (sacrebleu.CHRF(), found.chrf_reach, found.chrf_signature),
+    ):
+        theirs = metric.corpus_score(outputs, streams, n_bootstrap=200)
+        assert f"± {reach:.3f}" in theirs.format(width=3)
+        assert reach > 0
+        assert signature == str(metric.get_signature())
+    assert "bs:200" in found.bleu_signature
+    assert measure(outputs, references, "13a").bleu_reach is None
+
+
+def test_too_little_for_a_bootstrap_is_measured_without():
+    """Some resamples have nothing in common with the references, and sacrebleu can't average them."""
+    found = measure(OUTPUTS, REFERENCES, "13a", 200)
+    without = measure(OUTPUTS, REFERENCES, "13a")
+    assert (found.chrf, found.chrf_reach, found.chrf_signature) == (without.chrf, None, without.chrf_signature)
+    assert found.bleu == without.bleu
+
+
 def test_a_perfect_set_has_100_and_a_hopeless_one_0():
     every = measure([answers[-1] for answers in REFERENCES], REFERENCES, "13a")
     assert (every.bleu, every.chrf) == (pytest.approx(100), pytest.approx(100))
@@ -94,17 +121,40 @@ def test_the_scores_are_what_greedy_decoding_writes(reader, run, split):
     assert found.wrong == len(items) - sum(right)
     assert found.evaluated.validation.token_accuracy == pytest.approx(validate(model, build_eval_set(corpus, items)).token_accuracy)
     texts = [corpus.tgt_tokenizer.decode(ids) for ids in written]
-    assert found.measured == measure(texts, [[item.tgt] for item in items], "char")
+    assert found.measured == measure(texts, [[item.tgt] for item in items], "char", evaluation.RESAMPLES)
     assert found.tokenize == "char"
     assert found.unfinished == sum(ids[-1] != EOS for ids in written)
-    ratios = [sum(token != EOS for token in ids) / len(item.tgt_ids) for ids, item in zip(written, items, strict=True)]
-    assert found.length_ratio == pytest.approx(np.mean(ratios))
+    assert found.unknown == sum(UNK in ids for ids in written)
+    assert not found.of_words  # every answer of a task can be got wholly right
+    characters = [sum(len(text.replace(" ", "")) for text in some) for some in (texts, [item.tgt for item in items])]
+    assert found.measured.length_ratio == pytest.approx(characters[0] / characters[1])
     first = next(at for at, correct in enumerate(right) if not correct)
     mistake = found.mistakes[0]
     assert mistake.source == items[first].src
     assert [piece.id for piece in mistake.output] == list(written[first])
     assert "".join(piece.text for piece in mistake.reference) == items[first].tgt
     assert len(found.mistakes) <= evaluation.MAX_MISTAKES
+
+
+def test_a_beam_writes_what_a_search_for_each_sentence_finds(reader, run):
+    (model, _), items = reader.model_at(run, None), corpus_of(run).heldout
+    greedily, found = (complete(lambda way=way: scores(reader, CORPORA, run, None, "heldout", *way)) for way in ((1, 2.0), (3, 1.0)))
+    assert greedily.measured == complete(lambda: scores(reader, CORPORA, run, None, "heldout")).measured
+    texts = []
+    for item in items:
+        ids = search(model, item.src_ids, 3, 1.0, 2 * len(item.src_ids) + 16).hypotheses[0].ids
+        texts.append(corpus_of(run).tgt_tokenizer.decode(ids))
+    assert found.measured == measure(texts, [[item.tgt] for item in items], "char", evaluation.RESAMPLES)
+    assert found.measured != greedily.measured
+
+
+@pytest.mark.parametrize(("target", "of_words"), [("this one has number {}", True), ("number{}", False), ("我们有第{}个", True)])
+def test_own_sentences_are_of_words_where_they_have_some(reader, target, of_words):
+    pairs = replace(PAIRS, pairs=tuple(Pair(f"word{n}", target.format(n), n + 1) for n in range(40)))
+    run = train_inline.new_run(tiny(task="own", steps=1), pairs)
+    for _ in train_inline.train(run, CORPORA, 0):
+        pass
+    assert complete(lambda: scores(reader, CORPORA, run, None, "heldout")).of_words == of_words
 
 
 class Parrot(torch.nn.Module):
@@ -133,7 +183,7 @@ def test_every_right_answer_counts(reader, monkeypatch, which, right):
     spelt = [item for item in corpus.heldout if UNK not in (*item.src_ids, *encode(" ".join(corpus.references[item.src])))]
     says = {item.src_ids: tuple(encode("he" if which is None else corpus.references[item.src][which])) for item in spelt}
     parrot = Parrot(says, corpus.tgt_tokenizer.size).eval()
-    monkeypatch.setattr(evaluation, "_write", lambda _, model, items: [(*says[item.src_ids], EOS) for item in items])
+    monkeypatch.setattr(evaluation, "_write", lambda _, way, model, items: [(*says[item.src_ids], EOS) for item in items])
     monkeypatch.setattr(validation, "tally_of", lambda model, *asked: tally(parrot, build_eval_set(*asked)))
     run = copy(run)
     run.parts = run.parts | {"history": History()}  # as if nothing had been measured
@@ -180,6 +230,7 @@ def counted(monkeypatch, module, name):
 def test_a_long_exam_comes_piece_by_piece_and_nothing_is_asked_twice(reader, run, monkeypatch):
     """Each question is answered after a moment with what is known; asked again it knows more; whoever stops asking has stopped it."""
     monkeypatch.setattr(time_slices, "BUDGET_S", -1)
+    monkeypatch.setattr(evaluation, "MAX_SENTENCES", 50)
     asked = counted(monkeypatch, evaluation, "_write")
     found = [scores(reader, CORPORA, run, None, "heldout") for _ in range(4)]
     assert [one.sentences for one in found] == [50, 100, 120, 120]

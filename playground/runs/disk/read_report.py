@@ -18,6 +18,9 @@ __all__ = ["from_json", "to_json"]
 def from_json(said: Mapping[str, Any], pairs: Sequence[Sequence]) -> Pairs:
     """The pairs with their account. Raises LookupError, TypeError, ValueError or AttributeError for what `to_json` can't have written."""
     source, target = said.get("chosen", (0, 1))
+    validation, test = map(int, said.get("given", (0, 0)))
+    if min(validation, test) < 0 or validation + test >= max(len(pairs), 1):
+        raise ValueError("more pairs are given away than there are")
     found = Pairs(
         tuple(Pair(_text(src), _text(tgt), int(line)) for src, tgt, line in pairs),
         {_text(reason): tuple(map(int, lines)) for reason, lines in said.get("dropped", {}).items()},
@@ -36,7 +39,13 @@ def from_json(said: Mapping[str, Any], pairs: Sequence[Sequence]) -> Pairs:
         dropped_rows={_text(reason): _seen(rows) for reason, rows in said.get("dropped_rows", {}).items()},
         traces=_texts(said.get("traces", ())),
         undone=bool(said.get("undone")),
+        given=(validation, test),
+        joined=tuple(map(int, said.get("joined", ()))),
+        group=None if said.get("group") is None else int(said["group"]),
+        groups=_texts(said.get("groups", ())),
     )
+    if found.groups and len(found.groups) != len(found.pairs):
+        raise ValueError(len(found.groups))
     for language in LANGUAGES:
         report(found, language)  # reasons, notes and units that can't be said are none
     return found

@@ -10,21 +10,26 @@ from playground.queries.lengths import REACH, Lengths, lengths
 from playground.runs.run import Run
 from playground.ui import blocks, compare
 from playground.ui.measured import measured, share_of
+from playground.ui.panels.translate import beam_controls
 from playground.ui.view import View, tokens
+
+METHODS = ("greedy", "beam")  # of decoding: what is drawn at random says less of a model, and something else each time
 
 
 def panel(view: View) -> dict:
     sizes = view.reader.sizes(view.run)
     splits = tuple(name for name in evaluation.SPLITS if sizes[name])
     split = view.choice("split", splits)
-    found = scores(view.reader, view.runs.corpora, view.run, view.step, split)
+    method, penalty = view.choice("method", METHODS), view.number("penalty")
+    width = view.number("beam") if method == "beam" else 1
+    found = scores(view.reader, view.runs.corpora, view.run, view.step, split, width, penalty)
     more = found.sentences < found.asked or not (found.evaluated.whole or view.run.working)
     options = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in splits]
     numbers = [
-        blocks.choice("split", "split", view.say("page.split"), options, split),
+        blocks.row("controls", *_controls(view, options, split, method, width, penalty), css="controls"),
         *([_progress(view, found.sentences, found.asked)] if more else []),
         _table(view, found),
-        blocks.text("scores-caption", " ".join([*_captions(view, found, split), view.step_note(found.step)]).strip(), "pg-caption"),
+        blocks.text("scores-caption", " ".join([*_captions(view, found, split, width), view.step_note(found.step)]).strip(), "pg-caption"),
     ]
     pictures = [] if more else [blocks.later("reach", "reach", view.say("evaluation.waiting"), _asked(view, found))]
     return {
@@ -38,19 +43,34 @@ def panel(view: View) -> dict:
     }
 
 
+def _controls(view: View, splits: list[dict], split: str, method: str, width: int, penalty: float) -> list[dict]:
+    """Which sentences, and how they are decoded: as in Translate."""
+    methods = [{"value": name, "label": view.say(f"page.method_{name}")} for name in METHODS]
+    return [
+        blocks.choice("split", "split", view.say("page.split"), splits, split),
+        blocks.choice("method", "method", view.say("page.method"), methods, method),
+        *(beam_controls(view, width, penalty) if method == "beam" else []),
+    ]
+
+
 def _table(view: View, found: Scores) -> dict:
+    """Exact match and token accuracy first; where sentences of words are written, BLEU and its like, which say more of them."""
     judged, cut = found.measured, view.say(f"evaluation.cut_{found.tokenize}")
 
-    def written(value: str) -> str:
+    def written(value: str, reach: float | None = None) -> str:
+        value += f" ± {reach:.1f}" if reach else ""
         return measured(view, value, found.sentences, found.evaluated.of)
 
+    bleu_about = view.say("evaluation.bleu_about", cut=cut, signature=judged.bleu_signature)
     rows = [
         ("exact_match", share_of(view, found.evaluated, "exact_match"), view.say("evaluation.exact_match_about")),
         ("token_accuracy", share_of(view, found.evaluated, "token_accuracy"), view.say("evaluation.token_accuracy_about")),
-        ("bleu", written(f"{judged.bleu:.1f}"), view.say("evaluation.bleu_about", cut=cut, signature=judged.bleu_signature)),
-        ("chrf", written(f"{judged.chrf:.1f}"), view.say("evaluation.chrf_about", signature=judged.chrf_signature)),
-        ("length_ratio", written(f"{found.length_ratio:.2f}"), view.say("evaluation.length_ratio_about")),
+        ("bleu", written(f"{judged.bleu:.1f}", judged.bleu_reach), bleu_about),
+        ("chrf", written(f"{judged.chrf:.1f}", judged.chrf_reach), view.say("evaluation.chrf_about", signature=judged.chrf_signature)),
+        ("length_ratio", written(f"{judged.length_ratio:.2f}"), view.say("evaluation.length_ratio_about")),
     ]
+    if found.of_words:
+        rows = [*rows[2:], *rows[:2]]
     head = [view.say(f"evaluation.{name}") for name in ("score", "value", "what")]
     return blocks.table("scores", head, [[view.say(f"evaluation.{name}"), value, about] for name, value, about in rows], rowheads=True)
 
@@ -59,10 +79,16 @@ def _progress(view: View, tried: int, asked: int) -> dict:
     return blocks.progress("progress", tried, asked, view.say("evaluation.trying", tried=tried, asked=asked))
 
 
-def _captions(view: View, found: Scores, split: str) -> list[str]:
+def _captions(view: View, found: Scores, split: str, beam: int) -> list[str]:
     """What was tried, and what one has to know to read the numbers."""
     count, every, step = found.sentences, f"{found.evaluated.of:,}", f"{found.step:,}"
-    said = [view.say("evaluation.tried", count=count, all=every, split=view.say(f"evaluation.{split}"), step=step)]
+    how = view.say("evaluation.decoded_greedy") if beam == 1 else view.say("evaluation.decoded_beam", width=beam)
+    said = [view.say("evaluation.tried", count=count, all=every, split=view.say(f"evaluation.{split}"), how=how, step=step)]
+    if reach := found.measured.bleu_reach:  # neither None nor 0, as where all is right
+        low, high = max(found.measured.bleu - reach, 0.0), min(found.measured.bleu + reach, 100.0)
+        said.append(view.say("evaluation.trusted", low=f"{low:.1f}", high=f"{high:.1f}", count=count))
+    if found.unknown:
+        said.append(view.say("evaluation.unknown", count=found.unknown))
     if view.run.working:
         said.append(view.say("evaluation.tried_working"))
     if found.unfinished:

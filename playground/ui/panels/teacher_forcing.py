@@ -7,6 +7,7 @@ from playground.inspection import lens
 from playground.inspection.probabilities import top
 from playground.queries.teacher_forcing import Comparison, compare, go_wrong, lens_of
 from playground.ui import blocks
+from playground.ui.panels import votes
 from playground.ui.panels.decoding_step import likeliest, looks
 from playground.ui.panels.head_choice import chosen
 from playground.ui.panels.lanes import correction, is_right, lanes_of, said_by, width
@@ -33,6 +34,7 @@ def panel(view: View) -> dict:
             *_suggestions(view, wrong),
             *_compared(view, found, at, steps),
             _step(view, found, at),
+            *votes.panel(view, found, at),
             *_lens(view, found, at),
             blocks.code("source", lens.probabilities),
         ],

@@ -65,10 +65,7 @@ def _controls(view: View, way: DecodingOptions) -> list[dict]:
     options = [{"value": name, "label": view.say(f"page.method_{name}")} for name in METHODS]
     controls = [blocks.choice("method", "method", view.say("page.method"), options, way.method)]
     if way.method == "beam":
-        controls += [
-            blocks.slider("beam", "beam", view.say("page.beam_width"), way.width),
-            blocks.slider("penalty", "penalty", view.say("page.length_penalty"), way.length_penalty),
-        ]
+        controls += beam_controls(view, way.width, way.length_penalty)
     if way.method == "sample":
         counts = [{"value": count, "label": view.say("decoding.draw_count", count=count)} for count in choices("draws")]
         controls += [
@@ -80,6 +77,13 @@ def _controls(view: View, way: DecodingOptions) -> list[dict]:
             blocks.button("draw", "draw", view.say("page.draw_again")),
         ]
     return [*controls, blocks.field("prefix", "prefix", view.say("decoding.prefix"), way.prefix, view.say("decoding.prefix_hint"))]
+
+
+def beam_controls(view: View, width: int, length_penalty: float) -> list[dict]:
+    return [
+        blocks.slider("beam", "beam", view.say("page.beam_width"), width),
+        blocks.slider("penalty", "penalty", view.say("page.length_penalty"), length_penalty),
+    ]
 
 
 def _prefix(view: View, answer: Translation) -> list[dict]:

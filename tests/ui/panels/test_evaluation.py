@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 
 import pytest
 
 from playground.config import Experiment
 from playground.queries import evaluation, lengths, time_slices
-from playground.ui import compare
+from playground.ui import compare, panels
 from playground.ui.view import View
 from playground.words import LANGUAGES, say
 from tests.ui.test_actions import MINE, THEIRS, TINY, wait
@@ -49,15 +50,48 @@ def test_the_table_says_what_was_measured(site, run):
         assert values == [
             f"{100 * found.evaluated.validation.exact_match:.1f}\N{NO-BREAK SPACE}%",
             f"{100 * found.evaluated.validation.token_accuracy:.1f}\N{NO-BREAK SPACE}%",
-            f"{found.measured.bleu:.1f}",
-            f"{found.measured.chrf:.1f}",
-            f"{found.length_ratio:.2f}",
+            *(f"{score:.1f}" + (f" ± {reach:.1f}" if reach else "") for score, reach in sacrebleus(found.measured)),
+            f"{found.measured.length_ratio:.2f}",
         ]
         assert found.measured.bleu_signature in block(panel, "scores")["rows"][2][2]
         assert f"{found.sentences} of {found.evaluated.of} {say('en', f'evaluation.{split}')}" in block(panel, "scores-caption")["text"]
         assert panel["step"] == site.runs.get(run).step
         assert len([id for id in ids(panel) if id.startswith("mistake-")]) == min(found.wrong, evaluation.MAX_MISTAKES)
         assert ("mistakes-none" in ids(panel)) == (found.wrong == 0)
+
+
+def sacrebleus(measured):
+    return (measured.bleu, measured.bleu_reach), (measured.chrf, measured.chrf_reach)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_beam_is_asked_for_and_said(site, language):
+    asked = {"run": "numbers_de", "step": "0", "lang": language}
+    panel = complete(site, "evaluation", **asked, method="beam", beam="2", penalty="1.4")
+    found = evaluation.scores(site.reader, site.runs.corpora, site.runs.get("numbers_de"), 0, "heldout", 2, 1.4)
+    assert f"{found.measured.chrf:.1f} ± {found.measured.chrf_reach:.1f}" in [row[1] for row in block(panel, "scores")["rows"]]
+    assert say(language, "evaluation.decoded_beam", width=2) in block(panel, "scores-caption")["text"]
+    assert {"method", "beam", "penalty"} <= ids(panel)
+    drawn = complete(site, "evaluation", **asked, method="sample")  # is no way to judge a model by
+    assert say(language, "evaluation.decoded_greedy") in block(drawn, "scores-caption")["text"]
+    assert not {"beam", "penalty"} & ids(drawn)
+
+
+def test_what_says_most_of_sentences_stands_first(site, monkeypatch):
+    """And <unk> and the bootstrap are spoken of where there is something to say."""
+
+    def some(*asked):
+        found = whole(*asked)
+        return replace(found, of_words=True, unknown=7, measured=found.measured._replace(bleu=34.4, bleu_reach=1.3))
+
+    whole = evaluation.scores
+    monkeypatch.setattr(panels.evaluation, "scores", some)
+    panel = complete(site, "evaluation", run="numbers_zh")
+    assert [row[0] for row in block(panel, "scores")["rows"]] == ["BLEU", "chrF", "Length ratio", "Exact match", "Token accuracy"]
+    assert block(panel, "scores")["rows"][0][1] == "34.4 ± 1.3"
+    caption = block(panel, "scores-caption")["text"]
+    assert "between 33.1 and 35.7" in caption
+    assert "7 outputs contain <unk>" in caption
 
 
 def test_a_mistake_can_be_looked_at(site):
@@ -72,6 +106,7 @@ def test_a_mistake_can_be_looked_at(site):
 def test_it_says_how_far_it_is_and_shows_what_it_knows(site, monkeypatch):
     """The first answer comes after the first slice; nothing is said of what was not yet tried."""
     monkeypatch.setattr(time_slices, "BUDGET_S", -1)
+    monkeypatch.setattr(evaluation, "MAX_SENTENCES", 50)
     asked = {"run": "numbers_zh", "step": "0"}
     tried, first = [], None
     while (panel := site.panel("evaluation", **asked))["more"]:

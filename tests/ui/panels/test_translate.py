@@ -40,7 +40,7 @@ def written(blocks: list[dict]) -> list[str]:
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("dark", ["", "1"])
 def test_beam_search_shows_its_tree_and_the_verdict(site, language, dark):
-    blocks = ask(site, **EARLY, method="beam", beam=4, lang=language, dark=dark)
+    blocks = ask(site, **EARLY, method="beam", beam=4, penalty="0.6", lang=language, dark=dark)
     tree, verdict = found(blocks, "tree"), found(blocks, "beam-verdict")["text"]
     reference = "we believe that the doctor finds the woman"
     assert reference in verdict

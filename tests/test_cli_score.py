@@ -1,0 +1,140 @@
+"""A file is translated in batches and scored, and given files are what a run is validated and tested on."""
+
+import io
+import json
+import random
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+
+from playground.arguments import parser
+from playground.cli import main
+from playground.data.corpus import build_corpus
+from playground.queries import lines
+from playground.runs.disk.folder import Folder
+from tests.runs.tiny import CORPORA, PAIRS, tiny
+from tests.test_cli import SMALL, machine, said  # noqa: F401
+
+DICE = random.Random(1)
+TEXTS = ["".join(DICE.choice("abcdefghij") for _ in range(DICE.randint(1, 14))) for _ in range(60)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A run with an opinion, for BLEU of nothing in common is 0 whatever is done."""
+    folder = tmp_path_factory.mktemp("scored") / "run"
+    assert main(["train", *SMALL, "--d-model", "16", "--dropout", "0", "--steps", "60", "--out", str(folder)]) == 0
+    torch.set_num_threads(1)
+    return folder
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "source").write_text("".join(f"{text}\n" for text in TEXTS))
+    (tmp_path / "reference").write_bytes("".join(f"{text[::-1]}\r\n" for text in TEXTS).encode("utf-8-sig"))
+    return tmp_path
+
+
+def translated(capsys, *arguments) -> list[str]:
+    assert main(["translate", *arguments]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("beam", [[], ["--beam", "3"]])
+def test_lines_of_files_and_of_stdin_are_what_sentences_one_by_one_are(folder, files, capsys, monkeypatch, beam):
+    monkeypatch.setattr(lines, "CHUNK", 16)
+    alone = translated(capsys, str(folder), *TEXTS, *beam)
+    assert len(set(alone)) > 10
+    given = [str(files / "source")] * 2
+    assert translated(capsys, str(folder), "--input", *given, *beam) == [*alone, *alone]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(["", *TEXTS, "", "a" * 999])))
+    assert main(["translate", str(folder), *beam]) == 0
+    out, err = capsys.readouterr()
+    assert out.split("\n")[:-2] == ["", *alone, ""]
+    assert err == "1 line has more tokens than the model can read: only the beginning was translated.\n"
+
+
+@pytest.mark.trust
+def test_the_score_is_that_of_the_sacrebleu_program(folder, files, capsys):
+    names = {name: str(files / name) for name in ("source", "reference", "output")}
+    beam = ["--beam", "2", "--length-penalty", "0.8", "--tokenize", "char"]
+    assert main(["score", str(folder), names["source"], names["reference"], *beam, "-o", names["output"], "--json"]) == 0
+    (found,) = said(capsys)
+    (files / "reference").write_text("".join(f"{text[::-1]}\n" for text in TEXTS))  # the program doesn't take CR and BOM away
+    asked = [names["reference"], "-i", names["output"], "-m", "bleu", "chrf", "-tok", "char", "--confidence", "-w", "6"]
+    done = subprocess.run([sys.executable, "-m", "sacrebleu", *asked], capture_output=True, check=True)
+    bleu, chrf = json.loads(done.stdout)
+    for name, theirs in (("bleu", bleu), ("chrf", chrf)):
+        assert found[name] == pytest.approx(theirs["score"], abs=1e-6)
+        assert found[f"{name}_signature"] == theirs["signature"]
+        assert found[f"{name}_reach"] == pytest.approx(theirs["confidence_var"], abs=1e-6)
+    assert f"ratio = {found['length_ratio']:.3f}" in bleu["verbose_score"]
+    outputs = (files / "output").read_text().splitlines()
+    assert found["exact_match"] == sum(output == text[::-1] for output, text in zip(outputs, TEXTS, strict=True)) / len(TEXTS)
+    assert (found["sentences"], found["step"], found["beam"], found["cut"]) == (60, 60, 2, 0)
+    assert found["chrf"] > 0
+
+
+def test_a_score_for_people(folder, files, capsys):
+    assert main(["score", str(folder), str(files / "source"), str(files / "reference"), "--step", "0"]) == 0
+    bleu, chrf, rest, how = capsys.readouterr().out.splitlines()
+    assert bleu.startswith("BLEU")
+    assert chrf.startswith("chrF")
+    assert "length ratio" in rest
+    assert how.endswith("greedy, step 0")
+
+
+def test_what_cant_be_scored_is_one_sentence(folder, files, capsys):
+    source, reference = files / "source", files / "reference"
+    reference.write_text("just one\n")
+    spoil = lambda: reference.write_bytes(b"a\n\xff\n")  # noqa: E731
+    for change, word in ((lambda: None, "60 lines"), (spoil, "line 2"), (reference.unlink, "can't be used")):
+        change()
+        assert main(["score", str(folder), str(source), str(reference)]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.count("\n") == 1
+        assert word in err
+    assert main(["score", str(folder), str(source), str(source), "--beam", "99"]) == 2
+
+
+def test_given_files_are_what_is_validated_and_tested_on(capsys, tmp_path):
+    def write(name: str, numbers) -> str:
+        (tmp_path / name).write_text("".join(f"a{n} b\tc{n} d\n" for n in numbers))
+        return str(tmp_path / name)
+
+    data, valid, test = write("train.tsv", range(30)), write("valid.tsv", (2, 40, 41)), write("test.tsv", (3, 50))
+    asked = ["train", *SMALL, "--steps", "1", "--out", str(tmp_path / "run"), "--data", data]
+    assert main([*asked, "--valid", valid, "--test", test]) == 0
+    assert "To validate on: 3; to test on: 2; left out of training, for their source is among these: 2." in capsys.readouterr().err
+    run = Folder(tmp_path / "run").run  # as it is read back
+    corpus = CORPORA.get(run.experiment, run.pairs)
+    assert [item.src for item in corpus.heldout] == ["a2 b", "a40 b", "a41 b"]
+    assert [item.src for item in corpus.test] == ["a3 b", "a50 b"]
+    assert {item.src for item in corpus.train} == {f"a{n} b" for n in range(30)} - {"a2 b", "a3 b"}
+    assert run.history.validations.last()["all_pairs"] == 3
+
+    assert main([*asked, "--test", test]) == 0  # the other one is drawn as ever
+    run = Folder(tmp_path / "run").run
+    corpus = build_corpus(run.experiment.data, run.pairs)
+    assert (len(corpus.heldout), len(corpus.test), len(corpus.train)) == (2, 2, 27)
+    assert not {item.src for item in corpus.heldout} & {item.src for item in (*corpus.train, *corpus.test)}
+
+
+def test_pairs_to_test_on_alone_train_nothing(capsys, tmp_path):
+    (tmp_path / "test.tsv").write_text("a\tb\nc\td\n")
+    assert main(["train", *SMALL, "--test", str(tmp_path / "test.tsv")]) == 2
+    assert "--data" in capsys.readouterr().err
+    assert parser().parse_args(["train", "--test", "7"]).test_size == "7"  # what the option was once
+
+
+def test_the_same_pairs_split_otherwise_are_another_corpus():
+    """Corpora are kept by what makes them."""
+    experiment = tiny(task="own")
+    drawn, given = CORPORA.get(experiment, PAIRS), CORPORA.get(experiment, replace(PAIRS, given=(5, 3)))
+    assert [item.src for item in given.heldout] == [pair.src for pair in PAIRS.pairs[32:37]]
+    assert [item.src for item in drawn.heldout] != [item.src for item in given.heldout]
