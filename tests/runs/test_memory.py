@@ -84,6 +84,19 @@ def test_a_share_counts_once():
     assert memory.by_share()["kept"] == 300
 
 
+def test_what_the_warm_up_loads_is_no_more_than_being_there():
+    held = [1000]
+    memory = Memory(500, lambda: held[0])
+    memory.add("kept", cache(a=300))
+    held[0] = 2000
+    memory.ready()
+    held[0] = 2100
+    for _ in range(2):
+        memory.ready()  # the other workers, while the first already trains
+        memory.look()
+        assert (memory.used, memory.unaccounted) == (400, 100)
+
+
 @linux
 def test_children_count_until_they_are_gone():
     child = subprocess.Popen([sys.executable, "-c", "data = bytearray(60_000_000)\ninput()"], stdin=subprocess.PIPE)
@@ -111,10 +124,12 @@ def test_a_cache_forgets_when_its_values_had_to_make_room():
 def test_a_training_waits_for_memory_that_something_else_has_taken(serve):
     """And says so. Alone it trains in any case."""
     runs = serve(limits(memory=2 * needed(tiny()) + 100))
+    runs.memory._measure = lambda: None
     first = at_step(runs.create(tiny(steps=100_000), ME), 1)
     second = runs.create(tiny(), YOU)
     assert done(second).status == "done", "there is room for both"
-    runs.memory._beyond = 2 * needed(tiny())
+    runs.memory._measure = lambda: runs.memory._at_start + 2 * needed(tiny())
+    runs.memory.look()
     third = runs.create(tiny(), YOU)
     wait(lambda: third.place == 1)
     assert (third.status, third.message.key) == ("queued", "runs.waits_for_memory")
