@@ -44,6 +44,7 @@ from playground.ui.endpoints.mistakes import handlers
 from playground.ui.first_screen import FirstScreen, preloads
 from playground.ui.guard import Guard
 from playground.ui.network import server_name
+from playground.ui.operator import routes as operator
 from playground.ui.page import build
 from playground.ui.panels import PLACES
 from playground.ui.panels.map.panel import DRAWN
@@ -135,6 +136,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     endpoints.add(demo, runs, reader)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
     streams, tabs, first = Open(), sessions.Sessions(demo), FirstScreen(runs, reader)
+    counts = {"sessions": tabs.__len__, "streams": lambda: streams.count("address")}
     guard = _guard(runs, demo._queue, streams)
     _share_memory(runs, reader, tabs, first)
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
@@ -161,7 +163,8 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
             # before Gradio's own, and there from the first request on
             "routes": [
                 *closed(),
-                *health.routes(runs, {"sessions": tabs.__len__, "streams": lambda: streams.count("address")}),
+                *health.routes(runs, counts),
+                *operator.routes(runs, counts, _closed),
                 *routes(runs, reader, server_name(host), rooms),
                 *rooms_routes.routes(rooms, runs, reader),
                 link_preview.route(),
