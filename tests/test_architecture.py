@@ -23,7 +23,7 @@ RULES = {
     "cursor": (set(), {"words", "config", "fields"}),
     "model": ({"torch"}, {"config"}),
     "reading": ({"chardet", "openpyxl", "pyarrow", "polib", "defusedxml", "datasets"}, {"config", "words"}),
-    "data": ({"torch", "numpy", "sentencepiece"}, {"config", "tasks", "reading"}),
+    "data": ({"torch", "numpy", "sentencepiece"}, {"words", "config", "tasks", "reading"}),
     "variants": ({"torch"}, {"choices", "knobs", "config", "model", "data"}),
     "decoding": ({"torch", "numpy"}, {"config", "model"}),
     "inspection": ({"torch", "numpy"}, {"config", "model"}),
@@ -66,8 +66,8 @@ RULES = {
     "cli": (
         set(),
         {
-            *("words", "arguments", "config", "cursor", "reading", "runs", "backup", "queries", "lessons", "export", "hub", "ui"),
-            *("freeze",),
+            *("words", "arguments", "knobs", "config", "cursor", "reading", "data", "runs", "backup", "queries"),
+            *("lessons", "export", "hub", "ui", "freeze"),
         },
     ),
     "__main__": (set(), {"cli"}),

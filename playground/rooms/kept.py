@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from playground.logs import event, pseudonym, reason
 from playground.rooms.events import Hub
 from playground.rooms.room import ALPHABET, CODE, TEACHER, Member, Room, require, require_teacher, ticket_of
 from playground.rooms.store import Store
+from playground.runs.steady_clock import now
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 class KeptRooms:
     """Thread-safe. A room is frozen and replaced whole, so readers take no lock."""
 
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, folder: Path, clock: Callable[[], float] = now) -> None:
         """Reads the rooms that are kept in `folder`; those whose date has passed go."""
         self.hub = Hub()
         self._clock, self._store, self._lock = clock, Store(folder), threading.RLock()
@@ -47,9 +47,11 @@ class KeptRooms:
         joined = [(room, number) for room, number in found if number not in (None, TEACHER)]
         return [(room, number) for room, number in joined if number in self.hub.here(room.code)] or joined
 
-    def shows(self, run: str) -> bool:
-        """Whether a teacher looks at this run, or has dealt it to a class or put it on its board."""
-        return any(run in said for room in list(self._rooms.values()) for said in _texts((room.cursor, room.activities)))
+    def shows(self, run: str, to_somebody: bool = False) -> bool:
+        """Whether a teacher looks at this run, or has dealt it to a class or put it on its board; with `to_somebody`, in a room that is
+        open in somebody's browser."""
+        rooms = [room for room in list(self._rooms.values()) if self.hub.is_open(room.code) or not to_somebody]
+        return any(run in said for room in rooms for said in _texts((room.cursor, room.activities)))
 
     def change(self, code: str, ticket: str, make: Callable[[Room, int], Room]) -> Room:
         """The room as `make(room, number of the caller)` has it, which refuses what this caller may not. Raises Refusal."""

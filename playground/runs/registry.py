@@ -13,6 +13,7 @@ from playground.logs import event, reason, refusals
 from playground.reading.uploads import Pairs
 from playground.runs.admission import Admission, bytes_needed
 from playground.runs.corpora import Corpora
+from playground.runs.cut_off import CutOff, said_again
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import Store, read_shipped
 from playground.runs.heap import share_arenas
@@ -47,7 +48,7 @@ class Runs:
         self.limits, self.rules = limits or Limits.from_environment(), Rules()
         self.corpora, self.updates, self.store = Corpora(), Updates(), Store(folder)
         self._shipped = shipped
-        self.visitors = Visitors()
+        self.visitors = Visitors(self._came)
         known = (*read_shipped(shipped), *self.store.read_all())
         self._admission = Admission(known, self.limits, self.visitors, self._in_room)
         self._retention = Retention(self.limits, self.store.disk_size, self._in_room)
@@ -56,6 +57,8 @@ class Runs:
             self.memory.add(name, *share.caches)
         self._workers = Workers(self.store, self.corpora, self.limits, self.memory, self._put_back)
         self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self._retention, self.memory)
+        self._cut_off = CutOff(known, self.limits.idle_seconds, self._go_on_again)
+        self._housekeeper.also(self._look_after_rooms)
         atexit.register(self.close)
 
     def create(
@@ -82,7 +85,7 @@ class Runs:
     def repeat(self, id: str, seeds: Sequence[int], token: str) -> list[Run]:
         """New runs with the settings and the sentences of a run, from step 0, one for each of other `seeds`: all of them, or a Refusal and
         none. Anyone may repeat any run whose sentences they may see."""
-        source = self._readable(id, token)
+        source = self.require_reader(id, token)
         values = {"data": source.pairs, "credit": source.credit, "secret": source.secret, "beside": source.id}
         return self._begin([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
 
@@ -106,14 +109,9 @@ class Runs:
         """The caller's runs, newest first."""
         return sorted((run for run in self._admission.all() if owns(run.owner, token)), key=lambda run: -run.created)
 
-    def pairs(self, own: str) -> Pairs | None:
-        """The own data with this id, of any run that was made of them."""
-        return next((run.pairs for run in self._admission.all() if own and run.experiment.data.own == own), None)
-
-    def may_use(self, own: str, token: str) -> bool:
-        """Whether somebody may see the own data with this id: those of no run are theirs who know the id."""
-        made = [run for run in self._admission.all() if own and run.experiment.data.own == own]
-        return not made or any(run.may_be_read_by(token) for run in made)
+    def made_of(self, own: str) -> list[Run]:
+        """The runs that were made of the own data with this id, whoever made them."""
+        return [run for run in self._admission.all() if own and run.experiment.data.own == own]
 
     def share_sentences(self, id: str, token: str, shared: bool) -> None:
         """Opens own sentences to whoever has the run's link, or closes them to all but the caller."""
@@ -124,6 +122,22 @@ class Runs:
 
     def owns(self, id: str, token: str) -> bool:
         return owns(self.get(id).owner, token)
+
+    def require_owner(self, id: str, token: str) -> Run:
+        """The caller's run. Raises Refusal, the same for a run that there is not and for one of somebody else's."""
+        run = self.find(id)
+        if run is None and id in self.store.unreadable:
+            return self.get(id)
+        if run is None or not owns(run.owner, token):
+            raise Refusal("runs.not_yours")
+        return run
+
+    def require_reader(self, id: str, token: str) -> Run:
+        """A run whose sentences the caller may see. Raises Refusal."""
+        run = self.get(id)
+        if not run.may_be_read_by(token):
+            raise Refusal("runs.sentences_private")
+        return run
 
     def pause(self, id: str, token: str) -> None:
         """At the end of the present step. Raises Refusal when the run isn't at work."""
@@ -142,11 +156,11 @@ class Runs:
 
     def resume(self, id: str, token: str) -> None:
         """Goes on exactly where the run was saved. Raises Refusal when it can't."""
-        self._go_on(self._mine(id, token), token, "train")
+        self._go_on(self._mine(id, token), "train", self.rules.in_room(token))
 
     def step_once(self, id: str, token: str) -> None:
         """One training step; the run is paused after it."""
-        self._go_on(self._mine(id, token), token, "step")
+        self._go_on(self._mine(id, token), "step", self.rules.in_room(token))
 
     def delete(self, id: str, token: str) -> None:
         """The run and everything it left on the disk."""
@@ -184,7 +198,7 @@ class Runs:
     def fork(self, id: str, step: int | None, token: str) -> Run:
         """A new run that goes on from the parameters kept nearest to `step` (run.parent says which), see making.py. Anyone may fork any
         run whose sentences they may see. Raises Refusal when nothing is kept yet."""
-        source = self._readable(id, token)
+        source = self.require_reader(id, token)
         state = "state.safetensors"
         saved = self._saved(source, lambda folder: (folder.run.snapshot, folder.read(state)) if folder.has(state) else None)
         run, contents = forked(source, step, token, saved)
@@ -193,14 +207,15 @@ class Runs:
     def copy(self, id: str, token: str) -> Run:
         """The run as it is now as the caller's own, see making.py. Anyone may copy any run whose sentences they may see. Raises Refusal
         when there is nothing yet."""
-        source = self._readable(id, token)
+        source = self.require_reader(id, token)
         run, contents = self._saved(source, lambda folder: copied(folder, token))
         with refusals(log, "run_refused", owner=run.owner), self.rules.beginning([run], token):
             return self._enter([run], token, lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
 
     def seen(self, id: str, token: str = "") -> None:
-        """Somebody is looking at this run: the holder of the token, where it is known who."""
+        """Somebody is looking at this run: the holder of the token, where it is known who. One that was cut off goes on."""
         self.get(id).seen(token)
+        self._cut_off.want(id)
 
     def kept(self) -> list[Run]:
         """All but those that came with the app."""
@@ -233,6 +248,7 @@ class Runs:
     def close(self) -> None:
         """Saves what trains, stops and joins every thread. Safe to call twice. A torch thread left alive would abort the interpreter."""
         atexit.unregister(self.close)
+        self._cut_off.close()
         self._housekeeper.close()
         self._workers.close()
         self.store.close()
@@ -269,17 +285,8 @@ class Runs:
 
     def _mine(self, id: str, token: str) -> Run:
         """For whoever changes it, which is a look at it as well."""
-        run = self.get(id)
-        if not owns(run.owner, token):
-            raise Refusal("runs.not_yours")
+        run = self.require_owner(id, token)
         run.seen()
-        return run
-
-    def _readable(self, id: str, token: str) -> Run:
-        """For whoever takes its sentences along."""
-        run = self.get(id)
-        if not run.may_be_read_by(token):
-            raise Refusal("runs.sentences_private")
         return run
 
     def _begin(self, new: list[Run], token: str, contents: dict[str, bytes] | None = None, lab: str = "") -> list[Run]:
@@ -316,7 +323,8 @@ class Runs:
         self._housekeeper.retire()
         return new
 
-    def _go_on(self, run: Run, token: str, order: str) -> None:
+    def _go_on(self, run: Run, order: str, in_room: bool, message: Refusal | None = None) -> None:
+        """`message` is what the run says from then on."""
         if self._workers.ask(run, order):  # it was about to pause
             return
         self._workers.wait(run)
@@ -326,7 +334,7 @@ class Runs:
         needed = bytes_needed(run, self.limits.memory)
         self._workers.settle(run)
         self._housekeeper.stop_idle()
-        in_room, gone = self.rules.in_room(token), []
+        gone = []
         with self._admission.lock:
             if self._admission.runs.get(run.id) is not run:
                 raise Refusal("runs.unknown")
@@ -336,9 +344,26 @@ class Runs:
                 raise Refusal("runs.not_resumable")
             if run.status != "paused":
                 gone = self._admission.check(run.owner, in_room=in_room)
-            run.say("queued")
+            run.say("queued", message)
             self._workers.start(run, order, needed)
         self._housekeeper.note(gone)
+
+    def _go_on_again(self, run: Run, in_room: bool) -> None:
+        """What was cut off goes on by itself."""
+        self._go_on(run, "train", in_room or self._in_room(run), said_again(run))
+
+    def _came(self, token: str) -> None:
+        """For the first time since this server began: what of theirs was cut off goes on."""
+        mine = self._cut_off.of(owner_of(token))
+        in_room = bool(mine) and self.rules.in_room(token)
+        for id in mine:
+            self._cut_off.want(id, in_room)
+
+    def _look_after_rooms(self) -> None:
+        """What was cut off of a class that is there goes on."""
+        for run in self._cut_off.all():
+            if self.rules.awaited(run):
+                self._cut_off.want(run.id, in_room=True)
 
     def _note(self, run: Run, *names: str) -> None:
         """Writes what has changed of a run. Raises Refusal when the disk doesn't take it; the change holds as long as the server runs."""

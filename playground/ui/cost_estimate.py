@@ -15,14 +15,14 @@ from playground.words import say
 CHOICES = 5  # the most that are named
 
 
-def outlook(runs: Runs, language: str, values: Mapping[str, Any]) -> tuple[str, str | None]:
+def outlook(runs: Runs, language: str, values: Mapping[str, Any], ticket: str = "") -> tuple[str, str | None]:
     """(how long the training takes and, folded, why, in Markdown; a refusal's sentence where such a training can't be; the preset that the
     settings are)."""
     found = None
     try:
         experiment = Experiment().with_(**{name: value for name, value in values.items() if value is not None})
         found = preset_of(experiment)
-        pairs = uploading.found(runs, experiment.data.own) if experiment.data.task == "own" else None
+        pairs = uploading.found(runs, experiment.data.own, ticket) if experiment.data.task == "own" else None
         if experiment.data.task == "own" and pairs is None:
             raise Refusal("page.no_upload_yet", knob="task")
         about = f"knobs.preset_about.{found}" if found else "page.own_settings"

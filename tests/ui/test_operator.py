@@ -1,6 +1,5 @@
 """The operator's page and the metrics: there for who holds the token, not there for all others, and nobody's id in either."""
 
-import json
 import logging
 from types import SimpleNamespace
 
@@ -39,7 +38,7 @@ def client(runs, monkeypatch):
     def browser(token=TOKEN, metrics=""):
         monkeypatch.setenv("PLAYGROUND_OPERATOR", token)
         monkeypatch.setenv("PLAYGROUND_METRICS", metrics)
-        found = routes(runs, {"sessions": lambda: 3, "streams": lambda: 5}, lambda request: Response("nothing", 404))
+        found = routes(runs, {"sessions": lambda: 3, "streams": lambda: 5})
         return TestClient(Starlette(routes=found), follow_redirects=False)
 
     return browser
@@ -126,11 +125,11 @@ def working(runs):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_it_shows_runs_owners_limits_and_errors_and_nobodys_id(client, runs, working, language):
-    ended = done(runs.create(tiny(steps=1), YOU))
+    browser, ended = client(), done(runs.create(tiny(steps=1), YOU))
     log = logging.getLogger("playground.tests")
     logs.event(log, "limit_hit", reason="page.too_many_requests", address="here")
     logs.event(log, "save_failed", logging.WARNING, run=working.id, error='<script>"disk"')
-    text = client().get(PATH, params={"lang": language}, headers=BEARER).text
+    text = browser.get(PATH, params={"lang": language}, headers=BEARER).text
     for said in (working.name, *map(logs.pseudonym, (working.id, working.owner, ended.owner)), "page.too_many_requests", "save_failed"):
         assert said in text, said
     assert say(language, "operator.server_streams") in text
@@ -191,9 +190,10 @@ def test_metrics_are_the_operators_where_they_are_not_everybodys(client):
     assert len(client("", "0").app.routes) == 0
 
 
-def test_the_page_in_the_app_is_as_unknown_as_any(site):
-    """Without a token the app answers as it does where there is nothing."""
-    unknown = site.http.get(f"{PREFIX}/nothing-of-the-sort")
-    for answer in (site.http.get(PATH), site.http.get(METRICS[1])):
-        assert (answer.status_code, answer.content) == (unknown.status_code, unknown.content)
-    assert json.dumps(list(unknown.headers)) == json.dumps(list(answer.headers))
+def test_without_a_token_the_address_is_as_unknown_as_any(site):
+    """By every method, to the last byte."""
+    for method in ("GET", "POST", "PUT"):
+        unknown, *answers = (site.http.request(method, path) for path in (f"{PREFIX}/nothing-of-the-sort", PATH, *METRICS))
+        for answer in answers:
+            assert (answer.status_code, answer.content) == (404, unknown.content)
+            assert list(answer.headers) == list(unknown.headers)

@@ -18,7 +18,7 @@ from playground.config import Refusal, to_json
 from playground.runs.disk import files, saves
 from playground.runs.disk.folder import LAZY, Folder, Rest, card_of, describe, pack_pairs
 from playground.runs.disk.kept import ID, KeptRuns
-from playground.runs.run import Run
+from playground.runs.run import WORKING, Run
 
 try:
     import fcntl
@@ -147,6 +147,11 @@ class Store(KeptRuns):
         """Writes only what run.json says of the run: all of it, or what `names` name and the rest as it was at the last save."""
         with run.disk, self.disk.asked(writes=True):
             self._write_card(run, names, rest)
+
+    def note_at_work(self, run: Run) -> None:
+        """That a run is at work again, and why, unless the disk has it so. Raises OSError."""
+        if run.message or self._cards.get(run.id, {}).get("status") not in WORKING:
+            self.note(run, *saves.PROGRESS)
 
     def delete(self, run: Run) -> None:
         """The run and all its saves, and what one that failed may have left."""

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import torch
@@ -120,7 +121,10 @@ class TrainingJob:
                 return
 
     def _prepare(self) -> None:
-        self.run.say("preparing")
+        self.run.say("preparing", self.run.message)
+        if self._order == "train":
+            with suppress(OSError):  # after a restart it is where it was before somebody resumed it
+                self.store.note_at_work(self.run)
         self._trainer.prepare(partial(self.store.read, self.run))
         self._check_mine()
         self._prepared = True
@@ -186,12 +190,13 @@ class TrainingJob:
         return Refusal("runs.failed", step=self.run.step, kind=type(error).__name__)
 
     def interrupt(self) -> None:
-        """The server goes away: keep everything for later. Only once no worker has the job any more."""
+        """The server goes away: keep everything for later. Only once no worker has the job any more. What a person has asked for holds."""
         if not self._over:
             self._over = True
             self.run.eta, self.run.place = None, 0
-            rest = ("interrupted", Refusal("runs.interrupted", step=self.run.step))
-            self.run.say("interrupted", self._save(rest))
+            cut = ("interrupted", Refusal("runs.interrupted", step=self.run.step))
+            rest = {"pause": ("paused", None), "step": ("paused", None), "stop": ("stopped", self._message)}.get(self._order, cut)
+            self.run.say(rest[0], self._save(rest))
             self._close()
 
     def give_up(self) -> None:

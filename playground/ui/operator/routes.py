@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import suppress
 from urllib.parse import parse_qs
 
@@ -19,6 +19,7 @@ from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import PREFIX
 from playground.ui.command import body_of, same_origin
+from playground.ui.gate import not_there
 from playground.ui.operator import page
 from playground.ui.operator.entry import Entry
 from playground.ui.operator.facts import Counts, facts
@@ -30,9 +31,8 @@ METRICS = ("/metrics", f"{PREFIX}/metrics")  # a Space forwards only addresses t
 PRIVATE = {"Cache-Control": "no-store", "X-Frame-Options": "DENY", "Content-Security-Policy": page.POLICY}
 
 
-def routes(runs: Runs, counts: Counts, not_there: Callable[[Request], Response]) -> list[Route]:
-    """Those of an operator, if there is one; and of the metrics, if PLAYGROUND_METRICS asks for them or there is an operator. `not_there`
-    answers whoever may not see what there is."""
+def routes(runs: Runs, counts: Counts) -> list[Route]:
+    """Those of an operator, if there is one; and of the metrics, if PLAYGROUND_METRICS asks for them or there is an operator."""
     entry, is_open = Entry.from_environment(), os.environ.get("PLAYGROUND_METRICS", "") not in ("", "0")
     recent()  # counts from now on
 
@@ -75,6 +75,11 @@ def routes(runs: Runs, counts: Counts, not_there: Callable[[Request], Response])
 
     mine = [Route(PATH, look, methods=["GET"]), Route(PATH, act, methods=["POST"])] if entry else []
     return mine + ([Route(path, measure, methods=["GET"]) for path in METRICS] if entry or is_open else [])
+
+
+def absent(routes: Sequence[Route]) -> frozenset[str]:
+    """The paths of those that this server does not have."""
+    return frozenset((PATH, *METRICS)) - {route.path for route in routes}
 
 
 def _find(runs: Runs, called: str) -> Run | None:

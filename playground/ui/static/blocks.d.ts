@@ -470,11 +470,12 @@ export interface FieldBlock {
 }
 
 /** Draws another sample, points at a `knob`, sends a `command` with `values` to the server or to the `room` of a class, moves the cursor
- * `to` somewhere, plays the replay from its beginning, or shows where to take the run home. */
+ * `to` somewhere, plays the replay from its beginning, shows where to take the run home, sets the knobs
+ * of `values`, or has own sentences read as `values` say. */
 export interface ButtonBlock {
   kind: "button";
   id: string;
-  act: "draw" | "knob" | "command" | "room" | "move" | "play" | "take";
+  act: "draw" | "knob" | "command" | "room" | "move" | "play" | "take" | "set" | "read";
   label: string;
   knob: string;
   command: string;
@@ -532,7 +533,7 @@ export interface HeadsBlock {
 }
 
 /** All heads of a model at once, layers down and heads across, on one scale. `hint` stands where a head's own sentence is said while
- * it is pointed at. */
+ * it is pointed at. `saved` as of a figure. */
 export interface ModelviewBlock {
   kind: "modelview";
   id: string;
@@ -542,6 +543,7 @@ export interface ModelviewBlock {
   grids: HeadGrid[];
   colours: MapColours;
   words: Record<string, string>;
+  saved: Saved;
 }
 
 /** One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: what is written beside the

@@ -204,6 +204,7 @@ def test_a_job_that_breaks_takes_no_worker_with_it(start):
     assert job.done.wait(30)
 
 
+@pytest.mark.fault("an exception in the warm-up", "the log says so, and workers go on")
 @pytest.mark.parametrize("error", [RuntimeError("no such instruction"), SystemExit(1)])
 def test_a_warm_up_that_fails_is_logged_and_the_worker_goes_on(start, caplog, error):
     def warm_up():
@@ -216,6 +217,7 @@ def test_a_warm_up_that_fails_is_logged_and_the_worker_goes_on(start, caplog, er
     assert type(error).__name__ in caplog.text
 
 
+@pytest.mark.fault("an exception in the scheduler's own bookkeeping", "the log says so, and workers go on")
 @pytest.mark.parametrize("name", ["_next", "_charge", "_leave", "_let_in"])
 def test_a_worker_outlives_an_error_in_its_own_bookkeeping(start, monkeypatch, caplog, name):
     """Once the cause is gone every job gets its turns, on all the cores there are."""
