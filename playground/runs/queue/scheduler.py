@@ -24,6 +24,7 @@ class Job(Protocol):
     """What is given turns. `urgent` jobs only have something to put away: they go first and need no core."""
 
     key: Hashable  # two jobs with the same key never run at once
+    lane: Hashable | None  # nor do two with the same lane, if they have one: a process that trains one of them at a time
     owner: str
     cores: int  # the most it can use
     bytes: int
@@ -152,8 +153,8 @@ class Scheduler:
 
     def _next(self) -> tuple[Job, int] | None:
         """(job, cores) of the turn that is due; None when there is none, or no core is free for it."""
-        busy = {turn.job.key for turn in self._turns}
-        ready = [job for job in (*self._jobs, *self._waiting) if job.key not in busy]
+        busy, lanes = {turn.job.key for turn in self._turns}, {turn.job.lane for turn in self._turns} - {None}
+        ready = [job for job in (*self._jobs, *self._waiting) if job.key not in busy and job.lane not in lanes]
         for job in ready:
             if job.urgent:
                 return job, 0

@@ -1,5 +1,6 @@
 """What a job may rely on, whichever engine trains: the same numbers, and everything in the run when a call returns."""
 
+from contextlib import ExitStack
 from functools import partial
 
 import pytest
@@ -8,16 +9,23 @@ from playground.config import Refusal
 from playground.runs.disk.folder import pack_run
 from playground.runs.disk.store import OWN_DATA, Store
 from playground.runs.engines.in_process import InProcess
+from playground.runs.engines.remote import Remote
 from playground.runs.making import new_run
+from tests.runs.engines.links import Near, processes
 from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, same_parameters, same_replay, tiny, wait
 
 TURN = 0.02  # seconds
 
 
-@pytest.fixture(params=["in process"])
+@pytest.fixture(scope="module", params=["here", "host", pytest.param("process", marks=pytest.mark.slow)])
 def engine(request):
     """engine(run) -> a Trainer of it."""
-    return lambda run: InProcess(run, CORPORA, LIMITS.replay_bytes)
+    with ExitStack() as stack:
+        if request.param == "here":
+            yield lambda run: InProcess(run, CORPORA, LIMITS.replay_bytes)
+        else:
+            link = Near() if request.param == "host" else stack.enter_context(processes(1))[0]
+            yield lambda run: Remote(run, link, LIMITS.replay_bytes)
 
 
 @pytest.fixture
