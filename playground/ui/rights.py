@@ -71,6 +71,10 @@ ROUTES: Mapping[str, Mapping[str, Right]] = {
         f"{PREFIX}/room": MEMBER,
         f"{PREFIX}/room/live": MEMBER,
         f"{PREFIX}/room/question": MEMBER,
+        # where PLAYGROUND_OPERATOR or PLAYGROUND_METRICS asks for them, which see to the operator's token themselves
+        f"{PREFIX}/operator": PUBLIC,
+        f"{PREFIX}/metrics": PUBLIC,
+        "/metrics": PUBLIC,
         # Gradio's own
         f"{API}/queue/data": PUBLIC,
         f"{API}/call/{{api_name}}/{{event_id}}": PUBLIC,
@@ -86,6 +90,7 @@ ROUTES: Mapping[str, Mapping[str, Right]] = {
         # what the page changes: see COMMANDS and ROOM
         f"{PREFIX}/command": VISITOR,
         f"{PREFIX}/room/{{action}}": VISITOR,
+        f"{PREFIX}/operator": PUBLIC,  # see above
         # how Gradio's listeners are called: see LISTENERS
         f"{API}/run/{{api_name}}": PUBLIC,
         f"{API}/queue/join": PUBLIC,
