@@ -67,7 +67,7 @@ def strict(text: str) -> object:
 def test_a_stranger_changes_nothing(site, run, action, token):
     token = owner_of(MINE) if token == "owner" else token  # what the server keeps of the owner's token is no token
     said = call(site, token, action=action, run=run.id, label="taken", knob="learning_rate", value=0.5)
-    assert said["error"] == entries("en")["runs.no_token" if token is None else "runs.not_yours"]
+    assert said["error"] == entries("en")["runs.not_yours" if token else "runs.no_token"]
     assert site.runs.get(run.id) is run
     assert (run.status, run.label) == ("training", "")
 
