@@ -34,12 +34,17 @@ class Workers:
         """`lost` is told of a run with a step that does not come to an end, and in which sentence. Somebody may still be writing to it."""
         self._store, self._limits, self._run_lost, self._engines = store, limits, lost, Engines(corpora, limits)
         self._jobs: dict[str, TrainingJob] = {}
+
+        def warm_up() -> None:
+            get_ready()
+            memory.ready()
+
         self._schedulers = {
             device: Scheduler(
-                limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, get_ready, lambda: memory.unaccounted
+                limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, warm_up, lambda: memory.unaccounted
             )
             for device in limits.devices
-        }  # fmt: skip
+        }
         memory.reserve_by(lambda: sum(scheduler.reserved for scheduler in self._schedulers.values()))
         self._watchdog = Watchdog(self._schedulers.values(), limits.step_seconds, store.disk.is_awaited_by, self._lose)
 
