@@ -62,9 +62,9 @@ ROUTES: Mapping[str, Mapping[str, Right]] = {
         f"{PREFIX}/history": LINK,
         f"{PREFIX}/table": LINK,
         f"{PREFIX}/board": LINK,
-        f"{PREFIX}/attention": LINK,
         f"{PREFIX}/code": LINK,
         f"{PREFIX}/takeaway/{{run}}": LINK,  # with own sentences: OWNER
+        f"{PREFIX}/attention": READER,
         f"{PREFIX}/export": READER,
         f"{PREFIX}/reading": READER,
         f"{PREFIX}/preview": READER,
