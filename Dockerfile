@@ -14,5 +14,5 @@ RUN mkdir /home/user/runs
 VOLUME /home/user/runs
 EXPOSE 7860
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s CMD \
-  ["python", "-c", "import os, urllib.request as ask; ask.urlopen('http://127.0.0.1:' + os.environ['PORT'] + '/gradio_api/playground/runs', timeout=8)"]
+  ["python", "-c", "import os, urllib.request as ask; ask.urlopen('http://127.0.0.1:' + os.environ['PORT'] + '/health', timeout=8)"]
 CMD ["python", "app.py"]

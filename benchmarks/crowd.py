@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import selectors
 import socket
 import threading
@@ -15,6 +16,7 @@ from benchmarks.server import ENDLESS, PATIENCE, ROUTES, Server
 from playground.runs.run import WORKING
 
 UPDATE = b"data: {"  # how an update begins
+PICTURE = re.compile(rb'"picture":(\d+)')  # in it, the step of the newest picture
 
 
 class Member(NamedTuple):
@@ -52,11 +54,12 @@ def progress(server: Server, members: Sequence[Member]) -> dict[str, Any]:
 
 
 class Streams:
-    """An open stream of live updates for each of these runs, read by one thread that does nothing but count them."""
+    """An open stream of live updates for each of these runs, read by one thread that does nothing but count them. `picture` is the step of
+    the newest picture that one of them told of."""
 
     def __init__(self, port: int, runs: Sequence[str]) -> None:
         self._port, self._runs, self._open = port, runs, True
-        self.updates = self.bytes = 0
+        self.updates = self.bytes = self.picture = 0
         self._thread = threading.Thread(target=self._read)
 
     def __enter__(self) -> Streams:
@@ -76,6 +79,7 @@ class Streams:
                     text = key.data[0] + (got := key.fileobj.recv(1 << 18))
                     self.updates += text.count(UPDATE)
                     self.bytes += len(got)
+                    self.picture = max([self.picture, *map(int, PICTURE.findall(text))])
                     key.data[0] = text[-len(UPDATE) + 1 :]
                     if not got:
                         ready.unregister(key.fileobj)

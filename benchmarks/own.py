@@ -14,13 +14,13 @@ from benchmarks.suite import Missing, note, some_of
 from benchmarks.tables import markdown, percent, seconds, shown, summary, whole
 from playground.config import Experiment
 from playground.data.corpus import Corpus, build_corpus
+from playground.data.suggestion import suggest
 from playground.decoding import greedy
 from playground.model.transformer import Transformer
 from playground.queries.evaluation import measure, tokenization
 from playground.queries.reader import most_written
 from playground.reading.text import normalise
 from playground.reading.uploads import Choices, Pairs
-from playground.runs.forecast import suggested
 from playground.runs.limits import machine_cores, machine_devices
 from playground.runs.queue.warmup import warm_up
 from playground.runs.upload_process import read
@@ -94,9 +94,9 @@ def _read(folder: Path, paths: tuple[str, ...], swap: bool) -> Pairs:
 
 def _learn(name: str, train: Pairs, test: Pairs, seed: int, options: argparse.Namespace) -> dict:
     knobs = {"task": "own", "seed": seed, "data_seed": seed} | CORPORA[name].knobs
-    base = Experiment().with_(**knobs)
-    experiment = base.with_(**{**suggested(len(train.pairs), base.training.batch_size), **dict(options.set)})
-    corpus = build_corpus(experiment.data, train)
+    given = knobs | dict(options.set)
+    experiment = Experiment().with_(**{**suggest(train, given).knobs, **given})
+    corpus = build_corpus(experiment.data, train, experiment.model.share_embeddings == "all")
     training = Training(experiment, corpus, machine_devices()[0])
     started = time.perf_counter()
     with cores(min(experiment.training.threads, machine_cores())) as parallel_map:

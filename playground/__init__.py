@@ -4,9 +4,10 @@ config (every choice) with choices (those that are more than a name) and knobs (
 (their kinds) · tasks (toy tasks) · model (the paper) · data (sentences in, batches out) · training (a generator of steps) · decoding
 (greedy, sampling, beam search) · inspection (facts about arrays) · variants (a model changed on purpose) · runs (threads, disk, the replay)
 · queries (what is asked of a run) · export (a run taken home) · hub (the Hugging Face Hub) · lessons (labs, experiments, the course) ·
-rooms (a class) · figures (arrays in, pictures out) · zero_gpu (a Space whose GPU is lent) · ui (the page) · freeze (the page as files) ·
-reading (the files that people bring) · words (every sentence a person reads) · fetching and pretrained (a model in a line of Python) ·
-arguments and cli (the command line) · readme (what the README takes from the code).
+rooms (a class) · backup (all that is kept, as one file) · figures (arrays in, pictures out) · zero_gpu (a Space whose GPU is lent) · ui
+(the page) · freeze (the page as files) · reading (the files that people bring) · words (every sentence a person reads) · logs (a line for
+each event) · fetching and pretrained (a model in a line of Python) · arguments and cli (the command line) · readme (what the README takes
+from the code).
 """
 
 import importlib

@@ -149,6 +149,18 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
     command.add_argument("--live", default="", metavar="URL", help="a playground with a server, for all that needs one")
 
+    command = commands.add_parser("store", help="all that a server keeps: look through it, take it along as one file, bring it back")
+    command.set_defaults(command="store")
+    ways = command.add_subparsers(dest="what", required=True, metavar="check|export|import", parser_class=Parser)
+    way = ways.add_parser("check", help="read every save and every room; 1 when one of them can't be read")
+    way.add_argument("--json", action="store_true", help="one JSON object per finding")
+    way = ways.add_parser("export", help="write one tar of all whole runs and rooms, also while a server is at work on them")
+    way.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="the tar, which holds the sentences and names of others")
+    way = ways.add_parser("import", help="bring what a tar has and the folder has not; no server may be using the folder")
+    way.add_argument("file", type=Path, metavar="FILE")
+    for way in ways.choices.values():
+        way.add_argument("--folder", type=Path, help="where a server keeps its runs, if not in PLAYGROUND_DATA or its usual place")
+
     commands.add_parser("serve", help="start the page").set_defaults(command="serve")
     return top
 

@@ -173,6 +173,14 @@ def check(name: str, value: Any) -> Any:
     return fit(knob, name, type(default(name)), former.get(as_text(value), value) if former else value)
 
 
+def is_possible(name: str, value: Any) -> bool:
+    """Whether `check` accepts it."""
+    try:
+        return value is not None and check(name, value) is not None
+    except Refusal:
+        return False
+
+
 def read_query(query: Mapping[str, str], base: Experiment | None = None) -> tuple[Experiment, list[Refusal]]:
     """The experiment a link describes, and what was ignored in it (unknown values; names that are no knobs are not looked at)."""
     good, ignored = {}, []

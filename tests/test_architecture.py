@@ -18,20 +18,22 @@ RULES = {
     "choices": (set(), set()),
     "knobs": (set(), {"words"}),
     "config": (set(), {"knobs", "choices", "tasks"}),
+    "logs": (set(), {"config"}),
     "fields": (set(), {"config"}),
     "cursor": (set(), {"words", "config", "fields"}),
     "model": ({"torch"}, {"config"}),
     "reading": ({"chardet", "openpyxl", "pyarrow", "polib", "defusedxml", "datasets"}, {"config", "words"}),
-    "data": ({"torch", "numpy", "sentencepiece"}, {"config", "tasks", "reading"}),
+    "data": ({"torch", "numpy", "sentencepiece"}, {"words", "config", "tasks", "reading"}),
     "variants": ({"torch"}, {"choices", "knobs", "config", "model", "data"}),
     "decoding": ({"torch", "numpy"}, {"config", "model"}),
     "inspection": ({"torch", "numpy"}, {"config", "model"}),
     "training": ({"torch"}, {"choices", "knobs", "config", "model", "data", "decoding", "variants"}),
     "runs": (
         {"torch", "numpy", "safetensors", "cachetools", "pandas"},
-        {"words", "config", "model", "reading", "data", "variants", "inspection", "training"},
+        {"words", "config", "logs", "model", "reading", "data", "variants", "inspection", "training"},
     ),
-    "rooms": (set(), {"words", "config", "fields", "cursor", "runs"}),
+    "rooms": (set(), {"words", "config", "logs", "fields", "cursor", "runs"}),
+    "backup": (set(), {"config", "reading", "rooms", "runs"}),
     "queries": (
         {"torch", "numpy", "sacrebleu"},
         {"config", "cursor", "tasks", "model", "reading", "data", "variants", "decoding", "inspection", "training", "runs"},
@@ -54,14 +56,20 @@ RULES = {
     "ui": (
         {"gradio", "jinja2", "numpy", "orjson", "brotli", "plotly", "segno", "fastapi", "starlette"},
         {
-            *("words", "knobs", "config", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training", "runs"),
-            *("rooms", "queries", "lessons", "export", "zero_gpu"),
+            *("words", "knobs", "config", "logs", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training"),
+            *("runs", "rooms", "queries", "lessons", "export", "zero_gpu"),
         },
     ),
     "readme": (set(), {"words", "config"}),
     "arguments": (set(), {"words", "config", "cursor"}),
     "freeze": ({"orjson"}, {"words", "config", "cursor", "inspection", "runs", "queries", "lessons", "ui"}),
-    "cli": (set(), {"words", "arguments", "config", "cursor", "reading", "runs", "queries", "lessons", "export", "hub", "ui", "freeze"}),
+    "cli": (
+        set(),
+        {
+            *("words", "arguments", "knobs", "config", "cursor", "reading", "data", "runs", "backup", "queries"),
+            *("lessons", "export", "hub", "ui", "freeze"),
+        },
+    ),
     "__main__": (set(), {"cli"}),
 }
 

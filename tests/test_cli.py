@@ -10,8 +10,10 @@ import torch
 from playground.arguments import parser
 from playground.cli import main
 from playground.cli.training import _experiment
-from playground.config import KNOBS, TASK_STEPS, default
+from playground.config import KNOBS, PRESETS, TASK_STEPS, default
+from playground.data.suggestion import suggest
 from playground.lessons.labs import LABS
+from playground.reading.uploads import Pair, Pairs
 from playground.runs.disk.checkpoints import CHECKPOINTS, experiment
 from playground.runs.disk.folder import Folder
 from playground.runs.history import VALIDATIONS
@@ -72,6 +74,21 @@ def test_own_files_are_trained_on(capsys, tmp_path):
     run = Folder(tmp_path / "run").run
     assert run.experiment.data.task == "own"
     assert len(run.pairs.pairs) == 30
+
+
+def test_what_no_option_says_is_as_suggested_for_these_files(capsys):
+    """And a preset is a choice like an option."""
+    pairs = Pairs(tuple(Pair(f"a{n} b", f"c{n} d", n + 1) for n in range(300)), {}, 300, "tsv", ("own.tsv",))
+    options = parser().parse_args(["train", "--data", "own.tsv", "--d-model", "8", "--seed", "3"])
+    made, wanted = _experiment(options, pairs), suggest(pairs, {"d_model": 8})
+    assert {**wanted.knobs, "d_model": 8, "seed": 3, "task": "own"}.items() <= made.flat().items()
+    assert made.data.tokenizer == "bpe"
+    told = capsys.readouterr().err
+    assert "--tokenizer bpe" in told
+    assert "--d-model" not in told
+    assert all(sentence in told for sentence in wanted.sentences("en"))
+    paper = _experiment(parser().parse_args(["train", "--data", "own.tsv", "--preset", "paper"]), pairs)
+    assert (paper.training.steps, paper.data.tokenizer) == (PRESETS["paper"]["steps"], "bpe")
 
 
 def test_translate(capsys, tmp_path):

@@ -16,16 +16,16 @@ from playground.runs.run import WATCHED_SECONDS
 
 QUIET = WATCHED_SECONDS + 0.5
 SETTLE = 0.1  # of a window, before it counts
-ASKED = ("training", "sentence")  # panels that a page with the first tab open asks for, again and again while a run trains
+ASKED = "training"  # the panel that a page with the first tab open asks for with its sentence, whenever there is a newer picture
 
 
 def run(options: argparse.Namespace, server: Server) -> dict:
     """{"rows": [{"streams", "updates", "panels", "serving", "bytes", "steps", "lost"}]}, all but the first summaries over the rounds.
 
-    A visitor has a stream open, and asks for the panels of the first tab as often as the server says. updates, panels and steps are per
-    second; serving is processor seconds of the threads that answer, in a second (None where the system doesn't tell); bytes are those of
-    an update (None for no stream); lost is the share of training time that has gone against no visitor (where nobody watches, so that no
-    live pictures are made either).
+    A visitor has a stream open, and asks for the first tab when it tells of a newer picture, at most as often as the server says. updates,
+    panels and steps are per second; serving is processor seconds of the threads that answer, in a second (None where the system doesn't
+    tell); bytes are those of an update (None for no stream); lost is the share of training time that has gone against no visitor (where
+    nobody watches, so that no live pictures are made either).
     """
     rounds = [_round(server, options) for _ in range(options.repeats)]
     rows = []
@@ -63,7 +63,7 @@ def _round(server: Server, options: argparse.Namespace) -> list[dict[str, float 
 
 def _watch(server: Server, run: str, count: int, window: float) -> dict[str, float | None]:
     """Everything per second of the window: steps, updates, bytes, and processor seconds of the serving threads."""
-    with Streams(server.port, [run] * count) as viewers, Askers(server.port, run, count) as askers:
+    with Streams(server.port, [run] * count) as viewers, Askers(server.port, run, count, viewers) as askers:
         time.sleep(SETTLE * window)
         before, used = server.ask("progress", run=run), server.ask("processor")
         updates, size, panels = viewers.updates, viewers.bytes, askers.answers
@@ -81,10 +81,11 @@ def _watch(server: Server, run: str, count: int, window: float) -> dict[str, flo
 
 
 class Askers:
-    """What so many pages ask for beside their streams: each its panels, as often as the server tells it, with a sentence of its own."""
+    """What so many pages ask for beside their streams: each its panel, with a sentence of its own, when there is a picture that it doesn't
+    have, at most as often as the server tells it."""
 
-    def __init__(self, port: int, run: str, count: int) -> None:
-        self._port, self._run, self._count = port, run, count
+    def __init__(self, port: int, run: str, count: int, viewers: Streams) -> None:
+        self._port, self._run, self._count, self._viewers = port, run, count, viewers
         self.answers = 0
         self._leaving = threading.Event()
         self._thread = threading.Thread(target=self._ask)
@@ -98,13 +99,15 @@ class Askers:
         self._thread.join()
 
     def _ask(self) -> None:
-        client, visitor, pause = Client(self._port), 0, 1.0
+        client, visitor, pause, seen = Client(self._port), 0, 1.0, [0] * self._count
         try:
             while self._count and not self._leaving.wait(pause / self._count):
                 visitor = (visitor + 1) % self._count
-                for name in ASKED:
-                    body, _ = client.get(f"{ROUTES}/panel/{name}", run=self._run, text=" ".join("abcdef"[: 2 + visitor % 5]))
-                    pause = orjson.loads(body)["refresh_ms"] / 1000
-                    self.answers += 1
+                if seen[visitor] == self._viewers.picture:
+                    continue
+                seen[visitor], text = self._viewers.picture, " ".join("abcdef"[: 2 + visitor % 5])
+                body, _ = client.get(f"{ROUTES}/panel/{ASKED}", run=self._run, text=text, beside="sentence")
+                pause = orjson.loads(body)["refresh_ms"] / 1000
+                self.answers += 1
         finally:
             client.close()

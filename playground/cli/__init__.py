@@ -1,7 +1,7 @@
 """The command line, a function for each command. Every knob is an option; every mistake is one sentence on stderr.
 
 Read in this order: training (train, checkpoints) · decoding (translate, score) · tables (runs, history) · files (read) · lessons (lab) ·
-publishing (serve, freeze, push, space).
+publishing (serve, freeze, push, space) · store (store).
 
 The options of each are in playground/arguments.py; a command imports what it needs when it is called.
 """
@@ -16,6 +16,7 @@ from playground.cli.decoding import score, translate
 from playground.cli.files import read, unusable
 from playground.cli.lessons import lab
 from playground.cli.publishing import freeze, hub, serve
+from playground.cli.store import store
 from playground.cli.tables import history, runs
 from playground.cli.training import checkpoints, train
 from playground.config import Refusal
@@ -39,4 +40,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 COMMANDS = {
     "train": train, "translate": translate, "score": score, "runs": runs, "history": history, "export": export, "read": read, "lab": lab,
     "checkpoints": checkpoints, "push": hub, "space": hub, "freeze": freeze, "serve": serve,
+    "store": store,
 }  # fmt: skip

@@ -11,7 +11,8 @@ from typing import Any
 
 from playground.cli.files import read_pairs
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, check, preset
-from playground.words import ENGLISH
+from playground.knobs import as_text
+from playground.words import ENGLISH, say
 
 CLOCK = "seconds: from Train to the end, with data, model, steps, validations and replay; torch was warmed up before"
 
@@ -33,7 +34,7 @@ def train(options: argparse.Namespace) -> int:
     pairs = with_splits(train, *given) if train else None
     if pairs:
         print("\n".join(report(pairs, ENGLISH)), *_told_splits(pairs), sep="\n", file=sys.stderr)
-    run = train_inline.new_run(_experiment(options), pairs)
+    run = train_inline.new_run(_experiment(options, pairs), pairs)
     if options.out:
         _check_free(options.out)
     warm_up()
@@ -59,7 +60,8 @@ def _told_splits(pairs: Any) -> list[str]:
     return [f"To validate on: {validation:,}; to test on: {test:,}; left out of training, for their source is among these: {both:,}."]
 
 
-def _experiment(options: argparse.Namespace) -> Experiment:
+def _experiment(options: argparse.Namespace, pairs: Any = None) -> Experiment:
+    """What the options say. Of own pairs, what they leave open is as suggested; stderr says so."""
     given = {name: getattr(options, name) for name in KNOBS if getattr(options, name) is not None}
     if options.until_exact_match is not None:
         given["stop_at"] = check("stop_at", options.until_exact_match)
@@ -67,7 +69,20 @@ def _experiment(options: argparse.Namespace) -> Experiment:
         given["task"] = "own"
     if options.preset == "default" and given.get("task") in TASK_STEPS:
         given.setdefault("steps", TASK_STEPS[given["task"]])
+    if pairs:
+        given |= _suggested(pairs, preset(options.preset).difference() | given)
     return preset(options.preset).with_(**given)
+
+
+def _suggested(pairs: Any, given: dict[str, Any]) -> dict[str, Any]:
+    from playground.data.suggestion import suggest
+
+    found = suggest(pairs, given)
+    options = {name: value for name, value in found.knobs.items() if name not in given}
+    if options:
+        said = " ".join(f"--{name.replace('_', '-')} {as_text(value)}" for name, value in options.items())
+        print(say(ENGLISH, "suggestion.taken", options=said), *found.sentences(ENGLISH), sep="\n", file=sys.stderr)
+    return options
 
 
 def _tell(run: Any, seen: int, started: float, as_json: bool) -> int:

@@ -44,6 +44,7 @@ class Corpus:
     test: Sequence[Item] = ()  # own data: new sentences that nothing is decided by, neither settings nor when to stop
     credit: str = ""  # whom licensed sentences are owed to
     left_out: tuple[int, ...] = ()  # lines of own data with more than `max_tokens` tokens on a side
+    longest_left_out: int = 0  # tokens of the longest of those sides
 
     @property
     def longest(self) -> int:
@@ -108,28 +109,18 @@ class _Answers(dict[str, tuple[str, ...]]):
 
 
 def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
-    """Own pairs, all of them. Held out and kept for the test are those that were given for it, or a tenth each of the distinct sources (at
-    most `data.validation_size` and `data.test_size`), drawn by a seeded shuffle."""
+    """Own pairs, all of them. Which are held out and which are kept for the test, `split_sources` says."""
     if own is None:
         raise Refusal("data.no_own_pairs")
     pairs = [Example(src, tgt) for src, tgt, _ in own.pairs]
-    answers = _collect(pairs)
-    if len(answers) < 2:
-        raise Refusal("data.too_few_sources", count=len(answers))
-    (validation, test), last = own.given, len(pairs) - sum(own.given)
-    split = {pair.src: "heldout" for pair in pairs[last : last + validation]} | {pair.src: "test" for pair in pairs[last + validation :]}
-    sources = [source for source in answers if source not in split]
-    random.Random(data.data_seed).shuffle(sources)
-    tenth = len(sources) // 10
-    first = 0 if validation else max(1, min(data.validation_size, tenth))
-    second = 0 if test else min(data.test_size, tenth)
-    split |= dict.fromkeys(sources[:first], "heldout") | dict.fromkeys(sources[first : first + second], "test")
+    answers, split = _collect(pairs), split_sources(own, data)
     train = [pair for pair in pairs if pair.src not in split]
     units = tuple(map(natural_unit, ([pair.src for pair in train], [pair.tgt for pair in train])))
     tokenizers = _train_tokenizers(data, train, units, joint)
 
     items = list(_items(pairs, tokenizers, aligned=False))
     fits = [max(len(item.src_ids), len(item.tgt_ids)) <= data.max_tokens for item in items]
+    longest = max((len(ids) for item, fit in zip(items, fits, strict=True) if not fit for ids in (item.src_ids, item.tgt_ids)), default=0)
     kept = [item for item, fit in zip(items, fits, strict=True) if fit]
     learnt = tuple(item for item in kept if item.src not in split)
     judged: dict[str, dict[str, Item]] = {"heldout": {}, "test": {}}  # each source once, with its first target
@@ -140,7 +131,34 @@ def _own_corpus(data: DataConfig, own: Pairs | None, joint: bool) -> Corpus:
     if not learnt or not heldout:
         raise Refusal("data.too_long_to_learn", limit=data.max_tokens, count=fits.count(False))
     left_out = tuple(line for (_, _, line), fit in zip(own.pairs, fits, strict=True) if not fit)
-    return Corpus(" + ".join(own.names), *tokenizers, learnt, heldout, (), answers, test, own.credit, left_out)
+    return Corpus(" + ".join(own.names), *tokenizers, learnt, heldout, (), answers, test, own.credit, left_out, longest)
+
+
+def split_sources(own: Pairs, data: DataConfig) -> dict[str, str]:
+    """The sources that are not trained on, with their split: "heldout" or "test". They are those that were given for it, or a tenth each of
+    the distinct sources (about, and at most `data.validation_size` and `data.test_size`), drawn by a seeded shuffle. Sources of one group,
+    where the pairs have such, stay together: the forms of one word, the sentences of one text. Raises Refusal when there are too few."""
+    (validation, test), last = own.given, len(own.pairs) - sum(own.given)
+    found = {pair.src: "heldout" for pair in own.pairs[last : last + validation]}
+    found |= {pair.src: "test" for pair in own.pairs[last + validation :]}
+    groups: dict[str, dict[str, None]] = {}
+    seen: dict[str, str] = {}  # source -> the group in which it was first
+    for pair, group in zip(own.pairs, own.groups or (pair.src for pair in own.pairs), strict=True):
+        if pair.src not in found:
+            groups.setdefault(seen.setdefault(pair.src, group), {})[pair.src] = None
+    if len(groups) + len(found) < 2:
+        raise Refusal("data.too_few_sources", count=len(groups) + len(found))
+    order, tenth = list(groups), len(seen) // 10
+    random.Random(data.data_seed).shuffle(order)
+    order = order[:-1]  # one at least is learnt
+    drawn = {"heldout": 0 if validation else max(1, min(data.validation_size, tenth)), "test": 0 if test else min(data.test_size, tenth)}
+    for split, most in drawn.items():
+        taken = 0
+        while order and taken < most:
+            sources = groups[order.pop(0)]
+            found |= dict.fromkeys(sources, split)
+            taken += len(sources)
+    return found
 
 
 def _train_tokenizers(data: DataConfig, train: Sequence[Example], units: tuple[str, str], joint: bool) -> tuple[Tokenizer, Tokenizer]:

@@ -40,6 +40,11 @@ class Reader:
         self._threads = ReaderThreads(threads)
         self._known = LRU(REMEMBERED, REMEMBERED_BYTES)
 
+    @property
+    def caches(self) -> dict[str, tuple[LRU, ...]]:
+        """Shares of the memory by their names, see runs/memory.py."""
+        return {"models": self._models.caches, "answers": (self._known,)}
+
     def look(self, run: Run, step: int | None, text: str, target: str | None = None) -> SentenceTrace:
         """What the model does with `text`: `target` None follows its own greedy output; REFERENCE the right answer or, where nobody knows
         it, the output of the newest parameters, so that the rows are the same at every step; else that text.

@@ -12,6 +12,7 @@ from playground.config import Refusal
 from playground.reading.formats.cells import dullness
 from playground.reading.formats.column_names import meaning
 from playground.reading.formats.columns import look, pair_of, ranks, side_of
+from playground.reading.formats.inflections import features_of
 from playground.reading.formats.limits import COLUMN_LIMIT, SAMPLE
 from playground.reading.formats.records import Widths, measure, row_width
 from playground.reading.formats.table import Row, Table
@@ -19,6 +20,7 @@ from playground.reading.header import find_header, lacks_first
 from playground.reading.text import normalise
 
 MAX_CELL_CHARACTERS = 200  # that are shown
+BY_SOURCE = -1  # as a choice of the column by which pairs are split: none, so equal sources stay together
 
 
 class Column(NamedTuple):
@@ -38,6 +40,8 @@ class Plan(NamedTuple):
     source: int
     target: int
     together: tuple[tuple[int, int, int], ...] = ()
+    joined: tuple[int, ...] = ()  # columns that are part of the source, behind it
+    group: int | None = None  # the column that says which pairs stay together when some are held out
 
     @property
     def width(self) -> int:
@@ -60,6 +64,8 @@ class Choices:
     undo: bool | None = None  # traces of tools in the sentences (see formats.escapes); None only tells of them
     swap: bool = False  # source and target change places, whichever they are
     same_language: bool = False  # lines that follow one another are pairs even where they seem to be in one language
+    joined: Sequence[int] | None = None  # columns that are part of the source as well
+    group: int | None = None  # the column whose equal cells keep pairs together in one split; BY_SOURCE for none
 
 
 def column(text: str | None) -> int | str | None:
@@ -89,7 +95,18 @@ def plan(name: str, table: Table, rows: Sequence[Row], choices: Choices) -> Plan
     if two is None:
         two = found[1] if found[1] != one else next(place for place in rest if place != one)
     one, two = (two, one) if choices.swap else (one, two)
-    return Plan(line, sizes, _columns(below, names), one, two, together)
+    features = None if choices.swap or together else features_of([_cells(below, place) for place in range(width)])
+    if features is not None and choices.source is None and choices.target is None:
+        one, two = (place for place in range(width) if place != features)
+    joined = _joined(choices, features, width, (one, two))
+    group = choices.group if choices.group is not None else one if features in joined else BY_SOURCE
+    return Plan(line, sizes, _columns(below, names), one, two, together, joined, group if BY_SOURCE < group < width else None)
+
+
+def _joined(choices: Choices, features: int | None, width: int, taken: Sequence[int]) -> tuple[int, ...]:
+    """The columns that are part of the source as well: those that somebody wants, else the features of a form."""
+    wanted = choices.joined if choices.joined is not None else () if features is None else (features,)
+    return tuple(place for place in dict.fromkeys(wanted) if place < width and place not in taken)
 
 
 def _sizes(table: Table, rows: Sequence[Row], top: Sequence[str]) -> Widths:

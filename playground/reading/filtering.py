@@ -41,6 +41,7 @@ class PreviewRow(NamedTuple):
 @dataclass
 class FilteredRows:
     kept: list[Pair] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)  # of each pair, where a column says
     dropped: dict[str, list[int]] = field(default_factory=lambda: {reason: [] for reason in REASONS})
     shown: dict[str, list[PreviewRow]] = field(default_factory=lambda: {reason: [] for reason in REASONS})
     preview: list[PreviewRow] = field(default_factory=list)
@@ -65,11 +66,12 @@ class RowFilter:
             return "", "", row.fault
         if plan.has_extra_cells(cells):
             return "", "", "extra_columns"
-        src = cells[plan.source] if plan.source < len(cells) else ""
-        tgt = cells[plan.target] if plan.target < len(cells) else ""
+        src, tgt = (cells[place] if place < len(cells) else "" for place in (plan.source, plan.target))
         if self.guessed and (is_damaged(src) or is_damaged(tgt)):
             return "", "", "damaged"
         src, tgt = normalise(self.undone(plan.source, src)), normalise(self.undone(plan.target, tgt))
+        if src and plan.joined:
+            src = normalise(" ".join([src, *(cells[place] for place in plan.joined if place < len(cells))]))
         if src and tgt:
             return src, tgt, "long" if len(src) > self.longest or len(tgt) > self.longest else ""
         if not any(map(normalise, cells)):
@@ -94,6 +96,8 @@ def filter_rows(name: str, rows: Iterable[Row], row_filter: RowFilter, raw: Call
             raise Refusal("data.too_many_pairs", name=name, limit=PAIR_LIMIT)
         else:
             found.kept.append(Pair(src, tgt, row.line))
+            if (group := row_filter.plan.group) is not None:
+                found.groups.append(normalise(row.cells[group]) if group < len(row.cells) else "")
         wanted = reason and len(found.shown[reason]) < MAX_DROPPED_ROWS
         if wanted or len(found.preview) < PREVIEW_ROWS:
             cells = map(row_filter.undone, range(len(row.cells)), row.cells) if row.cells else [raw(row)]

@@ -42,6 +42,9 @@ class Pairs:
     traces: tuple[str, ...] = ()  # what tools left in the sentences (kinds of formats.escapes), undone if `undone`
     undone: bool = False
     given: tuple[int, int] = (0, 0)  # how many of the pairs, which stand last, were given to validate on and to test on
+    joined: tuple[int, ...] = ()  # columns that are part of the source, behind the chosen one
+    group: int | None = None  # the column by which pairs stay together in one split, if it isn't the source
+    groups: tuple[str, ...] = ()  # what stands in it, for each pair
 
     @cached_property
     def units(self) -> dict[str, tuple[int, int]]:
@@ -64,7 +67,8 @@ class Pairs:
 def with_splits(train: Pairs, validation: Pairs | None, test: Pairs | None) -> Pairs:
     """All of them as one, which knows what each is for."""
     more = [found.pairs if found else () for found in (validation, test)]
-    return replace(train, pairs=(*train.pairs, *more[0], *more[1]), given=(len(more[0]), len(more[1])))
+    groups = (*train.groups, *(pair.src for found in more for pair in found)) if train.groups else ()
+    return replace(train, pairs=(*train.pairs, *more[0], *more[1]), given=(len(more[0]), len(more[1])), groups=groups)
 
 
 def to_json(pairs: Pairs) -> dict[str, Any]:

@@ -67,6 +67,7 @@ def _pairs(opened: Opened, table: Table, rows: list[Row], choices: Choices, max_
         named=bool(table.columns) and table.kind != "two_files", encodings=opened.encodings, preview=tuple(filtered.preview),
         dropped_rows={reason: tuple(seen) for reason, seen in filtered.shown.items() if seen},
         traces=tuple(kind for kind in escapes.KINDS if any(kind in side for side in left.values())), undone=bool(choices.undo),
+        joined=how.joined, group=how.group, groups=tuple(filtered.groups),
     )  # fmt: skip
     check_size(found)
     return found
@@ -120,6 +121,12 @@ def _notes(rows: Sequence[Row], filtered: FilteredRows, how: Plan, credited: boo
         found = ", ".join(f"{names[one]}–{names[two]} ({count})" for one, two, count in how.together[:_MAX_LANGUAGE_PAIRS])
         more = ", …" if len(how.together) > _MAX_LANGUAGE_PAIRS else ""
         yield "data.note_languages", {"found": found + more, "source": names[how.source], "target": names[how.target]}
+    elif how.joined or how.group is not None:
+        more = ", ".join(names[place] for place in how.joined)
+        if more:
+            yield "data.note_joined", {"source": names[how.source], "joined": more, "target": names[how.target]}
+        if how.group is not None:
+            yield "data.note_group", {"group": names[how.group]}
     elif how.width - credited > 2:
         yield "data.note_columns", {"width": how.width, "source": names[how.source], "target": names[how.target]}
     if tall and 2 * len(tall) < len(rows):  # else the format is made so

@@ -65,6 +65,10 @@ class Hub:
         """The members who have the page open."""
         return {listener.number for listener in self._of(code)} - {TEACHER}
 
+    def is_open(self, code: str) -> bool:
+        """Whether somebody has the page open, the teacher or a member."""
+        return bool(self._of(code))
+
     def followers(self, code: str) -> set[int]:
         """Those of them who see what the teacher sees."""
         return self.here(code) - self._exploring.get(code, set())

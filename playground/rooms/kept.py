@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import Refusal
+from playground.logs import event, pseudonym, reason
 from playground.rooms.events import Hub
 from playground.rooms.room import ALPHABET, CODE, TEACHER, Member, Room, require, require_teacher, ticket_of
 from playground.rooms.store import Store
@@ -46,9 +47,11 @@ class KeptRooms:
         joined = [(room, number) for room, number in found if number not in (None, TEACHER)]
         return [(room, number) for room, number in joined if number in self.hub.here(room.code)] or joined
 
-    def shows(self, run: str) -> bool:
-        """Whether a teacher looks at this run, or has dealt it to a class or put it on its board."""
-        return any(run in said for room in list(self._rooms.values()) for said in _texts((room.cursor, room.activities)))
+    def shows(self, run: str, to_somebody: bool = False) -> bool:
+        """Whether a teacher looks at this run, or has dealt it to a class or put it on its board; with `to_somebody`, in a room that is
+        open in somebody's browser."""
+        rooms = [room for room in list(self._rooms.values()) if self.hub.is_open(room.code) or not to_somebody]
+        return any(run in said for room in rooms for said in _texts((room.cursor, room.activities)))
 
     def change(self, code: str, ticket: str, make: Callable[[Room, int], Room]) -> Room:
         """The room as `make(room, number of the caller)` has it, which refuses what this caller may not. Raises Refusal."""
@@ -65,7 +68,7 @@ class KeptRooms:
                 try:
                     self._store.write(self._rooms[code])
                 except OSError as error:
-                    log.warning("room %s could not be written: %s", code, error)
+                    event(log, "save_failed", logging.WARNING, room=pseudonym(code), error=reason(error))
             self._unwritten.clear()
 
     # ---- inside -------------------------------------------------------------------------------------------------------------------------
@@ -89,7 +92,7 @@ class KeptRooms:
         try:
             self._store.write(room)
         except OSError as error:
-            log.warning("room %s could not be written: %s", room.code, error)
+            event(log, "save_failed", logging.WARNING, room=pseudonym(room.code), error=reason(error))
             raise Refusal("rooms.not_saved") from error
         self._rooms[room.code] = room
         self._unwritten.discard(room.code)
@@ -99,6 +102,7 @@ class KeptRooms:
     def _delete(self, code: str) -> None:
         self._store.delete(code)
         del self._rooms[code]
+        event(log, "room_closed", room=pseudonym(code))
         self.hub.end(code)
 
     def _new_code(self) -> str:

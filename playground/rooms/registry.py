@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import Refusal
+from playground.logs import event, pseudonym
 from playground.rooms import activities, assignment, fixed
 from playground.rooms.attempts import Attempts
 from playground.rooms.kept import member_of, with_member
@@ -19,6 +21,7 @@ from playground.runs.limits import Limits
 from playground.runs.names import owner_of
 from playground.words import LANGUAGES
 
+log = logging.getLogger(__name__)
 MAX_ROOMS, MAX_ROOMS_EACH = 200, 5
 DAY = 86_400.0
 WRONG_CODES, WRONG_SECONDS = 40, 600.0  # of one address: nobody finds a room by trying
@@ -52,7 +55,9 @@ class Rooms(TaughtRooms):
             code = self._new_code()
             room = Room(code, owner_of(ticket_of(code, token)), language, opened=now, ends=float(ends))
             self._opened.note(address)
-            return self._put(room)
+            self._put(room)
+            event(log, "room_opened", room=pseudonym(code), language=language)
+            return room
 
     def join(self, code: str, token: str, nickname: str = "", address: str = "") -> Room:
         """The caller is in the room from now on, under this name; who is in already only changes the name. Raises Refusal: no such room,

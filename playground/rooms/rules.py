@@ -40,6 +40,9 @@ class RoomRules(Rules):
     def shared(self, run: Run) -> bool:
         return self._rooms.shows(run.id)
 
+    def awaited(self, run: Run) -> bool:
+        return self._rooms.shows(run.id, to_somebody=True)
+
     def in_room(self, token: str) -> bool:
         return bool(self._rooms.attended(token))
 

@@ -55,12 +55,17 @@ class Store:
 
     def _read(self, path: Path) -> Room | None:
         try:
-            room = from_json(files.parse_json(files.read_bytes(path, MAX_BYTES), path.name))
-            if room.code != path.stem:
-                raise ValueError("the code of another room")
-            return room
+            return read_room(path)
         except (Refusal, ValueError) as error:
             log.warning("the room in %s can't be read (%s) and is set aside", path, error)
             path.replace(aside := path.with_name(path.name + SET_ASIDE))
             aside.touch()  # from now on it waits
             return None
+
+
+def read_room(path: Path) -> Room:
+    """The room in a file. Raises Refusal and ValueError for what is none, or another's."""
+    room = from_json(files.parse_json(files.read_bytes(path, MAX_BYTES), path.name))
+    if room.code != path.stem:
+        raise ValueError("the code of another room")
+    return room

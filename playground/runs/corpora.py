@@ -22,7 +22,10 @@ class Corpora:
     """The most recently used corpora, and what was counted in them. Two who ask for the same at the same time have it made once."""
 
     def __init__(self) -> None:
-        self._made = {"corpus": LRU(MAX_CORPORA, MAX_BYTES, lambda corpus: min(_size(corpus), MAX_BYTES)), "statistics": LRU(MAX_CORPORA)}
+        self._made = {
+            "corpus": LRU(MAX_CORPORA, MAX_BYTES, lambda corpus: min(_size(corpus), MAX_BYTES)),
+            "statistics": LRU(MAX_CORPORA, MAX_BYTES),
+        }
         self._room = threading.BoundedSemaphore(LOOKING)
 
     def get(self, experiment: Experiment, pairs: Pairs | None = None) -> Corpus:
@@ -42,6 +45,11 @@ class Corpora:
     def statistics(self, experiment: Experiment, pairs: Pairs | None = None) -> Statistics:
         """Of the corpus that `get` gives."""
         return self._made["statistics"].get_or_make(_key(experiment, pairs), lambda: statistics(self.get(experiment, pairs)))
+
+    @property
+    def caches(self) -> tuple[LRU, ...]:
+        """Shares of the memory, see memory.py."""
+        return tuple(self._made.values())
 
     def forget(self) -> None:
         """Whatever is asked next is made anew."""

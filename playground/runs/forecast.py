@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from playground.config import DataConfig, Experiment, Refusal, default, limits
+from playground.config import DataConfig, Experiment, Refusal, default
 from playground.data.corpus import Corpus, build_corpus
 from playground.reading.uploads import Pairs
 from playground.runs.corpora import vocabularies
@@ -15,8 +15,6 @@ from playground.training.work import Work, step_work
 
 log = logging.getLogger(__name__)
 SAMPLE = 300  # pairs tell how long the sentences are
-PASSES = 6  # over the data, after which own sentences of the kinds that were tried are learnt as well as they will be
-SHORT, LONG = (100, 0.05), 0.02  # the fewest steps and their learning rate; the learning rate of many more steps
 NOTABLE = 0.05  # a choice that changes the time by less is not spoken of
 
 
@@ -44,13 +42,6 @@ def forecast(experiment: Experiment, pairs: Pairs | None = None) -> Forecast:
         if abs(factor - 1) >= NOTABLE:
             times.append((name, factor))
     return Forecast(work, step, whole, tuple(sorted(times, key=lambda found: -abs(found[1] - 1))))
-
-
-def suggested(pairs: int, batch_size: int) -> dict[str, float]:
-    """Knobs to begin with for so many own pairs: how many steps, and how large."""
-    fewest, rate = SHORT
-    steps = min(max(round(PASSES * pairs / batch_size), fewest), int(limits("steps").high))
-    return {"steps": steps, "learning_rate": rate if steps <= 3 * fewest else LONG}
 
 
 def tokens_per_step(experiment: Experiment, pairs: Pairs | None = None) -> float:

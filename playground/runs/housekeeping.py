@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from playground.logs import event, reason
 from playground.runs.admission import Admission
 from playground.runs.disk.store import Store
 from playground.runs.heap import give_back
 from playground.runs.limits import Limits
+from playground.runs.loaded import LoadedRuns
+from playground.runs.memory import Memory
 from playground.runs.queue.workers import Workers
 from playground.runs.retention import Retention
 from playground.runs.run import Run
@@ -22,8 +26,12 @@ TIDY_SECONDS = 10.0  # between two rounds
 class Housekeeper:
     """A thread that goes its round now and then, until it is closed."""
 
-    def __init__(self, admission: Admission, workers: Workers, store: Store, limits: Limits, retention: Retention) -> None:
+    def __init__(
+        self, admission: Admission, workers: Workers, store: Store, limits: Limits, retention: Retention, memory: Memory
+    ) -> None:
         self._admission, self._workers, self._store, self._limits, self._retention = admission, workers, store, limits, retention
+        self._memory, self._loaded = memory, LoadedRuns(admission, store)
+        memory.add("runs", self._loaded)
         self._closing, self._at_work = threading.Event(), set()
         self._others: list[Callable[[], object]] = []
         self._thread = threading.Thread(target=self._go_round, name="housekeeper", daemon=True)
@@ -33,6 +41,10 @@ class Housekeeper:
         """Returns when the thread is gone."""
         self._closing.set()
         self._thread.join()
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
 
     def also(self, duty: Callable[[], object]) -> None:
         """Has this done in each round."""
@@ -56,19 +68,18 @@ class Housekeeper:
             try:
                 self._store.note(run, "status", "message")
             except OSError as error:  # after a restart it is paused, and stopped once more
-                log.warning("run %s (%s) was stopped, which could not be written: %s", run.name, run.id, error)
+                event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, error=reason(error))
 
     def free_memory(self) -> None:
-        """Lets go of the replays and weights of runs at rest that nobody has looked at for longest. What is free then goes back to the
-        system, and what ended runs have left; while the same ones train it stays, for they will take it again."""
+        """Lets go of the replays and weights of runs at rest that nobody has looked at for longest, and then of whatever the memory as a
+        whole has no room for. What is free then goes back to the system, and what ended runs have left; while the same ones train it
+        stays, for they will take it again."""
         released = False
-        loaded = [run for run in self._admission.all() if not run.working and run.loaders and run.parts]
-        size = 0
-        for run in sorted(loaded, key=lambda run: -run.seen_at):
-            size += self._store.size(run)
-            if size > self._limits.bytes_loaded and not run.watched:
-                run.release()
-                released = True
+        while self._loaded.bytes > self._limits.bytes_loaded and self._loaded.oldest < math.inf:
+            self._loaded.give_up()
+            released = True
+        self._memory.keep_within()
+        self._workers.poke()
         before, self._at_work = self._at_work, {run.id for run in self._admission.all() if run.working}
         if released or before - self._at_work or not self._at_work:
             give_back()
@@ -77,7 +88,7 @@ class Housekeeper:
         """Lets go of the runs that make room, unless somebody looks at one in this very moment."""
         for run in self._retention.overdue(self._admission.all()):
             if self._admission.leave(run, lambda run: self._workers.busy(run) or self._retention.stays(run)):
-                log.info("run %s (%s) makes room", run.name, run.id)
+                event(log, "run_made_room", run=run.id, name=run.name, owner=run.owner)
                 self._store.delete(run)
 
     def note_looks(self) -> None:
@@ -96,7 +107,8 @@ class Housekeeper:
 
     def _go_round(self) -> None:
         while not self._closing.wait(TIDY_SECONDS):
-            for duty in (self.stop_idle, self.write_waiting, self.note_looks, self.retire, self.free_memory, *self._others):
+            duties = (self._store.disk.look, self.stop_idle, self.write_waiting, self.note_looks, self.retire, self.free_memory)
+            for duty in (*duties, *self._others):
                 try:
                     duty()
                 except Exception:

@@ -16,6 +16,7 @@ COUNTS = (
     *("runs_each", "runs_address", "runs_unfinished", "runs_kept", "bytes_kept", "bytes_each", "unseen_days", "shared_days"),
     *("recent_hours", "requests_each", "requests_address"),
     *("streams_each", "streams_address", "uploads_address", "calls_address", "connections", "request_seconds", "unread_seconds"),
+    "step_seconds",
 )
 
 
@@ -25,7 +26,7 @@ class Limits:
 
     devices: tuple[str, ...] = ("cpu",)
     cores: int = 2
-    memory: int = 4 * GB  # bytes for all trainings together
+    memory: int = 4 * GB  # bytes for all trainings together, and what is kept because it may be asked for, see memory.py
     runs_each: int = 6  # unfinished, per owner: an experiment has up to five
     runs_address: int = 90  # unfinished, of all owners who came last from the same address, such as a school's
     runs_unfinished: int = 150
@@ -38,6 +39,7 @@ class Limits:
     idle_seconds: float = 600.0  # an unfinished run at which nobody looks for so long is stopped
     save_seconds: float = 15.0  # of training between two saves
     turn_seconds: float = 0.1
+    step_seconds: float = 120.0  # a step that takes longer, and longer than the run's own usually do, is given up, see queue/watchdog.py
     replay_bytes: int = 24_000_000
     bytes_loaded: int = GB // 16  # replays and weights of runs at rest held in memory; they are on the disk
     # What one visitor, and all at one address, may ask of the page: at an address sixty students are no crowd.

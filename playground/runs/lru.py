@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import threading
+import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from typing import Any
@@ -37,13 +38,14 @@ def size_of(value: Any) -> int:
 class LRU:
     """The most recently used values: at most `most` of them, and together at most `most_bytes`, as `size` counts them. Thread-safe.
 
-    A value that is larger than all the room is not kept.
+    A value that is larger than all the room is not kept. It is a share of the memory as a whole, see memory.py.
     """
 
     def __init__(self, most: float = math.inf, most_bytes: float = math.inf, size: Callable[[Any], int] = size_of) -> None:
         self._most, self._size = most, size if most_bytes < math.inf else lambda value: 0
         self._lock = threading.Lock()
         self._kept: LRUCache[Hashable, tuple[Any, int]] = LRUCache(most_bytes, getsizeof=lambda entry: entry[1])
+        self._used: dict[Hashable, float] = {}  # when each was last asked for, the longest ago first; of some that have gone as well
         self._making: dict[Hashable, Future[Any]] = {}
 
     def __len__(self) -> int:
@@ -54,20 +56,31 @@ class LRU:
         """Of all values, as `size` counts them."""
         return self._kept.currsize
 
+    @property
+    def oldest(self) -> float:
+        """The time.monotonic() at which what nobody has asked for longest was asked for; inf when there is nothing."""
+        with self._lock:
+            return self._oldest()[1]
+
+    def give_up(self) -> None:
+        """Forgets what nobody has asked for longest."""
+        with self._lock:
+            self._drop(self._oldest()[0])
+
     def __contains__(self, key: Hashable) -> bool:
         return key in self._kept
 
     def get(self, key: Hashable) -> Any:
         """The value under `key`, or None."""
         with self._lock:
-            return self._kept.get(key, (None,))[0]
+            return self._asked(key)
 
     def get_or_make(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """The value under `key`. It is made once: who asks meanwhile waits for it, and gets the same error when it can't be made. An error
         is not kept."""
         with self._lock:
             if key in self._kept:
-                return self._kept[key][0]
+                return self._asked(key)
             future = self._making.get(key)
             mine = future is None
             if mine:
@@ -85,12 +98,13 @@ class LRU:
     def pop(self, key: Hashable) -> Any:
         """Forgets what is under `key` and returns it; None when there is nothing."""
         with self._lock:
-            return self._kept.pop(key, (None,))[0]
+            return self._drop(key)
 
     def clear(self) -> None:
         """Whatever is asked for next is made anew."""
         with self._lock:
             self._kept.clear()
+            self._used.clear()
             self._making.clear()
 
     def _make(self, key: Hashable, make: Callable[[], Any], future: Future[Any]) -> None:
@@ -115,8 +129,30 @@ class LRU:
         return wanted
 
     def _keep(self, key: Hashable, value: Any, size: int) -> None:
-        self._kept.pop(key, None)
+        self._drop(key)
         if size <= self._kept.maxsize:
             self._kept[key] = value, size
+            self._used[key] = time.monotonic()
         while len(self._kept) > self._most:
             self._kept.popitem()
+        self._oldest()  # no longer keeps what had to make room
+
+    def _asked(self, key: Hashable) -> Any:
+        if key not in self._kept:
+            return None
+        self._used.pop(key)
+        self._used[key] = time.monotonic()
+        return self._kept[key][0]
+
+    def _drop(self, key: Hashable) -> Any:
+        self._used.pop(key, None)
+        return self._kept.pop(key, (None,))[0]
+
+    def _oldest(self) -> tuple[Hashable, float]:
+        """(key, when it was last asked for)."""
+        while self._used:
+            key, used = next(iter(self._used.items()))
+            if key in self._kept:
+                return key, used
+            del self._used[key]
+        return None, math.inf

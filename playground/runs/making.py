@@ -25,14 +25,16 @@ def new_run(experiment: Experiment, token: str, **values: Any) -> Run:
 
 
 def copied(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
-    """The run of a folder as the caller's, still without a name, and its files. One that was at work is paused in the copy. Raises Refusal
-    when it has no parameters yet."""
+    """The run of a folder as the caller's, still without a name, and its files. In the copy one at work is paused, and one that was cut
+    off is stopped: it doesn't go on by itself. Raises Refusal when it has no parameters yet."""
     owner = _owner(token)
     if not folder.has("weights.safetensors"):
         raise Refusal("runs.nothing_yet")
     run = folder.run
     if run.working:
         run.status, run.message = "paused", None
+    elif run.status == "interrupted":
+        run.status, run.message = "stopped", None
     run.id, run.name, run.label, run.owner, run.created, run.shipped, run.beside = new_id(), "", "", owner, time.time(), False, run.id
     run.sentences_shared = run.visited = False
     return run, folder.files()

@@ -38,6 +38,11 @@ class ModelCache:
         self._numbers = itertools.count()
         self._built = LRU(most_bytes=MAX_BYTES, size=lambda built: min(built.nbytes, MAX_BYTES))  # the newest is always kept
 
+    @property
+    def caches(self) -> tuple[LRU]:
+        """Shares of the memory, see memory.py."""
+        return (self._built,)
+
     def get(self, run: Run, step: int | None) -> Built:
         """From the newest parameters when `step` is None, else from the kept ones nearest to it. Raises Refusal."""
         actual, parameters = run.parameters_at(step)

@@ -9,15 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import LIVE_KNOBS, Experiment, Refusal, check
+from playground.logs import event, reason, refusals
 from playground.reading.uploads import Pairs
 from playground.runs.admission import Admission, bytes_needed
 from playground.runs.corpora import Corpora
+from playground.runs.cut_off import CutOff, said_again
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import Store, read_shipped
 from playground.runs.heap import share_arenas
 from playground.runs.housekeeping import Housekeeper
 from playground.runs.limits import Limits
+from playground.runs.lost import put_back
 from playground.runs.making import copied, forked, new_run
+from playground.runs.memory import Memory
 from playground.runs.names import clean_label, owner_of, owns
 from playground.runs.queue.workers import Workers
 from playground.runs.retention import Retention, Share
@@ -44,12 +48,17 @@ class Runs:
         self.limits, self.rules = limits or Limits.from_environment(), Rules()
         self.corpora, self.updates, self.store = Corpora(), Updates(), Store(folder)
         self._shipped = shipped
-        self.visitors = Visitors()
+        self.visitors = Visitors(self._came)
         known = (*read_shipped(shipped), *self.store.read_all())
         self._admission = Admission(known, self.limits, self.visitors, self._in_room)
         self._retention = Retention(self.limits, self.store.disk_size, self._in_room)
-        self._workers = Workers(self.store, self.corpora, self.limits)
-        self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self._retention)
+        self.memory = Memory(self.limits.memory)
+        for name, share in {"corpora": self.corpora, "updates": self.updates}.items():
+            self.memory.add(name, *share.caches)
+        self._workers = Workers(self.store, self.corpora, self.limits, self.memory, self._put_back)
+        self._housekeeper = Housekeeper(self._admission, self._workers, self.store, self.limits, self._retention, self.memory)
+        self._cut_off = CutOff(known, self.limits.idle_seconds, self._go_on_again)
+        self._housekeeper.also(self._look_after_rooms)
         atexit.register(self.close)
 
     def create(
@@ -138,11 +147,11 @@ class Runs:
 
     def resume(self, id: str, token: str) -> None:
         """Goes on exactly where the run was saved. Raises Refusal when it can't."""
-        self._go_on(self._mine(id, token), token, "train")
+        self._go_on(self._mine(id, token), "train", self.rules.in_room(token))
 
     def step_once(self, id: str, token: str) -> None:
         """One training step; the run is paused after it."""
-        self._go_on(self._mine(id, token), token, "step")
+        self._go_on(self._mine(id, token), "step", self.rules.in_room(token))
 
     def delete(self, id: str, token: str) -> None:
         """The run and everything it left on the disk."""
@@ -191,12 +200,13 @@ class Runs:
         when there is nothing yet."""
         source = self._readable(id, token)
         run, contents = self._saved(source, lambda folder: copied(folder, token))
-        with self.rules.beginning([run], token):
+        with refusals(log, "run_refused", owner=run.owner), self.rules.beginning([run], token):
             return self._enter([run], token, lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
 
     def seen(self, id: str, token: str = "") -> None:
-        """Somebody is looking at this run: the holder of the token, where it is known who."""
+        """Somebody is looking at this run: the holder of the token, where it is known who. One that was cut off goes on."""
         self.get(id).seen(token)
+        self._cut_off.want(id)
 
     def share(self, token: str) -> Share:
         """What the caller's runs take on the disk, and which makes room first."""
@@ -212,6 +222,12 @@ class Runs:
         """
         return self.updates.get(run, since)
 
+    def counted(self) -> dict[str, int]:
+        """What Workers.count says, and how many runs are "kept" and "unfinished", and whether there is a "housekeeper"."""
+        kept = [run for run in self._admission.all() if not run.shipped]
+        found = {"kept": len(kept), "unfinished": sum(run.unfinished for run in kept), "housekeeper": int(self._housekeeper.alive)}
+        return self._workers.count() | found
+
     def every_round(self, duty: Callable[[], object]) -> None:
         """Has the housekeeping thread do this as well, every few seconds."""
         self._housekeeper.also(duty)
@@ -219,6 +235,7 @@ class Runs:
     def close(self) -> None:
         """Saves what trains, stops and joins every thread. Safe to call twice. A torch thread left alive would abort the interpreter."""
         atexit.unregister(self.close)
+        self._cut_off.close()
         self._housekeeper.close()
         self._workers.close()
         self.store.close()
@@ -228,6 +245,9 @@ class Runs:
         self._workers.save(run)
         self._write_waiting(run)
         return use(Folder(self._shipped / run.id, run.id)) if run.shipped else self.store.read(run, use)
+
+    def _put_back(self, run: Run, message: Refusal) -> None:
+        put_back(run, message, self._admission, self.store)
 
     def _in_room(self, run: Run) -> bool:
         """By the rules there are now: a server's come later than its runs."""
@@ -257,15 +277,14 @@ class Runs:
 
     def _begin(self, new: list[Run], token: str, contents: dict[str, bytes] | None = None, lab: str = "") -> list[Run]:
         """Enters new runs, a fork with the files it goes on from, and gives them to the workers."""
-        needed = {run.id: bytes_needed(run, self.limits.memory) for run in new}
-
         def write(run: Run) -> None:
             self._workers.settle(run, beside=new)
             self.store.create(run, contents)
             if contents:
                 run.release()
 
-        with self.rules.beginning(new, token, lab):
+        with refusals(log, "run_refused", owner=new[0].owner), self.rules.beginning(new, token, lab):
+            needed = {run.id: bytes_needed(run, self.limits.memory) for run in new}
             return self._enter(new, token, write, lambda run: self._workers.start(run, "train", needed[run.id]))
 
     def _enter(self, new: list[Run], token: str, write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
@@ -281,14 +300,17 @@ class Runs:
             for run in new:
                 self.store.delete(run)
             if isinstance(error, OSError):
-                log.warning("a new run could not be written: %s", error)
+                event(log, "save_failed", logging.WARNING, error=reason(error))
                 raise Refusal("runs.disk_full") from error
             raise
+        for run in new:
+            event(log, "run_made", run=run.id, name=run.name, owner=run.owner, task=run.experiment.data.task)
         self._admission.enter(new, begin)
         self._housekeeper.retire()
         return new
 
-    def _go_on(self, run: Run, token: str, order: str) -> None:
+    def _go_on(self, run: Run, order: str, in_room: bool, message: Refusal | None = None) -> None:
+        """`message` is what the run says from then on."""
         if self._workers.ask(run, order):  # it was about to pause
             return
         self._workers.wait(run)
@@ -298,7 +320,7 @@ class Runs:
         needed = bytes_needed(run, self.limits.memory)
         self._workers.settle(run)
         self._housekeeper.stop_idle()
-        in_room, gone = self.rules.in_room(token), []
+        gone = []
         with self._admission.lock:
             if self._admission.runs.get(run.id) is not run:
                 raise Refusal("runs.unknown")
@@ -308,16 +330,33 @@ class Runs:
                 raise Refusal("runs.not_resumable")
             if run.status != "paused":
                 gone = self._admission.check(run.owner, in_room=in_room)
-            run.say("queued")
+            run.say("queued", message)
             self._workers.start(run, order, needed)
         self._housekeeper.note(gone)
+
+    def _go_on_again(self, run: Run, in_room: bool) -> None:
+        """What was cut off goes on by itself."""
+        self._go_on(run, "train", in_room or self._in_room(run), said_again(run))
+
+    def _came(self, token: str) -> None:
+        """For the first time since this server began: what of theirs was cut off goes on."""
+        mine = self._cut_off.of(owner_of(token))
+        in_room = bool(mine) and self.rules.in_room(token)
+        for id in mine:
+            self._cut_off.want(id, in_room)
+
+    def _look_after_rooms(self) -> None:
+        """What was cut off of a class that is there goes on."""
+        for run in self._cut_off.all():
+            if self.rules.awaited(run):
+                self._cut_off.want(run.id, in_room=True)
 
     def _note(self, run: Run, *names: str) -> None:
         """Writes what has changed of a run. Raises Refusal when the disk doesn't take it; the change holds as long as the server runs."""
         try:
             self.store.note(run, *names)
         except OSError as error:
-            log.warning("run %s (%s): %s could not be written: %s", run.name, run.id, ", ".join(names), error)
+            event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, what=",".join(names), error=reason(error))
             raise Refusal("runs.change_not_saved") from error
 
     def _delete(self, run: Run) -> None:
@@ -327,3 +366,4 @@ class Runs:
             self._workers.wait(run)
             gone = self._admission.leave(run, self._workers.busy)
         self.store.delete(run)
+        event(log, "run_deleted", run=run.id, name=run.name, owner=run.owner)

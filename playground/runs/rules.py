@@ -21,6 +21,10 @@ class Rules:
         """Whether more than its owner count on this run, so that it may not be put away."""
         return False
 
+    def awaited(self, run: Run) -> bool:
+        """Whether some of those who count on this run are there."""
+        return False
+
     def in_room(self, token: str) -> bool:
         """Whether the token's holder is in a room, whose own limits then hold instead of those for an address."""
         return False

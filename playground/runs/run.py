@@ -6,6 +6,7 @@ The worker that trains it is the only writer of everything under "how far it is"
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from playground.config import LIVE_KNOBS, Experiment, Refusal
+from playground.logs import event
 from playground.runs.history import History, Probe
 from playground.runs.names import owns
 from playground.runs.replay import Parameters, Replay
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from playground.data.tokenizers import Tokenizer
     from playground.reading.uploads import Pairs
 
+log = logging.getLogger(__name__)
 WORKING = ("queued", "preparing", "training")  # a worker has it, or will soon
 UNFINISHED = (*WORKING, "paused")  # what counts against an owner's share
 RESUMABLE = ("paused", "stopped", "interrupted")  # the state is kept: training goes on exactly where it was
@@ -213,7 +216,10 @@ class Run:
         return Mark(len(history.steps), len(history.validations), len(history.events), replay.steps, replay.parameter_steps)
 
     def say(self, status: str, message: Refusal | None = None) -> None:
-        """A new status, with the sentence that explains it."""
+        """A new status, with the sentence that explains it; the log has it too."""
+        if status != self.status:
+            reason = {"reason": message.key} if message else {}
+            event(log, f"run_{status}", run=self.id, name=self.name, owner=self.owner, step=self.step, **reason)
         self.status, self.message = status, message
         self.touch()
 

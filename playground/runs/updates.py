@@ -25,6 +25,11 @@ class Updates:
     def __init__(self) -> None:
         self._made = LRU(most_bytes=CACHED_BYTES, size=lambda made: len(made))
 
+    @property
+    def caches(self) -> tuple[LRU]:
+        """Shares of the memory, see memory.py."""
+        return (self._made,)
+
     def get(self, run: Run, since: int) -> tuple[bytes, int]:
         """(the increment from version `since`, the version it leads to)."""
         version = run.version
@@ -60,7 +65,15 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
         "eta": run.eta and [round(seconds, 2) for seconds in run.eta],
         "seconds": round(run.seconds, 2),
         "live": run.live,
+        "picture": _newest_picture(run),
     } | {name: make() for name, make in grown.items() if known is None or getattr(known, name) != getattr(now, name)}
+
+
+def _newest_picture(run: Run) -> int | None:
+    """The step that whoever looks at the newest sees; None while there is nothing, and of a run that rests on the disk, where it is not
+    read for this."""
+    snapshot = run.parts.get("snapshot")
+    return snapshot.step if snapshot else None
 
 
 def _rounded(columns: dict[str, list[float]]) -> dict[str, list[float | None]]:

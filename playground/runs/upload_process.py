@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 
 import playground
 from playground.config import Refusal
+from playground.logs import event, refusals
 from playground.reading.column_mapping import Choices
 from playground.reading.formats.limits import BYTE_LIMIT, LINE_LIMIT, MEMORY_LIMIT, SECONDS
 from playground.reading.text import normalise
@@ -60,6 +61,13 @@ def read_hub(dataset: str, config: str = "", split: str = "", choices: Choices =
 
 
 def _ask(name: str, asked: dict[str, Any], data: bytes, seconds: float) -> Pairs:
+    with refusals(log, "upload_refused", bytes=len(data)):
+        pairs = _answer(name, asked, data, seconds)
+    event(log, "upload_read", bytes=len(data), pairs=len(pairs.pairs), kind=pairs.kind)
+    return pairs
+
+
+def _answer(name: str, asked: dict[str, Any], data: bytes, seconds: float) -> Pairs:
     if not _ROOM.acquire(timeout=TIMEOUT_S):
         raise Refusal("data.reading_busy")
     try:
@@ -73,7 +81,7 @@ def _ask(name: str, asked: dict[str, Any], data: bytes, seconds: float) -> Pairs
     finally:
         _ROOM.release()
     if done.returncode:
-        log.warning("reading %s ended with %s: %s", name, done.returncode, done.stderr[-2000:].decode("utf-8", "replace"))
+        event(log, "reading_broke_off", logging.WARNING, code=done.returncode, bytes=len(data))
         memory = done.returncode == _OUT_OF_MEMORY or done.returncode < 0  # a process killed by the system was too large for it
         raise Refusal("data.reading_memory" if memory else "data.reading_failed", name=name, limit=MEMORY_LIMIT // 1024**2)
     return _unpack(done.stdout.splitlines())

@@ -50,7 +50,8 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
         "first": runs.shipped()[0].id if runs.shipped() else "",
         "last": last_run(runs, token),
         "by": ticket_of("live", token),  # says whose a stream is, and opens nothing
-        "statuses": {"working": WORKING, "resumable": RESUMABLE, "over": FINISHED},
+        # what was cut off goes on by itself: its page listens for that
+        "statuses": {"working": WORKING, "resumable": RESUMABLE, "over": [status for status in FINISHED if status != "interrupted"]},
         "ignored": list(ignored),
         "notice": links.sentence(ignored, chosen),
         "zero_gpu": ON_ZERO_GPU,

@@ -15,8 +15,10 @@ from typing import Any
 import gradio as gr
 from gradio.tunneling import CURRENT_TUNNELS
 
+from playground.logs import event
 from playground.runs.registry import Runs
 
+log = logging.getLogger(__name__)
 # Ctrl-C, what all who run servers send, a terminal that is closed, and Ctrl-Break on Windows.
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 LOOK_SECONDS = 0.1  # between two looks at whether the end was asked for
@@ -47,6 +49,7 @@ def end(demo: gr.Blocks, runs: Runs) -> None:
     are just answering are left where they are: torch may abort an interpreter that tidies up around them."""
     demo.server.should_exit = True
     runs.close()
+    event(log, "server_ended")
     for tunnel in CURRENT_TUNNELS:
         tunnel.kill()
     with suppress(OSError):  # of a terminal that is gone

@@ -12,6 +12,7 @@ from html import escape
 from playground.config import Refusal
 from playground.figures.still import still
 from playground.queries.reader import Reader
+from playground.runs.lru import LRU
 from playground.runs.registry import Runs
 from playground.ui.assets import STATIC, asset_path
 from playground.ui.controls import GROUPS, label
@@ -22,6 +23,7 @@ from playground.words import preferred, say
 
 # The widths (px) for which the picture is made: its labels are as long as there is room for. Which one is shown, the style says.
 WIDTHS = {"wide": 1040, "middle": 440, "narrow": 320}
+MAX_BYTES = 2_000_000
 OURS = {"run", "lang"}  # fields of an address that leave the view as it is, and beside them those that are Gradio's: __theme, __sign
 
 
@@ -30,7 +32,7 @@ class FirstScreen:
 
     def __init__(self, runs: Runs, reader: Reader) -> None:
         self._runs, self._reader = runs, reader
-        self._made: dict[tuple[str, str], str] = {}
+        self.made = LRU(most_bytes=MAX_BYTES, size=len)
 
     def html(self, query: Mapping[str, str], accepted: str) -> str:
         """What stands before the page of an address with this `query`, for a browser that `accepted` these languages; "" where that is not
@@ -40,12 +42,10 @@ class FirstScreen:
         if not shipped or others or query.get("run", shipped[0].id) != shipped[0].id:
             return ""
         language, run = preferred(accepted, query.get("lang", "")), shipped[0]
-        if (run.id, language) not in self._made:
-            try:
-                self._made[run.id, language] = self._html(run.id, language)
-            except Refusal:  # the page will say why
-                return ""
-        return self._made[run.id, language]
+        try:
+            return self.made.get_or_make((run.id, language), lambda: self._html(run.id, language))
+        except Refusal:  # the page will say why
+            return ""
 
     def _view(self, asked: Mapping[str, str]) -> View:
         return View(self._runs, self._reader, asked)

@@ -5,6 +5,7 @@ A visitor is known by the token in a header; streams, with which a browser sends
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from collections.abc import Callable
@@ -16,14 +17,17 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from playground.config import Refusal
+from playground.logs import event, pseudonym
 from playground.runs.limits import Limits
 from playground.runs.visitors import Visitors
 from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
 from playground.ui.command import token_of
+from playground.ui.health import PATHS as UNCOUNTED
 from playground.ui.shares import Buckets, Open
 from playground.words import preferred
 
+log = logging.getLogger(__name__)
 MINUTE, HOUR = 60.0, 3600.0
 FILES = re.compile(rf"/(assets|static)/|{PREFIX}/asset/|/(theme\.css|favicon\.ico|manifest\.json)$")
 FILE = 0.1  # of a request: what browsers fetch once and keep
@@ -44,9 +48,10 @@ class Guard:
         self.app, self._limits, self._visitors, self._lifted, self._waiting, self._open = app, limits, visitors, lifted, waiting, streams
         self._each, self._address = Buckets(limits.requests_each, MINUTE), Buckets(limits.requests_address, MINUTE)
         self._uploads = Buckets(limits.uploads_address, HOUR)
+        self._told = Buckets(1, MINUTE)  # to the log: of a thousand refusals in a minute one
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["path"] in UNCOUNTED:
             return await self.app(scope, receive, send)
         request = Request(scope)
         address, token = address_of(request), token_of(request.headers)
@@ -57,6 +62,8 @@ class Guard:
         if not refusal and self._open.full(most):
             refusal = Refusal("page.too_many_streams", seconds=AGAIN)
         if refusal:
+            if not self._told.take((address, refusal.key)):
+                event(log, "limit_hit", reason=refusal.key, address=pseudonym(address))
             return await _refused(refusal, request)(scope, receive, send)
         with self._open.holding(*streams) if streams else nullcontext():
             await self.app(scope, receive, send)

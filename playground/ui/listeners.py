@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 import gradio as gr
 
-from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, check, default, preset
+from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, default, is_possible, preset
 from playground.runs.registry import Runs
 from playground.ui import links
 from playground.ui.bridge import script, told
@@ -38,9 +38,9 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
         chosen = preset_values(preset, now)
         return [chosen[name] for name in knobs]
 
-    def take_task(asked: Any, task: str, steps: float | None, learning_rate: float | None, batch_size: float | None) -> list:
+    def take_task(asked: Any, task: str, **now: Any) -> list:
         own = told(asked, "own")
-        return uploading.taught(own, own if task == "own" else "", steps, learning_rate, batch_size, TASK_STEPS.get(str(task)))
+        return uploading.taught(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)))
 
     def look_ahead(asked: Any, **now: Any) -> tuple[str, dict[str, Any]]:
         language = told(asked, "language")
@@ -67,7 +67,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
 
     parts.preset.input(take_preset, outputs=list(knobs.values()), inputs_kwargs={"preset": parts.preset, **knobs}, **QUIET)
     parts.reset.click(lambda: [default(name) for name in knobs] + ["default"], None, [*knobs.values(), parts.preset], **QUIET)
-    given = {name: everything[name] for name in ("asked", "task", "steps", "learning_rate", "batch_size")}
+    given = {name: everything[name] for name in ("asked", "task", *uploading.TAUGHT, "batch_unit")}
     knobs["task"].input(take_task, outputs=teaching, **ask(given))
     expected = {"fn": look_ahead, "outputs": [parts.outlook, parts.preset], **ask(everything)}
     gr.on([knob.change for knob in knobs.values()], trigger_mode="always_last", **expected)
@@ -88,15 +88,8 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
 
 def preset_values(name: str, now: Mapping[str, Any]) -> dict[str, Any]:
     """Every knob as a preset has it; what the data are stays as it is, but for what can't be."""
-    base = Experiment().with_(**{knob: value for knob, value in now.items() if _is_possible(knob, value)})
+    base = Experiment().with_(**{knob: value for knob, value in now.items() if is_possible(knob, value)})
     return preset(name, base).flat()
-
-
-def _is_possible(knob: str, value: Any) -> bool:
-    try:
-        return value is not None and check(knob, value) is not None
-    except Refusal:
-        return False
 
 
 def _allowed(asked: Any, name: str, update: dict[str, Any]) -> dict[str, Any]:

@@ -51,6 +51,7 @@ TRIES = 3  # to find panel and sentence at one step, between two snapshots
 def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Rooms | None = None) -> list[Route]:
     """Every route of ours, of a server that listens at this address."""
     pace, answers = Pace(), LRU(most_bytes=ANSWERS_BYTES)
+    runs.memory.add("panels", answers)
 
     async def send_asset(request: Request) -> Response:
         chosen = coding(request.headers.get("Accept-Encoding", ""))

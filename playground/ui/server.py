@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -27,13 +28,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from playground import logs
 from playground.config import Refusal
 from playground.cursor import declared
 from playground.queries.reader import Reader
 from playground.rooms.registry import Rooms
 from playground.rooms.rules import RoomRules
 from playground.runs.registry import Runs
-from playground.ui import connections, endpoints, fair_queue, link_preview
+from playground.ui import connections, endpoints, fair_queue, health, link_preview, sessions
 from playground.ui import rooms as rooms_routes
 from playground.ui.assets import asset_path
 from playground.ui.delivery import middleware
@@ -44,11 +46,14 @@ from playground.ui.guard import Guard
 from playground.ui.network import server_name
 from playground.ui.page import build
 from playground.ui.panels import PLACES
+from playground.ui.panels.map.panel import DRAWN
 from playground.ui.routes import routes
 from playground.ui.shares import Open
 from playground.ui.skip_links import skip_links
+from playground.ui.upload.uploading import KEPT
 from playground.words import ENGLISH, LANGUAGES, browser_tags, say
 
+log = logging.getLogger(__name__)
 # Seconds for which Gradio's queue sleeps between two looks at whether there is work, and at whether work has got on. By itself it looks a
 # thousand times a second, which takes a core a twentieth of its time while nothing happens.
 QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
@@ -126,9 +131,12 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     runs.every_round(rooms.tidy)
     demo = build(runs)
     link_preview.install(gr.routes.templates.env)
+    sessions.keep_little()
     endpoints.add(demo, runs, reader)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
-    guard = _guard(runs, demo._queue)
+    streams, tabs, first = Open(), sessions.Sessions(demo), FirstScreen(runs, reader)
+    guard = _guard(runs, demo._queue, streams)
+    _share_memory(runs, reader, tabs, first)
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
     app, url, public = demo.launch(
         server_name=server_name(host),
@@ -144,7 +152,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         mcp_server=mcp_wanted(),
         strict_cors=True,
         max_file_size="20mb",
-        state_session_capacity=300,
+        state_session_capacity=sessions.MOST,
         max_threads=40,
         footer_links=[],
         theme=theme(),
@@ -153,11 +161,12 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
             # before Gradio's own, and there from the first request on
             "routes": [
                 *closed(),
+                *health.routes(runs, {"sessions": tabs.__len__, "streams": lambda: streams.count("address")}),
                 *routes(runs, reader, server_name(host), rooms),
                 *rooms_routes.routes(rooms, runs, reader),
                 link_preview.route(),
             ],
-            "middleware": middleware(preloads(), skip_links, FirstScreen(runs, reader).html, guard=guard),
+            "middleware": middleware(preloads(), skip_links, first.html, guard=guard),
             "exception_handlers": handlers(),
         },
     )
@@ -167,10 +176,10 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     return demo, app, public or url
 
 
-def _guard(runs: Runs, queue: Queue) -> Middleware:
+def _guard(runs: Runs, queue: Queue, streams: Open) -> Middleware:
     """What turns requests away, and has the queue answer first who listens: the guard knows who does."""
-    streams = Open()
     fair_queue.take_turns(queue, streams, runs.limits.calls_address)
+    sessions.Tidying(queue, streams).begin()
     return Middleware(
         Guard,
         limits=runs.limits,
@@ -179,6 +188,13 @@ def _guard(runs: Runs, queue: Queue) -> Middleware:
         waiting=lambda address: fair_queue.waiting(queue, streams, address),
         streams=streams,
     )
+
+
+def _share_memory(runs: Runs, reader: Reader, tabs: sessions.Sessions, first: FirstScreen) -> None:
+    """What the page keeps counts in the memory as a whole; the routes see to the panels."""
+    shares = {"sessions": (tabs,), "first_screens": (first.made,), "uploads": (KEPT,), "drawings": (DRAWN,)}
+    for name, mine in (*shares.items(), *reader.caches.items()):
+        runs.memory.add(name, *mine)
 
 
 def head() -> str:
@@ -235,6 +251,7 @@ async def _closed(request: Request) -> Response:
 def serve() -> None:
     """What app.py does: runs, the page, and an orderly end when a signal asks for it. Exits with 2 where another server has the folder."""
     ending = Ending()
+    logs.begin()
     try:
         runs = Runs()
     except Refusal as refusal:
@@ -242,6 +259,9 @@ def serve() -> None:
         raise SystemExit(2) from None
     reader = Reader(runs)
     demo, _, url = start(runs, reader)
+    logs.adopt("uvicorn")
+    limits = runs.limits
+    logs.event(log, "server_began", runs=len(runs.shipped()), device=",".join(limits.devices), cores=limits.cores, memory=limits.memory)
     print(f"Transformer Playground: {url}", flush=True)
     ending.wait()
     end(demo, runs)

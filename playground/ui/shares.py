@@ -38,6 +38,10 @@ class Open:
     def __contains__(self, name: Hashable) -> bool:
         return name in self._open
 
+    def count(self, kind: str) -> int:
+        """Of all names of this kind, which are tuples that begin with it."""
+        return sum(number for name, number in list(self._open.items()) if name[0] == kind)
+
     def full(self, most: Mapping[Hashable, int]) -> bool:
         """Whether one of these names has as much as it may."""
         return any(self._open[name] >= limit for name, limit in most.items())

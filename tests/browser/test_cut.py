@@ -58,6 +58,10 @@ def test_a_telephone_trains_at_once_and_stops(visit):
     button.click()
     has_status(page, "stopped")
     expect(button).to_have_text(words("page.train_now"))
+    page.evaluate(SET, ["interrupted", {"step": 5}])  # by a server that can't let it go on yet
+    expect(button).to_have_text(words("page.resume_now"))
+    button.click()
+    expect(button).to_have_text(words("page.stop_now"))
 
 
 @pytest.mark.slow

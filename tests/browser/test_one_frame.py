@@ -10,6 +10,7 @@ from tests.browser.steps import SMALL, drawn, has_status, link, train
 
 RUN = SMALL | {"train_size": 4000, "d_model": 64, "d_ff": 128, "steps": 160, "eval_every": 10}
 
+AT_ITS_ENDS = 4  # questions at the beginning and the end of a run, when something else changed than its picture
 # Every 50 ms what stands on the page, "" where it is grey: whose name, and of which step the numbers, the tokens and the picture are.
 WATCH = """() => {
   window.samples = [];
@@ -43,6 +44,8 @@ def test_while_a_run_trains_all_that_has_a_step_has_the_same(visit):
     page = visit(link(RUN, run="reverse"), viewport={"width": 1440, "height": 900})
     drawn(page.locator("#pg-panel-training"))
     page.evaluate(WATCH)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/panel/training" in request.url else None)
     run = train(page)
     has_status(page, "done")
     drawn(page.locator("#pg-panel-training"))
@@ -61,6 +64,9 @@ def test_while_a_run_trains_all_that_has_a_step_has_the_same(visit):
             pictures.setdefault(sample["cells"], set()).update(steps)
     assert len(pictures) > 3, "the picture did not change while the run trained"
     assert all(len(steps) == 1 for steps in pictures.values()), "a picture stood under the step of another one"
+
+    seen = {sample["tokens"] for sample in samples if sample["name"] == run and sample["tokens"]}
+    assert len(asked) <= len(seen) + AT_ITS_ENDS, f"{len(asked)} questions for {len(seen)} pictures"
 
     exact = re.compile(r"([\d.]+) %")
     for sample in samples:

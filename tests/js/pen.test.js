@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { openPage, writes } from "./page.js";
 
 const document = openPage("?lang=en");
-const { Path, axesOf, drawCurve, reached } = await import("../../playground/ui/static/pen.js");
+const { Path, axesOf, drawCurve, onBeat, reached, trailAfter } = await import("../../playground/ui/static/pen.js");
 
 const pixels = { x: (value) => 10 * value, y: (value) => 100 - 10 * value };
 const points = (path) => [...path.matchAll(/([ML])(-?[\d.]+),(-?[\d.]+)/g)].map(([, act, x, y]) => [act, Number(x), Number(y)]);
@@ -44,10 +44,31 @@ test("of a hundred thousand points those that share a column are few, and the ex
   assert.deepEqual(found.at(-1), ["L", Number((10 * xs.at(-1)).toFixed(2)), 60]);
 });
 
-test("a line is behind its newest point for 150 ms and not longer; with reduced motion never", () => {
-  const way = { from: 4, to: 10, since: 1000 };
+test("a line is behind its newest point for its trail and not longer; with reduced motion never", () => {
+  const way = { from: 4, to: 10, since: 1000, trail: 150 };
   assert.deepEqual([900, 1000, 1050, 1075, 1150, 9999].map((now) => reached(way, now)), [4, 4, 6, 7, 10, 10]);
-  assert.equal(reached(way, 1000, 0), 10);
+  assert.equal(reached({ ...way, trail: 0 }, 1000), 10);
+});
+
+test("while points come, however unevenly, a line never stands still between two of them, and after a pause it is not late for ever", () => {
+  let trail = 0, since = 0, now = 0;
+  const come = (gap) => {
+    now += gap;
+    const stood = gap > trail && trail > 0;
+    [trail, since] = [trailAfter(since ? now - since : 0, trail), now];
+    return stood;
+  };
+  const uneven = Array.from({ length: 100 }, (_, at) => (at % 3 === 2 ? 210 : 105));
+  assert.equal(uneven.map(come).slice(3).filter(Boolean).length, 0);
+  assert.equal([400, 520, 480, 510, 520, 450].map(come).slice(2).filter(Boolean).length, 0); // the server has less to spare
+  come(60_000);
+  assert.ok(trail <= 700);
+  for (let at = 0; at < 40; at++) come(100);
+  assert.ok(trail <= 150, `${trail} ms`);
+});
+
+test("a drawing that came late puts off no other, and after a rest the beat begins anew", () => {
+  assert.deepEqual([onBeat(1050, 1000), onBeat(1089, 1000), onBeat(1500, 1000)], [1045, 1045, 1500]);
 });
 
 const figure = (ys, more = {}) => ({

@@ -1,7 +1,9 @@
 import json
 
+import pytest
+
 from playground.config import Refusal
-from playground.runs.run import Run
+from playground.runs.run import Run, Snapshot
 from playground.runs.updates import Updates
 from tests.runs.tiny import tiny
 
@@ -54,6 +56,19 @@ def test_an_increment_is_small_and_the_same_bytes_for_everyone():
     assert all(answer is answers[0] for answer in answers)
     assert json.loads(answers[0])["rows"]["step"] == [501, 502, 503]
     assert json.loads(answers[0])["from"] == 500
+
+
+def test_an_increment_tells_of_the_newest_picture_and_reads_none_for_it():
+    run, updates = a_run(), Updates()
+    page = Page(updates, run)
+    assert page.ask()["picture"] is None
+    run.parts["snapshot"] = Snapshot(run.version + 1, 7, {})
+    train(run, 9)
+    assert (page.ask()["picture"], run.step) == (7, 9)
+    run.loaders = {"snapshot": lambda: pytest.fail("read from the disk for a number")}
+    run.release()
+    run.touch()
+    assert page.ask()["picture"] is None
 
 
 WHOLE = ("validations", "events", "replay", "parameter_steps")

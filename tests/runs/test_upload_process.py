@@ -23,6 +23,7 @@ UPLOADS = {
     "two": ([("a.de", b"eins\n\nzwei\n"), ("a.en", b"one\n\ntwo\n")], {}),
     "guessed": ([("a.csv", "source,target\ncafé,coffee\nthé vert,green tea\n,x\n".encode("latin-1"))], {"header": True}),
     "chosen": ([("a.csv", "id,en,de,fr\n1,a,b,c\n2,d,e,f\n".encode("utf-16"))], {"source": "de", "target": 3, "encoding": "utf-16"}),
+    "inflected": ([("deu.trn", "".join(f"{n}en\t{n}t\tV;PRS\n{n}en\t{n}te\tV;PST\n" for n in "abcdefgh").encode())], {}),
     "undone": ([("a.tsv", b"don &apos;t\tni@@ cht\n\n")], {"undo": True}),
     "names like <b> and \u202e": ([("a/\u202e<b>\ud800.tsv", b"a\tb\n")], {}),
     "items": ([("a.json", b'[{"translation": {"en": "a", "de": "b"}}, {"translation": {"en": "", "de": "d"}}]')], {}),

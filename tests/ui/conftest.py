@@ -16,6 +16,7 @@ from fastapi import FastAPI
 from playground.queries.reader import Reader
 from playground.rooms import registry
 from playground.runs.limits import Limits
+from playground.runs.memory import Memory
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.runs.visitors import Visitors
@@ -86,7 +87,8 @@ def launched(monkeypatch, tmp_path):
         monkeypatch.setattr(gr.Blocks, "server", None, raising=False)
         monkeypatch.setattr(server.connections, "watch", lambda *what: None)
         monkeypatch.setattr(server, "routes", lambda *what: [])
-        held = {"store": SimpleNamespace(folder=tmp_path), "limits": Limits(), "visitors": Visitors()}
-        return server.start(SimpleNamespace(**held, every_round=lambda duty: None, find=lambda run: None), None)
+        held = {"store": SimpleNamespace(folder=tmp_path), "limits": Limits(), "visitors": Visitors(), "memory": Memory(1)}
+        runs = SimpleNamespace(**held, every_round=lambda duty: None, find=lambda run: None)
+        return server.start(runs, SimpleNamespace(caches={}))
 
     return begin

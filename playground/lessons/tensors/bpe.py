@@ -112,7 +112,7 @@ def run(seed: int, text: str, merges: int) -> Outcome:
 LAB = Lab(
     "bpe",
     "worked_example",
-    ("unknown", "letters", "pieces", "whole"),
+    ("unk", "letters", "pieces", "whole"),
     run,
     (words_of, count_pairs, merged, learn, encode),
     (Control("text", tuple(TEXTS), "suffixes"), Control("merges", MERGES, 5)),

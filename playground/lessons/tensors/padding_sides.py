@@ -81,8 +81,8 @@ def run(seed: int, pads: int) -> Outcome:
         numbers,
         (
             Grid("places", places, tuple(COUNTED), counted(places.shape[1]), "plain", mask=_real(pads), said=said),
-            Grid("apart", np.stack([found.numpy() for found in apart.values()]), tuple(apart), NAMES, digits=3, said=said),
-            Grid("gradients", table, ("no_padding_idx", "padding_idx"), ("masked", "not_masked"), digits=3, said=said),
+            Grid("apart", np.stack([found.numpy() for found in apart.values()]), tuple(apart), NAMES, said=said),
+            Grid("gradients", table, ("no_padding_idx", "padding_idx"), ("masked", "not_masked"), said=said),
         ),
     )
 

@@ -2,12 +2,12 @@
 this order:
 
 table (what a reader gets and gives) · limits · records (lines with a separator) and separators · delimited · marked · lines · interleaved
-· cards · wrapped · trimmed · anki · segments · subtitles · sheets · xml_events and exchange · po · parquet · values, shapes and items ·
-json_lists · keyed (what belongs together by a key).
+· cards · dictionary · wrapped · trimmed · anki · segments · subtitles · sheets · xml_events and exchange · po · parquet · values,
+shapes and items · json_lists · keyed (what belongs together by a key).
 
 What they share: names (of files, and what they say of languages) · languages · column_words, column_names and columns (what columns are
-called) · cells (columns without sentences) · language_id (which language a line is in) · markup · escapes (what tools left in sentences) ·
-guard (against formulas).
+called) · cells (columns without sentences) · inflections (columns of features) · language_id (which language a line is in) · markup ·
+escapes (what tools left in sentences) · guard (against formulas).
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from playground.reading.formats import (
     anki,
     cards,
     delimited,
+    dictionary,
     exchange,
     interleaved,
     json_lists,
@@ -59,6 +60,7 @@ _PLAIN: tuple[Reader, ...] = (
     delimited.read_csv,
     marked.read_loose,
     interleaved.read_interleaved,
+    dictionary.read_dictionary,
 )
 
 

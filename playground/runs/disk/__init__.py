@@ -2,5 +2,5 @@
 
 files (written whole, read with suspicion) · folder (a run as a folder) with parameters, replay_file, rounded (a byte per number) and
 read_report · saves (the newest of a run, and the one before) · kept (read back, the one before where the newest is damaged) · store (all of
-them) · checkpoints (those that ship with the app).
+them) · watch (whether the disk answers) · checkpoints (those that ship with the app).
 """

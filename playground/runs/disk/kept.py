@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import Refusal
+from playground.runs.cut_off import said_of
 from playground.runs.disk import files, saves
 from playground.runs.disk.folder import LAZY, Folder, Rest, card_of
+from playground.runs.disk.watch import DiskWatch
 from playground.runs.run import Run
 
 log = logging.getLogger(__name__)
@@ -27,6 +29,7 @@ class KeptRuns:
     def __init__(self, root: Path) -> None:
         self.root = root
         root.mkdir(exist_ok=True)
+        self.disk = DiskWatch(root)
         self.unreadable: dict[str, Refusal] = {}  # run id -> why it is left alone
         self._cards: dict[str, dict[str, Any]] = {}  # run id -> its run.json as last written
         self._beside: dict[str, int] = {}  # run id -> bytes of the save before, and of one set aside
@@ -69,7 +72,7 @@ class KeptRuns:
             files.recover(path)
         run.looked_at = (path / "run.json").stat().st_mtime
         if run.working:
-            run.status, run.message = "interrupted", Refusal("runs.interrupted", step=run.step)
+            run.status, run.message = "interrupted", said_of(run)
         run.message = said or run.message
         run.loaders = {name: partial(self._load, run, name) for name in LAZY}
         self._beside[run.id] = saves.bytes_beside(path)
@@ -82,7 +85,7 @@ class KeptRuns:
     def read(self, run: Run, use: Callable[[Folder], Any]) -> Any:
         """What `use` makes of the run as it was last saved; nobody writes there meanwhile. A save that can't be read is set aside, and the
         one before is used. Raises Refusal when there is none."""
-        with run.loading, run.disk:
+        with run.loading, run.disk, self.disk.asked():
             try:
                 return use(self.open(run))
             except Refusal as refusal:
@@ -108,6 +111,15 @@ class KeptRuns:
             with suppress(OSError):  # after a restart the run says where it is, but not why
                 self._write_card(run, saves.PROGRESS)
         return True
+
+    def again(self, run: Run) -> Run:
+        """The run as it was last saved, apart from the one in memory, which somebody goes on writing to that can't be stopped. Both have
+        one lock for their folder. Raises Refusal."""
+        back = self.read(run, lambda folder: folder.run)
+        back.disk, back.live = run.disk, dict(run.live)
+        back.seen_at, back.looked_at = run.seen_at, run.looked_at
+        back.loaders = {name: partial(self._load, back, name) for name in LAZY}
+        return back
 
     def _load(self, run: Run, name: str) -> Any:
         return self.read(run, lambda folder: getattr(folder.run, name))

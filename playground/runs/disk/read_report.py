@@ -40,7 +40,12 @@ def from_json(said: Mapping[str, Any], pairs: Sequence[Sequence]) -> Pairs:
         traces=_texts(said.get("traces", ())),
         undone=bool(said.get("undone")),
         given=(validation, test),
+        joined=tuple(map(int, said.get("joined", ()))),
+        group=None if said.get("group") is None else int(said["group"]),
+        groups=_texts(said.get("groups", ())),
     )
+    if found.groups and len(found.groups) != len(found.pairs):
+        raise ValueError(len(found.groups))
     for language in LANGUAGES:
         report(found, language)  # reasons, notes and units that can't be said are none
     return found

@@ -18,7 +18,7 @@ from playground.config import Refusal, to_json
 from playground.runs.disk import files, saves
 from playground.runs.disk.folder import LAZY, Folder, Rest, card_of, describe, pack_pairs
 from playground.runs.disk.kept import ID, KeptRuns
-from playground.runs.run import Run
+from playground.runs.run import WORKING, Run
 
 try:
     import fcntl
@@ -109,7 +109,7 @@ class Store(KeptRuns):
 
         Raises OSError, and then the old folder stands.
         """
-        with run.disk:
+        with run.disk, self.disk.asked(writes=True):
             self._write(run, contents, keep, rest or (run.status, run.message))
 
     def _write(self, run: Run, contents: Mapping[str, bytes], keep: tuple[str, ...], rest: Rest) -> None:
@@ -135,7 +135,8 @@ class Store(KeptRuns):
             contents, rest = self._waiting[run.id]
             before, run.checkpoint_step = run.checkpoint_step, run.step
             try:
-                self._write(run, contents, OWN_DATA, rest)
+                with self.disk.asked(writes=True):
+                    self._write(run, contents, OWN_DATA, rest)
             except OSError:
                 run.checkpoint_step = before
                 raise
@@ -144,12 +145,17 @@ class Store(KeptRuns):
 
     def note(self, run: Run, *names: str, rest: Rest | None = None) -> None:
         """Writes only what run.json says of the run: all of it, or what `names` name and the rest as it was at the last save."""
-        with run.disk:
+        with run.disk, self.disk.asked(writes=True):
             self._write_card(run, names, rest)
+
+    def note_at_work(self, run: Run) -> None:
+        """That a run is at work again, and why, unless the disk has it so. Raises OSError."""
+        if run.message or self._cards.get(run.id, {}).get("status") not in WORKING:
+            self.note(run, *saves.PROGRESS)
 
     def delete(self, run: Run) -> None:
         """The run and all its saves, and what one that failed may have left."""
-        with run.disk:
+        with run.disk, self.disk.asked():
             for known in (self._cards, self._beside, self._waiting):
                 known.pop(run.id, None)
             files.delete_folder(self.path(run))

@@ -6,11 +6,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import torch
 
 from playground.config import Refusal
+from playground.logs import event, reason
 from playground.runs.disk.folder import Rest, pack_run
 from playground.runs.disk.store import OWN_DATA, Store
 from playground.runs.engines.trainer import Trainer
@@ -22,6 +24,10 @@ from playground.training.loop import Diverged
 
 log = logging.getLogger(__name__)
 SAVE_SHARE = 0.02  # of the training time may go into saving; a large run is saved less often instead
+
+
+class GivenUp(BaseException):
+    """The turn took too long, and the run goes on, or ends, without it."""
 
 
 class TrainingJob:
@@ -37,6 +43,7 @@ class TrainingJob:
         self._ended = ended
         self._lock = threading.Lock()
         self._order, self._over = "train", False
+        self._given_up = False  # a turn has not ended: the run is no longer this job's, whatever the turn comes to
         self._message: Refusal | None = None
         self._trainer, self._prepared = trainer, False  # whether the trainer has a model
         self._saved: threading.Event | None = None  # somebody waits for a save
@@ -56,6 +63,11 @@ class TrainingJob:
     @property
     def urgent(self) -> bool:
         return self._order in ("pause", "stop", "drop")
+
+    @property
+    def unwanted(self) -> bool:
+        """Whether somebody waits for its end, and for nothing else of it."""
+        return self._order == "drop"
 
     def ask(self, order: str, message: Refusal | None = None) -> bool:
         """One of "train", "step" (one step, then pause), "pause", "stop", "drop" (and keep nothing). False when the job is over."""
@@ -85,6 +97,8 @@ class TrainingJob:
         try:
             self._train(time.perf_counter() + seconds)
             return not self._over and self._obey()
+        except GivenUp:
+            return False
         except Diverged as error:
             return self._end_somehow("diverged", Refusal("runs.diverged", step=error.step))
         except BaseException as error:  # whoever leaves the interpreter from within a step leaves the step only
@@ -95,7 +109,9 @@ class TrainingJob:
         if not self._prepared and not self.urgent:
             self._prepare()
         while not self.urgent:
-            if not self._trainer.advance(until - time.perf_counter(), self._order == "step"):
+            goes_on = self._trainer.advance(until - time.perf_counter(), self._order == "step")
+            self._check_mine()
+            if not goes_on:
                 self._end("done", self.run.message)
                 return
             if self._order == "step":
@@ -105,8 +121,12 @@ class TrainingJob:
                 return
 
     def _prepare(self) -> None:
-        self.run.say("preparing")
+        self.run.say("preparing", self.run.message)
+        if self._order == "train":
+            with suppress(OSError):  # after a restart it is where it was before somebody resumed it
+                self.store.note_at_work(self.run)
         self._trainer.prepare(partial(self.store.read, self.run))
+        self._check_mine()
         self._prepared = True
         self.run.say("training", self.run.message)
 
@@ -144,35 +164,52 @@ class TrainingJob:
             self._trainer.show()
         elif self._prepared and status in ("done", "stopped", "diverged"):
             self._trainer.finish()
+        self._check_mine()
         run.say(status, self._save((status, message)))
         return self._close()
 
     def _end_somehow(self, status: str, message: Refusal) -> bool:
         """Comes to an end even when that fails too."""
+        if self._given_up:
+            return False
         try:
             return self._end(status, message)
+        except GivenUp:
+            return False
         except BaseException as error:
-            self.run.status, self.run.message = "failed", self._explain(error)
-            self.run.touch()
+            self.run.say("failed", self._explain(error))
             return self._close()
 
     def _explain(self, error: BaseException) -> Refusal:
         """The sentence for what went wrong; the log has the rest."""
         if isinstance(error, Refusal):
             return error
-        log.error("run %s (%s) failed after step %d", self.run.name, self.run.id, self.run.step, exc_info=error)
+        event(log, "training_error", logging.ERROR, error, run=self.run.id, name=self.run.name, step=self.run.step)
         if isinstance(error, MemoryError) or "allocate memory" in str(error) or "out of memory" in str(error):
             return Refusal("runs.out_of_memory", step=self.run.step)
         return Refusal("runs.failed", step=self.run.step, kind=type(error).__name__)
 
     def interrupt(self) -> None:
-        """The server goes away: keep everything for later. Only once no worker has the job any more."""
+        """The server goes away: keep everything for later. Only once no worker has the job any more. What a person has asked for holds."""
         if not self._over:
             self._over = True
             self.run.eta, self.run.place = None, 0
-            rest = ("interrupted", Refusal("runs.interrupted", step=self.run.step))
-            self.run.say("interrupted", self._save(rest))
+            cut = ("interrupted", Refusal("runs.interrupted", step=self.run.step))
+            rest = {"pause": ("paused", None), "step": ("paused", None), "stop": ("stopped", self._message)}.get(self._order, cut)
+            self.run.say(rest[0], self._save(rest))
             self._close()
+
+    def give_up(self) -> None:
+        """A turn doesn't end. Whoever is in it may still write to the run in memory, so that must be no one's any more; to the disk they
+        won't."""
+        with self._lock:
+            self._given_up = self._over = True
+        self._close()
+        self._ended = lambda: None
+
+    def _check_mine(self) -> None:
+        if self._given_up:
+            raise GivenUp
 
     def _save(self, rest: Rest | None = None) -> Refusal | None:
         """To the disk, all or nothing; `rest` is the status the run is about to have. Returns the message that goes with it.
@@ -189,7 +226,7 @@ class TrainingJob:
             else:
                 self.store.note(run, rest=rest)
         except OSError as error:
-            log.warning("run %s (%s) could not be saved: %s", run.name, run.id, error)
+            event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, error=reason(error))
             run.checkpoint_step = before
             run.hold()
             rest = rest[0], self._said_of_full_disk(contents, rest)

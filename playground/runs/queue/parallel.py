@@ -44,6 +44,11 @@ class Helpers:
         if self._pool:
             self._pool.shutdown()
 
+    def leave(self) -> None:
+        """Its threads end when they have nothing more to do, if ever; nobody waits for them."""
+        if self._pool:
+            self._pool.shutdown(wait=False)
+
     def __enter__(self) -> Helpers:
         return self
 

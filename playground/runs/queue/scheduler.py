@@ -8,10 +8,11 @@ the least. Jobs whose memory doesn't fit beside the others wait, first come firs
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Hashable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from playground.runs.queue.parallel import Helpers, ParallelMap
 
@@ -33,21 +34,41 @@ class Job(Protocol):
         """Works for about so long; `parallel_map` is a `map` over the cores of this turn. Returns whether it wants another."""
 
 
-class Scheduler:
-    """Worker threads over a set of jobs."""
+class Turn(NamedTuple):
+    """What a worker is doing. `longest` is the longest turn that the job has had before, in seconds; 0 at its first."""
 
-    def __init__(self, cores: int, memory: int, turn_seconds: float = 0.1, warm_up: Callable[[], object] | None = None) -> None:
-        self.cores, self.memory, self.turn_seconds, self._warm_up = cores, memory, turn_seconds, warm_up
+    job: Job
+    cores: int
+    thread: threading.Thread
+    began: float  # time.perf_counter()
+    longest: float
+
+
+class Scheduler:
+    """Worker threads over a set of jobs. A thread can't be killed: one that doesn't come back from a turn is replaced, see `replace`."""
+
+    def __init__(
+        self, cores: int, memory: int, turn_seconds: float = 0.1, warm_up: Callable[[], object] | None = None,
+        unaccounted: Callable[[], int] = int,
+    ) -> None:  # fmt: skip
+        """`unaccounted` says how much of the `memory` is taken by what is no job."""
+        self.cores, self.memory, self.turn_seconds, self._warm_up, self._unaccounted = cores, memory, turn_seconds, warm_up, unaccounted
         self._changed = threading.Condition()
         self._waiting: list[Job] = []  # for memory
         self._jobs: list[Job] = []  # with turns, in order of arrival
-        self._running: set[Job] = set()
+        self._turns: list[Turn] = []
+        self._lost: list[Turn] = []  # that have not ended, and whose thread was replaced
+        self._longest: dict[Job, float] = {}
         self._job_used: dict[Job, float] = {}  # core seconds
         self._owner_used: dict[str, float] = {}
         self._free, self._closing, self._helpers = cores, False, Helpers(cores - 1)
-        self._threads = [threading.Thread(target=self._work, name=f"worker-{n}", daemon=True) for n in range(cores)]
-        for thread in self._threads:
-            thread.start()
+        self.replaced = 0  # threads, so far
+        self._threads = [self._started(number) for number in range(cores)]
+
+    def _started(self, number: int) -> threading.Thread:
+        thread = threading.Thread(target=self._work, name=f"worker-{number}", daemon=True)
+        thread.start()
+        return thread
 
     def add(self, job: Job) -> None:
         """The job gets turns as soon as there is memory for it."""
@@ -57,25 +78,67 @@ class Scheduler:
             self._changed.notify_all()
 
     def poke(self) -> None:
-        """A job has become urgent."""
+        """A job has become urgent, or there is more memory."""
         with self._changed:
+            self._let_in()
             self._changed.notify_all()
 
-    def close(self) -> None:
-        """No new turns; returns when the present ones are over and every thread is gone. Jobs stay where they were."""
+    @property
+    def reserved(self) -> int:
+        """Bytes of the jobs that have turns, and of those that were lost and have not let go yet."""
+        return sum(job.bytes for job in (*self._jobs, *(turn.job for turn in self._lost)))
+
+    def count(self) -> dict[str, int]:
+        """Of jobs those "training" and "waiting"; of workers those "alive", "replaced" so far, and "lost" in a turn that has not ended."""
+        threads = {"alive": sum(thread.is_alive() for thread in self._threads), "replaced": self.replaced, "lost": len(self._lost)}
+        return {"training": len(self._jobs), "waiting": len(self._waiting), **threads}
+
+    def replace(self, is_overdue: Callable[[Turn], bool]) -> list[Turn]:
+        """Puts a new worker in the place of each that is dead, or whose turn is overdue. Such a turn's job is out; it is returned, and what
+        it comes to, if ever, is nobody's business any more."""
+        with self._changed:
+            if self._closing:
+                return []
+            over = [turn for turn in self._turns if not turn.thread.is_alive() or is_overdue(turn)]
+            for turn in over:
+                self._turns.remove(turn)
+                self._free += turn.cores
+                if turn.cores > 1:  # one of them may be what doesn't come back
+                    self._helpers.leave()
+                    self._helpers = Helpers(self.cores - 1)
+                if turn.thread.is_alive():
+                    self._lost.append(turn)
+                self._leave(turn.job)
+            lost = [turn.thread for turn in self._lost]
+            for number, thread in enumerate(self._threads):
+                if thread in lost or not thread.is_alive():
+                    log.error("%s %s: another takes its place", thread.name, "does not come back" if thread in lost else "is dead")
+                    self._threads[number] = self._started(number)
+                    self.replaced += 1
+            self._changed.notify_all()
+            return over
+
+    def close(self, seconds: float = math.inf) -> list[Job]:
+        """No new turns; returns when the present ones are over and every thread is gone, or after so many seconds, with the jobs that still
+        have a turn. The others stay where they were."""
+        until = time.monotonic() + seconds
         with self._changed:
             self._closing = True
             self._changed.notify_all()
         for thread in self._threads:
             if thread is not threading.current_thread():
-                thread.join()
-        self._helpers.close()
+                thread.join(None if until == math.inf else max(0.0, until - time.monotonic()))
+        if self._turns or self._lost:
+            self._helpers.leave()
+        else:
+            self._helpers.close()
+        return [turn.job for turn in self._turns]
 
     def _let_in(self) -> None:
         """First come, first served: the next in the queue joins when its memory fits beside those who train, or when it is alone."""
         while self._waiting:
             job = self._waiting[0]
-            if self._jobs and job.bytes + sum(other.bytes for other in self._jobs) > self.memory:
+            if self._jobs and job.bytes + self.reserved + self._unaccounted() > self.memory:
                 break
             self._waiting.pop(0)
             self._job_used[job] = min((self._job_used[other] for other in self._jobs if other.owner == job.owner), default=0.0)
@@ -89,7 +152,7 @@ class Scheduler:
 
     def _next(self) -> tuple[Job, int] | None:
         """(job, cores) of the turn that is due; None when there is none, or no core is free for it."""
-        busy = {job.key for job in self._running}
+        busy = {turn.job.key for turn in self._turns}
         ready = [job for job in (*self._jobs, *self._waiting) if job.key not in busy]
         for job in ready:
             if job.urgent:
@@ -103,46 +166,56 @@ class Scheduler:
         return self._owner_used[job.owner], self._job_used[job]
 
     def _work(self) -> None:
-        """A worker's life: it ends when the scheduler is closed and for no other reason."""
+        """A worker's life: it ends when the scheduler is closed, or when another has its place."""
         try:
             if self._warm_up:
                 self._warm_up()
         except BaseException:  # whoever trains will say what is wrong, to whom it belongs
             log.exception("the warm-up failed")
-        while not self._closing:
+        mine = True
+        while mine and not self._closing:
             try:
-                self._give_turn()
+                mine = self._give_turn()
             except BaseException:
                 log.exception("a turn could not be given")
                 with self._changed:
                     self._changed.wait(RECOVERY_S)
 
-    def _give_turn(self) -> None:
-        """Waits for the turn that is due, and gives it. Returns without one when the scheduler is closed."""
+    def _give_turn(self) -> bool:
+        """Waits for the turn that is due, and gives it; does without one when the scheduler is closed. Returns whether this thread still
+        has its place."""
         with self._changed:
             self._let_in()  # whom an error may have left out
-            while not self._closing and (turn := self._next()) is None:
+            while not self._closing and (due := self._next()) is None:
                 self._changed.wait()
             if self._closing:
-                return
-            job, cores = turn
+                return True
+            job, cores = due
             self._charge(job, cores * self.turn_seconds)  # at once, so that the other workers see it
-            self._running.add(job)
+            turn = Turn(job, cores, threading.current_thread(), time.perf_counter(), self._longest.get(job, 0.0))
+            self._turns.append(turn)
             self._free -= cores
-        started, more = time.perf_counter(), False
+        more = False
         try:
             more = job.turn(self.turn_seconds, self._helpers.parallel_map(cores))
         except BaseException:  # a job handles what can go wrong in it; a worker must outlive what can't
             log.exception("a job broke off")
         with self._changed:
-            self._running.discard(job)
-            self._free += cores
             self._changed.notify_all()
+            if turn in self._lost:
+                self._lost.remove(turn)
+                self._let_in()
+                return False
+            self._turns.remove(turn)
+            self._free += cores
             try:
-                self._charge(job, cores * (time.perf_counter() - started - self.turn_seconds))
+                took = time.perf_counter() - turn.began
+                self._longest[job] = max(turn.longest, took)
+                self._charge(job, cores * (took - self.turn_seconds))
             finally:
                 if not more:
                     self._leave(job)
+        return True
 
     def _charge(self, job: Job, seconds: float) -> None:
         if job in self._job_used:
@@ -153,7 +226,8 @@ class Scheduler:
         for jobs in (self._jobs, self._waiting):
             if job in jobs:
                 jobs.remove(job)
-        self._job_used.pop(job, None)
+        for known in (self._job_used, self._longest):
+            known.pop(job, None)
         if not any(other.owner == job.owner for other in self._jobs):
             self._owner_used.pop(job.owner, None)
         self._let_in()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 from playground.config import Refusal
 from playground.runs.corpora import Corpora
@@ -10,24 +13,45 @@ from playground.runs.disk.store import Store
 from playground.runs.engines.in_process import InProcess
 from playground.runs.limits import Limits
 from playground.runs.machine_speed import execution_plan
+from playground.runs.memory import Memory
 from playground.runs.queue.jobs import TrainingJob
-from playground.runs.queue.scheduler import Scheduler
+from playground.runs.queue.scheduler import Scheduler, Turn
 from playground.runs.queue.warmup import get_ready
+from playground.runs.queue.watchdog import Watchdog
 from playground.runs.run import Run
 
+log = logging.getLogger(__name__)
 SAVE_TIMEOUT_S = 60.0  # seconds that a save may take
+CLOSE_TIMEOUT_S = 5.0  # seconds that turns may take to end when the server goes away: what is left of ten is for saving
 
 
 class Workers:
-    """Starts jobs, passes on what visitors ask of them, and ends in order."""
+    """Starts jobs, passes on what visitors ask of them, gives up those that don't come to an end, and ends in order."""
 
-    def __init__(self, store: Store, corpora: Corpora, limits: Limits) -> None:
-        self._store, self._corpora, self._limits = store, corpora, limits
+    def __init__(self, store: Store, corpora: Corpora, limits: Limits, memory: Memory, lost: Callable[[Run, Refusal], object]) -> None:
+        """`lost` is told of a run with a step that does not come to an end, and in which sentence. Somebody may still be writing to it."""
+        self._store, self._corpora, self._limits, self._run_lost = store, corpora, limits, lost
         self._jobs: dict[str, TrainingJob] = {}
         self._schedulers = {
-            device: Scheduler(limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, get_ready)
+            device: Scheduler(
+                limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, get_ready, lambda: memory.unaccounted
+            )
             for device in limits.devices
-        }
+        }  # fmt: skip
+        memory.reserve_by(lambda: sum(scheduler.reserved for scheduler in self._schedulers.values()))
+        self._watchdog = Watchdog(self._schedulers.values(), limits.step_seconds, store.disk.is_awaited_by, self._lose)
+
+    def count(self) -> dict[str, int]:
+        """Of all devices together, see Scheduler.count; whether there is a "watchdog" as well."""
+        found = Counter({"watchdog": int(self._watchdog.alive)})
+        for scheduler in self._schedulers.values():
+            found.update(scheduler.count())
+        return dict(found)
+
+    def poke(self) -> None:
+        """There is more memory than there was."""
+        for scheduler in self._schedulers.values():
+            scheduler.poke()
 
     def settle(self, run: Run, beside: Sequence[Run] = ()) -> None:
         """Says on the run where and how it is computed, unless it was begun on a device of this machine. The device is the one with the
@@ -71,8 +95,20 @@ class Workers:
             raise Refusal("runs.still_saving")
 
     def close(self) -> None:
-        """Stops and joins every thread, then saves what was at work."""
+        """Stops and joins every thread that comes back, then saves what was at work."""
+        self._watchdog.close()
+        until = time.monotonic() + CLOSE_TIMEOUT_S
         for scheduler in self._schedulers.values():
-            scheduler.close()
+            for job in scheduler.close(max(0.0, until - time.monotonic())):
+                log.error("run %s (%s) has not come to an end: it is as it was last saved", job.run.name, job.run.id)
+                job.give_up()
         for job in list(self._jobs.values()):
             job.interrupt()
+
+    def _lose(self, turn: Turn, seconds: float) -> None:
+        job, run = turn.job, turn.job.run
+        key = "runs.preparing_hung" if run.status == "preparing" else "runs.step_hung"
+        log.error("run %s (%s): step %d has not come to an end within %.1f s", run.name, run.id, run.step + 1, seconds)
+        said = {"step": run.step + 1, "seconds": f"{seconds:.0f}", "saved": run.checkpoint_step or run.first_step}
+        job.give_up()
+        self._run_lost(run, Refusal(key, **said))

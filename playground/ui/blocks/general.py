@@ -119,7 +119,7 @@ def field(id: str, field: str, label: str, value: str, hint: str = ""):
     """A line of text that a cursor field holds; `hint` stands in it while it is empty."""
 
 
-Act = Literal["draw", "knob", "command", "room", "move", "play", "take"]
+Act = Literal["draw", "knob", "command", "room", "move", "play", "take", "set", "read"]
 
 
 @kind
@@ -133,7 +133,8 @@ def button(
     to: dict[str, str | int] | None = None,
 ):
     """Draws another sample, points at a `knob`, sends a `command` with `values` to the server or to the `room` of a class, moves the cursor
-    `to` somewhere, plays the replay from its beginning, or shows where to take the run home."""
+    `to` somewhere, plays the replay from its beginning, shows where to take the run home, sets the knobs
+    of `values`, or has own sentences read as `values` say."""
 
 
 class FileLink(TypedDict):

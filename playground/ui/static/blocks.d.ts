@@ -470,11 +470,12 @@ export interface FieldBlock {
 }
 
 /** Draws another sample, points at a `knob`, sends a `command` with `values` to the server or to the `room` of a class, moves the cursor
- * `to` somewhere, plays the replay from its beginning, or shows where to take the run home. */
+ * `to` somewhere, plays the replay from its beginning, shows where to take the run home, sets the knobs
+ * of `values`, or has own sentences read as `values` say. */
 export interface ButtonBlock {
   kind: "button";
   id: string;
-  act: "draw" | "knob" | "command" | "room" | "move" | "play" | "take";
+  act: "draw" | "knob" | "command" | "room" | "move" | "play" | "take" | "set" | "read";
   label: string;
   knob: string;
   command: string;

@@ -1,11 +1,12 @@
 // The controls among the blocks: whoever uses one moves the cursor, or does something to the run on screen.
 // @ts-check
 
-import { cursor, maxText, move } from "./store.js";
+import { cursor, maxText, move, page } from "./store.js";
 import { button, debounce, h, same } from "./dom.js";
 import { command } from "./actions.js";
 import { inRoom } from "./experiment.js";
-import { pointAt } from "./knobs.js";
+import { pointAt, setAll } from "./knobs.js";
+import { choose } from "./reading.js";
 import { playFromStart } from "./replay.js";
 import { showTakeHome } from "./takehome.js";
 
@@ -97,6 +98,8 @@ export function drawButton(element, block) {
     move: () => move(block.to),
     play: playFromStart,
     take: showTakeHome,
+    read: () => choose(block.values),
+    set: () => setAll({ ...page.knobs, ...block.values }),
   }[block.act];
   element.replaceChildren(button({ onclick: act }, block.label));
 }

@@ -12,6 +12,7 @@ export interface Run {
   seconds: number;
   eta: [number, number] | null; // seconds, at least and at most
   place: number;
+  picture?: number | null; // the step of the newest picture that there is, while it trains
   message: Record<string, string> | null;
   rows: Record<string, number[]>;
   validations: Record<string, number[]>;

@@ -15,12 +15,18 @@ import { render } from "./kinds.js";
 import { awaits } from "./room_question.js";
 
 const LEFT_OUT = new Set(["lang", "tab", "glossary", "api", "plain"]);
-let lastRefresh = 0, late = 0, awaited = "";
+let lastRefresh = 0, late = 0, awaited = "", drawnOf = ""; // what the panel on screen was asked of
 let latest = 0, settled = 0; // the number of the newest refresh, and of the newest that is over
 let released = Promise.resolve(); // nothing changes under a finger: a button replaced between press and release would lose the click
 
 const hosts = () => [...document.querySelectorAll(".pg-panel")];
 const hostOf = (name) => hosts().find((host) => host.dataset.panel === name);
+
+/** What a panel may show of the run as the stream tells of it: until it changes there is nothing new to ask for. */
+function told() {
+  const { id, status, picture, step, live } = page.live;
+  return JSON.stringify([id, status, picture ?? step, live]);
+}
 
 function parameters(changes = {}) {
   const pixels = (length, unit) => String(Math.round(length / unit) * unit);
@@ -42,6 +48,7 @@ export async function refresh(changes = {}) {
   if (page.card && page.card.id !== cursor.run) return; // another run is being opened: its first sentence isn't known yet
   const number = ++latest;
   lastRefresh = performance.now();
+  drawnOf = "";
   host.setAttribute("aria-busy", "true");
   try {
     await show(name, host, changes, () => number === latest);
@@ -66,6 +73,7 @@ async function show(name, host, changes, isLatest) {
   const isFrame = isGrowing() && !Object.keys(changes).length, isLast = !isActive();
   if (isFrame) await turn();
   if (!isLatest()) return;
+  const asked = told();
   const answer = await askFor("panel", `panel/${name}`, isFrame ? { ...query, beside: "sentence" } : query);
   await released;
   if (!answer || !isLatest()) return; // an answer that was kept may have overtaken one that was on its way
@@ -86,6 +94,7 @@ async function show(name, host, changes, isLatest) {
   Object.assign(host.dataset, { run: query.run, step: String(answer.step ?? "") });
   host.dataset.drawn = String(Number(host.dataset.drawn ?? 0) + 1);
   highlight();
+  if (!answer.error) drawnOf = asked;
   if (answer.pause) await new Promise((resume) => setTimeout(resume, answer.pause));
   if (answer.more && isLatest()) await show(name, host, changes, isLatest); // a longer work goes on as long as somebody asks
 }
@@ -150,6 +159,7 @@ subscribe(["live"], () => {
   const wait = latest === settled ? lastRefresh + refreshEvery - performance.now() : refreshEvery;
   const both = () => {
     if (latest !== settled) return void (late = setTimeout(both, 100)); // a slow answer would be given up for the next one, again and again
+    if (drawnOf === told()) return;
     forget();
     refresh();
     if (!isGrowing()) refreshSentence(); // else it comes with the panel

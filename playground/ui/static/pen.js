@@ -5,18 +5,28 @@
 import { draw } from "./picture.js";
 import { count as shownCount, say, svg, update, updateAttributes } from "./dom.js";
 
-const TRAIL = 150; // milliseconds at most by which a line is behind the points that have come
-const FRAME = 45; // milliseconds at least between two drawings: twenty a second
+const TRAIL = [150, 700]; // milliseconds by which a line is behind the points that have come: at least, and at most
+const FRAME = 45; // milliseconds between two drawings, on average: twenty a second, also where a browser draws one of them a little late
 
 /**
  * How many of the points a line has reached at `now`: it goes on evenly from where it was when the newest came.
- * @param {{ from: number, to: number, since: number }} way
+ * @param {{ from: number, to: number, since: number, trail: number }} way
  * @param {number} now
- * @param {number} [trail]
  */
-export function reached({ from, to, since }, now, trail = TRAIL) {
+export function reached({ from, to, since, trail }, now) {
   return trail > 0 ? from + (to - from) * Math.min(1, Math.max(0, now - since) / trail) : to;
 }
+
+/**
+ * How long a line is on its way to points that came so many milliseconds after those before them: a little longer than until the next may
+ * come, so that it never stands still in between. It forgets a long wait slowly.
+ * @param {number} gap
+ * @param {number} before the trail so far
+ */
+export const trailAfter = (gap, before) => Math.min(TRAIL[1], Math.max(TRAIL[0], 1.2 * gap, 0.95 * before));
+
+/** When a drawing counts as made: on its beat, so that one that came late doesn't put off all that follow. */
+export const onBeat = (now, last) => (now - last < 2 * FRAME ? last + FRAME : now);
 
 /** The path of a line that only grows, in pixels, for as long as its scale is the same. A value that is null leaves a gap. */
 export class Path {
@@ -110,9 +120,9 @@ class Pen {
     if (this.run !== uirevision || this.looks !== looks) this.begin(figure);
     Object.assign(this, { figure, looks, run: uirevision });
     this.lines.forEach((line, at) => {
-      const count = figure.data[at].x.length, shown = reached(line.way, now, this.trail);
+      const count = figure.data[at].x.length, shown = reached(line.way, now), { trail, since } = line.way;
       const from = line.way.to === 0 || shown > count ? count : shown; // what was there before anybody looked is drawn at once
-      if (line.way.to !== count) line.way = { from, to: count, since: now };
+      if (line.way.to !== count) line.way = { from, to: count, since: now, trail: this.still ? 0 : trailAfter(since ? now - since : 0, trail) };
     });
     this.wake();
   }
@@ -121,7 +131,7 @@ class Pen {
     const one = ({ line, marker }) => {
       const stroke = { fill: "none", stroke: line.color, "stroke-width": line.width, "stroke-miterlimit": 2 };
       const path = svg("path", { ...stroke, ...(dashes(line) ? { "stroke-dasharray": dashes(line) } : {}) });
-      return { path, marks: marker && svg("path", { fill: marker.color }), way: { from: 0, to: 0, since: 0 }, scaled: "", along: null };
+      return { path, marks: marker && svg("path", { fill: marker.color }), way: { from: 0, to: 0, since: 0, trail: 0 }, scaled: "", along: null };
     };
     this.lines = figure.data.map(one);
     this.step = svg("g", { class: "pg-pen-step", visibility: "hidden" }, svg("path"), svg("text", { y: 9 }));
@@ -146,8 +156,9 @@ class Pen {
     update(this.step.dataset, { step: String(at) });
   }
 
-  get trail() {
-    return matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : TRAIL;
+  /** Whether nothing may move by itself. */
+  get still() {
+    return matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
 
   wake() {
@@ -158,9 +169,9 @@ class Pen {
     this.due = 0;
     if (!this.plot.classList.contains("pg-light")) return;
     if (now - this.last < FRAME) return this.wake();
-    this.last = now;
+    this.last = onBeat(now, this.last);
     this.draw(now);
-    if (this.lines.some(({ way }) => reached(way, now, this.trail) < way.to)) this.wake();
+    if (this.lines.some(({ way }) => reached(way, now) < way.to)) this.wake();
   }
 
   draw(now) {
@@ -174,14 +185,14 @@ class Pen {
     const along = ({ range: [low, high], _length: length }) => (value) => ((value - low) / (high - low)) * length;
     const x = along(xaxis), up = along(yaxis), scale = { x, y: (value) => yaxis._length - up(value) };
     this.lines.forEach((line, at) => {
-      const { x: xs, y: ys, marker } = this.figure.data[at], count = reached(line.way, now, this.trail);
+      const { x: xs, y: ys, marker } = this.figure.data[at], count = reached(line.way, now);
       if (line.scaled !== scaled || line.along.count > count) Object.assign(line, { scaled, along: new Path(scale) });
       updateAttributes(line.path, { d: line.along.upTo(xs, ys, count) });
       const mark = (value, i) => (ys[i] === null ? "" : `M${scale.x(value)},${scale.y(ys[i])}${MARKERS[marker.symbol](marker.size / 2)}`);
       if (line.marks) updateAttributes(line.marks, { d: xs.slice(0, Math.floor(count)).map(mark).join("") });
     });
     this.mark();
-    this.plot.dataset.points = String(this.lines.reduce((sum, { way }) => sum + Math.floor(reached(way, now, this.trail)), 0));
+    this.plot.dataset.points = String(this.lines.reduce((sum, { way }) => sum + Math.floor(reached(way, now)), 0));
   }
 
   rest() {

@@ -31,7 +31,8 @@ export function readInputs(values) {
   return asked(values, { choices: chosen ? JSON.stringify(chosen) : "", way: way() });
 }
 
-function choose(changes) {
+/** Has the same sentences read otherwise. */
+export function choose(changes) {
   chosen = { ...chosen, ...changes };
   again = true;
   document.querySelector("#pg-read")?.click();
@@ -120,11 +121,24 @@ function controls() {
     const box = h("input", { type: "checkbox", id: "pg-undo", checked: shown.undone, onchange: (event) => choose({ undo: event.target.checked }) });
     return h("label", { class: "pg-field" }, box, h("span", {}, say("undo", { traces: shown.traces.join(", ") })));
   };
+  const others = columns.filter(([at]) => at !== source && at !== target);
+  const join = () => others.slice(0, SHOWN).map(([at, name]) => {
+    const wanted = (taken) => (taken ? [...shown.joined, at] : shown.joined.filter((other) => other !== at));
+    const act = (event) => choose({ source, target, swap: false, joined: wanted(event.target.checked) });
+    const box = h("input", { type: "checkbox", id: `pg-join-${at}`, checked: shown.joined.includes(at), onchange: act });
+    return h("label", { class: "pg-field" }, box, h("span", {}, say("own_join", { name })));
+  });
+  const group = () => {
+    const options = [[-1, say("own_group_source")], ...columns.filter(([at]) => at !== target)];
+    const act = (value) => choose({ source, target, swap: false, joined: shown.joined, group: Number(value) });
+    return select("pg-group", say("own_group"), options, shown.group, act);
+  };
   return h("div", { class: "pg-choices" },
     select("pg-source", say("source"), columns, source, (value) => take("source", value)),
     button({ id: "pg-swap", onclick: () => choose({ swap: false, source: target, target: source }) }, say("own_swap")),
     select("pg-target", say("target"), columns, target, (value) => take("target", value)),
     shown.named ? null : header(),
+    others.length ? [...join(), group()] : null,
     shown.traces.length ? undo() : null,
     shown.encodings.map(encoding),
   );

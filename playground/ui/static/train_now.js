@@ -1,4 +1,5 @@
-// On a telephone, where the settings are in a drawer: Train with the settings as they are, and Stop in its place while a run trains.
+// On a telephone, where the settings are in a drawer: Train with the settings as they are; in its place Stop while a run trains, and Resume
+// of one that the server left in the middle.
 // @ts-check
 
 import { page, subscribe } from "./store.js";
@@ -6,11 +7,16 @@ import { button, say, update, updateAttributes } from "./dom.js";
 import { isActive } from "./live.js";
 import { command } from "./actions.js";
 
-const canStop = () => Boolean(page.card?.mine) && isActive();
-const act = () => (canStop() ? void command("stop") : document.getElementById("pg-train")?.click()); // Gradio knows the settings
+const keyNow = () => (!page.card?.mine ? "train" : isActive() ? "stop" : page.live.status === "interrupted" ? "resume" : "train");
+
+function act() {
+  const key = keyNow();
+  if (key === "train") document.getElementById("pg-train")?.click(); // Gradio knows the settings
+  else void command(key);
+}
 
 function fill(place) {
-  const key = canStop() ? "stop" : "train";
+  const key = keyNow();
   update(place.dataset, { act: key });
   update(place, { textContent: say(`${key}_now`) });
   updateAttributes(place, { "aria-label": say(key) });

@@ -15,19 +15,19 @@ from playground.ui.upload import uploading
 def wire(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], dict]) -> gr.events.Dependency:
     """Returns what ends a reading; `ask` makes the inputs of a listener (see ui/listeners.py)."""
 
-    def look(asked: Any, files: list[str] | None, text: str, hub: str, **teaching: float | None) -> list:
+    def look(asked: Any, files: list[str] | None, text: str, hub: str, **now: Any) -> list:
         language, own, chosen, way = (told(asked, name) for name in ("language", "own", "choices", "way"))
         given = {"files": files, "text": text, "hub": hub}  # of which one is to be seen; without the page's script all count
         seen = {name: value if way in ("", name) else None for name, value in given.items()}
         got = answer(language, lambda: uploading.read(seen["files"], seen["text"], seen["hub"], chosen, language))
         if "own" not in got:
-            return [got, *[gr.skip()] * 3]
-        new = uploading.taught(own, got["own"], *teaching.values())
+            return [got, *[gr.skip()] * (1 + len(uploading.TAUGHT))]
+        new = uploading.taught(own, got["own"], now)
         uploading.KEPT.pop(own)  # it was this visitor's, and this page knows only the new one
         return [got, "own", *new]
 
     inputs = {"asked": bridge, "files": upload["files"], "text": upload["text"], "hub": upload["hub"]}
-    inputs |= {name: knobs[name] for name in (*uploading.TAUGHT, "batch_size")}
+    inputs |= {name: knobs[name] for name in (*uploading.TAUGHT, "batch_unit")}
     looked = gr.on(
         [upload["look"].click, upload["files"].upload],
         look,

@@ -13,6 +13,7 @@ from playground.runs.registry import Runs
 from playground.ui import blocks
 from playground.ui.cost_estimate import duration, short
 from playground.ui.upload import summary, uploading
+from playground.ui.upload.warnings import warnings
 from playground.ui.view import Screen, tokens
 
 PAIRS = 3  # shown cut into tokens
@@ -38,6 +39,8 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
         "blocks": [
             blocks.text("preview-facts", " ".join(said), css="pg-caption"),
             *summary.too_long(pairs, corpus.left_out, screen, "preview"),
+            *warnings(experiment, pairs, corpus, found, screen),
+            *_suggestion(experiment, pairs, screen),
             blocks.text("preview-estimate", _estimate(experiment, found.sizes["train"], pairs, screen), css="pg-caption"),
             blocks.text("preview-cut", cut, css="pg-caption"),
             blocks.chips("preview-pieces", *lines, ids=True),
@@ -48,9 +51,20 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
     }
 
 
+<<<<<<< HEAD
 def _scored(own: str) -> dict[str, str | int]:
     """Where the page's run is scored on these sentences (ui/panels/evaluation.py)."""
     return {"tab": "evaluation", "split": "file", "file": own}
+=======
+def _suggestion(experiment: Experiment, pairs: Pairs, screen: Screen) -> list[dict[str, Any]]:
+    """The settings that suit these sentences beside what was chosen, each with its reason; and a button where there are others."""
+    now = experiment.flat()
+    found = uploading.suggestion(pairs, experiment.data.own, uploading.chosen_otherwise(pairs, experiment.data.own, now))
+    said = [screen.say("suggestion.title"), *found.sentences(screen.language)] if found.choices else []
+    others = {name: value for name, value in found.knobs.items() if value != now[name]}
+    shown = [blocks.text("preview-suggestion", " ".join(said), css="pg-caption")] if said else []
+    return [*shown, *([blocks.button("preview-apply", "set", screen.say("suggestion.apply"), values=others)] if others else [])]
+>>>>>>> main
 
 
 def _estimate(experiment: Experiment, count: int, pairs: Pairs, screen: Screen) -> str:

@@ -6,35 +6,40 @@ import io
 import json
 import secrets
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from playground.config import USUAL_STEPS, Experiment, Refusal, check, default
+from playground.config import USUAL_STEPS, Experiment, Refusal, check, default, is_possible
+from playground.data.suggestion import KNOBS as TAUGHT
+from playground.data.suggestion import Suggestion, suggest
 from playground.reading import writing
+from playground.reading.column_mapping import BY_SOURCE
 from playground.reading.encodings import ENCODINGS, Encoding
 from playground.reading.filtering import MAX_DROPPED_ROWS
 from playground.reading.formats.limits import COLUMN_LIMIT
 from playground.reading.uploads import Choices, Pairs, report
 from playground.runs import upload_process
-from playground.runs.forecast import suggested
 from playground.runs.lru import LRU
 from playground.runs.registry import Runs
 from playground.ui import blocks
 from playground.ui.view import Screen
 from playground.words import listed, say
 
-MOST_KEPT, MOST_CHARACTERS = 100, 100_000_000
-TAUGHT = ("steps", "learning_rate")  # knobs that are set for the number of sentences there are
+MOST_KEPT, MOST_BYTES = 100, 200_000_000
+PAIR = 170  # bytes of a pair beside its characters
+MAX_SUGGESTIONS = 200
 
 
 def _size(pairs: Pairs) -> int:
-    """In characters; the newest upload is always kept, however large."""
-    return min(sum(len(source) + len(target) for source, target, _ in pairs.pairs), MOST_CHARACTERS)
+    """In bytes, about; the newest upload is always kept, however large."""
+    return min(sum(PAIR + len(source) + len(target) for source, target, _ in pairs.pairs), MOST_BYTES)
 
 
-KEPT = LRU(MOST_KEPT, MOST_CHARACTERS, _size)  # uploads that no run has taken yet
+KEPT = LRU(MOST_KEPT, MOST_BYTES, _size)  # uploads that no run has taken yet
+_SUGGESTED = LRU(MAX_SUGGESTIONS)  # for an upload, beside what somebody has chosen
 
 
 def keep(found: Pairs) -> str:
@@ -99,13 +104,19 @@ def choices(chosen: str) -> Choices:
         made = Choices(**json.loads(chosen or "{}"))
     except (ValueError, TypeError, RecursionError):
         raise Refusal("page.not_a_choice") from None
-    whole = all(value is None or (type(value) is int and 0 <= value < COLUMN_LIMIT) for value in (made.source, made.target))
+    whole = all(value is None or _is_place(value) for value in (made.source, made.target))
     known = set(made.encoding.split(",")) <= {*ENCODINGS, ""} if isinstance(made.encoding, str) else False
     maybe = all(value in (None, True, False) for value in (made.header, made.undo))
     sure = all(value in (True, False) for value in (made.swap, made.same_language))
-    if not (whole and known and maybe and sure):
+    more = made.joined is None or (isinstance(made.joined, list) and all(map(_is_place, made.joined)))
+    apart = made.group in (None, BY_SOURCE) or _is_place(made.group)
+    if not (whole and known and maybe and sure and more and apart):
         raise Refusal("page.not_a_choice")
     return made
+
+
+def _is_place(value: Any) -> bool:
+    return type(value) is int and 0 <= value < COLUMN_LIMIT
 
 
 def shown(found: Pairs, language: str) -> dict[str, Any]:
@@ -118,6 +129,8 @@ def shown(found: Pairs, language: str) -> dict[str, Any]:
         "credit": found.credit and say(language, "page.credit", credit=found.credit),
         "columns": names,
         "chosen": found.chosen,
+        "joined": found.joined,
+        "group": BY_SOURCE if found.group is None else found.group,
         "header": found.header,
         "encodings": encodings,
         "traces": [say(language, f"page.trace_{kind}") for kind in found.traces],
@@ -172,26 +185,29 @@ def exported(runs: Runs, own: str, kind: str, token: str) -> tuple[str, bytes]:
     return f"{kind}.zip", packed.getvalue()
 
 
-def taught(old: str, new: str, steps: float | None, rate: float | None, size: float | None, usual: int | None = None) -> list:
-    """The values of TAUGHT for other data, where nobody has chosen otherwise. `old` and `new` are ids of uploads, "" for a task of ours,
-    which may have a `usual` number of steps."""
-    before, after = (_suggested(own, size) for own in (old, new))
-    known = [*USUAL_STEPS, before["steps"]], [default("learning_rate"), before["learning_rate"]]
-    after |= {"steps": usual} if usual else {}
-    return [after[name] if value in free else gr.skip() for name, value, free in zip(TAUGHT, (steps, rate), known, strict=True)]
+def taught(old: str, new: str, values: Mapping[str, Any], usual: int | None = None) -> list:
+    """The values of TAUGHT for other data, where nobody has chosen otherwise: `values` are those of now. `old` and `new` are ids of
+    uploads, "" for a task of ours, which may have a `usual` number of steps."""
+    known, chosen = KEPT.get(new), chosen_otherwise(KEPT.get(old), old, values)
+    after = suggestion(known, new, chosen).knobs if known else {name: default(name) for name in TAUGHT}
+    after |= {"steps": usual} if usual and not known else {}
+    return [gr.skip() if name in chosen else after[name] for name in TAUGHT]
 
 
-def _suggested(own: str, size: float | None) -> dict[str, float]:
-    found = KEPT.get(own)
-    return suggested(len(found.pairs), _batch_size(size)) if found else {name: default(name) for name in TAUGHT}
+def chosen_otherwise(pairs: Pairs | None, own: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Of these values those that are neither usual nor what is suggested for these pairs: somebody has chosen them."""
+    chosen: dict[str, Any] = {}
+    for name in ("batch_unit", *TAUGHT):  # in the order of the suggestion: what suits a knob depends on those before it
+        value = check(name, values[name]) if is_possible(name, values.get(name)) else default(name)
+        usual = value == default(name) or (name == "steps" and value in USUAL_STEPS)
+        if not usual and not (pairs and value == suggestion(pairs, own, chosen).knobs.get(name)):
+            chosen[name] = value
+    return chosen
 
 
-def _batch_size(size: float | None) -> int:
-    """As many sentences as somebody typed, or the default where that can't be."""
-    try:
-        return check("batch_size", size)
-    except Refusal:
-        return default("batch_size")
+def suggestion(pairs: Pairs, own: str, given: Mapping[str, Any]) -> Suggestion:
+    """What suits the pairs of an upload beside what was given; found once."""
+    return _SUGGESTED.get_or_make((own, tuple(sorted(given.items()))), lambda: suggest(pairs, given))
 
 
 def found(runs: Runs, own: str) -> Pairs | None:

@@ -55,8 +55,9 @@ def test_nan_in_the_numbers_themselves(runs, monkeypatch):
 
 @pytest.mark.parametrize(
     ("error", "key"),
-    [(RuntimeError("shapes differ"), "runs.failed"), (MemoryError(), "runs.out_of_memory"), (SystemExit(1), "runs.failed")],
-)
+    [(RuntimeError("shapes differ"), "runs.failed"), (MemoryError(), "runs.out_of_memory"), (SystemExit(1), "runs.failed"),
+     (KeyboardInterrupt(), "runs.failed")],
+)  # fmt: skip
 def test_an_exception_in_the_model_fails_one_run_only(runs, monkeypatch, error, key, caplog):
     real = Training._update
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from playground.config import TASK_STEPS, Refusal, default
+from playground.data.suggestion import suggest
+from playground.knobs import as_text
 from playground.reading.column_mapping import MAX_CELL_CHARACTERS
-from playground.runs.forecast import suggested
 from playground.ui.assets import PREFIX
 from playground.ui.links import read as read_link
 from playground.ui.upload import uploading
@@ -89,13 +90,32 @@ def test_a_header_is_asked_for_only_where_there_may_be_one(upload):
 
 def test_knobs_follow_the_sentences_unless_somebody_chose(upload):
     big, small = (upload(LINES if few else "\n".join(f"s{n}\tt{n}" for n in range(9000)))["own"] for few in (False, True))
-    usual, size = [default("steps"), default("learning_rate")], default("batch_size")
-    for_big, for_small = ([suggested(count, size)[name] for name in uploading.TAUGHT] for count in (9000, 60))
-    assert uploading.taught("", big, *usual, size) == for_big
-    assert uploading.taught(big, small, *for_big, size) == for_small
-    assert uploading.taught(big, "", *for_big, size, TASK_STEPS["addition"]) == [TASK_STEPS["addition"], usual[1]]
-    chosen = uploading.taught("", big, 777, 0.003, size)
-    assert all(update["__type__"] == "update" and "value" not in update for update in chosen)
+    usual = {name: default(name) for name in uploading.TAUGHT}
+    for_big, for_small = (suggest(uploading.KEPT.get(own)).knobs for own in (big, small))
+    assert for_big["steps"] > for_small["steps"] > usual["steps"]
+
+    def taught(old: str, new: str, values: dict, *usual: int) -> dict:
+        return dict(zip(uploading.TAUGHT, uploading.taught(old, new, values, *usual), strict=True))
+
+    assert taught("", big, usual) == for_big
+    assert taught(big, small, for_big) == for_small
+    assert taught(big, "", for_big, TASK_STEPS["addition"]) == usual | {"steps": TASK_STEPS["addition"]}
+    assert "value" not in taught(big, small, for_big | {"max_tokens": 32})["max_tokens"]
+    chosen = taught("", big, usual | {"steps": 777, "learning_rate": 0.003})
+    assert all("value" not in chosen.pop(name) for name in ("steps", "learning_rate"))
+    assert chosen == {name: for_big[name] for name in chosen}
+
+
+def test_what_is_suggested_goes_by_what_somebody_chose(upload):
+    """Half the batch, twice the steps; and with tokens for a unit, as many steps as go as often through the data."""
+    own = upload("\n".join(f"s{n}\tt{n}" for n in range(9000)))["own"]
+    usual = {name: default(name) for name in uploading.TAUGHT}
+    steps = [
+        dict(zip(uploading.TAUGHT, uploading.taught("", own, usual | chosen), strict=True))["steps"]
+        for chosen in ({}, {"batch_size": 48}, {"batch_size": 960, "batch_unit": "tokens"})
+    ]
+    assert steps[1] == pytest.approx(2 * steps[0], abs=1)
+    assert steps[2] == pytest.approx(steps[0], rel=0.1)  # both sides of these have ten characters or a little less
 
 
 def test_the_same_reading_in_another_language(site, upload):
@@ -136,3 +156,15 @@ def test_every_kept_pair_is_accounted_for(site, upload):
     found = {block["id"]: block for block in site.get("preview", own=own).json()["blocks"]}
     assert say("en", "sentences.sizes", train=160, heldout=4, test=4) in found["preview-facts"]["text"]
     assert say("en", "sentences.further", count=32) in found["preview-facts"]["text"]
+
+
+def test_the_suggestion_stands_under_the_reading_with_a_button_for_what_differs(site, upload):
+    own = upload("\n".join(f"s{n} and\tt{n} und" for n in range(300)))["own"]
+    wanted = suggest(uploading.KEPT.get(own))
+    found = {block["id"]: block for block in site.get("preview", own=own, d_model="32").json()["blocks"]}
+    said = [say("en", "suggestion.title"), *suggest(uploading.KEPT.get(own), {"d_model": 32}).sentences("en")]
+    assert found["preview-suggestion"]["text"] == " ".join(said)
+    assert found["preview-apply"]["values"]["tokenizer"] == wanted.knobs["tokenizer"] == "bpe"
+    assert "d_model" not in found["preview-apply"]["values"]  # somebody has chosen it
+    taken = {name: as_text(value) for name, value in wanted.knobs.items()}
+    assert "preview-apply" not in {block["id"] for block in site.get("preview", own=own, **taken).json()["blocks"]}

@@ -16,17 +16,19 @@ BESIDE = 6  # columns of a table that find room beside another exhibit
 
 
 def exhibits(view: View, lab: Lab, shown: Sequence[Exhibit]) -> list[dict]:
+    """A table stands beside other tables, but has a row of its own among figures, whose captions and plots are in line."""
     width = view.room(2, gap=26)
-    return [_exhibit(view, lab, exhibit, width) for exhibit in shown]
+    tables = all(isinstance(exhibit, TextTable) for exhibit in shown)
+    return [_exhibit(view, lab, exhibit, width, tables) for exhibit in shown]
 
 
-def _exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int) -> dict:
+def _exhibit(view: View, lab: Lab, exhibit: Exhibit, width: int, tables: bool) -> dict:
     title = lab.say(view.language, f"show_{exhibit.name}")
     caption = lab.say(view.language, f"caption_{exhibit.name}", **exhibit.said)
     if isinstance(exhibit, TextTable):
         rows = [[label(view, lab, cell) for cell in row] for row in exhibit.rows]
         table = blocks.table(f"{exhibit.name}-table", [label(view, lab, name) for name in exhibit.columns], rows, title)
-        css = "column wide" if len(exhibit.columns) > BESIDE else "column"
+        css = "column" if tables and len(exhibit.columns) <= BESIDE else "column wide"
         return blocks.row(exhibit.name, table, blocks.text(f"{exhibit.name}-caption", caption, css="pg-caption"), css=css)
     if isinstance(exhibit, Lines):
         named = {label(view, lab, name): line for name, line in exhibit.lines.items()}

@@ -15,7 +15,7 @@ from playground.ui.panels.map import stage, worksheet
 from playground.ui.panels.map.layout import FOLDED, path, plan
 from playground.ui.view import View
 
-DRAWN = LRU(64)  # drawings: one is the same for every cell that is clicked
+DRAWN = LRU(64, 8_000_000)  # drawings: one is the same for every cell that is clicked
 
 
 def panel(view: View) -> dict:

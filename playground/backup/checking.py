@@ -1,0 +1,129 @@
+"""What every save and every room on the disk is worth. Nothing is locked, repaired or written: a server may be at work there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from playground.config import Refusal
+from playground.rooms.store import FILE as ROOM_FILE
+from playground.rooms.store import SET_ASIDE, read_room
+from playground.runs.disk import files, saves
+from playground.runs.disk.folder import LAZY, Folder
+from playground.runs.disk.kept import ID
+
+WHOLE, EARLIER, DAMAGED, NEWER, LEFT_OVER = VERDICTS = ("whole", "earlier save", "damaged", "newer format", "left over")
+LOST = (EARLIER, DAMAGED, NEWER)  # where something that was saved can't be read by this version
+TRIES, PAUSE_S = 4, 0.05  # a server that saves has the folder out of the way for a moment
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One run, room or left-over: `name` is its path in the store's folder."""
+
+    name: str
+    verdict: str
+    bytes: int
+    step: int | None = None  # of the newest save that is whole
+    why: str = ""  # what is wrong with the newest one
+
+    @property
+    def lost(self) -> bool:
+        return self.verdict in LOST
+
+
+def check(root: Path) -> Iterator[Finding]:
+    """Everything in a store's folder, read to the last byte. Raises Refusal when there is no store."""
+    require_store(root)
+    yield from _runs(root / "runs")
+    yield from _rooms(root / "rooms")
+    yield from (Finding(path.name, LEFT_OVER, size_of(path)) for path in sorted(root.glob(".store-*")))
+
+
+def require_store(root: Path) -> None:
+    """Raises Refusal unless a server has kept something in this folder."""
+    if not ((root / "runs").is_dir() or (root / "rooms").is_dir()):
+        raise Refusal("backup.no_store", folder=str(root))
+
+
+def read_whole(path: Path, id: str) -> Folder:
+    """The save of the run `id` in the folder `path`, every part of it read. Raises Refusal for one that is not whole."""
+    folder = saves.opened(path, id)
+    folder.files()
+    for name in LAZY:
+        getattr(folder.run, name)
+    if folder.has("state.safetensors"):
+        files.read_safetensors(folder.read("state.safetensors"), None, "state.safetensors", finite=False)
+    return folder
+
+
+def newest(path: Path) -> tuple[Folder, Refusal | None]:
+    """The newest save of a run that is whole, and why it is not the last one. Raises Refusal when there is none."""
+    first: Refusal | None = None
+    for place in (path, files.beside(path).old):
+        if first and not place.is_dir():
+            continue
+        for attempt in range(TRIES):
+            try:
+                return read_whole(place, path.name), first
+            except Refusal as refusal:
+                wrong = refusal
+                if refusal.key == "runs.newer_format":
+                    raise
+            if attempt < TRIES - 1:
+                time.sleep(PAUSE_S)
+        first = first or wrong
+    raise first
+
+
+def ids(root: Path) -> list[str]:
+    """Of the runs in a folder, with those of which only a save beside it is left."""
+    return sorted({id for path in _listed(root) if ID.fullmatch(id := path.name.partition(".")[0])})
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder."""
+    return sum(file.stat().st_size for file in (path.rglob("*") if path.is_dir() else (path,)) if file.is_file())
+
+
+def _runs(root: Path) -> Iterator[Finding]:
+    known = set()
+    for id in ids(root):
+        path = root / id
+        beside = files.beside(path)
+        if not (path.exists() or beside.old.exists() or beside.new.exists()):
+            continue
+        known |= {path, beside.old}
+        yield _verdict(path)
+    for path in _listed(root):
+        if path not in known:
+            yield Finding(f"runs/{path.name}", LEFT_OVER, size_of(path))
+
+
+def _verdict(path: Path) -> Finding:
+    name, size = f"runs/{path.name}", size_of(path) if path.exists() else 0
+    try:
+        folder, wrong = newest(path)
+    except Refusal as refusal:
+        return Finding(name, NEWER if refusal.key == "runs.newer_format" else DAMAGED, size, why=str(refusal))
+    verdict = WHOLE if folder.path == path or not path.exists() else EARLIER
+    return Finding(name, verdict, size_of(folder.path), folder.run.checkpoint_step, str(wrong) if wrong and verdict == EARLIER else "")
+
+
+def _rooms(root: Path) -> Iterator[Finding]:
+    for path in _listed(root):
+        name, size = f"rooms/{path.name}", size_of(path)
+        if not ROOM_FILE.fullmatch(path.name):
+            yield Finding(name, DAMAGED if path.name.endswith(SET_ASIDE) else LEFT_OVER, size)
+            continue
+        try:
+            read_room(path)
+            yield Finding(name, WHOLE, size)
+        except (Refusal, ValueError) as error:
+            yield Finding(name, DAMAGED, size, why=str(error))
+
+
+def _listed(root: Path) -> list[Path]:
+    return sorted(root.iterdir()) if root.is_dir() else []

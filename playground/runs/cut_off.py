@@ -1,0 +1,108 @@
+"""Runs that were cut off: the server went away while they were at work. They go on by themselves once somebody is there again for whom they
+train: whoever looks at one, its owner, or a class that has its room open.
+
+One after another, through the same admission as a click on Resume. Those that a person paused or stopped are none of them. Such a run may
+be what brings the server down: one that has come no step further TRIES times waits for a person.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from playground.config import Refusal
+from playground.runs.run import Run
+
+log = logging.getLogger(__name__)
+TRIES = 3
+RETRY_SECONDS = 5.0  # until a run for which there was no place is tried again
+
+GOES_ON = ("runs.interrupted", "runs.end_not_saved", "runs.earlier_save")  # whose message this is; one that hung waits for a person
+NEVER = ("runs.unknown", "runs.not_resumable")  # of a run that was deleted, or is no such run any more
+
+
+def said_of(run: Run) -> Refusal:
+    """Why a run rests that was at work when the server went away, as its run.json has it."""
+    tries = _tries(run.message, run.step)
+    return Refusal("runs.cut_off_often" if tries >= TRIES else "runs.interrupted", step=run.step, tries=tries)
+
+
+def said_again(run: Run) -> Refusal:
+    """That it goes on by itself."""
+    return Refusal("runs.went_on", step=run.step, tries=_tries(run.message, run.step) + 1)
+
+
+def _tries(said: Refusal | None, step: int) -> int:
+    """How often it went on from this very step."""
+    count = said.values.get("tries") if said and said.values.get("step") == step else 0
+    return count if isinstance(count, int) else 0
+
+
+class CutOff:
+    """Thread-safe. Its thread is there as long as there is a run that may yet go on."""
+
+    def __init__(self, runs: Iterable[Run], wanted_seconds: float, go_on: Callable[[Run, bool], object]) -> None:
+        """Of the runs that were just read back. `go_on(run, in_room)` raises Refusal while there is no place; a wish holds for so long."""
+        self._left = {run.id: run for run in runs if _may_go_on(run)}
+        self._seconds, self._go_on = wanted_seconds, go_on
+        self._wanted: dict[str, tuple[float, bool]] = {}  # run id -> until when, and whether in a room; first come, first served
+        self._lock, self._news, self._closing = threading.Lock(), threading.Event(), False
+        self._thread = threading.Thread(target=self._work, name="cut-off", daemon=True)
+        if self._left:
+            self._thread.start()
+
+    def want(self, id: str, in_room: bool = False) -> None:
+        """Somebody is there for this run. Returns at once."""
+        if id in self._left:
+            with self._lock:
+                is_news = id not in self._wanted
+                self._wanted[id] = time.monotonic() + self._seconds, in_room or self._wanted.get(id, (0.0, False))[1]
+            if is_news:
+                self._news.set()
+
+    def of(self, owner: str) -> list[str]:
+        """Those of this owner's."""
+        return [run.id for run in self.all() if run.owner == owner]
+
+    def all(self) -> list[Run]:
+        """Those that may yet go on."""
+        return list(self._left.values())
+
+    def close(self) -> None:
+        """Returns when the thread is gone."""
+        self._closing = True
+        self._news.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _work(self) -> None:
+        while self._left and not self._closing:
+            self._news.wait(RETRY_SECONDS if self._wanted else None)
+            self._news.clear()
+            for id, (until, in_room) in list(self._wanted.items()):
+                if not self._closing and (time.monotonic() > until or self._is_over(self._left.get(id), in_room)):
+                    with self._lock:
+                        del self._wanted[id]
+
+    def _is_over(self, run: Run | None, in_room: bool) -> bool:
+        """Whether nothing more is to be done for it: it goes on, or never will."""
+        if run is None:
+            return True
+        try:
+            if _may_go_on(run):  # nobody has resumed it meanwhile
+                self._go_on(run, in_room)
+        except Refusal as refusal:
+            if refusal.key not in NEVER:
+                log.info("run %s (%s) does not go on yet: %s", run.name, run.id, refusal)
+                return False
+        except Exception:
+            log.exception("run %s (%s) could not go on", run.name, run.id)
+        del self._left[run.id]
+        return True
+
+
+def _may_go_on(run: Run) -> Any:
+    return run.status == "interrupted" and not run.shipped and run.message and run.message.key in GOES_ON

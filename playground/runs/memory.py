@@ -1,0 +1,129 @@
+"""Memory as a whole: one budget for everything that this server holds beyond what it takes just to be there.
+
+Trainings reserve what they will need. All else are shares: what can be made or read again, and is only kept because somebody may ask for
+it. Where there is no room for both, what nobody has asked for longest goes, whichever share it is in. What the system says that this
+process and its children hold counts too: estimates may be wrong, and not everything is estimated.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from playground.runs.heap import give_back
+
+PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+PROCESSES = Path("/proc")
+
+
+class Share(Protocol):
+    """Memory that can be given up, bit by bit. Called from any thread."""
+
+    @property
+    def bytes(self) -> float:
+        """About how much it is."""
+
+    @property
+    def oldest(self) -> float:
+        """The time.monotonic() at which what would go first was last asked for; inf when nothing can go."""
+
+    def give_up(self) -> None:
+        """That goes."""
+
+
+class Memory:
+    """`limit` bytes for trainings and shares together. One thread calls `look` and `keep_within`; whoever likes reads."""
+
+    def __init__(self, limit: int, held: Callable[[], int | None] | None = None) -> None:
+        """`held` says how many bytes the server holds by now, None where nobody knows."""
+        self.limit, self._measure = limit, held or held_bytes
+        self._shares: dict[str, list[Share]] = {}
+        self._reserved: Callable[[], int] = int
+        self._at_start = self._measure() or 0
+        self._beyond: int | None = None
+        self.held: int | None = self._at_start or None  # at the last look
+
+    def add(self, name: str, *shares: Share) -> None:
+        """Counts these under a name. What is there already stays where it was, and is not counted twice."""
+        mine = self._shares.setdefault(name, [])
+        mine += [share for share in shares if share not in mine]
+
+    def reserve_by(self, reserved: Callable[[], int]) -> None:
+        """Whom to ask how many bytes the trainings have reserved."""
+        self._reserved = reserved
+
+    def by_share(self) -> dict[str, int]:
+        """Bytes of each share, as estimated, and what the trainings have reserved."""
+        return {"trainings": self._reserved()} | {name: int(sum(share.bytes for share in mine)) for name, mine in self._shares.items()}
+
+    @property
+    def used(self) -> int:
+        """Bytes of the budget that are taken: as estimated, or as measured at the last look where that is more."""
+        return max(sum(self.by_share().values()), self._beyond or 0)
+
+    @property
+    def unaccounted(self) -> int:
+        """Bytes that were there at the last look and belong to no share and no training: they are in the way of the next one."""
+        return max(0, (self._beyond or 0) - sum(self.by_share().values()))
+
+    def look(self) -> None:
+        """Measures."""
+        self.held = self._measure()
+        self._beyond = None if self.held is None else max(0, self.held - self._at_start)
+
+    def keep_within(self) -> int:
+        """Has shares give up what is too much. Returns how many bytes they gave up, as estimated."""
+        self.look()
+        if self.used > self.limit:  # what is free already may be enough
+            give_back()
+            self.look()
+        given = self._give_up(self.used - self.limit)
+        if given:
+            give_back()
+            self.look()
+        return given
+
+    def _give_up(self, excess: int) -> int:
+        given = 0
+        while given < excess:
+            share = min((share for mine in self._shares.values() for share in mine), key=lambda share: share.oldest, default=None)
+            if share is None or share.oldest == math.inf:
+                break
+            before = share.bytes
+            share.give_up()
+            given += int(before - share.bytes)
+        return given
+
+
+def held_bytes() -> int | None:
+    """What this process and its children hold; pages of files that several have mapped count for this one only. None where the system
+    doesn't say: Linux does."""
+    mine = _pages(os.getpid())
+    if mine is None:
+        return None
+    return PAGE * (mine[0] + sum(pages[0] - pages[1] for pages in map(_pages, children()) if pages))
+
+
+def children() -> list[int]:
+    """The processes that this one has started, and that are still there."""
+    found = []
+    for path in PROCESSES.glob("[0-9]*/stat"):
+        try:
+            _, _, rest = path.read_text().rpartition(") ")  # a program's name may have blanks and brackets in it
+        except OSError:  # gone in this moment
+            continue
+        if rest.split()[1] == str(os.getpid()):
+            found.append(int(path.parent.name))
+    return found
+
+
+def _pages(process: int) -> tuple[int, int] | None:
+    """(all that are in memory, those of them that are of files or shared)."""
+    try:
+        _, resident, shared, *_ = (PROCESSES / str(process) / "statm").read_text().split()
+    except OSError:
+        return None
+    return int(resident), int(shared)

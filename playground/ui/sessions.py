@@ -1,0 +1,104 @@
+"""What Gradio keeps of each browser tab: little, and of the last hundred. A page whose session is gone gets another one and notices
+nothing, for what it shows is in the page, and what it made is in the runs."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Container
+from contextlib import suppress
+from datetime import datetime
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+from gradio import blocks, mcp, route_utils, state_holder
+from gradio.queueing import Queue
+from gradio.state_holder import SessionState
+
+MOST = 100
+BYTES = 12_000  # of one session, measured
+ROUND_S, UNFETCHED_S = 10.0, 300.0  # seconds between two rounds, and those that an answer waits for somebody to fetch it
+
+
+class Session(SessionState):
+    """Without the settings of all components, of which Gradio makes a copy for every session so that there can be a link to its state. Such
+    links are closed here, and the copy takes 0.7 MB and longer than all else that a first event does."""
+
+    def __init__(self, page: gr.Blocks) -> None:
+        super().__init__(SimpleNamespace(default_config=page.default_config, blocks={}))
+
+    def _update_config(self, key: int) -> None:
+        pass
+
+    def _update_value_in_config(self, key: int, value: Any) -> None:
+        pass
+
+
+def keep_little() -> None:
+    """From now on, wherever Gradio makes a session."""
+    for module in (blocks, route_utils, state_holder) + ((mcp,) if hasattr(mcp, "SessionState") else ()):
+        module.SessionState = Session
+
+
+class Sessions:
+    """Those of a page that is launched: a share of the memory, see runs/memory.py."""
+
+    def __init__(self, page: gr.Blocks) -> None:
+        self._page = page
+
+    def __len__(self) -> int:
+        return len(self._page.state_holder.session_data)
+
+    @property
+    def bytes(self) -> int:
+        return BYTES * len(self)
+
+    @property
+    def oldest(self) -> float:
+        then = min(list(self._page.state_holder.time_last_used.values()), default=None)
+        return math.inf if then is None else time.monotonic() - (datetime.now() - then).total_seconds()
+
+    def give_up(self) -> None:
+        holder = self._page.state_holder
+        with holder.lock, suppress(ValueError):
+            oldest = min(holder.time_last_used, key=holder.time_last_used.get)
+            holder.time_last_used.pop(oldest, None)
+            holder.session_data.pop(oldest, None)
+
+
+class Tidying:
+    """Of what a queue holds for tabs. Gradio forgets a tab only when its line is cut at the right moment, and answers that nobody fetches
+    never."""
+
+    def __init__(self, queue: Queue, listeners: Container, clock: Callable[[], float] = time.monotonic) -> None:
+        self._queue, self._listeners, self._clock = queue, listeners, clock
+        self._next, self._idle = 0.0, dict[str, float]()
+
+    def begin(self) -> None:
+        """From now on, now and then when the queue looks for work: there it is in the thread of the queue's own bookkeeping."""
+        choose = self._queue.get_events
+
+        def get_events() -> tuple | None:
+            if self._clock() >= self._next:
+                self._next = self._clock() + ROUND_S
+                self.tidy()
+            return choose()
+
+        self._queue.get_events = get_events
+
+    def tidy(self) -> None:
+        """Forgets tabs that wait for nothing, and those whose answers nobody has fetched for long."""
+        waiting, answers, now = self._queue.pending_event_ids_session, self._queue.pending_messages_per_session, self._clock()
+        idle = {session for session in (*waiting, *answers) if not self._is_used(session)}
+        self._idle = {session: self._idle.get(session, now) for session in idle}
+        for session, since in list(self._idle.items()):
+            if not waiting.get(session) or now - since >= UNFETCHED_S:
+                waiting.pop(session, None)
+                answers.pop(session, None)
+                del self._idle[session]
+
+    def _is_used(self, session: str) -> bool:
+        events = self._queue.pending_event_ids_session.get(session, ())
+        names = [("listener", name) for name in (session, *events)]
+        return any(name in self._listeners for name in names) or any(event in self._queue.event_ids_to_events for event in events)

@@ -1,0 +1,278 @@
+"""A store looked through, taken along and brought back: the same runs for the same people, and nothing from anybody who means ill."""
+
+import io
+import json
+import os
+import shutil
+import tarfile
+import time
+
+import pytest
+
+from playground.backup import archive
+from playground.backup.checking import DAMAGED, EARLIER, LEFT_OVER, NEWER, WHOLE, check
+from playground.backup.exporting import export
+from playground.backup.importing import bring
+from playground.cli import main
+from playground.config import Refusal
+from playground.rooms.registry import DAY, Rooms
+from playground.rooms.room import ticket_of
+from playground.runs.disk import files
+from tests.runs.disk.test_saves import KNOBS, flipped, old_of, served, twin
+from tests.runs.tiny import ME, PAIRS, YOU, at_step, curve, done, same_parameters, tiny, wait
+
+FOREIGN = "F" * 22
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory):
+    """(folder of a server with a paused run, saved twice, an ended one and a room; its tar; the paused run, the ended run, the code)"""
+    folder = tmp_path_factory.mktemp("store") / "data"
+    with served(folder) as runs:
+        ended = done(runs.create(tiny(steps=4), YOU))
+        run = at_step(runs.create(tiny(**KNOBS), ME, pairs=PAIRS), 3)
+        runs._workers.save(run)
+        at_step(run, run.checkpoint_step + 2)
+        runs.pause(run.id, ME)
+        wait(lambda: run.status == "paused")
+        code = Rooms(folder / "rooms").open(ME, "en", time.time() + DAY).code
+    out = folder.parent / "store.tar"
+    assert export(folder, out).left_out == {}
+    return folder, out, run, ended, code
+
+
+@pytest.fixture
+def data(moved, tmp_path):
+    """A copy of the folder that a test may spoil, and the paused run's folder in it."""
+    shutil.copytree(moved[0], tmp_path / "data")
+    return tmp_path / "data", tmp_path / "data" / "runs" / moved[2].id
+
+
+def verdicts(folder):
+    return {found.name: found.verdict for found in check(folder)}
+
+
+def test_a_moved_store_serves_the_same_runs_to_the_same_people(moved, tmp_path):
+    folder, out, run, ended, code = moved
+    said = bring(out, tmp_path / "new")
+    assert (said.runs, said.rooms, said.there, said.left_out) == (2, 1, [], {})
+    assert set(verdicts(tmp_path / "new").values()) == {WHOLE}
+    assert Rooms(tmp_path / "new" / "rooms").inside(code, ticket_of(code, ME))[1] == 0
+    with served(tmp_path / "new") as runs:
+        assert [found.id for found in runs.mine(ME)] == [run.id]
+        again, other = runs.get(run.id), runs.get(ended.id)
+        assert again.pairs == PAIRS
+        assert (again.status, again.step) == ("paused", run.step)
+        assert again.looked_at == int((folder / "runs" / run.id / "run.json").stat().st_mtime)
+        assert same_parameters(other.snapshot.parameters, ended.snapshot.parameters)
+        assert curve(other) == curve(ended)
+        runs.resume(run.id, ME)
+        done(again)
+        assert curve(again) == curve(twin())
+        assert same_parameters(again.snapshot.parameters, twin().snapshot.parameters)
+
+
+def test_it_is_taken_along_while_a_server_trains_and_saves(tmp_path):
+    with served(tmp_path / "old") as runs:
+        run = at_step(runs.create(tiny(steps=100_000), ME), 2)
+        for n in range(3):
+            runs._workers.save(run)
+            assert export(tmp_path / "old", tmp_path / f"{n}.tar").left_out == {}
+        assert run.status == "training"
+    bring(tmp_path / "2.tar", tmp_path / "new")
+    with served(tmp_path / "new") as runs:
+        assert runs.get(run.id).status == "interrupted"
+        assert runs.get(run.id).resumable
+    assert not list((tmp_path / "old").glob(".store-*"))
+
+
+def test_what_was_saved_later_is_not_in_it(moved, data, tmp_path, monkeypatch):
+    """Everything is as it was at one moment, though it takes a while to write it."""
+    folder, path = data
+    card = files.parse_json((path / "run.json").read_bytes(), "")
+    found = archive.header
+
+    def slow(name, file):
+        files.write_file(path / "run.json", files.to_json(card | {"label": "later"}))
+        for room in (folder / "rooms").glob("*.json"):
+            room.unlink()
+        return found(name, file)
+
+    monkeypatch.setattr(archive, "header", slow)
+    assert export(folder, tmp_path / "out.tar").rooms == 1
+    bring(tmp_path / "out.tar", tmp_path / "new")
+    assert json.loads((tmp_path / "new" / "runs" / path.name / "run.json").read_bytes())["label"] == ""
+
+
+def test_every_verdict(moved, data, tmp_path, capsys):
+    folder, path = data
+    ended = folder / "runs" / moved[3].id
+    room = folder / "rooms" / f"{moved[4]}.json"
+    assert main(["store", "check", "--folder", str(folder)]) == 0
+    (folder / "runs" / f"{path.name}.new").mkdir()
+    (folder / "runs" / "notes.txt").write_text("hello")
+    flipped(path / "state.safetensors")
+    card = json.loads((ended / "run.json").read_bytes())
+    (ended / "run.json").write_text(json.dumps(card | {"format": 99}))
+    room.write_text("{}")
+    before = sorted((str(file), file.stat().st_mtime_ns) for file in folder.rglob("*"))
+    assert verdicts(folder) == {
+        f"runs/{path.name}": EARLIER, f"runs/{ended.name}": NEWER, f"runs/{path.name}.new": LEFT_OVER, "runs/notes.txt": LEFT_OVER,
+        f"rooms/{room.name}": DAMAGED,
+    }  # fmt: skip
+    capsys.readouterr()
+    assert main(["store", "check", "--json", "--folder", str(folder)]) == 1
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    (row,) = (row for row in rows if row["verdict"] == EARLIER)
+    assert "state.safetensors" in row["why"]
+    assert row["step"] < moved[2].step
+    assert sorted((str(file), file.stat().st_mtime_ns) for file in folder.rglob("*")) == before  # it only looks
+    flipped(old_of(path) / "weights.safetensors")
+    assert verdicts(folder)[f"runs/{path.name}"] == DAMAGED
+    said = export(folder, tmp_path / "out.tar")
+    assert (said.runs, said.rooms, len(said.left_out)) == (0, 0, 3)
+
+
+def test_of_a_damaged_save_the_one_before_is_taken_along(data, tmp_path, moved):
+    folder, path = data
+    flipped(path / "weights.safetensors")
+    said = export(folder, tmp_path / "out.tar")
+    assert (said.runs, list(said.earlier)) == (2, [f"runs/{path.name}"])
+    bring(tmp_path / "out.tar", tmp_path / "new")
+    with served(tmp_path / "new") as runs:
+        assert 0 < runs.get(path.name).step < moved[2].step
+
+
+def test_what_is_there_already_stays_as_it_is(data, moved, capsys):
+    folder, path = data
+    before = (path / "run.json").read_bytes()
+    assert main(["store", "import", str(moved[1]), "--folder", str(folder)]) == 1
+    assert "there already" in capsys.readouterr().err
+    assert (path / "run.json").read_bytes() == before
+    assert not list(folder.glob(".store-*"))
+
+
+def test_not_while_a_server_has_the_folder(moved, tmp_path):
+    with served(tmp_path / "new"), pytest.raises(Refusal) as refused:
+        bring(moved[1], tmp_path / "new")
+    assert refused.value.key == "runs.folder_in_use"
+
+
+def contents(file):
+    with tarfile.open(file) as tar:
+        return {member.name: tar.extractfile(member).read() for member in tar}
+
+
+def tar_of(path, entries, **kinds):
+    """A tar with these files; of those in `kinds` the header is changed."""
+    with tarfile.open(path, "w") as tar:
+        for name, data in entries:
+            made = tarfile.TarInfo(name)
+            made.size = len(data)
+            for attribute, value in kinds.get(name.rpartition("/")[2].partition(".")[0], {}).items():
+                setattr(made, attribute, value)
+            tar.addfile(made, io.BytesIO(data) if made.isreg() else None)
+    return path
+
+
+FIRST = (archive.FIRST, b'{"format":1,"made":0}')
+RUN = f"runs/{FOREIGN}/run.json"
+HOSTILE = {
+    "a path upwards": [("../evil", b"x")],
+    "a path upwards inside": [(f"runs/{FOREIGN}/../../evil", b"x")],
+    "an absolute path": [("/tmp/evil", b"x")],
+    "a file of no store": [("runs/notes.txt", b"x")],
+    "a file that no run has": [(f"runs/{FOREIGN}/evil.py", b"x")],
+    "an id that is none": [("runs/short/run.json", b"{}")],
+    "another folder's file": [("checkpoints/reverse/run.json", b"{}")],
+    "a doubled slash": [(f"runs//{FOREIGN}/run.json", b"{}")],
+    "the same twice": [(RUN, b"{}"), (RUN, b"{}")],
+    "a room too large": [("rooms/ABCDE.json", b" " * 1_000_001)],
+    "a name that is too long for a plain header": [(f"runs/{FOREIGN}/{'x' * 200}", b"x")],
+}
+
+
+@pytest.mark.parametrize("entries", HOSTILE.values(), ids=list(HOSTILE))
+def test_of_an_archive_with_anything_strange_nothing_comes_in(entries, tmp_path, moved):
+    whole = list(contents(moved[1]).items())
+    file = tar_of(tmp_path / "evil.tar", [*whole, *entries])
+    with pytest.raises(Refusal) as refused:
+        bring(file, tmp_path / "new")
+    assert refused.value.key == "backup.not_ours"
+    assert not (tmp_path / "new").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["evil.tar"]
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE, tarfile.GNUTYPE_SPARSE])
+def test_nothing_but_plain_files(kind, tmp_path):
+    file = tar_of(tmp_path / "evil.tar", [FIRST, (RUN, b"")], run={"type": kind, "linkname": "/etc/passwd"})
+    with pytest.raises(Refusal) as refused:
+        bring(file, tmp_path / "new")
+    assert refused.value.key == "backup.not_ours"
+
+
+@pytest.mark.parametrize("size", [2**40, -1])
+def test_no_size_is_believed(size, tmp_path):
+    """A header that promises a terabyte, or less than nothing."""
+    made = tarfile.TarInfo(f"runs/{FOREIGN}/weights.safetensors")
+    made.size = abs(size)
+    block = bytearray(made.tobuf(tarfile.GNU_FORMAT))
+    if size < 0:
+        block[124:136] = b"\xff" * 12
+        block[148:156] = b"%06o\0 " % sum(block[:148] + b" " * 8 + block[156:])
+    tar_of(tmp_path / "evil.tar", [FIRST])
+    (tmp_path / "evil.tar").write_bytes((tmp_path / "evil.tar").read_bytes()[:1024] + bytes(block) + bytes(1024))
+    with pytest.raises(Refusal, match=r"holds|damaged"):
+        bring(tmp_path / "evil.tar", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_is_no_archive_is_refused(moved, tmp_path):
+    """Other files, compressed ones, of which nobody knows how large they are, later formats, and one that was cut."""
+    whole = moved[1].read_bytes()
+    (tmp_path / "text").write_text("hello " * 1000)
+    with tarfile.open(tmp_path / "packed", "w:gz") as tar:
+        tar.add(moved[1], FIRST[0])
+    (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
+    tar_of(tmp_path / "without", [(RUN, b"{}")])
+    tar_of(tmp_path / "later", [(archive.FIRST, b'{"format":2}')])
+    keys = {}
+    for name in ("text", "packed", "cut", "without", "later"):
+        with pytest.raises(Refusal) as refused:
+            bring(tmp_path / name, tmp_path / "new")
+        keys[name] = refused.value.key
+    assert keys == dict.fromkeys(("text", "packed", "cut", "without"), "backup.not_an_archive") | {"later": "backup.newer_format"}
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_damaged_run_stays_outside_and_the_others_come(moved, tmp_path):
+    _, out, run, ended, _ = moved
+    found = contents(out)
+    name = f"runs/{run.id}/weights.safetensors"
+    found[name] = found[name][:-1] + bytes([found[name][-1] ^ 1])
+    said = bring(tar_of(tmp_path / "spoilt.tar", found.items()), tmp_path / "new")
+    assert (said.runs, said.rooms, list(said.left_out)) == (1, 1, [f"runs/{run.id}"])
+    assert [path.name for path in (tmp_path / "new" / "runs").iterdir()] == [ended.id]
+
+
+def test_no_run_under_anothers_id(moved, tmp_path):
+    found = {name.replace(moved[3].id, FOREIGN): data for name, data in contents(moved[1]).items()}
+    assert list(bring(tar_of(tmp_path / "other.tar", found.items()), tmp_path / "new").left_out) == [f"runs/{FOREIGN}"]
+
+
+def test_nothing_is_begun_where_the_disk_is_too_small(moved, tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(100, 99, 1))
+    with pytest.raises(Refusal) as refused:
+        bring(moved[1], tmp_path / "new")
+    assert refused.value.key == "backup.no_room"
+
+
+def test_the_commands(moved, tmp_path, capsys):
+    folder, _, run, _, _ = moved
+    assert main(["store", "export", "-o", str(tmp_path / "out.tar"), "--folder", str(folder)]) == 0
+    assert "2 runs and 1 rooms" in capsys.readouterr().out
+    assert os.stat(tmp_path / "out.tar").st_mode & 0o077 == 0
+    assert main(["store", "import", str(tmp_path / "out.tar"), "--folder", str(tmp_path / "new")]) == 0
+    assert main(["store", "check", "--folder", str(tmp_path / "new")]) == 0
+    assert run.id in capsys.readouterr().out
+    assert main(["store", "check", "--folder", str(tmp_path / "nowhere")]) == 2

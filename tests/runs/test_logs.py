@@ -1,0 +1,138 @@
+"""The log: one line for each event, whatever a visitor wrote, and nobody's id."""
+
+import io
+import json
+import logging
+import re
+import sys
+
+import pytest
+
+from playground import logs
+from playground.config import Refusal
+from playground.rooms.registry import DAY, Rooms
+from playground.rooms.room import ticket_of
+from playground.runs import upload_process
+from tests.runs.tiny import LIMITS, ME, done, limits, tiny
+
+EVIL = "a sentence\nof mine\r\n\u2028{\"level\": \"error\"}"
+LOG = logging.getLogger("playground.tests")
+
+
+@pytest.fixture(params=[logs.Words(), logs.Json()], ids=["words", "json"])
+def written(request):
+    """What is written meanwhile, as lines."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(request.param)
+    logger = logging.getLogger("playground")
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    yield lambda: stream.getvalue().split("\n")[:-1]
+    logger.removeHandler(handler)
+    logger.setLevel(before)
+
+
+def of(written, *names):
+    return [line for line in written() if re.search(rf"\b({'|'.join(names)})\b", line)]
+
+
+def test_one_line_for_whatever_is_said(written):
+    logs.event(LOG, "tried", text=EVIL, count=3)
+    LOG.warning("read %s", EVIL)
+    try:
+        raise ValueError(EVIL)
+    except ValueError as error:
+        logs.event(LOG, "broke", logging.ERROR, error)
+        LOG.exception("it broke: %s", "x")
+    assert len(written()) == 4
+    assert all(line.isprintable() for line in written())
+    assert not [line for line in written()[2:] if "sentence" in line]  # an error's words may be a visitor's
+    assert "test_logs.py:" in written()[2]
+
+
+def test_the_words_of_the_system_are_kept(written):
+    for error in (OSError(28, "No space left on device", "/data/AAAAAAAAAAAAAAAAAAAAA1/x"), RuntimeError("mat1 and mat2")):
+        logs.event(LOG, "failed", error=logs.reason(error))
+    assert "No space left" in written()[0]
+    assert "/data" not in written()[0]
+    assert "mat1" in written()[1]
+
+
+def test_json_has_a_name_for_everything():
+    fields = {"event": "run_done", "fields": {"step": 3, "run": "x"}}
+    record = logging.makeLogRecord(fields | {"created": 0.5, "msecs": 500, "levelname": "INFO"})
+    said = json.loads(logs.Json().format(record))
+    assert said == {"time": "1970-01-01T00:00:00.500Z", "level": "info", "event": "run_done", "step": 3, "run": "x"}
+
+
+def test_a_runs_life_is_in_it_and_no_id(serve, written):
+    runs = serve(limits(runs_each=1))
+    run = done(runs.create(tiny(steps=2), ME, label=EVIL))
+    runs._workers.wait(run)
+    runs.create(tiny(steps=100_000), ME)
+    with pytest.raises(Refusal):
+        runs.create(tiny(), ME)
+    runs.delete(run.id, ME)
+    for name in ("run_made", "run_preparing", "run_training", "run_done", "run_deleted"):
+        (line,) = (line for line in of(written, name) if run.name in line)
+        assert logs.pseudonym(run.id) in line
+        assert logs.pseudonym(run.owner) in line
+    (refused,) = of(written, "run_refused")
+    assert "runs.too_many_yours" in refused
+    everything = "\n".join(written())
+    assert not [secret for secret in (run.id, run.owner, ME, "sentence") if secret in everything]
+
+
+def test_rooms_and_uploads(tmp_path, written):
+    rooms = Rooms(tmp_path)
+    code = rooms.open(ME, "en", rooms._clock() + DAY).code
+    rooms.end(code, ticket_of(code, ME))
+    pairs = b"hello\thallo\n" * 30
+    upload_process.read([("secret name.tsv", pairs)])
+    with pytest.raises(Refusal):
+        upload_process.read([("secret name.tsv", b"")])
+    assert [len(of(written, name)) for name in ("room_opened", "room_closed", "upload_read", "upload_refused")] == [1, 1, 1, 1]
+    everything = "\n".join(written())
+    assert not [secret for secret in (code, "secret", "hallo") if secret in everything]
+
+
+def test_what_a_save_could_not_do_is_an_error_of_the_day(serve, monkeypatch):
+    recent = logs.Recent()
+    monkeypatch.setattr(logging.getLogger("playground"), "handlers", [recent])
+    runs = serve(LIMITS)
+    run = done(runs.create(tiny(steps=1), ME))
+    runs._workers.wait(run)
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("playground.runs.disk.files.write_file", full)
+    with pytest.raises(Refusal):
+        runs.rename(run.id, ME, "x")
+    (said,) = recent.day()
+    assert (said["event"], said["level"], said["run"]) == ("save_failed", "warning", logs.pseudonym(run.id))
+    assert recent.counts["save_failed", ""] == 1
+
+
+def test_the_setting_chooses_the_form(monkeypatch):
+    root = logging.getLogger()
+    kept, level = list(root.handlers), root.level
+    try:
+        for said, form in (("json", logs.Json), ("", logs.Words)):
+            monkeypatch.setenv("PLAYGROUND_LOG", said)
+            logs.begin()
+            (handler,) = root.handlers
+            assert isinstance(handler.formatter, form)
+            assert handler.stream is sys.stderr
+    finally:
+        root.handlers, root.level = kept, level
+
+
+def test_a_library_writes_the_same_way():
+    library = logging.getLogger("some_library.errors")
+    library.addHandler(logging.NullHandler())
+    library.propagate = False
+    logs.adopt("some_library")
+    assert (library.handlers, library.propagate) == ([], True)

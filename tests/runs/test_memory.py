@@ -1,0 +1,138 @@
+"""One budget for all that is kept: what nobody has asked for longest goes first, and a training waits where there is no room."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from playground.runs import memory as module
+from playground.runs.health import health
+from playground.runs.lru import LRU
+from playground.runs.memory import Memory, children, held_bytes
+from tests.runs.tiny import ME, YOU, at_step, done, limits, needed, tiny, wait
+
+linux = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux only")
+
+
+def cache(**sizes):
+    made = LRU(most_bytes=10_000, size=int)
+    for name, size in sizes.items():
+        made.put(name, size)
+    return made
+
+
+def test_what_nobody_has_asked_for_longest_goes_whichever_share_it_is_in():
+    one, other = cache(a=300), cache(b=300)
+    one.put("c", 300)
+    memory = Memory(700, lambda: None)
+    memory.add("one", one)
+    memory.add("two", other)
+    one.get("a")  # somebody looks
+    assert memory.keep_within() == 300
+    assert ("a" in one, "b" in other, "c" in one) == (True, False, True)
+    memory.limit = 300
+    memory.keep_within()
+    assert ("a" in one, "c" in one) == (True, False)
+    assert memory.by_share() == {"trainings": 0, "one": 300, "two": 0}
+
+
+def test_trainings_come_before_what_is_only_kept():
+    kept = cache(a=300, b=300)
+    memory = Memory(1000, lambda: None)
+    memory.add("kept", kept)
+    memory.reserve_by(lambda: 600)
+    memory.keep_within()
+    assert ("a" in kept, "b" in kept) == (False, True)
+
+
+def test_what_the_system_says_counts_where_it_is_more(monkeypatch):
+    """A process that holds 900 bytes more than at the start, of which caches know 600."""
+    held, trimmed, kept = [1000], [], cache(a=300, b=300)
+    monkeypatch.setattr(module, "give_back", lambda: trimmed.append(1))
+    memory = Memory(800, lambda: held[0])
+    memory.add("kept", kept)
+    held[0] += 900
+    assert memory.keep_within() == 300
+    assert ("a" in kept, "b" in kept) == (False, True)
+    assert len(trimmed) == 2, "before, which may be enough, and after"
+    assert (memory.held, memory.used, memory.unaccounted) == (1900, 900, 600)
+
+
+def test_pages_that_malloc_keeps_are_given_back_before_anything_goes(monkeypatch):
+    held, kept = [0], cache(a=300)
+    monkeypatch.setattr(module, "give_back", lambda: held.__setitem__(0, 300))
+    memory = Memory(800, lambda: held[0])
+    memory.add("kept", kept)
+    held[0] = 2000
+    assert memory.keep_within() == 0
+    assert "a" in kept
+
+
+def test_where_nothing_can_go_nothing_breaks():
+    memory = Memory(10, lambda: None)
+    memory.reserve_by(lambda: 100)
+    memory.add("empty", cache())
+    assert memory.keep_within() == 0
+
+
+def test_a_share_counts_once():
+    memory, kept = Memory(1000, lambda: None), cache(a=300)
+    for _ in range(2):
+        memory.add("kept", kept)
+    assert memory.by_share()["kept"] == 300
+
+
+@linux
+def test_children_count_until_they_are_gone():
+    child = subprocess.Popen([sys.executable, "-c", "data = bytearray(60_000_000)\ninput()"], stdin=subprocess.PIPE)
+    try:
+        assert child.pid in children()
+        wait(lambda: module._pages(child.pid)[0] * module.PAGE > 60_000_000)
+        assert held_bytes() - module._pages(module.os.getpid())[0] * module.PAGE > 55_000_000
+    finally:
+        child.communicate(b"\n")
+    assert child.pid not in children()
+
+
+def test_a_cache_forgets_when_its_values_had_to_make_room():
+    made = LRU(most_bytes=1000, size=int)
+    for number in range(50):
+        made.put(number, 300)
+    assert len(made._used) == len(made) == 3
+    before = time.monotonic()
+    made.get(47)
+    assert made.oldest <= before
+    made.give_up()
+    assert (47 in made, 48 in made) == (True, False)
+
+
+def test_a_training_waits_for_memory_that_something_else_has_taken(serve):
+    """And says so: "waiting, position 1 in the queue". Alone it trains in any case."""
+    runs = serve(limits(memory=2 * needed(tiny()) + 100))
+    first = at_step(runs.create(tiny(steps=100_000), ME), 1)
+    second = runs.create(tiny(), YOU)
+    assert done(second).status == "done", "there is room for both"
+    runs.memory._beyond = 2 * needed(tiny())
+    third = runs.create(tiny(), YOU)
+    wait(lambda: third.place == 1)
+    assert third.status == "queued"
+    said = health(runs)
+    assert (said["status"], said["reasons"], said["runs"]["waiting"]) == ("busy", ["memory_full"], 1)
+    runs.stop(first.id, ME)
+    assert done(third).status == "done"
+
+
+def test_what_a_run_at_rest_has_in_memory_goes_when_nobody_looks(serve):
+    runs = serve()
+    old, new = (done(runs.create(tiny(), ME)) for _ in range(2))
+    for run in (old, new):
+        wait(lambda run=run: not runs._workers.busy(run))
+        _ = run.replay, run.snapshot
+    old.seen_at -= 1000
+    new.seen_at -= 500
+    runs.memory.limit, runs.memory._measure = runs.store.size(new), lambda: None
+    runs._housekeeper.free_memory()
+    assert ("replay" in old.parts, "replay" in new.parts) == (False, True)
+    assert old.snapshot.step == 30, "it is on the disk"
