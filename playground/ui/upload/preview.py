@@ -51,11 +51,11 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
     }
 
 
-<<<<<<< HEAD
 def _scored(own: str) -> dict[str, str | int]:
     """Where the page's run is scored on these sentences (ui/panels/evaluation.py)."""
     return {"tab": "evaluation", "split": "file", "file": own}
-=======
+
+
 def _suggestion(experiment: Experiment, pairs: Pairs, screen: Screen) -> list[dict[str, Any]]:
     """The settings that suit these sentences beside what was chosen, each with its reason; and a button where there are others."""
     now = experiment.flat()
@@ -64,7 +64,6 @@ def _suggestion(experiment: Experiment, pairs: Pairs, screen: Screen) -> list[di
     others = {name: value for name, value in found.knobs.items() if value != now[name]}
     shown = [blocks.text("preview-suggestion", " ".join(said), css="pg-caption")] if said else []
     return [*shown, *([blocks.button("preview-apply", "set", screen.say("suggestion.apply"), values=others)] if others else [])]
->>>>>>> main
 
 
 def _estimate(experiment: Experiment, count: int, pairs: Pairs, screen: Screen) -> str:
