@@ -8,6 +8,7 @@ from playground.inspection.probabilities import top
 from playground.queries.results import SentenceTrace
 from playground.queries.teacher_forcing import Comparison, compare, go_wrong, lens_of
 from playground.ui import blocks
+from playground.ui.panels import votes
 from playground.ui.panels.decoding_step import likeliest, looks
 from playground.ui.panels.head_choice import chosen
 from playground.ui.view import View, steps, tokens
@@ -36,6 +37,7 @@ def panel(view: View) -> dict:
             *([] if found.forced and not view.field("force") else [_force(view)]),
             _correct(view, found, at),
             _step(view, found, at),
+            *votes.panel(view, found, at),
             *_lens(view, found, at),
             blocks.code("source", lens.probabilities),
         ],

@@ -83,3 +83,23 @@ def test_the_telling_sentence_is_one_that_goes_wrong(site, run):
     assert telling == (offered["options"][0]["value"] if offered else "")
     if telling:
         assert block(site.panel("teacher_forcing", run=run, text=telling), "lanes")["parted"] is not None
+
+
+def test_votes_add_up_to_the_difference_of_the_two_logits(site):
+    """The bars are of the step that is chosen: their sum is where the path ends, and what the caption says."""
+    for settings in ({"run": "reverse", "text": LONG}, {"run": "german_english", "row": 2}):
+        panel = site.panel("teacher_forcing", **settings)
+        row = next(block for block in panel["blocks"] if block["id"] == "votes")
+        bars, path = (figure["figure"] for figure in row["blocks"])
+        total = sum(value for trace in bars["data"] for value in trace["x"])
+        end = path["data"][0]["x"][-1] - path["data"][0]["y"][-1]
+        assert total == pytest.approx(end, abs=0.01)
+        assert f"{end:.2f}"[:-1] in row["blocks"][0]["caption"]
+
+
+def test_votes_at_the_first_mistake_are_against_the_right_token(site):
+    panel = site.panel("teacher_forcing", run="reverse", text=LONG)
+    at = block(panel, "lanes")["parted"]
+    free = lanes(panel)[say("en", "teacher_forcing.free")]
+    wrote, right = free["says"][at]["text"], [*reversed(LONG), "<eos>"][at]
+    assert block(panel, "votes-title")["text"] == say("en", "votes.title", step=at + 1, token=wrote, other=right)
