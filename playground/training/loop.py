@@ -89,7 +89,7 @@ class Training:
         self._rate = torch.zeros((), device=self.device)  # the learning rate, where a recorded step looks for it
         self._evaluated = replica(self.model)
         self.live = Live(**{name: experiment.flat()[name] for name in LIVE_KNOBS})
-        self.optimiser = Optimiser(config, self.model)
+        self.optimiser = Optimiser(config, self.model, precision)
         self._last_good = [parameter.detach().clone() for parameter in self.model.parameters()]
         self._eval_sets: dict[tuple[str, int | None], EvalSet] = {}
 
