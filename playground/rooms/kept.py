@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from playground.logs import event, pseudonym, reason
 from playground.rooms.events import Hub
 from playground.rooms.room import ALPHABET, CODE, TEACHER, Member, Room, require, require_teacher, ticket_of
 from playground.rooms.store import Store
+from playground.runs.steady_clock import now
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 class KeptRooms:
     """Thread-safe. A room is frozen and replaced whole, so readers take no lock."""
 
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, folder: Path, clock: Callable[[], float] = now) -> None:
         """Reads the rooms that are kept in `folder`; those whose date has passed go."""
         self.hub = Hub()
         self._clock, self._store, self._lock = clock, Store(folder), threading.RLock()

@@ -19,6 +19,7 @@ from playground.rooms.run_limits import RunLimits
 from playground.rooms.teaching import TaughtRooms
 from playground.runs.limits import Limits
 from playground.runs.names import owner_of
+from playground.runs.steady_clock import now as time_of_day
 from playground.words import LANGUAGES
 
 log = logging.getLogger(__name__)
@@ -32,12 +33,13 @@ OPENED, OPENED_SECONDS = 40, 3600.0
 class Rooms(TaughtRooms):
     """What the teacher does is in teaching.py, how rooms are kept in kept.py."""
 
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.time, limits: Limits | None = None) -> None:
+    def __init__(self, folder: Path, clock: Callable[[], float] | None = None, limits: Limits | None = None) -> None:
         """Reads the rooms that are kept in `folder`, of a server that allows so many runs."""
         self.run_limits = RunLimits(limits or Limits())
-        self._wrong, self._opened = Attempts(WRONG_CODES, WRONG_SECONDS, clock), Attempts(OPENED, OPENED_SECONDS, clock)
-        self._joined = Attempts(MAX_MEMBERS, DAY, clock)  # from where people came in
-        super().__init__(folder, clock)
+        passed = clock or time.monotonic
+        self._wrong, self._opened = Attempts(WRONG_CODES, WRONG_SECONDS, passed), Attempts(OPENED, OPENED_SECONDS, passed)
+        self._joined = Attempts(MAX_MEMBERS, DAY, passed)  # from where people came in
+        super().__init__(folder, clock or time_of_day)
 
     # ---- opening and joining ------------------------------------------------------------------------------------------------------------
 

@@ -7,13 +7,13 @@ both. Whoever has no token is refused.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from playground.config import Experiment, Refusal
 from playground.runs.disk.folder import Folder, pack_run
 from playground.runs.names import new_id, owner_of
 from playground.runs.run import Run, Snapshot
+from playground.runs.steady_clock import now
 
 
 def new_run(experiment: Experiment, token: str, **values: Any) -> Run:
@@ -35,7 +35,7 @@ def copied(folder: Folder, token: str) -> tuple[Run, dict[str, bytes]]:
         run.status, run.message = "paused", None
     elif run.status == "interrupted":
         run.status, run.message = "stopped", None
-    run.id, run.name, run.label, run.owner, run.created, run.shipped, run.beside = new_id(), "", "", owner, time.time(), False, run.id
+    run.id, run.name, run.label, run.owner, run.created, run.shipped, run.beside = new_id(), "", "", owner, now(), False, run.id
     run.sentences_shared = run.visited = False
     return run, folder.files()
 

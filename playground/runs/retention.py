@@ -8,7 +8,6 @@ opens runs of their own with a second browser would fill the server for ever.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from playground.config import Refusal
 from playground.runs.limits import Limits
 from playground.runs.names import owns
 from playground.runs.run import Run
+from playground.runs.steady_clock import now
 
 DAY, HOUR = 86_400.0, 3_600.0
 NEARLY = 0.9  # of the places or the bytes: from then on whoever has runs is told which goes next
@@ -37,7 +37,7 @@ class Retention:
     """Asked by the registry before a new run, and by the housekeeper now and then. Changes nothing itself."""
 
     def __init__(
-        self, limits: Limits, size: Callable[[Run], int], in_room: Callable[[Run], bool], clock: Callable[[], float] = time.time
+        self, limits: Limits, size: Callable[[Run], int], in_room: Callable[[Run], bool], clock: Callable[[], float] = now
     ) -> None:
         """`size` says what a run takes on the disk, and `in_room` whether a class counts on it."""
         self._limits, self._size, self._in_room, self._clock = limits, size, in_room, clock

@@ -18,6 +18,7 @@ from playground.logs import event
 from playground.runs.history import History, Probe
 from playground.runs.names import owns
 from playground.runs.replay import Parameters, Replay
+from playground.runs.steady_clock import now
 
 if TYPE_CHECKING:
     from playground.data.tokenizers import Tokenizer
@@ -63,7 +64,7 @@ class Run:
     experiment: Experiment
     owner: str = ""
     label: str = ""  # what the owner typed; text, never a path
-    created: float = field(default_factory=time.time)  # seconds since 1970, UTC
+    created: float = field(default_factory=now)  # seconds since 1970, UTC
     secret: bool = False  # what was changed in its model on purpose is for its reader to find out; so it is in every copy
     parent: tuple[str, int] | None = None  # forked from (run id, step)
     beside: str = ""  # id of the run that it was started beside, or that it is a copy of: what it is compared with
@@ -178,7 +179,11 @@ class Run:
 
     @property
     def steps(self) -> int:
-        """The step at which the run is to end."""
+        """The step at which the run is to end: the experiment's, unless the clock has moved it (see timed_steps.py)."""
+        if self.experiment.training.minutes or "history" in self.parts:
+            for _, knob, value in reversed(self.history.events):
+                if knob == "steps":
+                    return value
         return self.experiment.training.steps
 
     @property
@@ -225,7 +230,7 @@ class Run:
 
     def seen(self, token: str = "") -> None:
         """Somebody is looking, the holder of this token: snapshots are made, and the run may go on."""
-        self.seen_at, self.looked_at = time.monotonic(), time.time()
+        self.seen_at, self.looked_at = time.monotonic(), now()
         if token and not self.visited and self.owner:
             self.visited = not owns(self.owner, token)
 

@@ -18,6 +18,7 @@ from playground.runs.disk import files, saves
 from playground.runs.disk.folder import LAZY, Folder, Rest, card_of
 from playground.runs.disk.watch import DiskWatch
 from playground.runs.run import Run
+from playground.runs.steady_clock import now
 
 log = logging.getLogger(__name__)
 ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -70,7 +71,7 @@ class KeptRuns:
         run, self._cards[path.name] = folder.run, folder.card
         if run.status not in saves.TWICE:
             files.recover(path)
-        run.looked_at = (path / "run.json").stat().st_mtime
+        run.looked_at = min((path / "run.json").stat().st_mtime, now())
         if run.working:
             run.status, run.message = "interrupted", said_of(run)
         run.message = said or run.message

@@ -1,5 +1,7 @@
 """The panel of teacher forcing and free running: what it says of them is what they are."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from playground.words import LANGUAGES, say
@@ -8,12 +10,31 @@ from tests.thoroughness import every_case
 LONG = "abcdefghijklmnopqrst"  # longer than any word in training
 
 
+def inside(blocks: list[dict]) -> Iterator[dict]:
+    """All blocks, also those in rows."""
+    for block in blocks:
+        yield block
+        yield from inside(block.get("blocks", []))
+
+
 def block(panel: dict, id: str) -> dict:
-    return next(block for block in panel["blocks"] if block["id"] == id)
+    return next(block for block in inside(panel["blocks"]) if block["id"] == id)
 
 
 def lanes(panel: dict) -> dict[str, dict]:
     return {lane["name"]: {row["name"]: row["tokens"] for row in lane["rows"]} for lane in block(panel, "lanes")["lanes"]}
+
+
+def test_short_lanes_have_beside_them_what_stands_around_long_ones(site):
+    """The pictures of a step begin where the lanes end, on a page that has room; on a telephone one thing stands below the other."""
+
+    def top(text: str, width: str) -> list[str]:
+        return [block["id"] for block in site.panel("teacher_forcing", run="reverse", text=text, width=width)["blocks"]]
+
+    below = ["caption", "lanes", "fix", "step"]
+    assert [name for name in top("abc", "1380") if name in ("compared", *below)] == ["compared", "step"]
+    assert [name for name in top("abc", "360") if name in ("compared", *below)] == below
+    assert [name for name in top(LONG, "1000") if name in ("compared", *below)] == below
 
 
 def test_a_long_word_parts_the_lives_and_the_caption_says_where(site):
@@ -83,3 +104,23 @@ def test_the_telling_sentence_is_one_that_goes_wrong(site, run):
     assert telling == (offered["options"][0]["value"] if offered else "")
     if telling:
         assert block(site.panel("teacher_forcing", run=run, text=telling), "lanes")["parted"] is not None
+
+
+def test_votes_add_up_to_the_difference_of_the_two_logits(site):
+    """The bars are of the step that is chosen: their sum is where the path ends, and what the caption says."""
+    for settings in ({"run": "reverse", "text": LONG}, {"run": "german_english", "row": 2}):
+        panel = site.panel("teacher_forcing", **settings)
+        row = next(block for block in panel["blocks"] if block["id"] == "votes")
+        bars, path = (figure["figure"] for figure in row["blocks"])
+        total = sum(value for trace in bars["data"] for value in trace["x"])
+        end = path["data"][0]["x"][-1] - path["data"][0]["y"][-1]
+        assert total == pytest.approx(end, abs=0.01)
+        assert f"{end:.2f}"[:-1] in row["blocks"][0]["caption"]
+
+
+def test_votes_at_the_first_mistake_are_against_the_right_token(site):
+    panel = site.panel("teacher_forcing", run="reverse", text=LONG)
+    at = block(panel, "lanes")["parted"]
+    free = lanes(panel)[say("en", "teacher_forcing.free")]
+    wrote, right = free["says"][at]["text"], [*reversed(LONG), "<eos>"][at]
+    assert block(panel, "votes-title")["text"] == say("en", "votes.title", step=at + 1, token=wrote, other=right)

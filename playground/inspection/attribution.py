@@ -1,0 +1,125 @@
+"""Direct logit attribution: who voted for a token. With the scale of every norm held, a logit is a sum over what each part has written into
+the residual stream: embedding, positions, every attention head, every feed-forward network, and the biases (Elhage et al. 2021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from playground.inspection.activations import fed
+from playground.inspection.module_calls import Call, module_calls
+from playground.model.transformer import Transformer
+
+ATTENTIONS = {"self_attention": "decoder", "cross_attention": "cross"}
+
+
+class Part(NamedTuple):
+    """What writes into the decoder's residual stream: "embedding", "positions", a head of "decoder" or "cross", "feed_forward", or "biases"
+    (of linear maps and norms together). Layers and heads are counted from 0."""
+
+    kind: str
+    layer: int | None = None
+    head: int | None = None
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """The projection's input as a sum over parts (C, T, D), in the order of computation, and the projection: weight (V, D), bias (V,)."""
+
+    parts: tuple[Part, ...]
+    vectors: np.ndarray
+    weight: np.ndarray
+    bias: np.ndarray
+
+    def votes(self, at: int, token: int, other: int) -> np.ndarray:
+        """What each part adds to logit(token) - logit(other) at target place `at`: (C,). The projection's own bias is in "biases"."""
+        found = self.vectors[:, at] @ (self.weight[token] - self.weight[other])
+        found[self.parts.index(Part("biases"))] += self.bias[token] - self.bias[other]
+        return found
+
+    def path(self, at: int, token: int, other: int) -> np.ndarray:
+        """Where the stream stands after each part: logit(token) and logit(other), each minus the mean of all logits, (C, 2)."""
+        centred = self.weight - self.weight.mean(axis=0)
+        steps = self.vectors[:, at] @ centred[[token, other]].T
+        steps[self.parts.index(Part("biases"))] += (self.bias - self.bias.mean())[[token, other]]
+        return steps.cumsum(axis=0)
+
+
+@torch.inference_mode()
+def attribute(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Attribution:
+    """While `target` is forced: float64, so that the sum is the logit to rounding. `source` comes without its EOS; the model is in eval
+    mode and as in the paper, no variant of it. Raises ValueError for an empty target."""
+    if not target:
+        raise ValueError("an attribution needs at least one target token")
+    src, tgt_in = (ids.to(model.projection.weight.device) for ids in fed(source, target))
+    found, _ = module_calls(model, src, tgt_in)
+    return _Stream(model, found).attribution()
+
+
+class _Stream:
+    """The residual stream of the decoder, kept apart by who wrote what: every part has its own (T, D)."""
+
+    def __init__(self, model: Transformer, found: dict[str, list[Call]]) -> None:
+        self.model, self.config, self.found = model, model.config, found
+        self.sums: dict[Part, Tensor] = {}
+
+    def attribution(self) -> Attribution:
+        self._embed()
+        for layer in range(self.config.decoder_layers):
+            for number, name in enumerate((*ATTENTIONS, "feed_forward"), 1):
+                self._sublayer(layer, name, f"decoder.{layer}.norm_{number}")
+        if self.config.norm == "pre":
+            self._norm("decoder_norm")
+        parts = (*(part for part in self.sums if part.kind != "biases"), Part("biases"))
+        vectors = torch.stack([self.sums.get(part, torch.zeros_like(self.sums[parts[0]])) for part in parts])
+        projection = self.model.projection
+        bias = torch.zeros(projection.out_features) if projection.bias is None else projection.bias
+        return Attribution(parts, *(found.cpu().double().numpy() for found in (vectors, projection.weight, bias)))
+
+    def _embed(self) -> None:
+        given = self.found["tgt_positions"][0]
+        self.sums[Part("embedding")] = given.inputs[0][0].double()
+        if self.config.encoding.added:
+            self.sums[Part("positions")] = (given.output - given.inputs[0])[0].double()
+
+    def _sublayer(self, layer: int, name: str, norm: str) -> None:
+        """Adds what a sublayer writes; without the residual connection what was there before is gone. A norm after it rescales all."""
+        if not self.config.residual:
+            self.sums = {}
+        at = f"decoder.{layer}.{name}"
+        if name == "feed_forward":
+            output = self.model.get_submodule(f"{at}.W_2")
+            self._write(Part(name, layer), self.found[at][0].output[0].double() - _bias(output))
+        else:
+            output = self.model.get_submodule(f"{at}.W_o")
+            heads = self.found[f"{at}.W_o"][0].inputs[0][0].double().chunk(self.config.n_heads, dim=-1)  # H times (T, K)
+            matrices = output.weight.double().chunk(self.config.n_heads, dim=1)  # H times (D, K)
+            for head, (mixed, matrix) in enumerate(zip(heads, matrices, strict=True)):
+                self._write(Part(ATTENTIONS[name], layer, head), mixed @ matrix.T)
+        self._write(Part("biases"), _bias(output).expand_as(next(iter(self.sums.values()))))
+        if self.config.norm == "post":
+            self._norm(norm)
+
+    def _norm(self, name: str) -> None:
+        """(x - mean) / sqrt(var + eps) * gain + bias, with the variance that the whole sum had: linear in every part of it."""
+        norm = self.model.get_submodule(name)
+        assert isinstance(norm, nn.LayerNorm)
+        whole = self.found[name][0].inputs[0][0].double()
+        scale = norm.weight.double() / (whole.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
+        self.sums = {part: (x - x.mean(dim=-1, keepdim=True)) * scale for part, x in self.sums.items()}
+        if norm.bias is not None:
+            self._write(Part("biases"), norm.bias.double().expand_as(whole))
+
+    def _write(self, part: Part, x: Tensor) -> None:
+        self.sums[part] = self.sums[part] + x if part in self.sums else x
+
+
+def _bias(linear: nn.Linear) -> Tensor:
+    """(D,): zeros where there is none."""
+    return linear.weight.new_zeros(linear.out_features).double() if linear.bias is None else linear.bias.double()
