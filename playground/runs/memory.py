@@ -42,7 +42,7 @@ class Memory:
         self.limit, self._measure = limit, held or held_bytes
         self._shares: dict[str, list[Share]] = {}
         self._reserved: Callable[[], int] = int
-        self._at_start = self._measure() or 0
+        self._at_start, self._ready = self._measure() or 0, False
         self._beyond: int | None = None
         self.held: int | None = self._at_start or None  # at the last look
 
@@ -68,6 +68,12 @@ class Memory:
     def unaccounted(self) -> int:
         """Bytes that were there at the last look and belong to no share and no training: they are in the way of the next one."""
         return max(0, (self._beyond or 0) - sum(self.by_share().values()))
+
+    def ready(self) -> None:
+        """Everything is loaded that a first training needs: what is held now, but for the shares, is what it takes just to be there."""
+        if not self._ready:
+            self._ready = True
+            self._at_start = max(self._at_start, (self._measure() or 0) - sum(self.by_share().values()))
 
     def look(self) -> None:
         """Measures."""
