@@ -51,8 +51,7 @@ def panel(view: View) -> dict:
 
 def _file(view: View) -> Pairs | None:
     """The upload that the run is to be scored on, while it is known."""
-    own = view.field("file")
-    return uploading.found(view.runs, own) if own and view.runs.may_use(own, view.token) else None
+    return uploading.found(view.runs, view.field("file"), uploading.ticket_of(view.token))
 
 
 def _controls(view: View, splits: list[dict], split: str, method: str, width: int, penalty: float) -> list[dict]:
