@@ -67,11 +67,11 @@ class Attack:
             call = replace(call, body=call.body | {"session_hash": session})
         began, fault = time.perf_counter(), ""
         try:
-            status, body = self._asked(call)
+            status, body = self.ask(call)
             if status == 200 and call.path.startswith(GRADIO) and b'"event_id"' in body and b"data:" not in body:
                 event = json.loads(body)["event_id"]
                 queued = f"{GRADIO}/queue/data?session_hash={session}" if "join" in call.path else f"{GRADIO}/call/x/{event}"
-                body += self._asked(Call("", "GET", queued))[1]
+                body += self.ask(Call("", "GET", queued))[1]
         except (OSError, HTTPException, ValueError) as error:
             status, body, fault = 0, repr(error).encode(), "cut off"
         seconds = time.perf_counter() - began
@@ -89,7 +89,7 @@ class Attack:
         }
         return next((name for name, is_so in wrong.items() if is_so), "")
 
-    def _asked(self, call: Call) -> tuple[int, bytes]:
+    def ask(self, call: Call) -> tuple[int, bytes]:
         """(status, how the answer begins). Raises OSError, HTTPException, ValueError."""
         connection = HTTPConnection("127.0.0.1", self._port, timeout=2 * SLOW)
         token = self._people.tokens[call.who]
@@ -123,7 +123,7 @@ class Attack:
 
     def _looked(self, number: int) -> float:
         began = time.perf_counter()
-        status, _ = self._asked(Call("", "GET", LOOKS[number % len(LOOKS)], who="nobody"))
+        status, _ = self.ask(Call("", "GET", LOOKS[number % len(LOOKS)], who="nobody"))
         if status != 200:
             raise RuntimeError(f"an honest visitor got {status}")
         return time.perf_counter() - began

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from typing import Any
 
+from playground.rooms.room import ticket_of
+
 PAGE = "/gradio_api/playground"
 TINY = {
     "d_model": 16, "d_ff": 32, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "validation_size": 20, "batch_size": 8, "steps": 2,
@@ -16,6 +18,12 @@ TINY = {
 SOURCE, TARGET = "kanarie", "zeisig"  # a word of each of the owner's sentences, that nobody else may read
 LINES = "\n".join(f"{SOURCE} {n} sings\t{TARGET} {n} singt" for n in range(60))
 PATIENCE = 60.0  # seconds
+
+
+def values(config: dict[str, Any], listener: dict[str, Any], others: dict[int, Any]) -> list[Any]:
+    """What a listener is given: what its controls hold at first, but for the `others` by their places."""
+    props = {one["id"]: one["props"] for one in config["components"]}
+    return [others.get(at, props[id].get("value")) for at, id in enumerate(listener["inputs"])]
 
 
 @dataclass
@@ -50,6 +58,10 @@ class People:
         people._wait()
         return people
 
+    def ticket(self, who: str) -> str:
+        """What opens the room to them."""
+        return ticket_of(self.room, self.tokens[who])
+
     def get(self, path: str, who: str = "nobody") -> Any:
         return json.loads(self._asked("GET", path, who))
 
@@ -70,7 +82,8 @@ class People:
     def _upload(self, ticket: str) -> str:
         """Pastes the owner's sentences, through the queue."""
         listener = next(one for one in self.config["dependencies"] if one["api_name"] == "read")
-        call = {"data": [{"ticket": ticket}, None, LINES, "", 90, 0.05, 80], "fn_index": listener["id"], "session_hash": "people"}
+        data = values(self.config, listener, {0: {"ticket": ticket}, 2: LINES})
+        call = {"data": data, "fn_index": listener["id"], "session_hash": "people"}
         self._asked("POST", "/gradio_api/queue/join", "owner", json.dumps(call))
         events = self._asked("GET", "/gradio_api/queue/data?session_hash=people", "owner").decode()
         said = next(json.loads(line[6:]) for line in events.splitlines() if line.startswith("data: ") and "process_completed" in line)

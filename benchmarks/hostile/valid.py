@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from benchmarks.hostile.people import PAGE, TINY, People
+from benchmarks.hostile.people import PAGE, TINY, People, values
 
 GRADIO = "/gradio_api"
 FORM = "multipart/form-data; boundary=x"
@@ -102,16 +102,13 @@ def _room(people: People) -> list[Call]:
 
 def _listeners(people: People) -> list[Call]:
     """Of each of the page's, with the values that its controls have at first; and Gradio's ways to call and to upload."""
-    props = {one["id"]: one["props"] for one in people.config["components"]}
     calls, seen = [], set()
     for one in people.config["dependencies"]:
         name = re.sub(r"_\d+$", "", one["api_name"])
         if name in seen or one["api_visibility"] == "public":
             continue
         seen.add(name)
-        data = [props[id].get("value") for id in one["inputs"]]
-        if name == "read":
-            data[2] = "a\tb\nc\td\ne\tf"
+        data = values(people.config, one, {2: "a\tb\nc\td\ne\tf"} if name == "read" else {})
         body = {"data": data, "fn_index": one["id"], "session_hash": "hostile", "event_data": None, "trigger_id": None}
         way = "queue/join" if one["queue"] else "run/predict"
         calls.append(Call(f"listener {name}", "POST", f"{GRADIO}/{way}", body=body))

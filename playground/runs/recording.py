@@ -12,7 +12,7 @@ from functools import partial
 
 import torch
 
-from playground.config import EOS, Refusal
+from playground.config import EOS, LIVE_KNOBS, Refusal
 from playground.data.corpus import Item
 from playground.inspection.copies import trainable_copy
 from playground.model.transformer import Transformer
@@ -20,6 +20,7 @@ from playground.runs.completer import Completer
 from playground.runs.history import MAX_DIAGNOSTICS, Probe
 from playground.runs.replay import BUDGET_BYTES, HEADER_BYTES, MAX_FRAMES, Completion, ReplayPlan, plan, spread
 from playground.runs.run import Run, Snapshot
+from playground.runs.timed_steps import TimedSteps
 from playground.runs.tokens import shown, tokens_correct
 from playground.training.loop import Live, Training
 
@@ -53,9 +54,11 @@ class Recording:
         training.diagnostic_steps = (
             diagnostic_steps(run, replay.plan) if run.experiment.model.variant == "none" else frozenset()
         )  # see training/diagnostics.py
-        if training.step < run.steps:
+        if training.step < training.planned:
             replay.reopen(training.step)
         run.step = training.step
+        minutes = run.experiment.training.minutes
+        self._timed = TimedSteps(minutes, run.experiment.training.steps, run.step, run.seconds) if minutes else None
 
     def _plan(self, frames: int) -> ReplayPlan:
         sentences = [(item.src, item.tgt) for item in self.probes]
@@ -71,7 +74,7 @@ class Recording:
         elif not run.probes:
             self.show()
         steps = training.steps()
-        while not self._over() and training.step < run.steps:
+        while not self._over() and training.step < training.planned:
             self._obey_live_knobs()
             before, self._captured = self.clock(), False
             step = next(steps)
@@ -83,6 +86,8 @@ class Recording:
             self._look_around()
             now = self.clock()
             run.seconds += now - started
+            if self._timed and (planned := self._timed.plan(run.step, run.seconds)):
+                self._plan_steps(planned)
             yield step.step
             started = self.clock()
 
@@ -90,7 +95,7 @@ class Recording:
         """What is due after a step: a validation, a picture for the replay or for those who watch, who hear of the step in any case."""
         run, step = self.run, self.run.step
         if step % run.experiment.training.eval_every == 0:
-            self.validate(whole=step == run.steps)
+            self.validate(whole=step == self.training.planned)
         look = run.watched and self.clock() >= self._next_live
         if step in run.replay.plan.steps:
             self._picture(look)
@@ -112,8 +117,15 @@ class Recording:
             return True
         return False
 
+    def _plan_steps(self, planned: int) -> None:
+        """Another last step."""
+        if planned != self.training.planned:
+            self.run.history.events.append((self.run.step, "steps", planned))
+            self.training.planned = planned
+
     def _obey_live_knobs(self) -> None:
-        wanted, training = Live(**self.run.live), self.training
+        self._plan_steps(self.run.live.get("steps", self.training.planned))  # where a run is repeated with the events of another
+        wanted, training = Live(**{name: self.run.live[name] for name in LIVE_KNOBS}), self.training
         if wanted == training.live:
             return
         for knob, value in asdict(training.live).items():

@@ -146,15 +146,13 @@ class Runs:
 
     def stop(self, id: str, token: str) -> None:
         """At the end of the present step; what was learnt stays, and the run may be resumed. Raises Refusal when it isn't at work."""
-        run = self._mine(id, token)
-        if self._workers.ask(run, "stop"):
-            return
-        self._workers.wait(run)
-        with self._admission.lock:
-            if run.status != "paused":
-                raise Refusal("runs.not_at_work")
-            run.say("stopped")
-        self._note(run, "status", "message")
+        self._stop(self._mine(id, token))
+
+    def stop_for_operator(self, id: str) -> None:
+        """The same, of anybody's run; its owner reads who did it."""
+        run = self.get(id)
+        event(log, "operator_stopped", logging.WARNING, run=run.id, name=run.name, owner=run.owner)
+        self._stop(run, Refusal("runs.operator_stopped", step=run.step))
 
     def resume(self, id: str, token: str) -> None:
         """Goes on exactly where the run was saved. Raises Refusal when it can't."""
@@ -219,6 +217,10 @@ class Runs:
         self.get(id).seen(token)
         self._cut_off.want(id)
 
+    def kept(self) -> list[Run]:
+        """All but those that came with the app."""
+        return [run for run in self._admission.all() if not run.shipped]
+
     def share(self, token: str) -> Share:
         """What the caller's runs take on the disk, and which makes room first."""
         return self._retention.share(self._admission.all(), token)
@@ -250,6 +252,16 @@ class Runs:
         self._housekeeper.close()
         self._workers.close()
         self.store.close()
+
+    def _stop(self, run: Run, message: Refusal | None = None) -> None:
+        if self._workers.ask(run, "stop", message):
+            return
+        self._workers.wait(run)
+        with self._admission.lock:
+            if run.status != "paused":
+                raise Refusal("runs.not_at_work")
+            run.say("stopped", message)
+        self._note(run, "status", "message")
 
     def _saved(self, run: Run, use: Callable[[Folder], Any]) -> Any:
         """What `use` makes of the run on the disk as it is now; nobody writes there meanwhile."""

@@ -27,11 +27,17 @@ def outlook(runs: Runs, language: str, values: Mapping[str, Any], ticket: str = 
             raise Refusal("page.no_upload_yet", knob="task")
         about = f"knobs.preset_about.{found}" if found else "page.own_settings"
         seen = forecast(experiment, pairs)
-        time = say(language, "page.outlook", steps=f"{experiment.training.steps:,}", time=duration(seen.seconds, language))
+        time = say(language, "page.outlook", steps=f"{experiment.training.steps:,}", time=duration(spent(experiment, seen), language))
         why = f"{say(language, about)}\n\n{_work(experiment, seen, language)}"
         return f"<details><summary>{time}</summary>\n\n{why}\n\n</details>", found
     except Refusal as refusal:
         return refusal.say(language), found
+
+
+def spent(experiment: Experiment, seen: Forecast) -> float:
+    """Seconds of the training: no more than it is given."""
+    minutes = experiment.training.minutes
+    return min(seen.seconds, 60 * minutes) if minutes else seen.seconds
 
 
 def preset_of(experiment: Experiment) -> str | None:

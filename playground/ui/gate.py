@@ -5,7 +5,7 @@ sentence with a key. What is closed, what is unknown and what is forbidden are a
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from http import HTTPStatus
 from urllib.parse import unquote_to_bytes
 
@@ -32,8 +32,9 @@ class Gate:
     """Around the app. `checks` says of rights that a request alone can prove whether it does, such as the operator's; a right that none
     of them knows is proved by what stands behind the gate, but OPERATOR, without a check, is nobody's."""
 
-    def __init__(self, app: ASGIApp, checks: Mapping[Right, Check] | None = None) -> None:
-        self.app, self._checks = app, {Right.OFF: _nobody, Right.OPERATOR: _nobody, **(checks or {})}
+    def __init__(self, app: ASGIApp, checks: Mapping[Right, Check] | None = None, absent: Container[str] = ()) -> None:
+        """`absent` are paths of the table that this server does not have."""
+        self.app, self._absent, self._checks = app, absent, {Right.OFF: _nobody, Right.OPERATOR: _nobody, **(checks or {})}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":  # the page has none
@@ -63,8 +64,9 @@ class Gate:
                 await send({"type": "http.response.body", "body": b""})
 
     def _turned_away(self, request: Request) -> Response | None:
-        right, methods = right_to(request.method, get_route_path(request.scope))
-        if not methods or (right is not Right.OFF and not self._checks.get(right, _anybody)(request)):
+        path = get_route_path(request.scope)
+        right, methods = right_to(request.method, path)
+        if not methods or path in self._absent or (right is not Right.OFF and not self._checks.get(right, _anybody)(request)):
             return not_there(request)
         if right is Right.OFF:
             return told(Refusal("page.not_there"), 405, request, {"allow": ", ".join(methods)})

@@ -11,7 +11,8 @@ from urllib.parse import parse_qsl
 
 import gradio as gr
 
-from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, default, is_possible, preset
+from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, default, is_possible, preset
+from playground.runs.forecast import fitting_steps
 from playground.runs.registry import Runs
 from playground.ui import links
 from playground.ui.bridge import script, told
@@ -45,6 +46,15 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
         own = told(asked, "own")
         return uploading.taught(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)), told(asked, "ticket"))
 
+    def take_minutes(asked: Any, **now: Any) -> int | dict:
+        """As many steps as fit into the time; without one, the steps stay as they are."""
+        try:
+            wanted = Experiment().with_(**{name: value for name, value in now.items() if is_possible(name, value)})
+            pairs = uploading.found(runs, told(asked, "own")) if wanted.data.task == "own" else None
+            return fitting_steps(wanted, pairs) if wanted.training.minutes else gr.skip()
+        except Refusal:  # the outlook says what is wrong
+            return gr.skip()
+
     def look_ahead(asked: Any, **now: Any) -> tuple[str, dict[str, Any]]:
         language = told(asked, "language")
         text, found = outlook_of(runs, language, now | {"own": told(asked, "own")}, told(asked, "ticket"))
@@ -73,6 +83,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     parts.reset.click(reset, None, [*knobs.values(), parts.preset], **QUIET)
     given = {name: everything[name] for name in ("asked", "task", *uploading.TAUGHT, "batch_unit")}
     knobs["task"].input(take_task, outputs=teaching, **ask(given))
+    knobs["minutes"].input(take_minutes, outputs=knobs["steps"], trigger_mode="always_last", **ask(everything))
     expected = {"fn": look_ahead, "outputs": [parts.outlook, parts.preset], **ask(everything)}
     gr.on([knob.change for knob in knobs.values()], trigger_mode="always_last", **expected)
     upload.wire(bridge, knobs, parts.upload, ask).then(**expected)

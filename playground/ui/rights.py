@@ -62,15 +62,19 @@ ROUTES: Mapping[str, Mapping[str, Right]] = {
         f"{PREFIX}/history": LINK,
         f"{PREFIX}/table": LINK,
         f"{PREFIX}/board": LINK,
-        f"{PREFIX}/attention": LINK,
         f"{PREFIX}/code": LINK,
         f"{PREFIX}/takeaway/{{run}}": LINK,  # with own sentences: OWNER
+        f"{PREFIX}/attention": READER,
         f"{PREFIX}/export": READER,
         f"{PREFIX}/reading": READER,
         f"{PREFIX}/preview": READER,
         f"{PREFIX}/room": MEMBER,
         f"{PREFIX}/room/live": MEMBER,
         f"{PREFIX}/room/question": MEMBER,
+        # where PLAYGROUND_OPERATOR or PLAYGROUND_METRICS asks for them, which see to the operator's token themselves
+        f"{PREFIX}/operator": PUBLIC,
+        f"{PREFIX}/metrics": PUBLIC,
+        "/metrics": PUBLIC,
         # Gradio's own
         f"{API}/queue/data": PUBLIC,
         f"{API}/call/{{api_name}}/{{event_id}}": PUBLIC,
@@ -86,6 +90,7 @@ ROUTES: Mapping[str, Mapping[str, Right]] = {
         # what the page changes: see COMMANDS and ROOM
         f"{PREFIX}/command": VISITOR,
         f"{PREFIX}/room/{{action}}": VISITOR,
+        f"{PREFIX}/operator": PUBLIC,  # see above
         # how Gradio's listeners are called: see LISTENERS
         f"{API}/run/{{api_name}}": PUBLIC,
         f"{API}/queue/join": PUBLIC,
@@ -104,6 +109,7 @@ LISTENERS: Mapping[str, Right] = {
     "take_preset": PUBLIC,
     "reset": PUBLIC,
     "take_task": PUBLIC,
+    "take_minutes": PUBLIC,
     "look_ahead": PUBLIC,
     "relabel": PUBLIC,
     "arrive": PUBLIC,

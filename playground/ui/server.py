@@ -42,6 +42,7 @@ from playground.ui.first_screen import FirstScreen, preloads
 from playground.ui.gate import Gate, handlers
 from playground.ui.guard import Guard
 from playground.ui.network import server_name
+from playground.ui.operator import routes as operator
 from playground.ui.page import build
 from playground.ui.panels import PLACES
 from playground.ui.panels.map.panel import DRAWN
@@ -100,8 +101,11 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     endpoints.add(demo, runs, reader)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
     streams, tabs, first = Open(), sessions.Sessions(demo), FirstScreen(runs, reader)
+    counts = {"sessions": tabs.__len__, "streams": lambda: streams.count("address")}
+    for_operator = operator.routes(runs, counts)
     calls.install(demo)
-    guards = [_guard(runs, demo._queue, streams), Middleware(Gate), Middleware(Calls, listeners=demo.fns)]
+    gate = Middleware(Gate, absent=operator.absent(for_operator))
+    guards = [_guard(runs, demo._queue, streams), gate, Middleware(Calls, listeners=demo.fns)]
     _share_memory(runs, reader, tabs, first)
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
     app, url, public = demo.launch(
@@ -126,7 +130,8 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         app_kwargs={
             # before Gradio's own, and there from the first request on
             "routes": [
-                *health.routes(runs, {"sessions": tabs.__len__, "streams": lambda: streams.count("address")}),
+                *health.routes(runs, counts),
+                *for_operator,
                 *routes(runs, reader, server_name(host), rooms),
                 *rooms_routes.routes(rooms, runs, reader),
                 link_preview.route(),

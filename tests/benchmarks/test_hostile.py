@@ -61,7 +61,7 @@ def test_what_breaks_is_seen(attack, fault, monkeypatch):
             raise said
         return said
 
-    monkeypatch.setattr(attack, "_asked", asked)
+    monkeypatch.setattr(attack, "ask", asked)
     assert attack.one(0).fault == fault
 
 

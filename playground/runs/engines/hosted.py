@@ -42,6 +42,7 @@ class Prepared:
     plan: ReplayPlan
     probes: tuple[Item, ...]
     longest: int
+    longest_target: int
     tokenizers: tuple[bytes, bytes]
 
 
@@ -109,7 +110,8 @@ class HostedTraining:
         self._recording = FarRecording(run, training, start.replay_bytes)
         self._steps = self._recording.steps()
         src, tgt = corpus.src_tokenizer, corpus.tgt_tokenizer
-        return Prepared(run.step, run.seconds, run.replay.plan, self._recording.probes, corpus.longest, (src.to_bytes(), tgt.to_bytes()))
+        longest = corpus.longest, run.longest_target
+        return Prepared(run.step, run.seconds, run.replay.plan, self._recording.probes, *longest, (src.to_bytes(), tgt.to_bytes()))
 
     def obey(self, wishes: Wishes, parallel_map: ParallelMap) -> None:
         """From the next call on."""

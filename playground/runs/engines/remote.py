@@ -56,7 +56,7 @@ class Remote:
         run.replay.plan = prepared.plan
         if prepared.step < run.steps:
             run.replay.reopen(prepared.step)
-        run.step, run.seconds = prepared.step, prepared.seconds
+        run.step, run.seconds, run.longest_target = prepared.step, prepared.seconds, prepared.longest_target
         self._completer = Completer(prepared.probes, prepared.longest, lambda: _model(run))
 
     def _begin(self, folder: Folder) -> tuple[Prepared, dict[str, Any]]:

@@ -54,9 +54,12 @@ class TrainingJob(Orders):
 
     @place.setter
     def place(self, place: int) -> None:
-        if place != self.run.place:
-            self.run.place = place
-            self.run.touch()
+        run = self.run
+        if place != run.place:
+            run.place = place
+            if place or (run.message and run.message.key == "runs.waits_for_memory"):
+                run.message = Refusal("runs.waits_for_memory", needed=f"{self.bytes / 2**20:,.0f}") if place else None
+            run.touch()
 
     @property
     def lane(self) -> Hashable | None:

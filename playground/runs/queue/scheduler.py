@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Hashable
 from typing import NamedTuple, Protocol
 
+from playground.logs import event
 from playground.runs.queue.parallel import Helpers, ParallelMap
 
 log = logging.getLogger(__name__)
@@ -113,7 +114,7 @@ class Scheduler:
             lost = [turn.thread for turn in self._lost]
             for number, thread in enumerate(self._threads):
                 if thread in lost or not thread.is_alive():
-                    log.error("%s %s: another takes its place", thread.name, "does not come back" if thread in lost else "is dead")
+                    event(log, "worker_replaced", logging.ERROR, worker=thread.name, came_to="hang" if thread in lost else "end")
                     self._threads[number] = self._started(number)
                     self.replaced += 1
             self._changed.notify_all()

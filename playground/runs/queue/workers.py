@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from playground.config import Refusal
+from playground.logs import event
 from playground.runs.corpora import Corpora
 from playground.runs.disk.store import Store
 from playground.runs.engines.choice import Engines
@@ -33,12 +34,17 @@ class Workers:
         """`lost` is told of a run with a step that does not come to an end, and in which sentence. Somebody may still be writing to it."""
         self._store, self._limits, self._run_lost, self._engines = store, limits, lost, Engines(corpora, limits)
         self._jobs: dict[str, TrainingJob] = {}
+
+        def warm_up() -> None:
+            get_ready()
+            memory.ready()
+
         self._schedulers = {
             device: Scheduler(
-                limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, get_ready, lambda: memory.unaccounted
+                limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, warm_up, lambda: memory.unaccounted
             )
             for device in limits.devices
-        }  # fmt: skip
+        }
         memory.reserve_by(lambda: sum(scheduler.reserved for scheduler in self._schedulers.values()))
         self._watchdog = Watchdog(self._schedulers.values(), limits.step_seconds, store.disk.is_awaited_by, self._lose)
 
@@ -101,7 +107,7 @@ class Workers:
         until = time.monotonic() + CLOSE_TIMEOUT_S
         for scheduler in self._schedulers.values():
             for job in scheduler.close(max(0.0, until - time.monotonic())):
-                log.error("run %s (%s) has not come to an end: it is as it was last saved", job.run.name, job.run.id)
+                event(log, "run_left", logging.ERROR, run=job.run.id, name=job.run.name, step=job.run.step)
                 job.give_up()
         for job in list(self._jobs.values()):
             job.interrupt()
@@ -116,7 +122,7 @@ class Workers:
     def _lose(self, turn: Turn, seconds: float) -> None:
         job, run = turn.job, turn.job.run
         key = "runs.preparing_hung" if run.status == "preparing" else "runs.step_hung"
-        log.error("run %s (%s): step %d has not come to an end within %.1f s", run.name, run.id, run.step + 1, seconds)
+        event(log, "run_hung", logging.ERROR, run=run.id, name=run.name, owner=run.owner, step=run.step + 1, seconds=round(seconds, 1))
         said = {"step": run.step + 1, "seconds": f"{seconds:.0f}", "saved": run.checkpoint_step or run.first_step}
         job.give_up()
         self._run_lost(run, Refusal(key, **said))
