@@ -171,5 +171,5 @@ def test_a_dead_worker_is_replaced_and_every_job_gets_its_turns(caplog, monkeypa
     assert scheduler.replace(lambda turn: False) == [], "nobody had a turn"
     assert all(job.done.wait(30) for job in jobs)
     assert scheduler.count() == {"training": 0, "waiting": 0, "alive": 2, "replaced": 2, "lost": 0}
-    assert "is dead" in caplog.text
+    assert "worker_replaced" in caplog.text
     scheduler.close()
