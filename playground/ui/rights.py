@@ -109,6 +109,7 @@ LISTENERS: Mapping[str, Right] = {
     "take_preset": PUBLIC,
     "reset": PUBLIC,
     "take_task": PUBLIC,
+    "take_minutes": PUBLIC,
     "look_ahead": PUBLIC,
     "relabel": PUBLIC,
     "arrive": PUBLIC,

@@ -1,5 +1,6 @@
 """One budget for all that is kept: what nobody has asked for longest goes first, and a training waits where there is no room."""
 
+import os
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ import pytest
 from playground.runs import memory as module
 from playground.runs.health import health
 from playground.runs.lru import LRU
-from playground.runs.memory import Memory, children, held_bytes
+from playground.runs.memory import Memory, descendants, held_bytes
 from tests.runs.tiny import ME, YOU, at_step, done, limits, needed, tiny, wait
 
 linux = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux only")
@@ -97,16 +98,22 @@ def test_what_the_warm_up_loads_is_no_more_than_being_there():
         assert (memory.used, memory.unaccounted) == (400, 100)
 
 
+CHILD = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'data = bytearray(60_000_000); print(1, flush=True); input()'])"
+
+
 @linux
-def test_children_count_until_they_are_gone():
-    child = subprocess.Popen([sys.executable, "-c", "data = bytearray(60_000_000)\ninput()"], stdin=subprocess.PIPE)
+def test_processes_count_until_they_are_gone_also_those_of_a_child():
+    child = subprocess.Popen([sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
-        assert child.pid in children()
-        wait(lambda: module._pages(child.pid)[0] * module.PAGE > 60_000_000)
-        assert held_bytes() - module._pages(module.os.getpid())[0] * module.PAGE > 55_000_000
+        assert child.stdout.readline() == b"1\n"
+        known = descendants()
+        assert child.pid in known
+        assert len(known) >= 2
+        assert held_bytes() - module._resident(os.getpid()) > 55_000_000
     finally:
         child.communicate(b"\n")
-    assert child.pid not in children()
+    assert not set(known) & set(descendants())
+    assert held_bytes() - module._resident(os.getpid()) < 55_000_000
 
 
 def test_a_cache_forgets_when_its_values_had_to_make_room():
