@@ -16,7 +16,7 @@ FILES = [file for part in PARTS for file in sorted((ROOT / part).rglob("*.py"))]
 
 # What looks like something to be read and is none, by its reason.
 NONE_OF_THEM = {
-    "a header of HTTP": ('attachment; filename="\0"', "public, max-age=31536000, immutable", "Origin", "Host", "Vary"),
+    "a header of HTTP": ('attachment; filename="\0"', "public, max-age=31536000, immutable", "Origin", "Host", "Vary", "Authorization"),
     "names of languages": ("Python",),
     "names of fonts": ("Segoe UI", "Roboto", "PingFang SC", "Noto Sans SC", "Noto Sans CJK SC", "Microsoft YaHei", "Menlo", "Consolas"),
     "said in the terminal that started the server": ("Transformer Playground: \0",),
