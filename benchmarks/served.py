@@ -19,6 +19,7 @@ from playground.runs.lru import size_of
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.server import start
+from playground.ui.upload import uploading
 
 LOOK = 0.005  # seconds between two looks at a run
 
@@ -32,6 +33,10 @@ class Control:
     def create(self, knobs: dict[str, Any], owner: str = TOKEN) -> str:
         """A new run; its id."""
         return self._runs.create(Experiment().with_(**knobs), owner).id
+
+    def upload(self, text: str, owner: str) -> str:
+        """Own sentences, read as the page reads them; their id."""
+        return uploading.read(None, text, "", "", "en", uploading.ticket_of(owner))["own"]
 
     def known(self) -> list[str]:
         """The runs of this benchmark."""

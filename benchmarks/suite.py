@@ -13,7 +13,10 @@ from typing import Any
 from benchmarks.machine import machine, one_line
 from playground.config import Experiment, Refusal
 
-BENCHMARKS = ("tasks", "time_to_target", "page", "step_rate", "many_runs", "classroom", "growth", "peers", "decoding", "own", "labs")
+BENCHMARKS = (
+    *("tasks", "time_to_target", "page", "step_rate", "many_runs", "classroom", "growth", "peers", "decoding", "own", "labs"),
+    *("hostile", "soak"),
+)
 
 
 class Missing(Exception):

@@ -77,7 +77,7 @@ class TrainingConfig:
     """How the model learns (section 5 of the paper, and what has been learnt since)."""
 
     steps: int = _knob(85, low=1, high=100_000, step=1, typed=True, first=True)
-    minutes: float = _knob(0.0, low=0.0, high=240.0, step=0.5, typed=True)  # 0: no limit; the schedule follows steps
+    minutes: float = _knob(0.0, low=0.0, high=240.0, step=0.5, typed=True)  # 0: no limit; else the schedule ends with the time
     batch_size: int = _knob(96, low=1, high=16_384, step=1, typed=True, first=True)
     batch_unit: str = _knob("sentences", choices=("sentences", "tokens"))
     packing: bool = _knob(True, choices=(True, False))
@@ -146,6 +146,7 @@ class Experiment:
 
 KNOBS: dict[str, Field] = {knob.name: knob for config in PARTS.values() for knob in fields(config)}
 LIVE_KNOBS = tuple(name for name, knob in KNOBS.items() if knob.metadata["knob"].live)
+MOVED_KNOBS = (*LIVE_KNOBS, "steps")  # what may change while a run trains: what people move, and the last step, which the clock moves
 
 
 def current_name(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from playground.words import ENGLISH, listed, say
@@ -22,6 +23,10 @@ class Refusal(Exception):
     def __init__(self, key: str, **values: object) -> None:
         super().__init__(key, values)
         self.key, self.values = key, values
+
+    def __reduce__(self) -> tuple:
+        """As Python sends it from one process to another: the values have names."""
+        return partial(type(self), self.key, **self.values), ()
 
     def say(self, language: str) -> str:
         values = {name: listed(language, value) if isinstance(value, (list, tuple)) else value for name, value in self.values.items()}

@@ -54,7 +54,7 @@ RULES = {
     ),
     "zero_gpu": ({"torch", "spaces"}, set()),
     "ui": (
-        {"gradio", "jinja2", "numpy", "orjson", "brotli", "plotly", "segno", "fastapi", "starlette"},
+        {"gradio", "jinja2", "numpy", "orjson", "brotli", "plotly", "segno", "fastapi", "starlette", "prometheus_client"},
         {
             *("words", "knobs", "config", "logs", "cursor", "figures", "model", "reading", "data", "decoding", "inspection", "training"),
             *("runs", "rooms", "queries", "lessons", "export", "zero_gpu"),

@@ -14,9 +14,11 @@ from playground.config import KNOBS, PRESETS, TASK_STEPS, default
 from playground.data.suggestion import suggest
 from playground.lessons.labs import LABS
 from playground.reading.uploads import Pair, Pairs
+from playground.runs import forecast
 from playground.runs.disk.checkpoints import CHECKPOINTS, experiment
 from playground.runs.disk.folder import Folder
 from playground.runs.history import VALIDATIONS
+from playground.runs.machine_speed import MachineSpeed
 from tests.runs.tiny import TINY, alone, curve, tiny
 
 SMALL = [part for name, value in TINY.items() for part in (f"--{name.replace('_', '-')}", str(value))]
@@ -89,6 +91,16 @@ def test_what_no_option_says_is_as_suggested_for_these_files(capsys):
     assert all(sentence in told for sentence in wanted.sentences("en"))
     paper = _experiment(parser().parse_args(["train", "--data", "own.tsv", "--preset", "paper"]), pairs)
     assert (paper.training.steps, paper.data.tokenizer) == (PRESETS["paper"]["steps"], "bpe")
+
+
+def test_a_time_sets_as_many_steps_as_may_fit(capsys, monkeypatch):
+    monkeypatch.setattr(forecast, "measured", lambda: MachineSpeed(0.01, 0.0))  # ten layers: a tenth of a second for each step
+    monkeypatch.setattr(forecast, "machine_cores", lambda: 1)
+    made = _experiment(parser().parse_args(["train", "--minutes", "5"]))
+    assert made.training.steps == forecast.SLACK * 5 * 60 * 10
+    assert "6,000" in capsys.readouterr().err
+    kept = _experiment(parser().parse_args(["train", "--minutes", "5", "--steps", "70"]))
+    assert (kept.training.steps, capsys.readouterr().err) == (70, "")
 
 
 def test_translate(capsys, tmp_path):

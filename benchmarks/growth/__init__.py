@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks.growth import hour, memory, steps
+from benchmarks.growth import hour, memory, sessions, steps
 from benchmarks.page import numbers
 from benchmarks.suite import some_of
 
-ABOUT = "time of a step against length, width, vocabulary and pairs; memory of the server for each run and each visitor; exponents"
-PARTS = {"steps": steps, "memory": memory, "hour": hour}
+ABOUT = "time of a step against length, width, vocabulary and pairs; memory of the server for each run, visitor and tab; exponents"
+PARTS = {"steps": steps, "memory": memory, "hour": hour, "sessions": sessions}
 SMOKE = {
     "axes": ["length", "vocabulary", "pairs", "own_pairs"],
     "length": [4, 8],
@@ -21,6 +21,7 @@ SMOKE = {
     "runs": [1, 2],
     "steps": 2,
     "visitors": [1, 2],
+    "tabs": 6,
     "hour": 2,
     "every": 1,
     "short": 2,
@@ -38,6 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=numbers, default=[2, 5, 10, 20], metavar="N,M", help="at once, for their memory")
     parser.add_argument("--steps", type=int, default=40, help="that each of them has done by then")
     parser.add_argument("--visitors", type=numbers, default=[10, 30, 100], metavar="N,M", help="at once, for their memory")
+    parser.add_argument("--tabs", type=int, default=1000, help="opened and closed, one after the other")
     parser.add_argument("--hour", type=int, default=50, help="runs of one visitor, one after the other")
     parser.add_argument("--every", type=int, default=5, help="so many of them memory is looked at")
     parser.add_argument("--short", type=int, default=15, help="steps of each of them")

@@ -45,8 +45,8 @@ def run(options: argparse.Namespace) -> dict:
 class Visitor:
     """Trains a run as the page does, with its stream open, and looks at all it has while and after it trains."""
 
-    def __init__(self, port: int) -> None:
-        self._port = port
+    def __init__(self, port: int, token: str = TOKEN) -> None:
+        self._port, self._token = port, token
 
     def try_out(self, knobs: dict) -> None:
         """One run, from Train to the last look."""
@@ -65,7 +65,7 @@ class Visitor:
     def _command(self, action: str, **values: object) -> dict:
         body = json.dumps({"action": action, "run": "", **values})
         connection = HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE)
-        connection.request("POST", f"{ROUTES}/command", body, {"X-Playground-Token": TOKEN, "Content-Type": "application/json"})
+        connection.request("POST", f"{ROUTES}/command", body, {"X-Playground-Token": self._token, "Content-Type": "application/json"})
         answer = json.loads(connection.getresponse().read())
         connection.close()
         if "error" in answer:

@@ -69,9 +69,20 @@ def _experiment(options: argparse.Namespace, pairs: Any = None) -> Experiment:
         given["task"] = "own"
     if options.preset == "default" and given.get("task") in TASK_STEPS:
         given.setdefault("steps", TASK_STEPS[given["task"]])
+    timed = given.get("minutes") and "steps" not in given
     if pairs:
         given |= _suggested(pairs, preset(options.preset).difference() | given)
-    return preset(options.preset).with_(**given)
+    made = preset(options.preset).with_(**given)
+    return made.with_(steps=_fitting(made, pairs)) if timed else made
+
+
+def _fitting(experiment: Experiment, pairs: Any) -> int:
+    """As many steps as may fit into the time; stderr says so."""
+    from playground.runs.forecast import fitting_steps
+
+    steps = fitting_steps(experiment, pairs)
+    print(say(ENGLISH, "suggestion.fitting", minutes=f"{experiment.training.minutes:g}", steps=f"{steps:,}"), file=sys.stderr)
+    return steps
 
 
 def _suggested(pairs: Any, given: dict[str, Any]) -> dict[str, Any]:

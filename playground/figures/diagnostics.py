@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from playground.figures import theme, tokens
 
 ROW, HEIGHT = 21, 300  # px: of one part, and of a curve
 RIGHT, TICK = 64, 40  # px: for the numbers beside the dots, and for one tick
+MARGIN, MARK = {"l": 60, "r": 26, "b": 44}, 46  # px around the curves, and before a name in their legend
 NARROW, WIDE = 6.9, 12.5  # px, of a Latin and of a Chinese character of a part's name
 SYMBOLS = {"encoder": "circle", "decoder": "diamond", "cross": "square"}
 DASHES = {"encoder": "dash", "decoder": "dot", "cross": "solid"}
@@ -84,10 +86,12 @@ def over_training(
     last: int,
     changes: Sequence[tuple[int, str]] = (),
     step: int | None = None,
+    width: int = 720,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> dict:
-    """The same over training: values (parts, steps), NaN is a gap. The `strong` ones have a legend; all others are quiet lines.
+    """The same over training: values (parts, steps), NaN is a gap. The `strong` ones have a legend, whose names are broken where the figure
+    is no wider; all others are quiet lines.
 
     The axis ends at step `last`. `changes` are (step, word): what was done to the run in the middle of it. Each trace's meta is
     {"x": "step"}: a click on a point leads there. layout.shapes[0] is the replay's cursor, invisible without a step. Raises ValueError if
@@ -97,13 +101,14 @@ def over_training(
     if values.shape != (len(names), len(steps)) or len(kinds) != len(names):
         raise ValueError(f"values of shape {values.shape} do not fit {len(names)} names, {len(kinds)} kinds and {len(steps)} steps")
     palette, ruler = theme.colors(dark), _Ruler(measure, values.ravel().tolist())
-    data = []
+    data, room = [], width - MARGIN["l"] - MARGIN["r"] - MARK
+    legend = [_broken(name, room) if at in strong else [name] for at, name in enumerate(names)]
     for at in sorted(range(len(names)), key=lambda at: at in strong):
         color, loud = theme.hue(kinds[at], dark), at in strong
         shown = values[at].tolist()
         markers = {"size": 5, "color": color, "symbol": [_symbol(kinds[at], value) for value in shown]}
         data.append({
-            "type": "scatter", "mode": "lines+markers" if loud else "lines", "name": tokens.escape(names[at]),
+            "type": "scatter", "mode": "lines+markers" if loud else "lines", "name": "<br>".join(map(tokens.escape, legend[at])),
             "x": list(steps), "y": ruler.places(shown), "customdata": _digits(shown), "meta": {"x": "step", "part": at},
             "line": {"color": color, "width": 2.2 if loud else 1, "dash": DASHES[kinds[at]] if loud else "solid"},
             "opacity": 1 if loud else 0.35, "showlegend": loud, "connectgaps": False, "cliponaxis": False,
@@ -122,9 +127,9 @@ def over_training(
         }
         for n, (at, word) in enumerate(changes)
     ]  # fmt: skip
-    top = 12 + 18 * len(strong)
+    top = 12 + 18 * sum(len(legend[at]) for at in strong)
     layout = theme.layout(
-        HEIGHT, {"l": 60, "r": 26, "t": top, "b": 44}, dark, hovermode="closest", showlegend=True, shapes=[cursor, *marks],
+        HEIGHT, MARGIN | {"t": top}, dark, hovermode="closest", showlegend=True, shapes=[cursor, *marks],
         annotations=notes,
         xaxis=theme.axis(theme.word(labels, "step"), dark, range=[0, max(last, 1)], showgrid=False, showline=True, nticks=6),
         yaxis=theme.axis(theme.word(labels, f"health_{measure}"), dark, **ruler.axis),
@@ -228,6 +233,11 @@ def _names(names: Sequence[str], width: int, dark: bool) -> tuple[dict, float]:
     axis = theme.axis("", dark, range=[len(names) - 0.5, -0.5], tickvals=list(range(len(names))), ticktext=list(map(tokens.escape, short)))
     axis |= {"ticks": "", "ticklabelstandoff": 6, "tickfont": {"size": theme.SIZE, "color": theme.colors(dark)["text"]}}
     return axis, 18 + max(map(_extent, short))
+
+
+def _broken(name: str, room: float) -> list[str]:
+    """A name in lines that fit."""
+    return textwrap.wrap(name, max(int(room / (_extent(name) / len(name))), 1)) or [name]
 
 
 def _extent(text: str) -> float:

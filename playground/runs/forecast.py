@@ -6,15 +6,17 @@ import logging
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from playground.config import DataConfig, Experiment, Refusal, default
+from playground.config import DataConfig, Experiment, Refusal, default, limits
 from playground.data.corpus import Corpus, build_corpus
 from playground.reading.uploads import Pairs
 from playground.runs.corpora import vocabularies
+from playground.runs.limits import machine_cores
 from playground.runs.machine_speed import MachineSpeed, layers, measured
 from playground.training.work import Work, step_work
 
 log = logging.getLogger(__name__)
 SAMPLE = 300  # pairs tell how long the sentences are
+SLACK = 2  # times as fast as it seems a machine may be
 NOTABLE = 0.05  # a choice that changes the time by less is not spoken of
 
 
@@ -42,6 +44,14 @@ def forecast(experiment: Experiment, pairs: Pairs | None = None) -> Forecast:
         if abs(factor - 1) >= NOTABLE:
             times.append((name, factor))
     return Forecast(work, step, whole, tuple(sorted(times, key=lambda found: -abs(found[1] - 1))))
+
+
+def fitting_steps(experiment: Experiment, pairs: Pairs | None = None) -> int:
+    """As many steps as may fit into the experiment's `minutes` here, on the cores that it may use: rather too many, for while it trains
+    they are planned anew (timed_steps.py), and never more than these. Raises Refusal like `forecast`."""
+    seconds = _step(experiment, pairs)[1] / min(experiment.training.threads, machine_cores())
+    knob = limits("steps")
+    return int(min(max(SLACK * 60 * experiment.training.minutes / seconds, knob.low), knob.high))
 
 
 def tokens_per_step(experiment: Experiment, pairs: Pairs | None = None) -> float:

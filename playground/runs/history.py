@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from playground.config import KNOBS, LIVE_KNOBS, Refusal, check, current_name
+from playground.config import KNOBS, MOVED_KNOBS, Refusal, check, current_name
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -138,7 +138,7 @@ class History:
                 _fill(history.diagnostics, diagnostics, MAX_DIAGNOSTICS)
             for step, said, value in data["events"]:
                 knob = current_name(said)
-                if knob not in LIVE_KNOBS:
+                if knob not in MOVED_KNOBS:
                     raise ValueError
                 history.events.append((int(step), knob, check(knob, value)))
             history.probes = tuple(_probe(entry) for entry in data["probes"])

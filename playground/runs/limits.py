@@ -19,12 +19,15 @@ COUNTS = (
     "step_seconds",
 )
 
+ENGINES = ("here", "processes", "auto")  # in the page's process, in processes beside it, or there from the second run at a time on
+
 
 @dataclass(frozen=True)
 class Limits:
     """Everything a test or a server may want to be different."""
 
     devices: tuple[str, ...] = ("cpu",)
+    engine: str = "here"  # where runs are trained, one of ENGINES
     cores: int = 2
     memory: int = 4 * GB  # bytes for all trainings together, and what is kept because it may be asked for, see memory.py
     runs_each: int = 6  # unfinished, per owner: an experiment has up to five
@@ -55,9 +58,11 @@ class Limits:
 
     @classmethod
     def from_environment(cls) -> Limits:
-        """PLAYGROUND_ and DEVICE, CORES, MEMORY, IDLE_MINUTES or the name of one of COUNTS in capitals; else the machine's, or as here."""
+        """PLAYGROUND_ and DEVICE, ENGINE, CORES, MEMORY, IDLE_MINUTES or the name of one of COUNTS in capitals; else the machine's, or as
+        here."""
         return cls(
             devices=machine_devices(),
+            engine=wanted if (wanted := os.environ.get("PLAYGROUND_ENGINE")) in ENGINES else cls.engine,
             cores=int(_number("CORES", machine_cores())),
             memory=int(_number("MEMORY", 0.7 * free_memory())),
             idle_seconds=60 * _number("IDLE_MINUTES", cls.idle_seconds / 60),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -42,7 +43,7 @@ class Memory:
         self.limit, self._measure = limit, held or held_bytes
         self._shares: dict[str, list[Share]] = {}
         self._reserved: Callable[[], int] = int
-        self._at_start = self._measure() or 0
+        self._at_start, self._ready = self._measure() or 0, False
         self._beyond: int | None = None
         self.held: int | None = self._at_start or None  # at the last look
 
@@ -68,6 +69,12 @@ class Memory:
     def unaccounted(self) -> int:
         """Bytes that were there at the last look and belong to no share and no training: they are in the way of the next one."""
         return max(0, (self._beyond or 0) - sum(self.by_share().values()))
+
+    def ready(self) -> None:
+        """Everything is loaded that a first training needs: what is held now, but for the shares, is what it takes just to be there."""
+        if not self._ready:
+            self._ready = True
+            self._at_start = max(self._at_start, (self._measure() or 0) - sum(self.by_share().values()))
 
     def look(self) -> None:
         """Measures."""
@@ -99,31 +106,36 @@ class Memory:
 
 
 def held_bytes() -> int | None:
-    """What this process and its children hold; pages of files that several have mapped count for this one only. None where the system
-    doesn't say: Linux does."""
-    mine = _pages(os.getpid())
-    if mine is None:
-        return None
-    return PAGE * (mine[0] + sum(pages[0] - pages[1] for pages in map(_pages, children()) if pages))
+    """What this process and those that it has started hold; what they share with it counts once. None where the system doesn't say: Linux
+    does."""
+    mine = _resident(os.getpid())
+    return None if mine is None else mine + sum(map(_own, descendants()))
 
 
-def children() -> list[int]:
-    """The processes that this one has started, and that are still there."""
-    found = []
+def descendants() -> list[int]:
+    """The processes that this one has started, and that those have, and that are still there."""
+    parents = {}
     for path in PROCESSES.glob("[0-9]*/stat"):
-        try:
+        with suppress(OSError):  # gone in this moment
             _, _, rest = path.read_text().rpartition(") ")  # a program's name may have blanks and brackets in it
-        except OSError:  # gone in this moment
-            continue
-        if rest.split()[1] == str(os.getpid()):
-            found.append(int(path.parent.name))
+            parents[int(path.parent.name)] = int(rest.split()[1])
+    found, new = [], [os.getpid()]
+    while new := [process for process, parent in parents.items() if parent in new]:
+        found += new
     return found
 
 
-def _pages(process: int) -> tuple[int, int] | None:
-    """(all that are in memory, those of them that are of files or shared)."""
+def _resident(process: int) -> int | None:
     try:
-        _, resident, shared, *_ = (PROCESSES / str(process) / "statm").read_text().split()
+        return PAGE * int((PROCESSES / str(process) / "statm").read_text().split()[1])
     except OSError:
         return None
-    return int(resident), int(shared)
+
+
+def _own(process: int) -> int:
+    """What a process holds of its own, and its part of what it shares: those that were forked have the libraries in common."""
+    try:
+        lines = (PROCESSES / str(process) / "smaps_rollup").read_text().splitlines()
+    except OSError:  # gone, or somebody else's
+        return 0
+    return sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))

@@ -12,14 +12,15 @@ from functools import partial
 
 import torch
 
-from playground.config import EOS, ModelConfig, Refusal
+from playground.config import EOS, LIVE_KNOBS, Refusal
 from playground.data.corpus import Item
 from playground.inspection.copies import trainable_copy
 from playground.model.transformer import Transformer
-from playground.runs.capture import complete
+from playground.runs.completer import Completer
 from playground.runs.history import MAX_DIAGNOSTICS, Probe
-from playground.runs.replay import BUDGET_BYTES, HEADER_BYTES, MAX_FRAMES, Completion, Parameters, ReplayPlan, plan, spread
+from playground.runs.replay import BUDGET_BYTES, HEADER_BYTES, MAX_FRAMES, Completion, ReplayPlan, plan, spread
 from playground.runs.run import Run, Snapshot
+from playground.runs.timed_steps import TimedSteps
 from playground.runs.tokens import shown, tokens_correct
 from playground.training.loop import Live, Training
 
@@ -28,7 +29,6 @@ PULSE = 0.4  # seconds between two pictures of a run that somebody watches, or m
 LIVE_SHARE = 0.03  # of the time at most is for those that are not the replay's
 TOLD = 0.1  # seconds between two times that those who watch hear how far the curve is
 BRIEF, HALF = 100, 0.5  # sentences of a first, short validation, and the share of them that must be right for a whole one
-EXTRA_TOKENS = 4  # tokens a probe's output may be longer than its reference
 
 
 class Recording:
@@ -39,12 +39,11 @@ class Recording:
         corpus, self.clock = training.corpus, time.perf_counter
         self.run, self.corpus, self.training = run, corpus, training
         self.probes = corpus.probes
-        longest = corpus.longest
-        self._limits = [min(len(item.tgt_ids) + 1 + EXTRA_TOKENS, longest) for item in self.probes]
+        shadow = trainable_copy(training.model)
+        self._completer = Completer(self.probes, corpus.longest, lambda: shadow)
         self._next_live, self._newest = 0.0, ()  # when one who watches should see a new picture; the newest one
         self._next_told = 0.0
         self._captured = False  # whether the model is as in the replay's newest frame
-        self._snapshot_model, self._materialised = trainable_copy(training.model), ()  # what materialises pictures; the last that it did
         self._size = sum(p.numel() * p.element_size() + HEADER_BYTES for p in training.model.parameters())
         self._replay_bytes = replay_bytes  # what is still to be materialised may take as much again
         run.parts["tokenizers"] = (corpus.src_tokenizer, corpus.tgt_tokenizer)
@@ -55,13 +54,15 @@ class Recording:
         training.diagnostic_steps = (
             diagnostic_steps(run, replay.plan) if run.experiment.model.variant == "none" else frozenset()
         )  # see training/diagnostics.py
-        if training.step < run.steps:
+        if training.step < training.planned:
             replay.reopen(training.step)
         run.step = training.step
+        minutes = run.experiment.training.minutes
+        self._timed = TimedSteps(minutes, run.experiment.training.steps, run.step, run.seconds) if minutes else None
 
     def _plan(self, frames: int) -> ReplayPlan:
         sentences = [(item.src, item.tgt) for item in self.probes]
-        lengths = [(len(item.src_ids) + 1, limit) for item, limit in zip(self.probes, self._limits, strict=True)]
+        lengths = [(len(item.src_ids) + 1, limit) for item, limit in zip(self.probes, self._completer.limits, strict=True)]
         return plan(self.run.steps, self.training.model.config, self._size, sentences, lengths, self._replay_bytes, frames)
 
     def steps(self) -> Iterator[int]:
@@ -73,7 +74,7 @@ class Recording:
         elif not run.probes:
             self.show()
         steps = training.steps()
-        while not self._over() and training.step < run.steps:
+        while not self._over() and training.step < training.planned:
             self._obey_live_knobs()
             before, self._captured = self.clock(), False
             step = next(steps)
@@ -85,6 +86,8 @@ class Recording:
             self._look_around()
             now = self.clock()
             run.seconds += now - started
+            if self._timed and (planned := self._timed.plan(run.step, run.seconds)):
+                self._plan_steps(planned)
             yield step.step
             started = self.clock()
 
@@ -92,7 +95,7 @@ class Recording:
         """What is due after a step: a validation, a picture for the replay or for those who watch, who hear of the step in any case."""
         run, step = self.run, self.run.step
         if step % run.experiment.training.eval_every == 0:
-            self.validate(whole=step == run.steps)
+            self.validate(whole=step == self.training.planned)
         look = run.watched and self.clock() >= self._next_live
         if step in run.replay.plan.steps:
             self._picture(look)
@@ -114,8 +117,15 @@ class Recording:
             return True
         return False
 
+    def _plan_steps(self, planned: int) -> None:
+        """Another last step."""
+        if planned != self.training.planned:
+            self.run.history.events.append((self.run.step, "steps", planned))
+            self.training.planned = planned
+
     def _obey_live_knobs(self) -> None:
-        wanted, training = Live(**self.run.live), self.training
+        self._plan_steps(self.run.live.get("steps", self.training.planned))  # where a run is repeated with the events of another
+        wanted, training = Live(**{name: self.run.live[name] for name in LIVE_KNOBS}), self.training
         if wanted == training.live:
             return
         for knob, value in asdict(training.live).items():
@@ -157,30 +167,16 @@ class Recording:
             replay.capture(self.run.step, lambda: completions, self.run.snapshot.parameters)
         else:
             parameters = copy_parameters(model)
-            replay.capture(self.run.step, partial(self._materialise, self.run.step, parameters, model.config), parameters)
+            waiting = partial(self._completer.at, self.run.step, parameters, model.config, replay.plan.attention)
+            replay.capture(self.run.step, waiting, parameters)
             if replay.waiting * self._size > self._replay_bytes:
                 _ = replay.frames
         self._captured = True
 
-    def _materialise(self, step: int, parameters: Parameters, config: ModelConfig) -> tuple[Completion, ...]:
-        """The completions of a model with these parameters of a step."""
-        torch.set_num_threads(1)  # for this thread, whoever's it is: the same numbers as in a picture that is taken at once
-        self._snapshot_model.config = config
-        for name, parameter in self._snapshot_model.named_parameters():
-            parameter.data = parameters[name].to(parameter.device)
-        self._materialised = self._complete(self._snapshot_model, self._materialised, step)
-        return self._materialised
-
-    def _complete(self, model: Transformer, newest: tuple[Completion, ...], step: int) -> tuple[Completion, ...]:
-        model.generator.manual_seed(step)  # for a model that throws dice even when it is asked
-        guesses = [c.ids for c in newest] if newest else [item.tgt_ids for item in self.probes]
-        sources = [item.src_ids for item in self.probes]
-        return complete(model, sources, guesses, self._limits, self.run.replay.plan.attention)
-
     def show(self) -> tuple[Completion, ...]:
         """The newest parameters and completions, for everyone who looks."""
         run, started = self.run, self.clock()
-        self._newest = self._complete(self.training.model, self._newest, run.step)
+        self._newest = self._completer.complete(self.training.model, self._newest, run.step, run.replay.plan.attention)
         run.history.probes = tuple(map(self._probe, self.probes, self._newest))
         run.parts["snapshot"] = Snapshot(run.version + 1, run.step, copy_parameters(self.training.model), run.probes)
         run.touch()

@@ -85,7 +85,7 @@ class Runs:
     def repeat(self, id: str, seeds: Sequence[int], token: str) -> list[Run]:
         """New runs with the settings and the sentences of a run, from step 0, one for each of other `seeds`: all of them, or a Refusal and
         none. Anyone may repeat any run whose sentences they may see."""
-        source = self._readable(id, token)
+        source = self.require_reader(id, token)
         values = {"data": source.pairs, "credit": source.credit, "secret": source.secret, "beside": source.id}
         return self._begin([new_run(source.experiment.with_(seed=seed), token, **values) for seed in seeds], token)
 
@@ -109,14 +109,9 @@ class Runs:
         """The caller's runs, newest first."""
         return sorted((run for run in self._admission.all() if owns(run.owner, token)), key=lambda run: -run.created)
 
-    def pairs(self, own: str) -> Pairs | None:
-        """The own data with this id, of any run that was made of them."""
-        return next((run.pairs for run in self._admission.all() if own and run.experiment.data.own == own), None)
-
-    def may_use(self, own: str, token: str) -> bool:
-        """Whether somebody may see the own data with this id: those of no run are theirs who know the id."""
-        made = [run for run in self._admission.all() if own and run.experiment.data.own == own]
-        return not made or any(run.may_be_read_by(token) for run in made)
+    def made_of(self, own: str) -> list[Run]:
+        """The runs that were made of the own data with this id, whoever made them."""
+        return [run for run in self._admission.all() if own and run.experiment.data.own == own]
 
     def share_sentences(self, id: str, token: str, shared: bool) -> None:
         """Opens own sentences to whoever has the run's link, or closes them to all but the caller."""
@@ -128,6 +123,22 @@ class Runs:
     def owns(self, id: str, token: str) -> bool:
         return owns(self.get(id).owner, token)
 
+    def require_owner(self, id: str, token: str) -> Run:
+        """The caller's run. Raises Refusal, the same for a run that there is not and for one of somebody else's."""
+        run = self.find(id)
+        if run is None and id in self.store.unreadable:
+            return self.get(id)
+        if run is None or not owns(run.owner, token):
+            raise Refusal("runs.not_yours")
+        return run
+
+    def require_reader(self, id: str, token: str) -> Run:
+        """A run whose sentences the caller may see. Raises Refusal."""
+        run = self.get(id)
+        if not run.may_be_read_by(token):
+            raise Refusal("runs.sentences_private")
+        return run
+
     def pause(self, id: str, token: str) -> None:
         """At the end of the present step. Raises Refusal when the run isn't at work."""
         if not self._workers.ask(self._mine(id, token), "pause"):
@@ -135,15 +146,13 @@ class Runs:
 
     def stop(self, id: str, token: str) -> None:
         """At the end of the present step; what was learnt stays, and the run may be resumed. Raises Refusal when it isn't at work."""
-        run = self._mine(id, token)
-        if self._workers.ask(run, "stop"):
-            return
-        self._workers.wait(run)
-        with self._admission.lock:
-            if run.status != "paused":
-                raise Refusal("runs.not_at_work")
-            run.say("stopped")
-        self._note(run, "status", "message")
+        self._stop(self._mine(id, token))
+
+    def stop_for_operator(self, id: str) -> None:
+        """The same, of anybody's run; its owner reads who did it."""
+        run = self.get(id)
+        event(log, "operator_stopped", logging.WARNING, run=run.id, name=run.name, owner=run.owner)
+        self._stop(run, Refusal("runs.operator_stopped", step=run.step))
 
     def resume(self, id: str, token: str) -> None:
         """Goes on exactly where the run was saved. Raises Refusal when it can't."""
@@ -189,7 +198,7 @@ class Runs:
     def fork(self, id: str, step: int | None, token: str) -> Run:
         """A new run that goes on from the parameters kept nearest to `step` (run.parent says which), see making.py. Anyone may fork any
         run whose sentences they may see. Raises Refusal when nothing is kept yet."""
-        source = self._readable(id, token)
+        source = self.require_reader(id, token)
         state = "state.safetensors"
         saved = self._saved(source, lambda folder: (folder.run.snapshot, folder.read(state)) if folder.has(state) else None)
         run, contents = forked(source, step, token, saved)
@@ -198,7 +207,7 @@ class Runs:
     def copy(self, id: str, token: str) -> Run:
         """The run as it is now as the caller's own, see making.py. Anyone may copy any run whose sentences they may see. Raises Refusal
         when there is nothing yet."""
-        source = self._readable(id, token)
+        source = self.require_reader(id, token)
         run, contents = self._saved(source, lambda folder: copied(folder, token))
         with refusals(log, "run_refused", owner=run.owner), self.rules.beginning([run], token):
             return self._enter([run], token, lambda run: self.store.save(run, contents), lambda run: run.seen())[0]
@@ -207,6 +216,10 @@ class Runs:
         """Somebody is looking at this run: the holder of the token, where it is known who. One that was cut off goes on."""
         self.get(id).seen(token)
         self._cut_off.want(id)
+
+    def kept(self) -> list[Run]:
+        """All but those that came with the app."""
+        return [run for run in self._admission.all() if not run.shipped]
 
     def share(self, token: str) -> Share:
         """What the caller's runs take on the disk, and which makes room first."""
@@ -240,6 +253,16 @@ class Runs:
         self._workers.close()
         self.store.close()
 
+    def _stop(self, run: Run, message: Refusal | None = None) -> None:
+        if self._workers.ask(run, "stop", message):
+            return
+        self._workers.wait(run)
+        with self._admission.lock:
+            if run.status != "paused":
+                raise Refusal("runs.not_at_work")
+            run.say("stopped", message)
+        self._note(run, "status", "message")
+
     def _saved(self, run: Run, use: Callable[[Folder], Any]) -> Any:
         """What `use` makes of the run on the disk as it is now; nobody writes there meanwhile."""
         self._workers.save(run)
@@ -262,17 +285,8 @@ class Runs:
 
     def _mine(self, id: str, token: str) -> Run:
         """For whoever changes it, which is a look at it as well."""
-        run = self.get(id)
-        if not owns(run.owner, token):
-            raise Refusal("runs.not_yours")
+        run = self.require_owner(id, token)
         run.seen()
-        return run
-
-    def _readable(self, id: str, token: str) -> Run:
-        """For whoever takes its sentences along."""
-        run = self.get(id)
-        if not run.may_be_read_by(token):
-            raise Refusal("runs.sentences_private")
         return run
 
     def _begin(self, new: list[Run], token: str, contents: dict[str, bytes] | None = None, lab: str = "") -> list[Run]:

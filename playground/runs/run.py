@@ -179,7 +179,11 @@ class Run:
 
     @property
     def steps(self) -> int:
-        """The step at which the run is to end."""
+        """The step at which the run is to end: the experiment's, unless the clock has moved it (see timed_steps.py)."""
+        if self.experiment.training.minutes or "history" in self.parts:
+            for _, knob, value in reversed(self.history.events):
+                if knob == "steps":
+                    return value
         return self.experiment.training.steps
 
     @property

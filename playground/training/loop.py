@@ -88,6 +88,7 @@ class Training:
         )
         self._rate = torch.zeros((), device=self.device)  # the learning rate, where a recorded step looks for it
         self._evaluated = replica(self.model)
+        self._planned = config.steps
         self.live = Live(**{name: experiment.flat()[name] for name in LIVE_KNOBS})
         self.optimiser = Optimiser(config, self.model)
         self._last_good = [parameter.detach().clone() for parameter in self.model.parameters()]
@@ -104,15 +105,26 @@ class Training:
         def obeying(config: Any) -> Any:
             return replace(config, **{name: value for name, value in asdict(live).items() if hasattr(config, name)})
 
-        self._live, self._config = live, obeying(self.experiment.training)
+        self._live, self._config = live, replace(obeying(self.experiment.training), steps=self.planned)
         for model in (self.model, self._evaluated, *self.replicas):
             model.config = obeying(model.config)
 
+    @property
+    def planned(self) -> int:
+        """The step at which the training ends, and with it the schedule of the learning rate: the experiment's, unless it has been planned
+        anew."""
+        return self._planned
+
+    @planned.setter
+    def planned(self, steps: int) -> None:
+        self._planned = steps
+        self._config = replace(self._config, steps=steps)
+
     def steps(self) -> Iterator[TrainingStep]:
-        """One update for each next(), until experiment.training.steps are done. Raises Diverged."""
+        """One update for each next(), until the `planned` ones are done. Raises Diverged."""
         config = self.experiment.training
         order = batches(self.corpus.train, config.batch_size, config.batch_unit, config.seed, start=self.step)
-        while self.step < config.steps:
+        while self.step < self.planned:
             yield self._update(next(order))
 
     def validate(self, split: str = "heldout", most: int | None = None) -> Validation:
@@ -131,13 +143,14 @@ class Training:
         """All that must be kept to go on exactly: copies of the tensors on the CPU, none sharing memory, and a JSON-ready mapping."""
         tensors = {f"model/{name}": p.detach().cpu().clone() for name, p in self.model.named_parameters()}
         tensors |= {f"optimiser/{name}": tensor.cpu() for name, tensor in self.optimiser.state().items()}
-        return tensors, {"step": self.step, "fresh_at": self.fresh_at, "live": asdict(self.live)}
+        return tensors, {"step": self.step, "fresh_at": self.fresh_at, "planned": self.planned, "live": asdict(self.live)}
 
     def unpack(self, tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> None:
         """Takes the state that `pack` gave. Raises ValueError when it belongs to another model."""
         self.load_parameters({name.removeprefix("model/"): t for name, t in tensors.items() if name.startswith("model/")})
         self.optimiser.load_state({n.removeprefix("optimiser/"): t for n, t in tensors.items() if n.startswith("optimiser/")})
         self.step, self.fresh_at = meta["step"], meta.get("fresh_at", 0)  # which files of before don't say
+        self.planned = meta.get("planned", self.planned)
         self.live = replace(
             self.live, **{current_name(name): value for name, value in meta["live"].items()}
         )  # a knob younger than the file stays as the experiment has it

@@ -18,6 +18,8 @@ from playground.lessons.labs import get
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui import seeds
+from playground.ui.permits import require_run
+from playground.ui.rights import COMMANDS
 from playground.ui.upload import uploading
 from playground.words import listed, say
 
@@ -56,6 +58,7 @@ def act(runs: Runs, command: Command) -> dict[str, Any]:
     """Does it. Raises Refusal for what can't be done, for what is not the asker's, and for an action there is not."""
     if command.action not in ACTIONS:
         raise Refusal("page.not_a_command")
+    require_run(COMMANDS[command.action], runs, command.run, command.token)
     return ACTIONS[command.action](runs, command)
 
 

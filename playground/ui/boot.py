@@ -18,6 +18,7 @@ from playground.ui.controls import CONTROLLED, GROUPS, label, shown_value
 from playground.ui.model_figure import model_figure
 from playground.ui.panels.lessons import course, labs
 from playground.ui.titles import difference, disclosed, title
+from playground.ui.upload import uploading
 from playground.ui.view import examples, language, unreadable
 from playground.words import entries
 from playground.words.glossary import glossary
@@ -50,6 +51,7 @@ def boot(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, Any
         "first": runs.shipped()[0].id if runs.shipped() else "",
         "last": last_run(runs, token),
         "by": ticket_of("live", token),  # says whose a stream is, and opens nothing
+        "ticket": uploading.ticket_of(token),  # opens one's own uploads to Gradio's listeners
         # what was cut off goes on by itself: its page listens for that
         "statuses": {"working": WORKING, "resumable": RESUMABLE, "over": [status for status in FINISHED if status != "interrupted"]},
         "ignored": list(ignored),

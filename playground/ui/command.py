@@ -47,7 +47,7 @@ def route(runs: Runs) -> Route:
 def turned_away(headers: Headers) -> Refusal | None:
     """Why this can't come from the page; None when it may. A browser says from where it sends something, and no other page can make it lie;
     and a header of our own is no part of a form."""
-    if not _same_origin(headers):
+    if not same_origin(headers):
         return Refusal("page.not_from_here")
     return None if TOKEN in headers else Refusal("runs.no_token")
 
@@ -57,7 +57,8 @@ def token_of(headers: Headers) -> str:
     return headers.get(TOKEN, "")[:128]
 
 
-def _same_origin(headers: Headers) -> bool:
+def same_origin(headers: Headers) -> bool:
+    """Whether a page of this server sends it, or no browser at all."""
     site, origin = headers.get("Sec-Fetch-Site"), headers.get("Origin")
     if site is not None:
         return site == "same-origin"
@@ -67,11 +68,11 @@ def _same_origin(headers: Headers) -> bool:
 
 async def message(request: Request) -> Any:
     """What the body of a request says. Raises Refusal for one that is too long or no JSON."""
-    return _json(await _body(request))
+    return _json(await body_of(request))
 
 
-async def _body(request: Request) -> bytes:
-    """Raises Refusal for more than MAX_BYTES, without reading them all."""
+async def body_of(request: Request) -> bytes:
+    """All of it. Raises Refusal for more than MAX_BYTES, without reading them all."""
     found = b""
     async for chunk in request.stream():
         found += chunk

@@ -15,23 +15,29 @@ from playground.words import say
 CHOICES = 5  # the most that are named
 
 
-def outlook(runs: Runs, language: str, values: Mapping[str, Any]) -> tuple[str, str | None]:
+def outlook(runs: Runs, language: str, values: Mapping[str, Any], ticket: str = "") -> tuple[str, str | None]:
     """(how long the training takes and, folded, why, in Markdown; a refusal's sentence where such a training can't be; the preset that the
     settings are)."""
     found = None
     try:
         experiment = Experiment().with_(**{name: value for name, value in values.items() if value is not None})
         found = preset_of(experiment)
-        pairs = uploading.found(runs, experiment.data.own) if experiment.data.task == "own" else None
+        pairs = uploading.found(runs, experiment.data.own, ticket) if experiment.data.task == "own" else None
         if experiment.data.task == "own" and pairs is None:
             raise Refusal("page.no_upload_yet", knob="task")
         about = f"knobs.preset_about.{found}" if found else "page.own_settings"
         seen = forecast(experiment, pairs)
-        time = say(language, "page.outlook", steps=f"{experiment.training.steps:,}", time=duration(seen.seconds, language))
+        time = say(language, "page.outlook", steps=f"{experiment.training.steps:,}", time=duration(spent(experiment, seen), language))
         why = f"{say(language, about)}\n\n{_work(experiment, seen, language)}"
         return f"<details><summary>{time}</summary>\n\n{why}\n\n</details>", found
     except Refusal as refusal:
         return refusal.say(language), found
+
+
+def spent(experiment: Experiment, seen: Forecast) -> float:
+    """Seconds of the training: no more than it is given."""
+    minutes = experiment.training.minutes
+    return min(seen.seconds, 60 * minutes) if minutes else seen.seconds
 
 
 def preset_of(experiment: Experiment) -> str | None:

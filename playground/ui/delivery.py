@@ -4,7 +4,7 @@ the page's own HTML begins with its first screen."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
@@ -26,14 +26,14 @@ BODY = re.compile(rb"<body[^>]*>")
 Begin = Callable[[Mapping[str, str], str], str]  # makes HTML of an address's query and of the languages that a browser accepts
 
 
-def middleware(head: str, *begin: Begin, guard: Middleware) -> list[Middleware]:
-    """`head` goes into the head of the page, and what each `begin` makes, in their order, to where its body begins. `guard` may turn a
+def middleware(head: str, *begin: Begin, guards: Sequence[Middleware]) -> list[Middleware]:
+    """`head` goes into the head of the page, and what each `begin` makes, in their order, to where its body begins. `guards` may turn a
     request away before anything is done for it."""
     return [
         Middleware(Guarding),
-        guard,
         Middleware(Compressed, minimum_size=LEAST, compresslevel=LEVEL),
         Middleware(Kept),
+        *guards,
         Middleware(Begun, head=head, begin=begin),
     ]
 

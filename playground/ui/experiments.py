@@ -57,7 +57,7 @@ def actions(rooms: Rooms, runs: Runs) -> dict[str, Callable[[Asked], dict[str, A
         if run := runs.find(activity["runs"].get(str(number), "")):
             return {"run": run.id, "tab": "training"}
         _wait_for_turn(runs, activity)
-        pairs = uploading.found(runs, wanted.data.own)  # those that the teacher dealt to the class
+        pairs = uploading.dealt(runs, wanted.data.own)
         run = runs.create(wanted, asked.token, pairs=pairs, sentences_shared=True)
 
         def begun(room: Room, number: int) -> Room:

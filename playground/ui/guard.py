@@ -11,9 +11,7 @@ import re
 from collections.abc import Callable
 from contextlib import nullcontext
 
-import orjson
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from playground.config import Refusal
@@ -23,9 +21,9 @@ from playground.runs.visitors import Visitors
 from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
 from playground.ui.command import token_of
+from playground.ui.gate import AGAIN, told
 from playground.ui.health import PATHS as UNCOUNTED
 from playground.ui.shares import Buckets, Open
-from playground.words import preferred
 
 log = logging.getLogger(__name__)
 MINUTE, HOUR = 60.0, 3600.0
@@ -35,7 +33,6 @@ UPLOAD, JOIN = "/gradio_api/upload", "/gradio_api/queue/join"
 # Answers that go on for as long as somebody listens, and by what it is known who listens.
 RUN = re.compile(rf"{PREFIX}/(live/[^/]+|room/live)$")
 GRADIO = re.compile(r"/gradio_api/(queue/data$|heartbeat/|call/.+/(?P<event>\w+)$)")
-AGAIN = 10  # seconds after which to ask once more where nobody knows when there is room
 
 
 class Guard:
@@ -64,7 +61,7 @@ class Guard:
         if refusal:
             if not self._told.take((address, refusal.key)):
                 event(log, "limit_hit", reason=refusal.key, address=pseudonym(address))
-            return await _refused(refusal, request)(scope, receive, send)
+            return await told(refusal, 429, request, {"Retry-After": str(refusal.values["seconds"])})(scope, receive, send)
         with self._open.holding(*streams) if streams else nullcontext():
             await self.app(scope, receive, send)
 
@@ -94,11 +91,3 @@ class Guard:
             return [*most, ("listener", found["event"] or query.get("session_hash", ""))], most
         visitor = ("visitor", address, (query.get("ticket") or query.get("by") or "")[:128])
         return [*most, visitor], most | {visitor: self._limits.streams_each}
-
-
-def _refused(refusal: Refusal, request: Request) -> Response:
-    """With `detail` too, which is what Gradio's script shows."""
-    sentence = refusal.say(preferred(request.headers.get("Accept-Language", ""), request.query_params.get("lang", "")))
-    body = orjson.dumps({"error": sentence, "detail": sentence, "key": refusal.key})
-    headers = {"Retry-After": str(refusal.values["seconds"]), "Cache-Control": "no-store"}
-    return Response(body, 429, headers, "application/json")

@@ -11,7 +11,8 @@ from urllib.parse import parse_qsl
 
 import gradio as gr
 
-from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, default, is_possible, preset
+from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, default, is_possible, preset
+from playground.runs.forecast import fitting_steps
 from playground.runs.registry import Runs
 from playground.ui import links
 from playground.ui.bridge import script, told
@@ -38,17 +39,30 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
         chosen = preset_values(preset, now)
         return [chosen[name] for name in knobs]
 
+    def reset() -> list:
+        return [default(name) for name in knobs] + ["default"]
+
     def take_task(asked: Any, task: str, **now: Any) -> list:
         own = told(asked, "own")
-        return uploading.taught(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)))
+        return uploading.taught(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)), told(asked, "ticket"))
+
+    def take_minutes(asked: Any, **now: Any) -> int | dict:
+        """As many steps as fit into the time; without one, the steps stay as they are."""
+        try:
+            wanted = Experiment().with_(**{name: value for name, value in now.items() if is_possible(name, value)})
+            pairs = uploading.found(runs, told(asked, "own")) if wanted.data.task == "own" else None
+            return fitting_steps(wanted, pairs) if wanted.training.minutes else gr.skip()
+        except Refusal:  # the outlook says what is wrong
+            return gr.skip()
 
     def look_ahead(asked: Any, **now: Any) -> tuple[str, dict[str, Any]]:
         language = told(asked, "language")
-        text, found = outlook_of(runs, language, now | {"own": told(asked, "own")})
+        text, found = outlook_of(runs, language, now | {"own": told(asked, "own")}, told(asked, "ticket"))
         return text, preset_shown(found, language)
 
     def arrive(asked: Any, request: gr.Request) -> list:
-        return [*link_values(runs, link_of(asked, request), list(knobs), told(asked, "own")), *relabel({"language": _language(request)})]
+        own = told(asked, "own") if uploading.found(runs, told(asked, "own"), told(asked, "ticket")) else ""
+        return [*link_values(runs, link_of(asked, request), list(knobs)), {"own": own}, *relabel({"language": _language(request)})]
 
     def relabel(asked: Any) -> list:
         language = told(asked, "language")
@@ -66,9 +80,10 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     bridge.settings(None, None, list(knobs.values()), js=script("settings", [], list(knobs)), **OURS)
 
     parts.preset.input(take_preset, outputs=list(knobs.values()), inputs_kwargs={"preset": parts.preset, **knobs}, **QUIET)
-    parts.reset.click(lambda: [default(name) for name in knobs] + ["default"], None, [*knobs.values(), parts.preset], **QUIET)
+    parts.reset.click(reset, None, [*knobs.values(), parts.preset], **QUIET)
     given = {name: everything[name] for name in ("asked", "task", *uploading.TAUGHT, "batch_unit")}
     knobs["task"].input(take_task, outputs=teaching, **ask(given))
+    knobs["minutes"].input(take_minutes, outputs=knobs["steps"], trigger_mode="always_last", **ask(everything))
     expected = {"fn": look_ahead, "outputs": [parts.outlook, parts.preset], **ask(everything)}
     gr.on([knob.change for knob in knobs.values()], trigger_mode="always_last", **expected)
     upload.wire(bridge, knobs, parts.upload, ask).then(**expected)
@@ -80,7 +95,8 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
         # what this browser tab uploaded last, and the link as it was before the page's own script writes into the address; without waiting
         # for that script: on a slow line the link's settings come first
         js="() => { const address = performance.getEntriesByType('navigation')[0]?.name ?? location.href;"
-        " try { return [{ address, own: sessionStorage.getItem('playground-own') ?? '' }]; } catch { return [{ address }]; } }",
+        " try { const [own, ticket] = ['playground-own', 'playground-own-ticket'].map((name) => sessionStorage.getItem(name) ?? '');"
+        " return [{ address, own, ticket }]; } catch { return [{ address }]; } }",
         **QUIET,
     )
     arriving.then(None, [bridge, *knobs.values()], None, js=script("arrived", ["asked", *knobs]), **OURS).then(**expected)
@@ -107,11 +123,10 @@ def link_of(asked: Any, request: gr.Request) -> dict[str, str]:
     return dict(parse_qsl(address.partition("?")[2]) if address else request.query_params)
 
 
-def link_values(runs: Runs, query: Mapping[str, str], names: list[str], own: str) -> list:
-    """What a link asks for: the value of every knob, and own data. What had to be ignored is said by boot.py. `own` is what this browser
-    tab uploaded last."""
+def link_values(runs: Runs, query: Mapping[str, str], names: list[str]) -> list:
+    """What a link asks for: the value of every knob. What had to be ignored is said by boot.py."""
     flat = links.read(runs, query)[0].flat()
-    return [*(flat[name] for name in names), {"own": own if uploading.found(runs, own) else ""}]
+    return [flat[name] for name in names]
 
 
 def _language(request: gr.Request) -> str:

@@ -28,6 +28,8 @@ from playground.ui import command, experiments
 from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
 from playground.ui.links import LISTS
+from playground.ui.permits import require_room
+from playground.ui.rights import ROOM, Right
 from playground.ui.room_question import Questions
 from playground.ui.view import language
 from playground.words import say
@@ -79,16 +81,21 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
     questions = Questions(rooms, runs, reader)
     actions = _actions(rooms, runs, questions)
 
+    def do(name: str, asked: Asked) -> dict[str, Any]:
+        right = ROOM[name]
+        require_room(right, rooms, *(asked.key if right is not Right.VISITOR else ("", asked.token)))
+        return actions[name](asked)
+
     async def act(request: Request) -> Response:
         said = language(request.query_params)
         try:
             if refusal := command.turned_away(request.headers):
                 raise refusal
             values = await command.message(request)
-            action = actions.get(request.path_params["action"])
-            if action is None or not isinstance(values, dict):
+            name = request.path_params["action"]
+            if name not in actions or not isinstance(values, dict):
                 raise Refusal("page.not_a_command")
-            return command.told(await run_in_threadpool(action, Asked(request, values)))
+            return command.told(await run_in_threadpool(do, name, Asked(request, values)))
         except Refusal as refusal:
             return command.told({"error": refusal.say(said), "key": refusal.key})
         except ClientDisconnect:

@@ -29,6 +29,7 @@ from playground.ui.assets import PREFIX, asset, asset_version, coding
 from playground.ui.boot import boot, run_card, runs_list
 from playground.ui.delivery import FOR_EVER
 from playground.ui.downloads import attention_file
+from playground.ui.gate import not_there
 from playground.ui.network import is_own, lan
 from playground.ui.pace import Pace
 from playground.ui.panels import BY_FORMULA, PANELS, board, run_table
@@ -58,7 +59,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         try:
             body, kind = await run_in_threadpool(asset, request.path_params["name"], chosen)
         except KeyError:
-            return Response(status_code=404)
+            return not_there(request)
         current = request.path_params["version"] == asset_version()
         headers = {"Content-Encoding": chosen, "Vary": "Accept-Encoding", "Cache-Control": FOR_EVER if current else "no-cache"}
         return Response(body, media_type=kind, headers=headers)

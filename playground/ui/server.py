@@ -24,9 +24,6 @@ import orjson
 from fastapi import FastAPI
 from gradio.queueing import Queue
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from playground import logs
 from playground.config import Refusal
@@ -35,15 +32,17 @@ from playground.queries.reader import Reader
 from playground.rooms.registry import Rooms
 from playground.rooms.rules import RoomRules
 from playground.runs.registry import Runs
-from playground.ui import connections, endpoints, fair_queue, health, link_preview, sessions
+from playground.ui import calls, connections, endpoints, fair_queue, health, link_preview, sessions
 from playground.ui import rooms as rooms_routes
 from playground.ui.assets import asset_path
+from playground.ui.calls import Calls
 from playground.ui.delivery import middleware
 from playground.ui.ending import Ending, end
-from playground.ui.endpoints.mistakes import handlers
 from playground.ui.first_screen import FirstScreen, preloads
+from playground.ui.gate import Gate, handlers
 from playground.ui.guard import Guard
 from playground.ui.network import server_name
+from playground.ui.operator import routes as operator
 from playground.ui.page import build
 from playground.ui.panels import PLACES
 from playground.ui.panels.map.panel import DRAWN
@@ -61,39 +60,6 @@ QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
 STYLES = (
     *("style.css", "runs.css", "frame.css", "dock.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css"),
     *("room.css", "experiment.css", "room_plan.css", "plain.css", "space_frame.css", "narrow.css"),
-)
-# What Gradio answers and this page never asks: closed, so that nothing unexpected can be reached.
-CLOSED = (
-    "/deep_link",
-    "/monitoring",
-    "/monitoring/summary",
-    "/monitoring/{key}",
-    "/proxy={url_path:path}",
-    "/vibe-edit",
-    "/vibe-edit/",
-    "/undo-vibe-edit",
-    "/undo-vibe-edit/",
-    "/vibe-code",
-    "/vibe-code/",
-    "/process_recording",
-    "/run-history/connect",
-    "/run-history/buckets",
-    "/run-history/records",
-    "/run-history/records/{endpoint}/{record_id}/assets/{asset_id}",
-    "/runs",
-    "/runs/",
-    "/dev/reload",
-    "/token",
-    "/token/",
-    "/stream/{event_id}",
-    "/stream/{event_id}/close",
-    "/stream/{session_hash}/{run}/{component_id}/playlist.m3u8",
-    "/stream/{session_hash}/{run}/{component_id}/{segment_id}.{ext}",
-    "/stream/{session_hash}/{run}/{component_id}/playlist-file",
-    "/custom_component/{id}/{environment}/{type}/{file_name}",
-    "/component_server",
-    "/component_server/",
-    "/file/{path:path}",
 )
 
 
@@ -135,7 +101,11 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     endpoints.add(demo, runs, reader)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
     streams, tabs, first = Open(), sessions.Sessions(demo), FirstScreen(runs, reader)
-    guard = _guard(runs, demo._queue, streams)
+    counts = {"sessions": tabs.__len__, "streams": lambda: streams.count("address")}
+    for_operator = operator.routes(runs, counts)
+    calls.install(demo)
+    gate = Middleware(Gate, absent=operator.absent(for_operator))
+    guards = [_guard(runs, demo._queue, streams), gate, Middleware(Calls, listeners=demo.fns)]
     _share_memory(runs, reader, tabs, first)
     demo._queue.sleep_when_free, demo._queue.progress_update_sleep_when_free = QUEUE_LOOK, PROGRESS_LOOK
     app, url, public = demo.launch(
@@ -160,13 +130,13 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
         app_kwargs={
             # before Gradio's own, and there from the first request on
             "routes": [
-                *closed(),
-                *health.routes(runs, {"sessions": tabs.__len__, "streams": lambda: streams.count("address")}),
+                *health.routes(runs, counts),
+                *for_operator,
                 *routes(runs, reader, server_name(host), rooms),
                 *rooms_routes.routes(rooms, runs, reader),
                 link_preview.route(),
             ],
-            "middleware": middleware(preloads(), skip_links, first.html, guard=guard),
+            "middleware": middleware(preloads(), skip_links, first.html, guards=guards),
             "exception_handlers": handlers(),
         },
     )
@@ -227,14 +197,6 @@ def languages() -> dict[str, dict[str, Any]]:
     }
 
 
-def closed() -> list[Route]:
-    """A door that says "not found" before each route of Gradio's that this page has no use for."""
-    methods = ["GET", "HEAD", "POST", "PUT", "DELETE"]
-    paths = [path if path.startswith("/monitoring") else f"/gradio_api{path}" for path in CLOSED]
-    paths += [f"/{endpoints.PATH}", f"/{endpoints.PATH}/"]  # a page of Gradio's on which there is nothing to be seen
-    return [Route(path, _closed, methods=methods) for path in paths]
-
-
 def mcp_wanted() -> bool:
     """Whether the endpoints are to be tools as well: where PLAYGROUND_MCP says so, and the package is there."""
     wanted = os.environ.get("PLAYGROUND_MCP", "") not in ("", "0")
@@ -242,10 +204,6 @@ def mcp_wanted() -> bool:
         print(say(ENGLISH, "api.no_mcp"), flush=True)
         return False
     return wanted
-
-
-async def _closed(request: Request) -> Response:
-    return Response(status_code=404)
 
 
 def serve() -> None:

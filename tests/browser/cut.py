@@ -30,6 +30,15 @@ CUT = """(may) => {
   return found;
 }"""
 
+# Words of a figure that stand beyond its edge, where nobody sees them.
+OFF = """() => [...document.querySelectorAll(".pg-plot")].flatMap((plot) => {
+  const box = plot.getBoundingClientRect();
+  const isOff = ({ left, right }) => right - left > 1 && (right > box.right + 1.5 || left < box.left - 1.5);
+  const isShown = (one) => one.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true });
+  const words = [...plot.querySelectorAll("svg text")].filter((one) => isShown(one) && isOff(one.getBoundingClientRect()));
+  return words.map((one) => `beyond the edge of ${plot.id}: ${one.textContent}`);
+})"""
+
 OVER = """() => {
   const named = "button, select, input, summary, output, .pg-verdict, .pg-status, [role=tab]";
   const parts = "#pg-head, #pg-place-tabs, #pg-tools, #pg-sentence-bar, #pg-inner-tabs, #pg-replay-bar";
@@ -45,5 +54,5 @@ OVER = """() => {
 
 
 def faults(page: Page) -> list[str]:
-    """Every text that can't be read as it stands, and every pair of controls of the frame that lie over one another."""
-    return page.evaluate(CUT, MAY_BE_CUT) + page.evaluate(OVER)
+    """Every text that can't be read as it stands, also in a figure, and every pair of controls of the frame that lie over one another."""
+    return page.evaluate(CUT, MAY_BE_CUT) + page.evaluate(OFF) + page.evaluate(OVER)

@@ -10,7 +10,10 @@ from tests.browser.steps import drawn, eventually, has_status, link, press_tab, 
 
 TIGHT = [(910, 700), (390, 844)]
 OTHERS = [(1440, 900), (1366, 768), (1024, 768), (820, 1180)]  # the frame, which all tabs share, at all of them; a tab at two
-TABS = {"en": ["training", "map", "attention", "translate", "evaluation", "runs", "course"], "zh": ["training", "map", "course"]}
+TABS = {
+    "en": ["training", "map", "attention", "translate", "evaluation", "runs", "course", "diagnostics"],
+    "zh": ["training", "map", "course"],
+}
 PHONE = {"width": 390, "height": 844}
 
 

@@ -76,6 +76,23 @@ def numbers(row: Sequence[str]) -> list[str | float]:
 
 
 @pytest.mark.slow
+def test_all_heads_at_once_as_picture_drawing_and_table(visit):
+    page = visit(link(run="german_english", tab="attention", view="all", __theme="dark"))
+    drawn(page.locator("#pg-panel-attention"))
+    name, png = save(page, "modelview model-view", "png")
+    assert name.endswith("attention-all-heads.png")
+    assert min(size(png)) > 300
+    drawing = save(page, "modelview model-view", "svg")[1].decode()
+    assert drawing.count("<image") == 12
+    assert "#ffffff" in drawing  # on a white slide
+    _, head, rows = table(save(page, "modelview model-view", "csv")[1])
+    assert head == [say("en", key) for key in ("page.part", "heads.model_layer", "heads.model_across", "heads.table_name")]
+    kinds = [say("en", f"page.part_{kind}") for kind in ("encoder", "decoder", "cross")]
+    assert [row[:3] for row in rows] == [[kind, "1", str(head)] for kind in kinds for head in (1, 2, 3, 4)]
+    assert len({row[3] for row in rows}) == len(rows) == 12
+
+
+@pytest.mark.slow
 def test_attention_as_picture_drawing_table_and_arrays(visit):
     page = visit(link(tab="attention", text="playground", part="cross", layer=2, head=1))
     plot = figure(page, "attention").bounding_box()

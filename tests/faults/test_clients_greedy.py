@@ -50,6 +50,7 @@ def until_refused(ask, most: int = 200) -> tuple[int, httpx.Response]:
     raise AssertionError(f"{most} were answered")
 
 
+@pytest.mark.fault("a visitor who asks without end", "is told how long to wait; others are served")
 def test_one_visitor_is_told_to_wait_and_how_long(here):
     count, answer = until_refused(lambda: asked(here, "ada"))
     assert EACH <= count < 2 * EACH
@@ -60,6 +61,7 @@ def test_one_visitor_is_told_to_wait_and_how_long(here):
     assert asked(here, "bob").status_code == 200, "the one in the next seat goes on"
 
 
+@pytest.mark.fault("a new token for each of requests without end", "the address is told how long to wait")
 def test_a_new_token_for_each_request_helps_nobody(here, server):
     tokens = itertools.count()
     count, answer = until_refused(lambda: asked(here, f"token {next(tokens)}"))
@@ -90,6 +92,7 @@ def opened(stack: ExitStack, http: httpx.Client, by: str) -> httpx.Response:
     return stack.enter_context(http.stream("GET", f"{PREFIX}/live/reverse", params={"by": by}))
 
 
+@pytest.mark.fault("a client that opens streams without end", "so many and no more")
 def test_so_many_streams_and_no_more(here, server):
     with ExitStack() as stack:
         assert [opened(stack, here, "ada").status_code for _ in range(STREAMS_EACH + 1)] == [200] * STREAMS_EACH + [429]
@@ -100,6 +103,7 @@ def test_so_many_streams_and_no_more(here, server):
         assert opened(stack, server, "ada").status_code == 200, "at another address"
 
 
+@pytest.mark.fault("an address that uploads without end", "is told how long to wait")
 def test_uploads_are_counted_for_an_address(here):
     def upload() -> httpx.Response:
         return here.post("/gradio_api/upload", files={"files": ("a.txt", io.BytesIO(b"a\tb\n"))})

@@ -66,6 +66,7 @@ def closed_after(one: socket.socket) -> float:
     return time.monotonic() - began
 
 
+@pytest.mark.fault("half a request, and then nothing", "the line is cut")
 @pytest.mark.parametrize(
     "sent",
     ["", "GET / HT", "GET / HTTP/1.1\r\nHost: here\r\nX-Long: ", POST % 100, POST % 100 + '{"action": '],
@@ -77,6 +78,7 @@ def test_half_a_request_is_hung_up_on(connect, sent):
     assert closed_after(one) < PATIENCE + 5
 
 
+@pytest.mark.fault("a request that comes byte by byte", "the line is cut")
 def test_one_byte_now_and_then_buys_no_time(connect):
     with pytest.raises(ConnectionError):
         drip(connect(), POST % 10_000 + "x" * 10_000)
@@ -100,6 +102,7 @@ def test_a_poor_line_is_not_hung_up_on(connect):
     assert one.recv(65_536).startswith(b"HTTP/1.1 400"), "read to the end, and no JSON"
 
 
+@pytest.mark.fault("a client that does not read its answers", "the line is cut")
 def test_who_does_not_read_is_hung_up_on(server, connect):
     one, times, path = connect(buffer=65_536), 30, asset_path("plotly.js").removeprefix(".")
     server.get(path, headers={"Accept-Encoding": "gzip"})  # compressed once, which takes a while

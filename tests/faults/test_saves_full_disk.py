@@ -44,6 +44,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.mark.fault("no space on the disk at each point of a save", "the save before stands, nothing is left over")
 @pytest.mark.parametrize("spare", [False, True])
 def test_wherever_the_space_ends_the_old_folder_stands_and_nothing_is_left_over(tmp_path, spare):
     for at in range(1, 100):
@@ -61,6 +62,10 @@ def test_wherever_the_space_ends_the_old_folder_stands_and_nothing_is_left_over(
     assert at > 8
 
 
+@pytest.mark.fault(
+    "no space on the disk for a whole training",
+    "the run says that its end is not on the disk, and it is written once there is space",
+)
 @pytest.mark.parametrize("operation", ["open", "fsync", "rename"])
 def test_a_run_that_ends_on_a_full_disk_says_that_it_is_not_there_and_is_written_later(tmp_path, operation):
     with served(tmp_path) as runs:
@@ -85,6 +90,7 @@ def test_a_run_that_ends_on_a_full_disk_says_that_it_is_not_there_and_is_written
         assert curve(back) == curve(alone(tiny(steps=60))[0])
 
 
+@pytest.mark.fault("no space on the disk for a whole training, and a restart", "the run is as far as the disk knows, and says so")
 @pytest.mark.parametrize("small", [True, False])
 def test_after_a_restart_it_is_what_the_disk_has(tmp_path, small):
     """With space for a small file, and with none at all."""
@@ -122,6 +128,7 @@ def test_a_paused_run_goes_on_from_where_it_is_once_there_is_space(tmp_path):
         assert curve(run) == curve(alone(tiny(steps=60))[0])
 
 
+@pytest.mark.fault("no space on the disk for what an owner changes", "a sentence, and nothing left over")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_what_an_owner_changes_on_a_full_disk_is_a_sentence(tmp_path, operation):
     changes = {
@@ -158,6 +165,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.fault("a disk of three megabytes that is full", "ends, changes and new runs say so, and are written once there is space")
 def test_a_real_full_disk(small_disk):
     with served(small_disk / "data") as runs:
         run = at_step(runs.create(tiny(steps=60), ME), 1)

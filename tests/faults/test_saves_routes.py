@@ -60,6 +60,7 @@ def read_everything(site, run, headers):
         yield path, answer
 
 
+@pytest.mark.fault("the only save of a run damaged", "a sentence on every route; no stream breaks, no traceback")
 def test_a_run_whose_only_save_is_damaged_says_so_on_every_route(site, finished, caplog):
     finished.release()
     damage(site.runs.store.path(finished))
@@ -78,6 +79,7 @@ def test_a_run_whose_only_save_is_damaged_says_so_on_every_route(site, finished,
     assert site.runs.store.path(finished).is_dir()
 
 
+@pytest.mark.fault("the newest save of a run damaged", "the one before is used, and the page says so")
 def test_a_run_with_a_save_before_is_shown_as_it_was_then(site, paused, caplog):
     newest = paused.step
     paused.release()

@@ -23,6 +23,7 @@ def taken(tmp_path, monkeypatch):
     store.close()
 
 
+@pytest.mark.fault("two servers on one folder", "the second ends with one sentence and code 2")
 def test_the_second_server_ends_with_one_sentence(taken, capsys):
     with pytest.raises(SystemExit) as end:
         server.serve()

@@ -67,6 +67,19 @@ def test_curves_leave_gaps_fall_to_0_and_carry_the_true_numbers():
     assert figure["layout"]["shapes"][0] | {"x0": 9, "x1": 9, "visible": True} == figure["layout"]["shapes"][0]
 
 
+def test_a_legend_fits_a_telephone_and_keeps_its_lines_free_above_the_curves():
+    def drawn(width: int) -> dict:
+        names = ["through cross-attention, at the encoder output", "a", "b"]
+        return diagnostics.over_training([5, 9], COURSES, names, KINDS, measure="gradient", strong=[0, 1, 2], last=20, width=width)
+
+    narrow, wide = drawn(340), drawn(700)
+    lines = narrow["data"][0]["name"].split("<br>")
+    assert len(lines) == 2
+    assert max(map(len, lines)) * diagnostics.NARROW + diagnostics.MARK <= 340 - 60 - 26
+    assert [trace["name"] for trace in wide["data"]] == ["through cross-attention, at the encoder output", "a", "b"]
+    assert narrow["layout"]["margin"]["t"] == wide["layout"]["margin"]["t"] + 18
+
+
 def test_what_was_done_to_the_run_stands_between_two_steps():
     layout = diagnostics.over_training([5, 9], COURSES, NAMES, KINDS, measure="update", strong=[1], last=9, changes=[(7, "cut")])["layout"]
     assert [shape["x0"] for shape in layout["shapes"]] == [0, 7.5]

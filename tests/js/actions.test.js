@@ -7,7 +7,7 @@ import { openPage } from "./page.js";
 
 openPage();
 const { change, cursor, move, page } = await import("../../playground/ui/static/store.js");
-const { chooseRun, reply } = await import("../../playground/ui/static/actions.js");
+const { chooseRun, reply, train } = await import("../../playground/ui/static/actions.js");
 const { meet, settings } = await import("../../playground/ui/static/knobs.js");
 const FIRST_TAB = "training";
 
@@ -97,4 +97,22 @@ test("a sentence that a run could not read comes back with one that can", () => 
   change({ unread: "abc" });
   chooseRun("old");
   assert.deepEqual([cursor.text, page.following], ["abc", "old"]);
+});
+
+test("a second press of Train while the first is on its way makes no second run", async () => {
+  const sent = [];
+  let answer = null;
+  globalThis.fetch = (_, { body }) => {
+    sent.push(JSON.parse(body).action);
+    return new Promise((resolve) => (answer = resolve));
+  };
+  train({ task: "reverse" });
+  train({ task: "reverse" });
+  await new Promise(setImmediate);
+  assert.deepEqual(sent, ["train"]);
+  answer({ ok: true, json: async () => ({ run: "first", carry: [] }) });
+  await new Promise(setImmediate);
+  train({ task: "reverse" }); // a third, once it is there, is meant
+  await new Promise(setImmediate);
+  assert.deepEqual(sent, ["train", "train"]);
 });

@@ -107,6 +107,18 @@ test("while nobody looks nothing is asked for", () => {
   assert.equal(streams.length, before + 1);
 });
 
+test("after the computer slept a run is listened to anew, from where it was", () => {
+  follow("e");
+  streams.at(-1).say({ id: "e", version: 5, from: 0, status: "training", rows: rows(1) });
+  const before = streams.length;
+  document.dispatchEvent(new Event("pg-waking"));
+  assert.deepEqual([streams.length, streams.at(-2).readyState], [before + 1, 2]);
+  assert.equal(streams.at(-1).url.searchParams.get("since"), "5");
+  streams.at(-1).say({ id: "e", version: 6, from: 1, status: "done", rows: rows(2) });
+  document.dispatchEvent(new Event("pg-waking"));
+  assert.equal(streams.length, before + 1); // of what is over nothing more comes
+});
+
 test("what comes whole stays as it is while there is no other", () => {
   const first = all({ version: 4, from: 0, rows: rows(1), validations: { step: [1] }, replay: [0, 1] });
   const run = all({ version: 5, from: 1, rows: rows(2), replay: [0, 1, 2] }, first);

@@ -239,7 +239,7 @@ export function openPage(query = "", known = KNOWN) {
     disconnect() {}
   };
   const others = {
-    document, location, history, localStorage: new Store(), sessionStorage: new Store(), MutationObserver: nothing, ResizeObserver: nothing,
+    innerWidth: 1280, document, location, history, localStorage: new Store(), sessionStorage: new Store(), MutationObserver: nothing, ResizeObserver: nothing,
     navigator: { languages: ["en"] }, getComputedStyle: () => ({ getPropertyValue: () => "" }),
     EventSource: Stream, addEventListener: (...listening) => page.addEventListener(...listening),
   };

@@ -7,12 +7,14 @@ import { KNOWN, openPage } from "./page.js";
 
 const document = openPage("?tab=labs");
 let watch = null; // what Gradio's tabs are watched with
+const awaited = []; // what waits for an element that isn't there yet
 globalThis.MutationObserver = class {
   constructor(heard) {
     this.heard = heard;
   }
 
   observe(element) {
+    if (element === document.documentElement) awaited.push(this.heard);
     if (element.getAttribute("id") === "pg-places") watch = this.heard;
   }
 
@@ -60,6 +62,18 @@ async function press(id, timeStamp = 0) {
 }
 const open = (id) => buttons[id].getAttribute("aria-selected") === "true";
 beforeEach(() => clicks.splice(0));
+
+test("tabs that Gradio makes before the frame wait for it, so that no page is left without them", async () => {
+  inner.setAttribute("id", "later");
+  const opened = openTab();
+  await settled();
+  assert.deepEqual(clicks, []);
+  inner.setAttribute("id", "pg-inner-tabs");
+  awaited.splice(0).forEach((heard) => heard());
+  await opened;
+  assert.equal(inner.children.length, 1);
+  for (const line of [buttons["pg-place-train"], buttons["pg-tab-course"]]) line.click(); // as before
+});
 
 test("the link's tab is opened, and its place", async () => {
   await openTab();

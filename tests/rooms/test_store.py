@@ -66,6 +66,7 @@ def test_where_the_teacher_looks_is_written_by_the_next_round(folder, code, cloc
     assert seen(Rooms(folder, clock), code, ANNA)["cursor"] == {"layer": "2"}
 
 
+@pytest.mark.fault("kill -9 in the middle of writing a room", "the room is as it was before")
 @pytest.mark.parametrize("step", ["replace", "fsync"])
 def test_a_crash_in_the_middle_of_a_write_leaves_the_old_room(folder, code, clock, step, monkeypatch):
     rooms = Rooms(folder, clock)
@@ -133,6 +134,7 @@ def test_a_file_that_can_not_be_read_is_set_aside_with_a_line_in_the_log(folder,
     assert not aside.exists(), "there may be names in it"
 
 
+@pytest.mark.fault("the file of a room damaged", "it is set aside, and whoever has the code is told")
 def test_whoever_has_the_code_of_a_damaged_room_is_told(folder, code, clock):
     """Its file doesn't say any more whose room it was."""
     (folder / f"{code}.json").write_text("{")

@@ -44,6 +44,10 @@ def card(runs, run):
     return json.loads((runs.store.path(run) / "run.json").read_text())
 
 
+@pytest.mark.fault(
+    "kill -9 in the middle of a training",
+    "it goes on by itself when somebody looks, and becomes what it would have become, bit for bit",
+)
 def test_whoever_looks_finds_it_going_on_and_it_becomes_what_it_would_have_become(runs, restart):
     run = saved(runs, runs.create(tiny(steps=60), ME))
     assert run.working
@@ -61,6 +65,7 @@ def test_whoever_looks_finds_it_going_on_and_it_becomes_what_it_would_have_becom
     assert same_replay(back, twin)
 
 
+@pytest.mark.fault("kill -9 while runs are paused or stopped", "they stay so until a person resumes them")
 def test_what_a_person_paused_or_stopped_stays_as_it_is(runs, restart):
     held = {order: at_step(runs.create(tiny(steps=LONG), ME), 1) for order in ("pause", "stop")}
     for order, run in held.items():
@@ -100,6 +105,7 @@ def test_a_class_that_is_there_has_its_runs_go_on(runs, restart):
     assert after.get(other.id).status == "interrupted"
 
 
+@pytest.mark.fault("a restart, and no place for a run that was cut off", "it goes on as soon as there is one")
 def test_without_a_place_it_waits_until_there_is_one(runs, restart):
     cut = runs.create(tiny(steps=LONG), ME)
     after = restart(runs, limits(runs_unfinished=1))
@@ -114,6 +120,7 @@ def test_without_a_place_it_waits_until_there_is_one(runs, restart):
     wait(lambda: back.status == "training")
 
 
+@pytest.mark.fault("a run that takes the server down each time it goes on", "after three times it waits for a person")
 def test_a_run_that_brings_the_server_down_does_not_do_so_for_ever(runs, restart):
     run = saved(runs, runs.create(tiny(steps=LONG), ME))
     step = run.checkpoint_step

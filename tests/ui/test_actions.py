@@ -60,7 +60,7 @@ def test_only_the_owner_changes_a_run(site, run, action):
     for token in (THEIRS, "", run.owner, run.id):
         with pytest.raises(Refusal) as refused:
             site.act(token, action, run.id, label="mine now")
-        assert refused.value.key == "runs.not_yours"
+        assert refused.value.key == ("runs.not_yours" if token else "runs.no_token")
     assert run.label == ""
     assert site.runs.get(run.id) is run
 
@@ -206,7 +206,7 @@ def test_a_link_says_all_that_differs_and_nothing_else():
 
 def test_own_pairs_are_read_kept_and_trained(site):
     lines = "\n".join(f"{a} {b}\t{b} {a}" for a in "abcdefgh" for b in "ijklmnop")
-    found = uploading.read(None, lines + "\nno target\t\n", "", "", "en")
+    found = uploading.read(None, lines + "\nno target\t\n", "", "", "en", uploading.ticket_of(MINE))
     reading = found["reading"]
     assert (reading["pairs"], reading["chosen"]) == (64, (0, 1))
     assert reading["rows"][0] == {"line": 1, "cells": ("a i", "i a"), "reason": "", "why": ""}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.hostile.people import values
 from playground.config import LIVE_KNOBS, Experiment, default, limits
 from playground.runs.names import owner_of
 from playground.ui.controls import CONTROLLED
@@ -67,7 +68,7 @@ def strict(text: str) -> object:
 def test_a_stranger_changes_nothing(site, run, action, token):
     token = owner_of(MINE) if token == "owner" else token  # what the server keeps of the owner's token is no token
     said = call(site, token, action=action, run=run.id, label="taken", knob="learning_rate", value=0.5)
-    assert said["error"] == entries("en")["runs.no_token" if token is None else "runs.not_yours"]
+    assert said["error"] == entries("en")["runs.not_yours" if token else "runs.no_token"]
     assert site.runs.get(run.id) is run
     assert (run.status, run.label) == ("training", "")
 
@@ -156,18 +157,22 @@ def test_a_run_made_from_outside_is_the_callers(site):
     assert site.runs.mine(THEIRS) == []
 
 
+def reading(site, session: str, given: dict[int, object]) -> dict:
+    """What the page posts to have something read, with what is given by its place among the listener's inputs."""
+    config = site.http.get("/config").json()
+    listener = next(one for one in config["dependencies"] if one["api_name"] == "read")
+    return {"data": values(config, listener, given), "fn_index": listener["id"], "session_hash": session}
+
+
 @pytest.mark.parametrize("form", ["gradio", "plain", "text"])
 def test_no_file_of_the_server_is_read_as_an_upload(site, form):
     project, store = Path(__file__).parents[2] / "README.md", Path(site.runs.store.folder)
     secret = store / "pairs.tsv"
     secret.write_text("a\tb\nc\td\n")
-    reads = next(d["id"] for d in site.http.get("/config").json()["dependencies"] if d["api_name"] == "read")
     for path in (secret, project, Path("/etc/passwd"), f"{site.url}gradio_api/playground/boot"):
         given = {"gradio": {"path": str(path), "meta": {"_type": "gradio.FileData"}}, "plain": {"path": str(path)}, "text": str(path)}[form]
         session = next(SESSIONS)
-        joined = site.http.post(
-            "/gradio_api/queue/join", json={"data": [{}, [given], "", "", 90, 0.05, 80], "fn_index": reads, "session_hash": session}
-        )
+        joined = site.http.post("/gradio_api/queue/join", json=reading(site, session, {0: {}, 1: [given]}))
         assert joined.status_code == 200, joined.text
         with site.http.stream("GET", "/gradio_api/queue/data", params={"session_hash": session}) as events:
             ended = next(line for line in events.iter_lines() if "process_completed" in line)
@@ -178,12 +183,8 @@ def test_no_file_of_the_server_is_read_as_an_upload(site, form):
 @pytest.mark.parametrize("told", [{"language": "en", "own": "", "choices": ""}, {}, "", None, 7, ["own"], {"own": ["a"], "language": {}}])
 def test_pasted_pairs_are_read_through_the_queue(site, told):
     """The way that the test above must not find closed; whatever the script may tell the listener."""
-    reads = next(d["id"] for d in site.http.get("/config").json()["dependencies"] if d["api_name"] == "read")
     session = next(SESSIONS)
-    site.http.post(
-        "/gradio_api/queue/join",
-        json={"data": [told, None, "a\tb\nc\td", "", 90, 0.05, 80], "fn_index": reads, "session_hash": session},
-    )
+    site.http.post("/gradio_api/queue/join", json=reading(site, session, {0: told, 2: "a\tb\nc\td"})).raise_for_status()
     with site.http.stream("GET", "/gradio_api/queue/data", params={"session_hash": session}) as events:
         ended = next(line for line in events.iter_lines() if "process_completed" in line)
     assert json.loads(ended.removeprefix("data: "))["output"]["data"][0]["reading"]["pairs"] == 2

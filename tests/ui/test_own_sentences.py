@@ -34,7 +34,7 @@ PLAIN = ("course", "labs")
 def own(site) -> Iterator[Run]:
     """Ben's run."""
     lines = "\n".join(f"{source}\t{target}" for source, target, _ in SENTENCES.pairs)
-    run = done(site.train(BEN, {**KNOBS, "own": uploading.read(None, lines, "", "", "en")["own"]}))
+    run = done(site.train(BEN, {**KNOBS, "own": uploading.read(None, lines, "", "", "en", uploading.ticket_of(BEN))["own"]}))
     assert run.status == "done", run.message
     yield run
     site.runs.delete(run.id, BEN)
@@ -117,7 +117,6 @@ def test_they_can_not_be_taken_by_a_run_of_somebody_else_s(site, own):
         lambda: site.act(STRANGER, "copy", own.id),
         lambda: site.act(STRANGER, "fork", own.id),
         lambda: site.act(STRANGER, "repeat", own.id),
-        lambda: site.act(STRANGER, "train", knobs={**KNOBS, "own": own.experiment.data.own}),
     ):
         with pytest.raises(Refusal) as refused:
             act()
@@ -125,6 +124,26 @@ def test_they_can_not_be_taken_by_a_run_of_somebody_else_s(site, own):
     with pytest.raises(Refusal) as refused:
         site.act(STRANGER, "share_sentences", own.id, shared=True)
     assert refused.value.key == "runs.not_yours"
+
+
+@pytest.mark.parametrize("run", [True, False], ids=["of a run", "of no run yet"])
+def test_whoever_knows_the_id_of_an_upload_knows_nothing_more(site, own, run):
+    """Not even whether there is such a one."""
+    id = own.experiment.data.own if run else uploading.keep(SENTENCES, uploading.ticket_of(BEN))
+    for token in (STRANGER, ""):
+        for path in ("export", "reading", "preview"):
+            mine, none = (
+                site.http.get(f"{PREFIX}/{path}", params={"own": one, "kind": "tsv"}, headers={"X-Playground-Token": token})
+                for one in (id, "nothing")
+            )
+            assert (mine.status_code, mine.content) == (none.status_code, none.content), path
+            assert mine.json()["key"] == "page.no_upload"
+    with pytest.raises(Refusal) as refused:
+        site.act(STRANGER, "train", knobs={**KNOBS, "own": id})
+    assert refused.value.key == "page.no_upload"
+    uploading.forget(id, uploading.ticket_of(STRANGER))
+    assert uploading.found(site.runs, id, uploading.ticket_of(STRANGER)) is None
+    assert "zeisig" in get(site, "export", BEN, own=id, kind="tsv")
 
 
 def test_shared_with_the_link_everybody_sees_them_until_they_are_not(site, own):
@@ -139,7 +158,7 @@ def test_shared_with_the_link_everybody_sees_them_until_they_are_not(site, own):
 
 def test_what_the_teacher_deals_is_shared_with_the_class(site, member):
     """Each run of it is opened by its link, as the board does; and only who has the sentences can deal them."""
-    own = uploading.keep(SENTENCES)
+    own = uploading.keep(SENTENCES, uploading.ticket_of(TEACHER))
     arms = [{"learning_rate": rate} for rate in (0.01, 0.02)]
     asked = {"code": member["room"], "knobs": {**KNOBS, "own": own}, "arms": arms, "order": "together"}
     name = do(site, TEACHER, "deal", **asked)["activity"]
@@ -151,7 +170,7 @@ def test_what_the_teacher_deals_is_shared_with_the_class(site, member):
 
 def test_nobody_deals_what_is_somebody_else_s(site, own, member):
     asked = {"knobs": {**KNOBS, "own": own.experiment.data.own}, "arms": [{"learning_rate": rate} for rate in (0.01, 0.02)]}
-    assert do(site, TEACHER, "deal", code=member["room"], order="together", **asked)["key"] == "runs.sentences_private"
+    assert do(site, TEACHER, "deal", code=member["room"], order="together", **asked)["key"] == "page.no_upload"
 
 
 def test_a_program_is_told_no_right_answer(site, own):

@@ -16,14 +16,14 @@ FILES = [file for part in PARTS for file in sorted((ROOT / part).rglob("*.py"))]
 
 # What looks like something to be read and is none, by its reason.
 NONE_OF_THEM = {
-    "a header of HTTP": ('attachment; filename="\0"', "public, max-age=31536000, immutable", "Origin", "Host", "Vary"),
+    "a header of HTTP": ('attachment; filename="\0"', "public, max-age=31536000, immutable", "Origin", "Host", "Vary", "Authorization"),
     "names of languages": ("Python",),
     "names of fonts": ("Segoe UI", "Roboto", "PingFang SC", "Noto Sans SC", "Noto Sans CJK SC", "Microsoft YaHei", "Menlo", "Consolas"),
     "said in the terminal that started the server": ("Transformer Playground: \0",),
     "mathematics": ("max left", "max \0", "NaN"),
     "a place beside a point, as Plotly calls it": ("middle right",),
     "part of what torch says when memory is short": ("allocate memory", "out of memory"),
-    "a line of Linux's /proc": ("Data", "Size"),
+    "a line of Linux's /proc": ("Data", "Size", "Pss:"),
     "headings of a docstring, as Gradio reads it": ("Parameters:", "Returns:"),
     "texts that a tokenizer learns from": (
         "low low low low low lower lower newest newest newest newest newest newest widest widest widest", "the red fox sees the red hen",

@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 import torch
 
 from playground import words
-from playground.config import LIVE_KNOBS, Refusal, check, current_name, from_json, to_json
+from playground.config import LIVE_KNOBS, MOVED_KNOBS, Refusal, check, current_name, from_json, to_json
 from playground.data.tokenizers import Tokenizer, load_tokenizer
 from playground.reading.formats import limits
 from playground.reading.pairs import Pairs, check_size, json_parts
@@ -124,7 +124,7 @@ class Folder:
         values = {name: _plain(card[name], name) for name in PLAIN if name != "live"}
         live = {current_name(said): value for said, value in card["live"].items()}  # a knob that is younger than the run is missing
         live = {knob: check(knob, value) for knob, value in live.items()}
-        if not live.keys() <= set(LIVE_KNOBS):
+        if not live.keys() <= set(MOVED_KNOBS):
             raise ValueError
         parent = card["parent"] and (str(card["parent"][0])[:64], int(card["parent"][1]))
         values |= {"parent": parent, "message": _message(card["message"]), "live": live}
@@ -183,7 +183,7 @@ class Folder:
         weights = snapshot.parameters
         if not self.has("state.safetensors"):
             training.go_on(weights, snapshot.step)  # a fork that has not begun, of a step whose parameters are all that was kept
-            training.live = Live(**self.run.live)
+            training.live = Live(**{name: self.run.live[name] for name in LIVE_KNOBS})
             return
         data = self.read("state.safetensors")
         found, note = files.header(data, "state.safetensors")

@@ -59,5 +59,8 @@ class InProcess:
     def state(self) -> bytes:
         return pack_state(self._recording.training)
 
+    def cut_off(self) -> None:
+        """A thread can't be ended."""
+
     def close(self) -> None:
         self._recording, self._steps = None, iter(())

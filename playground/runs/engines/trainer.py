@@ -13,9 +13,31 @@ T = TypeVar("T")
 ReadSave = Callable[[Callable[[Folder], T]], T]  # what a function makes of a run's last save, while nobody writes there
 
 
+class Lost(Exception):
+    """The model is gone, with the process that it was in. The run goes on from its last save, in a trainer that is prepared again.
+
+    `guilty`: it happened while this model was at work, so it may be its doing.
+    """
+
+    def __init__(self, guilty: bool = False) -> None:
+        super().__init__(guilty)
+        self.guilty = guilty
+
+
+class Failed(Exception):
+    """An error in another process: its `kind`, and what Python says of it there."""
+
+    def __init__(self, kind: str, traceback: str) -> None:
+        super().__init__(kind, traceback)
+        self.kind, self.traceback = kind, traceback
+
+    def __str__(self) -> str:
+        return self.traceback
+
+
 class Trainer(Protocol):
     """The model of one run, at work. Whatever it finds is in the run when a call returns: whoever calls is the run's only writer, and calls
-    one thing after the other. Any call may raise what goes wrong in a model: Diverged, Refusal, and errors of every kind."""
+    one thing after the other. Any call may raise what goes wrong in a model: Diverged, Refusal, and errors of every kind; and Lost."""
 
     lane: Hashable | None  # trainers with the same lane take turns; None: they need not
     parallel_map: ParallelMap  # a `map` over the cores of the present turn
@@ -37,6 +59,9 @@ class Trainer(Protocol):
 
     def state(self) -> bytes:
         """What is needed to go on exactly, beside the parameters."""
+
+    def cut_off(self) -> None:
+        """Whoever is in a call that doesn't come back is brought back from it, with Lost, where that can be done. From any thread."""
 
     def close(self) -> None:
         """Lets go of the model. Safe to call twice, and after whatever went wrong."""

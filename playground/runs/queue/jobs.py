@@ -5,25 +5,27 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from functools import partial
 
 import torch
 
 from playground.config import Refusal
-from playground.logs import event, reason
-from playground.runs.disk.folder import Rest, pack_run
-from playground.runs.disk.store import OWN_DATA, Store
-from playground.runs.engines.trainer import Trainer
+from playground.logs import event
+from playground.runs.disk.folder import Rest
+from playground.runs.disk.store import Store
+from playground.runs.engines.trainer import Failed, Lost, Trainer, parts_of
 from playground.runs.limits import Limits
 from playground.runs.pace import Pace
 from playground.runs.queue.parallel import ParallelMap
-from playground.runs.run import RESUMABLE, WORKING, Run
+from playground.runs.queue.saving import Saving
+from playground.runs.run import Run
 from playground.training.loop import Diverged
 
 log = logging.getLogger(__name__)
-SAVE_SHARE = 0.02  # of the training time may go into saving; a large run is saved less often instead
+MAX_LOSSES = 2  # processes that may end while they train a run from one save to the next
 
 
 class GivenUp(BaseException):
@@ -36,18 +38,23 @@ class TrainingJob:
     Its orders, saves and status are here; the model is with the trainer.
     """
 
-    def __init__(self, run: Run, store: Store, trainer: Trainer, limits: Limits, bytes: int, ended: Callable[[], None] = lambda: None):
-        self.run, self.store, self.limits, self.bytes = run, store, limits, bytes
+    def __init__(
+        self, run: Run, store: Store, trainer: Trainer, limits: Limits, bytes: int,
+        better: Callable[[TrainingJob], Trainer | None] = lambda job: None, ended: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """`better` says, at the beginning of a turn, who else should train the run from now on."""
+        self.run, self.store, self.trainer, self.limits, self.bytes = run, store, trainer, limits, bytes
         self.key, self.owner, self.cores = run.id, run.owner, run.threads
         self.done = threading.Event()
-        self._ended = ended
+        self._better, self._ended = better, ended
         self._lock = threading.Lock()
         self._order, self._over = "train", False
         self._given_up = False  # a turn has not ended: the run is no longer this job's, whatever the turn comes to
         self._message: Refusal | None = None
-        self._trainer, self._prepared = trainer, False  # whether the trainer has a model
+        self._prepared = False  # whether the trainer has a model
+        self._losses = Counter()  # processes that have ended, by the step of the save before
         self._saved: threading.Event | None = None  # somebody waits for a save
-        self._since_save = self._save_cost = self._told = 0.0
+        self._saving, self._told = Saving(run, store, limits), 0.0
         self._pace: Pace | None = None  # of this job, since it began to train
 
     @property
@@ -56,9 +63,16 @@ class TrainingJob:
 
     @place.setter
     def place(self, place: int) -> None:
-        if place != self.run.place:
-            self.run.place = place
-            self.run.touch()
+        run = self.run
+        if place != run.place:
+            run.place = place
+            if place or (run.message and run.message.key == "runs.waits_for_memory"):
+                run.message = Refusal("runs.waits_for_memory", needed=f"{self.bytes / 2**20:,.0f}") if place else None
+            run.touch()
+
+    @property
+    def lane(self) -> Hashable | None:
+        return self.trainer.lane
 
     @property
     def urgent(self) -> bool:
@@ -93,10 +107,18 @@ class TrainingJob:
         if self._over:
             return False
         torch.set_num_threads(1)  # holds for this thread only
-        self._trainer.parallel_map = parallel_map
+        self.trainer.parallel_map = parallel_map
+        try:
+            return self._work(seconds)
+        except Lost as lost:
+            return not self._given_up and self._fall_back(lost)
+
+    def _work(self, seconds: float) -> bool:
         try:
             self._train(time.perf_counter() + seconds)
             return not self._over and self._obey()
+        except Lost:
+            raise
         except GivenUp:
             return False
         except Diverged as error:
@@ -106,13 +128,15 @@ class TrainingJob:
 
     def _train(self, until: float) -> None:
         """Steps until the time is over, the run is done, or somebody asks for something else."""
+        if self._prepared:
+            self._move()
         if not self._prepared and not self.urgent:
             self._prepare()
         while not self.urgent:
-            goes_on = self._trainer.advance(until - time.perf_counter(), self._order == "step")
+            goes_on = self.trainer.advance(until - time.perf_counter(), self._order == "step")
             self._check_mine()
             if not goes_on:
-                self._end("done", self.run.message)
+                self._end("done", self._saving.lasting_message())
                 return
             if self._order == "step":
                 self.ask("pause")
@@ -125,22 +149,55 @@ class TrainingJob:
         if self._order == "train":
             with suppress(OSError):  # after a restart it is where it was before somebody resumed it
                 self.store.note_at_work(self.run)
-        self._trainer.prepare(partial(self.store.read, self.run))
+        self.trainer.prepare(partial(self.store.read, self.run))
         self._check_mine()
         self._prepared = True
+        self._saving.begin()
         self.run.say("training", self.run.message)
+
+    def _move(self) -> None:
+        """To another trainer, where that is better: by a save, which the run goes on from as if it had stayed."""
+        if other := self._better(self):
+            self.run.message = self._save()
+            if self.run.checkpoint_step == self.run.step:
+                self.trainer.close()
+                self.trainer, self._prepared = other, False
+
+    def _fall_back(self, lost: Lost) -> bool:
+        """The model is gone: the run goes on from its last save, unless it has cost a process too often."""
+        try:
+            self._set_back()
+            self._losses[self.run.step] += lost.guilty
+            if self._losses[self.run.step] > MAX_LOSSES:
+                return self._end("failed", Refusal("runs.process_lost", step=self.run.step))
+        except BaseException as error:
+            return self._end_somehow("failed", self._explain(error))
+        event(log, "process_lost", logging.WARNING, run=self.run.id, name=self.run.name, step=self.run.step)
+        with self._lock:
+            self._over = False
+        self.run.say("queued", Refusal("runs.process_ended", step=self.run.step))
+        return True
+
+    def _set_back(self) -> None:
+        """The run is where its last save left it."""
+        run, self._prepared, self._pace = self.run, False, None
+        back, parts = self.store.read(run, lambda folder: (folder.run, parts_of(folder)))
+        run.hold(**parts)
+        run.step, run.seconds, run.checkpoint_step, run.eta = back.step, back.seconds, back.checkpoint_step, None
+        run.marks.clear()  # rows that readers have seen are there no more
+        self._tell_saved()
 
     def _keep_up(self) -> None:
         """Between two steps: the time left, the disk, and whether anybody still looks."""
         run, now = self.run, time.perf_counter()
         if self._pace is None:
-            self._pace, self._since_save, self._told = Pace(now, run.step), run.seconds, now
+            self._pace, self._told = Pace(now, run.step), now
         if now - self._told >= 0.25:
             self._pace.note(now, run.step)
             run.eta = self._pace.left(run.steps - run.step)
             self._told = now
             run.touch()
-        if self._saved or run.seconds - self._since_save >= max(self.limits.save_seconds, self._save_cost / SAVE_SHARE):
+        if self._saved or self._saving.due:
             run.message = self._save()
             self._tell_saved()
         if run.unseen_seconds > self.limits.idle_seconds:
@@ -161,9 +218,9 @@ class TrainingJob:
         run = self.run
         run.eta, run.place = None, 0
         if self._prepared and status == "paused":
-            self._trainer.show()
+            self.trainer.show()
         elif self._prepared and status in ("done", "stopped", "diverged"):
-            self._trainer.finish()
+            self.trainer.finish()
         self._check_mine()
         run.say(status, self._save((status, message)))
         return self._close()
@@ -174,6 +231,8 @@ class TrainingJob:
             return False
         try:
             return self._end(status, message)
+        except Lost:
+            raise
         except GivenUp:
             return False
         except BaseException as error:
@@ -187,23 +246,31 @@ class TrainingJob:
         event(log, "training_error", logging.ERROR, error, run=self.run.id, name=self.run.name, step=self.run.step)
         if isinstance(error, MemoryError) or "allocate memory" in str(error) or "out of memory" in str(error):
             return Refusal("runs.out_of_memory", step=self.run.step)
-        return Refusal("runs.failed", step=self.run.step, kind=type(error).__name__)
+        return Refusal("runs.failed", step=self.run.step, kind=error.kind if isinstance(error, Failed) else type(error).__name__)
 
     def interrupt(self) -> None:
         """The server goes away: keep everything for later. Only once no worker has the job any more. What a person has asked for holds."""
         if not self._over:
             self._over = True
             self.run.eta, self.run.place = None, 0
-            cut = ("interrupted", Refusal("runs.interrupted", step=self.run.step))
-            rest = {"pause": ("paused", None), "step": ("paused", None), "stop": ("stopped", self._message)}.get(self._order, cut)
-            self.run.say(rest[0], self._save(rest))
+            try:
+                self._interrupt()
+            except Lost:
+                self._set_back()
+                self._interrupt()
             self._close()
+
+    def _interrupt(self) -> None:
+        cut = ("interrupted", Refusal("runs.interrupted", step=self.run.step))
+        rest = {"pause": ("paused", None), "step": ("paused", None), "stop": ("stopped", self._message)}.get(self._order, cut)
+        self.run.say(rest[0], self._save(rest))
 
     def give_up(self) -> None:
         """A turn doesn't end. Whoever is in it may still write to the run in memory, so that must be no one's any more; to the disk they
         won't."""
         with self._lock:
             self._given_up = self._over = True
+        self.trainer.cut_off()
         self._close()
         self._ended = lambda: None
 
@@ -212,45 +279,7 @@ class TrainingJob:
             raise GivenUp
 
     def _save(self, rest: Rest | None = None) -> Refusal | None:
-        """To the disk, all or nothing; `rest` is the status the run is about to have. Returns the message that goes with it.
-
-        A full disk stops no training: it is said, and tried again later.
-        """
-        run, started, before = self.run, time.perf_counter(), self.run.checkpoint_step
-        rest = rest or (run.status, run.message if run.message and run.message.key != "runs.not_saved" else None)
-        contents = self._contents(rest[0])
-        try:
-            if contents:
-                run.checkpoint_step = run.step
-                self.store.save(run, contents, OWN_DATA, rest)
-            else:
-                self.store.note(run, rest=rest)
-        except OSError as error:
-            event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, error=reason(error))
-            run.checkpoint_step = before
-            run.hold()
-            rest = rest[0], self._said_of_full_disk(contents, rest)
-        self._save_cost, self._since_save = time.perf_counter() - started, run.seconds
-        return rest[1]
-
-    def _said_of_full_disk(self, contents: dict[str, bytes], rest: Rest) -> Refusal | None:
-        """What the run says when it could not be saved: while it trains another save comes, its end is written as soon as there is room."""
-        if rest[0] in WORKING:
-            return rest[1] or Refusal("runs.not_saved")
-        if not contents:
-            return rest[1] or Refusal("runs.change_not_saved")
-        self.store.save_later(self.run, contents, rest)
-        return Refusal("runs.end_not_on_disk")
-
-    def _contents(self, status: str) -> dict[str, bytes]:
-        """The run as files. Nothing when there is no model, or one that is about to be found out as diverged: the last save is better."""
-        if not self._prepared:
-            return {}
-        parameters = self._trainer.parameters()
-        if not all(bool(tensor.isfinite().all()) for tensor in parameters.values()):
-            return {}
-        state = {"state.safetensors": self._trainer.state()} if status in (*WORKING, *RESUMABLE) else {}
-        return pack_run(self.run, parameters) | state
+        return self._saving.save(self.trainer if self._prepared else None, rest)
 
     def _tell_saved(self) -> None:
         with self._lock:
@@ -260,7 +289,7 @@ class TrainingJob:
 
     def _close(self) -> bool:
         """Lets go of the model. Returns that no further turn is wanted."""
-        self._trainer.close()
+        self.trainer.close()
         self._prepared = False
         self._ended()  # first: once it is done the run may have another job
         self.done.set()

@@ -37,6 +37,7 @@ class Helpers:
             found += [other.result() for other in others]
             return [found[n % cores][n // cores] for n in range(len(things))]
 
+        side_by_side.cores = cores  # for who sends the work elsewhere
         return side_by_side
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Hashable
 from typing import NamedTuple, Protocol
 
+from playground.logs import event
 from playground.runs.queue.parallel import Helpers, ParallelMap
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,7 @@ class Job(Protocol):
     """What is given turns. `urgent` jobs only have something to put away: they go first and need no core."""
 
     key: Hashable  # two jobs with the same key never run at once
+    lane: Hashable | None  # nor do two with the same lane, if they have one: a process that trains one of them at a time
     owner: str
     cores: int  # the most it can use
     bytes: int
@@ -112,7 +114,7 @@ class Scheduler:
             lost = [turn.thread for turn in self._lost]
             for number, thread in enumerate(self._threads):
                 if thread in lost or not thread.is_alive():
-                    log.error("%s %s: another takes its place", thread.name, "does not come back" if thread in lost else "is dead")
+                    event(log, "worker_replaced", logging.ERROR, worker=thread.name, came_to="hang" if thread in lost else "end")
                     self._threads[number] = self._started(number)
                     self.replaced += 1
             self._changed.notify_all()
@@ -152,8 +154,8 @@ class Scheduler:
 
     def _next(self) -> tuple[Job, int] | None:
         """(job, cores) of the turn that is due; None when there is none, or no core is free for it."""
-        busy = {turn.job.key for turn in self._turns}
-        ready = [job for job in (*self._jobs, *self._waiting) if job.key not in busy]
+        busy, lanes = {turn.job.key for turn in self._turns}, {turn.job.lane for turn in self._turns} - {None}
+        ready = [job for job in (*self._jobs, *self._waiting) if job.key not in busy and job.lane not in lanes]
         for job in ready:
             if job.urgent:
                 return job, 0

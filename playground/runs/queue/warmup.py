@@ -37,8 +37,13 @@ def get_ready() -> None:
     measured()
 
 
-def _train_smallest() -> None:
+def smallest() -> Training:
+    """Of two steps, the smallest model."""
     small = Experiment().with_(**TINY, steps=2)
-    training = Training(small, build_corpus(small.data))
+    return Training(small, build_corpus(small.data))
+
+
+def _train_smallest() -> None:
+    training = smallest()
     for _ in training.steps():
         training.validate()

@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from playground.config import Refusal
+from playground.logs import event
 from playground.runs.corpora import Corpora
 from playground.runs.disk.store import Store
-from playground.runs.engines.in_process import InProcess
+from playground.runs.engines.choice import Engines
+from playground.runs.engines.trainer import Trainer
 from playground.runs.limits import Limits
 from playground.runs.machine_speed import execution_plan
 from playground.runs.memory import Memory
@@ -30,14 +32,19 @@ class Workers:
 
     def __init__(self, store: Store, corpora: Corpora, limits: Limits, memory: Memory, lost: Callable[[Run, Refusal], object]) -> None:
         """`lost` is told of a run with a step that does not come to an end, and in which sentence. Somebody may still be writing to it."""
-        self._store, self._corpora, self._limits, self._run_lost = store, corpora, limits, lost
+        self._store, self._limits, self._run_lost, self._engines = store, limits, lost, Engines(corpora, limits)
         self._jobs: dict[str, TrainingJob] = {}
+
+        def warm_up() -> None:
+            get_ready()
+            memory.ready()
+
         self._schedulers = {
             device: Scheduler(
-                limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, get_ready, lambda: memory.unaccounted
+                limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, warm_up, lambda: memory.unaccounted
             )
             for device in limits.devices
-        }  # fmt: skip
+        }
         memory.reserve_by(lambda: sum(scheduler.reserved for scheduler in self._schedulers.values()))
         self._watchdog = Watchdog(self._schedulers.values(), limits.step_seconds, store.disk.is_awaited_by, self._lose)
 
@@ -67,8 +74,8 @@ class Workers:
 
     def start(self, run: Run, order: str, needed: int) -> None:
         """Gives a settled run to a worker; `needed` bytes of memory are reserved for it."""
-        trainer = InProcess(run, self._corpora, self._limits.replay_bytes)
-        job = TrainingJob(run, self._store, trainer, self._limits, needed, lambda: self._jobs.pop(run.id, None))
+        trainer = self._engines.trainer(run, self._trainers(beside=run))
+        job = TrainingJob(run, self._store, trainer, self._limits, needed, self._better, lambda: self._jobs.pop(run.id, None))
         job.ask(order)
         self._jobs[run.id] = job
         run.seen()
@@ -95,20 +102,27 @@ class Workers:
             raise Refusal("runs.still_saving")
 
     def close(self) -> None:
-        """Stops and joins every thread that comes back, then saves what was at work."""
+        """Stops and joins every thread that comes back, then saves what was at work, and ends the processes."""
         self._watchdog.close()
         until = time.monotonic() + CLOSE_TIMEOUT_S
         for scheduler in self._schedulers.values():
             for job in scheduler.close(max(0.0, until - time.monotonic())):
-                log.error("run %s (%s) has not come to an end: it is as it was last saved", job.run.name, job.run.id)
+                event(log, "run_left", logging.ERROR, run=job.run.id, name=job.run.name, step=job.run.step)
                 job.give_up()
         for job in list(self._jobs.values()):
             job.interrupt()
+        self._engines.close()
+
+    def _trainers(self, beside: Run) -> list[Trainer]:
+        return [job.trainer for job in list(self._jobs.values()) if job.run is not beside]
+
+    def _better(self, job: TrainingJob) -> Trainer | None:
+        return self._engines.better(job.run, job.trainer, self._trainers(beside=job.run))
 
     def _lose(self, turn: Turn, seconds: float) -> None:
         job, run = turn.job, turn.job.run
         key = "runs.preparing_hung" if run.status == "preparing" else "runs.step_hung"
-        log.error("run %s (%s): step %d has not come to an end within %.1f s", run.name, run.id, run.step + 1, seconds)
+        event(log, "run_hung", logging.ERROR, run=run.id, name=run.name, owner=run.owner, step=run.step + 1, seconds=round(seconds, 1))
         said = {"step": run.step + 1, "seconds": f"{seconds:.0f}", "saved": run.checkpoint_step or run.first_step}
         job.give_up()
         self._run_lost(run, Refusal(key, **said))

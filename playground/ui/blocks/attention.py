@@ -41,9 +41,18 @@ class HeadGrid(TypedDict):
 
 
 @kind
-def modelview(id: str, title: str, caption: str, hint: str, grids: list[HeadGrid], colours: MapColours, words: dict[str, str]):
+def modelview(
+    id: str,
+    title: str,
+    caption: str,
+    hint: str,
+    grids: list[HeadGrid],
+    colours: MapColours,
+    words: dict[str, str],
+    saved: Saved,
+):
     """All heads of a model at once, layers down and heads across, on one scale. `hint` stands where a head's own sentence is said while
-    it is pointed at."""
+    it is pointed at. `saved` as of a figure."""
 
 
 class LineColours(TypedDict):

@@ -19,12 +19,15 @@ def kind(declared: Callable[Parameters, None]) -> Callable[Parameters, Block]:
     The first field of all is `id`: by kind and id the page finds an element again, to change it in place.
     """
     fields = inspect.signature(declared)
+    names, rest = tuple(fields.parameters), {name: one.default for name, one in fields.parameters.items() if one.default is not one.empty}
 
     @wraps(declared)
     def make(*values: Parameters.args, **named: Parameters.kwargs) -> Block:
-        given = fields.bind(*values, **named)
-        given.apply_defaults()
-        return Block({"kind": declared.__name__, **given.arguments})
+        given = dict(zip(names, values, strict=False))
+        found = {**rest, **given, **named}
+        if len(found) != len(names) or len(given) != len(values) or given.keys() & named.keys():
+            fields.bind(*values, **named)  # says what is wrong; it takes as long as the rest of a small panel
+        return Block({"kind": declared.__name__, **{name: found[name] for name in names}})
 
     KINDS[declared.__name__] = make
     return make

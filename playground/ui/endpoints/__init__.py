@@ -64,9 +64,9 @@ def _called(name: str, endpoint: Endpoint, runs: Runs, reader: Reader) -> Callab
     return called
 
 
-def said(refusal: Refusal) -> gr.Error:
+def said(refusal: Refusal, language: str = ENGLISH) -> gr.Error:
     """A refusal as Gradio tells it to programs: the sentence is the message, the key the title. Half characters become "?"."""
-    sentence = str(refusal).encode("utf-8", "replace").decode()
+    sentence = refusal.say(language).encode("utf-8", "replace").decode()
     return gr.Error(sentence, title=refusal.key, print_exception=False)
 
 

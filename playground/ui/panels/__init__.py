@@ -1,10 +1,10 @@
 """One module a tab: each reads a view, asks for what it needs and says which blocks to show. Read in this order:
 
-sentence (the line that is always there) · training and outcome · translate, candidates, sampled and beam_tree · decoding_step (one step,
-wherever it is shown) · map · attention, attention_views, heads and head_choice · model_view (all heads at once) · teacher_forcing and
-votes · interventions, edit_row and head_importance · masks · positions · data · embeddings · diagnostics · evaluation · runs, run_table,
-same_sentence and disagreements (several runs side by side) · board (those of a class) and board_course (how far it has come) · lessons
-(labs and the course).
+sentence (the line that is always there) · training and outcome · translate, candidates, sampled and beam_tree · decoding_step (one
+step, wherever it is shown) · map · attention, attention_views, heads and head_choice · model_view (all heads at once) · lanes,
+teacher_forcing and votes · interventions, edit_row and head_importance · masks · positions · data · embeddings · diagnostics ·
+evaluation · runs, run_table, same_sentence and disagreements (several runs side by side) · board (those of a class) and board_course
+(how far it has come) · lessons (labs and the course).
 
 A panel is a function of a `View` that returns {"step": the step its numbers are from, "blocks": what is shown}. "recorded": training kept
 its numbers, and does so at fewer steps than there are pictures of the sentence.

@@ -36,7 +36,10 @@ def blocks_of(view: View, chosen: tuple[str, int, int], masks: Mapping[str, np.n
             "masked": view.labels["masked"],
             "layer": view.say("heads.model_layer"),
             "head": view.say("heads.model_across"),
+            "kind": view.say("page.part"),
+            "said": view.say("heads.table_name"),
         },
+        saved={"file": "attention-all-heads", "run": view.run.name, "step": view.look.step, "arrays": None},
     )
     return [drawing, blocks.code("source", scaled_dot_product_attention)]
 

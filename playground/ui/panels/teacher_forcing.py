@@ -5,21 +5,22 @@ from __future__ import annotations
 from playground.figures import lens as lenses
 from playground.inspection import lens
 from playground.inspection.probabilities import top
-from playground.queries.results import SentenceTrace
 from playground.queries.teacher_forcing import Comparison, compare, go_wrong, lens_of
 from playground.ui import blocks
 from playground.ui.panels import votes
 from playground.ui.panels.decoding_step import likeliest, looks
 from playground.ui.panels.head_choice import chosen
-from playground.ui.view import View, steps, tokens
+from playground.ui.panels.lanes import correction, is_right, lanes_of, said_by, width
+from playground.ui.view import View, steps
 
 SUGGESTED = 4  # sentences that go wrong
 MORE, MORE_HARDER = 100, 6  # sentences to find them among; longer ones, when few do
 RIVALS = 5
+SIDE = 420  # px that are free beside the lanes when something stands there
 
 
 def panel(view: View) -> dict:
-    found = compare(view.reader, view.run, view.step, view.text, view.field("force"), _fix(view))
+    found = compare(view.reader, view.run, view.step, view.text, view.field("force"), correction(view))
     view.look = found.free
     steps = max(len(life.asked) for life in (found.forced, found.free, found.corrected) if life)
     at = view.row(steps)
@@ -31,11 +32,7 @@ def panel(view: View) -> dict:
         "blocks": [
             blocks.text("about", view.say("teacher_forcing.about"), css="pg-about"),
             *_suggestions(view, wrong),
-            blocks.text("caption", " ".join([*_captions(view, found), view.step_note(found.step)]).strip(), css="pg-caption"),
-            _lanes(view, found, at, steps),
-            *([] if found.free.references else [blocks.text("no-reference", view.say("teacher_forcing.no_reference"), css="pg-warning")]),
-            *([] if found.forced and not view.field("force") else [_force(view)]),
-            _correct(view, found, at),
+            *_compared(view, found, at, steps),
             _step(view, found, at),
             *votes.panel(view, found, at),
             *_lens(view, found, at),
@@ -44,10 +41,19 @@ def panel(view: View) -> dict:
     }
 
 
-def _fix(view: View) -> tuple[int, int] | None:
-    """The correction in the link: a step and a token id."""
-    step, _, token = view.field("fix").partition(":")
-    return (int(step), int(token)) if token else None
+def _compared(view: View, found: Comparison, at: int, steps: int) -> list[dict]:
+    """The lanes with what they show above them and what can be changed below; beside them instead, where they leave room, so that the
+    pictures of the step are nearer."""
+    said = blocks.text("caption", " ".join([*_captions(view, found), view.step_note(found.step)]).strip(), css="pg-caption")
+    lanes = lanes_of(view, found, at, steps)
+    acts = [
+        *([] if found.free.references else [blocks.text("no-reference", view.say("teacher_forcing.no_reference"), css="pg-warning")]),
+        *([] if found.forced and not view.field("force") else [_force(view)]),
+        _correct(view, found, at),
+    ]
+    if width(lanes) + SIDE > view.width:
+        return [said, lanes, *acts]
+    return [blocks.row("compared", lanes, blocks.column("beside", said, *acts), css="beside")]
 
 
 def first_wrong(view: View) -> str:
@@ -80,55 +86,6 @@ def _suggestions(view: View, wrong: list[str] | None) -> list[dict]:
     ]
 
 
-def _lanes(view: View, found: Comparison, at: int, steps: int) -> dict:
-    lanes = [_lane(view, name, life) for name in ("forced", "free", "corrected") if (life := getattr(found, name))]
-    return blocks.lanes(
-        "lanes",
-        view.say("teacher_forcing.step"),
-        steps,
-        at,
-        found.parted,
-        parts=view.say("teacher_forcing.parts_here"),
-        fixes=view.say("teacher_forcing.corrected_here" if _is_right(view, found) else "teacher_forcing.changed_here"),
-        lanes=lanes,
-    )
-
-
-def _lane(view: View, name: str, life: SentenceTrace) -> dict:
-    """What was fed and what was said, step by step. The forced life says what it finds likeliest, whatever it is made to write."""
-    said, fixed = _said(name, life), _fix(view)
-    fed = tokens(life.fed)
-    if name != "forced" and life.right is not None:  # its own mistakes come back as its input
-        fed = [fed[0], *({**token, "right": right} for token, right in zip(fed[1:], life.right, strict=False))]
-    return {
-        "name": view.say(f"teacher_forcing.{name}"),
-        "verdict": _verdict(view, life, said),
-        "right": all(token.get("right", True) for token in said) if life.right is not None else None,
-        "fixed": fixed[0] if name == "corrected" and fixed else None,
-        "rows": [
-            {"name": "fed", "label": view.say("teacher_forcing.fed"), "tokens": fed},
-            {"name": "says", "label": view.say("teacher_forcing.says"), "tokens": said},
-        ],
-    }
-
-
-def _said(name: str, life: SentenceTrace) -> list[dict]:
-    if name != "forced":
-        return tokens(life.asked, life.right, life.probabilities)
-    likeliest = [row[0] for row in life.likely]
-    return [
-        {"text": token.text, "id": token.id, "known": True, "right": token.id == wanted.id, "p": token.probability}
-        for token, wanted in zip(likeliest, life.asked, strict=True)
-    ]
-
-
-def _verdict(view: View, life: SentenceTrace, said: list[dict]) -> str:
-    if life.right is None:
-        return ""
-    right = sum(token["right"] for token in said)
-    return view.say("teacher_forcing.right_tokens", right=right, all=len(said))
-
-
 def _captions(view: View, found: Comparison) -> list[str]:
     """Where they part, whether the correction helped, and what the same two measures say of all held-out sentences."""
     said = []
@@ -136,15 +93,15 @@ def _captions(view: View, found: Comparison) -> list[str]:
         forced, free = found.forced, found.free
         right = forced.asked[found.parted].text if found.parted < len(forced.asked) else "–"
         wrote = free.asked[found.parted].text if found.parted < len(free.asked) else "–"
-        later = [token["right"] for token in _said("forced", forced)[found.parted + 1 :]]
+        later = [token["right"] for token in said_by("forced", forced)[found.parted + 1 :]]
         said.append(view.say("teacher_forcing.parted", step=found.parted + 1, wrote=wrote, right=right))
         if later:
             own = sum(found.free.right[found.parted + 1 :])
             said.append(view.say("teacher_forcing.after", forced=sum(later), own=own, all=len(later)))
     elif found.forced:
         said.append(view.say("teacher_forcing.together"))
-    fixed = _fix(view)
-    if found.corrected and fixed and not _is_right(view, found):
+    fixed = correction(view)
+    if found.corrected and fixed and not is_right(view, found):
         said.append(view.say("teacher_forcing.still_wrong", step=fixed[0] + 1, token=found.corrected.asked[fixed[0]].text))
     elif found.corrected and fixed:
         if found.recovered is not None:
@@ -153,12 +110,6 @@ def _captions(view: View, found: Comparison) -> list[str]:
             said.append(view.say("teacher_forcing.not_recovered", step=fixed[0] + 1))
     measured = _measured(view, found.step)
     return [*said, *([measured] if measured else [])]
-
-
-def _is_right(view: View, found: Comparison) -> bool:
-    """Whether what was chosen in place of the model's own word is the right one, as far as anybody knows."""
-    fixed = _fix(view)
-    return not (found.corrected and fixed and found.corrected.right and not found.corrected.right[fixed[0]])
 
 
 def _measured(view: View, at: int) -> str:

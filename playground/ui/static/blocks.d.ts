@@ -533,7 +533,7 @@ export interface HeadsBlock {
 }
 
 /** All heads of a model at once, layers down and heads across, on one scale. `hint` stands where a head's own sentence is said while
- * it is pointed at. */
+ * it is pointed at. `saved` as of a figure. */
 export interface ModelviewBlock {
   kind: "modelview";
   id: string;
@@ -543,6 +543,7 @@ export interface ModelviewBlock {
   grids: HeadGrid[];
   colours: MapColours;
   words: Record<string, string>;
+  saved: Saved;
 }
 
 /** One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: what is written beside the

@@ -70,7 +70,7 @@ async function sheet(thing) {
 }
 
 /** A text with the colours of our figures as they are on a light page: what is saved goes on a white slide. */
-function lightened(text) {
+export function lightened(text) {
   const { light, dark } = page.boot.palettes;
   return isDark() ? repainted(text, dark, light) : text;
 }

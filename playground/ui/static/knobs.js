@@ -7,6 +7,7 @@ import { h, notice, say } from "./dom.js";
 import { isFrozen } from "./server.js";
 import { showKnobs } from "./drawer.js";
 import { fixed } from "./room.js";
+import { lastTicket } from "./storage.js";
 
 /**
  * The nearest number that a knob can be; null for what is no number.
@@ -88,7 +89,10 @@ export function setControls(values) {
 export const settings = () => ({ ...page.boot.defaults, ...page.wanted });
 
 /** What a listener is told: who asks, and about which sentences. */
-export const asked = (values, more = {}) => ({ ...values, asked: { language: cursor.lang, own: page.own, ...still(), ...more } });
+export const asked = (values, more = {}) => ({
+  ...values,
+  asked: { language: cursor.lang, own: page.own, ticket: page.boot?.ticket ?? lastTicket(), ...still(), ...more },
+});
 
 /** What of the controls the teacher of a room has fixed for this visitor. */
 const still = () => ({ fixed: Object.keys(fixed().settings).join(), tasks: fixed().tasks.join() });

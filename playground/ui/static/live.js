@@ -89,9 +89,12 @@ function connect() {
   });
 }
 
+const again = () => page.live.id && !is("over") && connect();
+
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) {
     source?.close();
     source = null;
-  } else if (page.live.id && !is("over")) connect();
+  } else again();
 });
+document.addEventListener("pg-waking", again);

@@ -4,6 +4,7 @@
 import { FIELDS, change, cursor, languageTag, linkSettings, move, page, settle, subscribe } from "./store.js";
 import { isDark, notice, read, ready } from "./dom.js";
 import { follow } from "./live.js";
+import "./waking.js";
 import { drawFoot, drawHeader, drawSentence, readCard, refreshSentence } from "./top.js";
 import { drawReplay } from "./replay.js";
 import { drawRunButtons } from "./actions.js";

@@ -5,18 +5,22 @@ import { move } from "./store.js";
 import { button, h } from "./dom.js";
 import { prose } from "./glossary.js";
 import { miniature } from "./thumbnails.js";
+import { relabelSave, saveButtons } from "./downloads.js";
+import { modelDrawing, modelTable } from "./modelview_drawing.js";
 
 /**
  * @param {HTMLElement} element
  * @param {import("./blocks").ModelviewBlock} block
  */
 export function drawModelView(element, block) {
+  element.pgBlock = block;
   if (!element.firstChild) build(element);
-  const [title, about, grids, scale, said] = /** @type {HTMLElement[]} */ ([...element.children]);
+  const [title, about, grids, scale, said, save] = /** @type {HTMLElement[]} */ ([...element.children]);
   const same = (name, value) => element.dataset[name] === value || void (element.dataset[name] = value);
   title.textContent = block.title;
   prose(about, block.caption);
   fillScale(scale, block);
+  relabelSave(save, block.title);
   if (!same("hint", block.hint) || !grids.querySelector(":hover, :focus")) said.textContent = block.hint;
   const form = JSON.stringify(block.grids.map(({ part, heads }) => [part, heads.map((row) => row.length)]));
   if (!same("form", form)) grids.replaceChildren(...block.grids.map((grid) => drawGrid(grid, block, said)));
@@ -24,8 +28,13 @@ export function drawModelView(element, block) {
 }
 
 function build(element) {
+  const thing = () => {
+    const block = element.pgBlock;
+    return { ...block, name: block.id, drawing: () => modelDrawing(block), table: () => modelTable(block) };
+  };
   element.append(h("h3", {}), h("p", { class: "pg-caption" }), h("div", { class: "pg-model-grids" }),
-    h("div", { class: "pg-model-scale" }), h("p", { class: "pg-model-said", "aria-live": "polite" }));
+    h("div", { class: "pg-model-scale" }), h("p", { class: "pg-model-said", "aria-live": "polite" }),
+    saveButtons(thing, ["png", "svg", "csv"]));
 }
 
 /** One kind: its name, the numbers of heads over the columns and of layers before the rows, and a button for every head. */

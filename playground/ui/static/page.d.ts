@@ -116,6 +116,7 @@ export interface Boot {
   first: string; // the run to begin with
   last: string; // the visitor's own last one, if there is one: they go on with it
   by: string; // with which the page's streams say whose they are
+  ticket: string; // with which Gradio's listeners are told whose uploads they may see
   statuses: Record<"working" | "resumable" | "over", string[]>;
   ignored: string[]; // of the link
   notice: string;

@@ -168,6 +168,13 @@ subscribe(["live"], () => {
   else late = setTimeout(both, Math.max(wait, 60)); // the last change of a run that has just ended is shown as well
 });
 
+let wide = innerWidth; // a telephone's window is lower while its own bars are there: that is no reason to draw anew
+addEventListener("resize", debounce(() => {
+  if (wide === innerWidth) return;
+  wide = innerWidth;
+  refresh();
+}, 300));
+
 addEventListener("pointerdown", (event) => {
   if (!event.target.closest?.(".pg-panel :is(button, summary, td, .pg-chip)")) return;
   released = new Promise((release) => {

@@ -56,7 +56,7 @@ function ask(sentence) {
 }
 
 function remember(id) {
-  keepUpload(id);
+  keepUpload(id, page.boot.ticket);
   change({ uploaded: id, own: id });
 }
 

@@ -99,7 +99,7 @@ async function tellOver(code) {
   notice(answer?.key === "rooms.damaged" ? answer.error : say("room_over", { code }), "error");
 }
 
-document.addEventListener("visibilitychange", connect);
+for (const sign of ["visibilitychange", "pg-waking"]) document.addEventListener(sign, connect);
 
 // ---- a member: follows, and lets go ------------------------------------------------------------------------------------------------
 

@@ -66,18 +66,22 @@ export function useToken(secret) {
 }
 useToken(token);
 
-/** The id of the sentences that were uploaded last, as long as this browser tab lives: a reload keeps them. */
-export function lastUpload() {
+/** The id of the sentences that were uploaded last and what opens them, as long as this browser tab lives: a reload keeps them. */
+export const lastUpload = () => inTab("playground-own");
+export const lastTicket = () => inTab("playground-own-ticket");
+
+function inTab(name) {
   try {
-    return sessionStorage.getItem("playground-own") ?? "";
+    return sessionStorage.getItem(name) ?? "";
   } catch {
     return "";
   }
 }
 
-export function keepUpload(id) {
+export function keepUpload(id, ticket) {
   try {
     sessionStorage.setItem("playground-own", id);
+    sessionStorage.setItem("playground-own-ticket", ticket);
   } catch {
     // a reload forgets
   }

@@ -43,7 +43,7 @@ export async function openTab() {
   last[place] = tab;
   Object.assign(document.body.dataset, { place, tab });
   for (const id of [`pg-place-${place}-button`, `pg-tab-${tab}-button`]) {
-    const button = await ready(id);
+    const [button] = await Promise.all([id, "pg-inner-tabs"].map(ready)); // at times Gradio makes its tabs before the frame
     if (cursor.tab !== tab) return;
     standInFrame(place);
     if (!isOpen(button)) button.click();

@@ -17,13 +17,14 @@ def wire(bridge: gr.HTML, knobs: dict, upload: dict, ask: Callable[[dict, str], 
 
     def look(asked: Any, files: list[str] | None, text: str, hub: str, **now: Any) -> list:
         language, own, chosen, way = (told(asked, name) for name in ("language", "own", "choices", "way"))
+        ticket = told(asked, "ticket")
         given = {"files": files, "text": text, "hub": hub}  # of which one is to be seen; without the page's script all count
         seen = {name: value if way in ("", name) else None for name, value in given.items()}
-        got = answer(language, lambda: uploading.read(seen["files"], seen["text"], seen["hub"], chosen, language))
+        got = answer(language, lambda: uploading.read(seen["files"], seen["text"], seen["hub"], chosen, language, ticket))
         if "own" not in got:
             return [got, *[gr.skip()] * (1 + len(uploading.TAUGHT))]
-        new = uploading.taught(own, got["own"], now)
-        uploading.KEPT.pop(own)  # it was this visitor's, and this page knows only the new one
+        new = uploading.taught(own, got["own"], now, ticket=ticket)
+        uploading.forget(own, ticket)  # this page knows only the new one
         return [got, "own", *new]
 
     inputs = {"asked": bridge, "files": upload["files"], "text": upload["text"], "hub": upload["hub"]}

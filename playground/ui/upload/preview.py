@@ -11,7 +11,7 @@ from playground.reading.uploads import Pairs
 from playground.runs.forecast import forecast
 from playground.runs.registry import Runs
 from playground.ui import blocks
-from playground.ui.cost_estimate import duration, short
+from playground.ui.cost_estimate import duration, short, spent
 from playground.ui.upload import summary, uploading
 from playground.ui.upload.warnings import warnings
 from playground.ui.view import Screen, tokens
@@ -63,7 +63,7 @@ def _suggestion(experiment: Experiment, pairs: Pairs, screen: Screen) -> list[di
 def _estimate(experiment: Experiment, count: int, pairs: Pairs, screen: Screen) -> str:
     """How often the settings go through the data, and how long that takes here."""
     try:
-        seconds = forecast(experiment, pairs).seconds
+        seconds = spent(experiment, forecast(experiment, pairs))
     except Refusal as refusal:
         return refusal.say(screen.language)
     config = experiment.training

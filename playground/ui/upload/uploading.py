@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hmac
 import io
 import json
 import secrets
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradio as gr
 
@@ -23,6 +24,7 @@ from playground.reading.formats.limits import COLUMN_LIMIT
 from playground.reading.uploads import Choices, Pairs, report
 from playground.runs import upload_process
 from playground.runs.lru import LRU
+from playground.runs.names import owner_of
 from playground.runs.registry import Runs
 from playground.ui import blocks
 from playground.ui.view import Screen
@@ -33,20 +35,42 @@ PAIR = 170  # bytes of a pair beside its characters
 MAX_SUGGESTIONS = 200
 
 
-def _size(pairs: Pairs) -> int:
+class Kept(NamedTuple):
+    """An upload, and the `ticket` of whoever brought it."""
+
+    pairs: Pairs
+    ticket: str
+
+
+def _size(kept: Kept) -> int:
     """In bytes, about; the newest upload is always kept, however large."""
-    return min(sum(PAIR + len(source) + len(target) for source, target, _ in pairs.pairs), MOST_BYTES)
+    return min(sum(PAIR + len(source) + len(target) for source, target, _ in kept.pairs.pairs), MOST_BYTES)
 
 
 KEPT = LRU(MOST_KEPT, MOST_BYTES, _size)  # uploads that no run has taken yet
 _SUGGESTED = LRU(MAX_SUGGESTIONS)  # for an upload, beside what somebody has chosen
 
 
-def keep(found: Pairs) -> str:
+def ticket_of(token: str) -> str:
+    """What opens a visitor's uploads and nothing else: Gradio's listeners, which keep what they are told, are told no token."""
+    return _ticket(owner_of(token)) if token else ""
+
+
+def _ticket(owner: str) -> str:
+    return owner_of(f"uploads:{owner}")
+
+
+def keep(found: Pairs, ticket: str) -> str:
     """Keeps pairs for the run that will want them. Returns their id; those that nobody has asked for longest go when there are too many."""
     own = secrets.token_urlsafe(16)
-    KEPT.put(own, found)
+    KEPT.put(own, Kept(found, ticket))
     return own
+
+
+def forget(own: str, ticket: str) -> None:
+    """An upload that its visitor's page knows no more."""
+    if _kept(own, ticket):
+        KEPT.pop(own)
 
 
 def pairs(runs: Runs, experiment: Experiment, token: str) -> tuple[Pairs | None, str]:
@@ -57,14 +81,14 @@ def pairs(runs: Runs, experiment: Experiment, token: str) -> tuple[Pairs | None,
         return None, ""
     if not own:
         raise Refusal("page.no_upload_yet", knob="task")
-    found = _known(runs, own, token)
-    return found, found.credit
+    known = _known(runs, own, token)
+    return known, known.credit
 
 
-def read(files: list[str] | None, text: str | None, hub: str | None, chosen: str, language: str) -> dict[str, Any]:
+def read(files: list[str] | None, text: str | None, hub: str | None, chosen: str, language: str, ticket: str = "") -> dict[str, Any]:
     """Reads what was given and says how it was understood: the id under which it is kept, and all that a person needs to judge and change
-    it; or, under "ask", what has to be confirmed first. `hub` is "owner/name", perhaps with a configuration and a split behind; `chosen`
-    is JSON: the fields of `Choices` that somebody has set, nothing for none."""
+    it; or, under "ask", what has to be confirmed first. Only whoever holds the `ticket` gets at them later. `hub` is "owner/name", perhaps
+    with a configuration and a split behind; `chosen` is JSON: the fields of `Choices` that somebody has set, nothing for none."""
     text, hub = (text or "").strip("\n"), (hub or "").strip()
     there = {"files": files, "text": text.strip(), "hub": hub}
     what = [say(language, f"page.what_{name}") for name, value in there.items() if value]
@@ -82,7 +106,7 @@ def read(files: list[str] | None, text: str | None, hub: str | None, chosen: str
         if refusal.key != "data.same_language":
             raise
         return {"ask": refusal.say(language)}
-    return {"own": keep(found), "reading": shown(found, language)}
+    return {"own": keep(found, ticket), "reading": shown(found, language)}
 
 
 def again(runs: Runs, own: str, language: str, token: str) -> dict[str, Any]:
@@ -172,10 +196,10 @@ def downloads(own: str, count: int, screen: Screen) -> dict:
 
 def exported(runs: Runs, own: str, kind: str, token: str) -> tuple[str, bytes]:
     """(name, content) of the sentences of an upload in one of writing.KINDS; several files in one archive. Raises Refusal."""
-    found = _known(runs, own, token)
+    known = _known(runs, own, token)
     if kind not in writing.KINDS:
         raise Refusal("page.no_upload")
-    files = writing.write(found.pairs, kind, found.credit)
+    files = writing.write(known.pairs, kind, known.credit)
     if len(files) == 1:
         return files[0]
     packed = io.BytesIO()
@@ -185,10 +209,10 @@ def exported(runs: Runs, own: str, kind: str, token: str) -> tuple[str, bytes]:
     return f"{kind}.zip", packed.getvalue()
 
 
-def taught(old: str, new: str, values: Mapping[str, Any], usual: int | None = None) -> list:
+def taught(old: str, new: str, values: Mapping[str, Any], usual: int | None = None, ticket: str = "") -> list:
     """The values of TAUGHT for other data, where nobody has chosen otherwise: `values` are those of now. `old` and `new` are ids of
     uploads, "" for a task of ours, which may have a `usual` number of steps."""
-    known, chosen = KEPT.get(new), chosen_otherwise(KEPT.get(old), old, values)
+    known, chosen = _kept(new, ticket), chosen_otherwise(_kept(old, ticket), old, values)
     after = suggestion(known, new, chosen).knobs if known else {name: default(name) for name in TAUGHT}
     after |= {"steps": usual} if usual and not known else {}
     return [gr.skip() if name in chosen else after[name] for name in TAUGHT]
@@ -210,16 +234,32 @@ def suggestion(pairs: Pairs, own: str, given: Mapping[str, Any]) -> Suggestion:
     return _SUGGESTED.get_or_make((own, tuple(sorted(given.items()))), lambda: suggest(pairs, given))
 
 
-def found(runs: Runs, own: str) -> Pairs | None:
-    """The pairs of a recent upload, or of a run that was made of them."""
-    return (KEPT.get(own) or runs.pairs(own)) if own else None
+def found(runs: Runs, own: str, ticket: str) -> Pairs | None:
+    """The pairs of the visitor's upload, or of a run that was made of them and is theirs or open to all. None where there are none, and
+    where they are somebody else's: nobody learns which."""
+    opened = [run for run in runs.made_of(own) if run.may_be_read_by("") or _is(ticket, _ticket(run.owner))]
+    return _kept(own, ticket) or next((run.pairs for run in opened), None)
+
+
+def dealt(runs: Runs, own: str) -> Pairs | None:
+    """The pairs that a teacher has dealt to a class, for a member of it."""
+    kept = KEPT.get(own) if own else None
+    return kept.pairs if kept else next((run.pairs for run in runs.made_of(own)), None)
+
+
+def _kept(own: str, ticket: str) -> Pairs | None:
+    kept = KEPT.get(own) if own else None
+    return kept.pairs if kept and _is(ticket, kept.ticket) else None
+
+
+def _is(ticket: str, wanted: str) -> bool:
+    """In constant time; nobody's ticket opens nothing."""
+    return bool(ticket) and hmac.compare_digest(ticket.encode("utf-8", "replace"), wanted.encode("utf-8", "replace"))
 
 
 def _known(runs: Runs, own: str, token: str) -> Pairs:
-    """The same, for somebody who may see them. Raises Refusal."""
-    if not runs.may_use(own, token):
-        raise Refusal("runs.sentences_private")
-    pairs = found(runs, own)
+    """What `found` gives. Raises Refusal."""
+    pairs = found(runs, own, ticket_of(token))
     if pairs is None:
         raise Refusal("page.no_upload", knob="task")
     return pairs

@@ -30,11 +30,11 @@ from pathlib import Path
 import torch
 torch.set_num_threads(1)
 from playground.runs.disk import files
-from playground.runs.queue import jobs
+from playground.runs.queue import saving
 from playground.runs.registry import Runs
 from tests.runs.tiny import limits, tiny, wait
 
-jobs.SAVE_SHARE = 1e9  # save, whatever it costs
+saving.SAVE_SHARE = 1e9  # save, whatever it costs
 folder, crash, point = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 runs, real, saves = Runs(folder, None, limits(save_seconds=0.0)), files.replace_folder, []
 write, rename = files._write_new, Path.rename
@@ -82,6 +82,7 @@ def kept(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / "runs").iterdir())
 
 
+@pytest.mark.fault("kill -9 at each point of a save", "the run is whole, and resumed it becomes what it would have become, bit for bit")
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 here")
 @pytest.mark.parametrize(
     ("point", "again"),

@@ -1,5 +1,6 @@
 """What a job may rely on, whichever engine trains: the same numbers, and everything in the run when a call returns."""
 
+from contextlib import ExitStack
 from functools import partial
 
 import pytest
@@ -8,16 +9,23 @@ from playground.config import Refusal
 from playground.runs.disk.folder import pack_run
 from playground.runs.disk.store import OWN_DATA, Store
 from playground.runs.engines.in_process import InProcess
+from playground.runs.engines.remote import Remote
 from playground.runs.making import new_run
+from tests.runs.engines.links import Near, processes
 from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, same_parameters, same_replay, tiny, wait
 
 TURN = 0.02  # seconds
 
 
-@pytest.fixture(params=["in process"])
+@pytest.fixture(scope="module", params=["here", "host", pytest.param("process", marks=pytest.mark.slow)])
 def engine(request):
     """engine(run) -> a Trainer of it."""
-    return lambda run: InProcess(run, CORPORA, LIMITS.replay_bytes)
+    with ExitStack() as stack:
+        if request.param == "here":
+            yield lambda run: InProcess(run, CORPORA, LIMITS.replay_bytes)
+        else:
+            link = Near() if request.param == "host" else stack.enter_context(processes(1))[0]
+            yield lambda run: Remote(run, link, LIMITS.replay_bytes)
 
 
 @pytest.fixture
@@ -115,6 +123,7 @@ def test_what_was_done_since_the_save_is_done_again(begin, store):
 def test_own_sentences(begin, store):
     experiment = tiny(task="own", tokenizer="words", steps=12)
     run, trainer = begin(experiment, data=PAIRS)
+    assert run.longest_target == 3  # how much whoever asks it may write
     trainer.advance(TURN, True)
     save(store, run, trainer)
     trainer.close()
@@ -170,6 +179,20 @@ def test_a_goal_that_is_reached_ends_it_with_its_sentence(begin):
     to_the_end(trainer)
     assert run.step < 10_000
     assert run.message.key == "runs.minutes_over"
+
+
+def test_the_steps_of_a_timed_run_are_planned_where_it_trains(begin, store):
+    """And stay as they were planned when it goes on from a save."""
+    run, trainer = begin(tiny(steps=100_000, minutes=0.5))
+    while not run.history.events:
+        trainer.advance(TURN, True)
+    ((_, knob, planned),) = run.history.events
+    assert (knob, run.steps) == ("steps", planned)
+    assert planned < 100_000
+    save(store, run, trainer)
+    trainer.close()
+    begin.again(run)
+    assert run.steps == planned
 
 
 def test_what_cannot_be_prepared_is_refused_with_its_sentence(begin):

@@ -13,6 +13,7 @@ from playground.training.loop import Diverged, Training
 from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, limits, tiny, wait
 
 
+@pytest.mark.fault("a loss that diverges", "the run says so and keeps its last good step; others train on")
 def test_a_run_that_diverges_says_so_and_keeps_the_last_good_step(runs, monkeypatch):
     real = Training.steps
 
@@ -31,6 +32,7 @@ def test_a_run_that_diverges_says_so_and_keeps_the_last_good_step(runs, monkeypa
     assert done(other).status == "done"
 
 
+@pytest.mark.fault("NaN in the parameters", "the run ends as diverged; what is kept has none")
 def test_nan_in_the_numbers_themselves(runs, monkeypatch):
     run = done(
         runs.create(tiny(learning_rate=1.0, optimiser="adam", norm="pre", residual=False, max_grad_norm=0.0, attention_scale=False), ME)
@@ -53,6 +55,7 @@ def test_nan_in_the_numbers_themselves(runs, monkeypatch):
     json.loads(runs.update(poisoned)[0], parse_constant=pytest.fail)  # no number in it is NaN
 
 
+@pytest.mark.fault("an exception, no memory, or SystemExit in a step", "that run fails with a sentence; others train on")
 @pytest.mark.parametrize(
     ("error", "key"),
     [(RuntimeError("shapes differ"), "runs.failed"), (MemoryError(), "runs.out_of_memory"), (SystemExit(1), "runs.failed"),
@@ -78,6 +81,7 @@ def test_an_exception_in_the_model_fails_one_run_only(runs, monkeypatch, error, 
     assert curve(other) == curve(alone(tiny())[0])
 
 
+@pytest.mark.fault("an exception while a run ends", "it ends nevertheless")
 def test_an_exception_while_it_ends_still_ends_it(runs, monkeypatch):
     monkeypatch.setattr("playground.runs.recording.Recording.finish", lambda self: 1 / 0)
     run = done(runs.create(tiny(steps=2), ME))

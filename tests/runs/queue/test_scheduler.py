@@ -13,7 +13,7 @@ class Fake:
 
     def __init__(self, key, owner="a", cores=1, bytes=0, turns=1, log=None, gate=None):
         self.key, self.owner, self.cores, self.bytes, self.turns = key, owner, cores, bytes, turns
-        self.urgent, self.place, self.log, self.gate = False, 0, log if log is not None else [], gate
+        self.urgent, self.place, self.log, self.gate, self.lane = False, 0, log if log is not None else [], gate, None
         self.inside, self.done = threading.Event(), threading.Event()
 
     def turn(self, seconds, parallel_map):
@@ -48,6 +48,24 @@ def held(scheduler, **values):
     scheduler.add(job)
     assert job.inside.wait(30)
     return job
+
+
+def test_jobs_of_one_lane_take_turns_and_leave_the_other_cores_to_others(start):
+    scheduler = start(cores=3)
+    first = held(scheduler)
+    first.lane = "a process"
+    same, other = Fake("same"), Fake("other")
+    same.lane = "a process"
+    urgent = Fake("urgent")
+    urgent.lane, urgent.urgent = "a process", True
+    for job in (same, urgent, other):
+        scheduler.add(job)
+    assert other.done.wait(30)
+    assert not same.inside.is_set()
+    assert not urgent.inside.is_set(), "what it has to put away is in the process, too"
+    first.gate.set()
+    assert same.done.wait(30)
+    assert urgent.done.wait(30)
 
 
 def test_every_job_gets_its_turns(start):
@@ -204,6 +222,7 @@ def test_a_job_that_breaks_takes_no_worker_with_it(start):
     assert job.done.wait(30)
 
 
+@pytest.mark.fault("an exception in the warm-up", "the log says so, and workers go on")
 @pytest.mark.parametrize("error", [RuntimeError("no such instruction"), SystemExit(1)])
 def test_a_warm_up_that_fails_is_logged_and_the_worker_goes_on(start, caplog, error):
     def warm_up():
@@ -216,6 +235,7 @@ def test_a_warm_up_that_fails_is_logged_and_the_worker_goes_on(start, caplog, er
     assert type(error).__name__ in caplog.text
 
 
+@pytest.mark.fault("an exception in the scheduler's own bookkeeping", "the log says so, and workers go on")
 @pytest.mark.parametrize("name", ["_next", "_charge", "_leave", "_let_in"])
 def test_a_worker_outlives_an_error_in_its_own_bookkeeping(start, monkeypatch, caplog, name):
     """Once the cause is gone every job gets its turns, on all the cores there are."""

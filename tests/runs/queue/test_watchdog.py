@@ -52,6 +52,7 @@ def over(runs, run):
     return runs.get(run.id)
 
 
+@pytest.mark.fault("a step that hangs on every worker", "its run is given up; all others go on")
 def test_a_step_that_hangs_on_every_worker_is_given_up_and_all_others_go_on(patient, gate, caplog):
     first = [hung(patient, gate, f"owner {n}") for n in range(2)]
     other = patient.create(tiny(), YOU)
@@ -116,6 +117,7 @@ def test_what_is_asked_of_a_hung_run_is_answered_at_once(serve, gate, ask):
     assert not runs.store.path(run).exists()
 
 
+@pytest.mark.fault("a server that is to end while a step hangs", "it ends; the other runs are saved")
 def test_a_server_with_a_hung_step_can_be_closed(serve, gate, monkeypatch):
     monkeypatch.setattr("playground.runs.queue.workers.CLOSE_TIMEOUT_S", 0.2)
     runs = serve()
@@ -150,6 +152,7 @@ def test_a_thread_that_waits_for_the_disk_is_left_alone():
     assert watch._is_overdue(turn(1.0), now=1e9)
 
 
+@pytest.mark.fault("a worker thread that dies", "another one takes its place")
 def test_a_dead_worker_is_replaced_and_every_job_gets_its_turns(caplog, monkeypatch):
     real, dying = Scheduler._work, [1, 1]
 

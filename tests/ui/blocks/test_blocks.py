@@ -34,6 +34,17 @@ STATES = {  # of panels whose blocks depend on more than the run: parameters, on
 }
 
 
+def test_a_block_takes_its_own_fields_and_no_others():
+    made = blocks.field("a", "force", "label", value="", hint="hint")
+    assert list(made) == ["kind", *inspect.signature(blocks.field).parameters]
+    for wrong in (("a",), ("a", "force", "label", "", "hint", "more")):
+        with pytest.raises(TypeError):
+            blocks.field(*wrong)
+    for more in ({"id": "b"}, {"unheard": 1}):
+        with pytest.raises(TypeError):
+            blocks.field("a", "force", "label", "", "hint", **more)
+
+
 def raw_kinds(source: str) -> list[int]:
     """Lines of the dictionaries that say of what kind they are."""
     made = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Dict)]

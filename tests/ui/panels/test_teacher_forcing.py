@@ -1,5 +1,7 @@
 """The panel of teacher forcing and free running: what it says of them is what they are."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from playground.words import LANGUAGES, say
@@ -8,12 +10,31 @@ from tests.thoroughness import every_case
 LONG = "abcdefghijklmnopqrst"  # longer than any word in training
 
 
+def inside(blocks: list[dict]) -> Iterator[dict]:
+    """All blocks, also those in rows."""
+    for block in blocks:
+        yield block
+        yield from inside(block.get("blocks", []))
+
+
 def block(panel: dict, id: str) -> dict:
-    return next(block for block in panel["blocks"] if block["id"] == id)
+    return next(block for block in inside(panel["blocks"]) if block["id"] == id)
 
 
 def lanes(panel: dict) -> dict[str, dict]:
     return {lane["name"]: {row["name"]: row["tokens"] for row in lane["rows"]} for lane in block(panel, "lanes")["lanes"]}
+
+
+def test_short_lanes_have_beside_them_what_stands_around_long_ones(site):
+    """The pictures of a step begin where the lanes end, on a page that has room; on a telephone one thing stands below the other."""
+
+    def top(text: str, width: str) -> list[str]:
+        return [block["id"] for block in site.panel("teacher_forcing", run="reverse", text=text, width=width)["blocks"]]
+
+    below = ["caption", "lanes", "fix", "step"]
+    assert [name for name in top("abc", "1380") if name in ("compared", *below)] == ["compared", "step"]
+    assert [name for name in top("abc", "360") if name in ("compared", *below)] == below
+    assert [name for name in top(LONG, "1000") if name in ("compared", *below)] == below
 
 
 def test_a_long_word_parts_the_lives_and_the_caption_says_where(site):

@@ -14,6 +14,7 @@ from playground.ui.upload import uploading
 from playground.words import LANGUAGES, say
 from tests.ui.test_actions import MINE, TINY, wait
 
+TICKET = uploading.ticket_of(MINE)
 LINES = "\n".join(f"word{n} again\twort{n} noch" for n in range(60))
 
 POEM = "I have been one\nAnd this is what I had\n\nThe day was not so long\nThat there would be no end"
@@ -26,10 +27,14 @@ def upload(tmp_path):
     def read(text: str | bytes, name: str = "own.tsv", chosen: str = "", language: str = "en") -> dict:
         file = tmp_path / name
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return uploading.read([str(file)], "", "", chosen, language)
+        return uploading.read([str(file)], "", "", chosen, language, TICKET)
 
     yield read
     uploading.KEPT.clear()
+
+
+def preview(site, own: str, **asked: str) -> dict:
+    return site.http.get(f"{PREFIX}/preview", params={"own": own, **asked}, headers={"X-Playground-Token": MINE}).json()
 
 
 def test_one_thing_is_read_at_a_time(tmp_path):
@@ -91,13 +96,14 @@ def test_a_header_is_asked_for_only_where_there_may_be_one(upload):
 def test_knobs_follow_the_sentences_unless_somebody_chose(upload):
     big, small = (upload(LINES if few else "\n".join(f"s{n}\tt{n}" for n in range(9000)))["own"] for few in (False, True))
     usual = {name: default(name) for name in uploading.TAUGHT}
-    for_big, for_small = (suggest(uploading.KEPT.get(own)).knobs for own in (big, small))
+    for_big, for_small = (suggest(uploading.KEPT.get(own).pairs).knobs for own in (big, small))
     assert for_big["steps"] > for_small["steps"] > usual["steps"]
 
-    def taught(old: str, new: str, values: dict, *usual: int) -> dict:
-        return dict(zip(uploading.TAUGHT, uploading.taught(old, new, values, *usual), strict=True))
+    def taught(old: str, new: str, values: dict, usual: int | None = None) -> dict:
+        return dict(zip(uploading.TAUGHT, uploading.taught(old, new, values, usual, ticket=TICKET), strict=True))
 
     assert taught("", big, usual) == for_big
+    assert uploading.taught("", big, usual) == list(usual.values()), "a stranger does not learn how many there are"
     assert taught(big, small, for_big) == for_small
     assert taught(big, "", for_big, TASK_STEPS["addition"]) == usual | {"steps": TASK_STEPS["addition"]}
     assert "value" not in taught(big, small, for_big | {"max_tokens": 32})["max_tokens"]
@@ -111,7 +117,7 @@ def test_what_is_suggested_goes_by_what_somebody_chose(upload):
     own = upload("\n".join(f"s{n}\tt{n}" for n in range(9000)))["own"]
     usual = {name: default(name) for name in uploading.TAUGHT}
     steps = [
-        dict(zip(uploading.TAUGHT, uploading.taught("", own, usual | chosen), strict=True))["steps"]
+        dict(zip(uploading.TAUGHT, uploading.taught("", own, usual | chosen, ticket=TICKET), strict=True))["steps"]
         for chosen in ({}, {"batch_size": 48}, {"batch_size": 960, "batch_unit": "tokens"})
     ]
     assert steps[1] == pytest.approx(2 * steps[0], abs=1)
@@ -121,7 +127,8 @@ def test_what_is_suggested_goes_by_what_somebody_chose(upload):
 def test_the_same_reading_in_another_language(site, upload):
     own = upload("en\tde\n" + LINES)["own"]
     for language in LANGUAGES:
-        answer = site.get("reading", own=own, lang=language).json()
+        mine = {"headers": {"X-Playground-Token": MINE}}
+        answer = site.http.get(f"{PREFIX}/reading", params={"own": own, "lang": language}, **mine).json()
         assert answer["own"] == own
         assert answer["reading"]["report"][0] == say(language, "data.report_line", lines=61, kept=60, dropped=1)
     assert site.get("reading", own="unknown").json()["key"] == "page.no_upload"
@@ -145,7 +152,7 @@ def test_what_was_dropped_is_still_known_when_a_run_has_the_sentences(site, uplo
 
 def test_pairs_that_are_too_long_are_shown(site, upload):
     own = upload(f"{LINES}\n{'long ' * 65}\tlang")["own"]
-    found = {block["id"]: block for block in site.get("preview", own=own).json()["blocks"]}
+    found = {block["id"]: block for block in preview(site, own)["blocks"]}
     assert found["preview-left-out"]["rows"] == [["61", ("long " * 65)[:MAX_CELL_CHARACTERS], "lang"]]
     assert found["preview-left-out"]["folded"]
     assert say("en", "data.line", where=61) in found["preview-facts"]["text"]
@@ -153,18 +160,18 @@ def test_pairs_that_are_too_long_are_shown(site, upload):
 
 def test_every_kept_pair_is_accounted_for(site, upload):
     own = upload("\n".join(f"s{n // 5}\tt{n}" for n in range(200)))["own"]
-    found = {block["id"]: block for block in site.get("preview", own=own).json()["blocks"]}
+    found = {block["id"]: block for block in preview(site, own)["blocks"]}
     assert say("en", "sentences.sizes", train=160, heldout=4, test=4) in found["preview-facts"]["text"]
     assert say("en", "sentences.further", count=32) in found["preview-facts"]["text"]
 
 
 def test_the_suggestion_stands_under_the_reading_with_a_button_for_what_differs(site, upload):
     own = upload("\n".join(f"s{n} and\tt{n} und" for n in range(300)))["own"]
-    wanted = suggest(uploading.KEPT.get(own))
-    found = {block["id"]: block for block in site.get("preview", own=own, d_model="32").json()["blocks"]}
-    said = [say("en", "suggestion.title"), *suggest(uploading.KEPT.get(own), {"d_model": 32}).sentences("en")]
+    wanted = suggest(uploading.KEPT.get(own).pairs)
+    found = {block["id"]: block for block in preview(site, own, d_model="32")["blocks"]}
+    said = [say("en", "suggestion.title"), *suggest(uploading.KEPT.get(own).pairs, {"d_model": 32}).sentences("en")]
     assert found["preview-suggestion"]["text"] == " ".join(said)
     assert found["preview-apply"]["values"]["tokenizer"] == wanted.knobs["tokenizer"] == "bpe"
     assert "d_model" not in found["preview-apply"]["values"]  # somebody has chosen it
     taken = {name: as_text(value) for name, value in wanted.knobs.items()}
-    assert "preview-apply" not in {block["id"] for block in site.get("preview", own=own, **taken).json()["blocks"]}
+    assert "preview-apply" not in {block["id"] for block in preview(site, own, **taken)["blocks"]}

@@ -11,6 +11,7 @@ from playground.config import default
 from playground.ui.upload import uploading
 from playground.words import LANGUAGES, say
 from tests.data.test_suggestion import sentences
+from tests.ui.upload.test_uploading import TICKET, preview
 
 SAME = "\n".join(f"ask {n % 20}\tanswer {n}\tway {n // 20}" for n in range(100))
 GERMAN = ["das ist nicht mein Haus und ich bin hier", "wir haben heute keine Zeit für euch", "sie geht mit dem Hund in den Wald"]
@@ -22,8 +23,8 @@ def warned(site):
     """The warnings under a text: {name: block}, for these settings."""
 
     def read(text: str, chosen: str = "", **knobs) -> dict[str, dict]:
-        own = uploading.read(None, text, "", chosen, "en")["own"]
-        found = site.get("preview", own=own, **knobs).json()["blocks"]
+        own = uploading.read(None, text, "", chosen, "en", TICKET)["own"]
+        found = preview(site, own, **knobs)["blocks"]
         return {block["id"]: block for block in found if block["id"].startswith(("warning", "mend"))}
 
     yield read

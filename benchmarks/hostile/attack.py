@@ -1,0 +1,135 @@
+"""Sending mutated calls, several at a time, and judging what comes back; an honest visitor goes on looking meanwhile."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from http.client import HTTPConnection, HTTPException
+
+from benchmarks.hostile.mutations import mutated
+from benchmarks.hostile.people import PAGE, PATIENCE, People
+from benchmarks.hostile.valid import GRADIO, Call
+
+SLOW = 5.0  # seconds after which nobody waits for an answer any more
+READ = 200_000  # bytes of an answer that are looked at; of a stream, what comes first
+MOMENT = 0.3  # seconds that a quiet stream is listened to
+GAP = 0.2  # seconds between two looks of the honest visitor
+LOOKS = (f"{PAGE}/boot", f"{PAGE}/panel/training?run=reverse", f"{PAGE}/runs")
+TRACEBACK = re.compile(rb"Traceback \(most recent|/site-packages/|\.py\\?\", line \d")
+FAULTS = ("5xx", "cut off", "slow", "traceback", "somebody else's sentence", "an error without a sentence")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came of the call of that number. `fault` is one of FAULTS, or ""; `said` is the call and the answer."""
+
+    number: int
+    kind: str
+    status: int
+    seconds: float
+    fault: str
+    said: str
+
+
+class Attack:
+    """On a server of this machine. `calls` are valid ones; `canary` is what nobody who asks here may read."""
+
+    def __init__(self, port: int, calls: dict[str, Call], people: People, seed: int) -> None:
+        self._port, self.calls, self._people, self._seed = port, calls, people, seed
+        self.waits: list[float] = []  # seconds, of the honest visitor while calls come
+
+    def run(self, count: int, at_once: int) -> list[Finding]:
+        over = threading.Event()
+        honest = threading.Thread(target=self._look, args=(over,), daemon=True)
+        honest.start()
+        try:
+            return self.send(range(count), at_once)
+        finally:
+            over.set()
+            honest.join(PATIENCE)
+
+    def send(self, numbers: Iterable[int], at_once: int) -> list[Finding]:
+        with ThreadPoolExecutor(at_once) as pool:
+            return list(pool.map(self.one, numbers))
+
+    def one(self, number: int) -> Finding:
+        ids = (self._people.run, self._people.own, self._people.room, self._people.activity)
+        return self.judged(number, mutated(self.calls, number, self._seed, ids))
+
+    def judged(self, number: int, call: Call) -> Finding:
+        session = f"h{self._seed}x{number}"  # a tab of its own, so that each hears of its own calls alone
+        if isinstance(call.body, dict) and call.body.get("session_hash") == "hostile":
+            call = replace(call, body=call.body | {"session_hash": session})
+        began, fault = time.perf_counter(), ""
+        try:
+            status, body = self.ask(call)
+            if status == 200 and call.path.startswith(GRADIO) and b'"event_id"' in body and b"data:" not in body:
+                event = json.loads(body)["event_id"]
+                queued = f"{GRADIO}/queue/data?session_hash={session}" if "join" in call.path else f"{GRADIO}/call/x/{event}"
+                body += self.ask(Call("", "GET", queued))[1]
+        except (OSError, HTTPException, ValueError) as error:
+            status, body, fault = 0, repr(error).encode(), "cut off"
+        seconds = time.perf_counter() - began
+        fault = fault or self._fault(call, status, body, seconds)
+        asked = f"{call.who}: {call.method} {call.target[:300]} {call.headers} {(call.content or b'')[:300]!r}"
+        return Finding(number, call.kind, status, seconds, fault, f"{asked} -> {status} {body[:300]!r}" if fault else "")
+
+    def _fault(self, call: Call, status: int, body: bytes, seconds: float) -> str:
+        wrong = {
+            "5xx": status >= 500,
+            "slow": seconds > SLOW,
+            "traceback": TRACEBACK.search(body) is not None and not call.path.startswith(("/assets", "/static")),
+            "somebody else's sentence": self._people.canary in body and self._people.canary not in (call.content or b""),
+            "an error without a sentence": b'"error":null' in body.replace(b" ", b""),
+        }
+        return next((name for name, is_so in wrong.items() if is_so), "")
+
+    def ask(self, call: Call) -> tuple[int, bytes]:
+        """(status, how the answer begins). Raises OSError, HTTPException, ValueError."""
+        connection = HTTPConnection("127.0.0.1", self._port, timeout=2 * SLOW)
+        token = self._people.tokens[call.who]
+        headers = {"Content-Type": "application/json"} | ({"X-Playground-Token": token} if token else {}) | call.headers
+        try:
+            connection.request(call.method, call.target, call.content, {name: value.encode() for name, value in headers.items()})
+            answer = connection.getresponse()
+            if not (answer.getheader("Content-Type") or "").startswith("text/event-stream"):
+                return answer.status, answer.read(READ)
+            body = b""  # to its end or for a moment: a stream may go on for ever
+            if connection.sock:
+                connection.sock.settimeout(MOMENT)
+            until = time.perf_counter() + SLOW / 2
+            while len(body) < READ and time.perf_counter() < until and b"process_completed" not in body:
+                try:
+                    more = answer.read1(READ)
+                except TimeoutError:
+                    break
+                if not more:
+                    break
+                body += more
+            return answer.status, body
+        finally:
+            connection.close()
+
+    # ---- the honest visitor -------------------------------------------------------------------------------------------------------------
+
+    def honest(self, count: int) -> list[float]:
+        """Seconds that so many looks take."""
+        return [self._looked(number) for number in range(count)]
+
+    def _looked(self, number: int) -> float:
+        began = time.perf_counter()
+        status, _ = self.ask(Call("", "GET", LOOKS[number % len(LOOKS)], who="nobody"))
+        if status != 200:
+            raise RuntimeError(f"an honest visitor got {status}")
+        return time.perf_counter() - began
+
+    def _look(self, over: threading.Event) -> None:
+        number = 0
+        while not over.wait(GAP):
+            self.waits.append(self._looked(number))
+            number += 1

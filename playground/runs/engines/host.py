@@ -1,0 +1,55 @@
+"""The far side: whichever process it is in which models are trained for somebody elsewhere, who asks one thing after the other."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from playground.config import Refusal
+from playground.runs.corpora import Corpora
+from playground.runs.engines.hosted import HostedTraining, Wishes
+from playground.runs.engines.increment import Increment
+from playground.runs.engines.trainer import Failed, Lost
+from playground.runs.limits import machine_cores
+from playground.runs.queue.parallel import Helpers
+from playground.training.loop import Diverged
+
+KNOWN_EVERYWHERE = (Diverged, Refusal, MemoryError, Lost)  # errors that are told as they are; others may be of any kind
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call returned, or the error that it raised; in any case what is new in the run."""
+
+    value: Any = None
+    error: BaseException | None = None
+    increment: Increment | None = None
+
+
+class Host:
+    """Trainings by the id of their run."""
+
+    def __init__(self) -> None:
+        self._corpora, self._helpers = Corpora(), Helpers(machine_cores() - 1)
+        self._trainings: dict[str, HostedTraining] = {}
+
+    def answer(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
+        """Calls the method of this name of the run's training. The first is "read", the last "close"; one that isn't here is Lost."""
+        torch.set_num_threads(1)
+        if name == "read":
+            self._trainings[id] = HostedTraining(self._corpora)
+        elif name == "close":
+            self._trainings.pop(id, None)
+            return Answer()
+        training, value, error = self._trainings.get(id), None, None
+        if training is None:
+            return Answer(error=Lost())
+        try:
+            training.obey(wishes, self._helpers.parallel_map(wishes.cores))
+            value = getattr(training, name)(*arguments)
+        except BaseException as raised:  # whatever it is, it is this run's, and there are others here
+            error = raised if isinstance(raised, KNOWN_EVERYWHERE) else Failed(type(raised).__name__, traceback.format_exc())
+        return Answer(value, error, training.news())

@@ -1,0 +1,147 @@
+"""One training on the far side: a recording into a run of its own, of which only what is new is told."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playground.data.corpus import Item
+from playground.runs.corpora import Corpora
+from playground.runs.disk.folder import Folder, pack_state
+from playground.runs.engines.increment import Arrays, Cursor, Increment, Picture, arrays
+from playground.runs.history import History
+from playground.runs.queue.parallel import ParallelMap
+from playground.runs.recording import Recording, copy_parameters
+from playground.runs.replay import Frame, Replay, ReplayPlan
+from playground.training.loop import Training
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a run goes on from the save in `folder`: on what, and what it has that a recording must know: its history without the rows of the
+    steps, and its replay without the pictures."""
+
+    folder: Path
+    settings: Mapping[str, Any]  # of the run: device, threads, precision
+    replay_bytes: int
+    history: History
+    plan: ReplayPlan
+    frames: tuple[int, ...]  # steps
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What whoever asked has to know of it: how far it is, the plan of the replay, and the sentences in it."""
+
+    step: int
+    seconds: float
+    plan: ReplayPlan
+    probes: tuple[Item, ...]
+    longest: int
+    longest_target: int
+    tokenizers: tuple[bytes, bytes]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What whoever asks may change between two calls."""
+
+    live: Mapping[str, Any]  # the live knobs
+    watched: bool
+    cores: int  # that the call may use
+
+
+class FarRecording(Recording):
+    """A recording whose pictures are told and not kept. One is made at once where that is asked for, or as soon as those that are still to
+    be made, by whoever is told of them, take as many bytes as the replay may have."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.pictures: list[Picture] = []
+        self._unmade = 0  # bytes
+
+    def _picture(self, look: bool) -> None:
+        run, model, replay = self.run, self.training.model, self.run.replay
+        completions = self.show() if look else ()
+        if not look:
+            self._unmade += self._size
+            if self._unmade > self._replay_bytes:
+                completions = self._completer.complete(model, (), run.step, replay.plan.attention)
+        replay.frames = (*(frame for frame in replay.frames if frame.step < run.step), Frame(run.step, ()))
+        wanted = not completions or run.step in replay.plan.parameter_steps
+        parameters = arrays(copy_parameters(model)) if wanted else None
+        self.pictures.append(Picture(run.step, completions, parameters, model.config))
+        self._captured = True
+
+
+class HostedTraining:
+    """Its calls come in this order: read, build, begin, and then whatever a Trainer is asked, after `obey` each."""
+
+    def __init__(self, corpora: Corpora) -> None:
+        self._corpora = corpora
+        self._cursor: Cursor | None = None  # before it begins
+
+    def read(self, folder: Path) -> None:
+        """The run as it was saved, with its own sentences if it has any. Nobody writes to the folder meanwhile."""
+        self._run = Folder(folder).run
+        _ = self._run.pairs
+
+    def build(self) -> None:
+        """The corpus, which may take long."""
+        self._corpus = self._corpora.get(self._run.experiment, self._run.pairs)
+
+    def begin(self, start: Start) -> Prepared:
+        """The model as it was saved, ready to train. Nobody writes to the folder meanwhile."""
+        folder = Folder(start.folder)
+        run, corpus = folder.run, self._corpus
+        for name, value in start.settings.items():
+            setattr(run, name, value)
+        training = Training(run.experiment, corpus, run.device, run.precision)
+        if folder.has("weights.safetensors"):
+            folder.restore(training)
+        replay = Replay(start.plan)
+        replay.frames = tuple(Frame(step, ()) for step in start.frames)
+        run.hold(history=start.history, replay=replay, snapshot=None, pairs=None)
+        self._run, self._cursor = run, Cursor(run)
+        self._recording = FarRecording(run, training, start.replay_bytes)
+        self._steps = self._recording.steps()
+        src, tgt = corpus.src_tokenizer, corpus.tgt_tokenizer
+        longest = corpus.longest, run.longest_target
+        return Prepared(run.step, run.seconds, run.replay.plan, self._recording.probes, *longest, (src.to_bytes(), tgt.to_bytes()))
+
+    def obey(self, wishes: Wishes, parallel_map: ParallelMap) -> None:
+        """From the next call on."""
+        if self._cursor is not None:
+            self._run.live, self._recording.training.parallel_map = dict(wishes.live), parallel_map
+            self._run.seen_at = time.monotonic() if wishes.watched else -math.inf
+
+    def advance(self, seconds: float, one_step: bool) -> bool:
+        """At least one step. False when the run is at its end."""
+        end = time.perf_counter() + seconds
+        while next(self._steps, None) is not None:
+            if one_step or time.perf_counter() >= end:
+                return True
+        return False
+
+    def show(self) -> None:
+        self._recording.show()
+
+    def finish(self) -> None:
+        self._recording.finish()
+
+    def parameters(self) -> Arrays:
+        return arrays(copy_parameters(self._recording.training.model))
+
+    def state(self) -> bytes:
+        return pack_state(self._recording.training)
+
+    def news(self) -> Increment | None:
+        """What nobody has been told; None before it begins."""
+        if self._cursor is None:
+            return None
+        pictures, self._recording.pictures = self._recording.pictures, []
+        return self._cursor.increment(pictures)

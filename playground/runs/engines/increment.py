@@ -1,0 +1,112 @@
+"""What a training that goes on elsewhere tells of itself: whatever is new since it was last asked, as plain values, arrays and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from playground.config import ModelConfig, Refusal
+from playground.runs.completer import Completer
+from playground.runs.history import Columns, Probe
+from playground.runs.replay import Completion, Parameters
+from playground.runs.run import Run, Snapshot
+
+Arrays = Mapping[str, np.ndarray]
+
+
+def arrays(parameters: Parameters) -> Arrays:
+    """The same numbers, in what can be sent as it is: a tensor would travel as a file that both ends have open."""
+    return {name: tensor.numpy() for name, tensor in parameters.items()}
+
+
+def tensors(values: Arrays) -> Parameters:
+    """The other way."""
+    return {name: torch.from_numpy(array) for name, array in values.items()}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A frame of the replay: what was written, or the parameters and the config that will write it; and the parameters to be kept."""
+
+    step: int
+    completions: tuple[Completion, ...]  # () when they are still to be made
+    parameters: Arrays | None
+    config: ModelConfig
+
+
+@dataclass(frozen=True)
+class Increment:
+    """Rows of the history, the newest probes and parameters where somebody watches, and frames of the replay."""
+
+    step: int
+    seconds: float
+    message: Refusal | None
+    steps: Sequence[tuple[float, ...]]
+    validations: Sequence[tuple[float, ...]]
+    diagnostics: Sequence[Mapping[str, float]]
+    events: Sequence[tuple[int, str, Any]]
+    probes: tuple[Probe, ...]
+    snapshot: tuple[int, Arrays] | None
+    pictures: Sequence[Picture]
+
+
+class Cursor:
+    """What of a run has been told."""
+
+    def __init__(self, run: Run) -> None:
+        self._run, history = run, run.history
+        self._rows, self._validations, self._events = len(history.steps), len(history.validations), len(history.events)
+        self._diagnostics, self._told = history.diagnostics, len(history.diagnostics or ())
+        self._snapshot, self._message = run.snapshot, run.message
+
+    def increment(self, pictures: Sequence[Picture]) -> Increment:
+        """What is new since the last one, these pictures among it."""
+        run, history = self._run, self._run.history
+        steps, self._rows = _since(history.steps, self._rows), len(history.steps)
+        validations, self._validations = _since(history.validations, self._validations), len(history.validations)
+        if history.diagnostics is not self._diagnostics:  # others than before
+            self._diagnostics, self._told = history.diagnostics, 0
+        diagnostics = [dict(zip(self._diagnostics.names, row, strict=True)) for row in _since(self._diagnostics, self._told)]
+        self._told = len(self._diagnostics or ())
+        events, self._events = history.events[self._events :], len(history.events)
+        shown, said = run.snapshot is not self._snapshot, run.message is not self._message
+        self._snapshot, self._message = run.snapshot, run.message
+        return Increment(
+            run.step, run.seconds, run.message if said else None, steps, validations, diagnostics, events, run.probes if shown else (),
+            (run.snapshot.step, arrays(run.snapshot.parameters)) if shown else None, pictures,
+        )  # fmt: skip
+
+
+def _since(table: Columns | None, start: int) -> list[tuple[float, ...]]:
+    return list(zip(*table.rows(start).values(), strict=True)) if table else []
+
+
+def enter(increment: Increment, run: Run, completer: Completer) -> None:
+    """Enters it into the run, as a recording in this process would have."""
+    history, replay = run.history, run.replay
+    for row in increment.steps:
+        history.steps.append(*row)
+    for row in increment.validations:
+        history.validations.append(*row)
+    for row in increment.diagnostics:
+        history.add_diagnostics(int(row["step"]), {name: number for name, number in row.items() if name != "step"})
+    history.events += increment.events
+    history.probes = increment.probes or history.probes
+    run.step, run.seconds = increment.step, increment.seconds
+    run.message = increment.message or run.message
+    for picture in increment.pictures:
+        parameters = picture.parameters and tensors(picture.parameters)
+        if picture.completions:
+            materialise = partial(tuple, picture.completions)
+        else:
+            materialise = partial(completer.at, picture.step, parameters, picture.config, replay.plan.attention)
+        replay.capture(picture.step, materialise, parameters)
+    if increment.snapshot:
+        step, values = increment.snapshot
+        run.parts["snapshot"] = Snapshot(run.version + 1, step, tensors(values), run.probes)
+        run.touch()

@@ -1,0 +1,112 @@
+"""The near side of a training that goes on in another process: it asks, and enters what it is told into the run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+from contextlib import suppress
+from copy import copy
+from typing import Any, Protocol
+
+import torch
+
+from playground.data.tokenizers import load_tokenizer
+from playground.model.transformer import Transformer
+from playground.runs.completer import Completer
+from playground.runs.disk.folder import Folder
+from playground.runs.engines.host import Answer
+from playground.runs.engines.hosted import Prepared, Start, Wishes
+from playground.runs.engines.increment import enter, tensors
+from playground.runs.engines.trainer import Lost, ReadSave, parts_of
+from playground.runs.history import STEPS, Columns
+from playground.runs.queue.parallel import ParallelMap
+from playground.runs.recording import TOLD
+from playground.runs.replay import Parameters
+from playground.runs.run import Run
+from playground.variants import build
+
+
+class Link(Hashable, Protocol):
+    """The way to a host, wherever that is."""
+
+    def ask(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
+        """What Host.answer says. Raises Lost when there is no answer and will be none."""
+
+    def close(self) -> None:
+        """Ends the host, whatever it is doing. The next training that comes may find a new one."""
+
+
+class Remote:
+    """A Trainer whose model is with a host. Trainers with the same link take turns."""
+
+    parallel_map: ParallelMap = map
+
+    def __init__(self, run: Run, link: Link, replay_bytes: int) -> None:
+        self.run, self.lane, self._replay_bytes = run, link, replay_bytes
+        self._completer: Completer | None = None  # before it is prepared
+        self._next_told = 0.0  # when those who watch hear again how far the curve is
+
+    def prepare(self, read: ReadSave) -> None:
+        run = self.run
+        read(lambda folder: self._ask("read", folder.path))
+        self._ask("build")
+        prepared, parts = read(self._begin)
+        tokenizers = tuple(map(load_tokenizer, prepared.tokenizers))
+        run.hold(**parts, tokenizers=tokenizers)
+        run.replay.plan = prepared.plan
+        if prepared.step < run.steps:
+            run.replay.reopen(prepared.step)
+        run.step, run.seconds, run.longest_target = prepared.step, prepared.seconds, prepared.longest_target
+        self._completer = Completer(prepared.probes, prepared.longest, lambda: _model(run))
+
+    def _begin(self, folder: Folder) -> tuple[Prepared, dict[str, Any]]:
+        parts = parts_of(folder)
+        history, replay = copy(parts["history"]), parts["replay"]
+        history.steps = Columns(STEPS)
+        settings = {name: getattr(self.run, name) for name in ("device", "threads", "precision")}
+        start = Start(folder.path, settings, self._replay_bytes, history, replay.plan, replay.steps)
+        return self._ask("begin", start), parts
+
+    def advance(self, seconds: float, one_step: bool) -> bool:
+        """As many steps as there is time for."""
+        return self._ask("advance", seconds, one_step)
+
+    def show(self) -> None:
+        self._ask("show")
+
+    def finish(self) -> None:
+        self._ask("finish")
+        self.run.replay.end(self.run.snapshot.parameters)
+
+    def parameters(self) -> Parameters:
+        return tensors(self._ask("parameters"))
+
+    def state(self) -> bytes:
+        return self._ask("state")
+
+    def cut_off(self) -> None:
+        """With the process, and whatever else it trains: that goes on elsewhere."""
+        self.lane.close()
+
+    def close(self) -> None:
+        with suppress(Lost):
+            self._ask("close")
+
+    def _ask(self, name: str, *arguments: Any) -> Any:
+        run = self.run
+        wishes = Wishes(run.live, run.watched, getattr(self.parallel_map, "cores", 1))
+        answer = self.lane.ask(run.id, name, wishes, *arguments)
+        if answer.increment and self._completer:
+            enter(answer.increment, run, self._completer)
+            if wishes.watched and time.perf_counter() >= self._next_told:
+                run.touch()
+                self._next_told = time.perf_counter() + TOLD
+        if answer.error:
+            raise answer.error
+        return answer.value
+
+
+def _model(run: Run) -> Transformer:
+    """One of the run's kind, with any parameters."""
+    src, tgt = run.tokenizers
+    return build(run.experiment.model, src.size, tgt.size, torch.Generator()).eval()

@@ -1,0 +1,79 @@
+"""Saving a run that is at work: when, what, and what is said when the disk does not take it."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from playground.config import Refusal
+from playground.logs import event, reason
+from playground.runs.disk.folder import Rest, pack_run
+from playground.runs.disk.store import OWN_DATA, Store
+from playground.runs.engines.trainer import Trainer
+from playground.runs.limits import Limits
+from playground.runs.run import RESUMABLE, WORKING, Run
+
+log = logging.getLogger(__name__)
+SAVE_SHARE = 0.02  # of the training time may go into saving; a large run is saved less often instead
+PASSING = ("runs.not_saved", "runs.process_ended")  # messages that the next save makes untrue
+
+
+class Saving:
+    """The saves of one job."""
+
+    def __init__(self, run: Run, store: Store, limits: Limits) -> None:
+        self.run, self.store, self.limits = run, store, limits
+        self._since = self._cost = 0.0  # seconds of training at the last save, and seconds that it took
+
+    def begin(self) -> None:
+        """The run is as the last save left it."""
+        self._since = self.run.seconds
+
+    @property
+    def due(self) -> bool:
+        return self.run.seconds - self._since >= max(self.limits.save_seconds, self._cost / SAVE_SHARE)
+
+    def save(self, trainer: Trainer | None, rest: Rest | None = None) -> Refusal | None:
+        """To the disk, all or nothing: the run as its trainer has it, or what it says of itself where there is no model; `rest` is the
+        status the run is about to have. Returns the message that goes with it.
+
+        A full disk stops no training: it is said, and tried again later.
+        """
+        run, started, before = self.run, time.perf_counter(), self.run.checkpoint_step
+        rest = rest or (run.status, self.lasting_message())
+        contents = self._contents(trainer, rest[0]) if trainer else {}
+        try:
+            if contents:
+                run.checkpoint_step = run.step
+                self.store.save(run, contents, OWN_DATA, rest)
+            else:
+                self.store.note(run, rest=rest)
+        except OSError as error:
+            event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, error=reason(error))
+            run.checkpoint_step = before
+            run.hold()
+            rest = rest[0], self._said_of_full_disk(contents, rest)
+        self._cost, self._since = time.perf_counter() - started, run.seconds
+        return rest[1]
+
+    def lasting_message(self) -> Refusal | None:
+        """What the run says that is still true once it is saved."""
+        message = self.run.message
+        return message if message and message.key not in PASSING else None
+
+    def _said_of_full_disk(self, contents: dict[str, bytes], rest: Rest) -> Refusal | None:
+        """What the run says when it could not be saved: while it trains another save comes, its end is written as soon as there is room."""
+        if rest[0] in WORKING:
+            return rest[1] or Refusal("runs.not_saved")
+        if not contents:
+            return rest[1] or Refusal("runs.change_not_saved")
+        self.store.save_later(self.run, contents, rest)
+        return Refusal("runs.end_not_on_disk")
+
+    def _contents(self, trainer: Trainer, status: str) -> dict[str, bytes]:
+        """The run as files. Nothing when its model is about to be found out as diverged: the last save is better."""
+        parameters = trainer.parameters()
+        if not all(bool(tensor.isfinite().all()) for tensor in parameters.values()):
+            return {}
+        state = {"state.safetensors": trainer.state()} if status in (*WORKING, *RESUMABLE) else {}
+        return pack_run(self.run, parameters) | state

@@ -1,0 +1,72 @@
+"""The same numbers for Prometheus, by its conventions: units in the names, counters that end in _total, and no label that names anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from playground.logs import recent
+from playground.runs.health import FAILING
+from playground.runs.registry import Runs
+from playground.ui.operator.facts import Counts, Facts, facts
+from playground.words import ENGLISH, say
+
+# Of each family what it is called on the operator's page: a line of help.
+ABOUT = {
+    "up": "server_status", "runs": "server_by_status", "cores": "server_cores", "workers": "server_workers", "memory_bytes": "memory",
+    "memory_limit_bytes": "server_memory", "memory_used_bytes": "server_memory", "disk_free_bytes": "server_disk_free",
+    "kept_bytes": "server_kept_bytes", "kept_limit_bytes": "server_kept_bytes", "sessions": "server_sessions",
+    "streams": "server_streams", "events": "log",
+}  # fmt: skip
+
+
+class Numbers:
+    """What is read anew whenever somebody asks."""
+
+    def __init__(self, runs: Runs, counts: Counts) -> None:
+        self._runs, self._counts = runs, counts
+
+    def collect(self) -> Iterable[Metric]:
+        found = facts(self._runs, self._counts)
+        yield _gauge("runs", "status", found.by_status)
+        yield _gauge("memory_bytes", "share", found.health["memory"]["shares"])
+        yield _gauge("workers", "state", found.health["workers"])
+        yield from (_gauge(name, "", {"": value}) for name, value in _single(found))
+        events = CounterMetricFamily("playground_events", _about("events"), labels=("event", "reason"))
+        for (event, reason), count in sorted(recent().counts.items()):
+            events.add_metric((event, reason), count)
+        yield events
+
+
+def metrics(runs: Runs, counts: Counts) -> bytes:
+    """In Prometheus' text format."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Numbers(runs, counts))
+    ProcessCollector(registry=registry)
+    return generate_latest(registry)
+
+
+def _single(found: Facts) -> Iterable[tuple[str, float | None]]:
+    memory = found.health["memory"]
+    yield "up", found.health["status"] != FAILING
+    yield "cores", found.cores
+    yield "memory_limit_bytes", memory["limit"]
+    yield "memory_used_bytes", memory["used"]
+    yield "disk_free_bytes", found.health["disk"]["free"]
+    yield "kept_bytes", found.kept_bytes[0]
+    yield "kept_limit_bytes", found.kept_bytes[1]
+    yield from found.counts.items()
+
+
+def _gauge(name: str, label: str, values: Mapping[str, float | None]) -> Metric:
+    made = GaugeMetricFamily(f"playground_{name}", _about(name), labels=[label] if label else [])
+    for value, number in values.items():
+        if number is not None:
+            made.add_metric([value] if label else [], float(number))
+    return made
+
+
+def _about(name: str) -> str:
+    return say(ENGLISH, f"operator.{ABOUT[name]}")

@@ -1,0 +1,91 @@
+"""Who is answered what: each route, listener, endpoint and action, asked for by each kind of person. `python -m tests.rights` prints it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from benchmarks.hostile.attack import Attack
+from benchmarks.hostile.people import People
+from benchmarks.hostile.valid import Call, valid_calls
+from benchmarks.server import Server
+from benchmarks.tables import markdown
+from playground.ui.rights import COMMANDS, LISTENERS, ROOM, ROUTES, Right
+
+# Each is asked as if the run were theirs and they were in the room. The owner is in no room.
+PEOPLE = ("nobody", "stranger", "owner", "student", "teacher", "removed")
+DONE = "yes"
+# After these somebody has no run, or is in another room than before.
+LAST = ("command delete", "command take_key", "room remove", "room leave", "room end", "room join", "room forget")
+
+
+@dataclass(frozen=True)
+class Row:
+    """`told` says of each of PEOPLE what they were told: DONE, or the key of the refusal."""
+
+    kind: str
+    right: Right
+    told: dict[str, str]
+
+
+def right_of(kind: str) -> Right:
+    """By the name of a valid call, as benchmarks/hostile/valid.py gives it."""
+    group, _, name = kind.partition(" ")
+    if group in ("command", "room"):
+        return {"command": COMMANDS, "room": ROOM}[group][name]
+    if group in ("listener", "endpoint"):
+        return LISTENERS[name.partition(",")[0]]
+    return ROUTES[group].get(name, Right.LINK)
+
+
+def who_may(right: Right) -> tuple[str, ...]:
+    """Of PEOPLE, where the owner's sentences are open to nobody else."""
+    return {
+        Right.VISITOR: PEOPLE[1:],
+        Right.READER: ("owner",),
+        Right.OWNER: ("owner",),
+        Right.MEMBER: ("student", "teacher"),
+        Right.TEACHER: ("teacher",),
+        Right.OFF: (),
+        Right.OPERATOR: (),
+    }.get(right, PEOPLE)
+
+
+def rows(people: People) -> Iterator[Row]:
+    """Each is asked for by those who may not before those who may, and LAST comes last."""
+    attack = Attack(people.port, valid_calls(people), people, seed=0)
+    calls = sorted(attack.calls.values(), key=lambda call: LAST.index(call.kind) if call.kind in LAST else -1)
+    for call in calls:
+        right = right_of(call.kind)
+        if right is Right.PUBLIC:  # nobody is told apart
+            yield Row(call.kind, right, dict.fromkeys(PEOPLE, _told(attack, replace(call, who="nobody"), people)))
+            continue
+        order = sorted(PEOPLE, key=lambda who: who in who_may(right))
+        yield Row(call.kind, right, {who: _told(attack, replace(call, who=who), people) for who in order})
+
+
+def _told(attack: Attack, call: Call, people: People) -> str:
+    if call.kind == f"GET {call.path}" and call.path.endswith("/room/live"):
+        call = replace(call, query=call.query | {"ticket": people.ticket(call.who)})
+    status, body = attack.ask(call)
+    if b"event: gone" in body:
+        return "rooms.not_in"
+    try:
+        said = json.loads(body)
+        return said["key"] if "error" in said else DONE
+    except (ValueError, TypeError, KeyError):
+        return DONE if status == 200 else str(status)
+
+
+def table(found: list[Row]) -> str:
+    return markdown(["what", "right", *PEOPLE], [[row.kind, row.right, *(row.told[who] for who in PEOPLE)] for row in found])
+
+
+def main() -> None:
+    with Server() as server:
+        print(table(list(rows(People.come(server.port)))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""Processes beside the page's: who trains there, and what happens when one dies, hangs, or is left alone."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from playground.runs.engines.in_process import InProcess
+from playground.runs.engines.remote import Remote
+from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, limits, same_replay, tiny, wait
+
+ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.skipif("forkserver" not in multiprocessing.get_all_start_methods(), reason="there is no forkserver here")
+
+
+@pytest.fixture
+def beside(serve):
+    """beside(engine) -> Runs whose processes are ready."""
+
+    def start(engine="processes", **values):
+        runs = serve(limits(engine=engine, **values))
+        wait(lambda: len(runs._workers._engines.ready) == 2, 120)
+        return runs
+
+    return start
+
+
+def trainer(runs, run):
+    return runs._workers._jobs[run.id].trainer
+
+
+def process_of(runs, run):
+    return trainer(runs, run).lane.pid
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_who_comes_while_another_is_at_work_is_trained_beside_the_page(beside):
+    runs = beside("auto")
+    lone = at_step(runs.create(tiny(steps=100_000), ME), 1)
+    second, third = runs.create(tiny(steps=40), YOU), runs.create(tiny(steps=40, seed=3), YOU)
+    kinds = [type(trainer(runs, run)) for run in (lone, second, third)]
+    assert kinds == [InProcess, Remote, Remote]
+    assert process_of(runs, second) != process_of(runs, third)
+    runs.delete(lone.id, ME)
+    for run, experiment in ((second, tiny(steps=40)), (third, tiny(steps=40, seed=3))):
+        assert (done(run).status, run.message) == ("done", None)
+        assert curve(run) == curve(alone(experiment)[0])
+        assert same_replay(run, alone(experiment)[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_killed_or_stuck_a_process_is_replaced_and_its_runs_go_on(beside, number):
+    runs = beside(turn_seconds=0.05, step_seconds=12.0)
+    experiments = [tiny(steps=60, seed=seed) for seed in (1, 2, 3)]
+    made = [runs.create(experiment, ME) for experiment in experiments]
+    for run in made:
+        at_step(run, 5)
+        runs._workers.save(run)
+    killed, other = process_of(runs, made[0]), process_of(runs, made[1])
+    assert killed == process_of(runs, made[2])
+    os.kill(killed, number)
+    for run, experiment in zip(map(done, made), experiments, strict=True):
+        assert (run.status, run.message) == ("done", None)
+        assert curve(run) == curve(alone(experiment)[0])
+    assert not alive(killed)
+    assert alive(other)
+
+
+@pytest.mark.slow
+def test_an_order_comes_between_two_short_turns(beside):
+    runs = beside(turn_seconds=0.1)
+    run = at_step(runs.create(tiny(steps=100_000), ME), 50)
+    asked = run.step
+    runs.pause(run.id, ME)
+    wait(lambda: run.status == "paused")
+    pace = run.step / run.seconds
+    assert run.step - asked < 4 * 0.1 * pace, "two turns at most, give or take"
+    before = run.step
+    runs.step_once(run.id, ME)
+    wait(lambda: run.status == "paused" and run.step > before)
+    assert run.step == before + 1
+
+
+@pytest.mark.slow
+def test_the_sentence_of_what_goes_wrong_there_is_the_same(beside):
+    runs = beside()
+    made = runs.create(tiny(task="own", tokenizer="bpe", vocab_size=16), ME, pairs=PAIRS)
+    assert done(made).status == "failed"
+    assert made.message.key.startswith("data.")
+
+
+LONELY = """
+import sys, time
+from pathlib import Path
+from playground.runs.registry import Runs
+from tests.runs.tiny import limits, tiny, wait
+
+if __name__ == "__main__":
+    runs = Runs(Path(sys.argv[1]), None, limits(engine="processes"))
+    wait(lambda: len(runs._workers._engines.ready) == 2, 120)
+    run = runs.create(tiny(steps=100_000), "me")
+    wait(lambda: run.step > 3)
+    print(*(child.pid for child in runs._workers._engines.ready), flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_processes_end_with_the_one_that_asks_them(tmp_path, number):
+    (tmp_path / "lonely.py").write_text(LONELY)
+    command = [sys.executable, str(tmp_path / "lonely.py"), str(tmp_path / "data")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+    pids = [int(pid) for pid in server.stdout.readline().split()]
+    assert len(pids) == 2
+    assert all(map(alive, pids))
+    server.send_signal(number)
+    server.wait(60)
+    wait(lambda: not any(map(alive, pids)), 10)
+
+
+def test_the_main_module_of_a_server_loads_no_page_into_its_processes():
+    """Python imports it there once more, under another name."""
+    for main in ("app", "playground.__main__"):
+        code = f"import sys, {main}; print(*sys.modules)"
+        loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+        assert not {"gradio", "plotly", "playground.ui"} & set(loaded), main

@@ -1,0 +1,93 @@
+"""A run with a time ends with it: the learning rate has come down when the time is over, whatever the machine did meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from playground.runs.history import History
+from playground.runs.recording import Recording
+from playground.runs.run import Run
+from playground.runs.timed_steps import MOMENTS, TimedSteps
+from playground.training.loop import Training
+from tests.runs.tiny import CORPORA, LIMITS, curve, tiny
+
+TIMED = {"steps": 400, "minutes": 1.0, "schedule": "linear", "eval_every": 1000}
+
+
+class Clock:
+    """Time that passes only when somebody looks: `tick` seconds, which are many under load."""
+
+    def __init__(self, load: Callable[[float], float]) -> None:
+        self.now, self._load = 0.0, load
+
+    def __call__(self) -> float:
+        self.now += self._load(self.now)
+        return self.now
+
+
+LOADS = {
+    "even": lambda now: 0.1,
+    "busy from the middle on": lambda now: 0.1 if now < 30 else 0.3,
+    "busy until the middle": lambda now: 0.3 if now < 30 else 0.1,
+    "a burst": lambda now: 0.5 if 20 < now < 30 else 0.08,
+}
+
+
+def recorded(run: Run, load: Callable[[float], float] = lambda now: 0.0) -> Recording:
+    torch.set_num_threads(1)
+    run.seen_at = float("-inf")
+    recording = Recording(run, Training(run.experiment, CORPORA.get(run.experiment)), LIMITS.replay_bytes)
+    recording.clock = Clock(load)
+    return recording
+
+
+@pytest.mark.parametrize("load", LOADS)
+def test_the_schedule_ends_with_the_time(load):
+    run = Run("a", "a", tiny(**TIMED))
+    for _ in recorded(run, LOADS[load]).steps():
+        pass
+    rates = run.history.steps.column("learning_rate")
+    assert rates[-1] < 0.04 * max(rates)
+    assert run.seconds == pytest.approx(60, rel=0.05)
+    assert run.step < 400
+    planned = [value for _, knob, value in run.history.events if knob == "steps"]
+    assert 1 < len(planned) <= len(MOMENTS)
+    assert planned[-1] == run.steps
+
+
+def test_it_has_no_more_steps_than_were_wished_for():
+    run = Run("a", "a", tiny(**TIMED | {"steps": 30}))
+    for _ in recorded(run, LOADS["even"]).steps():
+        pass
+    assert (run.step, run.history.events) == (30, [])
+    assert run.seconds < 30
+
+
+def test_with_its_events_it_is_repeated_without_a_clock():
+    first = Run("a", "a", tiny(**TIMED))
+    for _ in recorded(first, LOADS["a burst"]).steps():
+        pass
+    events = History.from_json(first.history.to_json()).events
+    again = Run("b", "b", tiny(**TIMED | {"minutes": 0.0}))
+    for step in recorded(again).steps():
+        again.live |= {knob: value for after, knob, value in events if after == step}
+    assert curve(again) == curve(first)
+    assert again.history.events == first.history.events
+
+
+def test_what_was_planned_is_kept_when_it_goes_on():
+    run = Run("a", "a", tiny(**TIMED))
+    steps = (recording := recorded(run, LOADS["even"])).steps()
+    for _ in range(60):
+        next(steps)
+    tensors, meta = recording.training.pack()
+    other = Training(run.experiment, CORPORA.get(run.experiment))
+    other.unpack(tensors, meta)
+    assert other.planned == recording.training.planned == run.steps < 400
+    assert next(other.steps()).learning_rate == next(recording.training.steps()).learning_rate
+    later = TimedSteps(1.0, 400, 60, 50.0)
+    assert later.plan(61, 50.1) is None  # the moments that are over are not made up for
+    assert later.plan(70, 53.0) == 70 + int(7 / 0.3)
