@@ -62,12 +62,15 @@ def test_a_step_that_hangs_on_every_worker_is_given_up_and_all_others_go_on(pati
         back = over(patient, run)
         assert (back.status, back.message.key, back.message.values["step"]) == ("interrupted", "runs.step_hung", AT + 1)
         assert "Step 5 did not come to an end" in str(back.message)
-    assert "has not come to an end" in caplog.text
+    assert "run_hung" in caplog.text
     workers = health(patient)["workers"]
     assert workers == {"alive": 2, "replaced": 2, "lost": 2}
 
 
-def test_what_it_comes_to_in_the_end_changes_nothing_and_its_thread_goes(patient, gate):
+def test_what_it_comes_to_in_the_end_changes_nothing_and_its_thread_goes(serve, gate, monkeypatch):
+    """Though its time to be saved has come."""
+    monkeypatch.setattr("playground.runs.queue.saving.SAVE_SHARE", 1e9)
+    patient = serve(limits(step_seconds=0.5, save_seconds=0.0))
     run = hung(patient, gate)
     back = over(patient, run)
     wait(lambda: patient.store.open(back).run.status == "interrupted")
@@ -171,5 +174,5 @@ def test_a_dead_worker_is_replaced_and_every_job_gets_its_turns(caplog, monkeypa
     assert scheduler.replace(lambda turn: False) == [], "nobody had a turn"
     assert all(job.done.wait(30) for job in jobs)
     assert scheduler.count() == {"training": 0, "waiting": 0, "alive": 2, "replaced": 2, "lost": 0}
-    assert "is dead" in caplog.text
+    assert "worker_replaced" in caplog.text
     scheduler.close()
