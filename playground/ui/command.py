@@ -63,7 +63,12 @@ def same_origin(headers: Headers) -> bool:
     if site is not None:
         return site == "same-origin"
     hosts = {headers.get("Host"), os.environ.get("SPACE_HOST")}
-    return origin is None or urlsplit(origin).netloc in hosts - {None, ""}  # no origin: no browser
+    if origin is None:  # no browser
+        return True
+    try:
+        return urlsplit(origin).netloc in hosts - {None, ""}
+    except ValueError:  # no address
+        return False
 
 
 async def message(request: Request) -> Any:

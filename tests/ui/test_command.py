@@ -40,6 +40,7 @@ def host(site) -> str:
         {"Origin": "http://HOST.elsewhere.example"},
         {"Origin": "null"},
         {"Origin": ""},
+        {"Origin": "http://["},
         {"Origin": "https://elsewhere.example", "X-Forwarded-Host": "elsewhere.example"},
     ],
     ids=str,
