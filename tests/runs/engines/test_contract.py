@@ -22,10 +22,10 @@ def engine(request):
     """engine(run) -> a Trainer of it."""
     with ExitStack() as stack:
         if request.param == "here":
-            yield lambda run: InProcess(run, CORPORA, LIMITS.replay_bytes)
+            yield lambda run, replay_bytes=LIMITS.replay_bytes: InProcess(run, CORPORA, replay_bytes)
         else:
             link = Near() if request.param == "host" else stack.enter_context(processes(1))[0]
-            yield lambda run: Remote(run, link, LIMITS.replay_bytes)
+            yield lambda run, replay_bytes=LIMITS.replay_bytes: Remote(run, link, replay_bytes)
 
 
 @pytest.fixture
@@ -118,6 +118,21 @@ def test_what_was_done_since_the_save_is_done_again(begin, store):
     assert run.step == len(run.history.steps) == 12
     to_the_end(trainer)
     assert_is_its_twin(run, tiny())
+
+
+def test_pictures_that_wait_to_be_made_take_no_more_than_the_replay(begin, store, engine):
+    run, trainer = begin(tiny())
+    trainer.close()
+    small = engine(run, 30 * 1024)
+    small.prepare(partial(store.read, run))
+    to_the_end(small)
+    waiting = [materialise for _, materialise in run.replay._captured_steps if getattr(materialise, "func", None) is not tuple]
+    size = sum(tensor.nbytes for tensor in run.snapshot.parameters.values())
+    assert len(waiting) * size <= 30 * 1024
+    assert [c.ids for frame in run.replay.frames for c in frame.completions] == [
+        c.ids for frame in alone(tiny())[0].replay.frames for c in frame.completions
+    ]
+    small.close()
 
 
 def test_own_sentences(begin, store):
