@@ -27,7 +27,7 @@ def card(taken: Taken, found: tuple[str, Scores] | None, link: str, language: st
         "sentences": [_sentences(taken, language)],
         "again": [say(language, "export.card_again")],
     }
-    lines = [f"# {_plain(taken.name)}", "", say(language, "export.card_intro", task=_task(taken, language)), ""]
+    lines = [f"# {plain(taken.name)}", "", say(language, "export.card_intro", task=_task(taken, language)), ""]
     lines += [say(language, "export.card_link", link=link), ""] if link else []
     for name, section in sections.items():
         lines += [f"## {say(language, f'export.card_{name}_title')}", "", *section, ""]
@@ -117,7 +117,7 @@ def _sentences(taken: Taken, language: str) -> str:
     if taken.run.experiment.data.task != "own":
         return say(language, "export.card_generated", task=taken.run.experiment.data.task, seed=taken.run.experiment.data.data_seed)
     credit = taken.run.credit
-    return say(language, "export.card_credit", credit=_plain(credit)) if credit else say(language, "export.card_no_credit")
+    return say(language, "export.card_credit", credit=plain(credit)) if credit else say(language, "export.card_no_credit")
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
@@ -125,7 +125,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
     return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text that somebody typed, in one line and without marks of Markdown or HTML."""
     return _MARKS.sub(r"\\\1", " ".join(text.split()))
 

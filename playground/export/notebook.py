@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import LIVE_KNOBS
+from playground.export.card import plain
 from playground.export.taken import Taken
 from playground.words import say
 
@@ -17,7 +18,7 @@ _CELLS = dict(re.findall(r"^# %% (\w+)\n(.*?)(?=^# %%|\Z)", _SOURCE, re.DOTALL |
 
 def notebook(taken: Taken, language: str) -> bytes:
     """The whole file: a sentence in this language above each cell."""
-    cells = [_markdown("title", say(language, "export.again_title", name=taken.name))]
+    cells = [_markdown("title", say(language, "export.again_title", name=plain(taken.name)))]
     for name, source in (_CELLS | {"how": f"how = {how(taken)!r}"}).items():
         key = f"export.again_{name}"
         if name == "compare" and taken.run.parent:  # it began with parameters that the notebook hasn't got

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sys
 import zipfile
 
@@ -117,6 +118,10 @@ def test_a_label_is_text_in_the_card_and_in_the_name_of_the_file():
     assert file_name(take(named)) == "sunny-otter.zip"
     named.label = "<script>"
     assert "<script>" not in card(taken, None, "", "en").replace("\\<", "")
+    for label in ("<img src=http://a.example/>", "![](http://a.example/x.png)", "[here](http://a.example)", "# x\n\n`y`"):
+        named.label = label
+        title = json.loads(notebook(taken, "en"))["cells"][0]["source"]
+        assert not re.search(r"(?<!\\)[<>\[\]`]|\n", title.partition(" ")[2]), title
 
 
 def test_own_sentences_come_only_when_asked_for(own, reader):

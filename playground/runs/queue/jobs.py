@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable
@@ -19,6 +18,7 @@ from playground.runs.disk.store import Store
 from playground.runs.engines.trainer import Failed, Lost, Trainer, parts_of
 from playground.runs.limits import Limits
 from playground.runs.pace import Pace
+from playground.runs.queue.orders import GivenUp, Orders
 from playground.runs.queue.parallel import ParallelMap
 from playground.runs.queue.saving import Saving
 from playground.runs.run import Run
@@ -28,11 +28,7 @@ log = logging.getLogger(__name__)
 MAX_LOSSES = 2  # processes that may end while they train a run from one save to the next
 
 
-class GivenUp(BaseException):
-    """The turn took too long, and the run goes on, or ends, without it."""
-
-
-class TrainingJob:
+class TrainingJob(Orders):
     """Gives one run its turns. Others ask (`ask`); only the worker that has the turn acts, so a run has one writer.
 
     Its orders, saves and status are here; the model is with the trainer.
@@ -43,17 +39,12 @@ class TrainingJob:
         better: Callable[[TrainingJob], Trainer | None] = lambda job: None, ended: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         """`better` says, at the beginning of a turn, who else should train the run from now on."""
+        super().__init__()
         self.run, self.store, self.trainer, self.limits, self.bytes = run, store, trainer, limits, bytes
         self.key, self.owner, self.cores = run.id, run.owner, run.threads
-        self.done = threading.Event()
         self._better, self._ended = better, ended
-        self._lock = threading.Lock()
-        self._order, self._over = "train", False
         self._given_up = False  # a turn has not ended: the run is no longer this job's, whatever the turn comes to
-        self._message: Refusal | None = None
-        self._prepared = False  # whether the trainer has a model
         self._losses = Counter()  # processes that have ended, by the step of the save before
-        self._saved: threading.Event | None = None  # somebody waits for a save
         self._saving, self._told = Saving(run, store, limits), 0.0
         self._pace: Pace | None = None  # of this job, since it began to train
 
@@ -73,34 +64,6 @@ class TrainingJob:
     @property
     def lane(self) -> Hashable | None:
         return self.trainer.lane
-
-    @property
-    def urgent(self) -> bool:
-        return self._order in ("pause", "stop", "drop")
-
-    @property
-    def unwanted(self) -> bool:
-        """Whether somebody waits for its end, and for nothing else of it."""
-        return self._order == "drop"
-
-    def ask(self, order: str, message: Refusal | None = None) -> bool:
-        """One of "train", "step" (one step, then pause), "pause", "stop", "drop" (and keep nothing). False when the job is over."""
-        with self._lock:
-            if not self._over:
-                self._order, self._message = order, message
-            return not self._over
-
-    def save_soon(self) -> threading.Event:
-        """Asks for a save at the end of the present step. Returns what is set once everything is on the disk as it is then."""
-        with self._lock:
-            if self._over:
-                return self.done
-            saved = self._saved or threading.Event()
-            if not self._prepared:  # the disk has all there is
-                saved.set()
-            else:
-                self._saved = saved
-            return saved
 
     def turn(self, seconds: float, parallel_map: ParallelMap = map) -> bool:
         """The worker's part: about so many seconds of training. Returns whether it wants another turn."""
@@ -280,12 +243,6 @@ class TrainingJob:
 
     def _save(self, rest: Rest | None = None) -> Refusal | None:
         return self._saving.save(self.trainer if self._prepared else None, rest)
-
-    def _tell_saved(self) -> None:
-        with self._lock:
-            saved, self._saved = self._saved, None
-        if saved:
-            saved.set()
 
     def _close(self) -> bool:
         """Lets go of the model. Returns that no further turn is wanted."""

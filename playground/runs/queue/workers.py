@@ -49,8 +49,8 @@ class Workers:
         self._watchdog = Watchdog(self._schedulers.values(), limits.step_seconds, store.disk.is_awaited_by, self._lose)
 
     def count(self) -> dict[str, int]:
-        """Of all devices together, see Scheduler.count; whether there is a "watchdog" as well."""
-        found = Counter({"watchdog": int(self._watchdog.alive)})
+        """Of all devices together, see Scheduler.count; whether there is a "watchdog" as well, and how many "processes" beside this one."""
+        found = Counter({"watchdog": int(self._watchdog.alive), "processes": len(self._engines.ready)})
         for scheduler in self._schedulers.values():
             found.update(scheduler.count())
         return dict(found)

@@ -23,7 +23,7 @@ def beside(serve):
 
     def start(engine="processes", **values):
         runs = serve(limits(engine=engine, **values))
-        wait(lambda: len(runs._workers._engines.ready) == 2, 120)
+        wait(lambda: runs.counted()["processes"] == 2, 120)
         return runs
 
     return start
