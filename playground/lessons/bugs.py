@@ -20,7 +20,7 @@ from playground.model.parts import Dropout
 from playground.model.shared_copy import shared_copy
 from playground.model.transformer import Transformer
 from playground.training.metrics import build_eval_set, validate
-from playground.variants import bugs, variant_of
+from playground.variants import bugs, mask_bugs, variant_of
 
 BOTH = ("token_accuracy", "exact_match")
 OUTCOMES = ("fine", "lies", "broken")
@@ -75,7 +75,7 @@ class Mystery(ControlledExperiment):
 
 
 def bug_of(number: int) -> str:
-    """The bug of a mystery: ten numbers in a row hold all ten, in an order of their own."""
+    """The bug of a mystery: as many numbers in a row as there are bugs hold them all, in an order of their own."""
     block, place = divmod(number - 1, len(BUGS))
     order = list(BUGS)
     random.Random(block).shuffle(order)
@@ -87,18 +87,25 @@ def _revealed(results: Results) -> str:
 
 
 DROPS = dict(task="copy", dropout=0.2)
-HIDDEN = dict(dropout=0.05, steps=250)  # of every mystery alike: dropout left on would be found in the settings otherwise
+TWO = dict(decoder_layers=2)
+HIDDEN = dict(dropout=0.05, steps=250, decoder_layers=2)  # of every mystery alike: dropout left on would be found in the settings otherwise
 
 BUG_LABS = (
-    bug_lab("bug_future", "no_causal_mask", bugs.LooksAhead, bugs.no_causal_mask, next=("bug_shift", "masks")),
+    bug_lab("bug_future", "no_causal_mask", mask_bugs.LooksAhead, mask_bugs.no_causal_mask, next=("bug_shift", "masks")),
     bug_lab(
-        "bug_source", "no_source_mask", bugs.Unmasked, bugs.no_source_mask, judge=neighbours, more=padded, next=("bug_memory", "masks")
+        "bug_source",
+        "no_source_mask",
+        mask_bugs.Unmasked,
+        mask_bugs.no_source_mask,
+        judge=neighbours,
+        more=padded,
+        next=("bug_memory", "masks"),
     ),
     bug_lab(
         "bug_memory",
         "no_memory_mask",
-        bugs.Unmasked,
-        bugs.no_memory_mask,
+        mask_bugs.Unmasked,
+        mask_bugs.no_memory_mask,
         judge=neighbours,
         more=padded,
         next=("bug_source", "bug_inverted"),
@@ -117,7 +124,21 @@ BUG_LABS = (
         more=without_dropout,
         next=("attention_dropout", "mystery"),
     ),
-    bug_lab("bug_inverted", "inverted_mask", bugs.inverted, bugs.inverted_mask, next=("masks", "mystery")),
+    bug_lab("bug_inverted", "inverted_mask", mask_bugs.inverted, mask_bugs.inverted_mask, next=("masks", "mystery")),
+    bug_lab("bug_fill", "tiny_fill", mask_bugs.tiny_filled, next=("masks", "bug_future")),
+    bug_lab("bug_lengths", "wrong_lengths", mask_bugs.OfTheTarget, mask_bugs.wrong_lengths, next=("bug_memory", "bug_inference")),
+    bug_lab(
+        "bug_inference",
+        "no_mask_at_inference",
+        mask_bugs.LooksAheadWhenAsked,
+        mask_bugs.no_mask_at_inference,
+        base=TWO,
+        next=("bug_future", "exposure_bias"),
+    ),
+    bug_lab("bug_scale", "scale_twice", bugs.scaled_twice, next=("softmax", "attention_scale")),
+    bug_lab("bug_shared", "shared_attention", bugs.shared_attention, next=("w_o", "bug_chain")),
+    bug_lab("bug_chain", "unchained_layers", bugs.Unchained, bugs.unchained_layers, base=TWO, next=("deep", "bug_shared")),
+    bug_lab("bug_softmax", "softmax_in_loss", bugs.with_softmax, next=("loss", "vocabulary")),
     Mystery(
         "mystery",
         "bug",

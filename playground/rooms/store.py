@@ -1,10 +1,13 @@
-"""The rooms on the disk: a file each, replaced whole, so that a crash at any moment leaves the old room or the new one."""
+"""The rooms on the disk: a file each, replaced whole, so that a crash at any moment leaves the old room or the new one; and a copy of each
+in a folder beside them, for the day on which the file is damaged. Who has left a room is in neither.
+"""
 
 from __future__ import annotations
 
 import logging
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from playground.config import Refusal
@@ -21,15 +24,18 @@ class Store:
     """One folder of rooms. Their codes are drawn here and never come from a visitor, so nothing foreign is joined to a path."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        self._folder, self._copies = folder, folder.with_name(f"{folder.name}.copies")
+        for each in (self._folder, self._copies):
+            each.mkdir(parents=True, exist_ok=True)
 
     def read_all(self) -> Iterator[Room]:
-        """Every room that can be read. A file that can't is set aside; what a broken-off write left is deleted."""
-        for path in sorted(self._folder.iterdir()):
-            if path.name.startswith(".") and FILE.fullmatch(path.name[1 : CODE + 6]):
+        """Every room that can be read. A file that can't is set aside, and its copy used; what a broken-off write left is deleted, and so
+        are copies of rooms that are gone."""
+        for path in (*sorted(self._folder.iterdir()), *self._copies.iterdir()):
+            is_broken_off = path.name.startswith(".") and FILE.fullmatch(path.name[1 : CODE + 6])
+            if is_broken_off or (path.parent == self._copies and not (self._folder / path.name).exists()):
                 path.unlink(missing_ok=True)
-            elif FILE.fullmatch(path.name) and (room := self._read(path)):
+            elif path.parent == self._folder and FILE.fullmatch(path.name) and (room := self._read(path)):
                 yield room
 
     def is_unreadable(self, code: str) -> bool:
@@ -38,9 +44,13 @@ class Store:
 
     def write(self, room: Room) -> None:
         """Raises OSError, and then the old file stands."""
-        files.write_file(self._path(room.code), files.to_json(to_json(room)))
+        path, data = self._path(room.code), files.to_json(to_json(room))
+        files.write_file(path, data)
+        with suppress(OSError):  # the next write will do
+            files.write_file(self._copies / path.name, data)
 
     def delete(self, code: str) -> None:
+        (self._copies / f"{code}.json").unlink(missing_ok=True)
         self._path(code).unlink(missing_ok=True)
         files.sync_folder(self._folder)
 
@@ -60,7 +70,12 @@ class Store:
             log.warning("the room in %s can't be read (%s) and is set aside", path, error)
             path.replace(aside := path.with_name(path.name + SET_ASIDE))
             aside.touch()  # from now on it waits
-            return None
+        with suppress(Refusal, ValueError, OSError):
+            room = read_room(self._copies / path.name)
+            self.write(room)
+            log.warning("the room %s is read from its copy", room.code)
+            return room
+        return None
 
 
 def read_room(path: Path) -> Room:

@@ -8,62 +8,55 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from playground.config import PAD, ModelConfig
 from playground.model.attention import MASKED, MultiHeadAttention, scaled_dot_product_attention
+from playground.model.layers import DecoderLayer
 from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
+from playground.variants.mask_bugs import MASK_BUGS
 from playground.variants.variant import Variant, attentions
 
 if TYPE_CHECKING:
     from playground.data.batches import Batch
 
 
-# --- masks ---
+# --- how parts are put together ---
 
 
-class LooksAhead(MultiHeadAttention):
-    """No causal mask: who may look at an earlier token may look at it from everywhere."""
-
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, *others: Any, **more: Any) -> tuple[Tensor, Tensor]:
-        real = mask.diagonal(dim1=-2, dim2=-1).unsqueeze(-2)  # (B, 1, 1, T): a token that is no padding may look at itself
-        return super().forward(query, key, value, (mask | mask.mT) & real, *others, **more)
+def scaled_twice(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
+    """Queries are divided by sqrt(d_k) when they are made, and their scores once more."""
+    return scaled_dot_product_attention(q / q.shape[-1] ** 0.5, k, v, mask, scale, dropout)
 
 
-def no_causal_mask(model: Transformer) -> None:
-    """The decoder's mask is the padding mask alone: each token sees the one that it is to predict."""
-    for layer in model.decoder:
-        layer.self_attention.__class__ = LooksAhead
-    model.cacheable = False
-
-
-class Unmasked(MultiHeadAttention):
-    """Every query looks everywhere, at padding too. The mask that keeps pairs of one row apart is another, and stays: it has a row for each
-    query, a padding mask one for all."""
-
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, *others: Any, **more: Any) -> tuple[Tensor, Tensor]:
-        return super().forward(query, key, value, None if mask.shape[-2] == 1 else mask, *others, **more)
-
-
-def no_source_mask(model: Transformer) -> None:
-    """`src_key_padding_mask` was forgotten."""
-    for layer in model.encoder:
-        layer.self_attention.__class__ = Unmasked
-
-
-def no_memory_mask(model: Transformer) -> None:
-    """`memory_key_padding_mask` was forgotten."""
-    for layer in model.decoder:
-        layer.cross_attention.__class__ = Unmasked
-
-
-def inverted(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
-    """A mask that says True where nobody may look, given to a function that takes it the other way."""
-    return scaled_dot_product_attention(q, k, v, ~mask, scale, dropout)
-
-
-def inverted_mask(model: Transformer) -> None:
+def scale_twice(model: Transformer) -> None:
     for attention in attentions(model):
-        attention.attend = inverted
-    model.cacheable = False
+        attention.attend = scaled_twice
+
+
+def shared_attention(model: Transformer) -> None:
+    """`self.attention` is made once in a decoder layer, and called for self-attention and for cross-attention."""
+    for layer in model.decoder:
+        for name in ("W_q", "W_k", "W_v", "W_o"):
+            setattr(layer.cross_attention, name, getattr(layer.self_attention, name))
+
+
+def without_cross_attention(config: ModelConfig) -> int:
+    """How many parameters that is: four matrices and their biases less in each decoder layer."""
+    return -config.decoder_layers * 4 * (config.d_model**2 + config.bias * config.d_model)
+
+
+class Unchained(DecoderLayer):
+    """`for layer in layers: y = layer(x)`: the next layer is given x again. The 0 keeps the gradient a number."""
+
+    def forward(self, x: Tensor, *others: Any, **more: Any) -> tuple[Tensor, Tensor, Tensor]:
+        y, weights, cross_weights = super().forward(x, *others, **more)
+        return x + 0 * y, weights, cross_weights
+
+
+def unchained_layers(model: Transformer) -> None:
+    """Every decoder layer is fed the embeddings, and only the last one counts."""
+    for layer in model.decoder[:-1]:
+        layer.__class__ = Unchained
 
 
 # --- the wrong axis ---
@@ -126,6 +119,12 @@ def with_padding(logits: Tensor, tgt_out: Tensor, label_smoothing: float) -> Ten
     return F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), label_smoothing=label_smoothing)
 
 
+def with_softmax(logits: Tensor, tgt_out: Tensor, label_smoothing: float) -> Tensor:
+    """The model ends in a softmax, and the loss takes another: `F.cross_entropy(softmax(logits), tgt)`."""
+    probabilities = logits.softmax(dim=-1).flatten(0, 1)
+    return F.cross_entropy(probabilities, tgt_out.flatten(), ignore_index=PAD, label_smoothing=label_smoothing)
+
+
 class Always(Dropout):
     """`model.eval()` was forgotten."""
 
@@ -139,15 +138,15 @@ def dropout_always(model: Transformer) -> None:
     model.cacheable = model.dropout.p == 0
 
 
-BUGS = {
-    "no_causal_mask": Variant(no_causal_mask),
-    "no_source_mask": Variant(no_source_mask),
-    "no_memory_mask": Variant(no_memory_mask),
+BUGS = MASK_BUGS | {
     "unshifted": Variant(batch=unshifted),
     "softmax_over_queries": Variant(softmax_over_queries),
     "norm_over_positions": Variant(norm_over_positions),
     "view_for_transpose": Variant(view_for_transpose),
     "padding_in_loss": Variant(loss=with_padding),
     "dropout_always": Variant(dropout_always),
-    "inverted_mask": Variant(inverted_mask),
+    "scale_twice": Variant(scale_twice),
+    "shared_attention": Variant(shared_attention, extra_parameters=without_cross_attention),
+    "unchained_layers": Variant(unchained_layers),
+    "softmax_in_loss": Variant(loss=with_softmax),
 }

@@ -24,6 +24,16 @@ IN_ORDER = {"in_window": True, "fades": True, "in_sight": True}
 
 
 @pytest.mark.slow
+def test_a_lab_begins_high_on_the_screen(visit):
+    """What stands in the frame about another run and its sentence says nothing there, and a telephone has no room for its empty place."""
+    page = visit(link(tab="labs"), viewport=PHONE)
+    drawn(page.locator("#pg-panel-labs"))
+    assert page.locator("#pg-panel-labs .pg-block").first.bounding_box()["y"] < 120
+    press_tab(page, "course")
+    expect(page.locator("#pg-sentence")).to_be_visible()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["button", "Escape"])
 def test_the_settings_close_and_the_focus_returns_to_their_button(visit, way):
     page = visit(link(), viewport=PHONE)

@@ -96,7 +96,7 @@ def test_nothing_outlives_its_date(folder, code, clock, when):
         rooms.tidy()
     else:
         Rooms(folder, clock)
-    assert list(folder.iterdir()) == []
+    assert [*folder.iterdir(), *folder.with_name("rooms.copies").iterdir()] == []
 
 
 def test_a_room_of_before_is_read_and_fixes_nothing(folder, code, clock):
@@ -109,6 +109,12 @@ def test_a_room_of_before_is_read_and_fixes_nothing(folder, code, clock):
     assert (seen(again, code, ANNA)["fixed"]["settings"], seen(again, code, ANNA)["now"]) == ({}, None)
 
 
+def lose_copies(folder: Path) -> None:
+    """Nothing is there but the rooms themselves."""
+    for path in folder.with_name("rooms.copies").iterdir():
+        path.unlink()
+
+
 def damaged(text: str) -> list[str]:
     said = json.loads(text)
     wrong = [{"version": 3}, {"members": None}, {"members": [1]}, {"ends": "soon"}, {"cursor": []}, {"more": 1}, {"code": "ABCDE"}]
@@ -119,6 +125,7 @@ def damaged(text: str) -> list[str]:
 def test_a_file_that_can_not_be_read_is_set_aside_with_a_line_in_the_log(folder, code, clock, at, caplog):
     path = folder / f"{code}.json"
     path.write_text(damaged(path.read_text())[at])
+    lose_copies(folder)
     Store(folder).write(ROOM)
     with caplog.at_level(logging.WARNING):
         found = {room.code for room in Store(folder).read_all()}
@@ -134,10 +141,11 @@ def test_a_file_that_can_not_be_read_is_set_aside_with_a_line_in_the_log(folder,
     assert not aside.exists(), "there may be names in it"
 
 
-@pytest.mark.fault("the file of a room damaged", "it is set aside, and whoever has the code is told")
+@pytest.mark.fault("the file of a room damaged, and its copy", "it is set aside, and whoever has the code is told")
 def test_whoever_has_the_code_of_a_damaged_room_is_told(folder, code, clock):
     """Its file doesn't say any more whose room it was."""
     (folder / f"{code}.json").write_text("{")
+    lose_copies(folder)
     for _ in range(2):  # and after one more restart
         again = Rooms(folder, clock)
         for ask, token in ((seen, TEACHER), (seen, ANNA), (Rooms.join, "z" * 32)):
@@ -152,6 +160,30 @@ def test_whoever_has_the_code_of_a_damaged_room_is_told(folder, code, clock):
     (folder / f"{code}.json.unreadable").unlink()
     with pytest.raises(Refusal, match="not in this room"):
         seen(again, code, TEACHER)
+
+
+@pytest.mark.fault("the file of a room damaged", "its copy is used: everybody is in, with all that was said")
+@pytest.mark.parametrize("at", range(11))
+def test_a_damaged_room_is_read_from_its_copy(folder, code, clock, at, caplog):
+    path = folder / f"{code}.json"
+    whole = path.read_text()
+    path.write_text(damaged(whole)[at])
+    for _ in range(2):  # and after one more restart
+        again = Rooms(folder, clock)
+        assert names(again, code) == ["Anna"]
+        assert path.read_text() == whole
+    assert (folder / f"{code}.json.unreadable").exists(), "for whoever wants to know what happened"
+    assert "copy" in caplog.text
+
+
+def test_who_has_left_is_in_no_copy_and_a_room_that_is_gone_comes_not_back(folder, code, clock):
+    rooms, copy = Rooms(folder, clock), folder.with_name("rooms.copies") / f"{code}.json"
+    assert "Anna" in copy.read_text()
+    rooms.leave(code, ticket_of(code, ANNA))
+    assert "Anna" not in copy.read_text()
+    (folder / f"{code}.json").unlink()  # by whoever looks after the server
+    assert Rooms(folder, clock).attended(ANNA) == []
+    assert not copy.exists()
 
 
 def test_what_is_no_room_is_left_alone(folder):

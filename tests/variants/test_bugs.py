@@ -14,7 +14,8 @@ from playground.model.masks import padding_mask, target_mask
 from playground.model.parts import Dropout
 from playground.model.transformer import Transformer
 from playground.training.loss import cross_entropy
-from playground.variants.bugs import inverted, over_queries, unshifted, with_padding
+from playground.variants.bugs import over_queries, scaled_twice, unshifted, with_padding, with_softmax, without_cross_attention
+from playground.variants.mask_bugs import inverted, tiny_filled
 from tests.model.shared_copies import as_nn_transformer, disturb
 from tests.training.corpora import training_of
 from tests.variants.varied import SRC, TGT, attentions, beside, built, with_attend, with_norms
@@ -312,3 +313,81 @@ def test_with_nothing_to_drop_it_is_the_papers_model():
     paper, changed = beside("dropout_always", dropout=0.0)
     assert torch.equal(paper(SRC, TGT).logits, changed(SRC, TGT).logits)
     assert torch.equal(changed(SRC, TGT).logits, changed(SRC, TGT).logits)
+
+
+# --- those of the tutorials ---
+
+
+@torch.inference_mode()
+def test_scaled_twice_is_torchs_attention_with_the_scale_squared():
+    q, k, v = draw(3, 2, 4, 5, 8)
+    mask = torch.ones(5, 5, dtype=torch.bool).tril()
+    torch.testing.assert_close(scaled_twice(q, k, v, mask, True, OFF)[0], F.scaled_dot_product_attention(q, k, v, mask, scale=1 / 8))
+
+
+def test_one_attention_object_has_the_same_matrices_for_both_jobs():
+    paper, changed = beside("shared_attention", decoder_layers=2)
+    for layer in changed.decoder:
+        assert all(getattr(layer.cross_attention, name) is getattr(layer.self_attention, name) for name in ("W_q", "W_k", "W_v", "W_o"))
+    counts = [sum(parameter.numel() for parameter in model.parameters()) for model in (paper, changed)]
+    assert counts[1] - counts[0] == without_cross_attention(changed.config)
+
+
+@NORMS
+@torch.inference_mode()
+def test_unchained_layers_are_a_model_of_the_last_one(norm):
+    paper, changed = beside("unchained_layers", decoder_layers=3, norm=norm)
+    paper.decoder = paper.decoder[-1:]
+    torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits)
+
+
+def test_a_layer_that_is_not_chained_has_a_gradient_of_exactly_0():
+    changed = beside("unchained_layers", decoder_layers=2)[1]
+    changed(SRC, TGT).logits.square().sum().backward()
+    assert all(parameter.grad.count_nonzero() == 0 for parameter in changed.decoder[0].parameters())
+    assert any(parameter.grad.count_nonzero() for parameter in changed.decoder[1].parameters())
+
+
+@torch.inference_mode()
+def test_the_memory_is_masked_by_the_lengths_of_the_target():
+    paper, changed = beside("wrong_lengths")
+    memory, _ = paper.encode(SRC)
+    wrong = F.pad(padding_mask(TGT), (0, SRC.shape[1] - TGT.shape[1]), value=False)
+    states, _, weights = changed.decode(TGT, memory, padding_mask(SRC))
+    torch.testing.assert_close(states, paper.decode(TGT, memory, wrong)[0])
+    assert weights[0][1, :, :, 3:].count_nonzero() == 0, "the second target has three tokens"
+
+
+@torch.inference_mode()
+def test_a_target_as_long_as_its_source_hides_the_wrong_mask_until_it_is_written_freely():
+    paper, changed = beside("wrong_lengths")
+    src, tgt_in = torch.tensor([[4, 9, 7, EOS]]), torch.tensor([[BOS, 7, 9, 4]])
+    torch.testing.assert_close(changed(src, tgt_in).logits, paper(src, tgt_in).logits)
+    assert not torch.allclose(changed(src, tgt_in[:, :1]).logits, paper(src, tgt_in[:, :1]).logits)
+
+
+@torch.inference_mode()
+def test_a_tiny_fill_gives_masked_keys_a_score_of_zero():
+    q, k, v = draw(3, 1, 1, 4, 8)
+    mask = torch.ones(4, 4, dtype=torch.bool).tril()
+    found = tiny_filled(q, k, v, mask, True, OFF)[1]
+    scores = q @ k.mT / math.sqrt(8)
+    torch.testing.assert_close(found, torch.where(mask, scores, torch.zeros(())).softmax(dim=-1))
+
+
+def test_a_softmax_in_the_loss_is_cross_entropy_of_probabilities_with_a_floor():
+    logits, tgt_out = draw(2, 5, 11) * 50, TGT
+    found = with_softmax(logits, tgt_out, 0.0)
+    torch.testing.assert_close(found, cross_entropy(logits.softmax(dim=-1), tgt_out))
+    perfect = 1000.0 * F.one_hot(tgt_out, 11)
+    assert with_softmax(perfect, tgt_out, 0.0).item() == pytest.approx(-math.log(math.e / (math.e + 10)), abs=1e-5)
+
+
+@NORMS
+@torch.inference_mode()
+def test_a_mask_that_is_missing_at_inference_is_there_in_training(norm):
+    paper, changed = beside("no_mask_at_inference", norm=norm)
+    torch.testing.assert_close(changed(SRC, TGT).logits, beside("no_causal_mask", norm=norm)[1](SRC, TGT).logits)
+    for model in (paper, changed):
+        model.train()
+    torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits)

@@ -25,6 +25,7 @@ from tests.training.corpora import training_of
 from tests.variants.varied import SRC, STEADY, TGT, UNSTEADY, VOCABULARY, attentions, beside, built, naive, talkative
 
 EVERY = list(ALL)
+OF_THE_LOSS = ("unshifted", "padding_in_loss", "softmax_in_loss")  # and of the batches
 BEGINNINGS = ("root_embeddings", "unit_embeddings")  # that change nothing but the first parameters
 EARLIER = torch.ones(2, 1, 4, 4, dtype=torch.bool).tril()  # where a query may look
 APART = [name for name in STEADY if name not in ("batch_norm", "no_source_mask", "no_memory_mask")]  # to whom padding is nothing
@@ -68,7 +69,7 @@ def test_what_it_shares_with_the_papers_model_is_the_same_number_by_number(varia
     shared = paper.keys() & changed.keys()
     others = {name for name in shared if not torch.equal(paper[name], changed[name])}
     assert others == ({name for name in shared if "embedding" in name} if variant in BEGINNINGS else set())
-    if variant not in ("identity_output", "no_feed_forward"):
+    if variant not in ("identity_output", "no_feed_forward", "shared_attention"):
         assert shared == paper.keys()
     assert all(torch.equal(one, changed[name]) for name, one in built(variant, seed=4, **knobs).named_parameters())
 
@@ -81,9 +82,9 @@ def test_how_many_parameters_it_adds_is_known_before_it_is_built(variant, knobs)
     assert sum(parameter.numel() for parameter in model.parameters()) == expected
 
 
-@pytest.mark.parametrize("variant", [name for name in EVERY if name not in ("none", "unshifted", "padding_in_loss", *BEGINNINGS)])
+@pytest.mark.parametrize("variant", [name for name in EVERY if name not in ("none", *OF_THE_LOSS, *BEGINNINGS)])
 def test_every_twist_of_a_model_changes_what_it_computes(variant):
-    paper, changed = beside(variant, dropout=0.3, n_heads=4)
+    paper, changed = beside(variant, dropout=0.3, n_heads=4, decoder_layers=2)
     if variant == "bilinear":  # begins as the dot product
         paper, changed = built("none"), disturb(built(variant))
     for model in (paper, changed):
@@ -135,7 +136,7 @@ def test_a_learner_computes_the_same_logits_and_gradients(variant, packed):
 
 @pytest.mark.parametrize("variant", EVERY)
 def test_whose_attention_is_fused(variant):
-    changed = ("inverted_mask", "softmax_over_queries", "additive", "bilinear", "cosine")
+    changed = ("inverted_mask", "softmax_over_queries", "scale_twice", "tiny_fill", "additive", "bilinear", "cosine")
     fused = [attention.attend is fused_attention for attention in attentions(replica(built(variant)))]
     assert fused == [variant not in changed] * 3
 
@@ -220,5 +221,5 @@ def test_greedy_decoding_is_a_naive_loop_over_the_whole_model(variant):
 
 def test_lean_code_is_asked_only_where_nothing_it_computes_was_changed():
     """The others change a part that it would compute as the paper has it."""
-    fast = {variant for variant in EVERY if is_stock_model(built(variant, dropout=0.1))}
-    assert fast == {"none", "unshifted", "padding_in_loss", "concatenated", "no_attention_dropout", *BEGINNINGS}
+    fast = {variant for variant in EVERY if is_stock_model(built(variant, dropout=0.1, decoder_layers=2))}
+    assert fast == {"none", *OF_THE_LOSS, "shared_attention", "concatenated", "no_attention_dropout", *BEGINNINGS}

@@ -18,6 +18,7 @@ VOCABULARY = 11
 STEADY = [
     name for name in ALL if name not in (
         "no_causal_mask", "inverted_mask", "softmax_over_queries", "norm_over_positions", "view_for_transpose", "dropout_always",
+        "tiny_fill", "wrong_lengths", "no_mask_at_inference",
     )
 ]  # fmt: skip
 UNSTEADY = [name for name in ALL if name not in STEADY and name != "dropout_always"]  # without dice

@@ -67,7 +67,10 @@ def test_a_step_that_hangs_on_every_worker_is_given_up_and_all_others_go_on(pati
     assert workers == {"alive": 2, "replaced": 2, "lost": 2}
 
 
-def test_what_it_comes_to_in_the_end_changes_nothing_and_its_thread_goes(patient, gate):
+def test_what_it_comes_to_in_the_end_changes_nothing_and_its_thread_goes(serve, gate, monkeypatch):
+    """Though its time to be saved has come."""
+    monkeypatch.setattr("playground.runs.queue.saving.SAVE_SHARE", 1e9)
+    patient = serve(limits(step_seconds=0.5, save_seconds=0.0))
     run = hung(patient, gate)
     back = over(patient, run)
     wait(lambda: patient.store.open(back).run.status == "interrupted")
