@@ -110,13 +110,13 @@ def _learn(name: str, train: Pairs, test: Pairs, seed: int, options: argparse.Na
         right.setdefault(normalise(pair.src), {})[pair.tgt] = None
     sources = list(right)[:: max(1, len(right) // options.asked)][: options.asked]
     torch.set_num_threads(1)
-    found = _score(training.model, corpus, sources, [tuple(right[source]) for source in sources])
+    found = scores_of(training.model, corpus, sources, [tuple(right[source]) for source in sources])
     own = [item.src for item in corpus.test]
-    found |= {f"own_{key}": value for key, value in _score(training.model, corpus, own, [corpus.references[src] for src in own]).items()}
+    found |= {f"own_{key}": value for key, value in scores_of(training.model, corpus, own, [corpus.references[src] for src in own]).items()}
     return found | {"steps": training.step, "seconds": took, "knobs": experiment.difference()}
 
 
-def _score(model: Transformer, corpus: Corpus, sources: list[str], references: list[tuple[str, ...]]) -> dict:
+def scores_of(model: Transformer, corpus: Corpus, sources: list[str], references: list[tuple[str, ...]]) -> dict:
     """Exact match, BLEU and chrF of greedy outputs, each against all its right answers."""
     texts = []
     for start in range(0, len(sources), ROWS):

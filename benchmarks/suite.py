@@ -14,7 +14,7 @@ from benchmarks.machine import machine, one_line
 from playground.config import Experiment, Refusal
 
 BENCHMARKS = (
-    *("tasks", "time_to_target", "page", "step_rate", "many_runs", "classroom", "growth", "peers", "decoding", "own", "labs"),
+    *("tasks", "time_to_target", "page", "step_rate", "many_runs", "classroom", "growth", "peers", "decoding", "own", "real", "labs"),
     *("hostile", "soak", "engines"),
 )
 

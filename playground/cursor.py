@@ -84,7 +84,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "mask": _one_of("memory", "padding", "causal", "target", "packed", default="causal"),  # the last of runs that pack
     "pos": _one_of("heatmap", "waves", "similarity", "shift", "learned"),
     "shift": _whole(0, 32, 3),
-    "split": _one_of("heldout", "train", "test", "harder"),
+    "split": _one_of("heldout", "train", "test", "harder", "file"),
     # teacher forcing and interventions
     "fix": _written(r"\d{1,6}:\d{1,6}", "2:7", reset_by=SENTENCE),  # step and token
     "force": Text(reset_by=SENTENCE),
@@ -116,6 +116,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "plain": _one_of("1", default="", entry=True, local=True),  # the view as text
     "present": _one_of("1", default="", local=True),  # one picture and its caption fill the screen
     # evaluation, diagnostics, embeddings
+    "file": _written(RUN, "own", personal=True, local=True),  # an upload that the run is scored on, which only its visitor may see
     "compare": _written(_several(RUN, ","), "reverse,sort"),
     "mapped": _written(RUN, "reverse"),
     "gauge": _listed("gauges", "gradient"),

@@ -67,17 +67,22 @@ class Attack:
             call = replace(call, body=call.body | {"session_hash": session})
         began, fault = time.perf_counter(), ""
         try:
-            status, body = self.ask(call)
-            if status == 200 and call.path.startswith(GRADIO) and b'"event_id"' in body and b"data:" not in body:
-                event = json.loads(body)["event_id"]
-                queued = f"{GRADIO}/queue/data?session_hash={session}" if "join" in call.path else f"{GRADIO}/call/x/{event}"
-                body += self.ask(Call("", "GET", queued))[1]
+            status, body = self.answered(call, session)
         except (OSError, HTTPException, ValueError) as error:
             status, body, fault = 0, repr(error).encode(), "cut off"
         seconds = time.perf_counter() - began
         fault = fault or self._fault(call, status, body, seconds)
         asked = f"{call.who}: {call.method} {call.target[:300]} {call.headers} {(call.content or b'')[:300]!r}"
         return Finding(number, call.kind, status, seconds, fault, f"{asked} -> {status} {body[:300]!r}" if fault else "")
+
+    def answered(self, call: Call, session: str) -> tuple[int, bytes]:
+        """As `ask`, and what comes of a call that waits in the queue."""
+        status, body = self.ask(call)
+        if status == 200 and call.path.startswith(GRADIO) and b'"event_id"' in body and b"data:" not in body:
+            event = json.loads(body)["event_id"]
+            queued = {"session_hash": session} if "join" in call.path else {}
+            body += self.ask(Call("", "GET", f"{GRADIO}/queue/data" if queued else f"{GRADIO}/call/x/{event}", queued))[1]
+        return status, body
 
     def _fault(self, call: Call, status: int, body: bytes, seconds: float) -> str:
         wrong = {

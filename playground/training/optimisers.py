@@ -37,7 +37,7 @@ class Optimiser:
     """One update rule for all parameters; or one for the hidden matrices, and another for the rest: embeddings, projection, positions,
     norms and biases. State, by parameter name, can be taken out and put back. Raises Refusal for an optimiser that nobody has made."""
 
-    def __init__(self, config: TrainingConfig, model: Transformer) -> None:
+    def __init__(self, config: TrainingConfig, model: Transformer, precision: str = "float32") -> None:
         self.names = {parameter: name for name, parameter in model.named_parameters()}
         (own, rule), *rest = config.update_rules.items()
         seen = [p for p, name in self.names.items() if name.endswith((".mean", ".variance"))]  # what a batch norm saw: nothing to decay
@@ -51,6 +51,8 @@ class Optimiser:
         self.parts = [  # each with its share of the learning rate
             (declared("optimiser", MAKERS, name)(_groups(moved, still), config, device), share) for name, moved, still, share in takes
         ]
+        for muon in (part for part, _ in self.parts if isinstance(part, Muon)):
+            muon.dtype = getattr(torch, precision)
 
     def step(self, learning_rate: float | Tensor, parallel_map: Callable[[Callable, Iterable], Iterable] = map) -> None:
         """One update from the gradients, which are then gone. `parallel_map` works on independent parts of it, like `map`."""

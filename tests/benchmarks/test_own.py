@@ -51,5 +51,5 @@ def test_the_score_of_right_answers_is_full(monkeypatch):
 
     monkeypatch.setattr(own, "greedy", right)
     sources = [item.src for item in corpus.test]
-    found = own._score(None, corpus, sources, [corpus.references[source] for source in sources])
+    found = own.scores_of(None, corpus, sources, [corpus.references[source] for source in sources])
     assert found == {"asked": len(sources), "exact": 1.0, "bleu": pytest.approx(100), "chrf": pytest.approx(100)}

@@ -48,10 +48,13 @@ def card(runs, run):
     "kill -9 in the middle of a training",
     "it goes on by itself when somebody looks, and becomes what it would have become, bit for bit",
 )
-def test_whoever_looks_finds_it_going_on_and_it_becomes_what_it_would_have_become(runs, restart):
+@pytest.mark.parametrize("how", ["killed", "ended in order"])
+def test_whoever_looks_finds_it_going_on_and_it_becomes_what_it_would_have_become(runs, serve, restart, how):
     run = saved(runs, runs.create(tiny(steps=60), ME))
     assert run.working
-    after = restart(runs)
+    if how == "ended in order":
+        runs.close()
+    after = serve() if how == "ended in order" else restart(runs)
     back = after.get(run.id)
     step = back.step
     assert 3 <= step == back.checkpoint_step < 60

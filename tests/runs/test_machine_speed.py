@@ -1,5 +1,7 @@
 """What precision a run gets, and that training in it is training."""
 
+import time
+
 import pytest
 import torch
 
@@ -41,6 +43,22 @@ def test_the_run_says_what_was_chosen(rates, tmp_path):
     write_run(tmp_path / "run", run, train_inline.first_files(run))
     assert Folder(tmp_path / "run").run.precision == "bfloat16"
     assert train_inline.new_run(Experiment()).precision == "float32"
+
+
+def test_what_others_do_meanwhile_makes_no_step_slower(monkeypatch):
+    """The speed is measured once and kept: a busy moment must not stay in every forecast."""
+
+    class Waiting:
+        def __init__(self, *_: object) -> None:
+            pass
+
+        def steps(self):
+            while True:
+                time.sleep(0.02)
+                yield
+
+    monkeypatch.setattr(machine_speed, "Training", Waiting)
+    assert machine_speed._step_seconds(None, None) < 0.01
 
 
 def test_rates_are_measured_and_remembered():

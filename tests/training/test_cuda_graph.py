@@ -62,6 +62,52 @@ def test_a_replayed_training_is_the_training(knobs):
     assert steps[0].grad_norm == pytest.approx(first.grad_norm, rel=1e-5)
 
 
+class Failing(Recorder):
+    """Records some steps, and then no more."""
+
+    def __init__(self, error: Exception, good: int) -> None:
+        super().__init__()
+        self.error, self.good = error, good
+
+    def __call__(self, update, batch):
+        if self.recorded == self.good:
+            self.recorded += 1
+            raise self.error
+        return super().__call__(update, batch)
+
+
+FAILURES = [
+    RuntimeError("CUDA error: operation not permitted when stream is capturing"),
+    NotImplementedError("a library that can't be recorded"),
+    torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB"),
+]
+
+
+@pytest.mark.parametrize("good", [0, 2])
+@pytest.mark.parametrize("error", FAILURES, ids=lambda error: type(error).__name__)
+def test_where_a_step_cant_be_recorded_all_are_computed_call_by_call(error, good, caplog):
+    """The same training, and one line in the log; what was recorded before goes on being replayed."""
+    knobs = {"dropout": 0.0, "steps": 30}
+    (plain, _), (training, recorder) = replayed(**knobs), replayed(**knobs)
+    recorder = Failing(error, good)
+    training.captured_steps = CapturedSteps(training._alone, recorder)
+    for one, other in zip(plain.steps(), training.steps(), strict=True):
+        assert (other.loss, other.grad_norm) == (one.loss, one.grad_norm)
+    assert recorder.recorded == good + 1
+    assert bool(recorder.replayed) == bool(good)
+    assert [type(error).__name__ in record.getMessage() for record in caplog.records] == [True]
+
+
+def test_too_little_memory_for_a_step_itself_is_not_passed_over():
+    """That ends the run, with a sentence of its own (runs/queue/jobs.py)."""
+
+    def update(batch):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    with pytest.raises(torch.OutOfMemoryError):
+        CapturedSteps(update, Recorder())(Batch(*(torch.ones(8, 8, dtype=torch.long) for _ in range(3))), ())
+
+
 def test_a_live_knob_is_recorded_anew():
     training, recorder = replayed(dropout=0.0, steps=60, packing=False)
     steps = training.steps()

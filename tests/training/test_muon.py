@@ -23,6 +23,14 @@ def test_orthogonalise_keeps_directions_and_brings_singular_values_together(shap
     assert (after.amax(-1) / after.amin(-1) < before.amax(-1) / before.amin(-1)).all()
 
 
+@pytest.mark.parametrize("shape", [(6, 6), (9, 4), (64, 256)])
+def test_in_bfloat16_it_is_the_same_matrix_but_for_rounding(shape):
+    matrices = torch.stack([draw(*shape, seed=n) for n in range(3)])
+    low, exact = orthogonalise(matrices, torch.bfloat16), orthogonalise(matrices)
+    assert low.dtype == torch.float32
+    assert 0 < (low - exact).norm() / exact.norm() < 0.05
+
+
 def test_many_iterations_bring_the_singular_values_near_one(monkeypatch):
     monkeypatch.setattr(muon, "ITERATIONS", 10)
     values = torch.linalg.svdvals(orthogonalise(draw(1, 8, 5, seed=0)))

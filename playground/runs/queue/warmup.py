@@ -9,6 +9,7 @@ import torch
 
 from playground.config import Experiment
 from playground.data.corpus import build_corpus
+from playground.runs.heap import keep_free_pages
 from playground.runs.machine_speed import TINY, measured
 from playground.training.loop import Training
 
@@ -19,9 +20,10 @@ _done = False
 
 def warm_up() -> None:
     """Trains and validates the smallest model, once in a process, in the thread that calls. A failure is logged and nothing more: only the
-    first training takes longer then, or fails for the same reason and says so."""
+    first training takes longer then, or fails for the same reason and says so. The process keeps what steps free from now on."""
     global _done
     torch.set_num_threads(1)
+    keep_free_pages()
     with _once:
         if not _done:
             try:

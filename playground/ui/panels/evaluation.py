@@ -5,29 +5,35 @@ from __future__ import annotations
 from playground.figures import lengths as pictures
 from playground.inspection.lengths import exact_facts, line_fact, token_facts
 from playground.queries import evaluation
-from playground.queries.evaluation import Mistake, Scores, scores
+from playground.queries.evaluation import Mistake, Scores, file_scores, scores
 from playground.queries.lengths import REACH, Lengths, lengths
+from playground.reading.uploads import Pairs
 from playground.runs.run import Run
 from playground.ui import blocks, compare
 from playground.ui.measured import measured, share_of
 from playground.ui.panels.translate import beam_controls
+from playground.ui.upload import uploading
 from playground.ui.view import View, tokens
 
 METHODS = ("greedy", "beam")  # of decoding: what is drawn at random says less of a model, and something else each time
 
 
 def panel(view: View) -> dict:
-    sizes = view.reader.sizes(view.run)
-    splits = tuple(name for name in evaluation.SPLITS if sizes[name])
+    sizes, file = view.reader.sizes(view.run), _file(view)
+    if file:
+        sizes = sizes | {"file": min(len(file.references), evaluation.MAX_OF_A_FILE)}
+    splits = tuple(name for name in (*evaluation.SPLITS, "file") if sizes.get(name))
     split = view.choice("split", splits)
     method, penalty = view.choice("method", METHODS), view.number("penalty")
     width = view.number("beam") if method == "beam" else 1
-    found = scores(view.reader, view.runs.corpora, view.run, view.step, split, width, penalty)
+    asked = (view.reader, view.runs.corpora, view.run, view.step)
+    found = file_scores(*asked, view.field("file"), file, width, penalty) if split == "file" else scores(*asked, split, width, penalty)
     more = found.sentences < found.asked or not (found.evaluated.whole or view.run.working)
     options = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in splits]
     numbers = [
         blocks.row("controls", *_controls(view, options, split, method, width, penalty), css="controls"),
         *([_progress(view, found.sentences, found.asked)] if more else []),
+        *([blocks.button("stop", "move", view.say("evaluation.stop"), to={"split": "heldout"})] if more and split == "file" else []),
         _table(view, found),
         blocks.text("scores-caption", " ".join([*_captions(view, found, split, width), view.step_note(found.step)]).strip(), "pg-caption"),
     ]
@@ -41,6 +47,11 @@ def panel(view: View) -> dict:
             blocks.code("source", evaluation.measure),
         ],
     }
+
+
+def _file(view: View) -> Pairs | None:
+    """The upload that the run is to be scored on, while it is known."""
+    return uploading.found(view.runs, view.field("file"), uploading.ticket_of(view.token))
 
 
 def _controls(view: View, splits: list[dict], split: str, method: str, width: int, penalty: float) -> list[dict]:

@@ -45,9 +45,15 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
             blocks.text("preview-cut", cut, css="pg-caption"),
             blocks.chips("preview-pieces", *lines, ids=True),
             *summary.pictures(found, screen, "preview"),
+            blocks.button("preview-score", "move", screen.say("sentences.score"), to=_scored(experiment.data.own)),
             uploading.downloads(experiment.data.own, len(pairs.pairs), screen),
         ]
     }
+
+
+def _scored(own: str) -> dict[str, str | int]:
+    """Where the page's run is scored on these sentences (ui/panels/evaluation.py)."""
+    return {"tab": "evaluation", "split": "file", "file": own}
 
 
 def _suggestion(experiment: Experiment, pairs: Pairs, screen: Screen) -> list[dict[str, Any]]:

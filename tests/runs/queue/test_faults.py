@@ -58,7 +58,8 @@ def test_nan_in_the_numbers_themselves(runs, monkeypatch):
 @pytest.mark.fault("an exception, no memory, or SystemExit in a step", "that run fails with a sentence; others train on")
 @pytest.mark.parametrize(
     ("error", "key"),
-    [(RuntimeError("shapes differ"), "runs.failed"), (MemoryError(), "runs.out_of_memory"), (SystemExit(1), "runs.failed"),
+    [(RuntimeError("shapes differ"), "runs.failed"), (MemoryError(), "runs.out_of_memory"),
+     (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB."), "runs.out_of_memory"), (SystemExit(1), "runs.failed"),
      (KeyboardInterrupt(), "runs.failed")],
 )  # fmt: skip
 def test_an_exception_in_the_model_fails_one_run_only(runs, monkeypatch, error, key, caplog):

@@ -7,9 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from playground.config import Experiment
+from playground.config import Experiment, Refusal
 from playground.queries import evaluation, lengths, time_slices
+from playground.reading.uploads import Pair, Pairs
 from playground.ui import compare, panels
+from playground.ui.panels import PANELS
+from playground.ui.upload import uploading
 from playground.ui.view import View
 from playground.words import LANGUAGES, say
 from tests.ui.test_actions import MINE, THEIRS, TINY, wait
@@ -92,6 +95,50 @@ def test_what_says_most_of_sentences_stands_first(site, monkeypatch):
     caption = block(panel, "scores-caption")["text"]
     assert "between 33.1 and 35.7" in caption
     assert "7 outputs contain <unk>" in caption
+
+
+WORDS = ("hello", "abcd", "word", "twelve", "reverse", "stories", "abcd")
+
+
+@pytest.fixture
+def file():
+    """An upload of which all but one target is right."""
+    pairs = [Pair(word, word[::-1], line) for line, word in enumerate(WORDS, 1)]
+    all = (Pair("wrong", "this", 9), *pairs, Pair("x" * 300, "x", 10))
+    yield uploading.keep(Pairs(all, {}, 9, "tsv", ("own.tsv",)), uploading.ticket_of(MINE))
+    uploading.KEPT.clear()
+
+
+def of_visitor(site, token, **asked):
+    return PANELS["evaluation"](View(site.runs, site.reader, {"run": "reverse", **asked}, token))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_run_is_scored_on_an_upload(site, file, language, monkeypatch):
+    monkeypatch.setattr(evaluation, "MAX_SENTENCES", 4)
+    monkeypatch.setattr(time_slices, "BUDGET_S", -1)
+    asked = {"lang": language, "split": "file", "file": file}
+    first = panel = of_visitor(site, MINE, **asked)
+    while panel["more"]:
+        panel = of_visitor(site, MINE, **asked)
+    assert block(first, "progress")["all"] == 7  # each source once, without the one that is too long
+    assert block(first, "stop")["to"] == {"split": "heldout"}
+    assert "stop" not in ids(panel)
+    values = dict(row[:2] for row in block(panel, "scores")["rows"])
+    assert values[say(language, "evaluation.exact_match")] == "85.7\N{NO-BREAK SPACE}%"
+    assert [option["value"] for option in block(panel, "split")["options"]] == ["heldout", "harder", "file"]
+    assert block(panel, "look-0")["to"] == {"text": "wrong"}
+
+
+def test_an_upload_that_is_gone_or_somebody_elses_or_cant_be_read_is_no_dead_end(site, file):
+    for token, asked in ((MINE, "gone"), (THEIRS, file), ("", file)):
+        found = of_visitor(site, token, split="file", file=asked)
+        assert block(found, "split")["value"] == "heldout"
+        assert "file" not in [option["value"] for option in block(found, "split")["options"]]
+    long = uploading.keep(Pairs((Pair("x" * 300, "x", 1),), {}, 1, "tsv", ("own.tsv",)), uploading.ticket_of(MINE))
+    with pytest.raises(Refusal) as refused:
+        of_visitor(site, MINE, split="file", file=long)
+    assert refused.value.key == "evaluation.file_too_long"
 
 
 def test_a_mistake_can_be_looked_at(site):

@@ -14,6 +14,7 @@ from tests.data.test_suggestion import sentences
 from tests.ui.upload.test_uploading import TICKET, preview
 
 SAME = "\n".join(f"ask {n % 20}\tanswer {n}\tway {n // 20}" for n in range(100))
+CONSONANTS = "bcdfghjklmnpqrstvwxz"
 GERMAN = ["das ist nicht mein Haus und ich bin hier", "wir haben heute keine Zeit für euch", "sie geht mit dem Hund in den Wald"]
 ENGLISH = ["this is not my house and i am here", "we have no time for you today", "she goes with the dog into the wood"]
 
@@ -100,3 +101,10 @@ def test_a_reading_may_join_columns_and_split_by_one(site, language):
 def test_no_other_columns_are_taken(chosen):
     with pytest.raises(uploading.Refusal):
         uploading.choices(json.dumps(chosen))
+
+
+def test_a_table_of_inflections_is_shown_as_it_will_be_learnt(warned):
+    """Also where it has more pairs than an estimate looks at."""
+    rows = [(one + other, *form) for one in CONSONANTS for other in CONSONANTS for form in (("t", "PRS"), ("te", "PST"))]
+    text = "\n".join(f"{stem}en\t{stem}{end}\tV;{tense}" for stem, end, tense in rows)
+    assert warned(text, steps="100") == {}
