@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
+from weakref import WeakKeyDictionary
 
 from playground.runs.queue.scheduler import Scheduler, Turn
 
@@ -26,6 +27,7 @@ class Watchdog:
     ) -> None:
         """`seconds` is how long a step may take, unless the run's own have shown that they take longer."""
         self._schedulers, self._seconds, self._waits, self._lost = tuple(schedulers), seconds, waits, lost
+        self._waited: WeakKeyDictionary[threading.Thread, float] = WeakKeyDictionary()  # when each was last seen to wait for the disk
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
         self._thread.start()
@@ -53,7 +55,9 @@ class Watchdog:
                 self._lost(turn, now - turn.began)
 
     def _is_overdue(self, turn: Turn, now: float) -> bool:
-        return now - turn.began > self.patience(turn) and not self._waits(turn.thread.ident)
+        if self._waits(turn.thread.ident):
+            self._waited[turn.thread] = now
+        return now - max(turn.began, self._waited.get(turn.thread, 0.0)) > self.patience(turn)
 
     def _watch(self) -> None:
         while not self._closing.wait(min(LOOK_S, self._seconds / 2)):

@@ -152,7 +152,8 @@ def test_a_thread_that_waits_for_the_disk_is_left_alone():
     watch.close()
     assert not watch._is_overdue(turn(1.0), now=1e9)
     watch._waits = lambda thread: False
-    assert watch._is_overdue(turn(1.0), now=1e9)
+    assert not watch._is_overdue(turn(1.0), now=1e9 + 1), "nor when the disk has come back in this moment"
+    assert watch._is_overdue(turn(1.0), now=1e9 + 100)
 
 
 @pytest.mark.fault("a worker thread that dies", "another one takes its place")
