@@ -114,8 +114,8 @@ def beside(view: View, layer: int, head: int, rows: list[str], columns: list[str
     key = "heads.mask_hides" if hidden else "heads.mask_open"
     said = [view.say(key, mask=view.say(f"page.mask_{MASKS[view.part]}"), hidden=hidden, cells=mask.size)]
     found, _ = activations(view.reader, view.run, view.step, view.text, view.reference)
-    if found.step == view.look.step:
-        at, weights = SUBLAYER[view.part].format(layer), view.weights[layer, head]
+    at, weights = SUBLAYER[view.part].format(layer), view.weights[layer, head]
+    if found.step == view.look.step and found.stages[f"{at}.weights"].values.shape[-2:] == weights.shape:  # while it trains, two may differ
         q, k = pair(view, weights * (mask.sum(axis=-1, keepdims=True) > 1))  # rather a query that has a choice
         value = calculated(view, found, at, head, (q, k))
         said.insert(0, view.say("heads.weight_from", query_token=rows[q], key_token=columns[k], arithmetic=value))
