@@ -22,6 +22,7 @@ from playground.ui import assets, routes
 from playground.ui.assets import PREFIX
 from playground.ui.panels import PANELS, TABS, attention
 from playground.words import LANGUAGES
+from tests.runs.tiny import wait
 from tests.thoroughness import examples_at_night
 from tests.ui.blocks.conforming import faults
 
@@ -63,7 +64,7 @@ def test_a_class_that_follows_has_its_picture_made_once(site, monkeypatch):
         return attention.panel(view)
 
     monkeypatch.setitem(PANELS, "attention", slow)
-    monkeypatch.setattr(site.runs, "seen", come.append)
+    monkeypatch.setattr(site.runs, "seen", lambda *who: come.append(who))
 
     def ask(text: str, token: str) -> dict:
         asked = {"params": {"run": "reverse", "text": text}, "headers": {"X-Playground-Token": token}, "timeout": 60}
@@ -72,8 +73,7 @@ def test_a_class_that_follows_has_its_picture_made_once(site, monkeypatch):
     with ThreadPoolExecutor(8) as class_:
         told = [class_.submit(ask, "together", f"{number}" * 32) for number in range(7)]
         other = class_.submit(ask, "alone", "7" * 32)
-        while len(come) < 8:
-            time.sleep(0.05)
+        wait(lambda: len(come) == 8)
         time.sleep(0.2)  # the last of them is a few lines further
         asking.release(8)
     first = told[0].result()["blocks"]
