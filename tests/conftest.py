@@ -3,6 +3,9 @@
 `pytest --hypothesis-profile=night` tries many more examples, and others every time.
 """
 
+import logging
+from collections.abc import Iterator
+
 import pytest
 import torch
 from hypothesis import settings
@@ -50,6 +53,16 @@ class FileByFile(LoadFileScheduling):
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FileByFile | None:
     return FileByFile(config, log) if config.option.dist == "loadfile" else None
+
+
+@pytest.fixture(autouse=True)
+def _log_as_it_was() -> Iterator[None]:
+    """A server that a test starts writes a log; its handler would go on to write where nobody reads any more."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -10,7 +10,9 @@ from playground.figures import theme, tokens
 from playground.figures.bars import names_axis
 
 ROW, TALLEST, NUMBER = 22, 700, 52  # px: of height for a bar, and for all; of width for the number beside it
-LEGEND, SQUARE = 52, 380  # px, of height: two lines of a legend, and the path
+LINE, SQUARE = 22, 380  # px, of height: a line of the legend, and the path
+MARK = 48  # px, that stand before a name in the legend
+SHOWN = 10  # characters of a token in the title of an axis
 KINDS = ("decoder", "cross", "feed_forward", "others")  # each a colour
 
 
@@ -46,11 +48,12 @@ def votes(
                 "hovertemplate": theme.phrase(labels, "hover_vote", part="<b>%{y}</b>", value="%{x:+.3f}") + "<extra></extra>",
             })  # fmt: skip
     every = tokens.thinning(min(ROW, TALLEST / max(len(names), 1)), theme.SIZE + 2)
-    y, left = names_axis(names, width, dark, every)
-    y["ticktext"] = [tokens.escape(names[row]) for row in y["tickvals"]]  # words, not tokens: their spaces are spaces
+    y, _ = names_axis(names, width, dark, every)
+    y["ticktext"] = [tokens.escape(names[row]) for row in y["tickvals"]]  # words, not tokens: their spaces are spaces, and none is cut
+    left = 16 + max((tokens.extent(name, longest=99) for name in names), default=0)
     low, high = min(found.min(initial=0), 0), max(found.max(initial=0), 0)
     beside = 0.04 * max(high - low, 1e-9)
-    first, second = (tokens.escape(tokens.visible(token)) for token in tokens_of)
+    first, second = (tokens.label(token, SHOWN) for token in tokens_of)
     title = theme.phrase(labels, "votes_axis", token=first, other=second)
     x = theme.axis(title, dark, range=[low - beside, high + beside], nticks=5)
     numbers = [
@@ -65,8 +68,9 @@ def votes(
     }  # fmt: skip
     head = [theme.word(labels, word) for word in ("votes_part", "votes_vote")]
     table = {"head": head, "rows": [[name, f"{value:.4f}"] for name, value in zip(names, found, strict=True)]}
+    above = 8 + LINE * _lines([trace["name"] for trace in data], width - left - NUMBER)
     layout = theme.layout(
-        min(len(names) * ROW, TALLEST) + LEGEND + 50, {"l": left, "r": NUMBER, "t": LEGEND, "b": 50}, dark, xaxis=x, yaxis=y,
+        min(len(names) * ROW, TALLEST) + above + 50, {"l": left, "r": NUMBER, "t": above, "b": 50}, dark, xaxis=x, yaxis=y,
         annotations=numbers, shapes=[zero], hovermode="closest", showlegend=True, legend=_legend(dark),
         meta={"tokens": list(names), "table": table},
     )  # fmt: skip
@@ -90,7 +94,7 @@ def path(
         raise ValueError(f"{len(names)} names but points of shape {np.shape(points)}")
     palette = theme.colors(dark)
     low, high = found.min() - 0.08 * np.ptp(found) - 1e-6, found.max() + 0.08 * np.ptp(found) + 1e-6
-    first, second = (tokens.escape(tokens.visible(token)) for token in tokens_of)
+    first, second = (tokens.label(token, SHOWN) for token in tokens_of)
     between = len(names) - 1
     data = [{
         "type": "scatter", "mode": "markers", "x": theme.rounded(found[:, 0]), "y": theme.rounded(found[:, 1]), "name": "",
@@ -125,6 +129,12 @@ def path(
         hovermode="closest", showlegend=False, meta={"table": {"head": head, "rows": rows}},
     )  # fmt: skip
     return {"data": data, "layout": layout}
+
+
+def _lines(names: Sequence[str], room: float) -> int:
+    """Of a legend: its entries are all as wide as the widest."""
+    widest = max((MARK + tokens.extent(name, longest=99) for name in names), default=MARK)
+    return -(-len(names) // max(1, int(room // widest)))
 
 
 def _legend(dark: bool) -> dict:

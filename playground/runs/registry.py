@@ -297,7 +297,7 @@ class Runs:
             if contents:
                 run.release()
 
-        with refusals(log, "run_refused", owner=new[0].owner), self.rules.beginning(new, token, lab):
+        with refusals(log, "run_refused", owner=new[0].owner if new else ""), self.rules.beginning(new, token, lab):
             needed = {run.id: bytes_needed(run, self.limits.memory) for run in new}
             return self._enter(new, token, write, lambda run: self._workers.start(run, "train", needed[run.id]))
 

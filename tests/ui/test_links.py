@@ -101,6 +101,7 @@ def test_old_links_still_work(site):
         "route": "11", "what": "memory", "token": "1234", "by": "place", "set": "temperature=2.0&causal=no",
             "runs": "sort,-x_y", "over": "seconds", "pin": "sort", "seeds": "each", "find": "re", "sort": "-exact_match",
         "differ": "ticked", "activity": "0a1b2c3d", "arm": "1", "across": "knob", "names": "on", "revealed": "on",
+        "file": "0a1b2c3d",
     }  # fmt: skip
     assert query.keys() == FIELDS.keys()
     assert links.read(site.runs, query)[1] == {}

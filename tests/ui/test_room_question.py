@@ -122,7 +122,7 @@ def test_once_revealed_everybody_is_told_the_same_and_nobody_whose_it_was(group)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_student_can_not_act_as_the_teacher_and_a_stranger_not_at_all(group, action, language):
     stranger = "z" * 32
-    for token, key in ((ANNA, "rooms.not_teacher"), (stranger, "rooms.not_in"), ("", "rooms.not_in")):
+    for token, key in ((ANNA, "rooms.not_teacher"), (stranger, "rooms.not_in"), ("", "runs.no_token")):
         assert group.do(token, action, language, about="lab", cursor=CURSOR) == {"error": say(language, key), "key": key}
     assert group.guess(stranger, RIGHT, "95")["key"] == group.result(stranger)["key"] == "rooms.not_in"
     assert group.question(TEACHER)["state"] == "open"

@@ -123,7 +123,7 @@ ELSEWHERE = {  # a value of every field of the cursor that is not its default
     "certain": "50", "compare": "sort", "mapped": "sort", "gauge": "entropy", "route": "1", "what": "memory", "token": "5", "by": "place",
     "set": "temperature=2.0", "follow": "on", "runs": "sort", "over": "seconds", "pin": "sort", "seeds": "each",
     "find": "re", "sort": "-exact_match", "differ": "ticked", "activity": "0a1b2c3d", "arm": "1", "across": "knob", "names": "on",
-    "revealed": "on",
+    "revealed": "on", "file": "0a1b2c3d",
 }  # fmt: skip
 
 

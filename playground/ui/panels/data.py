@@ -15,7 +15,7 @@ SHOWN_SENTENCES = 4
 
 def panel(view: View) -> dict:
     task, sizes = view.run.experiment.data.task, view.reader.sizes(view.run)
-    there = [name for name in choices("split") if sizes[name]]
+    there = [name for name in choices("split") if sizes.get(name)]
     split = view.choice("split", there)
     pairs = view.reader.examples(view.run, split, SHOWN_SENTENCES)
     splits = [{"value": name, "label": view.say(f"page.split_{name}", count=f"{sizes[name]:,}")} for name in there]
