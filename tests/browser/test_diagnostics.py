@@ -28,7 +28,7 @@ def test_the_memory_is_cut_and_the_encoder_gets_nothing(visit):
     press_tab(page, "diagnostics")
     has_status(page, "training")
     figure(page, "reaching")
-    assert drawn_from(page, "reaching")["customdata"][-1] != "0"
+    eventually(page, lambda: drawn_from(page, "reaching")["customdata"][-1], lambda last: last != "0")
     expect(knob.nth(2)).to_be_enabled()
     knob.nth(2).click()
     expect(panel.locator("[data-block='figure reaching'] .pg-caption")).to_contain_text("After step")

@@ -230,8 +230,16 @@ def chosen_otherwise(pairs: Pairs | None, own: str, values: Mapping[str, Any]) -
 
 
 def suggestion(pairs: Pairs, own: str, given: Mapping[str, Any]) -> Suggestion:
-    """What suits the pairs of an upload beside what was given; found once."""
-    return _SUGGESTED.get_or_make((own, tuple(sorted(given.items()))), lambda: suggest(pairs, given))
+    """What suits the pairs of an upload beside what was given, found once: nothing for pairs that can't be split, which are refused when
+    somebody wants to train on them."""
+
+    def found() -> Suggestion:
+        try:
+            return suggest(pairs, given)
+        except Refusal:
+            return Suggestion(given, {name: given.get(name, default(name)) for name in TAUGHT})
+
+    return _SUGGESTED.get_or_make((own, tuple(sorted(given.items()))), found)
 
 
 def found(runs: Runs, own: str, ticket: str) -> Pairs | None:
