@@ -27,7 +27,7 @@ def test_sounds_are_read_and_asked_of_other_words():
     pairs = read_files([(made.name, made.content)])
     assert (len(pairs.pairs), pairs.kind) == (60, "dictionary")
     assert not {word for word, _ in made.asked} & {pair.src for pair in pairs.pairs}
-    sounds = dict(pronunciations(3000, 0, 1).content.decode().splitlines()[n].split("  ") for n in range(3000))
+    sounds = dict(line.split("  ") for line in pronunciations(3000, 0, 1).content.decode().splitlines())
     assert {spelt: said for spelt, said in sounds.items() if spelt in ("CE", "GAT", "GATE")}.items() <= {
         "CE": "S EH1", "GAT": "G AE1 T", "GATE": "G EY1 T"
     }.items()  # fmt: skip
