@@ -71,7 +71,7 @@ def votes(
     above = 8 + LINE * _lines([trace["name"] for trace in data], width - left - NUMBER)
     layout = theme.layout(
         min(len(names) * ROW, TALLEST) + above + 50, {"l": left, "r": NUMBER, "t": above, "b": 50}, dark, xaxis=x, yaxis=y,
-        annotations=numbers, shapes=[zero], hovermode="closest", showlegend=True, legend=_legend(dark),
+        annotations=numbers, shapes=[zero], hovermode="closest", showlegend=True, legend=theme.legend_above(dark),
         meta={"tokens": list(names), "table": table},
     )  # fmt: skip
     return {"data": data, "layout": layout}
@@ -135,10 +135,3 @@ def _lines(names: Sequence[str], room: float) -> int:
     """Of a legend: its entries are all as wide as the widest."""
     widest = max((MARK + tokens.extent(name, longest=99) for name in names), default=MARK)
     return -(-len(names) // max(1, int(room // widest)))
-
-
-def _legend(dark: bool) -> dict:
-    return {
-        "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)",
-        "font": {"size": theme.SIZE, "color": theme.colors(dark)["muted"]}, "itemclick": False, "itemdoubleclick": False,
-    }  # fmt: skip

@@ -53,7 +53,7 @@ def pairs(
     top, head = _above(data, width - left - NUMBERS), [theme.word(labels, word) for word in ("pair_token", "before", "after")]
     layout = theme.layout(
         len(names) * row + top + 46, {"l": left, "r": NUMBERS, "t": top, "b": 46}, dark, xaxis=x, yaxis=y, shapes=[frame],
-        annotations=numbers, hovermode="closest", showlegend=True, legend=_legend(dark),
+        annotations=numbers, hovermode="closest", showlegend=True, legend=theme.legend_above(dark),
         meta={"tokens": list(names), "table": _table(names, first, second, head)},
     )  # fmt: skip
     return {"data": data, "layout": layout}
@@ -103,7 +103,7 @@ def losses(
     layout = theme.layout(
         len(names) * row + top + 46, {"l": left, "r": NUMBER, "t": top, "b": 46}, dark,
         xaxis=x | {"zerolinecolor": palette["line"]}, yaxis=y, annotations=numbers, hovermode="closest", showlegend=True,
-        legend=_legend(dark), meta={"kind": kind, "tokens": list(names), "table": _table(names, lost, fewer, head)},
+        legend=theme.legend_above(dark), meta={"kind": kind, "tokens": list(names), "table": _table(names, lost, fewer, head)},
     )  # fmt: skip
     return {"data": data, "layout": layout}
 
@@ -150,11 +150,3 @@ def _above(data: Sequence[dict], room: float) -> int:
     """Pixels that the legend takes above a picture: one line, or two where its words don't stand beside each other."""
     wide = sum(48 + tokens.extent(trace["name"], longest=99) for trace in data if trace.get("name"))
     return 30 if wide <= room else 48
-
-
-def _legend(dark: bool) -> dict:
-    """Above the picture."""
-    return {
-        "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)",
-        "font": {"size": theme.SIZE, "color": theme.colors(dark)["muted"]}, "itemclick": False, "itemdoubleclick": False,
-    }  # fmt: skip

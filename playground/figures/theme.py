@@ -150,6 +150,14 @@ def layout(height: float, margin: Mapping[str, float], dark: bool, **more: objec
     }  # fmt: skip
 
 
+def legend_above(dark: bool) -> dict:
+    """A legend in lines above the picture, which a click does not change."""
+    return {
+        "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)",
+        "font": {"size": SIZE, "color": colors(dark)["muted"]}, "itemclick": False, "itemdoubleclick": False,
+    }  # fmt: skip
+
+
 def axis(title: str, dark: bool, **more: object) -> dict:
     """A quiet axis: no zero line, faint grid, small grey title."""
     palette = colors(dark)

@@ -68,19 +68,18 @@ def encode(word: str, merges: list[tuple[tuple[str, str], int]]) -> list[tuple[s
     return stages
 
 
-def by_sentencepiece(sentences: tuple[str, ...], merges: int) -> tuple[list[str], list[str]]:
+def by_sentencepiece(sentences: tuple[str, ...], new: str, merges: int) -> tuple[list[str], list[str]]:
     """What SentencePiece merges when its vocabulary has room for so many, in its order, and how it cuts the new word."""
     characters = {character for word in words_of(sentences) for character in word}
     tokenizer = train_tokenizer("bpe", sentences, len(SPECIAL_TOKENS) + len(characters) + merges)
     pieces = [tokenizer.piece(token) for token in range(len(SPECIAL_TOKENS), tokenizer.size)]
-    new = next(NEW[name] for name, text in TEXTS.items() if text == sentences)
     return [piece for piece in pieces if len(piece) > 1], [piece for piece, _ in tokenizer.pieces(new)]
 
 
 def run(seed: int, text: str, merges: int) -> Outcome:
     sentences, new = TEXTS[text], NEW[text]
     learnt = learn(sentences, merges)
-    theirs, cut = by_sentencepiece(sentences, merges)
+    theirs, cut = by_sentencepiece(sentences, new, merges)
     stages = encode(new, learnt)
     words = words_of(sentences)
     lengths = [sum(len(pieces) * count for pieces, count in words.items())]
