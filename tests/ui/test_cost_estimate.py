@@ -53,7 +53,8 @@ def test_the_schedule_drawn_before_is_the_one_that_was_recorded(site, name):
     run = site.runs.get(name)
     history = run.history.steps.rows()
     recorded, drawn = dict(zip(history["step"], history["learning_rate"], strict=True)), rates_of(run.experiment)
-    assert len(drawn) > 60 and {1, run.experiment.training.steps} <= set(drawn)
+    assert len(drawn) > 60
+    assert {1, run.experiment.training.steps} <= set(drawn)
     assert drawn == {step: pytest.approx(recorded[step], rel=1e-6) for step in drawn}
 
 
@@ -61,10 +62,12 @@ def test_the_schedule_drawn_before_is_the_one_that_was_recorded(site, name):
 def test_a_schedule_is_drawn_to_its_ends_and_says_where_it_turns(language):
     experiment = Experiment().with_(schedule="paper", learning_rate=1.0, warmup=37, steps=10_000)
     rates, shown = rates_of(experiment), schedule(language, experiment.flat())
-    assert max(rates, key=rates.get) == 37 and len(rates) < 200
+    assert max(rates, key=rates.get) == 37
+    assert len(rates) < 200
     assert say(language, "page.schedule", peak=short(rates[37]), step=37, last=short(rates[10_000]), steps="10,000") in shown
     points = [tuple(map(float, point.split(","))) for point in shown.split('points="')[1].split('"')[0].split()]
-    assert (points[0][0], points[-1][0], min(y for _, y in points)) == (2.0, 278.0, 2.0) and len(points) == len(rates)
+    assert (points[0][0], points[-1][0], min(y for _, y in points)) == (2.0, 278.0, 2.0)
+    assert len(points) == len(rates)
     assert schedule(language, {"steps": "<b>"}) == ""
 
 
