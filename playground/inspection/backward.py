@@ -18,8 +18,9 @@ from playground.inspection.arithmetic import SPELT, Derivation, Given, Label, Le
 
 LISTED = 24  # terms of a sum over a batch that are listed, the largest; the others are one line
 SCORES = 6  # logits of a large vocabulary that are listed
-MIN_DIGITS, MAX_DIGITS = 6, 10  # significant ones; the fewest that reproduce the number are taken
-ENOUGH, ROUNDING = 1e-4, 2e-6  # how near a result must come: of the number itself, and of what its terms add up to without their signs
+FEW_DIGITS, MIN_DIGITS, MAX_DIGITS = 4, 6, 10  # significant ones, of many terms and of few; the fewest that reproduce the number are taken
+ENOUGH, ROUNDING = 5e-4, 2e-6  # how near a result must come: of the number itself, and of what its terms add up to without their signs
+LINEAR = "Linear"  # the kind of a site whose matrix torch keeps as (out, in)
 
 
 class SignificantSheet(Sheet):
@@ -62,7 +63,7 @@ def terms(site: Site, index: tuple[int, ...]) -> Terms:
     """Those of the entry `index` of the parameter, as torch keeps it: a linear layer's is (out, in). Padding, through which no gradient
     comes, has none."""
     weight, found = site.role == "weight", []
-    symbol, dims = {"Linear": ("x", index[::-1]), "LayerNorm": ("normed", index * 2)}.get(site.kind, ("", (0, index[-1])))
+    symbol, dims = {LINEAR: ("x", index[::-1]), "LayerNorm": ("normed", index * 2)}.get(site.kind, ("", (0, index[-1])))
     symbol, dims = (symbol, dims) if weight and symbol else ("", (0, index[-1]))
     for part, (given, gradient) in enumerate(site.flows):
         right = gradient[..., dims[1]].astype(np.float64)
@@ -92,20 +93,23 @@ def explain_gradient(sites: Sequence[Site], name: str, index: tuple[int, ...], v
     rest = float(sum(some.products.sum() for some in found)) - sum(float(found[at].products[n]) for at, n in listed)
 
     def work(sheet: Sheet) -> str:
-        sheet.operation = "product" if any(some.symbol for some in found) else "delta"
+        sheet.operation = "gradient" if any(some.symbol for some in found) else "delta"
         for at, n in listed:
             some = found[at]
             where = int(some.rows[n]), int(some.places[n])
-            delta = Given(Label("delta", (*where, some.dims[1]), stage=some.module), float(some.right[n]))
-            x = Given(Label(some.symbol or "delta", (*where, some.dims[0]), stage=some.module), float(some.left[n]))
-            _append(sheet, x if some.symbol else delta, delta if some.symbol else None)
+            delta, x = float(some.right[n]), float(some.left[n])
+            if some.symbol:
+                first = Given(Label(some.symbol, (*where, some.dims[0]), stage=some.module), x)
+                _append(sheet, first, Given(Label("delta", (some.dims[1],), stage=some.module), delta))
+            else:
+                _append(sheet, Given(Label("delta", (*where, some.dims[1]), stage=some.module), delta), None)
         if len(several) > len(listed):
             sheet.terms.append(Term(Label("rest"), "", None, "", sheet.write(rest)))
         if not several:
             return sheet.step("no_gradient", "0", 0.0)
-        return sheet.total("sum_tokens" if sheet.operation == "product" else "sum_deltas")
+        return sheet.total("sum_tokens" if sheet.operation == "gradient" else "sum_deltas")
 
-    return _derivation(name, index, value, work, float(sizes.sum()))
+    return _derivation(name, index, value, work, float(sizes.sum()), FEW_DIGITS)
 
 
 def _append(sheet: Sheet, left: Given, right: Given | None) -> None:
@@ -178,9 +182,11 @@ def _log_softmax(logits: np.ndarray) -> np.ndarray:
     return logits - logits.max() - np.log(np.exp(logits - logits.max()).sum())
 
 
-def _derivation(address: str, index: tuple[int, ...], value: float, work: Callable[[Sheet], str], size: float) -> Derivation:
+def _derivation(
+    address: str, index: tuple[int, ...], value: float, work: Callable[[Sheet], str], size: float, least: int = MIN_DIGITS
+) -> Derivation:
     """Written with as few digits as reproduce the value."""
-    for digits in range(MIN_DIGITS, MAX_DIGITS + 1):
+    for digits in range(least, MAX_DIGITS + 1):
         sheet = SignificantSheet(digits)
         result = work(sheet)
         agrees = abs(float(result) - value) <= ENOUGH * abs(value) + ROUNDING * size

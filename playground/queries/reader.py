@@ -45,7 +45,7 @@ class Reader:
     @property
     def caches(self) -> dict[str, tuple[LRU, ...]]:
         """Shares of the memory by their names, see runs/memory.py."""
-        return {"models": self._models.caches, "answers": (self._known,), "training steps": (self._steps,)}
+        return {"models": self._models.caches, "answers": (self._known,), "steps": (self._steps,)}
 
     def look(self, run: Run, step: int | None, text: str, target: str | None = None) -> SentenceTrace:
         """What the model does with `text`: `target` None follows its own greedy output; REFERENCE the right answer or, where nobody knows

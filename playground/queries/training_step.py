@@ -14,10 +14,11 @@ import torch
 from playground.config import Refusal
 from playground.data.batches import batches
 from playground.data.corpus import Corpus
-from playground.inspection.backward import Site
+from playground.inspection.backward import LINEAR, Site
 from playground.inspection.update import Entry
 from playground.model.size import parameter_count
 from playground.queries.reader import Reader
+from playground.queries.training_rows import part_of
 from playground.runs.disk.folder import Folder
 from playground.runs.registry import Runs
 from playground.runs.run import Run
@@ -51,6 +52,34 @@ class TakenStep:
     @property
     def nbytes(self) -> int:
         return self.slow.nbytes
+
+    def gradient(self, parameter: str) -> np.ndarray:
+        return self.slow.gradients[parameter].numpy()
+
+    def before(self, parameter: str) -> np.ndarray:
+        return self.slow.before[parameter].numpy()
+
+    def moved(self, parameter: str) -> np.ndarray:
+        """By how much the step moved each of its numbers."""
+        return (self.slow.after[parameter] - self.slow.before[parameter]).numpy()
+
+    def way(self, parameter: str) -> str:
+        """What rows and columns of a parameter are: a "vector" has one row; a "linear" layer's are outputs and inputs, as torch keeps it; a
+        "table" has a row for each token or position."""
+        if self.slow.gradients[parameter].ndim == 1:
+            return "vector"
+        first = self.slow.uses[parameter][0].module
+        return "linear" if self.slow.kinds.get(first) == LINEAR else "table"
+
+    def logits(self, row: int, place: int) -> np.ndarray:
+        """(V,) at one target token of the batch."""
+        part, at = part_of(self.slow, row)
+        return self.slow.logits[part][at, place].numpy()
+
+    def logit_gradients(self, row: int, length: int) -> np.ndarray:
+        """(T, V) of the first `length` tokens of a row of the batch."""
+        part, at = part_of(self.slow, row)
+        return _array(self.slow.flows["projection"][part].gradient[at, :length])
 
 
 def training_step(reader: Reader, runs: Runs, run: Run, step: int | None) -> TakenStep:
@@ -184,6 +213,12 @@ def ahead(slow: SlowStep, run: Run, parameter: str) -> torch.Tensor:
     """Muon: the averaged gradient, looked one step ahead, which is to be orthogonalised."""
     beta, gradient = run.experiment.training.beta1, slow.gradients[parameter] * slow.clipped
     return torch.lerp(gradient, slow.moments_after[f"{parameter}/momentum"], beta)
+
+
+def singular_values(slow: SlowStep, run: Run, parameter: str) -> tuple[np.ndarray, np.ndarray]:
+    """Muon: those of the matrix before it is orthogonalised and after, the largest first."""
+    before, after = (torch.linalg.svdvals(make(slow, run, parameter)).numpy() for make in (ahead, direction))
+    return before, after
 
 
 def direction(slow: SlowStep, run: Run, parameter: str) -> torch.Tensor:

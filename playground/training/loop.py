@@ -184,18 +184,19 @@ class Training:
 
     def micro_batches(self, items: Sequence[Item]) -> list[MicroBatch]:
         """The batch of the next step in parts, whose replicas are about to draw the dropout masks of this step and no other."""
-        config = self._config
+        config, number = self._config, self.step + 1
         batches = [
             self.variant.batch(batch) if self.variant.batch else batch for batch in split_batch(items, len(self.replicas), config.packing)
         ]
         tokens = [int((batch.tgt_out != PAD).sum()) for batch in batches]
         sources = [int((batch.src != PAD).sum()) for batch in batches]
-        for n in range(len(batches)):
-            self.replicas[n].generator.manual_seed((config.seed * 1_000_003 + self.step + 1) * len(self.replicas) + n)
-        return [
+        found = [
             MicroBatch(n, self.replicas[n], batch.to(self.device), tokens[n] / sum(tokens), sources[n] + tokens[n])
             for n, batch in enumerate(batches)
         ]
+        for micro_batch in found:
+            micro_batch.replica.generator.manual_seed((config.seed * 1_000_003 + number) * len(self.replicas) + micro_batch.number)
+        return found
 
     def _update(self, items: Sequence[Item]) -> TrainingStep:
         """Forward, backward, step (section 5)."""

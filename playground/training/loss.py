@@ -21,4 +21,5 @@ def token_losses(logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0) 
     losses = -log_probabilities.gather(-1, tgt_out[..., None]).squeeze(-1)  # (B, T)
     if label_smoothing:
         losses = (1 - label_smoothing) * losses - label_smoothing * log_probabilities.mean(dim=-1)
-    return losses.masked_fill(tgt_out == PAD, 0.0)
+    padding = tgt_out == PAD
+    return losses.masked_fill(padding, 0.0)
