@@ -10,6 +10,7 @@ from playground.config import Refusal
 from playground.lessons.checks.posed import Check, Posed, Seen, percent, short, signed, whole
 
 CROSS = "decoder.0.cross_attention"
+LEAST_VARIANCE = 1e-6  # of a vector that is no constant
 SHIFT = 5  # added to every score
 LEAST_APART, MOST_APART = 0.2, 8.0  # scores whose difference is worth asking about
 CLEAR = 0.05  # numbers smaller than this are no good terms of a sum
@@ -73,8 +74,8 @@ def _softmax(scores: np.ndarray) -> np.ndarray:
 def residual_sum(seen: Seen) -> Posed:
     """Wrong: one of the two alone, their difference, their product."""
     address = "encoder.0.feed_forward.residual"
-    stage = seen.stages[address]
-    if len(stage.inputs) < 2:
+    stage = seen.stages.get(address)
+    if stage is None:
         raise Refusal("checks.no_residual")
     first, second = (seen.stages[name].values for name in stage.inputs)
     clear = np.argwhere(np.minimum(np.abs(first), np.abs(second)) > CLEAR)
@@ -92,6 +93,8 @@ def normalised(seen: Seen) -> Posed:
     row = seen.chance.randrange(len(before))
     column = int(np.abs(before[row] - before[row].mean()).argmax())
     x, mean, variance = before[row, column], before[row].mean(), before[row].var()
+    if variance < LEAST_VARIANCE:
+        raise Refusal("checks.nothing_to_choose")
     wrong = [(x - mean) / variance, x - mean, x / sqrt(variance), x * sqrt(variance), x]
     said = {"x": short(x), "mean": short(mean), "variance": short(variance), "token": seen.look.source[row].text}
     return seen.number((x - mean) / sqrt(variance), wrong, _cell(address, row, column), short, **said)

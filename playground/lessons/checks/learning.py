@@ -8,7 +8,7 @@ from math import exp, log
 import numpy as np
 
 from playground.config import Refusal
-from playground.lessons.checks.posed import MOST, Check, Posed, Seen, percent, short, whole
+from playground.lessons.checks.posed import MOST, Check, Posed, Seen, percent, probability, short, whole
 
 HALF, SURE, EARLY = 0.5, 0.97, 0.999  # shares that are right
 LISTED, OTHERS = 4, 20  # training examples that Data lists, and sentences of other splits that may stand beside one
@@ -55,7 +55,7 @@ def cross_entropy(seen: Seen) -> Posed:
         raise Refusal("checks.nothing_to_choose")
     wrong = [1 - p, -log(p) / log(10), -log(p) / log(2), p, exp(p), 1 / p]
     to = {"tab": "teacher_forcing", "q": str(at)}
-    return seen.number(-log(p), wrong, to, short, query=seen.row_name(at), p=short(p), token=seen.look.asked[at].text)
+    return seen.number(-log(p), wrong, to, short, query=seen.row_name(at), p=probability(p), token=seen.look.asked[at].text)
 
 
 def first_half(seen: Seen) -> Posed:

@@ -122,6 +122,11 @@ def short(value: float) -> str:
     return f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 or not value else f"{value:.2e}"
 
 
+def probability(value: float) -> str:
+    """With so many digits that its logarithm can be worked out, also near 1."""
+    return f"{value:.6g}"
+
+
 def signed(value: float) -> str:
     """As the map prints the number of a cell."""
     return f"{value:.4f}"
