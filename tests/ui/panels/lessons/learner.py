@@ -8,6 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from html import unescape
 from typing import Any
 
 import numpy as np
@@ -198,7 +199,7 @@ class Learner:
 
     def second_likeliest(self, text: str, options: list[dict], _: list) -> str:
         figure = self.shown("teacher_forcing", "figure", "likely-forced", q=self.row_of(text))["figure"]
-        return called(options, figure["layout"]["yaxis"]["ticktext"][1])
+        return called(options, unescape(figure["layout"]["yaxis"]["ticktext"][1]))
 
     def log_sum(self, text: str, options: list[dict], _: list) -> str:
         return nearest(options, sum(numbers(text)))
