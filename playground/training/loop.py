@@ -176,9 +176,8 @@ class Training:
         """Forward, backward, step (section 5)."""
         config, number = self._config, self.step + 1
         rate = learning_rate(config, self.experiment.model.d_model, number) * rewarmed(number, self.fresh_at)
-        batches = [
-            self.variant.batch(batch) if self.variant.batch else batch for batch in split_batch(items, len(self.replicas), config.packing)
-        ]
+        parts = split_batch(items, len(self.replicas), self.experiment.packs)
+        batches = [self.variant.batch(batch) if self.variant.batch else batch for batch in parts]
         tokens = [int((batch.tgt_out != PAD).sum()) for batch in batches]
         sources = sum(int((batch.src != PAD).sum()) for batch in batches)
         micro_batches = [MicroBatch(n, self.replicas[n], batch.to(self.device), tokens[n] / sum(tokens)) for n, batch in enumerate(batches)]
