@@ -8,8 +8,10 @@ import time
 import pytest
 
 from playground.choices import VARIANTS
-from playground.config import default
+from playground.config import Refusal, default
 from playground.cursor import choices
+from playground.freeze.folder import freeze
+from playground.queries.activations import activations
 from playground.ui.controls import shown_value
 from playground.ui.panels import BY_ATTENTION, BY_FORMULA, PANELS
 from playground.words import LANGUAGES, say
@@ -58,8 +60,8 @@ def refusal(variant: str, language: str, key: str = "page.has_variant") -> dict:
 
 
 @pytest.mark.parametrize("variant", RECURRENT)
-def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, variant):
-    """Every panel, at every step of the replay: what it has is drawn, what it hasn't got is said, and nothing fails."""
+def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, variant, tmp_path):
+    """Every panel, now and at a step of the replay: what it has is drawn, what it hasn't got is said, and nothing fails. It can be frozen."""
     run = trained(site, variant)
     for step, method, language in (("", "beam", "en"), ("1", "greedy", "zh")):
         for name in PANELS:
@@ -70,6 +72,9 @@ def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, variant
                 panel = site.panel(name, **asked)
                 assert "error" not in panel, f"{name}: {panel}"
                 assert all(math.isfinite(number) for number in numbers_of(panel)), name
+    assert next(freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))[:1] == (0,)
+    with pytest.raises(Refusal, match="no attention weights"):
+        activations(site.reader, run, None, "abc")
     site.runs.delete(run.id, TOKEN)
 
 
