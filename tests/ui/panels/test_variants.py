@@ -59,9 +59,10 @@ def refusal(variant: str, language: str, key: str = "page.has_variant") -> dict:
     return {"error": say(language, key, variant=name), "key": key}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", RECURRENT)
 def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, variant, tmp_path):
-    """Every panel, now and at a step of the replay: what it has is drawn, what it hasn't got is said, and nothing fails. It can be frozen."""
+    """Every panel, now and at a step of the replay: what it has is drawn, what it hasn't got is said. It can be frozen."""
     run = trained(site, variant)
     for step, method, language in (("", "beam", "en"), ("1", "greedy", "zh")):
         for name in PANELS:
