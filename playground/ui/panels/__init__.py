@@ -35,7 +35,7 @@ from playground.ui.panels import (
     training,
     translate,
 )
-from playground.ui.panels.lessons import course, labs
+from playground.ui.panels.lessons import checks, course, labs
 from playground.ui.panels.map import panel as map
 from playground.ui.titles import variant_name
 from playground.ui.view import View
@@ -63,6 +63,7 @@ PANELS: dict[str, Callable[[View], dict]] = {
     "importance": head_importance.importance,
     "same_sentence": same_sentence.panel,
     "disagreements": disagreements.panel,
+    "checks": checks.panel,
 }
 # What they show follows from the paper's formulas, and would be wrong of a model that was changed on purpose.
 BY_FORMULA = ("map", "teacher_forcing", "interventions", "masks", "positions", "embeddings", "diagnostics", "reach", "importance")
