@@ -86,7 +86,7 @@ def test_exactly_what_follows_the_formulas_steps_aside(site, changed):
     for name in BY_FORMULA:
         assert site.get(f"panel/{name}", run=run.id, lang=language).json() == refusal(variant, language), name
     for name in ASKING:
-        panel = site.panel(name, run=run.id, lang=language)
+        panel = site.panel(name, run=run.id, lang=language, lesson="attention")
         assert "error" not in panel, f"{name}: {panel}"
         assert all(math.isfinite(number) for number in numbers_of(panel)), name
 
