@@ -688,7 +688,7 @@ export interface MapBlock {
 }
 
 /** How one number came to be. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
- * `asks` when there is something to calculate. */
+ * `asks` when there is something to calculate. The page scrolls to it when it is new, unless it is to be `still`: nobody asked for it. */
 export interface SheetBlock {
   kind: "sheet";
   id: string;
@@ -703,6 +703,7 @@ export interface SheetBlock {
   leads: Lead[];
   steps: Calculation[];
   words: Record<string, string>;
+  still: boolean;
 }
 
 /** Choosing a cell of the open stage by the names of its row and its column. */
