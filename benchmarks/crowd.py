@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import quote
+from uuid import uuid4
 
 from benchmarks.server import ENDLESS, PATIENCE, ROUTES, Server
 from playground.runs.run import WORKING
@@ -89,9 +90,11 @@ class Streams:
 
 
 def open_stream(port: int, run: str) -> socket.socket:
-    """A connection on which a run's live updates are asked for, from the beginning."""
+    """A connection on which a run's live updates are asked for, from the beginning, by somebody who has asked for none before: the server
+    keeps count of a visitor's."""
     stream = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-    stream.sendall(f"GET {ROUTES}/live/{quote(run)}?since=0 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+    address = f"{ROUTES}/live/{quote(run)}?since=0&by={uuid4().hex}"
+    stream.sendall(f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
     return stream
 
 

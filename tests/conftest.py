@@ -4,6 +4,7 @@
 """
 
 import logging
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +18,7 @@ from tests import thoroughness
 from tests.durations import Durations
 
 torch.set_num_threads(1)
+os.environ.setdefault("PLAYGROUND_ENGINE", "here")  # a server's processes take seconds to start; the stories' server has them
 settings.load_profile("same")
 
 BROWSER = "tests/browser/"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 
 
@@ -19,12 +20,13 @@ def freeze(options: argparse.Namespace) -> int:
 
     from playground.freeze.folder import freeze as frozen
     from playground.queries.reader import Reader
+    from playground.runs.limits import Limits
     from playground.runs.registry import SHIPPED, Runs
 
     path = SHIPPED / options.run if (SHIPPED / options.run / "run.json").exists() else Path(options.run)
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as nothing:
-        runs = Runs(Path(nothing), path.parent)
+        runs = Runs(Path(nothing), path.parent, replace(Limits.from_environment(), engine="here"))  # where nothing is trained
         reader = Reader(runs)
         try:
             for done, all, file in frozen(runs, reader, runs.get(path.name), max(options.sentences, 1), options.out, options.live):

@@ -27,7 +27,7 @@ class Limits:
     """Everything a test or a server may want to be different."""
 
     devices: tuple[str, ...] = ("cpu",)
-    engine: str = "here"  # where runs are trained, one of ENGINES
+    engine: str = "here"  # where runs are trained, one of ENGINES; a server's is "auto" if nothing else is said
     cores: int = 2
     memory: int = 4 * GB  # bytes for all trainings together, and what is kept because it may be asked for, see memory.py
     runs_each: int = 6  # unfinished, per owner: an experiment has up to five
@@ -62,7 +62,7 @@ class Limits:
         here."""
         return cls(
             devices=machine_devices(),
-            engine=wanted if (wanted := os.environ.get("PLAYGROUND_ENGINE")) in ENGINES else cls.engine,
+            engine=wanted if (wanted := os.environ.get("PLAYGROUND_ENGINE")) in ENGINES else "auto",
             cores=int(_number("CORES", machine_cores())),
             memory=int(_number("MEMORY", 0.7 * free_memory())),
             idle_seconds=60 * _number("IDLE_MINUTES", cls.idle_seconds / 60),

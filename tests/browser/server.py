@@ -31,6 +31,7 @@ class Server:
     def start(self, way: Sequence[str] = ("-m", "playground", "serve")) -> None:
         """Returns when the page can be opened."""
         own = {"PORT": str(self.port), "PLAYGROUND_DATA": str(self.folder / "data"), "GRADIO_SERVER_NAME": "127.0.0.1"}
+        own["PLAYGROUND_ENGINE"] = "auto"
         own["PLAYGROUND_FRAMES"] = "http://127.0.0.1:*"  # beside a Space's own page: one of this machine's shows it in a frame
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(

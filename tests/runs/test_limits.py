@@ -10,6 +10,14 @@ def test_the_environment_decides(monkeypatch):
     assert (found.cores, found.memory, found.runs_each, found.idle_seconds, found.devices) == (3, 10**9, 7, 30.0, ("cpu",))
 
 
+def test_a_server_that_is_told_nothing_trains_beside_the_page_what_comes_second(monkeypatch):
+    monkeypatch.delenv("PLAYGROUND_ENGINE")
+    assert Limits.from_environment().engine == "auto"
+    monkeypatch.setenv("PLAYGROUND_ENGINE", "elsewhere")
+    assert Limits.from_environment().engine == "auto"
+    assert "| `PLAYGROUND_ENGINE` | auto |" in README.read_text(encoding="utf-8")
+
+
 def test_every_count_has_a_name_in_the_environment(monkeypatch):
     for number, name in enumerate(limits.COUNTS, start=1):
         monkeypatch.setenv(f"PLAYGROUND_{name.upper()}", str(number))

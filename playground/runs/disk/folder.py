@@ -29,10 +29,12 @@ from playground.training.loop import Live, Training
 FORMAT = 1
 Rest = tuple[str, Refusal | None]  # a status and the sentence that explains it
 MAX_TENSOR_BYTES = 1_000_000_000  # of one file; JSON has limits.JSON_LIMIT
+MAX_CARD_BYTES = 4_000_000
 NAMES = (
     "config.json", "pairs.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors", "history.json", "replay.json",
     "replay.safetensors", "state.safetensors",
 )  # fmt: skip
+TRAINED_FROM = ("config.json", "pairs.json", "src_tokenizer.json", "tgt_tokenizer.json", "weights.safetensors", "state.safetensors")
 FORMER = {"film.json": "replay.json", "film.safetensors": "replay.safetensors"}  # what files were called before
 LAZY = ("history", "replay", "snapshot", "tokenizers", "pairs")  # parts of a run that are read when somebody looks
 PLAIN = (
@@ -87,7 +89,7 @@ class Folder:
 
     def __init__(self, path: Path, id: str | None = None) -> None:
         self.path = path
-        self.card = files.parse_json(files.read_bytes(path / "run.json", 4_000_000), "run.json")
+        self.card = files.parse_json(self._bytes("run.json", MAX_CARD_BYTES, "run.json"), "run.json")
         check_version(self.card, path.name)
         try:
             self.entries = _entries(self.card["files"])
@@ -106,7 +108,7 @@ class Folder:
         entry = self.entries.get(name)
         if entry is None:
             raise Refusal("runs.not_a_run", what=name)
-        data = files.read_bytes(self.path / entry["called"], entry["bytes"], name)
+        data = self._bytes(entry["called"], entry["bytes"], name)
         if files.digest(data) != entry["sha256"]:
             raise Refusal("runs.not_a_run", what=name)
         return data
@@ -114,6 +116,16 @@ class Folder:
     def files(self) -> dict[str, bytes]:
         """All of them but run.json."""
         return {name: self.read(name) for name in self.entries}
+
+    def sent(self) -> dict[str, bytes]:
+        """What whoever is to train on needs of it, wherever that is, see SentFolder."""
+        needed = [self.entries[name] for name in TRAINED_FROM if self.has(name)]
+        most = {"run.json": MAX_CARD_BYTES} | {entry["called"]: entry["bytes"] for entry in needed}
+        return {name: self._bytes(name, bytes, name) for name, bytes in most.items()}
+
+    def _bytes(self, called: str, most: int, name: str) -> bytes:
+        """Of a file that is called so, at most so many; one that can't be read is refused by its `name`."""
+        return files.read_bytes(self.path / called, most, name)
 
     def _run(self, id: str | None) -> Run:
         missing = {"precision": "float32", "secret": False, "first_step": 0, "beside": "", "sentences_shared": False}
@@ -197,6 +209,19 @@ class Folder:
             training.unpack(tensors, files.parse_json(note.encode(), "state.safetensors"))
         except (ValueError, KeyError, TypeError, RuntimeError) as error:
             raise Refusal("runs.not_a_run", what="state.safetensors") from error
+
+
+class SentFolder(Folder):
+    """A folder whose files came from elsewhere, as `sent` packed them: on another machine there is no such path."""
+
+    def __init__(self, sent: Mapping[str, bytes]) -> None:
+        self._sent = sent
+        super().__init__(Path("sent"))
+
+    def _bytes(self, called: str, most: int, name: str) -> bytes:
+        if len(data := self._sent.get(called, b"")) > most or not data:
+            raise Refusal("runs.not_a_run", what=name)
+        return data
 
 
 def check_version(card: Any, folder: str) -> None:

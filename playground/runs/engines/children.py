@@ -27,7 +27,6 @@ from playground.runs.queue.watchdog import FIRST
 
 log = logging.getLogger(__name__)
 SHARE = 0.75  # of the time that a step may take, in which a process must have answered: then it is replaced before its thread would be
-PREPARING = ("read", "build", "begin")  # calls that take longer
 START_S = 120.0  # the longest until a new process has trained its first steps
 NICENESS = 5  # the page goes first: what it has to do is short
 GRACE_S = 30  # from the order to end until the end, in which whoever asks may save
@@ -51,10 +50,10 @@ class Child:
     def ask(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
         with self._one_at_a_time:
             if self._process is None:
-                if name != "read":  # the first that is asked of a training
+                if name != "begin":  # the first that is asked of a training
                     raise Lost
                 self._start()
-            patience = self._step_seconds * (FIRST if name in PREPARING else 1)
+            patience = self._step_seconds * (FIRST if name == "begin" else 1)
             return self._call((id, name, wishes, *arguments), SHARE * patience)
 
     def start(self) -> None:
@@ -74,10 +73,10 @@ class Child:
 
     def _start(self) -> None:
         ours, theirs = self._context.Pipe()
-        self._process = self._context.Process(target=serve, args=(theirs,), name=f"trainer-{self.number}", daemon=True)
-        self._connection = ours
-        self._process.start()
+        process = self._context.Process(target=serve, args=(theirs,), name=f"trainer-{self.number}", daemon=True)
+        process.start()
         theirs.close()
+        self._process, self._connection = process, ours  # only now there is something to end
         self._call(None, START_S)
 
     def _call(self, question: tuple | None, seconds: float) -> Answer | None:

@@ -37,9 +37,9 @@ class Host:
         self._trainings: dict[str, HostedTraining] = {}
 
     def answer(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
-        """Calls the method of this name of the run's training. The first is "read", the last "close"; one that isn't here is Lost."""
+        """Calls the method of this name of the run's training. The first is "begin", the last "close"; one that isn't here is Lost."""
         torch.set_num_threads(1)
-        if name == "read":
+        if name == "begin":
             self._trainings[id] = HostedTraining(self._corpora)
         elif name == "close":
             self._trainings.pop(id, None)

@@ -6,12 +6,11 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from playground.data.corpus import Item
 from playground.runs.corpora import Corpora
-from playground.runs.disk.folder import Folder, pack_state
+from playground.runs.disk.folder import SentFolder, pack_state
 from playground.runs.engines.increment import Arrays, Cursor, Increment, Picture, arrays
 from playground.runs.history import History
 from playground.runs.queue.parallel import ParallelMap
@@ -22,10 +21,10 @@ from playground.training.loop import Training
 
 @dataclass(frozen=True)
 class Start:
-    """How a run goes on from the save in `folder`: on what, and what it has that a recording must know: its history without the rows of the
-    steps, and its replay without the pictures."""
+    """How a run goes on from a save, whose files travel with it: on what, and what it has that a recording must know: its history without
+    the rows of the steps, and its replay without the pictures."""
 
-    folder: Path
+    files: Mapping[str, bytes]  # Folder.sent
     settings: Mapping[str, Any]  # of the run: device, threads, precision
     replay_bytes: int
     history: History
@@ -79,25 +78,17 @@ class FarRecording(Recording):
 
 
 class HostedTraining:
-    """Its calls come in this order: read, build, begin, and then whatever a Trainer is asked, after `obey` each."""
+    """`begin` comes first, and then whatever a Trainer is asked, after `obey` each."""
 
     def __init__(self, corpora: Corpora) -> None:
         self._corpora = corpora
         self._cursor: Cursor | None = None  # before it begins
 
-    def read(self, folder: Path) -> None:
-        """The run as it was saved, with its own sentences if it has any. Nobody writes to the folder meanwhile."""
-        self._run = Folder(folder).run
-        _ = self._run.pairs
-
-    def build(self) -> None:
-        """The corpus, which may take long."""
-        self._corpus = self._corpora.get(self._run.experiment, self._run.pairs)
-
     def begin(self, start: Start) -> Prepared:
-        """The model as it was saved, ready to train. Nobody writes to the folder meanwhile."""
-        folder = Folder(start.folder)
-        run, corpus = folder.run, self._corpus
+        """The model as it was saved, ready to train, once there is its corpus, which may take long."""
+        folder = SentFolder(start.files)
+        run = folder.run
+        corpus = self._corpora.get(run.experiment, run.pairs)
         for name, value in start.settings.items():
             setattr(run, name, value)
         training = Training(run.experiment, corpus, run.device, run.precision)

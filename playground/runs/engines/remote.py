@@ -13,7 +13,6 @@ import torch
 from playground.data.tokenizers import load_tokenizer
 from playground.model.transformer import Transformer
 from playground.runs.completer import Completer
-from playground.runs.disk.folder import Folder
 from playground.runs.engines.host import Answer
 from playground.runs.engines.hosted import Prepared, Start, Wishes
 from playground.runs.engines.increment import enter, tensors
@@ -48,9 +47,8 @@ class Remote:
 
     def prepare(self, read: ReadSave) -> None:
         run = self.run
-        read(lambda folder: self._ask("read", folder.path))
-        self._ask("build")
-        prepared, parts = read(self._begin)
+        files, parts = read(lambda folder: (folder.sent(), parts_of(folder)))
+        prepared: Prepared = self._ask("begin", self._start(files, parts))
         tokenizers = tuple(map(load_tokenizer, prepared.tokenizers))
         run.hold(**parts, tokenizers=tokenizers)
         run.replay.plan = prepared.plan
@@ -59,13 +57,11 @@ class Remote:
         run.step, run.seconds, run.longest_target = prepared.step, prepared.seconds, prepared.longest_target
         self._completer = Completer(prepared.probes, prepared.longest, lambda: _model(run))
 
-    def _begin(self, folder: Folder) -> tuple[Prepared, dict[str, Any]]:
-        parts = parts_of(folder)
+    def _start(self, files: dict[str, bytes], parts: dict[str, Any]) -> Start:
         history, replay = copy(parts["history"]), parts["replay"]
         history.steps = Columns(STEPS)
         settings = {name: getattr(self.run, name) for name in ("device", "threads", "precision")}
-        start = Start(folder.path, settings, self._replay_bytes, history, replay.plan, replay.steps)
-        return self._ask("begin", start), parts
+        return Start(files, settings, self._replay_bytes, history, replay.plan, replay.steps)
 
     def advance(self, seconds: float, one_step: bool) -> bool:
         """As many steps as there is time for."""

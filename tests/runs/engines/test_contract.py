@@ -1,5 +1,6 @@
 """What a job may rely on, whichever engine trains: the same numbers, and everything in the run when a call returns."""
 
+import pickle
 from contextlib import ExitStack
 from functools import partial
 
@@ -133,6 +134,18 @@ def test_pictures_that_wait_to_be_made_take_no_more_than_the_replay(begin, store
         c.ids for frame in alone(tiny())[0].replay.frames for c in frame.completions
     ]
     small.close()
+
+
+def test_what_a_save_is_travels_and_not_where_it_is(begin, store, tmp_path, monkeypatch):
+    """Whoever trains may be on another machine, with a disk of its own."""
+    sent, ask = [], Near.ask
+    monkeypatch.setattr(Near, "ask", lambda link, *asked: (sent.append(pickle.dumps(asked)), ask(link, *asked))[1])
+    run, trainer = begin(tiny(task="own", tokenizer="words", steps=12), data=PAIRS)
+    trainer.advance(TURN, True)
+    save(store, run, trainer)
+    begin.again(run).advance(TURN, True)
+    assert run.step == 2
+    assert not any(tmp_path.name.encode() in question for question in sent)
 
 
 def test_own_sentences(begin, store):
