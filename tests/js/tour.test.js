@@ -15,7 +15,8 @@ globalThis.MutationObserver = globalThis.ResizeObserver = class {
 const { judged } = await import("../../playground/ui/static/tour.js");
 
 const words = { no_number: "a number, please", nearly: "nearly", sign: "sign" };
-const weight = { answer: 0.2163, tolerance: 0.0055, right: "right", where: "row 1", words, mistakes: [{ value: 0.06, text: "column 1" }, { value: 0.0601, text: "column 4" }] };
+const near = [{ value: 0.06, text: "column 1" }, { value: 0.0601, text: "column 4" }];
+const weight = { answer: 0.2163, tolerance: 0.0055, right: "right", where: "row 1", words, mistakes: near };
 const count = { answer: 3, tolerance: 0, right: "right", where: "count", words, mistakes: [{ value: 6, text: "hatched" }] };
 const cold = { ...weight, answer: -0.5, mistakes: [{ value: 0.5, text: "row 2" }] };
 
