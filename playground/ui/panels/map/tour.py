@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from playground.inspection.formulas import formula
-from playground.lessons.tour import STOPS, Reading, reading
+from playground.lessons.tour import STOPS, reading
 from playground.queries.activations import SentenceActivations
 from playground.ui import blocks
 from playground.ui.panels.map.stage import columns_of, rows_of
@@ -38,7 +38,7 @@ def block(view: View, found: SentenceActivations, stop: str, head: int) -> dict:
         place=view.say("tour.place", number=at + 1, count=len(names)),
         title=view.say(f"tour.title_{stop}"),
         text=view.say(f"tour.text_{variant}", head=head + 1, heads=config.n_heads, width=config.d_model),
-        formula=_formula(view, asked, stop, found),
+        formula=_formula(view, found, asked.address, variant if stop in OWN_FORMULA else ""),
         ask=view.say(f"tour.ask_{variant if variant in OWN_QUESTION else stop}", **place),
         answer=asked.value if math.isfinite(asked.value) else None,
         tolerance=asked.tolerance if math.isfinite(asked.value) else 0.0,
@@ -51,10 +51,11 @@ def block(view: View, found: SentenceActivations, stop: str, head: int) -> dict:
     )
 
 
-def _formula(view: View, asked: Reading, stop: str, found: SentenceActivations) -> str:
+def _formula(view: View, found: SentenceActivations, address: str, own: str) -> str:
+    """The formula of a stage, or a stop's `own`."""
     config = view.run.experiment.model
-    if stop not in OWN_FORMULA:
-        key, values = formula(config, found.stages[asked.address])
+    if not own:
+        key, values = formula(config, found.stages[address])
         return view.say(key, **values)
     bias = {letter: f" + b_{letter}" if config.bias else "" for letter in "QKVO"}
-    return view.say(f"tour.formula_{stop}_{asked.variant}".removesuffix("_"), **bias)
+    return view.say(f"tour.formula_{own}", **bias)
