@@ -36,7 +36,7 @@ def panel(view: View) -> dict:
     )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
     numbers = blocks.numbers("numbers", numbers, view.say("page.numbers_more"), folded)
-    curves_beside = blocks.column("curves", outcome(view), numbers, curve["accuracy"], curve["loss"], *unpin(view))
+    curves_beside = blocks.column("curves", outcome(view), numbers, curve["accuracy"], curve["loss"], *unpin(view), *_slow(view))
     below = [
         blocks.row("more", curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="thirds"),
         blocks.downloads("history", view.say("page.history_download"), "history", files),
@@ -63,6 +63,13 @@ def panel(view: View) -> dict:
 def _tour(view: View) -> dict:
     """The way to the tour, for whoever has not begun it: the page's script knows."""
     return blocks.button("tour", "move", view.say("tour.open"), to={"tab": "map", "stop": next(iter(STOPS))})
+
+
+def _slow(view: View) -> list[dict]:
+    """The way to one step in slow motion, for models whose arithmetic is the paper's."""
+    if view.run.experiment.model.variant != "none":
+        return []
+    return [blocks.button("slow", "move", view.say("step.see"), to={"tab": "step"})]
 
 
 def _look(view: View) -> tuple[Probe, ...]:

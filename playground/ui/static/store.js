@@ -44,6 +44,7 @@ export const page = {
   uploaded: lastUpload(),
   guessed: {},
   readOff: "",
+  checked: {},
   progress: null,
   room: null,
   exploring: false,
