@@ -93,7 +93,7 @@ def test_old_links_still_work(site):
         "top_k": "5", "top_p": "0.95",
         "prefix": "zy", "cache": "off", "target": "reference", "view": "rollout", "measure": "entropy", "fix": "3:17", "force": "abc",
         "change": "row", "off": "c1.3_e2.1", "squeeze": "mean", "cells": "c2.3_q1_k4-0.55_x6", "stage": "decoder.1.cross_attention.weights",
-        "row": "3", "col": "700", "hide": "on", "window": "128", "digits": "on", "masks": "0,3,5", "mask": "causal", "pos": "learned",
+        "row": "3", "col": "700", "stop": "mask", "hide": "on", "window": "128", "digits": "on", "masks": "0,3,5", "mask": "causal", "pos": "learned",
         "shift": "32", "split": "harder", "lab": "softmax", "guess": "unknown", "sure": "95", "toss": "12", "arms": "aaaa.b-_b",
         "lesson": "own", "notes": "on", "predicted": "unknown", "certain": "50", "glossary": "all", "present": "1",
         "api": "1", "plain": "1", "room": "K7QFM",
