@@ -56,7 +56,7 @@ def line(stages, config, address: str) -> list[str]:
     ("norm", "address", "expected"),
     [
         ("post", "encoder.0.self_attention.scores", ["scores = q @ k.transpose(-2, -1)"]),
-        ("post", "encoder.0.self_attention.scaled", ["scores = scores / math.sqrt(q.shape[-1])"]),
+        ("post", "encoder.0.self_attention.scaled", ["scores = scores / q.shape[-1] ** power  # the paper's power is 0.5: the square root of d_k"]),
         ("post", "src.scaled", ["x = x * math.sqrt(self.config.d_model)"]),
         ("post", "decoder.0.cross_attention.norm", ["x = self.norm_2(self.residual(x, attended))"]),
         ("post", "decoder.0.feed_forward.norm", ["x = self.norm_3(self.residual(x, self.feed_forward(x)))"]),
