@@ -12,7 +12,7 @@ from playground.model.transformer import Transformer
 
 SOURCE, TARGET = [5, 6, 7, 4, 9], [7, 4, 4, 8, 2]
 KNOBS = (
-    {}, {"norm": "pre"}, {"positions": "both", "bias": False}, {"share_embeddings": "output", "norm": "pre"}, {"residual": False},
+    {}, {"norm": "pre"}, {"norm": "none", "activation": "none"}, {"positions": "both", "bias": False}, {"share_embeddings": "output", "norm": "pre"}, {"residual": False},
     {"positions": "rotary", "embedding_scale": False}, {"memory_mode": "mean"},
 )  # fmt: skip
 
@@ -40,7 +40,7 @@ def test_votes_add_up_to_the_logit_difference(knobs):
     found, expected = attribute(model, SOURCE, TARGET), logits(model)
     for at in range(len(TARGET)):
         for token, other in ((4, 5), (0, 10)):
-            assert found.votes(at, token, other).sum() == pytest.approx(expected[at, token] - expected[at, other], abs=1e-4)
+            assert found.votes(at, token, other).sum() == pytest.approx(expected[at, token] - expected[at, other], rel=1e-6, abs=1e-4)
             np.testing.assert_allclose(found.path(at, token, other)[-1], (expected[at] - expected[at].mean())[[token, other]], atol=1e-4)
 
 
