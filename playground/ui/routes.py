@@ -44,7 +44,7 @@ from playground.ui.view import View, language
 HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
 # Panels that are the same for all who may read the run's sentences, and where everybody may they never learn who asks: those who follow a
 # teacher ask for one in the same moment.
-SHARED = frozenset(("sentence", "translate", "map", "teacher_forcing", "attention", "masks", "positions", "embeddings"))
+SHARED = frozenset(("sentence", "translate", "map", "teacher_forcing", "attention", "masks", "positions", "embeddings", "step"))
 ANSWERS_BYTES = 8_000_000  # of those, as JSON, that are kept for whoever asks for the same later
 TRIES = 3  # to find panel and sentence at one step, between two snapshots
 

@@ -2,7 +2,8 @@
 
 sentence (the line that is always there) · training and outcome · translate, candidates, sampled and beam_tree · decoding_step (one
 step, wherever it is shown) · map · attention, attention_views, heads and head_choice · model_view (all heads at once) · lanes,
-teacher_forcing and votes · interventions, edit_row and head_importance · masks · positions · data · embeddings · diagnostics ·
+teacher_forcing and votes · interventions, edit_row and head_importance · masks · positions · data · embeddings · diagnostics · step (one
+training step in slow motion) ·
 evaluation · runs, run_table, same_sentence and disagreements (several runs side by side) · board (those of a class) and board_course
 (how far it has come) · lessons (labs and the course).
 
@@ -33,8 +34,9 @@ from playground.ui.panels import (
     training,
     translate,
 )
-from playground.ui.panels.lessons import course, labs
+from playground.ui.panels.lessons import checks, course, labs
 from playground.ui.panels.map import panel as map
+from playground.ui.panels.step import panel as step
 from playground.ui.view import View
 
 PANELS: dict[str, Callable[[View], dict]] = {
@@ -50,6 +52,7 @@ PANELS: dict[str, Callable[[View], dict]] = {
     "data": data.panel,
     "embeddings": embeddings.panel,
     "diagnostics": diagnostics.panel,
+    "step": step.panel,
     "evaluation": evaluation.panel,
     "runs": runs.panel,
     "board": board.panel,
@@ -60,12 +63,13 @@ PANELS: dict[str, Callable[[View], dict]] = {
     "importance": head_importance.importance,
     "same_sentence": same_sentence.panel,
     "disagreements": disagreements.panel,
+    "checks": checks.panel,
 }
 # What they show follows from the paper's formulas, and would be wrong of a model that was changed on purpose.
-BY_FORMULA = ("map", "teacher_forcing", "interventions", "masks", "positions", "embeddings", "diagnostics", "reach", "importance")
+BY_FORMULA = ("map", "teacher_forcing", "interventions", "masks", "positions", "embeddings", "diagnostics", "step", "reach", "importance")
 # The page's places, and the tabs in each.
 PLACES: dict[str, tuple[str, ...]] = {
-    "train": ("training", "data", "diagnostics"),
+    "train": ("training", "step", "data", "diagnostics"),
     "inside": ("map", "attention", "masks", "positions", "embeddings"),
     "use": ("translate", "teacher_forcing", "interventions", "evaluation"),
     "compare": ("runs", "board"),

@@ -35,7 +35,7 @@ def panel(view: View) -> dict:
     )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
     numbers = blocks.numbers("numbers", numbers, view.say("page.numbers_more"), folded)
-    curves_beside = blocks.column("curves", outcome(view), numbers, curve["accuracy"], curve["loss"], *unpin(view))
+    curves_beside = blocks.column("curves", outcome(view), numbers, curve["accuracy"], curve["loss"], *unpin(view), *_slow(view))
     below = [
         blocks.row("more", curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="thirds"),
         blocks.downloads("history", view.say("page.history_download"), "history", files),
@@ -52,6 +52,13 @@ def panel(view: View) -> dict:
         "held": head_choice.named("cross", *head_choice.chosen(view, "cross")),
         "blocks": [blocks.row("top", blocks.column("attention", *picture), curves_beside, css="halves"), _probes(view, probes), *below],
     }
+
+
+def _slow(view: View) -> list[dict]:
+    """The way to one step in slow motion, for models whose arithmetic is the paper's."""
+    if view.run.experiment.model.variant != "none":
+        return []
+    return [blocks.button("slow", "move", view.say("step.see"), to={"tab": "step"})]
 
 
 def _look(view: View) -> tuple[Probe, ...]:
