@@ -39,7 +39,7 @@ def logits(model: Transformer) -> np.ndarray:
 def test_votes_add_up_to_the_logit_difference(knobs):
     model = make(**knobs)
     found, expected = attribute(model, SOURCE, TARGET), logits(model)
-    near = max(1e-4, 2e-7 * np.abs(expected).max())  # without norms logits are thousands, in float32
+    near = max(1e-4, 2e-7 * float(np.abs(expected).max()))  # without norms logits are thousands, in float32
     for at in range(len(TARGET)):
         for token, other in ((4, 5), (0, 10)):
             assert found.votes(at, token, other).sum() == pytest.approx(expected[at, token] - expected[at, other], abs=near)

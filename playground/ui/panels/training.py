@@ -46,10 +46,13 @@ def panel(view: View) -> dict:
         return {"step": None, "blocks": [blocks.text("private", refusal.say(view.language), css="pg-caption"), curves_beside, *below]}
     view.reference = True  # the same rows at every step: only the weights change
     probes = _look(view)
-    picture = [*large(view, "learn-cross", part="cross"), head_choice.follow(view)]
+    picture, held = [blocks.text("recurrent", view.say("training.recurrent"), css="pg-caption")], {}
+    if view.attends:
+        picture = [*large(view, "learn-cross", part="cross"), head_choice.follow(view)]
+        held = {"held": head_choice.named("cross", *head_choice.chosen(view, "cross"))}
     return {
         "step": view.look.step,
-        "held": head_choice.named("cross", *head_choice.chosen(view, "cross")),
+        **held,
         "blocks": [blocks.row("top", blocks.column("attention", *picture), curves_beside, css="halves"), _probes(view, probes), *below],
     }
 
