@@ -24,13 +24,15 @@ GIVEN = re.compile(r"([a-z_]{1,40})~([0-9a-f]{10})~(\d)", re.ASCII)  # a questio
 
 def panel(view: View) -> dict:
     """The questions of a lesson. What was answered comes with the request, from the browser that keeps it, and stands in no address."""
-    lesson = course.get(view.said("lesson"))
+    if not (name := view.said("lesson")):
+        return {"step": None, "blocks": []}
+    lesson = course.get(name)
     if view.run.working and view.step is None:
         return {"step": None, "blocks": [_heading(view), blocks.text("wait", view.say("checks.while_training"), css="pg-caption")]}
     draw, answers, asked = view.number("toss"), given(view.parameters), []
     for check in registry.asked(lesson):
         if check in registry.again(lesson):
-            earlier = course.LESSONS[course.number(lesson) - 1 - registry.LATER].say(view.language, "title")
+            earlier = course.LESSONS[course.number(lesson) - registry.LATER].say(view.language, "title")
             asked.append(blocks.text("again", view.say("checks.again", title=earlier), css="pg-caption"))
         asked += _question(view, lesson, check, draw, answers)
     more = blocks.button("draw", "move", view.say("checks.draw"), to={"toss": draw % FIELDS["toss"].high + 1})
