@@ -20,6 +20,7 @@ export interface Run {
   parameter_steps: number[];
   live?: Record<string, string | number>;
   device?: string;
+  where?: { process?: number; node?: string; gpu?: number }; // it is trained, unless in the page's process
   threads?: number;
 }
 
