@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from playground.ui.blocks.kind import kind
+from playground.ui.blocks.kind import Value, kind
 
 
 class LabCard(TypedDict):
@@ -28,6 +28,34 @@ def cards(id: str, title: str, cards: list[Card]):
 @kind
 def record(id: str, lab: str, sure: int, right: bool):
     """Nothing to see: the guess is counted, `sure` is in percent; at 0 it isn't counted."""
+
+
+class Way(TypedDict):
+    """Where something is to be seen: fields of the cursor, and what the way there is called."""
+
+    label: str
+    to: dict[str, str]
+
+
+@kind
+def check(
+    id: str,
+    lesson: str,
+    asked: str,
+    text: str,
+    options: list[Value],
+    value: str = "",
+    right: str = "",
+    why: str = "",
+    way: Way | None = None,
+):
+    """A question of a lesson to be answered by choosing. `asked` is a hash of what is asked: an answer belongs to no other. Until it is
+    answered (`value`) nobody is told which option is `right`, nor `why`."""
+
+
+@kind
+def answers(id: str, lesson: str):
+    """Model answers, which the teacher of a room reads, and nobody else."""
 
 
 @kind
@@ -82,3 +110,32 @@ def notes(id: str, title: str, rows: list[tuple[str, str]], open: str):
 @kind
 def forget(id: str):
     """The button that forgets what the browser knows of the course and of all guesses."""
+
+
+class Mistake(TypedDict):
+    """A number that stands at another place, and what to say to whoever read that one."""
+
+    value: float
+    text: str
+
+
+@kind
+def tour(
+    id: str,
+    stop: str,
+    place: str,
+    title: str,
+    text: str,
+    formula: str,
+    ask: str,
+    answer: float | None,
+    tolerance: float,
+    right: str,
+    where: str,
+    mistakes: list[Mistake],
+    previous: str,
+    next: str,
+    words: dict[str, str],
+):
+    """A stop of the tour: what happens there, and a number to read off. It is the `answer` up to the `tolerance`, and None where it is no
+    number; `where` says where it stands. `previous` and `next` name the stops beside it."""

@@ -288,11 +288,10 @@ export interface Join {
   hue: "encoder" | "decoder" | "cross";
 }
 
-/** What a number is called and, where the model computed it, the way there. */
+/** Where something is to be seen: fields of the cursor, and what the way there is called. */
 export interface Way {
-  text: string;
-  title: string;
-  to?: Record<string, string | number>;
+  label: string;
+  to: Record<string, string>;
 }
 
 export interface Term {
@@ -328,6 +327,11 @@ export interface Card {
   thumbnail?: number[][];
 }
 
+export interface Value {
+  value: string;
+  label: string;
+}
+
 export interface LessonCard {
   name: string;
   title: string;
@@ -343,6 +347,12 @@ export interface LessonStep {
   to: Record<string, string>;
   knobs: Record<string, any> | null;
   sees: string | null;
+}
+
+/** A number that stands at another place, and what to say to whoever read that one. */
+export interface Mistake {
+  value: number;
+  text: string;
 }
 
 /** A paragraph. Terms of the glossary are explained in it unless `css` says that it is a heading, a formula or an error. */
@@ -684,7 +694,7 @@ export interface MapBlock {
 }
 
 /** How one number came to be. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
- * `asks` when there is something to calculate. */
+ * `asks` when there is something to calculate. The page scrolls to it when it is new, unless it is to be `still`: nobody asked for it. */
 export interface SheetBlock {
   kind: "sheet";
   id: string;
@@ -699,6 +709,7 @@ export interface SheetBlock {
   leads: Lead[];
   steps: Calculation[];
   words: Record<string, string>;
+  still: boolean;
 }
 
 /** Choosing a cell of the open stage by the names of its row and its column. */
@@ -736,6 +747,28 @@ export interface RecordBlock {
   lab: string;
   sure: number;
   right: boolean;
+}
+
+/** A question of a lesson to be answered by choosing. `asked` is a hash of what is asked: an answer belongs to no other. Until it is
+ * answered (`value`) nobody is told which option is `right`, nor `why`. */
+export interface CheckBlock {
+  kind: "check";
+  id: string;
+  lesson: string;
+  asked: string;
+  text: string;
+  options: Value[];
+  value: string;
+  right: string;
+  why: string;
+  way: Way | null;
+}
+
+/** Model answers, which the teacher of a room reads, and nobody else. */
+export interface AnswersBlock {
+  kind: "answers";
+  id: string;
+  lesson: string;
 }
 
 /** How often guesses of which somebody was so sure were right. */
@@ -792,6 +825,27 @@ export interface ForgetBlock {
   id: string;
 }
 
+/** A stop of the tour: what happens there, and a number to read off. It is the `answer` up to the `tolerance`, and None where it is no
+ * number; `where` says where it stands. `previous` and `next` name the stops beside it. */
+export interface TourBlock {
+  kind: "tour";
+  id: string;
+  stop: string;
+  place: string;
+  title: string;
+  text: string;
+  formula: string;
+  ask: string;
+  answer: number | null;
+  tolerance: number;
+  right: string;
+  where: string;
+  mistakes: Mistake[];
+  previous: string;
+  next: string;
+  words: Record<string, string>;
+}
+
 export interface Blocks {
   text: TextBlock;
   table: TableBlock;
@@ -827,6 +881,8 @@ export interface Blocks {
   worksheet: WorksheetBlock;
   cards: CardsBlock;
   record: RecordBlock;
+  check: CheckBlock;
+  answers: AnswersBlock;
   calibration: CalibrationBlock;
   question: QuestionBlock;
   lessons: LessonsBlock;
@@ -834,6 +890,7 @@ export interface Blocks {
   points: PointsBlock;
   notes: NotesBlock;
   forget: ForgetBlock;
+  tour: TourBlock;
 }
 
 export type Block = Blocks[keyof Blocks];

@@ -15,6 +15,8 @@ import { drawProbes, fillNumbers, fillOutcome } from "./learning.js";
 import { drawButton, drawChoice, drawField, drawMany, drawSlider } from "./controls.js";
 import { drawLines } from "./lines.js";
 import { drawCalibration, drawCards, record } from "./labs.js";
+import { drawTour } from "./tour.js";
+import { drawAnswers, drawCheck } from "./checks.js";
 import { drawForget, drawLessons, drawNotes, drawPoints, drawSteps } from "./lessons.js";
 import { drawLanes } from "./lanes.js";
 import { drawBoard } from "./experiment.js";
@@ -171,6 +173,8 @@ const KINDS = {
   cells: changed(drawCells),
   cards: drawCards,
   record,
+  check: changed(drawCheck),
+  answers: (element, block, panel) => drawAnswers(element, block, (host, blocks) => render(host, blocks, panel)),
   calibration: drawCalibration,
   question: (element, block, panel) => drawQuestion(element, block, (host, blocks) => render(host, blocks, panel)),
   lessons: drawLessons,
@@ -178,6 +182,7 @@ const KINDS = {
   points: changed(drawPoints),
   notes: changed(drawNotes),
   forget: drawForget,
+  tour: changed(drawTour),
   runs: changed(drawRuns),
   board: changed(drawBoard),
   outputs: changed(drawOutputs),

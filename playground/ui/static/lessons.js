@@ -5,6 +5,7 @@ import { cursor, move, subscribe } from "./store.js";
 import { button, h, say } from "./dom.js";
 import { setControls } from "./knobs.js";
 import { doneOf, forgetCourse, isDone, stepsOf, upNext } from "./course.js";
+import { forgetAnswers } from "./checks.js";
 import { forgetGuesses } from "./labs.js";
 import { prose } from "./glossary.js";
 
@@ -31,7 +32,7 @@ export function drawLessons(element, block) {
     const progress = say("course_progress", { done: doneOf(name).length, steps: stepsOf(name).length });
     const open = { class: `pg-lesson${name === next ? " next" : ""}`, dataset: { lesson: name }, onclick: () => move(to) };
     return h("li", {}, button({ ...open, "aria-description": progress },
-      h("span", { class: "pg-lesson-number" }, String(at + 1)), h("b", {}, title), h("span", { class: "pg-lesson-text" }, text),
+      h("span", { class: "pg-lesson-number" }, String(at)), h("b", {}, title), h("span", { class: "pg-lesson-text" }, text),
       h("span", { class: "pg-lesson-state" }, h("small", {}, [state(name), minutes].filter(Boolean).join(" · ")), dots(name))));
   };
   element.replaceChildren(h("ol", {}, block.lessons.map(row)));
@@ -112,6 +113,7 @@ export function drawForget(element) {
     if (sure) {
       forgetGuesses();
       forgetCourse();
+      forgetAnswers();
     }
     ask(!sure);
   };

@@ -43,6 +43,8 @@ export const page = {
   own: "",
   uploaded: lastUpload(),
   guessed: {},
+  readOff: "",
+  checked: {},
   progress: null,
   room: null,
   exploring: false,
