@@ -121,6 +121,11 @@ class Experiment:
     data: DataConfig = DataConfig()
     training: TrainingConfig = TrainingConfig()
 
+    @property
+    def packs(self) -> bool:
+        """Whether several pairs share a row: not those that a recurrent model reads, whose state would run on from one into the next."""
+        return self.training.packing and not self.model.alteration.recurrent
+
     def flat(self) -> dict[str, Any]:
         """Every knob with its value, in the order of declaration."""
         return {knob.name: getattr(getattr(self, part), knob.name) for part, config in PARTS.items() for knob in fields(config)}

@@ -99,6 +99,15 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "window": _whole(0, MAX_CELLS, reset_by=("stage",)),
     "hide": _one_of("on", default=""),
     "digits": _one_of("on", default=""),
+    # a training step
+    "moment": _one_of("loss", "logits", "gradient", "optimiser", "after"),
+    "line": _whole(0, MAX_CELLS, reset_by=("run",)),  # row of the batch, and place in it
+    "place": _whole(0, MAX_POSITIONS, reset_by=("run",)),
+    "logit": _whole(0, MAX_CELLS, reset_by=("run",)),
+    "module": _whole(0, 99, reset_by=("run",)),
+    "parameter": _written(r"\w{1,40}(\.\w{1,40}){1,5}", "decoder.0.cross_attention.W_q.weight", reset_by=("run", "module")),
+    "grad_row": _whole(0, MAX_CELLS, reset_by=("run", "module", "parameter")),
+    "grad_col": _whole(0, MAX_CELLS, reset_by=("run", "module", "parameter")),
     # labs and lessons
     "lab": _listed("labs", entry=True),
     "guess": _listed("guesses", reset_by=("lab",), personal=True),

@@ -13,7 +13,6 @@ from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
-import playground  # noqa: F401  first: it says how torch's threads wait
 from tests import thoroughness
 from tests.durations import Durations
 
@@ -55,6 +54,14 @@ class FileByFile(LoadFileScheduling):
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FileByFile | None:
     return FileByFile(config, log) if config.option.dist == "loadfile" else None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_power_cut() -> Iterator[None]:
+    """Files are not waited for until they are on the disk: a test may kill a process, but not the machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        yield
 
 
 @pytest.fixture(autouse=True)

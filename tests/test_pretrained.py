@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -36,6 +37,13 @@ def test_importing_the_package_stays_light():
     assert not {"torch", "numpy", "gradio", "pandas"} & set(loaded)
     with pytest.raises(AttributeError, match="lode"):
         playground.lode  # noqa: B018
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="where threads are counted")
+def test_numpy_has_no_threads_that_wait_busily():
+    code = "import playground, numpy, os; numpy.linalg.svd(numpy.ones((300, 300))); print(len(os.listdir('/proc/self/task')))"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS")}
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, check=True).stdout.strip() == b"1"
 
 
 def test_every_source_gives_the_same_model(home, monkeypatch):

@@ -60,6 +60,7 @@ def _reads(people: People) -> list[Call]:
         f"{PAGE}/takeaway/{{run}}": {"sentences": "on"},
         f"{PAGE}/export": own | {"kind": "tsv"}, f"{PAGE}/reading": own, f"{PAGE}/preview": own | {"d_model": "16"},
         f"{PAGE}/room": room, f"{PAGE}/room/question": room | {"activity": people.activity},
+        f"{PAGE}/room/answers": run | room | {"lesson": "attention", "text": "ab"},
         f"{PAGE}/room/live": room | {"ticket": "0" * 64},
         f"{GRADIO}/queue/data": {"session_hash": "hostile"}, f"{GRADIO}/upload_progress": {"upload_id": "hostile"},
         f"{GRADIO}/call/{{api_name}}/{{event_id}}": {}, f"{GRADIO}/call/v2/{{api_name}}/{{event_id}}": {},

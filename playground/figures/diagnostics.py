@@ -28,6 +28,7 @@ def parts(
     measure: str,
     chosen: int | None,
     beside: Sequence[float] | None = None,
+    field: str = "route",
     width: int = 420,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
@@ -37,7 +38,7 @@ def parts(
     kinds   "encoder", "decoder" or "cross": hue and shape of each dot
     texts   the numbers as they are written beside the dots
     measure names the axis (the words "health_gradient" and the like); of "activation" and "dead" the axis is a plain one
-    chosen  the part that has a ring, if any; a click on another one (meta {"field": "route"}, customdata: its number) chooses that
+    chosen  the part that has a ring, if any; a click on another one (meta {"field": field}, customdata: its number) chooses that
     beside  a second number for each part, an open dot (plain axes only)
     Raises ValueError if the lists differ in length.
     """
@@ -51,7 +52,7 @@ def parts(
     rings = [(palette["text"], 2.5) if at == chosen else (hues[at], 1) for at in rows]
     dots = {
         "type": "scatter", "mode": "markers+text", "name": word, "x": ruler.places(values), "y": rows, "customdata": rows,
-        "meta": {"field": "route", "measure": measure}, "text": [tokens.escape(text) for text in texts], "textposition": "middle right",
+        "meta": {"field": field, "measure": measure}, "text": [tokens.escape(text) for text in texts], "textposition": "middle right",
         "textfont": {"color": palette["text"], "size": theme.SIZE}, "cliponaxis": False, "hoverinfo": "none",
         "marker": {
             "size": 10, "color": hues, "symbol": [_symbol(kind, value) for kind, value in zip(kinds, values, strict=True)],

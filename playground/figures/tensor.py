@@ -19,6 +19,7 @@ DIGITS = 6.4  # px, of one digit written on a cell
 APART = 10  # px, between the numbers of two cells
 NUMBER_CHARACTERS = 6  # characters of a number on a cell, as "-12.34"
 BESIDE = 110  # px, that the names of rows take at least, with the margins
+FINE = 0.01  # values that are all smaller, such as gradients, need more decimals
 CELLS = 400  # most cells with numbers on them
 
 
@@ -38,6 +39,8 @@ def heatmap(
     sides: tuple[str, str] = ("", ""),
     digits: int = 2,
     numbers: bool | None = None,
+    fields: tuple[str, str] = ("row", "col"),
+    down: Sequence[int] | None = None,
     width: int = 720,
     tallest: int = cells.MAX_GRID_PX,
     dark: bool = False,
@@ -51,7 +54,8 @@ def heatmap(
     mask    True where a query can attend, (R, C) or (1, C); the others are hatched and have no value
     chosen  (row, column) that is framed; `secret`: its value is left out, and its colour
     titles  of rows and columns
-    at      the column numbers of the whole tensor that these columns are, for the page's cursor; 0, 1, … when None
+    at      the column numbers of the whole tensor that these columns are, for the page's cursor; 0, 1, … when None; `down` those of rows
+    fields  of the cursor, that a click on a cell sets
     digits  behind the point of a number on a cell
     numbers whether they stand on the cells; None: where `readable` says so
     sides   of the sentence that rows and columns stand on ("src", "fed", "tgt" or ""), so that the page can light up their tokens
@@ -70,7 +74,7 @@ def heatmap(
     place = _place(rows, columns, width, tallest)
     written = scale == "plain" or (readable(len(rows), len(columns), width, digits, rows) if numbers is None else numbers)
     pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
-    hover = theme.phrase(labels, "hover_tensor", **pair, value=_number(scale)) + "<extra></extra>"
+    hover = theme.phrase(labels, "hover_tensor", **pair, value=_number(scale, limit=limit)) + "<extra></extra>"
     trace = _values(np.where(hidden | covered, np.nan, values), scale, limit, place, dark, labels)
     trace |= {"meta": {"kind": kind, "cells": True}, "hovertemplate": hover}
     ink = {"color": theme.colors(dark)["text"]} if scale == "plain" else {}  # without a colour Plotly chooses it by the cell's
@@ -83,7 +87,8 @@ def heatmap(
     lines = (0 if scale == "plain" else 1.8) + bool(hidden.any()) * cells.ENTRY
     layout = cells.layout(place, rows, columns, kind=kind, titles=titles, lines=lines, dark=dark)
     at = list(range(len(columns)) if at is None else at)
-    layout["meta"] |= {"fields": ["row", "col"], "at": at, "sides": list(sides), "secret": list(chosen) if secret and chosen else None}
+    layout["meta"] |= {"fields": list(fields), "at": at, "sides": list(sides), "secret": list(chosen) if secret and chosen else None}
+    layout["meta"] |= {"down": list(down)} if down else {}
     layout |= {"shapes": cells.cursor(chosen, *hidden.shape, dark), "showlegend": bool(hidden.any())}
     if written and (lost := np.isnan(values) & ~hidden).any():
         layout["meta"] |= {} if hidden.any() else {"none": "NaN"}  # in the table, where a gap is a masked cell otherwise
@@ -135,7 +140,7 @@ def _values(seen: np.ndarray, scale: str, limit: float | None, place: cells.Plac
     bar = theme.colorbar(theme.word(labels, "value"), dark, y=cells.below(place, 0), length=length, ticks=(-most, 0, most))
     bar["ticktext"] = [f"−{_short(most)}", "0", _short(most)]
     return trace | {
-        "z": theme.rounded(seen, 5), "zmin": -most, "zmax": most, "zmid": 0, "colorscale": theme.scale(theme.diverging(dark)),
+        "z": theme.rounded(seen, _decimals(most)), "zmin": -most, "zmax": most, "zmid": 0, "colorscale": theme.scale(theme.diverging(dark)),
         "colorbar": bar,
     }  # fmt: skip
 
@@ -157,9 +162,16 @@ def _lost(row: int, column: int, dark: bool) -> dict:
     return {"x": column, "y": row, "text": "NaN", "showarrow": False, "captureevents": False, "font": font}
 
 
-def _number(scale: str, digits: int = 4) -> str:
-    """How a value is written, as a template of Plotly's."""
-    return "%{z:d}" if scale == "plain" else "%{z:." + str(digits) + "f}"
+def _number(scale: str, digits: int = 4, limit: float | None = None) -> str:
+    """How a value is written, as a template of Plotly's; where all are small, with significant digits."""
+    if scale == "plain":
+        return "%{z:d}"
+    return "%{z:.3g}" if limit and limit < FINE else "%{z:." + str(digits) + "f}"
+
+
+def _decimals(most: float) -> int:
+    """Of values up to `most`: five, and more where all are small."""
+    return 5 if most >= FINE else 5 - int(np.floor(np.log10(most)))
 
 
 def _short(value: float) -> str:

@@ -79,6 +79,7 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
         "embeddings": [[*common, step], [*at_first, Axis(("what", "by"), tuple(embeddings[1:]))]],
         "data": [[*common, axis("split", [name for name in choices("split") if name != "file"])]],
         "diagnostics": [[*screen, step, axis("gauge", list(QUANTITIES))]],
+        "step": [[*screen, step, axis("moment", choices("moment"))]],
         "evaluation": [[*screen, axis("split", SPLITS)]],
         "reach": [screen],
         "course": [[*grid, *screen] for grid in lessons()],

@@ -22,6 +22,8 @@ SYMBOLS = {
     "W_q": "W_Q", "W_k": "W_K", "W_v": "W_V", "W_o": "W_O", "W_1": "W_1", "W_2": "W_2", "W_vocabulary": "W",
     "b_q": "b_Q", "b_k": "b_K", "b_v": "b_V", "b_o": "b_O", "b_1": "b_1", "b_2": "b_2", "b_vocabulary": "b",
     "gain": "γ", "shift": "β", "mean": "μ", "largest": "max", "cos": "cos", "sin": "sin", "minus_sin": "-sin",
+    "delta": "δ", "normed": "x̂", "target": "y", "logit_of": "z", "token_loss": "−ln p", "mean_loss": "mean", "theta": "θ", "gradient": "g",
+    "first_moment": "m", "second_moment": "v", "momentum": "m",
 }  # fmt: skip
 # What the cells of a stage are called; those of all others are an x.
 STAGES = {
@@ -32,7 +34,7 @@ STAGES = {
 # Places are counted from 1, but ids of tokens, positions and pairs of dimensions from 0, as in the paper and in the vocabulary.
 FROM_0 = {
     "embedding": (0,), "W_vocabulary": (1,), "b_vocabulary": (0,), "logit": (1,),
-    "position": (0,), "cos": (0, 1), "sin": (0, 1), "minus_sin": (0, 1),
+    "logit_of": (0,), "position": (0,), "cos": (0, 1), "sin": (0, 1), "minus_sin": (0, 1),
 }  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from playground.lessons.tensors import (
     softmax,
     vocabulary,
 )
+from playground.lessons.why_attention import WHY_ATTENTION
 
 KINDS = ("bug", "ablation", "worked_example")
 TENSORS = (
@@ -37,7 +38,7 @@ TENSORS = (
 
 START = ("bug_future", "order", "softmax")  # one of each kind that says much in a few minutes
 
-LABS: dict[str, Lab] = {lab.name: lab for lab in (*BUG_LABS, *ABLATIONS, EXPOSURE_BIAS, *(module.LAB for module in TENSORS))}
+LABS: dict[str, Lab] = {lab.name: lab for lab in (*BUG_LABS, WHY_ATTENTION, *ABLATIONS, EXPOSURE_BIAS, *(module.LAB for module in TENSORS))}
 
 
 def get(name: str) -> Lab:

@@ -27,6 +27,7 @@ __all__ = ["Likely", "Piece", "Reader", "SentenceTrace"]
 
 REFERENCE = "reference"  # as a target: the decoder is fed the right answer, the same at every step of a run
 REMEMBERED, REMEMBERED_BYTES = 4096, 32_000_000  # answers
+STEPS, STEPS_BYTES = 8, 96_000_000  # training steps that were taken apart
 CHARACTERS = 5_000  # of one sentence; what is longer has too many tokens for any model
 TIMEOUT_S = 60.0  # seconds that somebody waits for an answer
 EXTRA_TOKENS, EXTRA = 16, 1.25  # an output may have so many tokens beyond twice its source, or be so many times the longest known target
@@ -39,11 +40,12 @@ class Reader:
         self._runs, self._models = runs, ModelCache()
         self._threads = ReaderThreads(threads)
         self._known = LRU(REMEMBERED, REMEMBERED_BYTES)
+        self._steps = LRU(STEPS, STEPS_BYTES)
 
     @property
     def caches(self) -> dict[str, tuple[LRU, ...]]:
         """Shares of the memory by their names, see runs/memory.py."""
-        return {"models": self._models.caches, "answers": (self._known,)}
+        return {"models": self._models.caches, "answers": (self._known,), "steps": (self._steps,)}
 
     def look(self, run: Run, step: int | None, text: str, target: str | None = None) -> SentenceTrace:
         """What the model does with `text`: `target` None follows its own greedy output; REFERENCE the right answer or, where nobody knows
@@ -152,6 +154,14 @@ class Reader:
             found = self._known.get_or_make((number, key), lambda: work(model, actual))
             return (found, self._known.get_or_make((number, *then[0]), lambda: then[1](model, found))) if then else found
 
+        return self._ask(task)
+
+    def take_apart(self, key: tuple, make: Callable[[], Any]) -> Any:
+        """`make()`, all of one training step, on one of the reader's threads, unless it is known under `key`. Raises Refusal when it takes
+        too long."""
+        return self._ask(lambda: self._steps.get_or_make(key, make))
+
+    def _ask(self, task: Callable[[], Any]) -> Any:
         try:
             return self._threads.ask(task, TIMEOUT_S)
         except TimeoutError as error:

@@ -267,6 +267,10 @@ class Runs:
         """What `use` makes of the run on the disk as it is now; nobody writes there meanwhile."""
         self._workers.save(run)
         self._write_waiting(run)
+        return self.last_save(run, use)
+
+    def last_save(self, run: Run, use: Callable[[Folder], Any]) -> Any:
+        """What `use` makes of the run as it was last saved, which may be a while ago; nobody writes there meanwhile."""
         return use(Folder(self._shipped / run.id, run.id)) if run.shipped else self.store.read(run, use)
 
     def _put_back(self, run: Run, message: Refusal) -> None:

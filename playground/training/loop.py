@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, make_dataclass, replace
 from typing import Any, NamedTuple
@@ -57,6 +57,7 @@ class MicroBatch(NamedTuple):
     replica: Transformer
     batch: Batch
     share: float  # of the target tokens of the whole batch
+    tokens: int = 0  # of source and target, without padding
 
 
 class Training:
@@ -122,10 +123,14 @@ class Training:
 
     def steps(self) -> Iterator[TrainingStep]:
         """One update for each next(), until the `planned` ones are done. Raises Diverged."""
-        config = self.experiment.training
-        order = batches(self.corpus.train, config.batch_size, config.batch_unit, config.seed, start=self.step)
+        order = self.order()
         while self.step < self.planned:
             yield self._update(next(order))
+
+    def order(self) -> Iterator[list[Item]]:
+        """The batches from that of the next step on."""
+        config = self.experiment.training
+        return batches(self.corpus.train, config.batch_size, config.batch_unit, config.seed, start=self.step)
 
     def validate(self, split: str = "heldout", most: int | None = None) -> Validation:
         """How the model does on a split ("heldout" or "harder") of the corpus, or on `most` sentences spread evenly over it."""
@@ -172,39 +177,50 @@ class Training:
             parameter.copy_(parameters[name])
         self._remember()
 
-    def _update(self, items: list[Item]) -> TrainingStep:
-        """Forward, backward, step (section 5)."""
+    def rate(self) -> float:
+        """The learning rate of the next step."""
+        number = self.step + 1
+        return learning_rate(self._config, self.experiment.model.d_model, number) * rewarmed(number, self.fresh_at)
+
+    def micro_batches(self, items: Sequence[Item]) -> list[MicroBatch]:
+        """The batch of the next step in parts, whose replicas are about to draw the dropout masks of this step and no other."""
         config, number = self._config, self.step + 1
-        rate = learning_rate(config, self.experiment.model.d_model, number) * rewarmed(number, self.fresh_at)
-        batches = [
-            self.variant.batch(batch) if self.variant.batch else batch for batch in split_batch(items, len(self.replicas), config.packing)
-        ]
+        parts = split_batch(items, len(self.replicas), self.experiment.packs)
+        batches = [self.variant.batch(batch) if self.variant.batch else batch for batch in parts]
         tokens = [int((batch.tgt_out != PAD).sum()) for batch in batches]
-        sources = sum(int((batch.src != PAD).sum()) for batch in batches)
-        micro_batches = [MicroBatch(n, self.replicas[n], batch.to(self.device), tokens[n] / sum(tokens)) for n, batch in enumerate(batches)]
-        for micro_batch in micro_batches:
+        sources = [int((batch.src != PAD).sum()) for batch in batches]
+        found = [
+            MicroBatch(n, self.replicas[n], batch.to(self.device), tokens[n] / sum(tokens), sources[n] + tokens[n])
+            for n, batch in enumerate(batches)
+        ]
+        for micro_batch in found:
             micro_batch.replica.generator.manual_seed((config.seed * 1_000_003 + number) * len(self.replicas) + micro_batch.number)
+        return found
+
+    def _update(self, items: Sequence[Item]) -> TrainingStep:
+        """Forward, backward, step (section 5)."""
+        number, rate, micro_batches = self.step + 1, self.rate(), self.micro_batches(items)
         step_diagnostics = StepDiagnostics(micro_batches[0].replica, self.optimiser.names) if number in self.diagnostic_steps else None
         if self.captured_steps and not step_diagnostics:
             self._rate.fill_(rate)
             constants = tuple(value for name, value in asdict(self.live).items() if name != "learning_rate")
             loss, grad_norm = self.captured_steps(micro_batches[0].batch, constants).tolist()
         else:
-            loss, gradients = self._gradient(micro_batches, step_diagnostics)
+            loss, gradients = self.gradient(micro_batches, step_diagnostics)
             lengths = torch._foreach_norm(gradients)
             norm = torch.stack(lengths).norm()
             loss, grad_norm = loss.item(), norm.item()
             if math.isfinite(loss) and math.isfinite(grad_norm):
                 self._remember()
-                self._move(gradients, norm, rate)
+                self.move(gradients, norm, rate)
         if not (math.isfinite(loss) and math.isfinite(grad_norm)):
             self._restore()
             raise Diverged(number)
         self.step = number
         diagnostics = step_diagnostics.row(lengths, self._last_good) if step_diagnostics else None
-        return TrainingStep(number, loss, rate, grad_norm, sources + sum(tokens), diagnostics)
+        return TrainingStep(number, loss, rate, grad_norm, sum(micro_batch.tokens for micro_batch in micro_batches), diagnostics)
 
-    def _gradient(self, micro_batches: list[MicroBatch], step_diagnostics: StepDiagnostics | None = None) -> tuple[Tensor, list[Tensor]]:
+    def gradient(self, micro_batches: list[MicroBatch], step_diagnostics: StepDiagnostics | None = None) -> tuple[Tensor, list[Tensor]]:
         """The loss of the whole batch, and its gradient for every parameter."""
         losses, (gradients, *others) = zip(
             *self.parallel_map(lambda micro_batch: self._learn(micro_batch, step_diagnostics), micro_batches), strict=True
@@ -215,16 +231,21 @@ class Training:
 
     def _learn(self, micro_batch: MicroBatch, step_diagnostics: StepDiagnostics | None) -> tuple[Tensor, list[Tensor]]:
         """The part's share of the loss and of its gradient."""
-        model, batch, smoothing = micro_batch.replica, micro_batch.batch, self._config.label_smoothing
-        low = torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
-        with step_diagnostics.watch(model, batch) if step_diagnostics else nullcontext():
-            with low:
-                logits = model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids).logits
-            loss = (self.variant.loss or cross_entropy)(logits.float(), batch.tgt_out, smoothing) * micro_batch.share
+        model = micro_batch.replica
+        with step_diagnostics.watch(model, micro_batch.batch) if step_diagnostics else nullcontext():
+            loss = self.share_of_loss(micro_batch)
             gradients = torch.autograd.grad(loss, list(model.parameters()), allow_unused=True, materialize_grads=True)
         return loss.detach(), list(gradients)
 
-    def _move(self, gradients: list[Tensor], grad_norm: Tensor, rate: float | Tensor) -> None:
+    def share_of_loss(self, micro_batch: MicroBatch) -> Tensor:
+        """What the part adds to the loss of the whole batch."""
+        model, batch = micro_batch.replica, micro_batch.batch
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
+            logits = model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids).logits
+        loss = (self.variant.loss or cross_entropy)(logits.float(), batch.tgt_out, self._config.label_smoothing)
+        return loss * micro_batch.share
+
+    def move(self, gradients: list[Tensor], grad_norm: Tensor, rate: float | Tensor) -> None:
         """Clips the gradient, and one step of the optimiser."""
         parameters = list(self.model.parameters())
         for parameter, gradient in zip(parameters, gradients, strict=True):
@@ -236,11 +257,11 @@ class Training:
     def _alone(self, batch: Batch) -> Tensor:
         """The same update in calls that ask nothing of the host, for a replay -> (2,) the loss and the gradient's length. When these are no
         finite numbers, the parameters have moved all the same; what they were is remembered."""
-        loss, gradients = self._gradient([MicroBatch(0, self.replicas[0], batch, 1.0)])
+        loss, gradients = self.gradient([MicroBatch(0, self.replicas[0], batch, 1.0)])
         grad_norm = torch.stack(torch._foreach_norm(gradients)).norm()
         found = torch.stack((loss, grad_norm))
         self._remember(found.isfinite().all())
-        self._move(gradients, grad_norm, self._rate)
+        self.move(gradients, grad_norm, self._rate)
         return found
 
     @torch.no_grad()

@@ -8,7 +8,12 @@ from playground.config import PAD
 
 
 def cross_entropy(logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0) -> Tensor:
-    """Mean cross-entropy in nats over all tokens but padding. logits (B, T, V), tgt_out (B, T) -> a scalar.
+    """Mean cross-entropy in nats over all tokens but padding. logits (B, T, V), tgt_out (B, T) -> a scalar."""
+    return token_losses(logits, tgt_out, label_smoothing).sum() / (tgt_out != PAD).sum()
+
+
+def token_losses(logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0) -> Tensor:
+    """The cross-entropy of each token, 0 for padding. logits (B, T, V), tgt_out (B, T) -> (B, T).
 
     Label smoothing e: the target is 1 - e for the right token, plus e spread evenly over the whole vocabulary, that token included.
     """
@@ -17,4 +22,4 @@ def cross_entropy(logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0)
     if label_smoothing:
         losses = (1 - label_smoothing) * losses - label_smoothing * log_probabilities.mean(dim=-1)
     padding = tgt_out == PAD
-    return losses.masked_fill(padding, 0.0).sum() / (~padding).sum()
+    return losses.masked_fill(padding, 0.0)

@@ -38,7 +38,7 @@ def step_work(experiment: Experiment, corpus: Corpus, sizes: tuple[int, int] | N
     parts = 1 if experiment.model.alteration.needs_whole_batch else config.threads
     operations = tokens = cells = 0.0
     for items in islice(batches(_long_enough(corpus.train, size), size, config.batch_unit, seed=1), BATCHES):
-        for part in split_batch(items, parts, config.packing):
+        for part in split_batch(items, parts, experiment.packs):
             rows, s, t = *part.src.shape, part.tgt_in.shape[1]
             operations += (1 + BACKWARD) * rows * sum(flops(experiment.model, vocab, s, t).values())
             tokens += int((part.src != PAD).sum() + (part.tgt_out != PAD).sum())

@@ -1,4 +1,5 @@
-"""What the settings at the left amount to: which preset they are, how much is to be computed, and what each choice costs."""
+"""What the settings at the left amount to: which preset they are, how much is to be computed, what each choice costs, and the learning
+rate step by step."""
 
 from __future__ import annotations
 
@@ -6,13 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.config import PRESETS, Experiment, Refusal, preset
+from playground.figures.schedule import drawing
 from playground.runs.forecast import Forecast, forecast
 from playground.runs.registry import Runs
+from playground.training.schedule import learning_rate
 from playground.ui.controls import label, shown_value
 from playground.ui.upload import uploading
 from playground.words import say
 
 CHOICES = 5  # the most that are named
+POINTS = 140  # about so many steps of a schedule are drawn, and in any case the one at which it turns
 
 
 def outlook(runs: Runs, language: str, values: Mapping[str, Any], ticket: str = "") -> tuple[str, str | None]:
@@ -32,6 +36,27 @@ def outlook(runs: Runs, language: str, values: Mapping[str, Any], ticket: str = 
         return f"<details><summary>{time}</summary>\n\n{why}\n\n</details>", found
     except Refusal as refusal:
         return refusal.say(language), found
+
+
+def schedule(language: str, values: Mapping[str, Any]) -> str:
+    """The learning rate that a training with these settings would go through, step by step, as HTML; nothing where there can be none."""
+    try:
+        experiment = Experiment().with_(**{name: value for name, value in values.items() if value is not None})
+    except Refusal:  # the outlook says it
+        return ""
+    training, rates = experiment.training, rates_of(experiment)
+    peak = max(rates, key=rates.get)
+    said = {"peak": short(rates[peak]), "step": f"{peak:,}", "last": short(rates[training.steps]), "steps": f"{training.steps:,}"}
+    caption = say(language, "page.schedule", **said)
+    ends = tuple(say(language, "map.at_step", step=f"{step:,}") for step in (1, training.steps))
+    return f"{drawing(rates, caption, ends)}<p>{caption}</p>"
+
+
+def rates_of(experiment: Experiment) -> dict[int, float]:
+    """Step -> learning rate, for some steps of a whole training and in any case the first, the last and the end of the warm-up."""
+    training, d_model = experiment.training, experiment.model.d_model
+    steps = {*range(1, training.steps + 1, max(1, training.steps // POINTS)), min(max(training.warmup, 1), training.steps), training.steps}
+    return {step: learning_rate(training, d_model, step) for step in sorted(steps)}
 
 
 def spent(experiment: Experiment, seen: Forecast) -> float:

@@ -18,6 +18,7 @@ from playground.ui import links
 from playground.ui.bridge import script, told
 from playground.ui.controls import preset_shown, wording
 from playground.ui.cost_estimate import outlook as outlook_of
+from playground.ui.cost_estimate import schedule
 from playground.ui.upload import listeners as upload
 from playground.ui.upload import uploading
 from playground.words import preferred, say
@@ -55,10 +56,10 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
         except Refusal:  # the outlook says what is wrong
             return gr.skip()
 
-    def look_ahead(asked: Any, **now: Any) -> tuple[str, dict[str, Any]]:
+    def look_ahead(asked: Any, **now: Any) -> tuple[str, str, dict[str, Any]]:
         language = told(asked, "language")
         text, found = outlook_of(runs, language, now | {"own": told(asked, "own")}, told(asked, "ticket"))
-        return text, preset_shown(found, language)
+        return text, schedule(language, now), preset_shown(found, language)
 
     def arrive(asked: Any, request: gr.Request) -> list:
         own = told(asked, "own") if uploading.found(runs, told(asked, "own"), told(asked, "ticket")) else ""
@@ -84,7 +85,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     given = {name: everything[name] for name in ("asked", "task", *uploading.TAUGHT, "batch_unit")}
     knobs["task"].input(take_task, outputs=teaching, **ask(given))
     knobs["minutes"].input(take_minutes, outputs=knobs["steps"], trigger_mode="always_last", **ask(everything))
-    expected = {"fn": look_ahead, "outputs": [parts.outlook, parts.preset], **ask(everything)}
+    expected = {"fn": look_ahead, "outputs": [parts.outlook, parts.schedule, parts.preset], **ask(everything)}
     gr.on([knob.change for knob in knobs.values()], trigger_mode="always_last", **expected)
     upload.wire(bridge, knobs, parts.upload, ask).then(**expected)
     bridge.relabel(relabel, outputs=titled, **ask({"asked": bridge})).then(**expected)

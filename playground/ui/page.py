@@ -36,6 +36,7 @@ class Parts:
     reset: gr.Button | None = None
     preset: gr.Radio | None = None
     outlook: gr.Markdown | None = None
+    schedule: gr.HTML | None = None
 
     def title(self, component: object, key: str, property: str = "label", **others: str) -> object:
         """Remembers that `property` of a component holds the words `page.key`, so that another language can replace them; and `others`
@@ -101,6 +102,8 @@ def _knobs(parts: Parts) -> None:
         with parts.title(gr.Accordion(words(f"more_{group}"), **about), f"more_{group}"):
             for name in more:
                 parts.knobs[name] = control(name)
+                if name == "warmup":  # the last of those that bend it
+                    parts.schedule = gr.HTML(elem_id="pg-schedule", apply_default_css=False)
     parts.reset = parts.title(gr.Button(words("reset"), size="sm", elem_id="pg-reset"), "reset", "value")
 
 

@@ -1,5 +1,5 @@
 """The routes of rooms: `POST {PREFIX}/room/{action}` changes one, `GET {PREFIX}/room` reads one after a reload, `GET {PREFIX}/room/live` is
-its stream; `GET {PREFIX}/room/question` shows what the class guessed.
+its stream; `GET {PREFIX}/room/question` shows what the class guessed, `GET {PREFIX}/room/answers` the model answers of a lesson.
 
 Who asks is known by the visitor's token, as for runs. A stream is asked for with a ticket in its address, since a browser sends no header
 of ours with it; the ticket opens this room and nothing else (see rooms/room.py).
@@ -28,14 +28,16 @@ from playground.ui import command, experiments
 from playground.ui.address import address_of
 from playground.ui.assets import PREFIX
 from playground.ui.links import LISTS
+from playground.ui.panels.lessons import checks
 from playground.ui.permits import require_room
-from playground.ui.rights import ROOM, Right
+from playground.ui.rights import ROOM, ROUTES, Right
 from playground.ui.room_question import Questions
-from playground.ui.view import language
+from playground.ui.view import View, language
 from playground.words import say
 
 LOOK, HEARTBEAT = 1.0, 15.0  # seconds until a page that is gone is noticed; between signs of life on a quiet stream
 PAUSE = 0.2  # seconds between two events of a stream: what changes meanwhile is told at once
+ANSWERS = f"{PREFIX}/room/answers"
 GONE = b"event: gone\ndata: {}\n\n"
 
 
@@ -114,6 +116,11 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
     def guesses(asked: Asked) -> dict:
         return questions.read(asked.key, asked.activity, asked.values)
 
+    def model_answers(asked: Asked) -> dict:
+        """To the teacher of a room alone: whoever else asks is told that they are not."""
+        require_room(ROUTES["GET"][ANSWERS], rooms, *asked.key)
+        return {"blocks": checks.model_answers(View(runs, reader, asked.values, asked.token))}
+
     async def live(request: Request) -> Response:
         code, ticket = clean_code(request.query_params.get("code", "")), request.query_params.get("ticket", "")[:128]
         headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
@@ -122,6 +129,7 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
     return [
         Route(f"{PREFIX}/room", read(lambda asked: _entered(rooms, *asked.key)), methods=["GET"]),
         Route(f"{PREFIX}/room/question", read(guesses), methods=["GET"]),
+        Route(ANSWERS, read(model_answers), methods=["GET"]),
         Route(f"{PREFIX}/room/live", live, methods=["GET"]),
         Route(f"{PREFIX}/room/{{action}}", act, methods=["POST"]),
     ]

@@ -32,11 +32,10 @@ from playground.ui.downloads import attention_file
 from playground.ui.gate import not_there
 from playground.ui.network import is_own, lan
 from playground.ui.pace import Pace
-from playground.ui.panels import BY_FORMULA, PANELS, board, run_table
+from playground.ui.panels import PANELS, board, check, run_table
 from playground.ui.panels.map import worksheet
 from playground.ui.snippets import snippets
 from playground.ui.takeaway import takeaway
-from playground.ui.titles import variant_name
 from playground.ui.upload import uploading
 from playground.ui.upload.preview import preview
 from playground.ui.view import View, language
@@ -44,7 +43,7 @@ from playground.ui.view import View, language
 HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
 # Panels that are the same for all who may read the run's sentences, and where everybody may they never learn who asks: those who follow a
 # teacher ask for one in the same moment.
-SHARED = frozenset(("sentence", "translate", "map", "teacher_forcing", "attention", "masks", "positions", "embeddings"))
+SHARED = frozenset(("sentence", "translate", "map", "teacher_forcing", "attention", "masks", "positions", "embeddings", "step"))
 ANSWERS_BYTES = 8_000_000  # of those, as JSON, that are kept for whoever asks for the same later
 TRIES = 3  # to find panel and sentence at one step, between two snapshots
 
@@ -107,8 +106,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         runs.seen(view.run.id, _token(request))
         if shared := name in SHARED and view.run.may_be_read_by(""):
             view = view_of(request, shared)
-        if name in BY_FORMULA and (variant := variant_name(view.run, view.language)):
-            raise Refusal("page.has_variant", variant=variant)
+        check(name, view)
 
         def make() -> dict:
             return {**PANELS[name](view), "uses": sorted(view.used)}

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from benchmarks import decoding
+from benchmarks.decoding.calls import calls
 from benchmarks.decoding.models import LENGTH, VOCABULARY, endless, plain, plain_greedy, sentences
 from benchmarks.decoding.other import SCRIPT
 from benchmarks.suite import Missing, read_options
@@ -44,6 +45,11 @@ def test_without_ctranslate_the_table_says_so(monkeypatch):
     result = decoding.run(options)
     assert result["missing"] == ["ctranslate2 can't be installed here: no network"]
     assert "no network" in decoding.table(result)
+
+
+def test_one_more_token_takes_few_calls():
+    """It was 71 before the product of a new token was computed where its key and value are kept."""
+    assert calls(endless(SMALL), {})["calls"] <= 65
 
 
 def test_no_sentence_ends_early_and_nobody_writes_what_is_no_letter():

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from playground.lessons.course import LESSONS
+from playground.lessons.checks import registry
+from playground.lessons.course import COURSE, LESSONS
 from playground.words import say
 from tests.browser.conftest import ready
-from tests.browser.steps import ONE_SENTENCE, drawn, has_address, link, place_of, replay_of, tab, train, type_sentence, words
+from tests.browser.steps import ONE_SENTENCE, address, drawn, has_address, link, place_of, replay_of, tab, train, type_sentence, words
+from tests.browser.test_rooms import open_room
 
 FIRST = LESSONS[0]
 
@@ -164,3 +166,42 @@ def test_tokens_count_once_they_are_in_sight(visit):
     done_in_bar(page, 0)
     pieces.scroll_into_view_if_needed()
     done_in_bar(page, 1)
+
+
+def question(page: Page, name: str) -> Locator:
+    return page.locator(f"[data-block='check {name}']")
+
+
+@pytest.mark.slow
+def test_questions_are_graded_at_once_and_kept_in_this_browser_alone(visit):
+    """By keyboard, on a telephone, in Chinese; then the model answers, which only a teacher sees."""
+    here = link({}, run="reverse", tab="course", lesson="masks", lang="zh")
+    page = visit(here, viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    asked = [question(page, check.name) for check in registry.asked(COURSE["masks"])]
+    for one in asked:
+        one.locator("button").first.focus()
+        page.keyboard.press("Enter")
+        expect(one.locator(".pg-check-verdict")).not_to_be_empty()
+        expect(one.locator(".right")).to_have_count(1)
+        expect(one.locator("button[aria-pressed=true]")).to_be_focused()
+    graded = [one.locator(".pg-check-verdict").inner_text() for one in asked]
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # another choice of a question that is over
+    assert asked[-1].locator(".pg-check-verdict").inner_text() == graded[-1]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert not {"checked", "toss"} & address(page).keys()
+    page.reload()
+    expect(asked[-1].locator(".pg-check-verdict")).not_to_be_empty()
+    assert [one.locator(".pg-check-verdict").inner_text() for one in asked] == graded
+    question(page, "visible_keys").locator(".pg-check-verdict button").click()
+    has_address(page, tab="attention", part="decoder")
+
+    teacher = visit(link({}, run="reverse", tab="course", lesson="masks"))
+    expect(question(teacher, "visible_keys").locator("button")).to_have_count(4)
+    expect(teacher.locator(".pg-check .right")).to_have_count(0)  # another browser's answers
+    teacher.locator("[data-block='button notes'] button").click()
+    expect(teacher.locator(".pg-answers")).to_have_text(words("page.course_answers"))
+    open_room(teacher)
+    teacher.keyboard.press("Escape")
+    expect(teacher.locator(".pg-answers dd").first).to_have_text(COURSE["masks"].say("en", "answer"))
+    expect(teacher.locator(".pg-answers dt")).to_have_count(1 + len(asked))

@@ -21,6 +21,7 @@ from playground.figures import (
     products,
     runs,
     tensor,
+    training_step,
     tree,
     vectors,
 )
@@ -126,6 +127,18 @@ def gallery(length=12, width=720, hard=True, **style):
             **cells,
         ),
         "cosines": vectors.cosines(2 * weights - 1, words, kind="decoder", **cells),
+        "batch_losses": training_step.losses(
+            np.where(pair, 3 * weights, np.nan),
+            [words] * length,
+            [["<bos>", *words[:-1]]] * length,
+            pair + 1 - causal,
+            at=range(length),
+            most=3.0,
+            chosen=(0, 0),
+            titles=("row", "place"),
+            width=width,
+            **style,
+        ),
         "health_parts": diagnostics.parts(
             few[0], parts, kinds, [f"{weight:.3g}" for weight in few[0]], measure="gradient", chosen=0, **cells
         ),

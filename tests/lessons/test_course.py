@@ -59,7 +59,7 @@ DONE = {  # a step: what a student does after its button was pressed, one thing 
     ),
 }
 NOTHING = {"mine": False, "forked": False, "settings": {}, "steps": 0, "exact": 0, "read": False, "live": {}, "sentence": {}, "sees": {}}
-WORDS = ("title", "goal", "look", "literature", "show", "wrong", "ask")
+WORDS = ("title", "goal", "look", "literature", "show", "wrong", "ask", "answer")
 LITERATURE = {  # how a lesson names the terms of the field, divided by this, and the sections of "Attention Is All You Need"
     "en": (r"In the literature: (?P<terms>[^;]+); paper (?P<sections>§[§\d., ]*\d)\.(?: |$)", ", "),
     "zh": (r"文献中的说法：(?P<terms>[^；]+)；论文第 (?P<sections>[\d.、]*\d) 节。", "、"),

@@ -8,7 +8,7 @@ from playground.config import PRESETS, Experiment, preset
 from playground.reading.uploads import Pair, Pairs
 from playground.runs.forecast import forecast
 from playground.runs.machine_speed import MachineSpeed, layers
-from playground.ui.cost_estimate import outlook, preset_of
+from playground.ui.cost_estimate import outlook, preset_of, rates_of, schedule, short
 from playground.words import LANGUAGES, say
 
 
@@ -46,6 +46,29 @@ def test_a_choice_costs_what_the_training_would_take_without_it():
     assert factors["steps"] == pytest.approx(200 / Experiment().training.steps)
     assert dict(forecast(Experiment().with_(packing=False)).choices)["packing"] > 1.1
     assert forecast(Experiment().with_(label_smoothing=0.1)).choices == ()  # costs nothing worth saying
+
+
+@pytest.mark.parametrize("name", ["reverse", "german_english"])
+def test_the_schedule_drawn_before_is_the_one_that_was_recorded(site, name):
+    run = site.runs.get(name)
+    history = run.history.steps.rows()
+    recorded, drawn = dict(zip(history["step"], history["learning_rate"], strict=True)), rates_of(run.experiment)
+    assert len(drawn) > 60
+    assert {1, run.experiment.training.steps} <= set(drawn)
+    assert drawn == {step: pytest.approx(recorded[step], rel=1e-6) for step in drawn}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_schedule_is_drawn_to_its_ends_and_says_where_it_turns(language):
+    experiment = Experiment().with_(schedule="paper", learning_rate=1.0, warmup=37, steps=10_000)
+    rates, shown = rates_of(experiment), schedule(language, experiment.flat())
+    assert max(rates, key=rates.get) == 37
+    assert len(rates) < 200
+    assert say(language, "page.schedule", peak=short(rates[37]), step=37, last=short(rates[10_000]), steps="10,000") in shown
+    points = [tuple(map(float, point.split(","))) for point in shown.split('points="')[1].split('"')[0].split()]
+    assert (points[0][0], points[-1][0], min(y for _, y in points)) == (2.0, 278.0, 2.0)
+    assert len(points) == len(rates)
+    assert schedule(language, {"steps": "<b>"}) == ""
 
 
 def test_what_cannot_be_trained_is_said(site):

@@ -73,10 +73,10 @@ class Child:
 
     def _start(self) -> None:
         ours, theirs = self._context.Pipe()
-        self._process = self._context.Process(target=serve, args=(theirs,), name=f"trainer-{self.number}", daemon=True)
-        self._connection = ours
-        self._process.start()
+        process = self._context.Process(target=serve, args=(theirs,), name=f"trainer-{self.number}", daemon=True)
+        process.start()
         theirs.close()
+        self._process, self._connection = process, ours  # only now there is something to end
         self._call(None, START_S)
 
     def _call(self, question: tuple | None, seconds: float) -> Answer | None:

@@ -59,21 +59,26 @@ class Engines:
     def close(self) -> None:
         """Ends every process. What was trained there is gone."""
         children, self._children = self._children, []
-        for child in children:
-            child.close()
-        self._starter.join()
-        for child in children:  # one that was being started
-            child.close()
+        while True:
+            is_starting = self._starter.is_alive()
+            for child in children:
+                child.close()
+            if not is_starting:
+                return
+            self._starter.join(0.05)  # until what is being started is there to be ended
 
     def _quietest(self, others: Sequence[Trainer]) -> Child:
         busy = Counter(other.lane for other in others)
         return min(self.ready, key=lambda child: busy[child])
 
     def _start(self) -> None:
-        for child in self._children:
+        for child in tuple(self._children):
+            if not self._children:  # closed meanwhile
+                return
             try:
                 child.start()
             except Exception as error:  # the page's process trains as well
-                event(log, "no_process", logging.WARNING, error=reason(error))
+                if self._children:
+                    event(log, "no_process", logging.WARNING, error=reason(error))
                 return
             self.ready.append(child)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
@@ -34,9 +35,12 @@ def warm_up() -> None:
 
 
 def get_ready() -> None:
-    """The same, and measures how fast this machine is: for a server, which tells visitors how long a training will take."""
-    warm_up()
-    measured()
+    """The same, and measures how fast this machine is: for a server, which tells visitors how long a training will take. In a thread that
+    the interpreter waits for when it ends, unlike the one that calls: torch aborts an interpreter that tidies up around its work, and on a
+    full machine this may still go on when the runs have been closed."""
+    torch.set_num_threads(1)
+    with ThreadPoolExecutor(1, "warm-up") as waited_for:
+        waited_for.submit(lambda: (warm_up(), measured())).result()
 
 
 def smallest() -> Training:

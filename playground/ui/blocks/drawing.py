@@ -140,9 +140,10 @@ def sheet(
     leads: list[Lead],
     steps: list[Calculation],
     words: dict[str, str],
+    still: bool = False,
 ):
     """How one number came to be. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
-    `asks` when there is something to calculate."""
+    `asks` when there is something to calculate. The page scrolls to it when it is new, unless it is to be `still`: nobody asked for it."""
 
 
 class PickColumn(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from playground.ui.blocks.kind import kind
+from playground.ui.blocks.kind import Value, kind
 
 
 class LabCard(TypedDict):
@@ -28,6 +28,34 @@ def cards(id: str, title: str, cards: list[Card]):
 @kind
 def record(id: str, lab: str, sure: int, right: bool):
     """Nothing to see: the guess is counted, `sure` is in percent; at 0 it isn't counted."""
+
+
+class Way(TypedDict):
+    """Where something is to be seen: fields of the cursor, and what the way there is called."""
+
+    label: str
+    to: dict[str, str]
+
+
+@kind
+def check(
+    id: str,
+    lesson: str,
+    asked: str,
+    text: str,
+    options: list[Value],
+    value: str = "",
+    right: str = "",
+    why: str = "",
+    way: Way | None = None,
+):
+    """A question of a lesson to be answered by choosing. `asked` is a hash of what is asked: an answer belongs to no other. Until it is
+    answered (`value`) nobody is told which option is `right`, nor `why`."""
+
+
+@kind
+def answers(id: str, lesson: str):
+    """Model answers, which the teacher of a room reads, and nobody else."""
 
 
 @kind

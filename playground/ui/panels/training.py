@@ -35,7 +35,7 @@ def panel(view: View) -> dict:
     )
     files = [{"label": view.say(f"page.history_{table}"), "query": {"run": view.run.id, "table": table}} for table in HISTORY]
     numbers = blocks.numbers("numbers", numbers, view.say("page.numbers_more"), folded)
-    curves_beside = blocks.column("curves", outcome(view), numbers, curve["accuracy"], curve["loss"], *unpin(view))
+    curves_beside = blocks.column("curves", outcome(view), numbers, curve["accuracy"], curve["loss"], *unpin(view), *_slow(view))
     below = [
         blocks.row("more", curve["learning_rate"], curve["grad_norm"], curve["tokens_per_second"], css="thirds"),
         blocks.downloads("history", view.say("page.history_download"), "history", files),
@@ -46,12 +46,22 @@ def panel(view: View) -> dict:
         return {"step": None, "blocks": [blocks.text("private", refusal.say(view.language), css="pg-caption"), curves_beside, *below]}
     view.reference = True  # the same rows at every step: only the weights change
     probes = _look(view)
-    picture = [*large(view, "learn-cross", part="cross"), head_choice.follow(view)]
+    picture, held = [blocks.text("recurrent", view.say("training.recurrent"), css="pg-caption")], {}
+    if view.attends:
+        picture = [*large(view, "learn-cross", part="cross"), head_choice.follow(view)]
+        held = {"held": head_choice.named("cross", *head_choice.chosen(view, "cross"))}
     return {
         "step": view.look.step,
-        "held": head_choice.named("cross", *head_choice.chosen(view, "cross")),
+        **held,
         "blocks": [blocks.row("top", blocks.column("attention", *picture), curves_beside, css="halves"), _probes(view, probes), *below],
     }
+
+
+def _slow(view: View) -> list[dict]:
+    """The way to one step in slow motion, for models whose arithmetic is the paper's."""
+    if view.run.experiment.model.variant != "none":
+        return []
+    return [blocks.button("slow", "move", view.say("step.see"), to={"tab": "step"})]
 
 
 def _look(view: View) -> tuple[Probe, ...]:

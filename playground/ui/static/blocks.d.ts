@@ -288,11 +288,10 @@ export interface Join {
   hue: "encoder" | "decoder" | "cross";
 }
 
-/** What a number is called and, where the model computed it, the way there. */
+/** Where something is to be seen: fields of the cursor, and what the way there is called. */
 export interface Way {
-  text: string;
-  title: string;
-  to?: Record<string, string | number>;
+  label: string;
+  to: Record<string, string>;
 }
 
 export interface Term {
@@ -326,6 +325,11 @@ export interface Card {
   text: string;
   minutes: string;
   thumbnail?: number[][];
+}
+
+export interface Value {
+  value: string;
+  label: string;
 }
 
 export interface LessonCard {
@@ -684,7 +688,7 @@ export interface MapBlock {
 }
 
 /** How one number came to be. While it is `secret` its last step is a question, and `answer` only for the page to compare with; it
- * `asks` when there is something to calculate. */
+ * `asks` when there is something to calculate. The page scrolls to it when it is new, unless it is to be `still`: nobody asked for it. */
 export interface SheetBlock {
   kind: "sheet";
   id: string;
@@ -699,6 +703,7 @@ export interface SheetBlock {
   leads: Lead[];
   steps: Calculation[];
   words: Record<string, string>;
+  still: boolean;
 }
 
 /** Choosing a cell of the open stage by the names of its row and its column. */
@@ -736,6 +741,28 @@ export interface RecordBlock {
   lab: string;
   sure: number;
   right: boolean;
+}
+
+/** A question of a lesson to be answered by choosing. `asked` is a hash of what is asked: an answer belongs to no other. Until it is
+ * answered (`value`) nobody is told which option is `right`, nor `why`. */
+export interface CheckBlock {
+  kind: "check";
+  id: string;
+  lesson: string;
+  asked: string;
+  text: string;
+  options: Value[];
+  value: string;
+  right: string;
+  why: string;
+  way: Way | null;
+}
+
+/** Model answers, which the teacher of a room reads, and nobody else. */
+export interface AnswersBlock {
+  kind: "answers";
+  id: string;
+  lesson: string;
 }
 
 /** How often guesses of which somebody was so sure were right. */
@@ -827,6 +854,8 @@ export interface Blocks {
   worksheet: WorksheetBlock;
   cards: CardsBlock;
   record: RecordBlock;
+  check: CheckBlock;
+  answers: AnswersBlock;
   calibration: CalibrationBlock;
   question: QuestionBlock;
   lessons: LessonsBlock;

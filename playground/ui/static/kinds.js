@@ -15,6 +15,7 @@ import { drawProbes, fillNumbers, fillOutcome } from "./learning.js";
 import { drawButton, drawChoice, drawField, drawMany, drawSlider } from "./controls.js";
 import { drawLines } from "./lines.js";
 import { drawCalibration, drawCards, record } from "./labs.js";
+import { drawAnswers, drawCheck } from "./checks.js";
 import { drawForget, drawLessons, drawNotes, drawPoints, drawSteps } from "./lessons.js";
 import { drawLanes } from "./lanes.js";
 import { drawBoard } from "./experiment.js";
@@ -171,6 +172,8 @@ const KINDS = {
   cells: changed(drawCells),
   cards: drawCards,
   record,
+  check: changed(drawCheck),
+  answers: (element, block, panel) => drawAnswers(element, block, (host, blocks) => render(host, blocks, panel)),
   calibration: drawCalibration,
   question: (element, block, panel) => drawQuestion(element, block, (host, blocks) => render(host, blocks, panel)),
   lessons: drawLessons,

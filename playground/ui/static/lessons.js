@@ -5,6 +5,7 @@ import { cursor, move, subscribe } from "./store.js";
 import { button, h, say } from "./dom.js";
 import { setControls } from "./knobs.js";
 import { doneOf, forgetCourse, isDone, stepsOf, upNext } from "./course.js";
+import { forgetAnswers } from "./checks.js";
 import { forgetGuesses } from "./labs.js";
 import { prose } from "./glossary.js";
 
@@ -112,6 +113,7 @@ export function drawForget(element) {
     if (sure) {
       forgetGuesses();
       forgetCourse();
+      forgetAnswers();
     }
     ask(!sure);
   };

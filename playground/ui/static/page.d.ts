@@ -177,6 +177,7 @@ export interface Page {
   own: string; // the sentences that task "own" means: those that were uploaded last, or those that the link is about
   uploaded: string; // the sentences that were uploaded last
   guessed: Record<string, boolean>; // labs and lessons whose answer came after a guess made on this page
+  checked: Record<string, string>; // the question of a lesson that was answered last, and the choice
   room: Room | null; // that this visitor is in
   exploring: boolean; // in a room, without following the teacher
   progress: { now: string; done: Record<string, string[]> } | null; // in the course

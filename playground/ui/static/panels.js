@@ -13,6 +13,7 @@ import { fillCurve } from "./curves.js";
 import { fillNumbers, fillOutcome } from "./learning.js";
 import { render } from "./kinds.js";
 import { awaits } from "./room_question.js";
+import { answersOf } from "./checks.js";
 
 const LEFT_OUT = new Set(["lang", "tab", "glossary", "api", "plain"]);
 let lastRefresh = 0, late = 0, awaited = "", drawnOf = ""; // what the panel on screen was asked of
@@ -38,6 +39,7 @@ function parameters(changes = {}) {
   awaited = awaits();
   if (awaited) query.awaits = awaited;
   if (page.room && cursor.tab === "board") query.room = page.room.code;
+  if (cursor.tab === "course" && answersOf(cursor.lesson)) query.checked = answersOf(cursor.lesson);
   return query;
 }
 
@@ -129,6 +131,7 @@ subscribe(FIELDS, (changed) => {
 });
 
 subscribe(["room"], () => awaits() !== awaited && refresh());
+subscribe(["checked"], () => refresh());
 
 let dealt = ""; // what the board of a class is about
 subscribe(["room"], () => {

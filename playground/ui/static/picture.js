@@ -153,7 +153,8 @@ function wire(place) {
     const about = place.layout?.meta ?? {};
     if (!about.cells && !meta.cells) return null;
     const column = Math.round(here.x), k = about.at?.[column] ?? column; // the columns may be a window of more
-    return { q: Math.round(here.y), k, part: about.kind ?? meta.kind, sides: about.sides, fields: about.fields ?? ["q", "k"] };
+    const row = Math.round(here.y), q = about.down?.[row] ?? row; // and so may the rows
+    return { q, k, part: about.kind ?? meta.kind, sides: about.sides, fields: about.fields ?? ["q", "k"] };
   };
   place.on("plotly_hover", (event) => point(cell(event)));
   place.on("plotly_unhover", () => point(null));

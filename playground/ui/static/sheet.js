@@ -32,7 +32,7 @@ export function drawSheet(element, block) {
   const box = element.querySelector(".pg-terms");
   if (box) box.scrollTop = scrolled;
   if (held === "pg-hide") (element.querySelector(".pg-guess") ?? element.querySelector(".pg-hide"))?.focus(); // who hides wants to write
-  if (element.dataset.cell !== block.title) element.scrollIntoView({ block: "nearest" }); // where it has no room beside the picture
+  if (element.dataset.cell !== block.title && !block.still) element.scrollIntoView({ block: "nearest" }); // where it has no room beside the picture
   element.dataset.cell = block.title;
 }
 

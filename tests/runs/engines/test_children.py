@@ -5,10 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from playground.runs.corpora import Corpora
+from playground.runs.engines.choice import Engines
 from playground.runs.engines.in_process import InProcess
 from playground.runs.engines.remote import Remote
 from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, limits, same_replay, tiny, wait
@@ -98,6 +101,19 @@ def test_the_sentence_of_what_goes_wrong_there_is_the_same(beside):
     made = runs.create(tiny(task="own", tokenizer="bpe", vocab_size=16), ME, pairs=PAIRS)
     assert done(made).status == "failed"
     assert made.message.key.startswith("data.")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.0, 0.02, 0.3, 1.0])
+def test_closed_while_its_processes_start_nothing_is_left_and_nobody_waits(caplog, seconds):
+    before = set(multiprocessing.active_children())
+    engines = Engines(Corpora(), limits(engine="processes"))
+    time.sleep(seconds)
+    began = time.monotonic()
+    engines.close()
+    assert time.monotonic() - began < 10
+    assert not set(multiprocessing.active_children()) - before
+    assert "no_process" not in caplog.text
 
 
 LONELY = """

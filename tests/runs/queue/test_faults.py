@@ -1,7 +1,10 @@
 """What goes wrong in one run stays in that run, and is said in plain words."""
 
 import json
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +14,8 @@ from playground.config import Refusal
 from playground.runs.forecast import forecast
 from playground.training.loop import Diverged, Training
 from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, limits, tiny, wait
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.fault("a loss that diverges", "the run says so and keeps its last good step; others train on")
@@ -159,6 +164,38 @@ def test_a_run_trains_though_the_machine_can_be_neither_warmed_up_nor_measured(s
     assert "no such instruction" in caplog.text
     with pytest.raises(Refusal, match="could not be measured"):
         forecast(tiny())
+
+
+CLOSED_MEANWHILE = """
+import sys, threading, time
+from pathlib import Path
+import torch
+from playground.runs.limits import Limits
+from playground.runs.queue import warmup, workers
+from playground.runs.registry import Runs
+
+begun, product = threading.Event(), torch.ones(500, 500)
+
+def full_machine():
+    begun.set()
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        product @ product
+
+warmup._train_smallest = full_machine
+workers.CLOSE_TIMEOUT_S = 0.0
+runs = Runs(Path(sys.argv[1]), limits=Limits())
+assert begun.wait(60)
+runs.close()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.fault("runs that are closed while the machine is still being warmed up", "the interpreter ends when that is over, with code 0")
+def test_closed_while_it_is_warmed_up_the_interpreter_is_not_aborted(tmp_path):
+    command = [sys.executable, "-c", CLOSED_MEANWHILE, str(tmp_path)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
 
 
 @pytest.mark.parametrize("knob", ["label", "live", "status"])

@@ -6,10 +6,12 @@ from typing import Any
 
 from playground.config import Refusal
 from playground.lessons import course
+from playground.lessons.checks import registry
 from playground.lessons.course import LESSONS, Lesson
 from playground.lessons.labs import get
 from playground.lessons.run_questions import ASKED
 from playground.ui import blocks
+from playground.ui.panels.lessons import checks
 from playground.ui.panels.lessons.guessing import ask, locked, verdict
 from playground.ui.titles import title
 from playground.ui.view import View
@@ -98,8 +100,17 @@ def _lesson(view: View, lesson: Lesson) -> list[dict]:
         blocks.steps("steps", lesson.name, view.say("course.do"), _steps(view.language, lesson)),
         blocks.points("look", view.say("page.course_look"), lesson.say(view.language, "look").split("\n")),
         blocks.text("literature", lesson.say(view.language, "literature"), css="pg-caption"),
+        *_checks(view, lesson),
         blocks.row("ways", *ways, css="controls"),
     ]
+
+
+def _checks(view: View, lesson: Lesson) -> list[dict]:
+    """Its questions on the run on screen, which take longer than the rest."""
+    if not registry.asked(lesson):
+        return []
+    told = (lesson.name, view.run.id, view.run.version, view.step, view.field("text"), view.choice("target"), view.number("toss"))
+    return [blocks.later("checks", "checks", view.say("checks.wait"), f"{told} {checks.given(view.parameters)}")]
 
 
 def _asked(view: View, lesson: Lesson) -> list[dict]:
@@ -155,4 +166,5 @@ def _notes(view: View, chosen: Lesson | None) -> list[dict]:
             (view.say("course.talk", minutes=talking), lesson.say(view.language, "ask")),
         ]
         found.append(blocks.notes(lesson.name, _title(view, lesson), rows, view.say("course.open")))
+        found += [blocks.answers(f"answers-{lesson.name}", lesson.name)]
     return found

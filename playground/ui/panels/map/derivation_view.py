@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from playground.inspection.arithmetic import Derivation, Label
 from playground.queries.activations import SentenceActivations
@@ -11,7 +12,7 @@ from playground.ui import blocks as make
 from playground.ui.panels import head_choice
 from playground.ui.view import View
 
-SIGNS = {"product": "×", "exp": "−", "square": "−"}
+SIGNS = {"product": "×", "gradient": "×", "exp": "−", "square": "−"}
 SIDES = ("left", "right", "part")
 WORDS = ("hide", "show", "guess", "check", "right", "higher", "lower", "no_number", "terms", "walk")
 
@@ -20,7 +21,7 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
     """The calculation of the chosen cell, which is called `cell`; a sentence that invites to choose one when none is."""
     if derivation is None:
         return [make.text("invite", view.say("map.invite"), css="map-invite")]
-    return [_sheet(view, found, derivation, cell, secret)]
+    return [sheet(view, derivation, view.say("map.sheet_title", cell=cell), partial(_label, view, found), secret=secret)]
 
 
 def asks(derivation: Derivation | None) -> bool:
@@ -28,8 +29,13 @@ def asks(derivation: Derivation | None) -> bool:
     return derivation is not None and derivation.steps[-1].text != derivation.result
 
 
-def _sheet(view: View, found: SentenceActivations, derivation: Derivation, cell: str, secret: bool) -> dict:
-    """While it is `secret`, the last line is left to the student, and `answer` is only for the page's script to compare with."""
+def sheet(
+    view: View, derivation: Derivation, title: str, label: Callable[[Label], dict], own: str = "map.sheet_equals",
+    secret: bool = False, question: bool = True, still: bool = False,
+) -> dict:  # fmt: skip
+    """A derivation; `label` says what each of its numbers is called, the words `own` whose number it comes to. While it is `secret`, the
+    last line is left to the student, and `answer` is only for the page's script to compare with; without `question` nobody is asked.
+    `still`: the page doesn't scroll to it."""
     heads = {side: view.say(f"map.sheet_{derivation.operation}_{side}") for side in SIDES} if derivation.terms else {}
     steps = [
         {"why": view.say(step.key, **step.values), "text": _named(step.text, heads), "result": step.result} for step in derivation.steps
@@ -38,25 +44,26 @@ def _sheet(view: View, found: SentenceActivations, derivation: Derivation, cell:
         steps[-1] |= {"text": "", "result": "?"}
     return make.sheet(
         "sheet",
-        view.say("map.sheet_title", cell=cell),
+        title,
         secret=secret,
         answer=float(derivation.shown),
-        asks=asks(derivation),
-        equals="" if secret else _equals(view, derivation),
+        asks=question and asks(derivation),
+        equals="" if secret else _equals(view, derivation, own),
         sign=SIGNS.get(derivation.operation, ""),
         head=list(heads.values()),
         terms=[
             {
-                "left": _label(view, found, term.left),
+                "left": label(term.left),
                 "left_value": term.left_value,
-                "right": _label(view, found, term.right) if term.right else None,
+                "right": label(term.right) if term.right else None,
                 "right_value": term.right_value,
                 "part": term.part,
             }
             for term in derivation.terms
         ],
-        leads=[{"label": _label(view, found, lead.label), "value": lead.value} for lead in derivation.leads],
+        leads=[{"label": label(lead.label), "value": lead.value} for lead in derivation.leads],
         steps=steps,
+        still=still,
         words={name: view.say(f"map.sheet_{name}") for name in WORDS},
     )
 
@@ -67,10 +74,10 @@ def _named(text: str, heads: Mapping[str, str]) -> str:
     return re.sub("|".join(columns), lambda name: columns[name[0]], text) if columns else text
 
 
-def _equals(view: View, derivation: Derivation) -> str:
+def _equals(view: View, derivation: Derivation, own: str) -> str:
     """The model's own number. The last digits may differ: the sheet goes on with what it has printed."""
     same = derivation.shown == derivation.result
-    return view.say("map.sheet_equals" if same else "map.sheet_equals_nearly", value=derivation.shown.replace("-", "−"))
+    return view.say(own if same else f"{own}_nearly", value=derivation.shown.replace("-", "−"))
 
 
 def _label(view: View, found: SentenceActivations, label: Label) -> dict:

@@ -1,0 +1,101 @@
+"""The optimiser, number by number: how one number of a gradient became the step of one parameter (Adam, AdamW, Muon)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from playground.inspection.arithmetic import Derivation, Given, Label, Sheet, added, bracketed
+from playground.inspection.backward import SignificantSheet
+
+DIGITS = 7
+EPSILON = 1e-9  # of Adam, as training/optimisers.py has it
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One number of a parameter, `before` and `after` the step, its `gradient` and its moments before. `rate` is the learning rate as this
+    parameter has it, `clipped` what all gradients are multiplied by."""
+
+    rule: str
+    before: float
+    after: float
+    gradient: float
+    clipped: float
+    rate: float
+    weight_decay: float
+    beta1: float
+    beta2: float
+    momentum: float = 0.0  # m, or Muon's
+    square: float = 0.0  # v
+    count: int = 1  # steps that Adam has done by then, this one included
+    orthogonal: float = 0.0  # Muon: the number that stands here in the orthogonalised matrix
+    shape: tuple[int, int] = (1, 1)  # Muon: of the matrix, as torch keeps it
+
+
+def explain_update(entry: Entry, name: str, index: tuple[int, ...]) -> Derivation:
+    """From the gradient to the parameter after the step, as the optimiser of this run computes it."""
+    sheet = SignificantSheet(DIGITS)
+    theta, gradient = sheet.lead(Given(Label("theta"), entry.before)), sheet.lead(Given(Label("gradient"), entry.gradient))
+    if entry.clipped < 1:
+        factor = sheet.write(entry.clipped)
+        gradient = sheet.step("clipped", f"{bracketed(gradient)} × {factor}", float(gradient) * float(factor))
+    result = (_muon if entry.rule == "muon" else _adam)(sheet, entry, theta, gradient)
+    agrees = abs(float(result) - entry.after) <= 1e-5 * max(abs(entry.after), abs(entry.after - entry.before), 1e-3)
+    leads, steps = tuple(sheet.leads), tuple(sheet.steps)
+    return Derivation(name, index, "", {}, "", (), leads, steps, result, sheet.write(entry.after), agrees)
+
+
+def _adam(sheet: Sheet, entry: Entry, theta: str, gradient: str) -> str:
+    """Section 5.3; Adam adds the decay to the gradient, AdamW takes it off the parameter."""
+    if entry.weight_decay and entry.rule == "adam":
+        text = f"{gradient} + {entry.weight_decay:g} × {bracketed(theta)}"
+        gradient = sheet.step("decay_gradient", text, float(gradient) + entry.weight_decay * float(theta))
+    first = _average(sheet, "first_moment", entry.beta1, Given(Label("first_moment"), entry.momentum), gradient, float(gradient))
+    squared = f"{bracketed(gradient)}^2"
+    second = _average(sheet, "second_moment", entry.beta2, Given(Label("second_moment"), entry.square), squared, float(gradient) ** 2)
+    n = entry.count
+    m, v = (
+        sheet.step(key, f"{bracketed(moment)} ÷ (1 - {beta:g}^{n})", float(moment) / (1 - beta**n), count=n)
+        for key, moment, beta in (("unbiased_first", first, entry.beta1), ("unbiased_second", second, entry.beta2))
+    )
+    scaled = sheet.step("scaled_step", f"{bracketed(m)} ÷ (√({v}) + {EPSILON:g})", float(m) / (math.sqrt(float(v)) + EPSILON))
+    return _step(sheet, _decayed(sheet, entry, theta), entry.rate, scaled)
+
+
+def _muon(sheet: Sheet, entry: Entry, theta: str, gradient: str) -> str:
+    """Averaged, looked ahead, orthogonalised with all other numbers of the matrix, and scaled by its shape."""
+    averaged = _average(sheet, "momentum", entry.beta1, Given(Label("momentum"), entry.momentum), gradient, float(gradient))
+    beta = f"{entry.beta1:g}"
+    text = f"(1 - {beta}) × {bracketed(gradient)} + {beta} × {bracketed(averaged)}"
+    sheet.step("nesterov", text, (1 - entry.beta1) * float(gradient) + entry.beta1 * float(averaged))
+    orthogonal = sheet.step("orthogonal", sheet.write(entry.orthogonal), entry.orthogonal)
+    rows, columns = entry.shape
+    if rows > columns:
+        text = f"{bracketed(orthogonal)} × √({rows} ÷ {columns})"
+        orthogonal = sheet.step("shape", text, float(orthogonal) * math.sqrt(rows / columns))
+    return _step(sheet, _decayed(sheet, entry, theta), entry.rate, orthogonal)
+
+
+def _average(sheet: Sheet, key: str, beta: float, before: Given, text: str, now: float) -> str:
+    """A running average: what it was, and a little of what is new."""
+    old = sheet.lead(before)
+    written = f"{beta:g} × {bracketed(old)} + (1 - {beta:g}) × {text if text.startswith('(') else bracketed(text)}"
+    return sheet.step(key, written, beta * float(old) + (1 - beta) * now)
+
+
+def _decayed(sheet: Sheet, entry: Entry, theta: str) -> str:
+    """Weight decay that is kept apart from the gradient."""
+    if not entry.weight_decay or entry.rule == "adam":
+        return theta
+    rate = sheet.write(entry.rate)
+    text = f"{bracketed(theta)} × (1 - {rate} × {entry.weight_decay:g})"
+    return sheet.step("decay_parameter", text, float(theta) * (1 - float(rate) * entry.weight_decay))
+
+
+def _step(sheet: Sheet, theta: str, rate: float, direction: str) -> str:
+    """Downhill: the learning rate times the direction is taken off."""
+    written = sheet.write(rate)
+    moved = sheet.step("times_rate", f"{written} × {bracketed(direction)}", float(written) * float(direction), rate=written)
+    text = added([theta, moved[1:] if moved.startswith("-") else f"-{moved}"])
+    return sheet.step("moved", text, float(theta) - float(moved))

@@ -1,0 +1,118 @@
+"""Questions on the numbers of the map: scores, softmax, residual sums and layer norms, all of this sentence."""
+
+from __future__ import annotations
+
+from math import exp, sqrt
+
+import numpy as np
+
+from playground.config import Refusal
+from playground.lessons.checks.posed import Check, Posed, Seen, percent, short, signed, whole
+
+CROSS = "decoder.0.cross_attention"
+LEAST_VARIANCE = 1e-6  # of a vector that is no constant
+SHIFT = 5  # added to every score
+LEAST_APART, MOST_APART = 0.2, 8.0  # scores whose difference is worth asking about
+CLEAR = 0.05  # numbers smaller than this are no good terms of a sum
+
+
+def _scores(seen: Seen) -> tuple[int, int, np.ndarray]:
+    """(head, row, its scaled scores) of the first cross-attention."""
+    scores = seen.stages[f"{CROSS}.scaled"].values
+    head, row = (seen.chance.randrange(size) for size in scores.shape[:2])
+    return head, row, scores[head, row].astype(np.float64)
+
+
+def _cell(stage: str, row: int, column: int) -> dict[str, str]:
+    return {"tab": "map", "stage": stage, "row": str(row), "col": str(column)}
+
+
+def ratio(seen: Seen) -> Posed:
+    """How many times as large one weight is as another, by their scores. Wrong: quotient and difference of the scores, a power of 2."""
+    head, row, scores = _scores(seen)
+    one, *others = (int(at) for at in np.argsort(-scores, kind="stable"))
+    clear = [at for at in others if LEAST_APART < scores[one] - scores[at] < MOST_APART]
+    other = seen.chance.choice(clear or others)
+    apart = scores[one] - scores[other]
+    wrong = [scores[one] / scores[other] if scores[other] else 1.0, apart, 2**apart, exp(apart) / 2, 1 + apart, exp(apart) * 2]
+    said = {"query": seen.row_name(row), "one": short(scores[one]), "other": short(scores[other]), "apart": short(apart)}
+    return seen.number(exp(apart), wrong, _cell(f"{CROSS}.weights", row, one) | {"head": str(head + 1)}, short, head=head + 1, **said)
+
+
+def scaling(seen: Seen) -> Posed:
+    """Wrong: divided by d_k, by √d_model, times √d_k."""
+    config = seen.run.experiment.model
+    if not config.attention_scale:
+        raise Refusal("checks.no_scale")
+    head, row, scaled = _scores(seen)
+    column = int(np.abs(scaled).argmax())
+    size = config.d_model // config.n_heads
+    score = float(seen.stages[f"{CROSS}.scores"].values[head, row, column])
+    wrong = [score / size, score / sqrt(config.d_model), score * sqrt(size), score / config.d_model, score]
+    to = _cell(f"{CROSS}.scaled", row, column) | {"head": str(head + 1)}
+    return seen.number(float(scaled[column]), wrong, to, short, score=short(score), d_k=size)
+
+
+def shifted(seen: Seen) -> Posed:
+    """A number is added to all scores of a row. Wrong: it is added to this one alone, to all the others, or the scores are doubled."""
+    head, row, scores = _scores(seen)
+    column = int(scores.argmax())
+    alone, others = scores.copy(), scores + SHIFT
+    alone[column] += SHIFT
+    others[column] -= SHIFT
+    right = float(_softmax(scores)[column])
+    wrong = [*(float(_softmax(other)[column]) for other in (alone, others, 2 * scores, scores / 2)), 1 / len(scores), right / 2]
+    said = {"query": seen.row_name(row), "percent": percent(right), "shift": SHIFT, "head": head + 1}
+    return seen.number(right, wrong, _cell(f"{CROSS}.weights", row, column) | {"head": str(head + 1)}, percent, **said)
+
+
+def _softmax(scores: np.ndarray) -> np.ndarray:
+    powers = np.exp(scores - scores.max())
+    return powers / powers.sum()
+
+
+def residual_sum(seen: Seen) -> Posed:
+    """Wrong: one of the two alone, their difference, their product."""
+    address = "encoder.0.feed_forward.residual"
+    stage = seen.stages.get(address)
+    if stage is None:
+        raise Refusal("checks.no_residual")
+    first, second = (seen.stages[name].values for name in stage.inputs)
+    clear = np.argwhere(np.minimum(np.abs(first), np.abs(second)) > CLEAR)
+    row, column = (int(at) for at in (seen.chance.choice(clear) if len(clear) else (0, 0)))
+    x, y = float(first[row, column]), float(second[row, column])
+    token = seen.look.source[row].text
+    wrong = [y, x - y, x, x * y, y - x]
+    return seen.number(float(stage.values[row, column]), wrong, _cell(address, row, column), signed, x=signed(x), y=signed(y), token=token)
+
+
+def normalised(seen: Seen) -> Posed:
+    """A layer norm before its gain and bias. Wrong: divided by the variance, not divided, the mean not taken off."""
+    address = next(name for name in seen.stages if name.startswith("encoder.0") and name.endswith(".norm"))
+    before = seen.stages[seen.stages[address].inputs[0]].values.astype(np.float64)
+    row = seen.chance.randrange(len(before))
+    column = int(np.abs(before[row] - before[row].mean()).argmax())
+    x, mean, variance = before[row, column], before[row].mean(), before[row].var()
+    if variance < LEAST_VARIANCE:
+        raise Refusal("checks.nothing_to_choose")
+    wrong = [(x - mean) / variance, x - mean, x / sqrt(variance), x * sqrt(variance), x]
+    said = {"x": short(x), "mean": short(mean), "variance": short(variance), "token": seen.look.source[row].text}
+    return seen.number((x - mean) / sqrt(variance), wrong, _cell(address, row, column), short, **said)
+
+
+def feed_forward_size(seen: Seen) -> Posed:
+    """Of one feed-forward network. Wrong: one matrix only, the four of attention, a sum."""
+    config = seen.run.experiment.model
+    wide, hidden = config.d_model, config.d_ff
+    bias = hidden + wide if config.bias else 0
+    wrong = [wide * hidden, 4 * wide * wide, 2 * (wide + hidden), 2 * hidden * hidden, wide * hidden + bias]
+    to = {"tab": "map", "stage": "encoder.0.feed_forward.hidden"}
+    return seen.number(2 * wide * hidden + bias, wrong, to, whole, d_model=wide, d_ff=hidden, bias=bias)
+
+
+RATIO = Check("ratio", ratio, by_formula=True)
+SCALING = Check("scaling", scaling, by_formula=True)
+SHIFTED = Check("shifted", shifted, by_formula=True)
+RESIDUAL_SUM = Check("residual_sum", residual_sum, by_formula=True)
+NORMALISED = Check("normalised", normalised, by_formula=True)
+FEED_FORWARD_SIZE = Check("feed_forward_size", feed_forward_size, by_formula=True)

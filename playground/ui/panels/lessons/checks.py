@@ -1,0 +1,107 @@
+"""What a lesson asks at its end: questions on the run on screen, graded as soon as they are answered; and, for teachers, all answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+
+from playground.config import Refusal
+from playground.cursor import FIELDS
+from playground.figures import masks
+from playground.figures.tokens import Name
+from playground.lessons import course
+from playground.lessons.checks import registry
+from playground.lessons.checks.posed import Check, Posed, Said, Seen
+from playground.lessons.course import Lesson
+from playground.ui import blocks
+from playground.ui.titles import variant_name
+from playground.ui.view import View
+
+PICTURE = 300  # px: a mask to be recognised
+GIVEN = re.compile(r"([a-z_]{1,40})~([0-9a-f]{10})~(\d)", re.ASCII)  # a question, the hash of what was asked, the number of the choice
+
+
+def panel(view: View) -> dict:
+    """The questions of a lesson. What was answered comes with the request, from the browser that keeps it, and stands in no address."""
+    if not (name := view.said("lesson")):
+        return {"step": None, "blocks": []}
+    lesson = course.get(name)
+    if view.run.working and view.step is None:
+        return {"step": None, "blocks": [_heading(view), blocks.text("wait", view.say("checks.while_training"), css="pg-caption")]}
+    draw, answers, asked = view.number("toss"), given(view.parameters), []
+    for check in registry.asked(lesson):
+        if check in registry.again(lesson):
+            earlier = course.LESSONS[course.number(lesson) - 1 - registry.LATER].say(view.language, "title")
+            asked.append(blocks.text("again", view.say("checks.again", title=earlier), css="pg-caption"))
+        asked += _question(view, lesson, check, draw, answers)
+    more = blocks.button("draw", "move", view.say("checks.draw"), to={"toss": draw % FIELDS["toss"].high + 1})
+    about = blocks.text("about", view.say("checks.about"), css="pg-caption")
+    return {"step": None, "blocks": [_heading(view), about, *asked, blocks.row("more", more, css="controls")]}
+
+
+def given(parameters: Mapping[str, str]) -> dict[str, tuple[str, int]]:
+    """{question: (the hash of what was asked, the number of the choice)} that a browser keeps of the lesson on screen."""
+    return {name: (asked, int(choice)) for name, asked, choice in GIVEN.findall(parameters.get("checked", "")[:1000])}
+
+
+def model_answers(view: View) -> list[dict]:
+    """Of one lesson: what could be said to what teachers ask, and every question with its key, for the run, step and sentence on screen."""
+    lesson = course.get(view.said("lesson"))
+    rows = [(lesson.say(view.language, "ask"), lesson.say(view.language, "answer"))]
+    for check in registry.asked(lesson):
+        try:
+            posed = _posed(view, check, view.number("toss"))
+            rows.append((_text(view, check, posed), _why(view, check, posed)))
+        except Refusal as refusal:
+            rows.append((check.name, refusal.say(view.language)))
+    return [blocks.notes(lesson.name, view.say("checks.model_answers"), rows, view.say("course.open"))]
+
+
+def _heading(view: View) -> dict:
+    return blocks.text("title", view.say("checks.title"), css="pg-heading")
+
+
+def _posed(view: View, check: Check, draw: int) -> Posed:
+    if check.by_formula and (variant := variant_name(view.run, view.language)):
+        raise Refusal("page.has_variant", variant=variant)
+    return registry.pose(check, Seen(view.reader, view.run, view.step, view.text, view.reference), draw)
+
+
+def _question(view: View, lesson: Lesson, check: Check, draw: int, answers: Mapping[str, tuple[str, int]]) -> list[dict]:
+    """A question, under its picture where it has one; instead, why it can't be asked of this run."""
+    try:
+        posed = _posed(view, check, draw)
+    except Refusal as refusal:
+        return [blocks.text(f"refused-{check.name}", refusal.say(view.language), css="pg-caption")]
+    options: list[blocks.Value] = [{"value": str(at), "label": one.text(view.language)} for at, one in enumerate(posed.options)]
+    asked = sha256(repr((posed.options, sorted(posed.said.items()))).encode()).hexdigest()[:10]
+    of, choice = answers.get(check.name, ("", 0))
+    told = {}
+    if of == asked and choice < len(options):
+        way: blocks.Way = {"label": view.say("checks.show"), "to": dict(posed.to)}
+        told = {"value": str(choice), "right": str(posed.key), "why": _why(view, check, posed), "way": way}
+    question = blocks.check(check.name, lesson.name, asked, _text(view, check, posed), options, **told)
+    return [*_picture(view, check, posed), question]
+
+
+def _text(view: View, check: Check, posed: Posed) -> str:
+    return view.say(f"checks.{check.name}", **_said(view, posed))
+
+
+def _why(view: View, check: Check, posed: Posed) -> str:
+    return view.say(f"checks.{check.name}_why", answer=posed.answer.text(view.language), **_said(view, posed))
+
+
+def _said(view: View, posed: Posed) -> dict:
+    return {name: value.text(view.language) if isinstance(value, Said) else value for name, value in posed.said.items()}
+
+
+def _picture(view: View, check: Check, posed: Posed) -> list[dict]:
+    """A mask without anything that gives it away: its places are numbers, its hatching is one."""
+    if posed.picture is None:
+        return []
+    rows, columns = ([Name(str(at + 1)) for at in range(size)] for size in posed.picture.shape)
+    titles = {"rows_encoder": view.say("checks.query"), "columns_encoder": view.say("checks.column")}
+    drawn = view.draw(masks.grid, posed.picture, rows, columns, width=min(PICTURE, view.width), labels=view.labels | titles)
+    return [blocks.figure(f"picture-{check.name}", drawn, view.say("checks.picture"), css="small")]

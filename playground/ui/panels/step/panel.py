@@ -1,0 +1,71 @@
+"""One training step in slow motion, in five moments: loss, gradient of the logits, gradients, optimiser, and the same batch afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playground.cursor import choices
+from playground.queries.training_rows import BatchRows, batch_rows
+from playground.queries.training_step import TakenStep, training_step
+from playground.training.slow_step import slow_step
+from playground.ui import blocks
+from playground.ui.panels.step import batch, gradient, optimiser
+from playground.ui.panels.step.sums import short
+from playground.ui.view import View
+
+MOMENTS: dict[str, Callable[[View, TakenStep, BatchRows], list[dict]]] = {
+    "loss": batch.loss,
+    "logits": gradient.logits,
+    "gradient": gradient.parameters,
+    "optimiser": optimiser.optimiser,
+    "after": batch.after,
+}
+
+
+def panel(view: View) -> dict:
+    taken = training_step(view.reader, view.runs, view.run, view.step)
+    rows, moment = batch_rows(taken.slow), view.choice("moment")
+    options = [{"value": name, "label": f"{at} {view.say(f'step.moment_{name}')}"} for at, name in enumerate(choices("moment"), 1)]
+    return {
+        "step": taken.start.step,
+        "recorded": True,
+        "blocks": [
+            blocks.text("head", _head(view, taken, rows), css="pg-caption"),
+            blocks.text("which", _which(view, taken), css="pg-caption"),
+            blocks.row("moments", blocks.choice("moment", "moment", view.say("step.moment"), options, moment), css="controls"),
+            blocks.text("moment-about", view.say(f"step.about_{moment}"), css="pg-caption"),
+            *MOMENTS[moment](view, taken, rows),
+            *_next(view, moment),
+            blocks.code("source", slow_step),
+        ],
+    }
+
+
+def _next(view: View, moment: str) -> list[dict]:
+    """On to the moment after this one."""
+    at = choices("moment").index(moment) + 1
+    if at == len(MOMENTS):
+        return []
+    after = choices("moment")[at]
+    return [
+        blocks.button("next", "move", view.say("step.next", number=at + 1, moment=view.say(f"step.moment_{after}")), to={"moment": after})
+    ]
+
+
+def _head(view: View, taken: TakenStep, rows: BatchRows) -> str:
+    """The step in one sentence."""
+    slow = taken.slow
+    numbers = {"loss": short(slow.loss), "after": short(slow.loss_after), "pairs": rows.pairs, "rows": len(rows.tgt_out)}
+    return view.say("step.head", step=f"{slow.number:,}", tokens=f"{slow.tokens:,}", **numbers)
+
+
+def _which(view: View, taken: TakenStep) -> str:
+    """Whose step it is, and what of it is not the run's own."""
+    values = {"before": f"{taken.start.step:,}", "recorded": short(taken.recorded) if taken.recorded is not None else ""}
+    key = "exact" if taken.start.exact else "fresh"
+    said = [view.say(f"step.{key}_{'next' if taken.recorded is None else 'made'}", **values)]
+    if (note := view.rounding_note(taken.start.step)) and not taken.start.exact:
+        said.append(note)
+    if taken.start.step != view.step and view.step is not None:
+        said.append(view.say("page.nearest_step", wanted=view.step, actual=taken.start.step))
+    return " ".join(said)

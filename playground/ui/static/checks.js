@@ -1,0 +1,75 @@
+// The questions at the end of a lesson: what somebody answered, kept in this browser only, and sent along when the lesson is asked for, so
+// that the server can say what was right. No address holds it. And the model answers, which the server tells the teacher of a room.
+// @ts-check
+
+import { change, cursor, move, page, sentenceText, subscribe } from "./store.js";
+import { button, h, read, same, say } from "./dom.js";
+import { blocksOf } from "./answers.js";
+import { prose } from "./glossary.js";
+import { forget, keep, kept } from "./storage.js";
+
+const KEY = "playground-checks"; // {lesson: {question: [the hash of what was asked, the choice]}}
+
+/** What was answered in a lesson, as the server reads it. */
+export function answersOf(lesson) {
+  return Object.entries(kept(KEY)[lesson] ?? {}).map(([name, given]) => [name, ...given].join("~")).join(".");
+}
+
+export function forgetAnswers() {
+  forget(KEY);
+  change({ checked: {} });
+}
+
+/**
+ * A question with its choices. Once one is chosen they stay, say which was right, and can't be chosen any more; the focus stays where it is.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").CheckBlock} block
+ */
+export function drawCheck(element, block) {
+  const focused = element.contains(document.activeElement) ? document.activeElement.getAttribute("data-value") : null;
+  const isOver = block.right !== "", id = `pg-check-${block.id}`;
+  const choose = (value) => {
+    if (isOver) return;
+    keep(KEY, { [block.lesson]: { ...kept(KEY)[block.lesson], [block.id]: [block.asked, value] } });
+    change({ checked: { [block.id]: value } });
+  };
+  const option = ({ value, label }) => {
+    const [isRight, isMine] = [isOver && value === block.right, isOver && value === block.value];
+    const mark = isRight ? "✓ " : isMine ? "✗ " : "", css = isRight ? "right" : isMine ? "wrong" : "";
+    const about = { "aria-pressed": String(isMine), "aria-disabled": isOver ? "true" : undefined, class: css, dataset: { value } };
+    return button({ ...about, onclick: () => choose(value) }, mark, label);
+  };
+  const text = h("p", { id });
+  prose(text, block.text);
+  const verdict = h("div", { class: "pg-check-verdict", role: "status" });
+  if (isOver) {
+    const isRight = block.value === block.right;
+    verdict.append(h("b", { class: isRight ? "pg-right" : "pg-wrong" }, `${isRight ? "✓" : "✗"} ${say(isRight ? "right" : "wrong")}`), " ", block.why, " ");
+    if (block.way) verdict.append(button({ class: "pg-quiet", onclick: () => move(block.way.to) }, block.way.label));
+  }
+  element.replaceChildren(text, h("div", { class: "pg-check-options", role: "group", "aria-labelledby": id }, block.options.map(option)), verdict);
+  if (focused !== null) element.querySelector(`[data-value="${CSS.escape(focused)}"]`)?.focus();
+}
+
+/**
+ * For the teacher of a room the answers of a lesson; for everybody else where they are.
+ * @param {HTMLElement} element
+ * @param {import("./blocks").AnswersBlock} block
+ * @param {(host: Element, blocks: any[]) => Promise<void>} render
+ */
+export async function drawAnswers(element, block, render) {
+  Object.assign(element, { pgBlock: block, pgRender: render });
+  const query = { code: page.room?.code ?? "", lesson: block.lesson, run: cursor.run, step: cursor.step, text: sentenceText(), toss: cursor.toss };
+  if (same(element, { teacher: Boolean(page.room?.teacher), query })) return;
+  if (!page.room?.teacher) return element.replaceChildren(h("p", { class: "pg-caption" }, say("course_answers")));
+  const answer = await read("room/answers", query, `room/answers ${block.lesson}`);
+  if (!answer) return void (element.pgText = "");
+  element.replaceChildren();
+  await render(element, blocksOf(answer));
+}
+
+subscribe(["room", "lang"], () => {
+  for (const element of document.querySelectorAll(".pg-answers")) {
+    if (element.pgRender) drawAnswers(/** @type {HTMLElement} */ (element), /** @type {any} */ (element.pgBlock), element.pgRender);
+  }
+});
