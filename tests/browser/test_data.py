@@ -230,26 +230,7 @@ def test_a_table_of_inflections_on_a_telephone_in_chinese(visit):
     """What is ticked can be seen to be ticked, no control stands beyond the card, and nothing breaks a rule."""
     page = visit(link(OWN, tab="data", lang="zh"), viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
     drawn(page.locator("#pg-panel-data"))
-    verbs = [
-        "walk",
-        "talk",
-        "jump",
-        "call",
-        "play",
-        "open",
-        "work",
-        "look",
-        "cook",
-        "push",
-        "pull",
-        "wash",
-        "kick",
-        "pick",
-        "mark",
-        "turn",
-        "burn",
-        "learn",
-    ]
+    verbs = ("walk", "talk", "jump", "call", "play", "open", "work", "look", "cook", "push", "pull", "wash", "kick", "pick", "mark", "turn")
     ends = (("ed", "V;PST"), ("s", "V;3;SG;PRS"), ("ing", "V;PTCP;PRS"))
     upload(page, "forms.tsv", "\n".join(f"{verb}\t{verb}{end}\t{form}" for verb in verbs for end, form in ends).encode())
     box, card = page.locator("#pg-join-2"), page.locator("#pg-reading")
