@@ -52,7 +52,8 @@ def test_who_watches_is_never_told_to_wait(site):
 def test_the_status_is_one_that_docker_understands(site, counted, status, code):
     usual = {"training": 0, "waiting": 0, "kept": 0, "unfinished": 0, "alive": 2, "replaced": 0, "lost": 0, "watchdog": 1, "housekeeper": 1}
     runs = SimpleNamespace(
-        counted=lambda: usual | counted, store=site.runs.store, memory=site.runs.memory, limits=tiny_limits(runs_unfinished=9)
+        counted=lambda: usual | counted, store=site.runs.store, memory=site.runs.memory, limits=tiny_limits(runs_unfinished=9),
+        cluster=site.runs.cluster,
     )
     assert module.health(runs)["status"] == status
     route = health.routes(runs, {})[0]

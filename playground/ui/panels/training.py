@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from playground.config import Refusal
 from playground.figures import curves
+from playground.lessons.tour import STOPS
 from playground.queries.probes import probes_at
 from playground.queries.reader import REFERENCE
 from playground.runs.history import Probe
@@ -53,8 +54,20 @@ def panel(view: View) -> dict:
     return {
         "step": view.look.step,
         **held,
-        "blocks": [blocks.row("top", blocks.column("attention", *picture), curves_beside, css="halves"), _probes(view, probes), *below],
+        "blocks": [
+            *_tour(view),
+            blocks.row("top", blocks.column("attention", *picture), curves_beside, css="halves"),
+            _probes(view, probes),
+            *below,
+        ],
     }
+
+
+def _tour(view: View) -> list[dict]:
+    """The way to the tour, for whoever has not begun it: the page's script knows. It goes through a Transformer only."""
+    if not view.attends:
+        return []
+    return [blocks.button("tour", "move", view.say("tour.open"), to={"tab": "map", "stop": next(iter(STOPS))})]
 
 
 def _slow(view: View) -> list[dict]:
