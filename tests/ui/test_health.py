@@ -25,12 +25,14 @@ def test_it_names_nobody(site):
     assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
     said = answer.json()
     assert said["streams"] >= 1
+    assert said["readers_lost"] == 0
     assert said["version"] == health.app_version() == re.search(r'\nversion = "([\d.]+)"\n', health.PROJECT.read_text())[1]
     text = answer.text
     for secret in (run.id, run.name, run.owner, "ada", str(site.runs.store.folder), "/tmp", "127.0.0.1"):
         assert secret not in text, secret
     assert set(said["memory"]["shares"]) == {
-        *("trainings", "corpora", "updates", "runs", "panels", "sessions", "first_screens", "uploads", "drawings", "models", "answers")
+        *("trainings", "corpora", "updates", "runs", "panels", "sessions", "first_screens", "uploads", "drawings", "models", "answers"),
+        "steps",
     }
     done(run)
 
