@@ -55,10 +55,12 @@ OPTIMISERS = {
 @dataclass(frozen=True)
 class Alteration:
     """What sort of change a variant is: a "bug" that people write without knowing it, or an "alternative" to a part of the paper's model.
-    One that `needs_whole_batch` sums over all of it, so that the batch can't be cut into parts."""
+    One that `needs_whole_batch` sums over all of it, so that the batch can't be cut into parts. A `recurrent` one has no layers of a
+    Transformer, so that there is no attention to look at."""
 
     kind: str
     needs_whole_batch: bool = False
+    recurrent: bool = False
 
 
 VARIANTS = {
@@ -90,5 +92,7 @@ VARIANTS = {
     "no_attention_dropout": Alteration("alternative"),
     "root_embeddings": Alteration("alternative"),
     "unit_embeddings": Alteration("alternative"),
+    "gru": Alteration("alternative", recurrent=True),
+    "gru_attention": Alteration("alternative", recurrent=True),
 }
 BUGS = tuple(name for name, alteration in VARIANTS.items() if alteration.kind == "bug")

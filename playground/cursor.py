@@ -93,10 +93,11 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "squeeze": _one_of(*limits("memory_mode").choices, default="", reset_by=("run",)),
     "cells": _written(rf"c{HEAD}_q\d{{1,3}}(_k\d{{1,3}}-(0(\.\d{{1,4}})?|1)|_x\d{{1,3}})+", "c2.3_q1_k4-0.5_x6", reset_by=SENTENCE),
     # map
-    "stage": _written(STAGE, "encoder.0.self_attention.weights", entry=True),
-    "row": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "stage")),
-    "col": _whole(0, MAX_CELLS, reset_by=(*SENTENCE, "stage")),
-    "window": _whole(0, MAX_CELLS, reset_by=("stage",)),
+    "stop": _listed("stops", entry=True),  # of the tour; its stage is open while no other one is chosen
+    "stage": _written(STAGE, "encoder.0.self_attention.weights", entry=True, reset_by=("stop",)),
+    "row": _whole(0, MAX_POSITIONS, reset_by=(*SENTENCE, "stage", "stop")),
+    "col": _whole(0, MAX_CELLS, reset_by=(*SENTENCE, "stage", "stop")),
+    "window": _whole(0, MAX_CELLS, reset_by=("stage", "stop")),
     "hide": _one_of("on", default=""),
     "digits": _one_of("on", default=""),
     # a training step

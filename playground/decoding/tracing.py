@@ -22,7 +22,7 @@ class Trace:
 
     src_ids: tuple[int, ...]
     tgt_ids: tuple[int, ...]
-    encoder: np.ndarray  # (L, H, S, S) float32
+    encoder: np.ndarray  # (L, H, S, S) float32; no layers of a model without any
     decoder: np.ndarray  # (L, H, T, T)
     cross: np.ndarray  # (L, H, T, S)
     probabilities: np.ndarray  # (T, V)
@@ -49,6 +49,13 @@ def trace(model: Transformer, source: Sequence[int], target: Sequence[int]) -> T
     if not model.cacheable:
         before = [model(src, tgt_in[:, :length]).logits[:, -1:] for length in range(1, tgt_in.shape[1])]
         output = output._replace(logits=torch.cat((*before, output.logits[:, -1:]), dim=1))
-    encoder, decoder, cross = (torch.cat(weights).cpu().numpy() for weights in output[1:])
+    sides = {"encoder": (src, src), "decoder": (tgt_in, tgt_in), "cross": (tgt_in, src)}
+    encoder, decoder, cross = (_stacked(getattr(output, part), *map(len, (q[0], k[0]))) for part, (q, k) in sides.items())
     probabilities = output.logits[0].softmax(dim=-1).cpu().numpy()
     return Trace((*source, EOS), tuple(target), encoder, decoder, cross, probabilities)
+
+
+def _stacked(weights: Sequence[torch.Tensor | None], queries: int, keys: int) -> np.ndarray:
+    """Of all layers that attend (L, H, Q, K): none of a recurrent model."""
+    found = [layer for layer in weights if layer is not None]
+    return torch.cat(found).cpu().numpy() if found else np.zeros((0, 0, queries, keys), dtype=np.float32)

@@ -71,8 +71,8 @@ def heatmap(
     covered = np.zeros_like(hidden)
     if secret and chosen:
         covered[chosen] = True
-    place = _place(rows, columns, width, tallest)
     written = scale == "plain" or (readable(len(rows), len(columns), width, digits, rows) if numbers is None else numbers)
+    place = _place(rows, columns, width, tallest, written and numbers is None and scale != "plain", digits)
     pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
     hover = theme.phrase(labels, "hover_tensor", **pair, value=_number(scale, limit=limit)) + "<extra></extra>"
     trace = _values(np.where(hidden | covered, np.nan, values), scale, limit, place, dark, labels)
@@ -99,7 +99,12 @@ def heatmap(
 def readable(rows: int, columns: int, width: int, digits: int = 2, names: Sequence[str] = ()) -> bool:
     """Whether every cell has room for its number on a page of this width; `names` are those of the rows, where they are known."""
     beside = max(BESIDE, cells.left(names, tokens.longest(width)) + cells.RIGHT if names else 0)
-    return rows * columns <= CELLS and (width - beside) / columns >= (NUMBER_CHARACTERS + digits - 2) * DIGITS
+    return rows * columns <= CELLS and (width - beside) / columns >= _room(digits)
+
+
+def _room(digits: int) -> float:
+    """Pixels across that a number needs on its cell."""
+    return (NUMBER_CHARACTERS + digits - 2) * DIGITS
 
 
 def needed(values: np.ndarray, rows: Sequence[str], columns: Sequence[str], width: int, digits: int = 2) -> int:
@@ -115,13 +120,15 @@ def fitting(width: int) -> int:
     return max(int((width - BESIDE) / (NUMBER_CHARACTERS * DIGITS)), 4)
 
 
-def _place(rows: Sequence[str], columns: Sequence[str], width: int, tallest: int) -> cells.Place:
-    """As for attention, but a row is never lower than a line of text needs while there is room: dimensions are many and rows are few."""
+def _place(rows: Sequence[str], columns: Sequence[str], width: int, tallest: int, readable: bool, digits: int) -> cells.Place:
+    """As for attention, but a row is never lower than a line of text needs while there is room: dimensions are many and rows are few. In
+    a low window cells are as wide as their numbers need where these are `readable`."""
     place = cells.place(rows, columns, width, cell=56, tallest=tallest)
     down = min(max(place.down, ROW * len(rows)), max(place.down, min(tallest, cells.MAX_GRID_PX)))
-    across = place.across / len(columns)
-    gap = 1 if across >= 9 and down / len(rows) >= 9 else 0
-    return replace(place, down=down, gap=gap, every_row=tokens.thinning(down / len(rows), cells.LINE))
+    across = max(place.across, len(columns) * _room(digits) if readable else 0)
+    gap = 1 if across / len(columns) >= 9 and down / len(rows) >= 9 else 0
+    share = min(1.0, place.share * across / place.across)
+    return replace(place, down=down, across=across, share=share, gap=gap, every_row=tokens.thinning(down / len(rows), cells.LINE))
 
 
 def _values(seen: np.ndarray, scale: str, limit: float | None, place: cells.Place, dark: bool, labels: Mapping[str, str] | None) -> dict:

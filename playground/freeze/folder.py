@@ -20,9 +20,9 @@ from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.ui.assets import asset_names, asset_version, raw_asset
 from playground.ui.boot import boot, run_card
-from playground.ui.panels import BY_FORMULA, PANELS
+from playground.ui.panels import PANELS, check, unavailable
 from playground.ui.shell import page, theme_css
-from playground.ui.titles import title, variant_name
+from playground.ui.titles import title
 from playground.ui.view import View, examples
 from playground.words import LANGUAGES
 
@@ -44,8 +44,8 @@ def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live:
     if not pairs:
         raise Refusal("page.not_ready")
     planned = plan(run, [source for source, _ in pairs], _places(reader, run, pairs[0][0]))
-    if variant_name(run, "en"):  # then these panels say why they show nothing
-        planned |= {name: [[axis("lang", LANGUAGES)]] for name in BY_FORMULA}
+    if unavailable(run):  # then these panels say why they show nothing
+        planned |= {name: [[axis("lang", LANGUAGES)]] for name in unavailable(run)}
     everything, done, panels = sum(size(grid) for grids in planned.values() for grid in grids), 0, {}
     assets = f"asset/{asset_version()}"
     _write_assets(folder / assets)
@@ -70,7 +70,8 @@ def freeze(runs: Runs, reader: Reader, run: Run, count: int, folder: Path, live:
 
 def _places(reader: Reader, run: Run, text: str) -> Places:
     look = reader.look(run, None, text)
-    return Places(text, tuple(activations(reader, run, None, text)[0].stages), len(look.asked), len(look.source))
+    stages = () if "map" in unavailable(run) else tuple(activations(reader, run, None, text)[0].stages)
+    return Places(text, stages, len(look.asked), len(look.source))
 
 
 def _told(grid: Grid, used: set[str]) -> dict[str, Any]:
@@ -94,8 +95,7 @@ def _packs(runs: Runs, reader: Reader, run: Run, name: str, grid: Grid, used: se
 def _answer(view: View, name: str, used: set[str], frozen: set[str]) -> dict[str, Any]:
     found: dict[str, Any] = {"more": True}
     try:
-        if name in BY_FORMULA and (variant := variant_name(view.run, view.language)):
-            raise Refusal("page.has_variant", variant=variant)
+        check(name, view)
         while found.pop("more", False):  # a longer work
             found = PANELS[name](view)
     except Refusal as refusal:

@@ -10,6 +10,7 @@ from playground.freeze.grids import Axis, Grid, axis, size
 from playground.freeze.lessons import labs, lessons
 from playground.inspection.interventions import MEMORIES
 from playground.inspection.interventions import heads as all_heads
+from playground.lessons.tour import STOPS
 from playground.queries.evaluation import SPLITS
 from playground.queries.vectors import STATES, TABLES
 from playground.runs.run import Run
@@ -75,7 +76,10 @@ def plan(run: Run, sentences: Sequence[str], first: Places) -> dict[str, list[Gr
         "teacher_forcing": [[*common, step], [*at_first, row]],
         "interventions": [common, [*at_first, _changes(run)]],
         "importance": [screen],
-        "map": [closely, [*others, axis("step", ["", *map(str, steps[:: STEPS // 2])])], [*at_first, axis("stage", first.stages)]],
+        "map": [
+            *(closely, [*others, axis("step", ["", *map(str, steps[:: STEPS // 2])])]),
+            *([*at_first, axis("stage", first.stages)], [*at_first, axis("stop", list(STOPS))]),
+        ],
         "embeddings": [[*common, step], [*at_first, Axis(("what", "by"), tuple(embeddings[1:]))]],
         "data": [[*common, axis("split", [name for name in choices("split") if name != "file"])]],
         "diagnostics": [[*screen, step, axis("gauge", list(QUANTITIES))]],

@@ -1,8 +1,9 @@
-"""The course: twelve lessons in an order, each with a question to guess first and things to do in the app, which sees that they were done.
+"""The course: twelve lessons in an order, each with a question to guess first and things to do in the app, which sees that they were done;
+before them, as number 0, a tour of the model.
 
 A lesson says no sentence itself: its words are `course.<lesson>.…` (see playground/words): `title`, `goal`, `look` (what to look at, a
 line each), `step_<step>`, `literature` (the field's terms, and where the paper has them), for teachers `show`, `wrong` and `ask`, and
-with a question of its own `question`, `guess_<answer>` and `why_<answer>`.
+with a question of its own `question`, `guess_<answer>` and `why_<answer>`. Those of the tour's stops are `tour.…`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from playground import cursor
 from playground.config import Refusal
 from playground.lessons import run_questions
 from playground.lessons.run_questions import Question
+from playground.lessons.tour import STOPS
 from playground.words import say
 
-PREDICT = "predict"  # the first step of every lesson
+PREDICT = "predict"  # the first step of every lesson that asks something
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Step:
     - read: sentences of the visitor's own were read
     - guess: the question of this lab, or of the lesson, was answered
     - sees: what this CSS selector finds is in sight
+    - read_off: the number that this stop of the tour asks for was written
     - different: so many different values of these fields together, one after another, each while all the rest held
 
     `to` is where in the app that is, as fields of the cursor; `knobs` are set first, all others to their defaults.
@@ -52,10 +55,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Lesson:
-    """About ten minutes: `minutes` to show, to do and to talk. What is guessed first is the question of a lab or one of its own."""
+    """About ten minutes: `minutes` to show, to do and to talk. What is guessed first is the question of a lab or one of its own; the tour
+    asks at each of its stops instead."""
 
     name: str
-    asks: str | Question  # the name of a lab, or a question
+    asks: str | Question | None  # the name of a lab, or a question
     does: tuple[Step, ...]
     minutes: tuple[int, int, int] = (2, 6, 2)
 
@@ -66,7 +70,7 @@ class Lesson:
 
     @property
     def question(self) -> Question | None:
-        return None if isinstance(self.asks, str) else self.asks
+        return self.asks if isinstance(self.asks, Question) else None
 
     @property
     def kept_as(self) -> str:
@@ -76,6 +80,8 @@ class Lesson:
     @property
     def steps(self) -> tuple[Step, ...]:
         """All there is to do, the guess first."""
+        if self.asks is None:
+            return self.does
         return (Step(PREDICT, {"guess": self.kept_as}, {"tab": "labs", "lab": self.lab} if self.lab else {}), *self.does)
 
     @property
@@ -88,6 +94,8 @@ class Lesson:
 
     def step(self, language: str, name: str) -> str:
         """What is to be done in this step."""
+        if "read_off" in next(step.when for step in self.steps if step.name == name):
+            return say(language, "course.read_off", stop=say(language, f"tour.title_{name}"))
         return say(language, "course.predict") if name == PREDICT else self.say(language, f"step_{name}")
 
 
@@ -96,6 +104,7 @@ ATTENTION, FORCING = {"tab": "attention", "view": "matrix"}, {"tab": "teacher_fo
 REVERSE, GERMAN, NUMBERS = ({"run": run} for run in ("reverse", "german_english", "numbers_de"))
 
 LESSONS = (
+    Lesson("tour", None, tuple(Step(name, {"read_off": name}, {"tab": "map", "stop": name}) for name in STOPS), (1, 5, 2)),
     Lesson(
         "attention",
         run_questions.LOOKS,
@@ -239,9 +248,9 @@ def get(name: str) -> Lesson:
 
 
 def number(lesson: Lesson) -> int:
-    """Its place in the course, counted from 1."""
-    return LESSONS.index(lesson) + 1
+    """Its place in the course: the tour is number 0."""
+    return LESSONS.index(lesson)
 
 
 def after(lesson: Lesson) -> Lesson | None:
-    return LESSONS[number(lesson)] if number(lesson) < len(LESSONS) else None
+    return LESSONS[number(lesson) + 1] if lesson is not LESSONS[-1] else None

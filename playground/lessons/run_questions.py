@@ -32,6 +32,8 @@ class Question:
 def looks(reader: Reader, run: Run, step: int | None, text: str) -> Answer:
     """Where the last layer's cross-attention looks, on average over its heads, while the first token is written."""
     look = reader.look(run, step, text)
+    if not look.cross.size:
+        raise Refusal("course.no_attention")
     weights = look.cross[-1, :, 0].mean(axis=0)  # (S,)
     most, last = int(weights.argmax()), len(look.source) - 2  # the end stands after the last
     place = {last: "last", 0: "first"}.get(most, "elsewhere")

@@ -45,5 +45,5 @@ class DecoderCache:
 
     def select_rows(self, rows: Tensor) -> None:
         """Goes on with these sentences (N,) of the batch, in this order; one may be taken twice."""
-        for kept in (attention for layer in self.layers for attention in layer):
+        for kept in (attention for layer in self.layers for attention in layer if attention.k is not None):
             kept.k, kept.v = kept.k[rows], kept.v[rows]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
 
-from playground.config import BOS, SPECIAL_TOKENS
+from playground.config import BOS, SPECIAL_TOKENS, Refusal
 from playground.decoding import greedy
 from playground.inspection.activations import Stage, record
 from playground.inspection.derivation import Derivation, explain
@@ -60,6 +60,8 @@ def activations(
     The derivation of `cell` comes with it, from the very same parameters; of one that this model doesn't have, there is none. Raises
     Refusal for text that is empty or too long.
     """
+    if run.experiment.model.alteration.recurrent:
+        raise Refusal("course.no_attention")
     text, ids = reader.read(run, text)
     fed = reader.fed(run, text, REFERENCE if reference else None)
     src, tgt = run.tokenizers

@@ -104,7 +104,7 @@ def plan(
     frames = len(steps) + 1  # a run that is cut short adds one
     room = budget - 8 * HEADER_BYTES - frames * sum(target * TOKEN_BYTES for _, target in lengths)
     attention, left = [False] * len(lengths), min(room, ATTENTION * budget)
-    for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
+    for i in sorted(range(0 if config.alteration.recurrent else len(lengths)), key=lambda i: lengths[i]):
         needed = frames * attention_bytes(config, *lengths[i]) + 3 * HEADER_BYTES
         if needed <= left:
             attention[i], left, room = True, left - needed, room - needed

@@ -185,9 +185,8 @@ class Training:
     def micro_batches(self, items: Sequence[Item]) -> list[MicroBatch]:
         """The batch of the next step in parts, whose replicas are about to draw the dropout masks of this step and no other."""
         config, number = self._config, self.step + 1
-        batches = [
-            self.variant.batch(batch) if self.variant.batch else batch for batch in split_batch(items, len(self.replicas), config.packing)
-        ]
+        parts = split_batch(items, len(self.replicas), self.experiment.packs)
+        batches = [self.variant.batch(batch) if self.variant.batch else batch for batch in parts]
         tokens = [int((batch.tgt_out != PAD).sum()) for batch in batches]
         sources = [int((batch.src != PAD).sum()) for batch in batches]
         found = [

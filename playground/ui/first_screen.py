@@ -62,7 +62,8 @@ class FirstScreen:
         stills = (still(blocks[name, ""]["figure"], blocks[name, "1"]["figure"], shown["title"]) for name in WIDTHS)
         pictures = "".join(f'<div class="{name}">{picture}</div>' for name, picture in zip(WIDTHS, stills, strict=True))
         figure = f'<div class="figure"><h3>{escape(shown["title"])}</h3><p>{escape(shown["caption"])}</p>{pictures}</div>'
-        body = f'<div class="body">{_knobs(language)}<div class="panel">{figure}</div></div>'
+        tour = f'<div class="new">{escape(view.say("tour.open"))}</div>'
+        body = f'<div class="body">{_knobs(language)}<div class="panel">{tour}{figure}</div></div>'
         screen = f"<style>{_static('first.css')}</style>{_frame(view)}{body}"
         return f'<div id="pg-first" lang="{view.say("language.html")}">{screen}</div><script>{_static("first.js")}</script>'
 
@@ -79,8 +80,8 @@ def _static(name: str) -> str:
 
 
 def _picture(panel: dict) -> dict:
-    """The large picture of the panel's first row."""
-    top = panel["blocks"][0]
+    """The large picture of the panel's first row of pictures."""
+    top = next(block for block in panel["blocks"] if block["id"] == "top")
     return top["blocks"][0]["blocks"][0]
 
 

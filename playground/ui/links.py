@@ -10,6 +10,7 @@ from playground.lessons.course import COURSE
 from playground.lessons.lab import Lab
 from playground.lessons.labs import LABS
 from playground.lessons.run_questions import Question
+from playground.lessons.tour import STOPS
 from playground.queries.translate import METHODS
 from playground.queries.vectors import STATES, TABLES
 from playground.runs.registry import Runs
@@ -32,6 +33,7 @@ LISTS: cursor.Lists = {
     "labs": tuple(LABS),
     "guesses": _guesses(LABS.values()),
     "lessons": tuple(COURSE),
+    "stops": tuple(STOPS),
     "answers": _guesses(lesson.question for lesson in COURSE.values() if lesson.question),
     "terms": ("all", *glossary.names()),
 }

@@ -14,7 +14,7 @@ from playground.words import say
 # What the paper's own model is, of the knobs that change the figure or what is computed in it.
 PAPER = {
     "positions": "sinusoidal", "norm": "post", "residual": True, "activation": "relu", "share_embeddings": "all", "embedding_scale": True,
-    "attention_scale": True, "memory_mode": "whole", "variant": "none",
+    "attention_scale": 0.5, "memory_mode": "whole", "variant": "none",
 }  # fmt: skip
 HUES = {"src": "encoder", "encoder": "encoder", "memory": "encoder", "cross_attention": "cross"}  # all else is the decoder's
 ATTENTIONS = {"encoder.self_attention": ("encoder", "padding"), "decoder.self_attention": ("decoder", "target"),
@@ -74,7 +74,7 @@ class _Figure:
     """Draws for one model; where it was `changed` on purpose, only what asks the model itself is a place to go."""
 
     def __init__(self, config: ModelConfig, language: str, changed: bool) -> None:
-        self.config, self.language, self.changed = config, language, changed
+        self.config, self.language, self.changed, self.recurrent = config, language, changed, config.alteration.recurrent
 
     def drawn(self) -> ModelFigure:
         linear = self.part(
@@ -83,21 +83,25 @@ class _Figure:
         return {
             **{name: self.say(name) for name in ("label", "open", "next")},
             "encoder": self.stack("encoder", "src", self.config.encoder_layers, ("self_attention", "feed_forward")),
-            "memory": self.part("memory", "memory", _map("memory"), {"tab": "embeddings", "what": "memory"}),
+            "memory": self.part("memory", self.read(), _map("memory"), {"tab": "embeddings", "what": "memory"}),
             "decoder": self.stack("decoder", "tgt", self.config.decoder_layers, ("self_attention", "cross_attention", "feed_forward"))
             | {"end": [*self.last_norm("decoder"), linear, self.part("probabilities", "softmax", _map("probabilities"))]},
             "shared": self.config.share_embeddings,
             "differences": self.differences(),
         }
 
+    def read(self) -> str:
+        """What the decoder is given of the source."""
+        return "context" if self.config.variant == "gru" else "memory"
+
     def stack(self, name: str, side: str, layers: int, sublayers: tuple[str, ...]) -> Stack:
-        added = self.config.encoding.added
+        added = "" if self.recurrent else self.config.encoding.added
         positions = [{"tab": "positions", "pos": "learned"}] if added == "learned" else []
         embedding = self.part(f"{side}.embedding", "embedding", {"tab": "embeddings", "what": side},
                               stages=[f"{side}.embedding", f"{side}.scaled"])  # fmt: skip
         found = [self.sublayer(f"{name}.{sublayer}") for sublayer in sublayers]
         return {
-            "layers": layers,
+            "layers": 1 if self.recurrent else layers,
             "input": [
                 self.part(f"{side}.ids", f"tokens_{side}", _map(f"{side}.ids")),
                 embedding,
@@ -108,17 +112,27 @@ class _Figure:
         }
 
     def last_norm(self, stack: str) -> list[Part]:
-        return [self.part(f"{stack}.norm", "norm", _map(f"{stack}.norm"))] if self.config.norm == "pre" else []
+        return [self.part(f"{stack}.norm", "norm", _map(f"{stack}.norm"))] if self.config.norm == "pre" and not self.recurrent else []
 
     def sublayer(self, name: str) -> Sublayer:
         """What computes, and the norm and the sum around it. A feed-forward network that was left out adds nothing to its input."""
+        if self.recurrent:
+            return {"parts": self.unit(name), "residual": False}
         inside = self.inside(name)
         residual = self.config.residual and bool(inside)
         if self.config.norm == "post":
             last = self.wrap(name, "add_norm", "norm", "residual") if residual else self.wrap(name, "norm", "norm")
             return {"parts": [*inside, last], "residual": residual}
         after = [self.wrap(name, "add", "residual")] if residual else []
-        return {"parts": [self.wrap(name, "norm", "norm"), *inside, *after] if inside else [], "residual": residual}
+        before = [self.wrap(name, "norm", "norm")] if inside and self.config.norm == "pre" else []
+        return {"parts": [*before, *inside, *after], "residual": residual}
+
+    def unit(self, name: str) -> list[Part]:
+        """Of a stack of GRUs: additive attention, where this model has it, and the one GRU in the place of all layers."""
+        if name.endswith("feed_forward"):
+            return [self.part(name.replace("feed_forward", "gru"), "gru", _map(""))]
+        attends = name == "decoder.cross_attention" and self.config.variant == "gru_attention"
+        return [self.part(name, "additive_attention", _map(""))] if attends else []
 
     def wrap(self, name: str, kind: str, *stages: str) -> Part:
         """The norm, the sum, or both; the map shows the last that is computed, the first of `stages`."""

@@ -32,11 +32,10 @@ from playground.ui.downloads import attention_file
 from playground.ui.gate import not_there
 from playground.ui.network import is_own, lan
 from playground.ui.pace import Pace
-from playground.ui.panels import BY_FORMULA, PANELS, board, run_table
+from playground.ui.panels import PANELS, board, check, run_table
 from playground.ui.panels.map import worksheet
 from playground.ui.snippets import snippets
 from playground.ui.takeaway import takeaway
-from playground.ui.titles import variant_name
 from playground.ui.upload import uploading
 from playground.ui.upload.preview import preview
 from playground.ui.view import View, language
@@ -107,8 +106,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         runs.seen(view.run.id, _token(request))
         if shared := name in SHARED and view.run.may_be_read_by(""):
             view = view_of(request, shared)
-        if name in BY_FORMULA and (variant := variant_name(view.run, view.language)):
-            raise Refusal("page.has_variant", variant=variant)
+        check(name, view)
 
         def make() -> dict:
             return {**PANELS[name](view), "uses": sorted(view.used)}

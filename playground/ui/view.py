@@ -155,6 +155,11 @@ class View(Screen):
         return self.choice("part")
 
     @property
+    def attends(self) -> bool:
+        """Whether there are heads to look at: a recurrent model has none."""
+        return not self.run.experiment.model.alteration.recurrent
+
+    @property
     def weights(self):
         """The attention of the part asked for: (layers, H, Q, K)."""
         return getattr(self.look, self.part)

@@ -12,6 +12,7 @@ from playground.knobs import declared
 from playground.model.transformer import Transformer
 from playground.variants.alternatives import ALTERNATIVES
 from playground.variants.bugs import BUGS
+from playground.variants.recurrent import RECURRENT
 from playground.variants.variant import Variant
 
 
@@ -26,7 +27,7 @@ def joined(made: Mapping[str, Mapping[str, Variant]]) -> dict[str, Variant]:
     return {name: found[alteration.kind, name] for name, alteration in VARIANTS.items()}
 
 
-ALL = joined({"paper": {"none": Variant()}, "bug": BUGS, "alternative": ALTERNATIVES})
+ALL = joined({"paper": {"none": Variant()}, "bug": BUGS, "alternative": ALTERNATIVES | RECURRENT})
 
 
 def variant_of(config: ModelConfig) -> Variant:

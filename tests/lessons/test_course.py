@@ -1,4 +1,4 @@
-"""Truths about the course: twelve lessons in an order, each of which the page can check, with words for all that it says."""
+"""Truths about the course: a tour and twelve lessons in an order, each of which the page can check, with words for all that it says."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from playground.inspection.activations import record
 from playground.lessons import course
 from playground.lessons.course import COURSE, LESSONS, PIECES, PREDICT
 from playground.lessons.labs import LABS
+from playground.lessons.tour import STOPS
 from playground.ui import links
 from playground.ui.panels import TABS
 from playground.variants import build
@@ -28,7 +29,9 @@ ROOT = Path(course.__file__).parents[1]
 CURSOR = {name: field.default for name, field in FIELDS.items()}
 RULES = ROOT.parent / "tests" / "js" / "ask_rules.js"
 STEPS = [(lesson, step) for lesson in LESSONS for step in lesson.steps]
+TOUR, *ASKING = LESSONS
 DONE = {  # a step: what a student does after its button was pressed, one thing after another, and what of all this may not be otherwise
+    **{f"tour {step.name}": ([{"read_off": step.name}], {"read_off": "another"}) for step in TOUR.does},
     "attention heads": ([{"layer": "1", "head": "1"}, {"head": "2"}, {"layer": "2"}], {"tab": "interventions"}),
     "attention cell": ([{"q": "2", "k": "0"}], {"tab": "teacher_forcing", "q": "", "k": ""}),
     "tokens own": ([{"sentence": {"own"}}, {"sees": {PIECES}}], {"tab": "training", "sentence": {"unknown", "wrong"}}),
@@ -58,7 +61,10 @@ DONE = {  # a step: what a student does after its button was pressed, one thing 
         {"tab": "data", "mine": False, "settings": {}, "sentence": {"unknown", "wrong"}},
     ),
 }
-NOTHING = {"mine": False, "forked": False, "settings": {}, "steps": 0, "exact": 0, "read": False, "live": {}, "sentence": {}, "sees": {}}
+NOTHING = {
+    "mine": False, "forked": False, "settings": {}, "steps": 0, "exact": 0, "read": False, "live": {}, "sentence": {},
+    "sees": {}, "read_off": "",
+}  # fmt: skip
 WORDS = ("title", "goal", "look", "literature", "show", "wrong", "ask", "answer")
 LITERATURE = {  # how a lesson names the terms of the field, divided by this, and the sections of "Attention Is All You Need"
     "en": (r"In the literature: (?P<terms>[^;]+); paper (?P<sections>§[§\d., ]*\d)\.(?: |$)", ", "),
@@ -68,7 +74,7 @@ SECTIONS = {"3.1", "3.2.1", "3.2.2", "3.2.3", "3.3", "3.4", "3.5", "5.1", "5.3",
 
 
 def words_of(lesson) -> set[str]:
-    own = {f"step_{step.name}" for step in lesson.does}
+    own = {f"step_{step.name}" for step in lesson.does if lesson is not TOUR}
     if lesson.question:
         own |= {"question", *(f"{kind}_{answer}" for kind in ("guess", "why") for answer in lesson.question.guesses)}
     return {f"course.{lesson.name}.{key}" for key in (*WORDS, *own)}
@@ -107,6 +113,7 @@ def as_the_page_has_it(screen: dict) -> dict:
         "sentence": {"source": [{"known": "unknown" not in screen["sentence"]}], "correct": "wrong" not in screen["sentence"]},
         "hasRead": screen["read"],
         "inSight": list(screen["sees"]),
+        "readOff": screen["read_off"],
     }
 
 
@@ -166,17 +173,17 @@ def test_what_is_done_can_be_done(lesson, step):
             assert name not in CURSOR or not value or can_be(name, value), (name, value)
 
 
-def test_twelve_lessons_of_about_ten_minutes_from_attention_to_own_sentences():
+def test_a_tour_and_twelve_lessons_of_about_ten_minutes_from_attention_to_own_sentences():
     assert [COURSE[lesson.name] for lesson in LESSONS] == list(LESSONS)
-    assert len(COURSE) == 12
-    assert (LESSONS[0].name, LESSONS[-1].name) == ("attention", "own")
+    assert (TOUR.name, ASKING[0].name, ASKING[-1].name) == ("tour", "attention", "own")
+    assert [step.name for step in TOUR.steps] == list(STOPS)
     assert all(8 <= sum(lesson.minutes) <= 15 for lesson in LESSONS)
-    assert [course.number(lesson) for lesson in LESSONS] == list(range(1, 13))
+    assert [course.number(lesson) for lesson in LESSONS] == list(range(13))
     assert [course.after(lesson) for lesson in LESSONS] == [*LESSONS[1:], None]
 
 
-def test_each_asks_first_and_then_has_two_or_three_things_done():
-    for lesson in LESSONS:
+def test_each_but_the_tour_asks_first_and_then_has_two_or_three_things_done():
+    for lesson in ASKING:
         names = [step.name for step in lesson.steps]
         assert names[0] == PREDICT
         assert 2 <= len(lesson.does) <= 3
@@ -189,7 +196,7 @@ def test_every_lab_exists(lesson):
 
 
 def test_no_question_is_asked_twice():
-    kept = [lesson.kept_as for lesson in LESSONS]
+    kept = [lesson.kept_as for lesson in ASKING]
     assert len(set(kept)) == len(kept)
     assert not {lesson.kept_as for lesson in LESSONS if lesson.question} & set(LABS)
 
@@ -214,7 +221,7 @@ def test_every_place_and_field_exists(lesson, step):
 @pytest.mark.parametrize(("lesson", "step"), STEPS, ids=lambda thing: thing.name)
 def test_being_taken_there_is_not_doing_it(lesson, step):
     """Whoever presses the button of any step and does nothing else has done none."""
-    needs_doing = {"guess", "ahead", "mine", "forked", "steps", "exact", "live", "sentence", "read", "different"}
+    needs_doing = {"read_off", "guess", "ahead", "mine", "forked", "steps", "exact", "live", "sentence", "read", "different"}
     for other in lesson.does:
         at = step.when.get("at", {})
         there = at and all(name in other.to and (other.to[name] if value == "*" else other.to[name] == value) for name, value in at.items())

@@ -11,7 +11,7 @@ import torch
 
 from playground.config import EOS, KNOBS, Experiment
 from playground.lessons.controlled import SMALL, ControlledExperiment, Result
-from playground.lessons.lab import Lines
+from playground.lessons.lab import Lines, TextTable
 from playground.lessons.labs import KINDS, LABS
 from playground.runs.model_cache import ModelCache
 from playground.runs.queue import train_inline
@@ -24,9 +24,11 @@ TOLD_APART = [name for name in EXPERIMENTS if not LABS[name].is_mystery]  # the 
 TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=3, batch_size=4, train_size=100, validation_size=10)
 LAYERS = {"encoder_layers": "layers", "decoder_layers": "layers"}  # as many on both sides: one thing
 OF_OTHER_PARTS = {  # arms that differ in parameters
-    "w_o", "no_ffn", "encodings", "beyond", "shared", "depth", "scores", "batch_norm", "bug_shared",
+    "w_o", "no_ffn", "encodings", "beyond", "shared", "depth", "scores", "batch_norm", "bug_shared", "why_attention",
 }  # fmt: skip
-GOES_BY = {"exposure_bias": ("exact", "written", "forced_after", "free_after")}  # the numbers of a judge that goes by more than one
+GOES_BY = {  # the numbers of a judge that goes by more than one
+    "exposure_bias": ("exact", "written", "forced_after", "free_after"), "why_attention": ("short", "long"), "rule_or_list": ("harder",),
+}  # fmt: skip
 SHARES, NATS = (0.0, 0.5, 1.0), (0.1, 0.5, 2.0)
 EVERY = pytest.mark.parametrize("name", EXPERIMENTS)
 
@@ -59,10 +61,18 @@ def numbers_of(name: str) -> tuple[str, ...]:
     return tuple(ended(name, next(iter(LABS[name].arms_of(1)))).numbers)
 
 
-def own_exhibits(name: str) -> list[Lines]:
+def own_exhibits(name: str) -> list[Lines | TextTable]:
     """What it shows beside its course and its table."""
     found = LABS[name].exhibits([[ended(name, arm)] for arm in LABS[name].arms_of(1)])
     return [exhibit for exhibit in found if exhibit.name not in ("course", "ends")]
+
+
+def parts_of(exhibit: Lines | TextTable) -> tuple[str, ...]:
+    return ("show", "caption", "axis") if isinstance(exhibit, Lines) else ("show", "caption")
+
+
+def labels_of(exhibit: Lines | TextTable) -> tuple[str, ...]:
+    return tuple(exhibit.lines) if isinstance(exhibit, Lines) else exhibit.columns
 
 
 def drawn(name: str, dice: np.random.Generator) -> dict[str, dict[str, float]]:
@@ -197,8 +207,8 @@ def test_all_its_sentences_can_be_said(name, language):
     for number in ("arm", "seed", *numbers_of(name)):
         assert lab.say(language, f"name_{number}")
     for exhibit in own_exhibits(name):
-        assert all(lab.say(language, f"{part}_{exhibit.name}") for part in ("show", "caption", "axis"))
-        assert all(lab.say(language, f"name_{line}") for line in exhibit.lines)
+        assert all(lab.say(language, f"{part}_{exhibit.name}", **exhibit.said) for part in parts_of(exhibit))
+        assert all(lab.say(language, f"name_{label}") for label in labels_of(exhibit))
 
 
 @EVERY
@@ -207,6 +217,6 @@ def test_it_has_no_words_that_nobody_says(name):
     asked = {"title", "short", "question", "about", *(f"{what}_{guess}" for what in ("guess", "why") for guess in lab.guesses)}
     asked |= {f"name_{arm}" for arm in lab.arms_of(1)} | {"show_course", "caption_course", "show_ends", "caption_ends"}
     asked |= {f"name_{number}" for number in numbers_of(name)}
-    asked |= {f"{part}_{exhibit.name}" for exhibit in own_exhibits(name) for part in ("show", "caption", "axis")}
-    asked |= {f"name_{line}" for exhibit in own_exhibits(name) for line in exhibit.lines}
+    asked |= {f"{part}_{exhibit.name}" for exhibit in own_exhibits(name) for part in parts_of(exhibit)}
+    asked |= {f"name_{label}" for exhibit in own_exhibits(name) for label in labels_of(exhibit)}
     assert {key.partition(".")[2] for key in entries("en") if key.startswith(f"{lab.area}.")} <= asked

@@ -224,13 +224,16 @@ def test_the_board_says_how_far_a_class_is_in_the_course(site, room):
     code = {"code": room["code"]}
     for token, name in ((ANNA, CANARY), (BEN, "")):
         do(site, token, "join", **code, nickname=name)
-    first, second = LESSONS[:2]
-    assert do(site, ANNA, "progress", **code, done={first.name: 2}) == {"done": True}
+    tour, first, second = LESSONS[:3]
+    assert do(site, ANNA, "progress", **code, done={first.name: 2, tour.name: 6}) == {"done": True}
     assert do(site, BEN, "progress", **code, done={first.name: 2, second.name: 1}) == {"done": True}
     steps = block(board(site, TEACHER, code), "course-steps")
     assert [row[0] for row in steps["rows"]] == [first.say("en", "title"), second.say("en", "title")]
     assert steps["rows"][0][1:3] == ["", 2]
     assert steps["rows"][1][1] == 1
+    toured = block(board(site, TEACHER, code), "tour-steps")  # thirteen columns are too many
+    assert toured["head"][1:] == [say("en", "board.steps_done", count=count) for count in ("1–4", "5–8", "9–12", "13")]
+    assert toured["rows"] == [[tour.say("en", "title"), "", 1, "", ""]]
     named = block(board(site, TEACHER, code, names="on"), "course-steps")["rows"][0][2]
     assert named == f"2: {CANARY}, Student 2"
     do(site, TEACHER, "hide", **code, member=1, hidden=True)

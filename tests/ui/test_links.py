@@ -96,7 +96,7 @@ def test_old_links_still_work(site):
         "row": "3", "col": "700", "hide": "on", "window": "128", "digits": "on", "masks": "0,3,5", "mask": "causal", "pos": "learned",
         "shift": "32", "split": "harder", "lab": "softmax", "guess": "unknown", "sure": "95", "toss": "12", "arms": "aaaa.b-_b",
         "lesson": "own", "notes": "on", "predicted": "unknown", "certain": "50", "glossary": "all", "present": "1",
-        "api": "1", "plain": "1", "room": "K7QFM",
+        "api": "1", "plain": "1", "room": "K7QFM", "stop": "mask",
         "compare": "sort,x_y", "mapped": "sort", "gauge": "entropy", "moment": "gradient", "line": "3", "place": "4", "logit": "7",
         "module": "2", "parameter": "encoder.0.norm_1.weight", "grad_row": "5", "grad_col": "6",
         "route": "11", "what": "memory", "token": "1234", "by": "place", "set": "temperature=2.0&causal=no",

@@ -17,18 +17,19 @@ from playground.model.transformer import Transformer
 from playground.training.loss import cross_entropy
 from playground.training.replicas import replica
 from playground.training.work import step_work
-from playground.variants import ALL, Variant, alternatives, bugs, variant_of
+from playground.variants import ALL, Variant, alternatives, bugs, recurrent, variant_of
 from playground.variants.build import joined
 from tests.model.shared_copies import disturb
 from tests.thoroughness import every_case
 from tests.training.corpora import training_of
 from tests.variants.varied import SRC, STEADY, TGT, UNSTEADY, VOCABULARY, attentions, beside, built, naive, talkative
 
-EVERY = list(ALL)
+EVERY, RECURRENT = list(ALL), list(recurrent.RECURRENT)
 OF_THE_LOSS = ("unshifted", "padding_in_loss", "softmax_in_loss")  # and of the batches
 BEGINNINGS = ("root_embeddings", "unit_embeddings")  # that change nothing but the first parameters
 EARLIER = torch.ones(2, 1, 4, 4, dtype=torch.bool).tril()  # where a query may look
-APART = [name for name in STEADY if name not in ("batch_norm", "no_source_mask", "no_memory_mask")]  # to whom padding is nothing
+# To whom it is nothing what else stands in a row.
+APART = [name for name in STEADY if name not in ("batch_norm", "no_source_mask", "no_memory_mask", *RECURRENT)]
 
 
 def test_the_knobs_choices_are_the_twists_in_the_order_of_the_config():
@@ -38,7 +39,7 @@ def test_the_knobs_choices_are_the_twists_in_the_order_of_the_config():
 
 def test_a_variant_that_is_missing_or_that_nobody_declared_is_refused():
     """As soon as variants are imported."""
-    made = {"paper": {"none": Variant()}, "bug": dict(bugs.BUGS), "alternative": dict(alternatives.ALTERNATIVES)}
+    made = {"paper": {"none": Variant()}, "bug": dict(bugs.BUGS), "alternative": alternatives.ALTERNATIVES | recurrent.RECURRENT}
     assert joined(made) == ALL
     for spoil, names in (
         (lambda: made["bug"].pop("unshifted"), "declared and not made.*unshifted"),
@@ -69,7 +70,7 @@ def test_what_it_shares_with_the_papers_model_is_the_same_number_by_number(varia
     shared = paper.keys() & changed.keys()
     others = {name for name in shared if not torch.equal(paper[name], changed[name])}
     assert others == ({name for name in shared if "embedding" in name} if variant in BEGINNINGS else set())
-    if variant not in ("identity_output", "no_feed_forward", "shared_attention"):
+    if variant not in ("identity_output", "no_feed_forward", "shared_attention", *RECURRENT):
         assert shared == paper.keys()
     assert all(torch.equal(one, changed[name]) for name, one in built(variant, seed=4, **knobs).named_parameters())
 
@@ -138,7 +139,7 @@ def test_a_learner_computes_the_same_logits_and_gradients(variant, packed):
 def test_whose_attention_is_fused(variant):
     changed = ("inverted_mask", "softmax_over_queries", "scale_twice", "tiny_fill", "additive", "bilinear", "cosine")
     fused = [attention.attend is fused_attention for attention in attentions(replica(built(variant)))]
-    assert fused == [variant not in changed] * 3
+    assert fused == [variant not in changed] * (0 if variant in RECURRENT else 3)
 
 
 @pytest.mark.parametrize("variant", APART)
@@ -182,8 +183,8 @@ def test_without_the_scale_it_is_as_if_all_queries_were_longer(variant):
     """By the root of d_k, which is 9."""
     q, k, v = torch.randn(3, 2, 2, 4, 9, generator=torch.Generator().manual_seed(1))
     attention = attentions(built(variant))[0]
-    asked = ((q, False), (q, True), (3 * q, True))
-    unscaled, scaled, longer = (attention.attend(asks, k, v, EARLIER, scale, attention.dropout) for asks, scale in asked)
+    asked = ((q, 0.0), (q, 0.5), (3 * q, 0.5))
+    unscaled, scaled, longer = (attention.attend(asks, k, v, EARLIER, power, attention.dropout) for asks, power in asked)
     for one, other, same in zip(unscaled, scaled, longer, strict=True):
         torch.testing.assert_close(one, same)
         assert not torch.allclose(one, other)

@@ -28,15 +28,15 @@ CHECKS: dict[str, tuple[Check, ...]] = {
 
 
 def own(lesson: Lesson) -> tuple[Check, ...]:
-    """The questions of a lesson; none where nobody wrote any."""
+    """The questions of a lesson; none of the tour, which asks on its way."""
     return CHECKS.get(lesson.name, ())
 
 
 def again(lesson: Lesson) -> tuple[Check, ...]:
     """The one of an earlier lesson that is asked once more, another one each time; none in the first lessons."""
-    at = number(lesson) - 1 - LATER
+    at = number(lesson) - LATER
     earlier = own(LESSONS[at]) if at >= 0 else ()
-    return earlier[at % len(earlier) :][:1] if earlier else ()
+    return earlier[(at - 1) % len(earlier) :][:1] if earlier else ()
 
 
 def asked(lesson: Lesson) -> tuple[Check, ...]:

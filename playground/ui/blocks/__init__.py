@@ -47,14 +47,28 @@ from playground.ui.blocks.general import (
     text,
 )
 from playground.ui.blocks.kind import KINDS, Block, Option, Value
-from playground.ui.blocks.lessons import Way, answers, calibration, cards, check, forget, lessons, notes, points, question, record, steps
+from playground.ui.blocks.lessons import (
+    Way,
+    answers,
+    calibration,
+    cards,
+    check,
+    forget,
+    lessons,
+    notes,
+    points,
+    question,
+    record,
+    steps,
+    tour,
+)
 
 __all__ = [
     "KINDS", "Block", "BoardRow", "DisagreeingRow", "FoldLine", "Join", "LineKey", "OutputRow", "RunColumn", "RunGroup", "RunRow",
     "TilesLine", "TokensLine", "Value", "Way", "answers", "board", "button", "calibration", "cards", "cells", "check", "chips", "choice",
     "code", "column", "compare", "disagreements", "downloads", "field", "figure", "forget", "heads", "lanes", "later", "lessons", "lines",
     "live", "many", "map", "modelview", "notes", "numbers", "outcome", "outputs", "pick", "points", "probes", "progress", "question",
-    "record", "row", "runs", "sheet", "slider", "steps", "switches", "table", "text", "worksheet",
+    "record", "row", "runs", "sheet", "slider", "steps", "switches", "table", "text", "tour", "worksheet",
 ]  # fmt: skip
 
 ROOT = Path(__file__).parents[3]

@@ -110,3 +110,32 @@ def notes(id: str, title: str, rows: list[tuple[str, str]], open: str):
 @kind
 def forget(id: str):
     """The button that forgets what the browser knows of the course and of all guesses."""
+
+
+class Mistake(TypedDict):
+    """A number that stands at another place, and what to say to whoever read that one."""
+
+    value: float
+    text: str
+
+
+@kind
+def tour(
+    id: str,
+    stop: str,
+    place: str,
+    title: str,
+    text: str,
+    formula: str,
+    ask: str,
+    answer: float | None,
+    tolerance: float,
+    right: str,
+    where: str,
+    mistakes: list[Mistake],
+    previous: str,
+    next: str,
+    words: dict[str, str],
+):
+    """A stop of the tour: what happens there, and a number to read off. It is the `answer` up to the `tolerance`, and None where it is no
+    number; `where` says where it stands. `previous` and `next` name the stops beside it."""

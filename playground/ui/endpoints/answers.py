@@ -100,6 +100,8 @@ def attention(caller: Caller, run: str, text: str, kind: str, layer: int | None,
     """Layers and heads are counted from 1. Raises Refusal for those that there are not, and for more numbers than one answer holds."""
     look = caller.reader.look(caller.run(run), step, text)
     weights = getattr(look, kind)
+    if not weights.size:
+        raise Refusal("course.no_attention")
     chosen = [_chosen(name, asked, count) for name, asked, count in zip(("layer", "head"), (layer, head), weights.shape, strict=False)]
     weights = weights[chosen[0]][:, chosen[1]]
     if weights.size > MAX_WEIGHTS:

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from playground.config import Refusal, default
+from playground.runs.run import Run
 from playground.ui.panels import (
     attention,
     board,
@@ -37,6 +39,7 @@ from playground.ui.panels import (
 from playground.ui.panels.lessons import checks, course, labs
 from playground.ui.panels.map import panel as map
 from playground.ui.panels.step import panel as step
+from playground.ui.titles import variant_name
 from playground.ui.view import View
 
 PANELS: dict[str, Callable[[View], dict]] = {
@@ -67,6 +70,8 @@ PANELS: dict[str, Callable[[View], dict]] = {
 }
 # What they show follows from the paper's formulas, and would be wrong of a model that was changed on purpose.
 BY_FORMULA = ("map", "teacher_forcing", "interventions", "masks", "positions", "embeddings", "diagnostics", "step", "reach", "importance")
+# What they show are weights of attention, one matrix for each head of each layer, which a recurrent model doesn't have.
+BY_ATTENTION = ("attention", "score")
 # The page's places, and the tabs in each.
 PLACES: dict[str, tuple[str, ...]] = {
     "train": ("training", "step", "data", "diagnostics"),
@@ -76,3 +81,18 @@ PLACES: dict[str, tuple[str, ...]] = {
     "lessons": ("course", "labs"),
 }
 TABS = tuple(name for tabs in PLACES.values() for name in tabs)
+
+
+def unavailable(run: Run) -> tuple[str, ...]:
+    """The panels that would show what the model of a run isn't, or hasn't got."""
+    model = run.experiment.model
+    if model.alteration.recurrent:
+        return BY_FORMULA + BY_ATTENTION
+    return BY_FORMULA if model.variant != default("variant") else ()
+
+
+def check(name: str, view: View) -> None:
+    """Raises Refusal for a panel that is unavailable."""
+    if name in unavailable(view.run):
+        recurrent = view.run.experiment.model.alteration.recurrent
+        raise Refusal("page.is_recurrent" if recurrent else "page.has_variant", variant=variant_name(view.run, view.language))

@@ -22,7 +22,7 @@ def panel(view: View) -> dict:
     rows = [_row(*one) for one in zip(views, named, line_keys(view, runs), strict=True)]
     title = view.say("compare.sentence", text=view.text)
     found = [blocks.outputs("outputs", title, [view.say(f"compare.{name}") for name in HEAD], rows)]
-    if len(runs) == 2 and all(row["tokens"] for row in rows):
+    if len(runs) == 2 and all(row["tokens"] and one.attends for row, one in zip(rows, views, strict=True)):
         found += _heads(views, named)
     return {"step": None, "blocks": found}
 

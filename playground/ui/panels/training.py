@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from playground.config import Refusal
 from playground.figures import curves
+from playground.lessons.tour import STOPS
 from playground.queries.probes import probes_at
 from playground.queries.reader import REFERENCE
 from playground.runs.history import Probe
@@ -46,12 +47,27 @@ def panel(view: View) -> dict:
         return {"step": None, "blocks": [blocks.text("private", refusal.say(view.language), css="pg-caption"), curves_beside, *below]}
     view.reference = True  # the same rows at every step: only the weights change
     probes = _look(view)
-    picture = [*large(view, "learn-cross", part="cross"), head_choice.follow(view)]
+    picture, held = [blocks.text("recurrent", view.say("training.recurrent"), css="pg-caption")], {}
+    if view.attends:
+        picture = [*large(view, "learn-cross", part="cross"), head_choice.follow(view)]
+        held = {"held": head_choice.named("cross", *head_choice.chosen(view, "cross"))}
     return {
         "step": view.look.step,
-        "held": head_choice.named("cross", *head_choice.chosen(view, "cross")),
-        "blocks": [blocks.row("top", blocks.column("attention", *picture), curves_beside, css="halves"), _probes(view, probes), *below],
+        **held,
+        "blocks": [
+            *_tour(view),
+            blocks.row("top", blocks.column("attention", *picture), curves_beside, css="halves"),
+            _probes(view, probes),
+            *below,
+        ],
     }
+
+
+def _tour(view: View) -> list[dict]:
+    """The way to the tour, for whoever has not begun it: the page's script knows. It goes through a Transformer only."""
+    if not view.attends:
+        return []
+    return [blocks.button("tour", "move", view.say("tour.open"), to={"tab": "map", "stop": next(iter(STOPS))})]
 
 
 def _slow(view: View) -> list[dict]:

@@ -46,10 +46,10 @@ def panel(view: View) -> dict:
             *(sampled.spread(view, way) if way.method == "sample" else []),
             *(beam_tree.tree_and_verdict(view, answer, way) if way.method == "beam" else []),
             _step(view, best, way, len(answer.prefix)),
-            blocks.row("cache", *_work(view, answer, way), css="halves"),
+            *([blocks.row("cache", *_work(view, answer, way), css="halves")] if view.attends else []),
             blocks.code("source", SOURCES[way.method]),
             *([blocks.code("kept", top_k_top_p_filter)] if way.method == "sample" else []),
-            blocks.code("cache-source", KVCache),
+            *([blocks.code("cache-source", KVCache)] if view.attends else []),
         ],
     }
 
@@ -151,8 +151,10 @@ def _step(view: View, best: Candidate, way: DecodingOptions, given: int) -> dict
     at = candidates.telling(look, best.right, given) if at is None else at
     likely = look.likely[at]
     view.look = look
-    layer, head = chosen(view, "cross")
-    pointed, where = looks(view, look, at, layer, head, share=2)
+    beside = []
+    if view.attends:
+        pointed, where = looks(view, look, at, *chosen(view, "cross"), share=2)
+        beside = [blocks.figure("looks", pointed, where, view.say("page.looks"))]
     says = view.say(
         "page.likely_caption",
         token=likely[0].text,
@@ -170,7 +172,7 @@ def _step(view: View, best: Candidate, way: DecodingOptions, given: int) -> dict
             "one-step",
             blocks.slider("at", "q", view.say("page.at_step"), at, steps - 1, first=1),
             blocks.figure("likely", likeliest(view, look, at, share=2), says, title),
-            blocks.figure("looks", pointed, where, view.say("page.looks")),
+            *beside,
         ),
         css="halves",
     )

@@ -349,6 +349,12 @@ export interface LessonStep {
   sees: string | null;
 }
 
+/** A number that stands at another place, and what to say to whoever read that one. */
+export interface Mistake {
+  value: number;
+  text: string;
+}
+
 /** A paragraph. Terms of the glossary are explained in it unless `css` says that it is a heading, a formula or an error. */
 export interface TextBlock {
   kind: "text";
@@ -819,6 +825,27 @@ export interface ForgetBlock {
   id: string;
 }
 
+/** A stop of the tour: what happens there, and a number to read off. It is the `answer` up to the `tolerance`, and None where it is no
+ * number; `where` says where it stands. `previous` and `next` name the stops beside it. */
+export interface TourBlock {
+  kind: "tour";
+  id: string;
+  stop: string;
+  place: string;
+  title: string;
+  text: string;
+  formula: string;
+  ask: string;
+  answer: number | null;
+  tolerance: number;
+  right: string;
+  where: string;
+  mistakes: Mistake[];
+  previous: string;
+  next: string;
+  words: Record<string, string>;
+}
+
 export interface Blocks {
   text: TextBlock;
   table: TableBlock;
@@ -863,6 +890,7 @@ export interface Blocks {
   points: PointsBlock;
   notes: NotesBlock;
   forget: ForgetBlock;
+  tour: TourBlock;
 }
 
 export type Block = Blocks[keyof Blocks];

@@ -8,6 +8,7 @@ import { isAnswered } from "./labs.js";
 import { holds } from "./rules.js";
 import { keep, kept } from "./storage.js";
 
+const TOUR = "tour"; // the lesson whose steps are the stops on the map
 const KEY = "playground-course"; // {now: the lesson under way, done: {lesson: [its steps]}}
 const seen = new Map(); // step -> the different things that were looked at for it
 export const lessons = () => page.boot?.course ?? [];
@@ -23,13 +24,19 @@ function progressed(changes) {
   change({ progress: progress() });
 }
 
+/** Whether a stop of the tour is on screen. */
+export const isTouring = () => cursor.tab === "map" && cursor.stop !== "";
+/** Whoever has begun the tour isn't asked to any more. */
+subscribe(["boot", "progress"], () => page.boot && document.body.toggleAttribute("data-toured", doneOf(TOUR).length > 0));
 export const forgetCourse = () => (seen.clear(), progressed({ now: "", done: {} }));
 export const lessonUnderWay = () => lessons().find((lesson) => lesson.name === progress().now);
-export const numberOf = (lesson) => lessons().indexOf(lesson) + 1;
+export const numberOf = (lesson) => lessons().indexOf(lesson);
+export const lessonAfter = (lesson) => lessons()[numberOf(lesson) + 1];
 
-/** A link that names a lesson begins it, wherever it leads; notes for teachers begin nothing. */
-subscribe(["boot", "lesson", "notes"], () => {
-  if (page.boot && cursor.lesson && !cursor.notes && progress().now !== cursor.lesson) progressed({ now: cursor.lesson });
+/** A link that names a lesson, or a stop of the tour, begins it, wherever it leads; notes for teachers begin nothing. */
+subscribe(["boot", "lesson", "notes", "stop"], () => {
+  const named = cursor.stop ? TOUR : cursor.lesson;
+  if (page.boot && named && !cursor.notes && progress().now !== named) progressed({ now: named });
 });
 
 /** Whoever leaves a lesson is in none, and the address names none: else it would be back with the next reload. */
@@ -64,7 +71,7 @@ function screen() {
   const { card, live: run, sentence, uploaded } = page, here = card?.id === cursor.run && run.id === cursor.run;
   const said = sentence?.run === cursor.run && sentence.text === cursor.text ? sentence : null;
   const isInSight = (selector) => [...document.querySelectorAll(selector)].some(inSight);
-  return { cursor, card: here ? card : null, run, sentence: said, hasRead: uploaded !== "", isAnswered, isInSight };
+  return { cursor, card: here ? card : null, run, sentence: said, hasRead: uploaded !== "", isAnswered, isInSight, readOff: page.readOff };
 }
 
 /** How many of the different things that a step asks for were looked at, and how many it asks for; null for a step that asks for none. */
@@ -87,10 +94,10 @@ function look() {
   const news = lesson.steps.filter((step) => !before.includes(step.name) && isSeen(lesson, step)).map((step) => step.name);
   if (!news.length) return;
   progressed({ done: { ...progress().done, [lesson.name]: [...before, ...news] } });
-  if (cursor.tab === "course") return; // there the list shows it
+  if (cursor.tab === "course" || isTouring()) return; // there the list shows it, or the stop
   const said = { number: numberOf(lesson), done: doneOf(lesson.name).length, steps: lesson.steps.length };
   notice(say(isDone(lesson.name) ? "course_lesson_done" : "course_step_done", said));
 }
 
-subscribe([...FIELDS, "boot", "card", "live", "sentence", "guessed", "uploaded"], look);
+subscribe([...FIELDS, "boot", "card", "live", "sentence", "guessed", "uploaded", "readOff"], look);
 setInterval(() => document.hidden || look(), 1000); // what is in sight changes by scrolling, and when a panel is drawn

@@ -4,14 +4,14 @@
 
 import { FIELDS, PLACES, cursor, move, subscribe } from "./store.js";
 import { button, h, say } from "./dom.js";
-import { counted, doneOf, leave, lessons, lessonUnderWay, numberOf } from "./course.js";
+import { counted, doneOf, isTouring, leave, lessonAfter, lessonUnderWay, numberOf } from "./course.js";
 import { dots, points, ways } from "./lessons.js";
 
 const PATIENCE = 20_000; // milliseconds without progress, after which the next step gets a hint
 let isOpen = false; // in a narrow window
 let stuck = { at: "", since: 0, isTold: false }; // at which step somebody is, since when, and whether they were given the hint
 
-subscribe(["boot", "card", "progress", "tab"], draw);
+subscribe(["boot", "card", "progress", "tab", "stop"], draw);
 subscribe(FIELDS, watch);
 setInterval(() => document.hidden || watch(), 1000);
 
@@ -30,10 +30,10 @@ const nextOf = (lesson) => lesson.steps.find((step) => !doneOf(lesson.name).incl
 function draw() {
   const host = document.getElementById("pg-lesson-bar"), lesson = lessonUnderWay();
   if (!host) return;
-  host.hidden = !lesson || cursor.tab === "course";
+  host.hidden = !lesson || cursor.tab === "course" || isTouring();
   document.body.toggleAttribute("data-docked", !host.hidden);
   if (host.hidden) return host.replaceChildren();
-  const next = nextOf(lesson), following = lessons()[numberOf(lesson)];
+  const next = nextOf(lesson), following = lessonAfter(lesson);
   host.toggleAttribute("data-open", isOpen);
   host.replaceChildren(
     header(lesson, next),

@@ -2,6 +2,7 @@
 // the part that is on screen is lit.
 // @ts-check
 
+import { blocksOf } from "./answers.js";
 import { FIELDS, cursor, move, page, subscribe } from "./store.js";
 import { h, ready, svg } from "./dom.js";
 import { ownDrawing, relabelSave, saveButtons } from "./downloads.js";
@@ -64,10 +65,13 @@ function box(part, { x, y, width, height }) {
 const picture = (part, x, y) => svg("g", { transform: `translate(${x} ${y})`, class: "grid" },
   svg("rect", { width: 14, height: 14 }), svg("path", { d: part.kind === "mask_causal" ? "M0 0H14V14z" : "M9 0H14V14H9z" }));
 
+/** The stage that a stop of the tour has opened. */
+const stageOfStop = () => (cursor.stop ? blocksOf(page.panels.map ?? { blocks: [] }).find(({ kind }) => kind === "map")?.open ?? "" : "");
+
 /** Lights what is on screen up. Of all parts one can be reached by Tab: that on which the keyboard was, else the one that is lit. */
 function light(host) {
   if (!page.card) return;
-  const parts = [...host.querySelectorAll(".part")], lit = new Set(shownParts(page.card.figure, cursor));
+  const parts = [...host.querySelectorAll(".part")], lit = new Set(shownParts(page.card.figure, { ...cursor, stage: cursor.stage || stageOfStop() }));
   for (const part of parts) {
     part.classList.toggle("lit", lit.has(part.dataset.part));
     if (lit.has(part.dataset.part)) part.setAttribute("aria-current", "true");
@@ -122,6 +126,6 @@ ready("pg-figure").then((host) => {
   });
   wide.addEventListener("change", () => page.card && drawFigure(host));
   subscribe(["card"], () => page.card && drawFigure(host));
-  subscribe(FIELDS, () => light(host));
+  subscribe([...FIELDS, "panels"], () => light(host));
   if (page.card) drawFigure(host);
 });

@@ -70,9 +70,9 @@ function place(plan, part, below, name, gap) {
   return { x: below.x, y };
 }
 
-/** From the memory into every cross-attention, which needs it for its keys and values. */
+/** From the memory into every cross-attention, which needs it for its keys and values; or into the GRU of a model without one. */
 function toCross(plan) {
-  const memory = plan.boxes.get("memory"), cross = plan.boxes.get("decoder.cross_attention");
+  const memory = plan.boxes.get("memory"), cross = plan.boxes.get("decoder.cross_attention") ?? plan.boxes.get("decoder.gru");
   if (!cross) return;
   const from = memory.y + memory.height / 2, to = cross.y + cross.height / 2;
   const points = [[memory.x + memory.width, from], [GUTTER, from], [GUTTER, to], [cross.x, to]];

@@ -4,7 +4,7 @@
 
 const ARROWS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
 
-/** @type {{ where: "page" | "figure" | "group" | "present" | "room", keys: string[], shown: string[], text: string }[]} */
+/** @type {{ where: "page" | "figure" | "group" | "present" | "room" | "tour", keys: string[], shown: string[], text: string }[]} */
 export const HELP = [
   { where: "page", keys: [" "], shown: ["space"], text: "key_play" },
   { where: "page", keys: ["ArrowLeft", "ArrowRight"], shown: ["←", "→"], text: "key_replay" },
@@ -17,6 +17,7 @@ export const HELP = [
   { where: "present", keys: ["q"], shown: ["Q"], text: "key_code" },
   { where: "present", keys: ["r"], shown: ["R"], text: "key_reveal" },
   { where: "present", keys: ["Escape"], shown: ["Esc"], text: "key_escape" },
+  { where: "tour", keys: [" ", "ArrowLeft", "ArrowRight"], shown: ["space", "←", "→"], text: "key_tour" },
   { where: "room", keys: ["f"], shown: ["F"], text: "key_follow" },
   { where: "page", keys: ["?"], shown: ["?"], text: "key_help" },
 ];

@@ -15,6 +15,7 @@ import { drawProbes, fillNumbers, fillOutcome } from "./learning.js";
 import { drawButton, drawChoice, drawField, drawMany, drawSlider } from "./controls.js";
 import { drawLines } from "./lines.js";
 import { drawCalibration, drawCards, record } from "./labs.js";
+import { drawTour } from "./tour.js";
 import { drawAnswers, drawCheck } from "./checks.js";
 import { drawForget, drawLessons, drawNotes, drawPoints, drawSteps } from "./lessons.js";
 import { drawLanes } from "./lanes.js";
@@ -181,6 +182,7 @@ const KINDS = {
   points: changed(drawPoints),
   notes: changed(drawNotes),
   forget: drawForget,
+  tour: changed(drawTour),
   runs: changed(drawRuns),
   board: changed(drawBoard),
   outputs: changed(drawOutputs),

@@ -32,7 +32,7 @@ export function drawLessons(element, block) {
     const progress = say("course_progress", { done: doneOf(name).length, steps: stepsOf(name).length });
     const open = { class: `pg-lesson${name === next ? " next" : ""}`, dataset: { lesson: name }, onclick: () => move(to) };
     return h("li", {}, button({ ...open, "aria-description": progress },
-      h("span", { class: "pg-lesson-number" }, String(at + 1)), h("b", {}, title), h("span", { class: "pg-lesson-text" }, text),
+      h("span", { class: "pg-lesson-number" }, String(at)), h("b", {}, title), h("span", { class: "pg-lesson-text" }, text),
       h("span", { class: "pg-lesson-state" }, h("small", {}, [state(name), minutes].filter(Boolean).join(" · ")), dots(name))));
   };
   element.replaceChildren(h("ol", {}, block.lessons.map(row)));

@@ -6,6 +6,8 @@ import { button, childrenOf, h, svg, update, updateAttributes } from "./dom.js";
 import { chips } from "./chips.js";
 import { drawArrows, pointBack } from "./arrows.js";
 import { miniature } from "./thumbnails.js";
+import { isTouring } from "./course.js";
+import { lead } from "./tour.js";
 
 const COLUMNS = ["encoder", "memory", "decoder"];
 const TILES = 6; // in a line, at least: so wide are they everywhere
@@ -20,7 +22,7 @@ let drawn = null; // the map on the page; `tiles` are its buttons by the address
 export async function drawMap(element, block, render) {
   if (!element.firstChild) build(element);
   const had = document.activeElement?.closest?.(".pg-tile, .pg-fold")?.dataset.address;
-  const before = element.pgMap?.block;
+  const before = element.pgMap?.block, cameFrom = before?.open && element.pgMap.tiles.get(before.open);
   const map = (element.pgMap = drawn = { element, block, tiles: element.pgMap?.tiles ?? new Map() });
   const [trail, grid] = element.children;
   element.classList.toggle("open", Boolean(block.open));
@@ -31,7 +33,9 @@ export async function drawMap(element, block, render) {
   const detail = grid.querySelector(".pg-open");
   await render(detail, block.blocks);
   drawArrows(map);
-  if ((before?.open ?? "") !== block.open) settle(map, before?.open);
+  if ((before?.open ?? "") === block.open) return;
+  settle(map, before?.open);
+  if (isTouring()) lead(grid, cameFrom, map.tiles.get(block.open));
 }
 
 function build(element) {
@@ -50,10 +54,17 @@ function frameHeight() {
   return frame && getComputedStyle(frame).position === "sticky" ? frame.offsetHeight : 0;
 }
 
+/** Those of the stop of a tour, where it stays there as well. */
+function tourHeight() {
+  const tour = document.querySelector("#pg-panel-map .pg-tour");
+  return isTouring() && tour && getComputedStyle(tour).position === "sticky" ? /** @type {HTMLElement} */ (tour).offsetHeight : 0;
+}
+
 /** “You are here”: every piece that is a place leads back to it. */
 function drawTrail(trail, block) {
   trail.setAttribute("aria-label", block.words.here);
-  trail.style.top = `${frameHeight()}px`;
+  trail.hidden = isTouring() && !cursor.stage; // the stop says where one is
+  trail.style.top = `${frameHeight() + tourHeight()}px`;
   const isPlace = ({ stage: to }) => to !== undefined && (to !== "" || cursor.stage !== "");
   const pieces = block.here.map((piece, at) => [
     at ? h("span", { class: "pg-sep", "aria-hidden": "true" }, piece.aside ? " · " : " › ") : "",
@@ -147,7 +158,7 @@ const pieces = (text) => text.split(/(?= · )/).map((piece) => h("span", {}, ...
 
 function makeTile(tile) {
   const className = `pg-tile hue-${tile.part}${tile.square ? " square" : ""}${tile.follows ? " follows" : ""}`;
-  const press = () => (cursor.stage === tile.address ? close() : move({ stage: tile.address }));
+  const press = () => (cursor.stage === tile.address ? close() : drawn?.block.open === tile.address || move({ stage: tile.address }));
   return button({ class: className, dataset: { address: tile.address }, onclick: press }, h("canvas", {}), h("b", {}), " ", h("small", {}));
 }
 
@@ -195,11 +206,11 @@ function walk(event) {
 function settle(map, before) {
   const tile = map.tiles.get(map.block.open || before);
   const free = document.activeElement === document.body || document.activeElement?.closest(".pg-map");
-  if (tile && free && !document.activeElement?.closest(".pg-open input")) tile.focus({ preventScroll: true });
+  if (tile && free && !isTouring() && !document.activeElement?.closest(".pg-open input")) tile.focus({ preventScroll: true });
   if (!map.block.open || !tile) return;
-  const top = frameHeight() + map.element.firstChild.offsetHeight + (innerHeight < 850 ? 42 : 84); // with the line it comes from
+  const top = frameHeight() + tourHeight() + map.element.firstChild.offsetHeight + (innerHeight < 850 ? 42 : 84); // with the line it comes from
   const at = tile.getBoundingClientRect(), detail = map.element.querySelector(".pg-open").getBoundingClientRect();
-  if (at.top >= top && detail.bottom <= innerHeight) return;
+  if (at.top >= top && detail.bottom <= innerHeight && !isTouring()) return; // on a tour each stage comes to the same place
   const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
   scrollBy({ top: at.top - top, behavior });
 }

@@ -20,6 +20,7 @@ export interface Run {
   parameter_steps: number[];
   live?: Record<string, string | number>;
   device?: string;
+  where?: { process?: number; node?: string; gpu?: number }; // it is trained, unless in the page's process
   threads?: number;
 }
 
@@ -177,6 +178,7 @@ export interface Page {
   own: string; // the sentences that task "own" means: those that were uploaded last, or those that the link is about
   uploaded: string; // the sentences that were uploaded last
   guessed: Record<string, boolean>; // labs and lessons whose answer came after a guess made on this page
+  readOff: string; // the stop of the tour whose number was written last
   checked: Record<string, string>; // the question of a lesson that was answered last, and the choice
   room: Room | null; // that this visitor is in
   exploring: boolean; // in a room, without following the teacher

@@ -11,6 +11,7 @@
  * @property {boolean} hasRead whether sentences of the visitor's own were read
  * @property {(name: string) => boolean} isAnswered whether the question of a lab or a lesson was
  * @property {(selector: string) => boolean} isInSight
+ * @property {string} readOff the stop of the tour whose number was written last
  */
 
 const matches = (value, wanted) => (wanted === "*" ? value !== "" : wanted.startsWith("*") ? value.endsWith(wanted.slice(1)) : value === wanted);
@@ -36,6 +37,7 @@ export const RULES = {
   sentence: (kind, screen) => screen.card !== null && screen.sentence !== null && SENTENCES[kind](screen),
   read: (_, { hasRead }) => hasRead,
   sees: (selector, { isInSight }) => isInSight(selector),
+  read_off: (stop, { readOff }) => readOff === stop,
 };
 
 /**

@@ -54,15 +54,21 @@ function termTable({ terms, head, sign, words }) {
   return h("div", about, h("table", {}, h("thead", {}, names), h("tbody", {}, terms.map(row))));
 }
 
+/** A number as people write it, with a comma, a true minus or in percent; NaN for what is none. */
+export function typedNumber(text) {
+  const [, digits, percent] = text.trim().replaceAll("−", "-").replace(",", ".").match(/^(.+?)\s*(%?)$/) ?? [];
+  return digits === undefined ? NaN : Number(digits) / (percent ? 100 : 1);
+}
+
 /** A line in which the student writes a number, and hears whether it is right, too high or too low. */
 function guess(block) {
   const said = h("output", { class: "pg-said" });
   const about = { "aria-label": block.words.guess, placeholder: block.words.guess };
   const input = h("input", { type: "text", inputmode: "decimal", class: "pg-guess", autocomplete: "off", ...about });
   const check = () => {
-    const given = Number(input.value.trim().replaceAll("−", "-").replace(",", "."));
+    const given = typedNumber(input.value);
     const far = given - block.answer, near = Math.max(0.01 * Math.abs(block.answer), 0.0005);
-    const how = input.value.trim() === "" || Number.isNaN(given) ? "no_number" : Math.abs(far) <= near ? "right" : far < 0 ? "higher" : "lower";
+    const how = Number.isNaN(given) ? "no_number" : Math.abs(far) <= near ? "right" : far < 0 ? "higher" : "lower";
     said.textContent = block.words[how];
     said.className = `pg-said ${how}`;
   };

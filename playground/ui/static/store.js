@@ -43,6 +43,7 @@ export const page = {
   own: "",
   uploaded: lastUpload(),
   guessed: {},
+  readOff: "",
   checked: {},
   progress: null,
   room: null,

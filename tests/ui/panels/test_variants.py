@@ -7,10 +7,13 @@ import time
 
 import pytest
 
-from playground.config import default, limits
+from playground.choices import VARIANTS
+from playground.config import Refusal, default
 from playground.cursor import choices
+from playground.freeze.folder import freeze
+from playground.queries.activations import activations
 from playground.ui.controls import shown_value
-from playground.ui.panels import BY_FORMULA, PANELS
+from playground.ui.panels import BY_ATTENTION, BY_FORMULA, PANELS
 from playground.words import LANGUAGES, say
 from tests.ui.test_routes import blocks_of, numbers_of
 
@@ -27,27 +30,53 @@ TINY = {
     "batch_size": 8,
     "dropout": 0.1,
 }
-TWISTS = [variant for variant in limits("variant").choices if variant != default("variant")]
+TWISTS = [name for name, alteration in VARIANTS.items() if name != default("variant") and not alteration.recurrent]
+RECURRENT = [name for name, alteration in VARIANTS.items() if alteration.recurrent]
 ASKING = [name for name in PANELS if name not in BY_FORMULA]
 
 
 @pytest.fixture(scope="module", params=TWISTS)
 def changed(site, request):
     """(the variant, a run of it that has ended)."""
-    run = site.train(TOKEN, TINY | {"variant": request.param})
+    run = trained(site, request.param)
+    yield request.param, run
+    site.runs.delete(run.id, TOKEN)
+
+
+def trained(site, variant: str):
+    run = site.train(TOKEN, TINY | {"variant": variant})
     end = time.monotonic() + 60
     while run.working:
         assert time.monotonic() < end
         time.sleep(0.01)
     assert run.status == "done", run.message
-    yield request.param, run
-    site.runs.delete(run.id, TOKEN)
+    return run
 
 
-def refusal(variant: str, language: str) -> dict:
+def refusal(variant: str, language: str, key: str = "page.has_variant") -> dict:
     name = shown_value("variant", variant, language)
     assert name != variant
-    return {"error": say(language, "page.has_variant", variant=name), "key": "page.has_variant"}
+    return {"error": say(language, key, variant=name), "key": key}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", RECURRENT)
+def test_a_recurrent_model_is_shown_where_it_has_something_to_show(site, variant, tmp_path):
+    """Every panel, now and at a step of the replay: what it has is drawn, what it hasn't got is said. It can be frozen."""
+    run = trained(site, variant)
+    for step, method, language in (("", "beam", "en"), ("1", "greedy", "zh")):
+        for name in PANELS:
+            asked = {"run": run.id, "lang": language, "step": step, "method": method, "q": "1", "lesson": "attention", "predicted": "last"}
+            if name in BY_FORMULA + BY_ATTENTION:
+                assert site.get(f"panel/{name}", **asked).json() == refusal(variant, language, "page.is_recurrent"), name
+            else:
+                panel = site.panel(name, **asked)
+                assert "error" not in panel, f"{name}: {panel}"
+                assert all(math.isfinite(number) for number in numbers_of(panel)), name
+    assert next(freeze(site.runs, site.reader, run, 1, tmp_path / "frozen"))[:1] == (0,)
+    with pytest.raises(Refusal, match="no attention weights"):
+        activations(site.reader, run, None, "abc")
+    site.runs.delete(run.id, TOKEN)
 
 
 @pytest.mark.sample(6)
@@ -57,7 +86,7 @@ def test_exactly_what_follows_the_formulas_steps_aside(site, changed):
     for name in BY_FORMULA:
         assert site.get(f"panel/{name}", run=run.id, lang=language).json() == refusal(variant, language), name
     for name in ASKING:
-        panel = site.panel(name, run=run.id, lang=language)
+        panel = site.panel(name, run=run.id, lang=language, lesson="attention")
         assert "error" not in panel, f"{name}: {panel}"
         assert all(math.isfinite(number) for number in numbers_of(panel)), name
 

@@ -32,7 +32,7 @@ def panel(view: View) -> dict:
     draw, answers, asked = view.number("toss"), given(view.parameters), []
     for check in registry.asked(lesson):
         if check in registry.again(lesson):
-            earlier = course.LESSONS[course.number(lesson) - 1 - registry.LATER].say(view.language, "title")
+            earlier = course.LESSONS[course.number(lesson) - registry.LATER].say(view.language, "title")
             asked.append(blocks.text("again", view.say("checks.again", title=earlier), css="pg-caption"))
         asked += _question(view, lesson, check, draw, answers)
     more = blocks.button("draw", "move", view.say("checks.draw"), to={"toss": draw % FIELDS["toss"].high + 1})

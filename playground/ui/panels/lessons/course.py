@@ -115,7 +115,9 @@ def _checks(view: View, lesson: Lesson) -> list[dict]:
 
 def _asked(view: View, lesson: Lesson) -> list[dict]:
     """The question of the lesson: a lab's, which is asked there, or its own about the run on screen, with a way to the run that the lesson
-    is about."""
+    is about. The tour asks on its way."""
+    if lesson.asks is None:
+        return [blocks.button("start", "move", view.say("course.start"), to=dict(lesson.does[0].to))]
     if lesson.question is None:
         lab = get(lesson.lab)
         minutes = view.say("lessons.minutes", minutes=lab.minutes)

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from playground.cursor import choices
 from playground.figures import theme
 from playground.inspection.activations import Stage
+from playground.lessons.tour import STOPS, reading
 from playground.queries.activations import Cell, SentenceActivations, activations
 from playground.runs.lru import LRU
 from playground.ui import blocks
 from playground.ui.panels import head_choice
-from playground.ui.panels.map import stage, worksheet
+from playground.ui.panels.map import stage, tour, worksheet
 from playground.ui.panels.map.layout import FOLDED, path, plan
 from playground.ui.view import View
 
@@ -19,11 +20,13 @@ DRAWN = LRU(64, 8_000_000)  # drawings: one is the same for every cell that is c
 
 
 def panel(view: View) -> dict:
-    config, asked = view.run.experiment.model, view.field("stage")
+    config, stop = view.run.experiment.model, view.choice("stop", tuple(STOPS))
     layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
     chosen = head_choice.chosen(view, view.part)  # the page's: the drawing has every layer, and shows this head in each
     head = chosen[1]
-    found, derivation = activations(view.reader, view.run, view.step, view.text, view.reference, _cell(view, asked, head))
+    about = view.reader, view.run, view.step, view.text, view.reference
+    asked = view.field("stage") or (reading(activations(*about)[0].stages, config, stop, head).address if stop else "")
+    found, derivation = activations(*about, _cell(view, asked, head))
     opened = found.stages.get(asked)
     unfolded = _unfolded(asked, layers)
     shown = {stack: n or 0 for stack, n in unfolded.items()}
@@ -37,18 +40,15 @@ def panel(view: View) -> dict:
         **drawn,
         colours=_colours(view.dark),
         words={name: view.say(f"map.{name}") for name in ("here", "close", "previous", "next", "masked", "blocks")},
-        blocks=stage.blocks(view, found, derivation, opened, head) if opened else [],
+        blocks=stage.blocks(view, found, derivation, opened, head, brief=bool(stop)) if opened else [],
     )
-    return {
-        "step": found.step,
-        "held": head_choice.named(view.part, *chosen),
-        "blocks": [
-            blocks.text("about", view.say("map.about"), css="pg-caption"),
-            blocks.row("choices", *_choices(view, chosen, config.n_heads), css="controls"),
-            drawing,
-            _worksheet(view, opened),
-        ],
-    }
+    if stop:
+        shown_blocks = [tour.block(view, found, stop, head), drawing]
+    else:
+        about_it = blocks.text("about", view.say("map.about"), css="pg-caption")
+        choices_of_it = blocks.row("choices", *_choices(view, chosen, config.n_heads), css="controls")
+        shown_blocks = [about_it, choices_of_it, drawing, _worksheet(view, opened)]
+    return {"step": found.step, "held": head_choice.named(view.part, *chosen), "blocks": shown_blocks}
 
 
 def here(view: View, found: SentenceActivations, opened: Stage | None, head: int) -> list[dict]:

@@ -21,23 +21,28 @@ TALL = 40  # rows in which numbers can still be written
 PICTURE = 0.44  # of the width: as much as a picture may take for the arithmetic to stand beside it
 ROOMY = 780  # px of a page on which the arithmetic stands beside every picture
 UNDER_STRIP, LEAST_STRIP = 200, 170  # px: more round the picture of a part of the columns, with what scrolls it; the least of one
+STOP = 330  # px: more above a picture, on a tour
 CELL = 12  # px across that a cell needs to be hit, where the arithmetic stands beside it
 LIKELIEST = 40  # tokens of a large vocabulary that are shown
 LETTERS = {"S": "source", "T": "target", "H": "heads", "D": "width", "K": "size", "F": "inner", "V": "vocabulary"}
 
 
-def blocks(view: View, found: SentenceActivations, derivation: Derivation | None, stage: Stage, head: int) -> list[dict]:
-    """Everything about one stage; `head` counts from 0 and only matters where the stage has heads."""
+def blocks(
+    view: View, found: SentenceActivations, derivation: Derivation | None, stage: Stage, head: int, brief: bool = False
+) -> list[dict]:
+    """Everything about one stage; `head` counts from 0 and only matters where the stage has heads. What is `brief` has neither formula nor
+    code nor a caption that says its numbers, and is lower: the tour, which stands above it, says the first and asks for the last."""
     values, known = slice_of(stage.values, stage, head), about(view.run.experiment.model, stage)
-    rows, row_title, row_side = _rows(view, found, stage)
-    columns, column_title, column_side = _columns(view, found, stage)
+    rows, row_title, row_side = rows_of(view, found, stage)
+    columns, column_title, column_side = columns_of(view, found, stage)
     chosen, secret = view.inside("row", "col", values.shape), view.choice("hide") == "on" and derivation_view.asks(derivation)
     mask = seen_of(stage, head)
     part = int(view.width * PICTURE)
     hit = view.width >= NARROW and part >= CELL * len(columns)
     beside = view.width >= ROOMY or hit or pictures.readable(len(rows), len(columns), part, names=rows)
     width = part if beside else view.width
-    shown = _window(view, stage, values, chosen, width)
+    digits = _narrow(stage, width) if brief else _written(view, len(rows))
+    shown = _window(view, stage, values, chosen, width, digits)
     picture = view.draw(
         pictures.heatmap,
         values[:, shown],
@@ -53,15 +58,17 @@ def blocks(view: View, found: SentenceActivations, derivation: Derivation | None
         at=shown,
         sides=(row_side, column_side),
         width=width,
-        tallest=view.below(140) if len(shown) == len(columns) else max(view.tallest - UNDER_STRIP, LEAST_STRIP),
+        tallest=view.below(STOP if brief else 140) if len(shown) == len(columns) else max(view.tallest - UNDER_STRIP, LEAST_STRIP),
     )
     said = tensors.facts(tensors.shown(stage, found.stages, head, rows, columns))
-    caption = view.say("map.caption_hidden") if secret else " ".join(view.say(fact.key, **fact.values) for fact in said)
+    caption = "" if brief else view.say("map.caption_hidden") if secret else " ".join(view.say(fact.key, **fact.values) for fact in said)
     cell = view.say("map.cell", row=rows[chosen[0]], column=columns[chosen[1]]) if chosen else ""
     large = make.figure("stage", picture, f"{caption} {view.step_note(found.step)}".strip(), _title(view, stage, head))
-    cells = make.row("cells", *_cells(view, rows, columns, chosen, shown, stage, width), css="controls")
-    code = make.code("source", known.source, lit=known.lines)
-    sums = make.column("arithmetic", *_about(view, known), *derivation_view.blocks(view, found, derivation, cell, secret), code)
+    cells = make.row("cells", *_cells(view, rows, columns, chosen, shown, stage, width, digits, brief), css="controls")
+    code = None if brief else make.code("source", known.source, lit=known.lines)
+    formula, shape = _about(view, known)
+    calculation = derivation_view.blocks(view, found, derivation, cell, secret)
+    sums = make.column("arithmetic", None if brief else formula, shape, *calculation, code)
     if beside:
         return [make.row("sides", make.column("picture", large, cells), sums, css="map-sides")]
     return [large, cells, sums]
@@ -83,7 +90,7 @@ def _about(view: View, known: About) -> list[dict]:
     ]
 
 
-def _rows(view: View, found: SentenceActivations, stage: Stage) -> tuple[list[str], str, str]:
+def rows_of(view: View, found: SentenceActivations, stage: Stage) -> tuple[list[str], str, str]:
     """What the rows are called, the title of their axis, and the side of the sentence they stand on."""
     letter = stage.axes[1] if stage.axes[0] == "H" else stage.axes[0]
     if letter == "S":
@@ -94,7 +101,7 @@ def _rows(view: View, found: SentenceActivations, stage: Stage) -> tuple[list[st
     return steps(found), view.say("map.axis_asks"), "tgt"  # attention, logits and probabilities are about the token to come
 
 
-def _columns(view: View, found: SentenceActivations, stage: Stage) -> tuple[list[str], str, str]:
+def columns_of(view: View, found: SentenceActivations, stage: Stage) -> tuple[list[str], str, str]:
     """The same of the columns. Dimensions count from 1."""
     letter = stage.axes[-1]
     if len(stage.axes) == 1:
@@ -109,13 +116,13 @@ def _columns(view: View, found: SentenceActivations, stage: Stage) -> tuple[list
     return [str(at + 1) for at in range(stage.values.shape[-1])], view.say(f"map.axis_{LETTERS[letter]}"), ""
 
 
-def _window(view: View, stage: Stage, values: np.ndarray, chosen: tuple[int, int] | None, width: int) -> list[int]:
+def _window(view: View, stage: Stage, values: np.ndarray, chosen: tuple[int, int] | None, width: int, digits: bool) -> list[int]:
     """The columns that are shown on `width` px: all of them, those of the window asked for, or of a large vocabulary the likeliest."""
     total = values.shape[1]
     if _only_likeliest(stage):
         best = np.argsort(-values.max(axis=0), kind="stable")[:LIKELIEST].tolist()
         return sorted({*best, chosen[1]} if chosen else best)
-    size = _size(view, values.shape, width)
+    size = _size(width, digits)
     asked = view.number("window", total - 1)
     first = (asked if asked is not None else chosen[1] if chosen else 0) // size * size
     return list(range(first, min(first + size, total)))
@@ -125,21 +132,34 @@ def _only_likeliest(stage: Stage) -> bool:
     return stage.axes[-1] == "V" and stage.values.shape[-1] > LIKELIEST
 
 
-def _size(view: View, shape: tuple[int, ...], width: int) -> int:
+def _size(width: int, digits: bool) -> int:
     """Columns of one window on `width` px: fewer when their numbers are to be written on them."""
     window = next((size for size in WINDOWS if (width - pictures.BESIDE) / size >= STRIP), WINDOWS[-1])
-    return min(pictures.fitting(width), window) if _written(view, shape[0]) else window
+    return min(pictures.fitting(width), window) if digits else window
 
 
 def _written(view: View, rows: int) -> bool:
     return view.choice("digits") == "on" and rows <= TALL
 
 
+def _narrow(stage: Stage, width: int) -> bool:
+    """Whether the dimensions of a stage are too many for their cells to be hit on `width` px."""
+    return stage.axes[-1] not in "STV" and (width - pictures.BESIDE) / stage.values.shape[-1] < CELL
+
+
 def _cells(
-    view: View, rows: list[str], columns: list[str], chosen: tuple[int, int] | None, shown: list[int], stage: Stage, width: int
+    view: View,
+    rows: list[str],
+    columns: list[str],
+    chosen: tuple[int, int] | None,
+    shown: list[int],
+    stage: Stage,
+    width: int,
+    digits: bool,
+    brief: bool,
 ) -> list[dict]:
-    """Choosing a cell without a mouse, seeing the numbers, and moving on to other columns."""
-    total, size = len(columns), _size(view, (len(rows), len(columns)), width)
+    """Choosing a cell without a mouse, seeing the numbers (which is no choice where all is `brief`), and moving on to other columns."""
+    total, size = len(columns), _size(width, digits)
     tokens = stage.axes[-1] in "ST"
     pick = make.pick(
         "pick",
@@ -152,9 +172,9 @@ def _cells(
     if _only_likeliest(stage):
         key = "map.only_likeliest" if len(shown) == LIKELIEST else "map.only_likeliest_and"
         return [*found, make.text("left-out", view.say(key, shown=LIKELIEST, total=total), css="pg-caption")]
-    if total > pictures.fitting(width) and len(rows) <= TALL and not tokens:
+    if total > pictures.fitting(width) and len(rows) <= TALL and not tokens and not brief:
         options = [{"value": value, "label": view.say(f"map.digits_{value or 'off'}")} for value in ("", "on")]
-        found.append(make.choice("digits", "digits", view.say("map.digits"), options, "on" if _written(view, len(rows)) else ""))
+        found.append(make.choice("digits", "digits", view.say("map.digits"), options, "on" if digits else ""))
     if total > size:
         last = (total - 1) // size * size
         found.insert(0, make.slider("window", "window", view.say("map.window", total=total), shown[0], last, step=size, first=1))

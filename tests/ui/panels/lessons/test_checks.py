@@ -11,13 +11,14 @@ import pytest
 from playground.config import Refusal
 from playground.lessons.checks import registry
 from playground.lessons.checks.posed import Seen
-from playground.lessons.course import LESSONS
+from playground.lessons.course import LESSONS as WITH_TOUR
 from playground.rooms.registry import DAY
 from playground.ui.assets import PREFIX
 from playground.words import LANGUAGES, say
 from tests.ui.panels.lessons.learner import Learner
 from tests.ui.test_rooms import ANNA, TEACHER, do
 
+LESSONS = WITH_TOUR[1:]  # the tour asks on its way
 RUNS = ("reverse", "sort", "german_english", "numbers_de", "numbers_zh")
 DRAWS = [("reverse", 1), ("german_english", 2), ("numbers_zh", 7)]
 EVERY = [check for lesson in LESSONS for check in registry.own(lesson)]
@@ -26,6 +27,7 @@ OTHERS = (
     {"positions": "rotary", "bias": False},
     {"variant": "additive"},
     {"residual": False, "max_grad_norm": 0.0},
+    {"norm": "none", "activation": "none", "attention_scale": 1.0},
 )
 TINY = {"train_size": 100, "validation_size": 10, "d_model": 8, "n_heads": 2, "d_ff": 8, "steps": 3, "batch_size": 8, "eval_every": 1}
 

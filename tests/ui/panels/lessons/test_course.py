@@ -29,12 +29,16 @@ def test_all_lessons_are_there_in_their_order(site, language):
 def test_a_lesson_says_what_to_do_and_where(site, name, language):
     lesson, found = COURSE[name], shown(site, lesson=name, lang=language)
     steps = found["steps"]["steps"]
-    assert [step["name"] for step in steps] == [PREDICT, *(step.name for step in lesson.does)]
+    assert [step["name"] for step in steps] == [*([PREDICT] if lesson.asks else []), *(step.name for step in lesson.does)]
     assert all(step["text"] for step in steps)
     assert all(step["to"] or step["knobs"] is not None for step in steps[1:])
     assert len(found["look"]["points"]) in (3, 4)
     assert found["literature"]["text"] == lesson.say(language, "literature")
     assert ("next" in {block["id"] for block in found["ways"]["blocks"]}) == (lesson is not LESSONS[-1])
+
+
+def test_the_tour_begins_at_its_first_stop(site):
+    assert shown(site, lesson="tour")["start"]["to"] == {"tab": "map", "stop": "ids"}
 
 
 def test_the_page_watches_for_what_is_declared(site):
@@ -105,7 +109,7 @@ def test_a_lesson_about_a_run_begins_with_it_and_leads_to_it_from_another(site):
     assert way("reverse", "attention") is None
     assert way("reverse", "training") is None
     cards = next(block for block in site.panel("course", run="sort")["blocks"] if block["kind"] == "lessons")["lessons"]
-    assert [card["to"] for card in cards[:1] + cards[7:8]] == [{"lesson": "attention", "run": "reverse"}, {"lesson": "training"}]
+    assert [card["to"] for card in cards[1:2] + cards[8:9]] == [{"lesson": "attention", "run": "reverse"}, {"lesson": "training"}]
 
 
 def test_while_a_class_guesses_the_answer_of_a_lesson_waits(site):

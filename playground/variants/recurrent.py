@@ -1,0 +1,147 @@
+"""Recurrent models: how sentences were translated before the Transformer, by an encoder and a decoder of gated recurrent units
+(torch.nn.GRU), without attention and with it. To be read beside Cho et al. 2014 and Bahdanau et al. 2015, whose symbols are used here.
+
+A GRU stands in the place of all layers of a stack, and has about as many parameters. No positions are added: it reads in order anyway.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from playground.config import ModelConfig
+from playground.model.parts import Linear
+from playground.model.positions import NoPositions
+from playground.model.sublayers import parameters
+from playground.model.transformer import Transformer
+from playground.variants.variant import Variant
+
+
+class GRU(nn.GRU):
+    """h_j = f(x_j, h_{j−1}): each state waits for the one before it. Its parameters are drawn by `draw`."""
+
+    def reset_parameters(self) -> None:
+        pass
+
+
+class RecurrentEncoder(nn.Module):
+    """Reads from left to right; N numbers in a state. (Bahdanau et al. read in both directions.)"""
+
+    def __init__(self, config: ModelConfig, n: int) -> None:
+        super().__init__()
+        self.gru = GRU(config.d_model, n, batch_first=True, bias=config.bias)
+
+    def forward(self, x: Tensor, mask: Tensor, position_ids: Tensor) -> tuple[Tensor, None]:
+        """x (B, S, D) -> the states h_1 … h_S (B, S, N), and no weights. Padding comes last, where it can't change what was read."""
+        return self.gru(x)[0], None
+
+
+class RecurrentDecoder(nn.Module):
+    """Cho et al. 2014: the encoder's last state is the context c of the sentence. Every step is given this one vector, however long the
+    sentence was."""
+
+    def __init__(self, config: ModelConfig, n: int) -> None:
+        super().__init__()
+        self.gru = GRU(config.d_model + n, n, batch_first=True, bias=config.bias)
+        self.W_s = Linear(n, n, bias=config.bias)
+        self.W_o = Linear(n + config.d_model + n, config.d_model, bias=config.bias)
+
+    def forward(
+        self, y: Tensor, mask: Tensor, position_ids: Tensor, memory: Tensor, memory_mask: Tensor, *cache: Any
+    ) -> tuple[Tensor, None, Tensor | None]:
+        """y (B, T, D), memory (B, S, N), memory_mask (B, 1, 1, S) -> (B, T, D), no self-attention, and the cross-attention (B, 1, T, S) of
+        a decoder that has one. Nothing is kept in a cache."""
+        real = memory_mask[:, 0, 0]  # (B, S)
+        last = memory[torch.arange(len(memory), device=memory.device), real.sum(dim=-1) - 1]  # h_S (B, N)
+        s, c, weights = self.states(y, memory, real, last, torch.tanh(self.W_s(last))[None])
+        return torch.tanh(self.W_o(torch.cat((s, y, c), dim=-1))), None, weights
+
+    def states(self, y: Tensor, memory: Tensor, real: Tensor, last: Tensor, s: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+        """s_0 (1, B, N) -> the states s_1 … s_T and their contexts (B, T, N), and the weights of attention."""
+        c = last[:, None].expand(-1, y.shape[1], -1)
+        return self.gru(torch.cat((y, c), dim=-1), s)[0], c, None  # s_i = f(s_{i−1}, y_{i−1}, c)
+
+
+class AttendingDecoder(RecurrentDecoder):
+    """Bahdanau et al. 2015: each step has a context of its own, a weighted mean of all states of the encoder."""
+
+    def __init__(self, config: ModelConfig, n: int) -> None:
+        super().__init__(config, n)
+        self.W_a, self.U_a = (Linear(n, n, bias=False) for _ in range(2))
+        self.v_a = Linear(n, 1, bias=False)
+
+    def states(self, y: Tensor, memory: Tensor, real: Tensor, last: Tensor, s: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+        keys, found = self.U_a(memory), []
+        for token in y.unbind(dim=1):  # one after another: where a step attends depends on the state before it
+            e = self.v_a(torch.tanh(self.W_a(s[0])[:, None] + keys))[..., 0]  # e_ij = v_a · tanh(W_a s_{i−1} + U_a h_j), (B, S)
+            weights = e.masked_fill(~real, -torch.inf).softmax(dim=-1)  # α_ij
+            c = (weights[:, None] @ memory)[:, 0]  # c_i = Σ_j α_ij h_j, (B, N)
+            s = self.gru(torch.cat((token, c), dim=-1)[:, None], s)[1]  # s_i = f(s_{i−1}, y_{i−1}, c_i)
+            found.append((s[0], c, weights))
+        states, contexts, weights = (torch.stack(steps, dim=1) for steps in zip(*found, strict=True))
+        return states, contexts, weights[:, None]
+
+
+def gru(model: Transformer) -> None:
+    replace_layers(model, RecurrentDecoder, attends=False)
+
+
+def gru_attention(model: Transformer) -> None:
+    replace_layers(model, AttendingDecoder, attends=True)
+
+
+def replace_layers(model: Transformer, decoder: type[RecurrentDecoder], attends: bool) -> None:
+    """A GRU for all layers of the encoder, and one for those of the decoder."""
+    config, generator = model.config, model.generator
+    replaced = (model.encoder, model.decoder, model.encoder_norm, model.decoder_norm, model.src_positions, model.tgt_positions)
+    n = state_size(config, sum(parameter.numel() for part in replaced for parameter in part.parameters()), attends)
+    model.src_positions, model.tgt_positions = (NoPositions(config.d_model) for _ in range(2))
+    model.encoder_norm, model.decoder_norm = nn.Identity(), nn.Identity()
+    model.encoder = nn.ModuleList([RecurrentEncoder(config, n)]).to(generator.device)
+    model.decoder = nn.ModuleList([decoder(config, n)]).to(generator.device)
+    for name, parameter in (*model.encoder.named_parameters(), *model.decoder.named_parameters()):
+        draw(name, parameter, generator)
+
+
+def draw(name: str, parameter: Tensor, generator: torch.Generator) -> None:
+    """Recurrent matrices begin orthogonal (Bahdanau et al. 2015, appendix B), the others as in the Transformer, biases at 0."""
+    if "bias" in name:
+        parameter.zero_()
+        return
+    start = nn.init.orthogonal_ if "weight_hh" in name else nn.init.xavier_uniform_
+    for gate in parameter.chunk(3 if "gru" in name else 1):
+        start(gate, generator=generator)
+
+
+# --- how many parameters that makes ---
+
+
+def state_size(config: ModelConfig, most: int, attends: bool) -> int:
+    """How many numbers a state has: as many as `most` parameters allow."""
+    n = 1
+    while size(config, n + 1, attends) <= most:
+        n += 1
+    return n
+
+
+def size(config: ModelConfig, n: int, attends: bool) -> int:
+    """The parameters of both GRUs with states of n numbers, and of what stands around them."""
+    d, bias = config.d_model, int(config.bias)
+    encoder = 3 * n * (d + n + 2 * bias)
+    decoder = 3 * n * (d + n + n + 2 * bias) + n * (n + bias) + d * (2 * n + d + bias)
+    return encoder + decoder + attends * (2 * n * n + n)
+
+
+def more(config: ModelConfig, attends: bool) -> int:
+    """Than the layers, norms and positions have that they stand for: never above 0."""
+    most = sum(parameters(config, 0, 0).values())  # of a model without words
+    return size(config, state_size(config, most, attends), attends) - most
+
+
+RECURRENT = {
+    "gru": Variant(gru, extra_parameters=partial(more, attends=False)),
+    "gru_attention": Variant(gru_attention, extra_parameters=partial(more, attends=True)),
+}

@@ -1,0 +1,119 @@
+"""The numbers that the tour asks for are the model's: computed once more here, by hand from its parameters, for models of every kind."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from playground.config import BOS, EOS
+from playground.inspection.activations import record
+from playground.lessons.tour import STOPS, reading
+from playground.model.transformer import Transformer
+from tests.inspection.test_activations import build
+from tests.thoroughness import every_case
+
+SRC, TGT = [4, 5, 6, 4], [7, 5, 8, EOS]
+KINDS = [  # the paper's, and what its stops can be different for
+    {}, {"norm": "pre"}, {"positions": "learned"}, {"positions": "rotary"}, {"positions": "both"}, {"positions": "none"},
+    {"residual": False}, {"residual": False, "norm": "pre"}, {"activation": "gelu", "bias": True}, {"attention_scale": False},
+    {"embedding_scale": False, "positions": "none"}, {"memory_mode": "mean"}, {"memory_mode": "cut"}, {"n_heads": 1},
+    {"encoder_layers": 2, "decoder_layers": 3},
+]  # fmt: skip
+
+
+@torch.inference_mode()
+def by_hand(model: Transformer, src: list[int], tgt: list[int], head: int) -> dict[str, float]:
+    """What each stop asks for, from the parameters and the paper's formulas; the decoder's from what a pass through the model returns."""
+    config, table = model.config, model.src_embedding.weight
+    ids, fed = torch.tensor([*src, EOS]), torch.tensor([[BOS, *tgt[:-1]]])
+    d, d_k = config.d_model, config.d_model // config.n_heads
+    x = table[ids] * (math.sqrt(d) if config.embedding_scale else 1)
+    found = {"ids": ids[0], "embedding": table[ids[0], 0]}
+    if config.positions in ("sinusoidal", "both"):
+        angles = torch.arange(len(ids))[:, None] / 10000 ** (torch.arange(0, d, 2) / d)
+        x = x + torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+    elif config.positions == "learned":
+        x = x + model.src_positions.table[: len(ids)]
+    found["positions"] = x[1, 0]
+
+    layer = model.encoder[0]
+    attention, inner = layer.self_attention, layer.feed_forward
+    y = layer.norm_1(x) if config.norm == "pre" else x
+    q, k, v = (part(y).view(len(ids), config.n_heads, d_k).transpose(0, 1) for part in (attention.W_q, attention.W_k, attention.W_v))
+    found["projections"] = q[head, 0, 0]
+    if config.encoding.rotary:
+        q, k = (rotated(each) for each in (q, k))
+        if not config.encoding.added:
+            found["positions"] = q[head, 1, 0]
+    scores = q @ k.transpose(1, 2) / (math.sqrt(d_k) if config.attention_scale else 1)
+    weights = scores.softmax(dim=-1)
+    key = weights[head, 0].argmax()
+    mixed = weights @ v
+    found |= {"scores": scores[head, 0, key], "weights": weights[head, 0].max(), "mixed": mixed[head, 0, 0]}
+    y = attention.W_o(mixed.transpose(0, 1).flatten(1))
+    x = x + y if config.residual else y
+    x = layer.norm_1(x) if config.norm == "post" else x
+    found["sublayer"] = x[0, 0]
+    y = inner.W_1(layer.norm_2(x) if config.norm == "pre" else x)
+    found["feed_forward"] = inner.W_2(F.relu(y) if config.activation == "relu" else F.gelu(y))[0, 0]
+
+    output = model(ids[None], fed)
+    found["mask"] = (output.decoder[0][0, head, min(2, len(tgt) - 1)] > 0).sum()
+    found["cross"] = output.cross[-1][0, head, 0].max()
+    found["token"] = output.logits[0, 0].softmax(dim=-1).max()
+    return {name: float(value) for name, value in found.items()} | {"loop": len(tgt)}
+
+
+def rotated(x: torch.Tensor) -> torch.Tensor:
+    """Pairs of dimensions as complex numbers, each turned by its position's angle."""
+    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2).contiguous())
+    angles = torch.arange(x.shape[-2])[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+
+
+def check(model: Transformer, src: list[int], tgt: list[int]) -> None:
+    stages, heads = record(model, src, tgt), model.config.n_heads
+    for head in {0, heads - 1}:
+        asked = {name: reading(stages, model.config, name, head) for name in STOPS}
+        assert {name: one.value for name, one in asked.items()} == pytest.approx(by_hand(model, src, tgt, head), abs=2e-5, rel=2e-5)
+        for one in asked.values():
+            assert one.address in stages
+            assert one.cell is None or float(stages[one.address].values[one.cell]) == one.value
+
+
+@every_case("knobs", KINDS)
+def test_each_number_is_what_the_formulas_give(knobs):
+    check(build(**knobs), SRC, TGT)
+
+
+def test_what_stands_beside_it_is_known_as_another_place():
+    """The same column in other rows and, of attention, other keys; every one of these is that number."""
+    model = build()
+    stages = record(model, SRC, TGT)
+    scores = reading(stages, model.config, "scores", 1)
+    head, row, column = scores.cell
+    grid = stages[scores.address].values[head]
+    assert (row, len(scores.mistaken)) == (0, 8)
+    for value, kind, at in scores.mistaken:
+        assert value == grid[(at, column) if kind == "row" else (row, at)] != scores.value
+    assert [one[1:] for one in reading(stages, model.config, "ids", 0).mistaken] == [("row", at) for at in range(1, 5)]
+    assert reading(stages, model.config, "mask", 0).mistaken == ((1, "hatched", 2),)
+
+
+def test_as_near_as_two_decimals_is_near_enough_and_a_count_is_exact():
+    model = build()
+    stages = record(model, SRC, TGT)
+    for name in STOPS:
+        one = reading(stages, model.config, name, 0)
+        assert one.tolerance == 0 if name in ("ids", "mask", "loop") else abs(round(one.value, 2) - one.value) <= one.tolerance < 0.2
+
+
+def test_a_sentence_of_one_token_and_an_empty_output_have_every_stop():
+    model = build()
+    stages = record(model, [4], [EOS])
+    values = {name: reading(stages, model.config, name, 0).value for name in STOPS}
+    assert (values["mask"], values["loop"]) == (1, 1)
+    assert all(math.isfinite(value) for value in values.values())

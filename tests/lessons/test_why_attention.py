@@ -1,0 +1,73 @@
+"""Why attention: what waits for what is counted, and the models are about equally large."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from playground.config import BOS, EOS, ModelConfig
+from playground.lessons.why_attention import CLOCKED, WHY_ATTENTION, milliseconds, sequential_steps
+from playground.model.attention import MultiHeadAttention
+from playground.model.layers import FeedForward
+from playground.model.transformer import Transformer
+from playground.variants import build
+from playground.variants.recurrent import GRU
+
+VOCABULARY = 30  # letters and special tokens, as in the lab
+ARMS = list(WHY_ATTENTION.arms_of(1))
+
+
+def model_of(config: ModelConfig) -> Transformer:
+    return build(config, VOCABULARY, VOCABULARY).eval()
+
+
+def counted(model: Transformer, run) -> int:
+    """How many steps of a GRU and how many sublayers were computed one after another."""
+    found, hooks = [0], []
+
+    def count(module, inputs, output):
+        found[0] += inputs[0].shape[1] if isinstance(module, GRU) else 1
+
+    for part in model.modules():
+        if isinstance(part, (GRU, MultiHeadAttention, FeedForward)):
+            hooks.append(part.register_forward_hook(count))
+    run()
+    for hook in hooks:
+        hook.remove()
+    return found[0]
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize(("source", "target"), [(5, 3), (9, 12)])
+@pytest.mark.parametrize("knobs", [*WHY_ATTENTION.arms.values(), {"encoder_layers": 3, "decoder_layers": 2}], ids=str)
+def test_the_sequential_steps_are_those_that_hooks_count(knobs, source, target):
+    """Fed in one pass; and written, where a state that is known is not computed again: what it is fed has one row for each new token."""
+    config = ModelConfig(**{"d_model": 16, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1, **knobs})
+    model, src = model_of(config), torch.full((2, source), EOS)
+    fed, written = sequential_steps(config, source, target)
+    assert counted(model, lambda: model(src, torch.full((2, target), BOS))) == fed
+    if not config.alteration.recurrent:  # a GRU takes one step for each token either way
+
+        def write() -> None:
+            memory, _ = model.encode(src)
+            for length in range(1, target + 1):
+                model.decode(torch.full((2, length), BOS), memory, torch.ones(2, 1, 1, source, dtype=torch.bool))
+
+        assert counted(model, write) == written
+    else:
+        assert written == fed
+
+
+def test_the_four_models_have_about_as_many_parameters():
+    sizes = [sum(p.numel() for p in model_of(WHY_ATTENTION.experiment(arm, 1).model).parameters()) for arm in ARMS]
+    assert max(sizes) < 1.05 * min(sizes)
+    assert 49_000 < min(sizes) < max(sizes) < 52_000  # as its words say
+
+
+def test_taking_the_time_leaves_the_model_as_it_is():
+    model = model_of(WHY_ATTENTION.experiment("gru_attention", 1).model)
+    before = [parameter.clone() for parameter in model.parameters()]
+    assert milliseconds(model, CLOCKED[0]) > 0
+    assert not model.training
+    assert all(map(torch.equal, before, model.parameters()))
+    assert all(parameter.grad is None for parameter in model.parameters())

@@ -1,0 +1,67 @@
+"""The tour through the map's own route: every stop opens its stage, asks for the model's own number, and says where it stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from playground.cursor import FIELDS, read_query
+from playground.lessons.tour import STOPS
+from playground.ui import links
+from playground.words import LANGUAGES
+from tests.lessons.test_tour import by_hand
+from tests.ui.test_routes import blocks_of
+
+HEAD = 2  # counted from 1; runs with fewer have their last
+
+
+def at_stop(site, run: str, stop: str, **parameters) -> tuple[dict, dict]:
+    """The block of the stop, and the drawing under it."""
+    panel = site.panel("map", run=run, stop=stop, layer=1, head=HEAD, **parameters)
+    assert "error" not in panel, panel
+    tour, drawing = panel["blocks"]
+    return tour, drawing
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_number_is_the_model_s_in_every_run_that_came_with_the_app(site, language):
+    for run in site.runs.shipped():
+        text, ids = site.reader.read(run, site.reader.examples(run, "heldout", 1)[0][0])
+        model, config = site.reader.model_at(run, None)[0], run.experiment.model
+        written = [piece.id for piece in site.reader.look(run, None, text).asked]
+        wanted = by_hand(model, ids, written, min(HEAD, config.n_heads) - 1)
+        found = {stop: at_stop(site, run.id, stop, text=text, target="output", lang=language) for stop in STOPS}
+        assert {stop: tour["answer"] for stop, (tour, _) in found.items()} == pytest.approx(wanted, abs=2e-5, rel=2e-5)
+        for stop, (tour, drawing) in found.items():
+            assert drawing["open"] in drawing["order"]
+            assert all(tour[name] for name in ("title", "text", "formula", "ask", "right", "where")), stop
+            assert not [text for text in (tour["text"], tour["ask"], tour["where"], tour["formula"]) if "{" in text]
+
+
+def test_stops_follow_one_another(site):
+    names = [*STOPS]
+    for before, name, after in zip(["", *names], names, [*names[1:], ""], strict=False):
+        tour, _ = at_stop(site, "german_english", name)
+        assert (tour["stop"], tour["previous"], tour["next"]) == (name, before, after)
+
+
+def test_another_stage_may_be_opened_on_the_way_and_the_stop_stays(site):
+    tour, drawing = at_stop(site, "german_english", "weights", stage="memory")
+    assert (tour["stop"], drawing["open"]) == ("weights", "memory")
+    assert at_stop(site, "german_english", "weights")[1]["open"] == "encoder.0.self_attention.weights"
+    assert {"stage", "row", "col", "window"} == {name for name, field in FIELDS.items() if "stop" in field.reset_by}
+
+
+def test_the_picture_does_not_say_what_is_asked(site):
+    """Neither its caption nor, before a cell is chosen, the calculation."""
+    _, drawing = at_stop(site, "german_english", "weights")
+    found = {block["id"]: block for block in blocks_of(drawing["blocks"])}
+    assert not found["stage"]["caption"]
+    assert "sheet" not in found
+    assert not {"source", "formula"} & set(found)
+    assert "sheet" in {block["id"] for block in blocks_of(at_stop(site, "german_english", "weights", row=0, col=1)[1]["blocks"])}
+
+
+def test_a_link_carries_the_stop():
+    assert read_query({"tab": "map", "stop": "mask"}, links.LISTS) == ({"tab": "map", "stop": "mask"}, {})
+    assert list(read_query({"stop": "nowhere"}, links.LISTS)[1]) == ["stop"]
