@@ -15,7 +15,7 @@ from playground.config import Experiment, Refusal
 
 BENCHMARKS = (
     *("tasks", "time_to_target", "page", "step_rate", "many_runs", "classroom", "growth", "peers", "decoding", "own", "real", "labs"),
-    *("hostile", "soak", "engines"),
+    *("hostile", "soak", "engines", "forecast"),
 )
 
 

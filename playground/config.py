@@ -35,11 +35,12 @@ class ModelConfig:
     d_ff: int = _knob(256, low=8, high=2048, step=8)
     dropout: float = _knob(0.0, low=0.0, high=0.5, step=0.05)
     positions: str = _knob("sinusoidal", choices=tuple(ENCODINGS), first=True)
-    norm: str = _knob("post", choices=("post", "pre"))
-    activation: str = _knob("relu", choices=("relu", "gelu"))
+    norm: str = _knob("post", choices=("post", "pre", "none"))
+    activation: str = _knob("relu", choices=("relu", "gelu", "none"))
     share_embeddings: str = _knob("none", choices=("none", "output", "all"))
     embedding_scale: bool = _knob(True, choices=(True, False))
-    attention_scale: bool = _knob(True, choices=(True, False))
+    embedding_std: float = _knob(0.02, low=0.001, high=2.0, step=0.001, typed=True)  # of their numbers at the start
+    attention_scale: float = _knob(0.5, choices=(0.0, 0.25, 0.5, 1.0))  # the power of d_k by which scores are divided
     residual: bool = _knob(True, choices=(True, False))
     bias: bool = _knob(True, choices=(True, False))
     zero_init: bool = _knob(True, choices=(True, False))
@@ -108,7 +109,7 @@ FORMER_NAMES = {
     "memory": "memory_mode", "twist": "variant", "pairs": "train_size", "vocabulary": "vocab_size", "heldout": "validation_size",
     "test": "test_size", "clip": "max_grad_norm", "validate_every": "eval_every",
 }  # fmt: skip
-FORMER_VALUES = {"schedule": {"one_cycle": "linear"}}
+FORMER_VALUES = {"schedule": {"one_cycle": "linear"}, "attention_scale": {"on": 0.5, "off": 0.0}}
 
 PARTS = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 # The answer to each question of the quiz, in their order: a file, and the line in it that says so.
 QUIZ = (
-    ("playground/model/attention.py", "scores = scores / math.sqrt(q.shape[-1])"),
+    ("playground/model/attention.py", "scores = scores / q.shape[-1] ** power  # the paper's power is 0.5: the square root of d_k"),
     ("playground/model/masks.py", "return torch.ones(length, length, dtype=torch.bool, device=device).tril()[None, None]"),
     ("playground/model/attention.py", "scores = scores + torch.where(mask, 0.0, MASKED)"),
     ("playground/model/transformer.py", "x = x * math.sqrt(self.config.d_model)"),

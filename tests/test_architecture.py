@@ -29,7 +29,7 @@ RULES = {
     "inspection": ({"torch", "numpy"}, {"config", "model"}),
     "training": ({"torch"}, {"choices", "knobs", "config", "model", "data", "decoding", "variants"}),
     "runs": (
-        {"torch", "numpy", "safetensors", "cachetools", "pandas"},
+        {"torch", "numpy", "safetensors", "cachetools", "pandas", "ray"},
         {"words", "config", "logs", "model", "reading", "data", "variants", "inspection", "training"},
     ),
     "rooms": (set(), {"words", "config", "logs", "fields", "cursor", "runs"}),

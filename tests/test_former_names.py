@@ -25,17 +25,17 @@ from playground.runs.registry import SHIPPED
 # a link, settings and a run as they were written when knobs were called otherwise
 OLD = {
     "memory": "mean", "twist": "bilinear", "pairs": "500", "vocabulary": "512", "heldout": "40", "test": "20", "clip": "0.5",
-    "validate_every": "7", "schedule": "one_cycle",
+    "validate_every": "7", "schedule": "one_cycle", "attention_scale": "off",
 }  # fmt: skip
 NEW = {
     "memory_mode": "mean", "variant": "bilinear", "train_size": 500, "vocab_size": 512, "validation_size": 40, "test_size": 20,
-    "max_grad_norm": 0.5, "eval_every": 7, "schedule": "linear",
+    "max_grad_norm": 0.5, "eval_every": 7, "schedule": "linear", "attention_scale": 0.0,
 }  # fmt: skip
 OTHERWISE = Experiment().with_(schedule="constant")
 
 
 def test_every_former_name_leads_to_a_knob_and_is_none_itself():
-    assert OLD.keys() - {"schedule"} == FORMER_NAMES.keys()
+    assert OLD.keys() - FORMER_VALUES.keys() == FORMER_NAMES.keys()
     assert set(FORMER_NAMES.values()) <= KNOBS.keys()
     assert not FORMER_NAMES.keys() & KNOBS.keys()
     for knob, values in FORMER_VALUES.items():

@@ -68,6 +68,8 @@ class Attack:
         began, fault = time.perf_counter(), ""
         try:
             status, body = self.answered(call, session)
+        except TimeoutError as error:  # it is this side that gave up
+            status, body, fault = 0, repr(error).encode(), "slow"
         except (OSError, HTTPException, ValueError) as error:
             status, body, fault = 0, repr(error).encode(), "cut off"
         seconds = time.perf_counter() - began

@@ -40,7 +40,8 @@ def norm(module: nn.Module) -> Map:
 
 
 def feed_forward(module: FeedForward, config: ModelConfig) -> Map:
-    W_1, W_2, activation = linear(module.W_1), linear(module.W_2), {"relu": torch.relu_, "gelu": F.gelu}[config.activation]
+    W_1, W_2 = linear(module.W_1), linear(module.W_2)
+    activation = {"relu": torch.relu_, "gelu": F.gelu, "none": nn.Identity()}[config.activation]
     return lambda x: W_2(activation(W_1(x)))
 
 
@@ -62,7 +63,7 @@ def unseen(seen: Tensor) -> Tensor:
 
 def scale(attention: MultiHeadAttention) -> float | None:
     """By what torch's function is to multiply scores; None is 1 / sqrt(K)."""
-    return None if attention.scale else 1.0
+    return None if attention.power == 0.5 else (attention.W_q.out_features // attention.n_heads) ** -attention.power
 
 
 def angles(rotary: RotaryPositions) -> Tensor:

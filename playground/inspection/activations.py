@@ -6,7 +6,6 @@ model's own: what its modules returned. Only what lies inside scaled_dot_product
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -139,7 +138,7 @@ class _Recording:
         scores = q @ k.transpose(-2, -1)
         last = inside(f"{at}.scores", axes=f"H{rows}{columns}", values=scores, inputs=(q_name, k_name))
         if self.config.attention_scale:
-            scores = scores / math.sqrt(q.shape[-1])
+            scores = scores / q.shape[-1] ** self.config.attention_scale
             last = inside(f"{at}.scaled", axes=f"H{rows}{columns}", values=scores, inputs=(last,))
         scores = scores + torch.where(mask, 0.0, MASKED)
         last = inside(f"{at}.masked", axes=f"H{rows}{columns}", values=scores, inputs=(last,), mask=seen)
@@ -172,7 +171,7 @@ class _Recording:
 
     def norm(self, at: str, layer: int, part: str, x: str, name: str, pre: bool) -> str:
         """The norm before a sublayer (`pre`) or after it: x itself where this model has the other kind."""
-        if pre != (self.config.norm == "pre"):
+        if self.config.norm != ("pre" if pre else "post"):
             return x
         source = EncoderLayer.forward if at.startswith("encoder") else DecoderLayer.forward
         values = self.given(f"{at.rpartition('.')[0]}.{name}")
@@ -180,7 +179,7 @@ class _Recording:
 
     def last_norm(self, part: str, letter: str, x: str, source: Callable) -> str:
         """The norm at the end of a stack, which only a model with the norm before its sublayers has."""
-        if self.config.norm == "post":
+        if self.config.norm != "pre":
             return x
         return self.add(f"{part}.norm", part, None, f"{letter}D", self.given(f"{part}_norm"), (x,), source)
 

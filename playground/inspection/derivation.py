@@ -13,7 +13,7 @@ import numpy as np
 from playground.config import EOS
 from playground.inspection.activations import Stage
 from playground.inspection.arithmetic import SPELT, STAGES, Derivation, Given, Label, Sheet, added, bracketed, near
-from playground.inspection.formulas import formula, kind, norm_module
+from playground.inspection.formulas import divisor, formula, kind, norm_module
 from playground.model.attention import MASKED
 from playground.model.transformer import Transformer
 
@@ -139,8 +139,12 @@ def _scores(cell: _Cell, sheet: Sheet) -> str:
 
 def _scaled(cell: _Cell, sheet: Sheet) -> str:
     score, d_k = sheet.lead(cell.take(cell.index)), cell.config.d_model // cell.config.n_heads
-    root = sheet.step("root", f"√({d_k})", math.sqrt(d_k))
-    return sheet.step("smaller", f"{score} ÷ {root}", float(score) / float(root))
+    power, root = cell.config.attention_scale, str(d_k)
+    if power == 0.5:
+        root = sheet.step("root", f"√({d_k})", math.sqrt(d_k))
+    if power == 0.25:
+        root = sheet.step("fourth_root", f"∜({d_k})", d_k**power)
+    return sheet.step("smaller", f"{score} ÷ {root}", float(score) / float(root), divisor=divisor(cell.config))
 
 
 def _masked(cell: _Cell, sheet: Sheet) -> str:
@@ -190,6 +194,8 @@ def _norm(cell: _Cell, sheet: Sheet) -> str:
 def _activated(cell: _Cell, sheet: Sheet) -> str:
     written = sheet.lead(cell.take(cell.index))
     x, text = float(written), bracketed(written)
+    if cell.config.activation == "none":
+        return sheet.step("no_activation", written, x)
     if cell.config.activation == "relu":
         return sheet.step("relu", f"max(0, {written})", max(0.0, x))
     share = sheet.step("gelu_share", f"(1 + erf({written} ÷ √(2))) ÷ 2", (1 + math.erf(x / math.sqrt(2))) / 2)

@@ -21,7 +21,7 @@ LINES = {
     "v": ("self.W_v(value)",),
     "turned": ("cos, sin = self.cos", "even, odd = x", "even * cos - odd * sin", "torch.cat("),
     "scores": ("q @ k.transpose(",),
-    "scaled": ("/ math.sqrt(q.shape[-1])",),
+    "scaled": ("/ q.shape[-1] ** power",),
     "masked": ("torch.where(mask",),
     "weights": ("scores.softmax(", "weights * mask"),
     "mixed": ("@ v, weights",),
@@ -93,12 +93,20 @@ def formula(config: ModelConfig, stage: Stage) -> tuple[str, dict[str, str]]:
     if name == "norm":
         values["bias"] = " + β" if config.bias else ""
     if name == "mixed":
-        values["scale"] = " / √d_k" if config.attention_scale else ""
+        values["scale"] = f" / {divisor(config)}" if config.attention_scale else ""
     if name == "W_2":
-        values["activated"] = f"max(0, {_hidden(config)})" if config.activation == "relu" else f"GELU({_hidden(config)})"
+        shape = {"relu": "max(0, {})", "gelu": "GELU({})", "none": "({})"}[config.activation]
+        values["activated"] = shape.format(_hidden(config))
+    if name == "scaled":
+        values["divisor"] = divisor(config)
     if name == "activated":
         name = f"activated_{config.activation}"
     return f"map.formula_{name}", values
+
+
+def divisor(config: ModelConfig) -> str:
+    """By what scores are divided: the square root of d_k in the paper."""
+    return {0.25: "∜d_k", 0.5: "√d_k", 1.0: "d_k"}[config.attention_scale]
 
 
 def _hidden(config: ModelConfig) -> str:

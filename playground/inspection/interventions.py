@@ -189,7 +189,7 @@ def edited(weights: Tensor, module: MultiHeadAttention, inputs: tuple, edit: Edi
     q, k = (module.split(x)[:, edit.head] for x in (module.W_q(query[:, row : row + 1]), module.W_k(key)))  # (B, 1, K), (B, S, K)
     left = mask[:, 0].clone()  # (B, 1, 1, S) -> (B, 1, S)
     left[..., [*edit.masked, *([] if edit.column is None else [edit.column])]] = False
-    found = scaled_dot_product_attention(q, k, k, left, module.scale)[1][:, 0]  # (B, S); nothing is mixed here
+    found = scaled_dot_product_attention(q, k, k, left, module.power)[1][:, 0]  # (B, S); nothing is mixed here
     if edit.column is not None:
         weight = torch.where(left.any(dim=-1), edit.weight, 1.0)  # (B, 1)
         found = found * (1 - weight)

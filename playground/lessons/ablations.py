@@ -36,7 +36,7 @@ LATE = {"warmup": 40}
 BEGINNINGS = {"small": {}, "root": {"variant": "root_embeddings"}, "unit": {"variant": "unit_embeddings"}}
 SCALED = {"with": {}, "without": {"embedding_scale": False}}
 FEW = {"task": "numbers_en", "train_size": 300, "d_model": 64, "d_ff": 128, "steps": 400}  # sentences, seen again and again
-SORT, NO_SCALE, OPEN = {"task": "sort"}, {"attention_scale": False}, {"residual": False}
+SORT, NO_SCALE, OPEN = {"task": "sort"}, {"attention_scale": 0.0}, {"residual": False}
 
 ABLATIONS = (
     ask(

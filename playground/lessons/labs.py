@@ -7,6 +7,7 @@ from playground.lessons.ablations import ABLATIONS
 from playground.lessons.bugs import BUG_LABS
 from playground.lessons.exposure_bias import EXPOSURE_BIAS
 from playground.lessons.lab import Lab
+from playground.lessons.rule_or_list import RULE_OR_LIST
 from playground.lessons.tensors import (
     bpe,
     dropout,
@@ -38,7 +39,8 @@ TENSORS = (
 
 START = ("bug_future", "order", "softmax")  # one of each kind that says much in a few minutes
 
-LABS: dict[str, Lab] = {lab.name: lab for lab in (*BUG_LABS, WHY_ATTENTION, *ABLATIONS, EXPOSURE_BIAS, *(module.LAB for module in TENSORS))}
+EXPERIMENTS = (*BUG_LABS, WHY_ATTENTION, *ABLATIONS, RULE_OR_LIST, EXPOSURE_BIAS)
+LABS: dict[str, Lab] = {lab.name: lab for lab in (*EXPERIMENTS, *(module.LAB for module in TENSORS))}
 
 
 def get(name: str) -> Lab:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -17,7 +15,7 @@ MASKED = -1e30  # added to a score that doesn't count; exp of it is exactly 0, a
 
 
 def scaled_dot_product_attention(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, scale: bool = True, dropout: Dropout | None = None
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, power: float = 0.5, dropout: Dropout | None = None
 ) -> tuple[Tensor, Tensor]:
     """Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V, equation 1.
 
@@ -26,8 +24,7 @@ def scaled_dot_product_attention(
     gets zeros.
     """
     scores = q @ k.transpose(-2, -1)
-    if scale:
-        scores = scores / math.sqrt(q.shape[-1])
+    scores = scores / q.shape[-1] ** power  # the paper's power is 0.5: the square root of d_k
     if mask is not None:
         scores = scores + torch.where(mask, 0.0, MASKED)
     weights = scores.softmax(dim=-1)
@@ -37,15 +34,15 @@ def scaled_dot_product_attention(
 
 
 def fused_attention(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, scale: bool = True, dropout: Dropout | None = None
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, power: float = 0.5, dropout: Dropout | None = None
 ) -> tuple[Tensor, Tensor | None]:
     """The same from torch's own function, which is faster because it never holds all weights, and so has none to return: for training.
 
     Torch draws dropout from its global random state, so with dropout it is done as above.
     """
     if dropout and dropout.active:
-        return scaled_dot_product_attention(q, k, v, mask, scale, dropout)
-    return F.scaled_dot_product_attention(q, k, v, mask, scale=None if scale else 1.0), None
+        return scaled_dot_product_attention(q, k, v, mask, power, dropout)
+    return F.scaled_dot_product_attention(q, k, v, mask, scale=None if power == 0.5 else q.shape[-1] ** -power), None
 
 
 class MultiHeadAttention(nn.Module):
@@ -57,7 +54,7 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, config: ModelConfig, dropout: Dropout, rotary: bool = False) -> None:
         super().__init__()
         d_model, bias = config.d_model, config.bias
-        self.n_heads, self.scale = config.n_heads, config.attention_scale
+        self.n_heads, self.power = config.n_heads, config.attention_scale
         self.W_q = Linear(d_model, d_model, bias=bias)
         self.W_k = Linear(d_model, d_model, bias=bias)
         self.W_v = Linear(d_model, d_model, bias=bias)
@@ -84,7 +81,7 @@ class MultiHeadAttention(nn.Module):
                 q, k = self.rotary(q, position_ids), self.rotary(k, position_ids)
             if kv_cache:
                 k, v = kv_cache.add(k, v)
-        heads, weights = self.attend(q, k, v, mask, self.scale, self.dropout)
+        heads, weights = self.attend(q, k, v, mask, self.power, self.dropout)
         return self.W_o(self.concat(heads)), weights
 
     def split(self, x: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.W_1 = Linear(config.d_model, config.d_ff, bias=config.bias)
         self.W_2 = Linear(config.d_ff, config.d_model, bias=config.bias)
-        self.activation = {"relu": F.relu, "gelu": F.gelu}[config.activation]
+        self.activation = {"relu": F.relu, "gelu": F.gelu, "none": nn.Identity()}[config.activation]
         self.dropout = dropout
 
     def forward(self, x: Tensor) -> Tensor:
@@ -38,8 +38,13 @@ class Residual(nn.Module):
         return x + self.dropout(sublayer_of_x) if self.connected else self.dropout(sublayer_of_x)
 
 
+def layer_norm(config: ModelConfig) -> nn.Module:
+    """Brings each vector to mean 0 and variance 1, then scales and shifts it (Ba et al. 2016); in a model without norms, nothing."""
+    return nn.Identity() if config.norm == "none" else nn.LayerNorm(config.d_model, bias=config.bias)
+
+
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward. The norm stands after each residual as in the paper, or before each sublayer."""
+    """Self-attention, then feed-forward. The norm stands after each residual as in the paper, or before each sublayer, or nowhere."""
 
     def __init__(self, config: ModelConfig, dropout: Dropout) -> None:
         super().__init__()
@@ -47,7 +52,7 @@ class EncoderLayer(nn.Module):
         self.self_attention = MultiHeadAttention(config, dropout, rotary=config.encoding.rotary)
         self.feed_forward = FeedForward(config, dropout)
         self.residual = Residual(config, dropout)
-        self.norm_1, self.norm_2 = (nn.LayerNorm(config.d_model, bias=config.bias) for _ in range(2))
+        self.norm_1, self.norm_2 = (layer_norm(config) for _ in range(2))
 
     def forward(self, x: Tensor, mask: Tensor, position_ids: Tensor) -> tuple[Tensor, Tensor]:
         """x (B, S, D), mask (B, 1, 1, S), places (1, S) -> x (B, S, D), weights (B, H, S, S)."""
@@ -73,7 +78,7 @@ class DecoderLayer(nn.Module):
         self.cross_attention = MultiHeadAttention(config, dropout)
         self.feed_forward = FeedForward(config, dropout)
         self.residual = Residual(config, dropout)
-        self.norm_1, self.norm_2, self.norm_3 = (nn.LayerNorm(config.d_model, bias=config.bias) for _ in range(3))
+        self.norm_1, self.norm_2, self.norm_3 = (layer_norm(config) for _ in range(3))
 
     def forward(
         self, x: Tensor, mask: Tensor, position_ids: Tensor, memory: Tensor, memory_mask: Tensor,

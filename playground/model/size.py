@@ -33,7 +33,7 @@ def training_bytes(experiment: Experiment, src_vocab: int, tgt_vocab: int, longe
     moved = moved_by(experiment, src_vocab, tgt_vocab)
     learned = sum((3 + rule.moments) * count for rule, count in moved)
     step = sum(rule.scratch * count for rule, count in moved)
-    activations = _batch_rows(experiment, longest) * _row_floats(experiment.model, tgt_vocab, longest)
+    activations = _batch_rows(experiment, longest) * row_floats(experiment.model, tgt_vocab, longest)
     validation = (VALIDATION_CELLS // 2) * (3 * tgt_vocab + 8 * experiment.model.d_model + 2 * experiment.model.d_ff)
     return int(FLOAT * (learned + max(activations, step, validation)))
 
@@ -51,13 +51,7 @@ def admit(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int, 
     raise Refusal("model.much_too_large", **numbers)
 
 
-def _batch_rows(experiment: Experiment, longest: int) -> int:
-    """Pairs in the largest batch."""
-    training = experiment.training
-    return training.batch_size if training.batch_unit == "sentences" else max(1, training.batch_size // (2 * longest))
-
-
-def _row_floats(config: ModelConfig, tgt_vocab: int, length: int) -> float:
+def row_floats(config: ModelConfig, tgt_vocab: float, length: float) -> float:
     """Numbers that one pair of `length` tokens on each side keeps until the backward pass has used them."""
     dropped = 1.25 if config.dropout else 0  # dropout keeps its mask, one byte for each number, and what is left
     attention = 7 * length * config.d_model + (2 + dropped) * config.n_heads * length * length
@@ -66,6 +60,12 @@ def _row_floats(config: ModelConfig, tgt_vocab: int, length: int) -> float:
     encoder = config.encoder_layers * (attention + feed_forward + 2 * norm)
     decoder = config.decoder_layers * (2 * attention + feed_forward + 3 * norm)
     return encoder + decoder + length * (6 * config.d_model + 4 * tgt_vocab)
+
+
+def _batch_rows(experiment: Experiment, longest: int) -> int:
+    """Pairs in the largest batch."""
+    training = experiment.training
+    return training.batch_size if training.batch_unit == "sentences" else max(1, training.batch_size // (2 * longest))
 
 
 def _largest_that_fits(experiment: Experiment, name: str, src_vocab: int, tgt_vocab: int, longest: int, available_bytes: int) -> int | None:

@@ -40,7 +40,7 @@ def sublayer_of(parameter: str) -> str:
 def parameters(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str, int]:
     """How many numbers each route learns. Raises Refusal for an encoding of positions that can't be built."""
     d, bias, share = config.d_model, int(config.bias), config.share_embeddings
-    norm = d + bias * d
+    norm = (d + bias * d) * (config.norm != "none")
     positions = added_positions(config).parameter_count(d)
     attention = 4 * (d * d + bias * d) + norm
     kinds = {

@@ -15,7 +15,7 @@ from playground.model.masks import padding_mask, segment_mask, target_mask
 from playground.model.parts import Dropout, Embedding, Linear
 from playground.model.positions import added_positions, packed_position_ids, position_ids
 
-EMBEDDING_STD = 0.02  # of embeddings and the output projection at the start
+PROJECTION_STD = 0.02  # of the output projection at the start
 
 
 class Output(NamedTuple):
@@ -143,8 +143,10 @@ def initialise(model: Transformer) -> None:
             parameter.fill_(1.0)
         elif "positions" in name:
             parameter.normal_(0, 0.5**0.5, generator=model.generator)
-        elif "embedding" in name or "projection" in name:
-            parameter.normal_(0, EMBEDDING_STD, generator=model.generator)
+        elif "embedding" in name:
+            parameter.normal_(0, model.config.embedding_std, generator=model.generator)
+        elif "projection" in name:
+            parameter.normal_(0, PROJECTION_STD, generator=model.generator)
         else:
             nn.init.xavier_uniform_(parameter, generator=model.generator)
             if name.endswith(("W_o.weight", "W_2.weight")):

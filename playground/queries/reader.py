@@ -47,6 +47,11 @@ class Reader:
         """Shares of the memory by their names, see runs/memory.py."""
         return {"models": self._models.caches, "answers": (self._known,), "steps": (self._steps,)}
 
+    @property
+    def lost(self) -> int:
+        """Threads that have not come to an end in time, and whose place others have."""
+        return self._threads.lost
+
     def look(self, run: Run, step: int | None, text: str, target: str | None = None) -> SentenceTrace:
         """What the model does with `text`: `target` None follows its own greedy output; REFERENCE the right answer or, where nobody knows
         it, the output of the newest parameters, so that the rows are the same at every step; else that text.

@@ -99,18 +99,26 @@ def training_step(reader: Reader, runs: Runs, run: Run, step: int | None) -> Tak
 
 
 def starting_point(run: Run, step: int | None) -> Start:
-    """The nearest to `step` that there is, and of two as near the exact one; None: the last save, or where there is none the newest."""
+    """The nearest to `step` that there is, and of two as near the exact one; None: the last save, or where there is none the newest.
+
+    Of a run that trains and has no save yet that is a new one whenever its steps have doubled: to take a step apart costs as much as ten
+    steps.
+    """
     if run.tokenizers is None:
         raise Refusal("runs.nothing_yet")
     saved = run.checkpoint_step if run.unfinished or run.resumable else None
     found = [Start(saved, True, True)] if saved is not None and saved < run.steps else []
     if not run.first_step:
         found.append(Start(0, False, True))
-    kept = {*run.replay.kept, *([run.snapshot.step] if run.snapshot else [])}
-    found += [Start(at, False, False) for at in sorted(kept, reverse=True) if 0 < at < run.steps]
+    with_parameters = {*run.replay.kept, *([run.snapshot.step] if run.snapshot else [])}
+    found += [Start(at, False, False) for at in sorted(with_parameters, reverse=True) if 0 < at < run.steps]
     if not found:
         raise Refusal("runs.nothing_yet")
     if step is None:
+        if run.working:
+            kept = sorted(run.replay.kept)
+            doubled = {0, *(next((at for at in kept if at >= 2**n), 0) for n in range(run.step.bit_length()))}
+            found = [start for start in found if start.saved or start.step in doubled] or found
         return next((start for start in found if start.saved), max(found, key=lambda start: start.step))
     return min(found, key=lambda start: (abs(start.step - step), not start.exact))
 

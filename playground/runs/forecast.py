@@ -11,7 +11,7 @@ from playground.data.corpus import Corpus, build_corpus
 from playground.reading.uploads import Pairs
 from playground.runs.corpora import vocabularies
 from playground.runs.limits import machine_cores
-from playground.runs.machine_speed import MachineSpeed, layers, measured
+from playground.runs.machine_speed import MachineSpeed, layers, measured, products_faster
 from playground.training.work import Work, step_work
 
 log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ def tokens_per_step(experiment: Experiment, pairs: Pairs | None = None) -> float
 def _step(experiment: Experiment, pairs: Pairs | None) -> tuple[Work, float]:
     """(work, seconds) of one step."""
     work = _work(experiment, pairs)
-    return work, _speed().step(layers(experiment), work.operations)
+    return work, _speed().step(layers(experiment), work, products_faster(experiment))
 
 
 def _work(experiment: Experiment, pairs: Pairs | None) -> Work:

@@ -9,25 +9,28 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from playground.runs.engines.cluster import UNREACHABLE
 from playground.runs.registry import Runs
+from playground.words import ENGLISH, say
 
 SILENT_S = 60.0  # seconds after which a disk that has not answered counts as one that doesn't
 OK, BUSY, FAILING = "ok", "busy", "failing"
 
 
 def health(runs: Runs) -> dict[str, Any]:
-    """{"status", "reasons", "memory", "disk", "runs", "workers"}, sizes in bytes.
+    """{"status", "reasons", "memory", "disk", "runs", "cluster", "workers"}, sizes in bytes.
 
     "failing" is what a new start may mend: nobody trains or tidies up any more, or the disk does not answer. "busy": new trainings wait, or
-    are refused, and those that are there go on.
+    are refused, and those that are there go on. A cluster that can't be reached is neither: this machine trains then.
     """
     counted, disk, memory = runs.counted(), runs.store.disk, runs.memory
     failing, busy = list(_failing(runs, counted)), list(_busy(runs, counted))
+    away = runs.cluster["state"] == UNREACHABLE
     error, shares = disk.last_error, memory.by_share()
     used = memory.used
     return {
         "status": FAILING if failing else BUSY if busy else OK,
-        "reasons": failing + busy,
+        "reasons": failing + busy + (["cluster_unreachable"] if away else []),
         "memory": {"limit": memory.limit, "used": used, "free": max(0, memory.limit - used), "held": memory.held, "shares": shares},
         "disk": {
             "free": disk.free,
@@ -35,6 +38,7 @@ def health(runs: Runs) -> dict[str, Any]:
             "last_error": error and {"name": error.name, "seconds_ago": round(time.time() - error.at, 1)},
         },
         "runs": {name: counted[name] for name in ("training", "waiting", "kept")},
+        "cluster": runs.cluster | ({"note": say(ENGLISH, "operator.reason_cluster_unreachable")} if away else {}),
         "workers": {name: counted[name] for name in ("alive", "replaced", "lost")},
     }
 

@@ -27,6 +27,7 @@ class Limits:
     """Everything a test or a server may want to be different."""
 
     devices: tuple[str, ...] = ("cpu",)
+    cluster: str = ""  # the address of a Ray cluster that trains what this machine would
     engine: str = "here"  # where runs are trained, one of ENGINES; a server's is "auto" if nothing else is said
     cores: int = 2
     memory: int = 4 * GB  # bytes for all trainings together, and what is kept because it may be asked for, see memory.py
@@ -58,10 +59,11 @@ class Limits:
 
     @classmethod
     def from_environment(cls) -> Limits:
-        """PLAYGROUND_ and DEVICE, ENGINE, CORES, MEMORY, IDLE_MINUTES or the name of one of COUNTS in capitals; else the machine's, or as
-        here."""
+        """PLAYGROUND_ and DEVICE, ENGINE, CORES, MEMORY, IDLE_MINUTES or the name of one of COUNTS in capitals, and RAY_ADDRESS; else the
+        machine's, or as here."""
         return cls(
             devices=machine_devices(),
+            cluster=os.environ.get("RAY_ADDRESS", ""),
             engine=wanted if (wanted := os.environ.get("PLAYGROUND_ENGINE")) in ENGINES else "auto",
             cores=int(_number("CORES", machine_cores())),
             memory=int(_number("MEMORY", 0.7 * free_memory())),

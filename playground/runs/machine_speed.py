@@ -7,6 +7,7 @@ slower where it hasn't. What a narrow model gains on the products it loses on co
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from dataclasses import dataclass
@@ -16,13 +17,14 @@ from typing import Any
 import torch
 
 from playground.config import Experiment
-from playground.data.corpus import Corpus, build_corpus
+from playground.data.corpus import build_corpus
 from playground.training.loop import Training
-from playground.training.work import step_work
+from playground.training.work import Work, step_work
 
 log = logging.getLogger(__name__)
 WIDE = 256  # d_model from which on products are most of a step
 WORTH = 3.0  # times as fast as float32 must bfloat16 products be: the rest of a step gains nothing
+BFLOAT16 = 0.5  # of what products in bfloat16 gain by themselves, a step does: measured at d_model 256
 SAMPLE_SECONDS = 0.004  # seconds that a product must take to be timed well
 ROWS = (16, 1024)  # of the product: from the fewest, which takes no time even where bfloat16 is emulated, to the most
 TIMED = 8  # steps, of which the fastest counts
@@ -34,23 +36,29 @@ TINY = {
     "train_size": 200,
     "validation_size": 10,
 }  # a step of it is all calls and no arithmetic
+SMALL = {"threads": 1, "train_size": 200, "validation_size": 10}
+# Of the usual model's step much goes into elements, of this one's into products.
+PRODUCTS = {**SMALL, "d_model": 192, "d_ff": 768, "batch_size": 16, "precision": "float32"}
 _measuring = threading.Lock()
 
 
 @dataclass(frozen=True)
 class MachineSpeed:
-    """Seconds of a step: so many for the calls that each layer makes, and so many for each operation. On one core that has nothing else to
-    do: measured is the processor's time, for it is measured once, and what others do at that moment is no property of the machine."""
+    """Seconds of a step: so many for the calls that each layer makes, for each operation of the products, and for each element that goes
+    through memory. On one core that has nothing else to do: measured is the processor's time, for it is measured once, and what others do
+    at that moment is no property of the machine."""
 
     layer: float
     operation: float
+    element: float = 0.0
 
-    def step(self, layers: int, operations: float) -> float:
-        return self.layer * layers + self.operation * operations
+    def step(self, layers: int, work: Work, faster: float = 1.0) -> float:
+        """`faster`: how many times as fast as in float32 products are."""
+        return self.layer * layers + self.operation * work.operations / faster + self.element * work.elements
 
 
 def measured() -> MachineSpeed:
-    """Trains two models for a few steps: half a second, once in a process; whoever else asks meanwhile waits."""
+    """Trains three models for a few steps: a second, once in a process; whoever else asks meanwhile waits."""
     with _measuring:
         return _measured()
 
@@ -58,12 +66,27 @@ def measured() -> MachineSpeed:
 @cache
 def _measured() -> MachineSpeed:
     torch.set_num_threads(1)  # of this thread, whose time is measured
-    small, usual = Experiment().with_(**TINY), Experiment().with_(threads=1, train_size=200, validation_size=10)
-    corpora = [(experiment, build_corpus(experiment.data)) for experiment in (small, usual)]
-    seconds = [_step_seconds(*one) for one in corpora]
-    work = [step_work(*one).operations for one in corpora]
-    operation = max(seconds[1] - seconds[0], 0.1 * seconds[1]) / (work[1] - work[0])
-    return MachineSpeed(seconds[0] / layers(small), operation)
+    experiments = [Experiment().with_(**knobs) for knobs in (TINY, SMALL, PRODUCTS)]
+    corpora = [build_corpus(experiment.data) for experiment in experiments]
+    work = [step_work(*one) for one in zip(experiments, corpora, strict=True)]
+    seconds = _step_seconds([Training(*one) for one in zip(experiments, corpora, strict=True)])
+    return solved([(layers(experiment), one) for experiment, one in zip(experiments, work, strict=True)], seconds)
+
+
+def solved(counted: list[tuple[int, Work]], seconds: list[float]) -> MachineSpeed:
+    """The speed at which these steps, of so many layers and so much work, take so many seconds; nothing takes less than no time."""
+    rows = torch.tensor([(count, work.operations, work.elements) for count, work in counted], dtype=torch.float64)
+    scale = rows.amax(dim=0)
+    found = torch.linalg.lstsq(rows / scale, torch.tensor(seconds, dtype=torch.float64)[:, None]).solution[:, 0] / scale
+    return MachineSpeed(*found.clamp(min=0).tolist())
+
+
+def products_faster(experiment: Experiment, device: str = "cpu") -> float:
+    """How many times as fast as in float32 the products of its training are there, conversions included."""
+    if precision(experiment.training.precision, experiment.model.d_model, device) == "float32":
+        return 1.0
+    with _measuring:
+        return BFLOAT16 * product_rate(WIDE, torch.bfloat16, device) / product_rate(WIDE, torch.float32, device)
 
 
 def layers(experiment: Experiment) -> int:
@@ -71,14 +94,18 @@ def layers(experiment: Experiment) -> int:
     return 2 * experiment.model.encoder_layers + 3 * experiment.model.decoder_layers
 
 
-def _step_seconds(experiment: Experiment, corpus: Corpus) -> float:
-    steps, found = Training(experiment, corpus).steps(), []
-    next(steps)
-    for _ in range(TIMED):
-        started = time.thread_time()
+def _step_seconds(trainings: list[Training]) -> list[float]:
+    """Of one step of each: the fastest of some. They take turns, so that a busy moment is none of one alone."""
+    every = [training.steps() for training in trainings]
+    for steps in every:
         next(steps)
-        found.append(time.thread_time() - started)
-    return min(found)
+    found = [math.inf] * len(every)
+    for _ in range(TIMED):
+        for at, steps in enumerate(every):
+            started = time.thread_time()
+            next(steps)
+            found[at] = min(found[at], time.thread_time() - started)
+    return found
 
 
 def execution_plan(experiment: Experiment, device: str) -> dict[str, Any]:

@@ -229,11 +229,18 @@ class Runs:
         """(JSON of what changed since version `since`, the version to ask from next time); the same bytes for all who ask for the same.
 
         {"version", "from": row of the history where this increment begins (0: replace what you have), "rows": {column: [...]},
-         "id", "name", "label", "status", "resumable", "message": {language: sentence} | null, "step", "steps", "seconds", "place",
-         "eta": [from, to] | null, "live": {knob: value}, "checkpoint_step", "threads", "device"}, and, where there are others than before:
+         "id", "name", "label", "status", "resumable", "message": {language: sentence} | null, "trouble": whether that tells of anything
+         wrong, "step", "steps", "seconds", "place",
+         "eta": [from, to] | null, "live": {knob: value}, "checkpoint_step", "threads", "device", "where": see Run}, and, where there are
+        others than before:
         {"validations": {column: [...]}, "events": [[step, knob, value]], "replay": [steps], "parameter_steps": [steps]}
         """
         return self.updates.get(run, since)
+
+    @property
+    def cluster(self) -> dict[str, Any]:
+        """See Workers.cluster."""
+        return self._workers.cluster
 
     def counted(self) -> dict[str, int]:
         """What Workers.count says, and how many runs are "kept" and "unfinished", and whether there is a "housekeeper"."""
@@ -302,7 +309,7 @@ class Runs:
                 run.release()
 
         with refusals(log, "run_refused", owner=new[0].owner if new else ""), self.rules.beginning(new, token, lab):
-            needed = {run.id: bytes_needed(run, self.limits.memory) for run in new}
+            needed = {run.id: bytes_needed(run, self._workers.memory) for run in new}
             return self._enter(new, token, write, lambda run: self._workers.start(run, "train", needed[run.id]))
 
     def _enter(self, new: list[Run], token: str, write: Callable[[Run], object], begin: Callable[[Run], object]) -> list[Run]:
@@ -335,7 +342,7 @@ class Runs:
         if not (run.resumable or run.working):
             raise Refusal("runs.not_resumable")
         self._write_waiting(run)
-        needed = bytes_needed(run, self.limits.memory)
+        needed = bytes_needed(run, self._workers.memory)
         self._workers.settle(run)
         self._housekeeper.stop_idle()
         gone = []

@@ -86,6 +86,7 @@ class Run:
     eta: tuple[float, float] | None = None  # seconds to the end, at least and at most (see pace.py); None when not training
     place: int = 0  # in the queue for memory: 1 is next, 0 is not waiting
     checkpoint_step: int | None = None  # the step of the last save
+    where: dict[str, Any] = field(default_factory=dict)  # it is trained, where that isn't the page's process, see remote.Link
     live: dict[str, Any] = field(default_factory=dict)  # the live knobs as they are to be from the next step on
 
     def __post_init__(self, data: Pairs | None) -> None:

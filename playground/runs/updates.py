@@ -17,6 +17,7 @@ from playground.runs.run import Mark, Run
 
 ROWS = 1000  # of one increment; a curve a thousand pixels wide shows no more
 CACHED_BYTES = 16_000_000
+NEWS = ("runs.went_on", "runs.reached", "runs.minutes_over")  # sentences about a run with which nothing is wrong
 
 
 class Updates:
@@ -44,13 +45,15 @@ def _packed(said: dict[str, Any]) -> bytes:
 def increment(run: Run, since: int, version: int) -> dict[str, Any]:
     """See `Runs.update`. A `since` that this server doesn't remember gets everything."""
     message = run.message
+    if message and message.key == "runs.went_on" and run.status in ("done", "stopped"):
+        message = None  # how it came to its end is over too
     try:
         history, now, known = run.history, run.mark(), run.marks.get(since)
     except Refusal as refusal:  # damaged on the disk: there is nothing but what it says
         message, history, now, known = refusal, History(), Mark(0, 0, 0, (), ()), None
     stop = min(run.marks.get(version, now).rows, now.rows)  # there is no mark while the history is on the disk, where it doesn't grow
     start = min(known.rows if known else 0, stop)
-    plain = ("id", "name", "label", "status", "step", "steps", "place", "checkpoint_step", "resumable", "threads", "device")
+    plain = ("id", "name", "label", "status", "step", "steps", "place", "checkpoint_step", "resumable", "threads", "device", "where")
     grown = {
         "validations": lambda: _rounded(decimate(history.validations.rows(), ROWS // 2)),
         "events": lambda: history.events[-200:],
@@ -62,6 +65,7 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
         "from": start,
         "rows": _rounded(decimate(history.steps.rows(start, stop), ROWS)),
         "message": message and {language: message.say(language) for language in words.LANGUAGES},
+        "trouble": bool(message) and message.key not in NEWS,
         "eta": run.eta and [round(seconds, 2) for seconds in run.eta],
         "seconds": round(run.seconds, 2),
         "live": run.live,

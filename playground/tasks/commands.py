@@ -48,22 +48,57 @@ def _draw(rng: random.Random, harder: bool) -> Example:
 # The split of the paper, "add jump": training says "jump" as a whole command and in no other, a tenth of the time, so that the word itself
 # is learnt. Above, where it may stand beside "and" and "after", training shows most of how it is used.
 
-ALONE = 0.1
+# What would help is tried as in the paper: a few longer commands with "jump" are shown after all. The lists below are these, each a
+# beginning of the next; none of them falls to the held-out tenth.
+
+ALONE, SHOWN = 0.1, 0.1  # of the commands that training draws: "jump" by itself, and what of the longer ones it is shown
+COMPOSED = (
+    "jump twice", "walk and jump left", "jump thrice after run", "jump right and look", "jump and wave", "skip after jump back",
+    "jump left twice", "run left and jump", "jump back", "look twice and jump back", "jump back twice", "wave after jump",
+    "jump right thrice and walk", "jump after look back", "skip right twice and jump thrice", "jump left after wave thrice",
+)  # fmt: skip
+COUNTS = (0, 1, 4, 16)
 
 
-def _longer_than_loner(src: str) -> bool:
-    words = src.split()
-    return LONER in words and len(words) > 1
+def _split_at_jump(name: str, count: int) -> Task:
+    """The task whose training has `count` of the longer commands with "jump"; the harder ones are all others of them."""
+    shown = COMPOSED[:count]
+
+    def is_harder(src: str) -> bool:
+        words = src.split()
+        return LONER in words and len(words) > 1 and src not in shown
+
+    def draw(rng: random.Random, harder: bool) -> Example:
+        dice = 1.0 if harder else rng.random()
+        if dice < ALONE:
+            return GRAMMAR.parse(LONER)[0]
+        if shown and dice < ALONE + SHOWN:
+            return GRAMMAR.parse(rng.choice(shown))[0]
+        while True:
+            example = GRAMMAR.draw(rng)
+            if is_harder(example.src) if harder else LONER not in example.src.split():
+                return example
+
+    return Task(name, "words", "words", draw, GRAMMAR.parse, is_harder, steps=400)
 
 
-def _draw_alone(rng: random.Random, harder: bool) -> Example:
-    if not harder and rng.random() < ALONE:
-        return GRAMMAR.parse(LONER)[0]
+# The other split of the paper: training has commands that take few actions, the harder ones take more. Each half of those was short enough
+# to be a command of its own.
+
+MOST_ACTIONS = 9
+
+
+def _takes_longer(src: str) -> bool:
+    return len(GRAMMAR.parse(src)[0].tgt.split()) > MOST_ACTIONS
+
+
+def _draw_of_length(rng: random.Random, harder: bool) -> Example:
     while True:
         example = GRAMMAR.draw(rng)
-        if example.src != LONER and (LONER in example.src.split()) == harder:
+        if (len(example.tgt.split()) > MOST_ACTIONS) == harder:
             return example
 
 
 COMMANDS = Task("commands", "words", "words", _draw, GRAMMAR.parse, _modified_loner, steps=400)
-COMMANDS_JUMP = Task("commands_jump", "words", "words", _draw_alone, GRAMMAR.parse, _longer_than_loner, steps=400)
+COMMANDS_JUMP, *WITH_EXAMPLES = (_split_at_jump(f"commands_jump{f'_{count}' if count else ''}", count) for count in COUNTS)
+COMMANDS_LENGTH = Task("commands_length", "words", "words", _draw_of_length, GRAMMAR.parse, _takes_longer, steps=400)

@@ -35,6 +35,8 @@ TASKS: dict[str, Task] = {
         chinese.CHINESE_ENGLISH,
         commands.COMMANDS,
         commands.COMMANDS_JUMP,
+        *commands.WITH_EXAMPLES,
+        commands.COMMANDS_LENGTH,
         meanings.ONE_TO_MANY,
         german.BEER,
     )

@@ -89,11 +89,11 @@ class StepDiagnostics:
         """The weights of the first rows, also where attention doesn't return them."""
         attend = attention.attend
 
-        def look(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor | None]:
-            found, weights = attend(q, k, v, mask, scale, dropout)
+        def look(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor | None]:
+            found, weights = attend(q, k, v, mask, power, dropout)
             if weights is None:
                 with torch.no_grad():
-                    _, weights = scaled_dot_product_attention(q[:ROWS], k[:ROWS], v[:ROWS], mask[:ROWS], scale)
+                    _, weights = scaled_dot_product_attention(q[:ROWS], k[:ROWS], v[:ROWS], mask[:ROWS], power)
             self._weights[route], self._masks[_kind(route)] = weights[:ROWS].detach().float(), mask[:ROWS]
             return found, weights
 

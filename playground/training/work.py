@@ -9,18 +9,21 @@ from itertools import islice
 from playground.config import PAD, Experiment
 from playground.data.batches import batches, split_batch
 from playground.data.corpus import Corpus, Item
-from playground.model.size import moved_by
+from playground.model.size import moved_by, parameter_count, row_floats
 from playground.model.sublayers import flops, hidden_matrices
 
 BATCHES, MAX_PAIRS = 4, 512  # batches that are looked at, and pairs of each: what holds for so many holds for more
+LOGITS = 0.75  # of what is kept of the logits goes through memory as often as everything else: measured
 BACKWARD = 2  # a backward pass takes two products for each of the forward pass
 
 
 @dataclass(frozen=True)
 class Work:
-    """Of one step, a mean over a few: `operations` of multiplying and adding, `tokens` that are no padding, `cells` of the rectangles."""
+    """Of one step, a mean over a few: `operations` of multiplying and adding, `elements` that are written to memory and read again (what is
+    kept for the backward pass, and all parameters), `tokens` that are no padding, `cells` of the rectangles."""
 
     operations: float
+    elements: float
     tokens: float
     cells: float
 
@@ -36,16 +39,18 @@ def step_work(experiment: Experiment, corpus: Corpus, sizes: tuple[int, int] | N
     size = min(config.batch_size, MAX_PAIRS) if config.batch_unit == "sentences" else min(config.batch_size, MAX_PAIRS * 2 * corpus.longest)
     scale = config.batch_size / size
     parts = 1 if experiment.model.alteration.needs_whole_batch else config.threads
-    operations = tokens = cells = 0.0
+    operations = elements = tokens = cells = 0.0
     for items in islice(batches(_long_enough(corpus.train, size), size, config.batch_unit, seed=1), BATCHES):
         for part in split_batch(items, parts, experiment.packs):
             rows, s, t = *part.src.shape, part.tgt_in.shape[1]
             operations += (1 + BACKWARD) * rows * sum(flops(experiment.model, vocab, s, t).values())
+            elements += rows * row_floats(experiment.model, LOGITS * vocab, (s + t) / 2)
             tokens += int((part.src != PAD).sum() + (part.tgt_out != PAD).sum())
             cells += rows * (s + t)
     of_one = scale / BATCHES
+    learned = parameter_count(experiment.model, src_vocab, vocab)
     update = _update(experiment, src_vocab, vocab)
-    return Work(operations * of_one + update, tokens * of_one, cells * of_one)
+    return Work(operations * of_one + update, elements * of_one + learned, tokens * of_one, cells * of_one)
 
 
 def _long_enough(items: Sequence[Item], size: int) -> list[Item]:

@@ -14,7 +14,7 @@ from playground.words import say
 # What the paper's own model is, of the knobs that change the figure or what is computed in it.
 PAPER = {
     "positions": "sinusoidal", "norm": "post", "residual": True, "activation": "relu", "share_embeddings": "all", "embedding_scale": True,
-    "attention_scale": True, "memory_mode": "whole", "variant": "none",
+    "attention_scale": 0.5, "memory_mode": "whole", "variant": "none",
 }  # fmt: skip
 HUES = {"src": "encoder", "encoder": "encoder", "memory": "encoder", "cross_attention": "cross"}  # all else is the decoder's
 ATTENTIONS = {"encoder.self_attention": ("encoder", "padding"), "decoder.self_attention": ("decoder", "target"),
@@ -124,7 +124,8 @@ class _Figure:
             last = self.wrap(name, "add_norm", "norm", "residual") if residual else self.wrap(name, "norm", "norm")
             return {"parts": [*inside, last], "residual": residual}
         after = [self.wrap(name, "add", "residual")] if residual else []
-        return {"parts": [self.wrap(name, "norm", "norm"), *inside, *after] if inside else [], "residual": residual}
+        before = [self.wrap(name, "norm", "norm")] if inside and self.config.norm == "pre" else []
+        return {"parts": [*before, *inside, *after], "residual": residual}
 
     def unit(self, name: str) -> list[Part]:
         """Of a stack of GRUs: additive attention, where this model has it, and the one GRU in the place of all layers."""

@@ -101,7 +101,7 @@ def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None 
     endpoints.add(demo, runs, reader)
     demo.queue(default_concurrency_limit=8, max_size=200, api_open=False)
     streams, tabs, first = Open(), sessions.Sessions(demo), FirstScreen(runs, reader)
-    counts = {"sessions": tabs.__len__, "streams": lambda: streams.count("address")}
+    counts = {"sessions": tabs.__len__, "streams": lambda: streams.count("address"), "readers_lost": lambda: reader.lost}
     for_operator = operator.routes(runs, counts)
     calls.install(demo)
     gate = Middleware(Gate, absent=operator.absent(for_operator))

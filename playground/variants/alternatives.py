@@ -11,7 +11,7 @@ from playground.config import ModelConfig
 from playground.model.attention import MASKED, scaled_dot_product_attention
 from playground.model.parts import Dropout
 from playground.model.positions import SinusoidalPositions
-from playground.model.transformer import EMBEDDING_STD, Transformer
+from playground.model.transformer import Transformer
 from playground.variants.variant import Variant, attention_count, attentions
 
 # --- how well a query fits a key ---
@@ -26,7 +26,7 @@ class Additive(nn.Module):
         v = torch.randn(config.n_heads, width, generator=generator, device=generator.device) / math.sqrt(width)
         self.v = nn.Parameter(v)
 
-    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
+    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor]:
         hidden = torch.tanh(q[..., :, None, :] + k[..., None, :, :])  # (B, H, Q, 1, K) + (B, H, 1, L, K)
         return _mixed((hidden * self.v[:, None, None]).sum(dim=-1), v, mask, dropout)
 
@@ -38,18 +38,18 @@ class Bilinear(nn.Module):
     def __init__(self, config: ModelConfig, generator: torch.Generator) -> None:
         super().__init__()
         width = config.d_model // config.n_heads
-        begin = torch.eye(width, device=generator.device) / (math.sqrt(width) if config.attention_scale else 1.0)
+        begin = torch.eye(width, device=generator.device) / width**config.attention_scale
         self.W = nn.Parameter(begin.repeat(config.n_heads, 1))  # (H K, K)
 
-    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
+    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor]:
         W = self.W.view(q.shape[1], q.shape[-1], -1)  # (H, K, K)
-        return scaled_dot_product_attention(q @ W, k, v, mask, False, dropout)
+        return scaled_dot_product_attention(q @ W, k, v, mask, 0.0, dropout)
 
 
-def cosine_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
+def cosine_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor]:
     """The angle alone: queries and keys are brought to length sqrt(d_k), which is what random ones have."""
     q, k = (nn.functional.normalize(x, dim=-1) * math.sqrt(x.shape[-1]) for x in (q, k))
-    return scaled_dot_product_attention(q, k, v, mask, scale, dropout)
+    return scaled_dot_product_attention(q, k, v, mask, power, dropout)
 
 
 def _mixed(scores: Tensor, v: Tensor, mask: Tensor, dropout: Dropout) -> tuple[Tensor, Tensor]:
@@ -162,7 +162,7 @@ def unit_embeddings(model: Transformer) -> None:
 
 def _begin_with(model: Transformer, deviation: float) -> None:
     for table in {model.src_embedding.weight, model.tgt_embedding.weight}:  # one where it is shared
-        table.mul_(deviation / EMBEDDING_STD)
+        table.mul_(deviation / model.config.embedding_std)
 
 
 # --- how many parameters that makes ---
@@ -190,7 +190,7 @@ def without_feed_forward(config: ModelConfig) -> int:
 def running(config: ModelConfig) -> int:
     """Mean and variance of each norm."""
     norms = 2 * config.encoder_layers + 3 * config.decoder_layers + 2 * (config.norm == "pre")
-    return 2 * norms * config.d_model
+    return 2 * norms * config.d_model * (config.norm != "none")
 
 
 ALTERNATIVES = {

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 # --- how parts are put together ---
 
 
-def scaled_twice(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
+def scaled_twice(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor]:
     """Queries are divided by sqrt(d_k) when they are made, and their scores once more."""
-    return scaled_dot_product_attention(q / q.shape[-1] ** 0.5, k, v, mask, scale, dropout)
+    return scaled_dot_product_attention(q / q.shape[-1] ** 0.5, k, v, mask, power, dropout)
 
 
 def scale_twice(model: Transformer) -> None:
@@ -62,9 +62,9 @@ def unchained_layers(model: Transformer) -> None:
 # --- the wrong axis ---
 
 
-def over_queries(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
+def over_queries(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor]:
     """`softmax(dim=-2)`: what a key gives to all who ask sums to 1, instead of what one who asks gets."""
-    scores = q @ k.mT / (q.shape[-1] ** 0.5 if scale else 1.0) + torch.where(mask, 0.0, MASKED)
+    scores = q @ k.mT / q.shape[-1] ** power + torch.where(mask, 0.0, MASKED)
     weights = scores.softmax(dim=-2) * mask
     return dropout(weights) @ v, weights
 

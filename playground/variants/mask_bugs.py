@@ -49,9 +49,9 @@ def no_memory_mask(model: Transformer) -> None:
         layer.cross_attention.__class__ = Unmasked
 
 
-def inverted(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
+def inverted(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor]:
     """A mask that says True where nobody may look, given to a function that takes it the other way."""
-    return scaled_dot_product_attention(q, k, v, ~mask, scale, dropout)
+    return scaled_dot_product_attention(q, k, v, ~mask, power, dropout)
 
 
 def inverted_mask(model: Transformer) -> None:
@@ -63,9 +63,9 @@ def inverted_mask(model: Transformer) -> None:
 TINY = -1e-9  # a slip for -1e9
 
 
-def tiny_filled(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: bool, dropout: Dropout) -> tuple[Tensor, Tensor]:
+def tiny_filled(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor]:
     """`masked_fill(mask == 0, -1e-9)`: a masked score becomes 0, which hides nothing; it is even in the middle of the others."""
-    scores = q @ k.mT / (q.shape[-1] ** 0.5 if scale else 1.0)
+    scores = q @ k.mT / q.shape[-1] ** power
     weights = scores.masked_fill(~mask, TINY).softmax(dim=-1)
     return dropout(weights) @ v, weights
 

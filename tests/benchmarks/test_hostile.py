@@ -49,11 +49,12 @@ def test_the_same_number_is_the_same_call(attack):
     assert sum(call in attack.calls.values() for call in drawn[0]) < 10, "most are changed"
 
 
-@pytest.mark.parametrize("fault", ["5xx", "cut off", "traceback", "somebody else's sentence", "an error without a sentence"])
+@pytest.mark.parametrize("fault", ["5xx", "cut off", "slow", "traceback", "somebody else's sentence", "an error without a sentence"])
 def test_what_breaks_is_seen(attack, fault, monkeypatch):
     said = {
         "5xx": (500, b"{}"), "traceback": (200, b"Traceback (most recent call last):"), "somebody else's sentence": (200, b"zeisig 3"),
         "an error without a sentence": (200, b'data: {"error": null}'), "cut off": ConnectionResetError(),
+        "slow": TimeoutError("timed out"),
     }[fault]  # fmt: skip
 
     def asked(call: Call) -> tuple[int, bytes]:

@@ -33,8 +33,9 @@ def drawn(parameters):
 
 @pytest.mark.parametrize("knobs", [
     *({"variant": name} for name in VARIANTS), *({"positions": name} for name in ENCODINGS),
-    {"norm": "pre"}, {"activation": "gelu"}, {"share_embeddings": "all"}, {"share_embeddings": "output"}, {"bias": False},
-    {"memory_mode": "mean"}, {"memory_mode": "cut"}, {"attention_scale": False, "embedding_scale": False, "residual": False},
+    {"norm": "pre"}, {"norm": "none"}, {"activation": "gelu"}, {"activation": "none", "attention_scale": 1.0},
+    {"share_embeddings": "all"}, {"share_embeddings": "output"}, {"bias": False},
+    {"memory_mode": "mean"}, {"memory_mode": "cut"}, {"attention_scale": 0.0, "embedding_scale": False, "residual": False},
 ], ids=str)  # fmt: skip
 def test_the_logits_are_the_same_to_the_bit(knobs):
     ours = build(ModelConfig(**SMALL, **knobs), 9, 9).eval()

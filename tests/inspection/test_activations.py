@@ -86,12 +86,12 @@ def check(model: Transformer) -> dict[str, Stage]:
 
 
 CHOICES = {
-    "norm": ("post", "pre"),
+    "norm": ("post", "pre", "none"),
     "positions": ("sinusoidal", "learned", "rotary", "both", "none"),
     "bias": (True, False),
     "residual": (True, False),
     "embedding_scale": (True, False),
-    "attention_scale": (True, False),
+    "attention_scale": (0.5, 0.0, 1.0),
 }
 
 
@@ -101,7 +101,7 @@ CHOICES = {
 @pytest.mark.parametrize("positions", CHOICES["positions"])
 def test_every_combination_of_options_is_recorded_to_the_bit(norm, positions):
     rest = [values for name, values in CHOICES.items() if name not in ("norm", "positions")]
-    others = itertools.cycle(itertools.product(("relu", "gelu"), ("none", "output", "all"), ("whole", "mean", "cut")))
+    others = itertools.cycle(itertools.product(("relu", "gelu", "none"), ("none", "output", "all"), ("whole", "mean", "cut")))
     for bias, residual, embedding_scale, attention_scale in itertools.product(*rest):
         activation, share, memory = next(others)
         knobs = {"bias": bias, "residual": residual, "embedding_scale": embedding_scale, "attention_scale": attention_scale}
@@ -112,8 +112,9 @@ def test_every_combination_of_options_is_recorded_to_the_bit(norm, positions):
         assert ("src.scaled" in stages) == embedding_scale
         assert ("src.positions" in stages) == (positions in ("sinusoidal", "learned", "both"))
         assert ("encoder.0.self_attention.q_turned" in stages) == (positions in ("rotary", "both"))
-        assert ("decoder.0.cross_attention.scaled" in stages) == attention_scale
+        assert ("decoder.0.cross_attention.scaled" in stages) == bool(attention_scale)
         assert ("encoder.norm" in stages) == ("decoder.norm" in stages) == (norm == "pre")
+        assert ("encoder.0.feed_forward.norm" in stages) == (norm != "none")
 
 
 @pytest.mark.sample

@@ -15,13 +15,15 @@ from playground.model.transformer import Transformer
 from playground.words import LANGUAGES, say
 
 CHOICES = {
-    "norm": ("post", "pre"),
+    "norm": ("post", "pre", "none"),
     "positions": ("sinusoidal", "learned", "both", "none"),
-    "activation": ("relu", "gelu"),
+    "activation": ("relu", "gelu", "none"),
     "memory_mode": ("whole", "mean", "cut"),
     "bias": (True, False),
 }
 SMALL = {"d_model": 8, "n_heads": 2, "d_ff": 16, "encoder_layers": 1, "decoder_layers": 1}
+
+SCALED = "scores = scores / q.shape[-1] ** power  # the paper's power is 0.5: the square root of d_k"
 
 
 def code_lines(function) -> set[int]:
@@ -56,7 +58,7 @@ def line(stages, config, address: str) -> list[str]:
     ("norm", "address", "expected"),
     [
         ("post", "encoder.0.self_attention.scores", ["scores = q @ k.transpose(-2, -1)"]),
-        ("post", "encoder.0.self_attention.scaled", ["scores = scores / math.sqrt(q.shape[-1])"]),
+        ("post", "encoder.0.self_attention.scaled", [SCALED]),
         ("post", "src.scaled", ["x = x * math.sqrt(self.config.d_model)"]),
         ("post", "decoder.0.cross_attention.norm", ["x = self.norm_2(self.residual(x, attended))"]),
         ("post", "decoder.0.feed_forward.norm", ["x = self.norm_3(self.residual(x, self.feed_forward(x)))"]),

@@ -27,7 +27,7 @@ OF_OTHER_PARTS = {  # arms that differ in parameters
     "w_o", "no_ffn", "encodings", "beyond", "shared", "depth", "scores", "batch_norm", "bug_shared", "why_attention",
 }  # fmt: skip
 GOES_BY = {  # the numbers of a judge that goes by more than one
-    "exposure_bias": ("exact", "written", "forced_after", "free_after"), "why_attention": ("short", "long"),
+    "exposure_bias": ("exact", "written", "forced_after", "free_after"), "why_attention": ("short", "long"), "rule_or_list": ("harder",),
 }  # fmt: skip
 SHARES, NATS = (0.0, 0.5, 1.0), (0.1, 0.5, 2.0)
 EVERY = pytest.mark.parametrize("name", EXPERIMENTS)

@@ -58,8 +58,9 @@ def test_a_row_that_may_look_nowhere_gets_zeros_and_finite_gradients():
 
 def test_scale_by_hand():
     q, k, v = torch.tensor([[2.0, 0, 0, 0]]), torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0]]), torch.eye(2, 4)
-    for scale, score in ((True, 1.0), (False, 2.0)):  # 2 / sqrt(4), or 2
-        _, weights = scaled_dot_product_attention(q, k, v, scale=scale)
+    for power, score in ((0.5, 1.0), (0.0, 2.0), (1.0, 0.5), (0.25, math.sqrt(2))):  # 2 / 4 ** power
+        out, weights = scaled_dot_product_attention(q, k, v, power=power)
+        torch.testing.assert_close(fused_attention(q[None, None], k[None, None], v[None, None], power=power)[0][0, 0], out)
         expected = math.exp(score) / (math.exp(score) + 1)
         assert weights.tolist() == [pytest.approx([expected, 1 - expected])]
 
@@ -99,15 +100,15 @@ def test_multi_head_attention_equals_torch_with_the_weights_of_each_head(n_heads
         torch.testing.assert_close(torch.cat([part.grad for part in mine]), their.grad, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("power", [0.0, 0.25, 0.5, 1.0])
 @pytest.mark.parametrize("kind", ["none", "mask", "empty row"])
-def test_fused_attention_is_the_same(kind, scale):
+def test_fused_attention_is_the_same(kind, power):
     mask = None if kind == "none" else some_mask()
     if kind == "empty row":
         mask[1, 0, 3] = False
     ours = [draw(2, 3, n, 4, seed=n).requires_grad_() for n in (5, 7, 7)]
     theirs = [tensor.detach().clone().requires_grad_() for tensor in ours]
-    (out, _), (fused, weights) = scaled_dot_product_attention(*ours, mask, scale), fused_attention(*theirs, mask, scale)
+    (out, _), (fused, weights) = scaled_dot_product_attention(*ours, mask, power), fused_attention(*theirs, mask, power)
     assert weights is None
     torch.testing.assert_close(fused, out)
     for result in (out, fused):

@@ -27,7 +27,7 @@ def counted(model: Transformer, s: int, t: int) -> dict[str, int]:
 @pytest.mark.trust
 @pytest.mark.parametrize("options", [
     *({name: choice} for name in ("positions", "norm", "activation", "share_embeddings", "memory_mode") for choice in limits(name).choices),
-    {"bias": False}, {"attention_scale": False}, {"residual": False}, {"n_heads": 1}, {"n_heads": 8, "d_ff": 8}, {"encoder_layers": 3},
+    {"bias": False}, {"attention_scale": 0.0}, {"residual": False}, {"n_heads": 1}, {"n_heads": 8, "d_ff": 8}, {"encoder_layers": 3},
     {"norm": "pre", "positions": "both", "bias": False, "decoder_layers": 3},
 ])  # fmt: skip
 def test_the_formula_counts_what_torch_counts(options):

@@ -222,7 +222,7 @@ def test_all_model_knobs_reach_the_model():
     base = disturb(build(dropout=0.0))
     for name, value in {
         "d_model": 24, "n_heads": 2, "encoder_layers": 1, "decoder_layers": 1, "d_ff": 32, "dropout": 0.5, "positions": "learned",
-        "norm": "pre", "activation": "gelu", "share_embeddings": "output", "embedding_scale": False, "attention_scale": False,
+        "norm": "pre", "activation": "gelu", "share_embeddings": "output", "embedding_scale": False, "attention_scale": 0.0,
         "residual": False, "bias": False, "zero_init": True,
     }.items():  # fmt: skip
         assert name in KNOBS

@@ -10,6 +10,7 @@ from playground.runs import machine_speed
 from playground.runs.disk.folder import Folder
 from playground.runs.disk.store import write_run
 from playground.runs.queue import train_inline
+from playground.training.work import Work
 from tests.training.corpora import training_of
 
 
@@ -45,20 +46,36 @@ def test_the_run_says_what_was_chosen(rates, tmp_path):
     assert train_inline.new_run(Experiment()).precision == "float32"
 
 
-def test_what_others_do_meanwhile_makes_no_step_slower(monkeypatch):
+def test_what_others_do_meanwhile_makes_no_step_slower():
     """The speed is measured once and kept: a busy moment must not stay in every forecast."""
 
     class Waiting:
-        def __init__(self, *_: object) -> None:
-            pass
-
         def steps(self):
             while True:
                 time.sleep(0.02)
                 yield
 
-    monkeypatch.setattr(machine_speed, "Training", Waiting)
-    assert machine_speed._step_seconds(None, None) < 0.01
+    assert max(machine_speed._step_seconds([Waiting(), Waiting()])) < 0.01
+
+
+def test_calls_products_and_elements_are_told_apart():
+    """From three steps whose seconds are known, and what would take less than no time takes none."""
+    counted = [(5, Work(1e6, 1e5, 1, 1)), (10, Work(3e9, 2e7, 1, 1)), (10, Work(9e9, 1e7, 1, 1))]
+    speed = machine_speed.MachineSpeed(layer=0.001, operation=1e-11, element=1e-9)
+    found = machine_speed.solved(counted, [speed.step(*one) for one in counted])
+    assert (found.layer, found.operation, found.element) == pytest.approx((0.001, 1e-11, 1e-9))
+    assert speed.step(*counted[2], faster=4.0) == pytest.approx(0.01 + 0.09 / 4 + 0.01)
+    assert machine_speed.solved(counted, [0.01, 0.01, 0.01]).element == 0.0
+
+
+def test_products_of_a_wide_model_are_as_fast_as_its_precision_makes_them(rates):
+    rates(8.0)
+    assert machine_speed.products_faster(Experiment().with_(d_model=256)) == 8.0 * machine_speed.BFLOAT16
+    assert (
+        machine_speed.products_faster(Experiment())
+        == machine_speed.products_faster(Experiment().with_(d_model=256, precision="float32"))
+        == 1.0
+    )
 
 
 def test_rates_are_measured_and_remembered():

@@ -1,11 +1,13 @@
 """The small languages: sentences translated by hand, sentences that are wrong, and what the harder split keeps back."""
 
+import re
 from collections import Counter
 
 import pytest
 
 from playground.tasks import chinese, german, meanings
-from playground.tasks.toy_tasks import answers, examples, references
+from playground.tasks.commands import COMPOSED, COUNTS, MOST_ACTIONS
+from playground.tasks.toy_tasks import answers, examples, references, split_of
 from tests.thoroughness import every_case
 
 BY_HAND = [
@@ -143,6 +145,25 @@ def test_training_of_the_true_split_has_jump_by_itself_alone_and_often():
     harder = [example.src.split() for example in examples("commands_jump", "harder", 500, 1)]
     assert all("jump" in words and len(words) > 1 for words in harder)
     assert {len(words) for words in harder} >= {2, 3, 4, 5, 6, 7}
+
+
+@pytest.mark.parametrize("count", COUNTS[1:])
+def test_of_longer_commands_with_jump_training_has_exactly_those_it_should(count):
+    """None of them is held out, so all are really shown; and none of them is among the harder ones."""
+    task, shown = f"commands_jump_{count}", set(COMPOSED[:count])
+    train = [example.src for example in examples(task, "train", 4000, 1)]
+    assert {src for src in train if "jump" in src.split()} == {"jump", *shown}
+    assert len(shown) == count
+    harder = {example.src for example in examples(task, "harder", 500, 1)}
+    assert all("jump" in src.split() and src != "jump" for src in harder)
+    assert not harder & shown
+
+
+def test_training_of_the_split_by_length_has_every_half_of_the_longer_ones():
+    train, harder = ([len(example.tgt.split()) for example in examples("commands_length", split, 2000, 1)] for split in ("train", "harder"))
+    assert max(train) == MOST_ACTIONS < min(harder)
+    halves = {half for example in examples("commands_length", "harder", 500, 1) for half in re.split(" and | after ", example.src)}
+    assert all(split_of("commands_length", half) != "harder" for half in halves)
 
 
 def test_a_word_with_two_meanings_has_both_the_usual_one_first():

@@ -15,7 +15,7 @@ from playground.words import LANGUAGES, say
 @pytest.fixture(autouse=True)
 def pace(monkeypatch):
     """A machine of which we know how fast it is."""
-    found = MachineSpeed(layer=0.001, operation=1e-11)
+    found = MachineSpeed(layer=0.001, operation=1e-11, element=1e-9)
     monkeypatch.setattr("playground.runs.forecast.measured", lambda: found)
     return found
 
@@ -31,11 +31,11 @@ def test_a_preset_is_known_and_explained(site, name, language):
     assert say(language, "page.own_settings") in outlook(site.runs, language, experiment.with_(seed=7).flat())[0]
 
 
-def test_the_time_is_that_of_the_calls_and_the_operations(pace):
+def test_the_time_is_that_of_the_calls_the_operations_and_the_elements(pace):
     experiment = Experiment().with_(encoder_layers=1, decoder_layers=3)
     found = forecast(experiment)
     assert layers(experiment) == 11
-    assert found.step_seconds == pytest.approx(0.011 + 1e-11 * found.work.operations)
+    assert found.step_seconds == pytest.approx(0.011 + 1e-11 * found.work.operations + 1e-9 * found.work.elements)
     assert found.seconds == pytest.approx(experiment.training.steps * found.step_seconds)
 
 

@@ -54,7 +54,7 @@ def test_additive_attention_in_loops():
     def score(head: int, query: Tensor, key: Tensor) -> float:
         return sum(attend.v[head, d].item() * math.tanh(query[d] + key[d]) for d in range(4))
 
-    for ours, theirs in zip(attend(q, k, v, mask, True, OFF), mixed(score, q, k, v, mask), strict=True):
+    for ours, theirs in zip(attend(q, k, v, mask, 0.5, OFF), mixed(score, q, k, v, mask), strict=True):
         torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
 
 
@@ -63,12 +63,12 @@ def test_additive_attention_by_hand():
     with torch.no_grad():
         attend.v.fill_(2.0)
     q, k = torch.full((1, 8, 1, 1), 0.5), torch.tensor([0.5, -0.5])[None, None, :, None].expand(1, 8, 2, 1)
-    _, weights = attend(q, k, k, torch.ones(1, 1, 1, 2, dtype=torch.bool), True, OFF)
+    _, weights = attend(q, k, k, torch.ones(1, 1, 1, 2, dtype=torch.bool), 0.5, OFF)
     first = math.exp(2 * math.tanh(1)) / (math.exp(2 * math.tanh(1)) + 1)  # the other score is 2 tanh(0)
     assert weights[0, 0, 0].tolist() == pytest.approx([first, 1 - first])
 
 
-@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("scale", [0.5, 0.0, 1.0])
 def test_bilinear_attention_begins_as_the_dot_product(scale):
     paper, changed = (built(variant, attention_scale=scale, n_heads=4) for variant in ("none", "bilinear"))
     torch.testing.assert_close(changed(SRC, TGT).logits, paper(SRC, TGT).logits, atol=1e-6, rtol=1e-5)
@@ -83,7 +83,7 @@ def test_bilinear_attention_is_torchs_bilinear_form():
         queries, keys = q[:, head, :, None].expand(2, 5, 7, 4), k[:, head, None].expand(2, 5, 7, 4)
         scores = F.bilinear(queries.contiguous(), keys.contiguous(), attend.W.view(3, 4, 4)[head][None])[..., 0]
         weights = scores.masked_fill(~mask[:, 0], -torch.inf).softmax(dim=-1).nan_to_num()
-        out, found = attend(q, k, v, mask, True, OFF)
+        out, found = attend(q, k, v, mask, 0.5, OFF)
         torch.testing.assert_close(found[:, head], weights, atol=1e-5, rtol=1e-5)
         torch.testing.assert_close(out[:, head], weights @ v[:, head], atol=1e-5, rtol=1e-5)
 
@@ -94,20 +94,20 @@ def test_bilinear_attention_in_the_model_has_a_matrix_for_each_head():
     assert len({id(attention.attend.W) for attention in attentions(model)}) == 3
 
 
-@pytest.mark.parametrize("scale", [True, False])
-def test_cosine_attention_is_torchs_cosine(scale):
+@pytest.mark.parametrize("power", [0.5, 0.0, 1.0])
+def test_cosine_attention_is_torchs_cosine(power):
     q, k, v, mask = asked()
-    scores = F.cosine_similarity(q[..., :, None, :], k[..., None, :, :], dim=-1) * (math.sqrt(4) if scale else 4)
+    scores = F.cosine_similarity(q[..., :, None, :], k[..., None, :, :], dim=-1) * 4 / 4**power
     weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).nan_to_num()
-    out, found = cosine_attention(q, k, v, mask, scale, OFF)
+    out, found = cosine_attention(q, k, v, mask, power, OFF)
     torch.testing.assert_close(found, weights, atol=1e-6, rtol=1e-5)
     torch.testing.assert_close(out, weights @ v, atol=1e-6, rtol=1e-5)
 
 
 def test_cosine_attention_does_not_know_how_long_a_vector_is():
     q, k, v, mask = asked()
-    long = cosine_attention(q * 100, k * draw(2, 3, 7, 1).abs(), v, mask, True, OFF)[1]
-    torch.testing.assert_close(long, cosine_attention(q, k, v, mask, True, OFF)[1])
+    long = cosine_attention(q * 100, k * draw(2, 3, 7, 1).abs(), v, mask, 0.5, OFF)[1]
+    torch.testing.assert_close(long, cosine_attention(q, k, v, mask, 0.5, OFF)[1])
 
 
 @pytest.mark.parametrize("variant", ["additive", "bilinear", "cosine"])

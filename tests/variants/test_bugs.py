@@ -141,7 +141,7 @@ def test_with_inverted_masks_only_what_is_hidden_is_seen():
 
 def test_an_inverted_mask_by_hand():
     q, k, v = torch.zeros(1, 1, 2, 2), torch.zeros(1, 1, 3, 2), torch.tensor([[[[1.0, 0], [2, 0], [6, 1]]]])
-    out, weights = inverted(q, k, v, torch.tensor([[True, False, False], [True, True, True]]), True, OFF)
+    out, weights = inverted(q, k, v, torch.tensor([[True, False, False], [True, True, True]]), 0.5, OFF)
     assert weights[0, 0].tolist() == [[0, 0.5, 0.5], [0, 0, 0]]
     assert out[0, 0].tolist() == [[4, 0.5], [0, 0]]
 
@@ -168,7 +168,7 @@ def test_softmax_over_queries_is_that_of_the_transposed_scores():
     """Who asks and who answers exchanged: attention from the keys to the queries, turned round."""
     q, k, v, mask = draw(2, 3, 5, 4, seed=1), draw(2, 3, 7, 4, seed=2), draw(2, 3, 7, 4, seed=3), draw(2, 1, 5, 7, seed=4) > -0.5
     mask[..., 0, :] = True
-    _, weights = over_queries(q, k, v, mask, True, OFF)
+    _, weights = over_queries(q, k, v, mask, 0.5, OFF)
     theirs = F.scaled_dot_product_attention(k, q, torch.eye(5).expand(2, 3, 5, 5), mask.mT)  # (B, H, L, Q)
     torch.testing.assert_close(weights, theirs.mT)
 
@@ -322,7 +322,7 @@ def test_with_nothing_to_drop_it_is_the_papers_model():
 def test_scaled_twice_is_torchs_attention_with_the_scale_squared():
     q, k, v = draw(3, 2, 4, 5, 8)
     mask = torch.ones(5, 5, dtype=torch.bool).tril()
-    torch.testing.assert_close(scaled_twice(q, k, v, mask, True, OFF)[0], F.scaled_dot_product_attention(q, k, v, mask, scale=1 / 8))
+    torch.testing.assert_close(scaled_twice(q, k, v, mask, 0.5, OFF)[0], F.scaled_dot_product_attention(q, k, v, mask, scale=1 / 8))
 
 
 def test_one_attention_object_has_the_same_matrices_for_both_jobs():
@@ -370,7 +370,7 @@ def test_a_target_as_long_as_its_source_hides_the_wrong_mask_until_it_is_written
 def test_a_tiny_fill_gives_masked_keys_a_score_of_zero():
     q, k, v = draw(3, 1, 1, 4, 8)
     mask = torch.ones(4, 4, dtype=torch.bool).tril()
-    found = tiny_filled(q, k, v, mask, True, OFF)[1]
+    found = tiny_filled(q, k, v, mask, 0.5, OFF)[1]
     scores = q @ k.mT / math.sqrt(8)
     torch.testing.assert_close(found, torch.where(mask, scores, torch.zeros(())).softmax(dim=-1))
 

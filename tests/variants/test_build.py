@@ -183,8 +183,8 @@ def test_without_the_scale_it_is_as_if_all_queries_were_longer(variant):
     """By the root of d_k, which is 9."""
     q, k, v = torch.randn(3, 2, 2, 4, 9, generator=torch.Generator().manual_seed(1))
     attention = attentions(built(variant))[0]
-    asked = ((q, False), (q, True), (3 * q, True))
-    unscaled, scaled, longer = (attention.attend(asks, k, v, EARLIER, scale, attention.dropout) for asks, scale in asked)
+    asked = ((q, 0.0), (q, 0.5), (3 * q, 0.5))
+    unscaled, scaled, longer = (attention.attend(asks, k, v, EARLIER, power, attention.dropout) for asks, power in asked)
     for one, other, same in zip(unscaled, scaled, longer, strict=True):
         torch.testing.assert_close(one, same)
         assert not torch.allclose(one, other)

@@ -24,6 +24,7 @@ NONE_OF_THEM = {
     "a place beside a point, as Plotly calls it": ("middle right",),
     "part of what torch says when memory is short": ("allocate memory", "out of memory"),
     "a line of Linux's /proc": ("Data", "Size", "Pss:"),
+    "what Ray says of a machine": ("Alive", "Resources"),
     "headings of a docstring, as Gradio reads it": ("Parameters:", "Returns:"),
     "texts that a tokenizer learns from": (
         "low low low low low lower lower newest newest newest newest newest newest widest widest widest", "the red fox sees the red hen",

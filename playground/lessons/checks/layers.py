@@ -42,7 +42,7 @@ def ratio(seen: Seen) -> Posed:
 def scaling(seen: Seen) -> Posed:
     """Wrong: divided by d_k, by √d_model, times √d_k."""
     config = seen.run.experiment.model
-    if not config.attention_scale:
+    if config.attention_scale != 0.5:
         raise Refusal("checks.no_scale")
     head, row, scaled = _scores(seen)
     column = int(np.abs(scaled).argmax())
@@ -88,7 +88,9 @@ def residual_sum(seen: Seen) -> Posed:
 
 def normalised(seen: Seen) -> Posed:
     """A layer norm before its gain and bias. Wrong: divided by the variance, not divided, the mean not taken off."""
-    address = next(name for name in seen.stages if name.startswith("encoder.0") and name.endswith(".norm"))
+    address = next((name for name in seen.stages if name.startswith("encoder.0") and name.endswith(".norm")), None)
+    if address is None:
+        raise Refusal("checks.no_norm")
     before = seen.stages[seen.stages[address].inputs[0]].values.astype(np.float64)
     row = seen.chance.randrange(len(before))
     column = int(np.abs(before[row] - before[row].mean()).argmax())

@@ -36,6 +36,8 @@ PARENT_DEATH_SIGNAL = 1  # Linux's number of the setting
 class Child:
     """A process with a host, and the link to it."""
 
+    node, up = None, True  # one that has ended is begun anew when somebody asks
+
     def __init__(self, number: int, context: BaseContext, step_seconds: float) -> None:
         self.number, self._context, self._step_seconds = number, context, step_seconds
         self._one_at_a_time = threading.Lock()
@@ -46,6 +48,10 @@ class Child:
     def pid(self) -> int | None:
         """Of the process; None while there is none."""
         return self._process and self._process.pid
+
+    @property
+    def where(self) -> dict[str, Any]:
+        return {"process": self.number + 1}
 
     def ask(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
         with self._one_at_a_time:
@@ -96,8 +102,7 @@ def serve(connection: Connection) -> None:
     """The life of a process: it answers until nobody is there to ask."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a person's Ctrl-C is the server's business, which saves what is here
     signal.signal(signal.SIGTERM, lambda *_: signal.alarm(GRACE_S))
-    if os.name == "posix" and hasattr(libc := ctypes.CDLL(None), "prctl"):
-        libc.prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    end_with_who_asks()
     os.nice(NICENESS)
     share_arenas()
     warm_up()
@@ -106,3 +111,9 @@ def serve(connection: Connection) -> None:
         connection.send(None)
         while True:
             connection.send(host.answer(*connection.recv()))
+
+
+def end_with_who_asks() -> None:
+    """This process ends when the one does that began it."""
+    if os.name == "posix" and hasattr(libc := ctypes.CDLL(None), "prctl"):
+        libc.prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)

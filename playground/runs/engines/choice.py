@@ -1,4 +1,4 @@
-"""Which engine a run begins on, and stays on: the page's process, or one beside it."""
+"""Which engine a run begins on, and stays on: a cluster where there is one, the page's process, or one beside it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import logging
 import multiprocessing
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Protocol
 
 from playground.logs import event, reason
 from playground.runs.corpora import Corpora
 from playground.runs.engines.children import Child
+from playground.runs.engines.cluster import NONE, Cluster, begin
 from playground.runs.engines.in_process import InProcess
-from playground.runs.engines.remote import Remote
+from playground.runs.engines.remote import Link, Remote
 from playground.runs.engines.trainer import Trainer
 from playground.runs.limits import Limits
 from playground.runs.run import Run
@@ -21,44 +23,83 @@ log = logging.getLogger(__name__)
 PRELOADED = "playground.runs.engines.preloaded"
 
 
-class Engines:
-    """A lone run is trained where it was asked for, on all cores that it can use. The processes are for those who come while another is at
-    work, or, with limits.engine "processes", for all; with "here", for none. A GPU has one process anyway."""
+class At(Protocol):
+    """What has to be known of another run at work: where it is, and how many bytes it takes there."""
 
-    def __init__(self, corpora: Corpora, limits: Limits) -> None:
-        """Begins to start the processes. As long as none is ready, runs are trained here."""
+    lane: Hashable | None
+    node: Hashable | None
+    bytes: int
+
+
+class Engines:
+    """Runs are trained on the cluster that limits.cluster names, as long as it can be reached, and else on this machine. There, a lone run
+    is trained where it was asked for, on all cores that it can use. The processes are for those who come while another is at work, or, with
+    limits.engine "processes", for all; with "here", for none. A GPU has one process anyway."""
+
+    def __init__(self, corpora: Corpora, limits: Limits, grown: Callable[[int], object] = lambda count: None) -> None:
+        """Begins to start the processes. As long as none is ready, runs are trained here. `grown` is told how many a cluster will have."""
         self._corpora, self._limits = corpora, limits
-        self.ready: list[Child] = []
+        self.ready: list[Link] = []
         self._children: list[Child] = []
-        wanted = limits.engine == "processes" or (limits.engine == "auto" and limits.cores > 1)
-        if wanted and "cpu" in limits.devices and "forkserver" in multiprocessing.get_all_start_methods():
+        self.cluster: Cluster | None = None
+        if "forkserver" in multiprocessing.get_all_start_methods():
             context = multiprocessing.get_context("forkserver")
             context.set_forkserver_preload([PRELOADED])
-            self._children = [Child(number, context, limits.step_seconds) for number in range(limits.cores)]
+            wanted = limits.engine == "processes" or (limits.engine == "auto" and limits.cores > 1)
+            if wanted and "cpu" in limits.devices:
+                self._children = [Child(number, context, limits.step_seconds) for number in range(limits.cores)]
+            if limits.cluster:
+                self.cluster = Cluster(lambda: begin(context, limits.cluster), limits.step_seconds, grown)
         self._starter = threading.Thread(target=self._start, name="starter", daemon=True)
         self._starter.start()
 
-    def trainer(self, run: Run, others: Iterable[Trainer]) -> Trainer:
-        """For a run that begins beside `others`."""
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """What a run that begins now may be computed on, as torch calls it there."""
+        return ("cuda:0" if self.cluster.gpus else "cpu",) if self._far() else self._limits.devices
+
+    @property
+    def memory(self) -> int:
+        """Bytes that one run may take at most."""
+        return max(self.cluster.memory.values()) if self._far() and self.cluster.memory else self._limits.memory
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Of the cluster: its "state", and how many "machines" and "processes" are ready."""
+        ready = self.cluster.ready if self.cluster else []
+        state = self.cluster.state if self.cluster else NONE
+        return {"state": state, "machines": len({slot.node for slot in ready}), "processes": len(ready)}
+
+    def room(self, node: Hashable) -> float:
+        """Bytes for all runs on a machine of the cluster."""
+        return self.cluster.room(node) if self.cluster else float("inf")
+
+    def trainer(self, run: Run, bytes: int, others: Iterable[At]) -> Trainer:
+        """For a run that begins beside `others`, and takes so many bytes."""
         others = list(others)
+        if far := self._far(run):
+            return Remote(run, self._quietest(far, others, bytes), self._limits.replay_bytes)
         alone = self._limits.engine == "auto" and not others
         if run.device != "cpu" or alone or not self.ready:
             return InProcess(run, self._corpora, self._limits.replay_bytes)
-        return Remote(run, self._quietest(others), self._limits.replay_bytes)
+        return Remote(run, self._quietest(self.ready, others), self._limits.replay_bytes)
 
-    def better(self, run: Run, trainer: Trainer, others: Iterable[Trainer]) -> Trainer | None:
-        """Another process, where one has two trainings less than the one that this run is in."""
-        if trainer.lane not in self.ready:
-            return None
-        others = list(others)
-        quietest, busy = self._quietest(others), Counter(other.lane for other in others)
-        if busy[trainer.lane] > busy[quietest]:
-            return Remote(run, quietest, self._limits.replay_bytes)
-        return None
+    def better(self, run: Run, bytes: int, lane: Hashable | None, others: Iterable[At]) -> Trainer | None:
+        """Another for a run that is in this lane, where one has two trainings less; in any case when its own is gone, or when this machine
+        trains it though there is a cluster."""
+        far = self._far(run)
+        links = far or self.ready
+        if lane in links:
+            others = list(others)
+            quietest, busy = self._quietest(links, others, bytes), Counter(other.lane for other in others)
+            return Remote(run, quietest, self._limits.replay_bytes) if busy[lane] > busy[quietest] else None
+        return self.trainer(run, bytes, others) if far or (lane and not lane.up) else None
 
     def close(self) -> None:
         """Ends every process. What was trained there is gone."""
         children, self._children = self._children, []
+        if self.cluster:
+            self.cluster.close()
         while True:
             is_starting = self._starter.is_alive()
             for child in children:
@@ -67,9 +108,22 @@ class Engines:
                 return
             self._starter.join(0.05)  # until what is being started is there to be ended
 
-    def _quietest(self, others: Sequence[Trainer]) -> Child:
-        busy = Counter(other.lane for other in others)
-        return min(self.ready, key=lambda child: busy[child])
+    def _far(self, run: Run | None = None) -> list[Link]:
+        """Processes of the cluster that may train the run."""
+        fits = run is None or run.device == "cpu" or (self.cluster and self.cluster.gpus)
+        return self.cluster.ready if self.cluster and fits else []
+
+    def _quietest(self, links: Sequence[Link], others: Sequence[At], bytes: int = 0) -> Link:
+        """The one with the fewest trainings, on a machine that has room; of those, on the one with the fewest."""
+        lanes, nodes, taken = Counter(other.lane for other in others), Counter(other.node for other in others), Counter()
+        for other in others:
+            taken[other.node] += other.bytes
+
+        def crowd(link: Link) -> tuple[bool, int, int]:
+            crowded = link.node is not None and taken[link.node] + bytes > self.room(link.node)
+            return crowded, lanes[link], nodes[link.node]
+
+        return min(links, key=crowd)
 
     def _start(self) -> None:
         for child in tuple(self._children):

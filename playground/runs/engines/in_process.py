@@ -38,6 +38,7 @@ class InProcess:
 
         training, parts = read(saved)
         run.hold(**parts)
+        run.where = {}
         self._recording = Recording(run, training, self._replay_bytes)
         self._steps = self._recording.steps()
 

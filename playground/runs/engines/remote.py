@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from copy import copy
 from typing import Any, Protocol
@@ -28,6 +28,10 @@ from playground.variants import build
 class Link(Hashable, Protocol):
     """The way to a host, wherever that is."""
 
+    node: Hashable | None  # the machine that it is on, with cores and memory of its own; None: this one
+    up: bool  # False while there is nobody to ask
+    where: Mapping[str, Any]  # the same for people: "process" on this machine, or "node" and perhaps "gpu"
+
     def ask(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
         """What Host.answer says. Raises Lost when there is no answer and will be none."""
 
@@ -51,6 +55,7 @@ class Remote:
         prepared: Prepared = self._ask("begin", self._start(files, parts))
         tokenizers = tuple(map(load_tokenizer, prepared.tokenizers))
         run.hold(**parts, tokenizers=tokenizers)
+        run.where = dict(self.lane.where)
         run.replay.plan = prepared.plan
         if prepared.step < run.steps:
             run.replay.reopen(prepared.step)

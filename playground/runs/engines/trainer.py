@@ -1,4 +1,8 @@
-"""What the job of a run asks of the engine that trains it, wherever that is."""
+"""What the job of a run asks of the engine that trains it, wherever that is.
+
+Whoever knows executors: `prepare` submits, `advance` has it go on and brings whatever happened since the call before (see increment.Cursor)
+into the run, which is its status; `cut_off` cancels what doesn't answer, and `close` closes. Pause, stop and delete are the job's.
+"""
 
 from __future__ import annotations
 

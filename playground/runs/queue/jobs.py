@@ -65,6 +65,10 @@ class TrainingJob(Orders):
     def lane(self) -> Hashable | None:
         return self.trainer.lane
 
+    @property
+    def node(self) -> Hashable | None:
+        return self.lane and self.lane.node
+
     def turn(self, seconds: float, parallel_map: ParallelMap = map) -> bool:
         """The worker's part: about so many seconds of training. Returns whether it wants another turn."""
         if self._over:
@@ -91,8 +95,8 @@ class TrainingJob(Orders):
 
     def _train(self, until: float) -> None:
         """Steps until the time is over, the run is done, or somebody asks for something else."""
-        if self._prepared:
-            self._move()
+        if self._move():  # to where this turn has no core, perhaps
+            return
         if not self._prepared and not self.urgent:
             self._prepare()
         while not self.urgent:
@@ -118,13 +122,17 @@ class TrainingJob(Orders):
         self._saving.begin()
         self.run.say("training", self.run.message)
 
-    def _move(self) -> None:
-        """To another trainer, where that is better: by a save, which the run goes on from as if it had stayed."""
-        if other := self._better(self):
+    def _move(self) -> bool:
+        """To another trainer, where that is better: by a save, which the run goes on from as if it had stayed. Returns whether it moves."""
+        other = None if self.urgent else self._better(self)
+        if other and self._prepared:
             self.run.message = self._save()
-            if self.run.checkpoint_step == self.run.step:
-                self.trainer.close()
-                self.trainer, self._prepared = other, False
+            if self.run.checkpoint_step != self.run.step:
+                return False
+        if other:
+            self.trainer.close()
+            self.trainer, self._prepared = other, False
+        return other is not None
 
     def _fall_back(self, lost: Lost) -> bool:
         """The model is gone: the run goes on from its last save, unless it has cost a process too often."""

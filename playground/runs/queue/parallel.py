@@ -6,12 +6,19 @@ of a batch need nothing from each other until the end.
 
 from __future__ import annotations
 
+import logging
+import threading
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, TimeoutError, wait
 from typing import Any
 
 import torch
 
+from playground.logs import event
+
+log = logging.getLogger(__name__)
+HUNG = 0.5  # of the time that somebody waits for an answer: who waits longer than that for a thread waits in a crowd, and no thread hangs
 ParallelMap = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
@@ -58,20 +65,56 @@ class Helpers:
 
 
 class ReaderThreads:
-    """A few threads for those who ask something of a model, so that all their questions together never take more cores than that."""
+    """A few threads for those who ask something of a model, so that all their questions together never take more cores than that. A thread
+    can't be killed: one that doesn't come to an end is left to itself, and another has its place."""
 
     def __init__(self, count: int) -> None:
-        self._pool = ThreadPoolExecutor(count, "reader", initializer=lambda: torch.set_num_threads(1))
+        self._count, self._changing = count, threading.Lock()
+        self._pool = self._made()
+        self._begun: dict[object, float] = {}  # when each question was begun that is being answered
+        self._lost: set[object] = set()  # of these, those whose threads were replaced
+
+    @property
+    def lost(self) -> int:
+        """Threads that have been replaced and are still at it."""
+        return len(self._lost)
 
     def ask(self, work: Callable[[], Any], seconds: float) -> Any:
         """What `work` returns or raises. Raises TimeoutError after so many seconds; what has not begun by then is left undone."""
-        future = self._pool.submit(work)
+        question = object()
+
+        def answer() -> Any:
+            self._begun[question] = time.monotonic()
+            try:
+                return work()
+            finally:
+                with self._changing:
+                    del self._begun[question]
+                    self._lost.discard(question)
+
+        with self._changing:
+            future = self._pool.submit(answer)
         try:
             return future.result(seconds)
         except TimeoutError:
             future.cancel()
+            self._replace(HUNG * seconds)
             raise
 
     def close(self) -> None:
-        """Returns when every thread is gone."""
+        """Returns when every thread is gone but those that are lost."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _replace(self, seconds: float) -> None:
+        """New threads, if one has been at a question for longer; the old ones go when they have answered what they were asked, if ever."""
+        with self._changing:
+            late = time.monotonic() - seconds
+            overdue = {question for question, began in list(self._begun.items()) if began < late} - self._lost
+            if overdue:
+                self._lost |= overdue
+                event(log, "reader_hung", logging.ERROR, seconds=round(seconds, 1), lost=self.lost)
+                self._pool.shutdown(wait=False)
+                self._pool = self._made()
+
+    def _made(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self._count, "reader", initializer=lambda: torch.set_num_threads(1))

@@ -27,6 +27,7 @@ class Job(Protocol):
     key: Hashable  # two jobs with the same key never run at once
     lane: Hashable | None  # nor do two with the same lane, if they have one: a process that trains one of them at a time
     owner: str
+    node: Hashable | None  # another machine, where it takes its cores and its memory; None: this one
     cores: int  # the most it can use
     bytes: int
     urgent: bool
@@ -51,10 +52,11 @@ class Scheduler:
 
     def __init__(
         self, cores: int, memory: int, turn_seconds: float = 0.1, warm_up: Callable[[], object] | None = None,
-        unaccounted: Callable[[], int] = int,
+        unaccounted: Callable[[], int] = int, room: Callable[[Hashable], float] = lambda node: math.inf,
     ) -> None:  # fmt: skip
-        """`unaccounted` says how much of the `memory` is taken by what is no job."""
+        """`unaccounted` says how much of the `memory` is taken by what is no job, `room` how many bytes another machine has for jobs."""
         self.cores, self.memory, self.turn_seconds, self._warm_up, self._unaccounted = cores, memory, turn_seconds, warm_up, unaccounted
+        self._room = room
         self._changed = threading.Condition()
         self._waiting: list[Job] = []  # for memory
         self._jobs: list[Job] = []  # with turns, in order of arrival
@@ -72,6 +74,12 @@ class Scheduler:
         thread.start()
         return thread
 
+    def grow(self, elsewhere: int) -> None:
+        """So many jobs may have turns on other machines at once, if not more already."""
+        with self._changed:
+            if not self._closing:
+                self._threads += [self._started(number) for number in range(len(self._threads), self.cores + elsewhere)]
+
     def add(self, job: Job) -> None:
         """The job gets turns as soon as there is memory for it."""
         with self._changed:
@@ -87,8 +95,8 @@ class Scheduler:
 
     @property
     def reserved(self) -> int:
-        """Bytes of the jobs that have turns, and of those that were lost and have not let go yet."""
-        return sum(job.bytes for job in (*self._jobs, *(turn.job for turn in self._lost)))
+        """Bytes here of the jobs that have turns, and of those that were lost and have not let go yet."""
+        return self._taken(None)
 
     def count(self) -> dict[str, int]:
         """Of jobs those "training" and "waiting"; of workers those "alive", "replaced" so far, and "lost" in a turn that has not ended."""
@@ -140,7 +148,7 @@ class Scheduler:
         """First come, first served: the next in the queue joins when its memory fits beside those who train, or when it is alone."""
         while self._waiting:
             job = self._waiting[0]
-            if self._jobs and job.bytes + self.reserved + self._unaccounted() > self.memory:
+            if self._jobs and not self._fits(job):
                 break
             self._waiting.pop(0)
             self._job_used[job] = min((self._job_used[other] for other in self._jobs if other.owner == job.owner), default=0.0)
@@ -152,17 +160,30 @@ class Scheduler:
         for place, job in enumerate(self._waiting, 1):
             job.place = place
 
+    def _fits(self, job: Job) -> bool:
+        if job.node is None:
+            return job.bytes + self.reserved + self._unaccounted() <= self.memory
+        there = job.bytes + self._taken(job.node) <= self._room(job.node)
+        return there and self.reserved + self._unaccounted() <= self.memory  # what a run shows is here in any case
+
+    def _taken(self, node: Hashable | None) -> int:
+        return sum(job.bytes for job in (*self._jobs, *(turn.job for turn in self._lost)) if job.node == node)
+
     def _next(self) -> tuple[Job, int] | None:
-        """(job, cores) of the turn that is due; None when there is none, or no core is free for it."""
+        """(job, cores of this machine) of the turn that is due; None when there is none, or no core is free for it."""
         busy, lanes = {turn.job.key for turn in self._turns}, {turn.job.lane for turn in self._turns} - {None}
         ready = [job for job in (*self._jobs, *self._waiting) if job.key not in busy and job.lane not in lanes]
         for job in ready:
             if job.urgent:
                 return job, 0
         due = sorted((job for job in ready if job in self._job_used), key=self._had)
-        if not due or not self._free:
-            return None
-        return due[0], 1 if len(due) > 1 else min(due[0].cores, self._free)
+        here = [job for job in due if job.node is None]
+        for job in due:
+            if job.node is not None:
+                return job, 0
+            if self._free:
+                return job, 1 if len(here) > 1 else min(job.cores, self._free)
+        return None
 
     def _had(self, job: Job) -> tuple[float, float]:
         return self._owner_used[job.owner], self._job_used[job]
@@ -193,7 +214,7 @@ class Scheduler:
             if self._closing:
                 return True
             job, cores = due
-            self._charge(job, cores * self.turn_seconds)  # at once, so that the other workers see it
+            self._charge(job, max(cores, 1) * self.turn_seconds)  # at once, so that the other workers see it
             turn = Turn(job, cores, threading.current_thread(), time.perf_counter(), self._longest.get(job, 0.0))
             self._turns.append(turn)
             self._free -= cores
@@ -213,7 +234,7 @@ class Scheduler:
             try:
                 took = time.perf_counter() - turn.began
                 self._longest[job] = max(turn.longest, took)
-                self._charge(job, cores * (took - self.turn_seconds))
+                self._charge(job, max(cores, 1) * (took - self.turn_seconds))
             finally:
                 if not more:
                     self._leave(job)

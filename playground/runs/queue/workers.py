@@ -6,6 +6,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from playground.config import Refusal
 from playground.logs import event
@@ -32,7 +33,7 @@ class Workers:
 
     def __init__(self, store: Store, corpora: Corpora, limits: Limits, memory: Memory, lost: Callable[[Run, Refusal], object]) -> None:
         """`lost` is told of a run with a step that does not come to an end, and in which sentence. Somebody may still be writing to it."""
-        self._store, self._limits, self._run_lost, self._engines = store, limits, lost, Engines(corpora, limits)
+        self._store, self._limits, self._run_lost = store, limits, lost
         self._jobs: dict[str, TrainingJob] = {}
 
         def warm_up() -> None:
@@ -41,10 +42,13 @@ class Workers:
 
         self._schedulers = {
             device: Scheduler(
-                limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, warm_up, lambda: memory.unaccounted
+                limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, warm_up, lambda: memory.unaccounted,
+                lambda node: self._engines.room(node),
             )
             for device in limits.devices
-        }
+        }  # fmt: skip
+        self._elsewhere = self._schedulers[limits.devices[0]]  # who gives turns on other machines as well
+        self._engines = Engines(corpora, limits, self._elsewhere.grow)
         memory.reserve_by(lambda: sum(scheduler.reserved for scheduler in self._schedulers.values()))
         self._watchdog = Watchdog(self._schedulers.values(), limits.step_seconds, store.disk.is_awaited_by, self._lose)
 
@@ -55,17 +59,28 @@ class Workers:
             found.update(scheduler.count())
         return dict(found)
 
+    @property
+    def memory(self) -> int:
+        """Bytes that one run may take at most, where it would begin now."""
+        return self._engines.memory
+
+    @property
+    def cluster(self) -> dict[str, Any]:
+        """The "state" of the cluster, see cluster.py, and how many "machines" and "processes" of it may train."""
+        return self._engines.state
+
     def poke(self) -> None:
-        """There is more memory than there was."""
+        """A job has become urgent, or there is more memory than there was."""
         for scheduler in self._schedulers.values():
             scheduler.poke()
 
     def settle(self, run: Run, beside: Sequence[Run] = ()) -> None:
-        """Says on the run where and how it is computed, unless it was begun on a device of this machine. The device is the one with the
+        """Says on the run where and how it is computed, unless it was begun on a device that there is. The device is the one with the
         fewest runs, those `beside` it counted too. May measure for a moment."""
-        if run.device not in self._schedulers:
+        devices = self._engines.devices
+        if run.device not in devices:
             others = [job.run for job in list(self._jobs.values())] + [other for other in beside if other is not run]
-            run.device = min(self._schedulers, key=lambda device: sum(other.device == device for other in others))
+            run.device = min(devices, key=lambda device: sum(other.device == device for other in others))
             way = execution_plan(run.experiment, run.device)
             run.threads, run.precision = way["threads"], way["precision"]
 
@@ -74,19 +89,19 @@ class Workers:
 
     def start(self, run: Run, order: str, needed: int) -> None:
         """Gives a settled run to a worker; `needed` bytes of memory are reserved for it."""
-        trainer = self._engines.trainer(run, self._trainers(beside=run))
+        trainer = self._settled(run, self._engines.trainer(run, needed, self._others(run)))
         job = TrainingJob(run, self._store, trainer, self._limits, needed, self._better, lambda: self._jobs.pop(run.id, None))
         job.ask(order)
         self._jobs[run.id] = job
         run.seen()
-        self._schedulers[run.device].add(job)
+        self._schedulers.get(run.device, self._elsewhere).add(job)
 
     def ask(self, run: Run, order: str, message: Refusal | None = None) -> bool:
         """False when the run is not at work, or just over. `message` says why it is stopped."""
         job = self._jobs.get(run.id)
         if job is None or not job.ask(order, message):
             return False
-        self._schedulers[run.device].poke()
+        self.poke()
         return True
 
     def wait(self, run: Run) -> None:
@@ -113,11 +128,18 @@ class Workers:
             job.interrupt()
         self._engines.close()
 
-    def _trainers(self, beside: Run) -> list[Trainer]:
-        return [job.trainer for job in list(self._jobs.values()) if job.run is not beside]
+    def _others(self, run: Run) -> list[TrainingJob]:
+        return [job for job in list(self._jobs.values()) if job.run is not run]
 
     def _better(self, job: TrainingJob) -> Trainer | None:
-        return self._engines.better(job.run, job.trainer, self._trainers(beside=job.run))
+        other = self._engines.better(job.run, job.bytes, job.lane, self._others(job.run))
+        return other and self._settled(job.run, other)
+
+    def _settled(self, run: Run, trainer: Trainer) -> Trainer:
+        """This trainer, of a run that may have been settled when a cluster was there, with GPUs that this machine hasn't."""
+        if not trainer.lane:
+            self.settle(run)
+        return trainer
 
     def _lose(self, turn: Turn, seconds: float) -> None:
         job, run = turn.job, turn.job.run

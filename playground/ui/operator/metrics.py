@@ -18,7 +18,7 @@ ABOUT = {
     "up": "server_status", "runs": "server_by_status", "cores": "server_cores", "workers": "server_workers", "memory_bytes": "memory",
     "memory_limit_bytes": "server_memory", "memory_used_bytes": "server_memory", "disk_free_bytes": "server_disk_free",
     "kept_bytes": "server_kept_bytes", "kept_limit_bytes": "server_kept_bytes", "sessions": "server_sessions",
-    "streams": "server_streams", "events": "log",
+    "streams": "server_streams", "readers_lost": "server_readers_lost", "events": "log",
 }  # fmt: skip
 
 

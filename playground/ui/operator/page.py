@@ -102,6 +102,7 @@ class _Page:
             "by_status": ", ".join(f"{say(self.language, f'runs.status_{name}')}: {n}" for name, n in found.by_status.items()) or "–",
             "sessions": found.counts.get("sessions", "–"),
             "streams": found.counts.get("streams", "–"),
+            "readers_lost": found.counts.get("readers_lost", "–"),
         }
         rows = "".join(f"<div><dt>{self.say(f'server_{name}')}</dt><dd>{value}</dd></div>" for name, value in numbers.items())
         return f'<section><h2>{self.say("server")}</h2><dl class="{health["status"]}">{rows}</dl></section>'

@@ -14,12 +14,14 @@ export interface Run {
   place: number;
   picture?: number | null; // the step of the newest picture that there is, while it trains
   message: Record<string, string> | null;
+  trouble: boolean;
   rows: Record<string, number[]>;
   validations: Record<string, number[]>;
   replay: number[];
   parameter_steps: number[];
   live?: Record<string, string | number>;
   device?: string;
+  where?: { process?: number; node?: string; gpu?: number }; // it is trained, unless in the page's process
   threads?: number;
 }
 

@@ -22,7 +22,7 @@ import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 export function drawHeader(host, runs) {
   const others = Object.entries(LANGUAGES).filter(([code]) => code !== cursor.lang);
   const language = ([code, { name, html, brief }]) =>
-    button({ class: "pg-quiet", lang: html, title: name, "aria-label": name, onclick: () => move({ lang: code }) }, brief);
+    button({ class: "pg-quiet", lang: html, title: name, "aria-label": `${brief} ${name}`, onclick: () => move({ lang: code }) }, brief);
   const about = h("details", { id: "pg-run-about" }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
     h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" }),
       ...(isFrozen ? [] : [h("div", { id: "pg-take" }), h("div", {}, button({ id: "pg-code", onclick: () => move({ api: "1" }) }, say("code")))])));
@@ -95,14 +95,22 @@ function drawStatus() {
   drawNote();
 }
 
+/** Where a run is trained; nothing of one that the page's own process trains, or that was read from the disk.
+ * @param {NonNullable<import("./page").Run["where"]>} at */
+function trainedWhere(at) {
+  if (at.process) return say("in_process", { process: at.process });
+  if (!at.node) return "";
+  return at.gpu === undefined ? say("on_node", { node: at.node }) : say("on_gpu", { node: at.node, gpu: at.gpu });
+}
+
 /** What a run is, in one line: where it goes on from, what makes it different, and what it was trained on; for its owner, a way to name or
  * delete it. */
 function drawFacts() {
   const facts = document.getElementById("pg-facts"), own = document.getElementById("pg-own-run"), { card, live: run } = page;
   if (!facts || !card) return;
-  const where = run.device ? say("trained_on", { device: run.device, threads: run.threads, precision: card.precision }) : "";
+  const how = run.device ? say("trained_on", { device: run.device, threads: run.threads, precision: card.precision }) : "";
   const from = card.parent && say(card.parent.name ? "parent" : "parent_gone", { ...card.parent, step: count(card.parent.step) });
-  update(facts, { textContent: [from, card.line, where, page.boot.zero_gpu && say("zero_gpu")].filter(Boolean).join(" · ") });
+  update(facts, { textContent: [from, card.line, how, trainedWhere(run.where ?? {}), page.boot.zero_gpu && say("zero_gpu")].filter(Boolean).join(" · ") });
   const key = `${card.mine} ${card.id} ${card.label} ${cursor.lang}`;
   if (own.dataset.key === key) return; // its buttons stay where they are while somebody presses one
   own.dataset.key = key;
@@ -118,7 +126,7 @@ function drawNote() {
   if (!note || !alert) return;
   const gone = run.status === "gone", foreign = card && !card.mine;
   const wrong = gone ? say("note_gone") : run.message ? run.message[cursor.lang] ?? run.message.en : "";
-  update(alert, { textContent: wrong, hidden: !wrong });
+  update(alert, { textContent: wrong, hidden: !wrong, className: gone || run.trouble ? "" : "news" });
   update(document.getElementById("pg-copy"), { hidden: !foreign || card.shipped || gone }); // of a shared run nothing else in sight acts
   const lines = [foreign && say(card.shipped ? "note_shipped" : "note_readonly")].filter(Boolean);
   const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => command("copy") }, say("make_mine"))] : [];

@@ -4,18 +4,24 @@ import multiprocessing
 import pickle
 import random
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 from playground.runs.engines.children import Child
 from playground.runs.engines.choice import PRELOADED
+from playground.runs.engines.cluster import Cluster, begin
 from playground.runs.engines.host import Host
 from playground.runs.engines.trainer import Lost
+from tests.runs.tiny import CORPORA, wait
 
 
 class Near:
     """A link to a host in this process; everything goes through pickle, as on the way to another."""
 
-    def __init__(self):
+    node, up, where = None, True, {}
+
+    def __init__(self, corpora=None):
         self.host = Host()
+        self.host._corpora = corpora or self.host._corpora
 
     def ask(self, *asked):
         return pickle.loads(pickle.dumps(self.host.answer(*pickle.loads(pickle.dumps(asked)))))
@@ -42,6 +48,46 @@ class Dying(Near):
         raise Lost(guilty=True)
 
 
+class Machines:
+    """A driver of a cluster whose machines are in this process: each has one host, which ends where a run is asked for, now and then."""
+
+    def __init__(self, *names, memory=2**30, often=None):
+        self.alive, self.memory, self.often, self.random = list(names), memory, often, random.Random(0)
+        self.hosts, self.coming, self.deaths = {}, [], 0
+
+    def offer(self):
+        return SimpleNamespace(gpus=False, count=len(self.alive), memory=dict.fromkeys(self.alive, self.memory))
+
+    def begin(self, number):
+        self.coming.append(number)
+
+    def arrived(self, seconds):
+        free, came = [name for name in self.alive if name not in {name for name, _ in self.hosts.values()}], {}
+        while free and self.coming:
+            number, name = self.coming.pop(), free.pop()
+            self.hosts[number] = name, Near(CORPORA)
+            came[number] = SimpleNamespace(machine=name, address=f"10.0.0.{name}", gpu=None)
+        return came
+
+    def ask(self, number, question, seconds, machine):
+        if self.often and self.random.random() < 1 / self.often:
+            self.deaths += 1
+            self.hosts.pop(number, None)
+        if number not in self.hosts:
+            raise Lost(guilty=False)
+        return self.hosts[number][1].ask(*question)
+
+    def end(self, number):
+        self.hosts.pop(number, None)
+
+    def lose(self, machine):
+        self.alive.remove(machine)
+        self.hosts = {number: (name, host) for number, (name, host) in self.hosts.items() if name != machine}
+
+    def close(self):
+        self.hosts = {}
+
+
 @contextmanager
 def processes(count):
     """So many, ready."""
@@ -55,3 +101,14 @@ def processes(count):
     finally:
         for child in children:
             child.close()
+
+
+@contextmanager
+def slots(address):
+    """The processes of a Ray cluster, ready."""
+    cluster = Cluster(lambda: begin(multiprocessing.get_context("forkserver"), address), 120.0)
+    try:
+        wait(lambda: cluster.ready and len(cluster.ready) == len(cluster._slots), 120)
+        yield cluster.ready
+    finally:
+        cluster.close()

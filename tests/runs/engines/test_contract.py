@@ -12,20 +12,24 @@ from playground.runs.disk.store import OWN_DATA, Store
 from playground.runs.engines.in_process import InProcess
 from playground.runs.engines.remote import Remote
 from playground.runs.making import new_run
-from tests.runs.engines.links import Near, processes
+from tests.runs.engines.links import Near, processes, slots
 from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, same_parameters, same_replay, tiny, wait
 
 TURN = 0.02  # seconds
 
 
-@pytest.fixture(scope="module", params=["here", "host", pytest.param("process", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["here", "host", *(pytest.param(name, marks=pytest.mark.slow) for name in ("process", "ray"))])
 def engine(request):
     """engine(run) -> a Trainer of it."""
     with ExitStack() as stack:
         if request.param == "here":
             yield lambda run, replay_bytes=LIMITS.replay_bytes: InProcess(run, CORPORA, replay_bytes)
         else:
-            link = Near() if request.param == "host" else stack.enter_context(processes(1))[0]
+            link = {
+                "host": Near,
+                "process": lambda: stack.enter_context(processes(1))[0],
+                "ray": lambda: stack.enter_context(slots(request.getfixturevalue("ray_cluster").address))[0],
+            }[request.param]()
             yield lambda run, replay_bytes=LIMITS.replay_bytes: Remote(run, link, replay_bytes)
 
 

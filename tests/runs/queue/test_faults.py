@@ -40,7 +40,7 @@ def test_a_run_that_diverges_says_so_and_keeps_the_last_good_step(runs, monkeypa
 @pytest.mark.fault("NaN in the parameters", "the run ends as diverged; what is kept has none")
 def test_nan_in_the_numbers_themselves(runs, monkeypatch):
     run = done(
-        runs.create(tiny(learning_rate=1.0, optimiser="adam", norm="pre", residual=False, max_grad_norm=0.0, attention_scale=False), ME)
+        runs.create(tiny(learning_rate=1.0, optimiser="adam", norm="pre", residual=False, max_grad_norm=0.0, attention_scale=0.0), ME)
     )
     assert run.status in ("done", "diverged")
     real = Training._update

@@ -2,11 +2,13 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 
-from playground.runs.queue.parallel import Helpers
+from playground.runs.queue.parallel import Helpers, ReaderThreads
+from tests.runs.tiny import wait
 from tests.thoroughness import every_case
 
 
@@ -59,3 +61,28 @@ def test_closing_leaves_no_thread():
         list(helpers.parallel_map(3)(lambda n: time.sleep(0.01), range(3)))
         assert threading.active_count() > before
     assert threading.active_count() == before
+
+
+@pytest.mark.fault("a look into a model that never ends, on every thread that looks", "others have their place; /health and the log say so")
+def test_who_hangs_takes_no_place_from_those_who_ask_later(caplog):
+    opened, readers = threading.Event(), ReaderThreads(2)
+    with ThreadPoolExecutor(2) as askers:
+        hung = [askers.submit(readers.ask, lambda: opened.wait(60), 0.1) for _ in range(2)]
+        for asked in hung:
+            with pytest.raises(TimeoutError):
+                asked.result()
+    assert readers.ask(lambda: "an answer", 5) == "an answer"
+    assert readers.lost == 2
+    assert "reader_hung" in caplog.text
+    readers.close()
+    opened.set()
+    wait(lambda: readers.lost == 0)
+
+
+def test_a_crowd_is_no_hang():
+    readers = ReaderThreads(1)
+    with ThreadPoolExecutor(9) as askers:
+        asked = [askers.submit(readers.ask, lambda: time.sleep(0.05), 0.2) for _ in range(9)]
+        late = [one for one in asked if one.exception()]
+    assert (bool(late), readers.lost) == (True, 0)
+    readers.close()

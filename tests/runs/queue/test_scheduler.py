@@ -14,6 +14,7 @@ class Fake:
     def __init__(self, key, owner="a", cores=1, bytes=0, turns=1, log=None, gate=None):
         self.key, self.owner, self.cores, self.bytes, self.turns = key, owner, cores, bytes, turns
         self.urgent, self.place, self.log, self.gate, self.lane = False, 0, log if log is not None else [], gate, None
+        self.node = None
         self.inside, self.done = threading.Event(), threading.Event()
 
     def turn(self, seconds, parallel_map):
@@ -66,6 +67,27 @@ def test_jobs_of_one_lane_take_turns_and_leave_the_other_cores_to_others(start):
     first.gate.set()
     assert same.done.wait(30)
     assert urgent.done.wait(30)
+
+
+def test_other_machines_have_cores_and_memory_of_their_own(start):
+    scheduler = start(cores=1, memory=100, room={"near": 50, "far": 50}.get)
+    scheduler.grow(2)
+    held(scheduler, bytes=100)
+    gate = threading.Event()
+    jobs = [Fake(name, bytes=30, gate=gate) for name in ("first", "other", "second", "here")]
+    for job, node in zip(jobs, ("near", "far", "near", None), strict=True):
+        job.lane, job.node = node and (node, job.key), node
+        scheduler.add(job)
+    first, other, second, here = jobs
+    assert first.inside.wait(30)
+    assert other.inside.wait(30)
+    assert [job.place for job in jobs] == [0, 0, 1, 2]
+    assert scheduler.reserved == 100
+    gate.set()
+    assert second.done.wait(30)
+    assert not here.inside.is_set(), "its core is taken"
+    scheduler._jobs[0].gate.set()
+    assert here.done.wait(30)
 
 
 def test_every_job_gets_its_turns(start):

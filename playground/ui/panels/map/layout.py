@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from playground.inspection.activations import Stage
+from playground.inspection.formulas import divisor
 from playground.queries.activations import SentenceActivations
 from playground.ui.blocks import FoldLine, Join, TilesLine, TokensLine
 from playground.ui.miniature import miniature
@@ -157,6 +158,8 @@ def short(view: View, stage: Stage) -> str:
     """What stands under a small picture."""
     if stage.name == "activated":
         return view.say(f"map.short_{view.run.experiment.model.activation}")
+    if kind_of(stage) == "scaled":
+        return f"÷ {divisor(view.run.experiment.model)}"
     return view.say(f"map.short_{kind_of(stage)}")
 
 

@@ -40,7 +40,7 @@ def loss(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
         most=short(float(rows.losses[worst])),
         even=short(float(np.log(view.run.tokenizers[1].size))),
     )
-    large = blocks.column("picture", blocks.figure("losses", picture, caption, view.say("step.title_loss")), *pick(view, rows))
+    large = blocks.column("picture", blocks.figure("step-losses", picture, caption, view.say("step.title_loss")), *pick(view, rows))
     return [
         blocks.row("sides", large, blocks.column("arithmetic", blocks.text("invite", view.say("step.invite_loss"), "pg-caption"), sums),
                    css="large-small"),
@@ -59,7 +59,7 @@ def after(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
         [view.say("step.loss_after"), short(slow.loss_after)],
         [view.say("step.loss_change"), short(slow.loss_after - slow.loss)],
     ]
-    large = blocks.column("picture", blocks.figure("changes", picture, caption, view.say("step.title_after")), *pick(view, rows))
+    large = blocks.column("picture", blocks.figure("step-changes", picture, caption, view.say("step.title_after")), *pick(view, rows))
     numbers = blocks.table("losses-table", ["", view.say("step.loss_column")], table, view.say("step.mean_title"), rowheads=True)
     said = view.say("step.said_fell" if slow.loss_after < slow.loss else "step.said_rose", change=short(abs(slow.loss_after - slow.loss)))
     return [blocks.row("sides", large, blocks.column("numbers", numbers, blocks.text("said", said, "pg-caption")), css="large-small")]

@@ -57,7 +57,7 @@ def logits(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
         blocks.text("invite", view.say("step.invite_logits"), "pg-caption"),
         sheet(view, rows, derivation, title, "step.own_gradient", still=asked_for is None),
     ]
-    large = blocks.column("picture", blocks.figure("logits", picture, caption, view.say("step.title_logits")), *pick(view, rows))
+    large = blocks.column("picture", blocks.figure("step-logits", picture, caption, view.say("step.title_logits")), *pick(view, rows))
     return [blocks.row("sides", large, blocks.column("arithmetic", *arithmetic), css="large-small")]
 
 
@@ -85,7 +85,7 @@ def parameters(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
     ]
     picture = blocks.column("picture", *figure)
     return [
-        blocks.row("parts", parts(view, taken), blocks.column("which", *choose(view, taken, name)), css="large-small"),
+        blocks.row("by-part", parts(view, taken), blocks.column("which", *choose(view, taken, name)), css="large-small"),
         blocks.row("sides", picture, blocks.column("arithmetic", *arithmetic), css="large-small"),
     ]
 
@@ -110,7 +110,7 @@ def parts(view: View, taken: TakenStep) -> dict:
         share=LARGE,
     )
     whole = short(taken.slow.grad_norm)
-    return blocks.figure("parts", picture, view.say("step.caption_parts", whole=whole), view.say("step.title_parts"))
+    return blocks.figure("step-parts", picture, view.say("step.caption_parts", whole=whole), view.say("step.title_parts"))
 
 
 def choose(view: View, taken: TakenStep, name: str) -> list[dict]:
@@ -160,7 +160,7 @@ def matrix(view: View, taken: TakenStep, name: str, values: np.ndarray, what: st
         for field, axis, at, size in zip(("grad_row", "grad_col"), ("row", "column"), cell, values.shape, strict=True)
         if size > 1
     ]
-    return [blocks.figure("parameter-values", picture, caption, title), *sliders], cell
+    return [blocks.figure("step-parameter", picture, caption, title), *sliders], cell
 
 
 def as_in_the_paper(taken: TakenStep, name: str, values: np.ndarray) -> np.ndarray:

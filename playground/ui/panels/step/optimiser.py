@@ -26,7 +26,7 @@ def optimiser(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
     ]
     said = [*_rules(view, taken, name), *_singular(view, taken, name)]
     return [
-        blocks.row("parts", parts(view, taken), blocks.column("which", *choose(view, taken, name)), css="large-small"),
+        blocks.row("by-part", parts(view, taken), blocks.column("which", *choose(view, taken, name)), css="large-small"),
         blocks.text("rule", " ".join(said), css="pg-caption"),
         blocks.row("sides", blocks.column("picture", *figure), blocks.column("arithmetic", *arithmetic), css="large-small"),
     ]

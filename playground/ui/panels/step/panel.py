@@ -62,8 +62,10 @@ def _head(view: View, taken: TakenStep, rows: BatchRows) -> str:
 def _which(view: View, taken: TakenStep) -> str:
     """Whose step it is, and what of it is not the run's own."""
     values = {"before": f"{taken.start.step:,}", "recorded": short(taken.recorded) if taken.recorded is not None else ""}
-    key = "exact" if taken.start.exact else "fresh"
-    said = [view.say(f"step.{key}_{'next' if taken.recorded is None else 'made'}", **values)]
+    kind = "next" if taken.recorded is None else "made"
+    if taken.start.exact and kind == "made" and taken.recorded != taken.slow.loss:
+        kind = "close"  # it was trained on another machine
+    said = [view.say(f"step.{'exact' if taken.start.exact else 'fresh'}_{kind}", **values)]
     if (note := view.rounding_note(taken.start.step)) and not taken.start.exact:
         said.append(note)
     if taken.start.step != view.step and view.step is not None:

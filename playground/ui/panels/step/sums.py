@@ -23,7 +23,7 @@ def sheet(view: View, rows: BatchRows, derivation: Derivation, title: str, own: 
 
 
 def labels(view: View, rows: BatchRows) -> Callable[[Label], dict]:
-    """What a label of a sheet is called: symbol and dimension, and the token with its row and place in the batch."""
+    """What a label of a sheet is called: where it is of a token of the batch, the token with its row and place."""
 
     def say(label: Label) -> dict:
         title = view.say(f"map.term_{label.name}")
@@ -31,17 +31,15 @@ def labels(view: View, rows: BatchRows) -> Callable[[Label], dict]:
             return {"text": f"{SYMBOLS[label.name]}[{tokens(view, label.index, 'tgt')[0]}]", "title": title}
         if label.name not in OF_THE_BATCH:
             return {"text": label.text, "title": title}
-        if len(label.index) == 1:  # the token stands beside it
-            return {"text": label.text, "title": f"{title} · {label.stage}"}
-        row, place, *dim = label.index
+        if len(label.index) == 1:  # the token stands beside it, and over it what it is
+            return {"text": "", "title": f"{title} · {label.stage}"}
+        row, place, *_ = label.index
         module = label.stage or ""
         source = module.startswith(SOURCE) or module.endswith(MEMORY)
         ids = rows.src if source else rows.tgt_out if label.name == "token_loss" else rows.tgt_in
         token = tokens(view, ids[row, place : place + 1], "src" if source else "tgt")[0]
-        symbol = SYMBOLS[label.name] + "".join(f"[{at + 1}]" for at in dim)
         where = view.say("step.where", row=row + 1, place=place + 1)
-        name = "" if label.name == "token_loss" else f" {symbol}"
-        return {"text": f"{row + 1}.{place + 1} “{token}”{name}", "title": f"{title} · {where}" + (f" · {module}" if module else "")}
+        return {"text": f"{row + 1}.{place + 1} “{token}”", "title": f"{title} · {where}" + (f" · {module}" if module else "")}
 
     return say
 

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from playground.cursor import choices
-from playground.queries.training_step import training_step
-from playground.words import LANGUAGES
+from playground.queries import training_step as queries
+from playground.queries.training_step import Start, starting_point, training_step
+from playground.words import LANGUAGES, say
 from tests.ui.panels.test_translate_variants import TINY as VARIANT
 from tests.ui.test_routes import blocks_of
 
@@ -67,4 +68,56 @@ def test_the_step_shown_is_the_step_that_the_run_makes_next(site, run):
         time.sleep(0.02)
     assert run.step == taken.slow.number
     assert all(torch.equal(tensor, taken.slow.after[name]) for name, tensor in run.snapshot.parameters.items())
-    assert run.history.steps.column("loss", at, at + 1)[0] == pytest.approx(taken.slow.loss, rel=1e-6)
+    assert run.history.steps.column("loss", at, at + 1)[0] == taken.slow.loss
+
+
+def test_without_the_optimisers_moments_it_is_the_step_of_a_fork(site, run):
+    """From parameters that the replay kept: the batch and the loss of the run itself, and then what a fork makes of them."""
+    at = max(step for step in run.replay.kept if 0 < step < run.checkpoint_step)
+    taken = training_step(site.reader, site.runs, run, at)
+    assert taken.start == Start(at, saved=False, exact=False)
+    assert taken.recorded == taken.slow.loss == run.history.steps.column("loss", at, at + 1)[0]
+    fork = site.runs.fork(run.id, at, MINE)
+    site.act(MINE, "pause", fork.id)
+    wait(fork, "paused")
+    while fork.step == at:
+        site.act(MINE, "step", fork.id)
+        wait(fork, "paused")
+    if fork.step == at + 1:  # it may have been faster than its pause
+        assert all(torch.equal(tensor, taken.slow.after[name]) for name, tensor in fork.snapshot.parameters.items())
+    assert fork.history.steps.column("loss", at, at + 1)[0] == taken.slow.loss
+    site.runs.delete(fork.id, MINE)
+
+
+def test_where_a_step_begins(site, run, monkeypatch):
+    """The last save of a run that can go on; of one that has ended a step whose parameters were kept; a fresh start at 0."""
+    assert starting_point(run, None) == Start(run.checkpoint_step, saved=True, exact=True)
+    assert starting_point(run, 0) == Start(0, saved=False, exact=True)
+    shipped = site.runs.get("reverse")
+    last = starting_point(shipped, None)
+    assert last == Start(max(step for step in shipped.replay.kept if step < shipped.steps), saved=False, exact=False)
+    monkeypatch.setattr(run, "status", "training")
+    monkeypatch.setattr(run, "checkpoint_step", None)
+    for step in (1, 2, 3):
+        monkeypatch.setattr(run, "step", step)
+        assert starting_point(run, None).step in {0, 1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_step_that_is_too_dear_is_refused_in_one_sentence(site, language, monkeypatch):
+    monkeypatch.setattr(queries, "MAX_OPERATIONS", 1e6)
+    answer = site.get("panel/step", run="sort", step=7, lang=language).json()
+    assert answer["key"] == "step.too_dear"
+    assert answer["error"].startswith(say(language, "step.too_dear", pairs=80, tokens="1", operations="1").partition("80")[0])
+
+
+def test_the_panel_of_a_shared_embedding_has_every_part_once(site):
+    """A shared matrix belongs to the first part that has it; one that owns nothing is not offered."""
+    run = site.train(MINE, TINY | {"share_embeddings": "all", "bias": False, "task": "copy"})
+    wait(run, "done")
+    panel = site.panel("step", run=run.id, moment="gradient", step=0, module=0, grad_row=4, grad_col=1)
+    sheet = block(panel, "sheet")
+    assert len(block(panel, "step-parts")["figure"]["data"][0]["x"]) == 6  # and none for the target embedding and the projection
+    total = sum(float(term["part"].replace("−", "-")) for term in sheet["terms"])
+    assert total == pytest.approx(sheet["answer"], rel=1e-2)
+    site.runs.delete(run.id, MINE)

@@ -1,0 +1,81 @@
+"""Runs on a Ray cluster of two nodes, while a process, a node, or the way there is lost."""
+
+import os
+import signal
+
+import pytest
+
+from playground.config import Refusal
+from playground.runs.engines import cluster
+from tests.runs.tiny import ME, alone, at_step, curve, done, limits, same_parameters, same_replay, tiny, wait
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def runs(serve, ray_cluster):
+    runs = serve(limits(cluster=ray_cluster.address, save_seconds=0.5, turn_seconds=0.05))
+    wait(lambda: runs._workers.cluster["processes"] == 2, 120)
+    assert runs._workers.cluster == {"state": "connected", "machines": 2, "processes": 2}
+    return runs
+
+
+def slot_of(runs, run):
+    return runs._workers._jobs[run.id].lane
+
+
+def assert_is_its_twin(run, experiment):
+    twin, training = alone(experiment)
+    assert (run.status, run.message) == ("done", None)
+    assert curve(run) == curve(twin)
+    assert same_parameters(run.snapshot.parameters, dict(training.model.named_parameters()))
+    assert same_replay(run, twin)
+
+
+def test_with_its_node_a_run_loses_no_more_than_it_did_since_its_last_save(runs, ray_cluster):
+    experiments = [tiny(steps=600, seed=seed, eval_every=200) for seed in (1, 2)]
+    made = [runs.create(experiment, ME) for experiment in experiments]
+    for run in made:
+        at_step(run, 100)
+    wait(lambda: made[0].checkpoint_step)
+    lost = next(node for node in ray_cluster.list_all_nodes() if node.node_id == slot_of(runs, made[0]).node)
+    assert {slot_of(runs, run).node for run in made} == set(runs._workers._engines.cluster.memory)
+    saved = made[0].checkpoint_step
+    ray_cluster.remove_node(lost, allow_graceful=False)
+    wait(lambda: made[0].message)
+    assert made[0].message.key == "runs.process_ended"
+    assert made[0].message.values["step"] >= saved > 0
+    for run, experiment in zip(map(done, made), experiments, strict=True):
+        assert_is_its_twin(run, experiment)
+    ray_cluster.add_node(num_cpus=1)
+    wait(lambda: runs._workers.cluster["processes"] == 2, 120)
+
+
+def test_without_the_way_there_runs_go_on_here_until_there_is_one_again(runs, monkeypatch):
+    """Ray ends the process that speaks with it when the head of the cluster has been gone for a minute."""
+    monkeypatch.setattr(cluster, "AGAIN_S", 0.5)
+    run = at_step(runs.create(tiny(steps=100_000), ME), 20)
+    assert set(run.where) == {"node"}
+    manager = runs._workers._engines.cluster._driver._manager
+    os.kill(manager._process.pid, signal.SIGKILL)
+    wait(lambda: not run.where)
+    at_step(run, run.step + 5)
+    wait(lambda: run.where, 120)
+    at_step(run, run.step + 5)
+    runs.pause(run.id, ME)
+    wait(lambda: run.status == "paused")
+    assert run.history.steps.column("step") == list(range(1, run.step + 1))
+
+
+def test_what_is_asked_of_a_run_reaches_its_node(runs):
+    run = at_step(runs.create(tiny(steps=100_000), ME), 5)
+    runs.pause(run.id, ME)
+    wait(lambda: run.status == "paused")
+    before = run.step
+    runs.step_once(run.id, ME)
+    wait(lambda: run.status == "paused" and run.step == before + 1)
+    runs.resume(run.id, ME)
+    at_step(run, before + 3)
+    runs.delete(run.id, ME)
+    with pytest.raises(Refusal):
+        runs.get(run.id)
