@@ -29,7 +29,7 @@ MB = 2**20
 DRAWING = "test-output/soak.html"
 HELD = {"bytes": MB, "threads": 1, "files": 1}  # what is drawn, and its unit
 SMOKE = {
-    "minutes": 0.1, "visitors": 1, "every": 1.0, "steps": 2,
+    "minutes": 0.05, "visitors": 1, "every": 1.0, "steps": 2,
     "set": [("d_model", 16), ("d_ff", 32), ("validation_size", 20), ("batch_size", 8), ("encoder_layers", 1), ("decoder_layers", 1)],
 }  # fmt: skip
 
