@@ -108,6 +108,8 @@ def _room(lengths: Lengths, count: int) -> Choice:
     """How long a sentence may be: as long as the longest, unless those that are longer than usual are very few."""
     usual, knob = default("max_tokens"), limits("max_tokens")
     lost, longest = lengths.over(usual), lengths.longest[0]
+    if not lost:
+        return Choice("all_fit", {"max_tokens": usual}, {"most": usual})
     if lost <= LOST * count:
         return Choice("usual_length", {"max_tokens": usual}, {"most": usual, "lost": f"{lost:,}"})
     most = min(longest, int(knob.high))
@@ -126,7 +128,7 @@ def _steps(each: float, d_model: int) -> Choice:
     """`each`: the steps of one pass over the data."""
     wanted = round((PASSES_WIDE if d_model >= WIDE["d_model"] else PASSES) * each)
     steps = min(max(wanted, SHORT[0]), int(limits("steps").high))
-    return Choice("steps", {"steps": steps}, {"steps": f"{steps:,}", "passes": f"{steps / each:.2g}"})
+    return Choice("steps", {"steps": steps}, {"steps": f"{steps:,}", "passes": _whole_or_short(steps / each)})
 
 
 def _rate(steps: int) -> Choice:
@@ -137,5 +139,10 @@ def _rate(steps: int) -> Choice:
 
 def _dropout(passes: float) -> Choice:
     many = passes > MANY_PASSES
-    said = {"passes": f"{passes:.2g}", "many": MANY_PASSES}
+    said = {"passes": _whole_or_short(passes), "many": MANY_PASSES}
     return Choice("dropout", {"dropout": DROPOUT}, said | {"dropout": DROPOUT}) if many else Choice("no_dropout", {"dropout": 0.0}, said)
+
+
+def _whole_or_short(number: float) -> str:
+    """0.43, 7.5, 230, 1,200: a count of epochs is not written with a power of ten."""
+    return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"

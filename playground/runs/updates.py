@@ -17,6 +17,7 @@ from playground.runs.run import Mark, Run
 
 ROWS = 1000  # of one increment; a curve a thousand pixels wide shows no more
 CACHED_BYTES = 16_000_000
+NEWS = ("runs.went_on", "runs.reached", "runs.minutes_over")  # sentences about a run with which nothing is wrong
 
 
 class Updates:
@@ -44,6 +45,8 @@ def _packed(said: dict[str, Any]) -> bytes:
 def increment(run: Run, since: int, version: int) -> dict[str, Any]:
     """See `Runs.update`. A `since` that this server doesn't remember gets everything."""
     message = run.message
+    if message and message.key == "runs.went_on" and run.status in ("done", "stopped"):
+        message = None  # how it came to its end is over too
     try:
         history, now, known = run.history, run.mark(), run.marks.get(since)
     except Refusal as refusal:  # damaged on the disk: there is nothing but what it says
@@ -62,6 +65,7 @@ def increment(run: Run, since: int, version: int) -> dict[str, Any]:
         "from": start,
         "rows": _rounded(decimate(history.steps.rows(start, stop), ROWS)),
         "message": message and {language: message.say(language) for language in words.LANGUAGES},
+        "trouble": bool(message) and message.key not in NEWS,
         "eta": run.eta and [round(seconds, 2) for seconds in run.eta],
         "seconds": round(run.seconds, 2),
         "live": run.live,

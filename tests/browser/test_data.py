@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from playground.words import say
+from tests.browser import axe
 from tests.browser.steps import SMALL, address, drawn, has_address, has_status, link, new_run, tab, words
 
 NAMES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -218,3 +219,22 @@ def test_what_was_read_survives_a_refusal_a_reload_and_another_language(visit):
     new_run(page, before)
     has_status(page, "done")
     has_address(page, task="own")
+
+
+BEYOND = """card => [...card.querySelectorAll(".pg-choices *")]
+  .filter((one) => one.getBoundingClientRect().right > card.getBoundingClientRect().right).map((one) => one.id || one.tagName)"""
+
+
+@pytest.mark.slow
+def test_a_table_of_inflections_on_a_telephone_in_chinese(visit):
+    """What is ticked can be seen to be ticked, no control stands beyond the card, and nothing breaks a rule."""
+    page = visit(link(OWN, tab="data", lang="zh"), viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    drawn(page.locator("#pg-panel-data"))
+    verbs = ("walk", "talk", "jump", "call", "play", "open", "work", "look", "cook", "push", "pull", "wash", "kick", "pick", "mark", "turn")
+    ends = (("ed", "V;PST"), ("s", "V;3;SG;PRS"), ("ing", "V;PTCP;PRS"))
+    upload(page, "forms.tsv", "\n".join(f"{verb}\t{verb}{end}\t{form}" for verb in verbs for end, form in ends).encode())
+    box, card = page.locator("#pg-join-2"), page.locator("#pg-reading")
+    expect(box).to_be_checked()
+    expect(box).not_to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    assert card.evaluate(BEYOND) == []
+    assert not axe.faults(page)

@@ -37,7 +37,7 @@ def before(page: Page) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("width", "height", "language", "scheme"), [(1440, 900, "en-US", "light"), (1366, 768, "zh-CN", "dark"), (390, 844, "en-US", "dark")]
+    ("width", "height", "language", "scheme"), [(1440, 900, "en-US", "light"), (1366, 768, "en-US", "dark"), (390, 844, "zh-CN", "dark")]
 )
 def test_nothing_jumps(browser, server, visit, width, height, language, scheme):
     screen = {"viewport": {"width": width, "height": height}, "locale": language, "color_scheme": scheme}
@@ -46,7 +46,7 @@ def test_nothing_jumps(browser, server, visit, width, height, language, scheme):
     early.goto("", wait_until="commit")
     before(early)
     expect(early.locator("#pg-first.dark")).to_have_count(int(scheme == "dark"))  # which a script after it says
-    stood = boxes(early, 0)
+    stood, titled = boxes(early, 0), early.locator("#pg-first h1").is_visible()
     early.context.close()
 
     page = visit(NOWHERE, meet=lambda page: None, **screen)
@@ -58,6 +58,7 @@ def test_nothing_jumps(browser, server, visit, width, height, language, scheme):
         most = SAME_PLACE[name][2]
         for side in ("x", "y", *(("width", "height") if name != "token" else ())):
             assert abs(box[side] - stood[name][side]) <= most, f"{name}: {stood[name]} became {box}"
+    assert page.locator("#pg-head h1").is_visible() == titled
     assert page.evaluate("window.moved") < 0.1
 
 

@@ -99,6 +99,9 @@ def test_a_large_corpus_has_a_wider_model_and_fewer_passes():
 def test_few_pairs_are_seen_often_enough_and_not_learnt_by_heart():
     few = suggest(sentences(300, 50))
     assert (few.knobs["steps"], few.knobs["dropout"]) == (100, 0.1)
+    said = " ".join(suggest(sentences(20, 50)).sentences("en"))
+    assert "600 epochs" in said
+    assert "no pair is longer" in said, "not: about 0 pairs are"
 
 
 def test_long_sentences_are_kept():

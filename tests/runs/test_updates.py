@@ -222,3 +222,21 @@ def test_old_versions_are_forgotten():
     for _ in range(2000):
         train(run, 1)
     assert len(run.marks) < 600
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "told"),
+    [
+        ("training", Refusal("runs.went_on", step=2, tries=1), ("This run went on", False)),
+        ("done", Refusal("runs.went_on", step=2, tries=1), ("", False)),
+        ("done", Refusal("runs.minutes_over", step=2, minutes="1"), ("Stopped at step 2", False)),
+        ("done", Refusal("runs.end_not_on_disk"), ("The server’s disk", True)),
+        ("diverged", Refusal("runs.diverged", step=2), ("The loss", True)),
+    ],
+)
+def test_news_of_a_run_is_no_trouble_and_ends_with_it(status, message, told):
+    run = a_run()
+    run.say(status, message)
+    said = json.loads(Updates().get(run, 0)[0])
+    begins, trouble = told
+    assert ((said["message"] or {"en": ""})["en"][: len(begins)], bool(said["message"]), said["trouble"]) == (begins, bool(begins), trouble)

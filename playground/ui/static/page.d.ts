@@ -14,6 +14,7 @@ export interface Run {
   place: number;
   picture?: number | null; // the step of the newest picture that there is, while it trains
   message: Record<string, string> | null;
+  trouble: boolean;
   rows: Record<string, number[]>;
   validations: Record<string, number[]>;
   replay: number[];

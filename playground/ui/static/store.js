@@ -56,7 +56,7 @@ export const page = {
  */
 export function nothing(id) {
   const known = { rows: {}, validations: {}, replay: [], parameter_steps: [] };
-  return { id, version: 0, status: "", step: 0, steps: 0, seconds: 0, eta: null, place: 0, message: null, ...known };
+  return { id, version: 0, status: "", step: 0, steps: 0, seconds: 0, eta: null, place: 0, message: null, trouble: false, ...known };
 }
 
 const listeners = []; // [fields, listener]

@@ -22,7 +22,7 @@ import { openDelete, openHelp, openRename, openShare } from "./dialogs.js";
 export function drawHeader(host, runs) {
   const others = Object.entries(LANGUAGES).filter(([code]) => code !== cursor.lang);
   const language = ([code, { name, html, brief }]) =>
-    button({ class: "pg-quiet", lang: html, title: name, "aria-label": name, onclick: () => move({ lang: code }) }, brief);
+    button({ class: "pg-quiet", lang: html, title: name, "aria-label": `${brief} ${name}`, onclick: () => move({ lang: code }) }, brief);
   const about = h("details", { id: "pg-run-about" }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
     h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" }),
       ...(isFrozen ? [] : [h("div", { id: "pg-take" }), h("div", {}, button({ id: "pg-code", onclick: () => move({ api: "1" }) }, say("code")))])));
@@ -126,7 +126,7 @@ function drawNote() {
   if (!note || !alert) return;
   const gone = run.status === "gone", foreign = card && !card.mine;
   const wrong = gone ? say("note_gone") : run.message ? run.message[cursor.lang] ?? run.message.en : "";
-  update(alert, { textContent: wrong, hidden: !wrong });
+  update(alert, { textContent: wrong, hidden: !wrong, className: gone || run.trouble ? "" : "news" });
   update(document.getElementById("pg-copy"), { hidden: !foreign || card.shipped || gone }); // of a shared run nothing else in sight acts
   const lines = [foreign && say(card.shipped ? "note_shipped" : "note_readonly")].filter(Boolean);
   const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => command("copy") }, say("make_mine"))] : [];
