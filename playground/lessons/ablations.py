@@ -64,6 +64,7 @@ ABLATIONS = (
         SinusoidalPositions,
         guesses=("reverse", "sort", *OR_ELSE),
         judge=which("reverse", "sort"),
+        expects="reverse",
         next=("encodings", "beyond"),
     ),
     ask(
@@ -134,7 +135,7 @@ ABLATIONS = (
         expects="more",
         next=("w_o", "attention_scale"),
     ),
-    pair("no_ffn", "variant", "no_feed_forward", FeedForward, alternatives.no_feed_forward, next=("feedforward", "depth")),
+    pair("no_ffn", "variant", "no_feed_forward", FeedForward, alternatives.no_feed_forward, expects="with", next=("feedforward", "depth")),
     ask(
         "shared",
         {"none": {}, "output": {"share_embeddings": "output"}, "all": {"share_embeddings": "all"}},
