@@ -22,7 +22,7 @@ from playground.model.size import training_bytes
 from playground.reading.uploads import Pairs
 from playground.runs.forecast import forecast
 from playground.runs.heap import keep_free_pages
-from playground.runs.machine_speed import execution_plan
+from playground.runs.machine_speed import TINY, execution_plan
 from playground.runs.upload_process import read
 from playground.training.loop import Training
 
@@ -62,6 +62,7 @@ def trained(experiment: Experiment, words: int, pairs: int, steps: int) -> dict:
     keep_free_pages()
     corpus, precision = build_corpus(experiment.data, sentences(words, pairs)), execution_plan(experiment, "cpu")["precision"]
     admitted = training_bytes(experiment, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, corpus.longest)
+    next(Training(Experiment().with_(**TINY), build_corpus(Experiment().with_(**TINY).data)).steps())  # what torch takes once is nobody's
     before, training = _peak(), Training(experiment, corpus, precision=precision)
     every, took = training.steps(), []
     for _ in islice(every, 2):

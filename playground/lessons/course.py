@@ -1,5 +1,5 @@
-"""The course: twelve lessons in an order, each with a question to guess first and things to do in the app, which sees that they were done;
-before them, as number 0, a tour of the model.
+"""The course: thirteen lessons in an order, each with a question to guess first and things to do in the app, which sees that they were
+done; before them, as number 0, a tour of the model.
 
 A lesson says no sentence itself: its words are `course.<lesson>.…` (see playground/words): `title`, `goal`, `look` (what to look at, a
 line each), `step_<step>`, `literature` (the field's terms, and where the paper has them), for teachers `show`, `wrong` and `ask`, and
@@ -235,6 +235,20 @@ LESSONS = (
             Step("try", {"at": {"tab": "translate"}, "settings": {"task": "own"}, "mine": True, "sentence": "own"}, {"tab": "translate"}),
         ),
         (1, 9, 3),
+    ),
+    Lesson(
+        "rules",
+        "rule_or_list",
+        (
+            Step("train", {"settings": {"task": "commands_jump"}, "mine": True, "exact": 0.9}, knobs={"task": "commands_jump"}),
+            Step(
+                "jump",
+                {"at": {"tab": "translate"}, "settings": {"task": "commands_jump"}, "mine": True, "sentence": "wrong"},
+                {"tab": "translate"},
+            ),
+            Step("examples", {"settings": {"task": "commands_jump_16"}, "mine": True, "exact": 0.9}, knobs={"task": "commands_jump_16"}),
+        ),
+        (2, 10, 3),
     ),
 )
 COURSE: dict[str, Lesson] = {lesson.name: lesson for lesson in LESSONS}

@@ -9,6 +9,7 @@ import torch
 from playground.config import PAD
 from playground.inspection.arithmetic import Derivation
 from playground.inspection.backward import explain_gradient, explain_logit, explain_loss, explain_mean, terms
+from playground.queries.training_rows import batch_rows
 from playground.queries.training_step import sites
 from playground.training.slow_step import SlowStep, slow_step
 from tests.inspection.pocket import calculate
@@ -63,6 +64,18 @@ def test_a_gradients_sheet_is_what_a_pocket_calculator_makes_of_it(taken):
         name = name if name in taken.gradients else "src_embedding.weight"
         index = tuple(int(i) for i in np.unravel_index(int(gradient.abs().argmax()), gradient.shape))
         calculates(explain_gradient(sites(taken, name), name, index, float(gradient[index])))
+
+
+def test_terms_of_an_embedding_stand_where_its_token_does(taken):
+    """By the numbers that the rows have in the whole batch, whose parts are computed apart."""
+    batch = batch_rows(taken)
+    sides = {"src_embedding": batch.src, "tgt_embedding": batch.tgt_in}
+    for token in range(4, 9):
+        for site in sites(taken, "src_embedding.weight"):
+            found = terms(site, (token, 0))
+            if site.module in sides:
+                assert (sides[site.module][found.rows, found.places] == token).all()
+                assert len(found.rows) <= (sides[site.module] == token).sum()  # dropout leaves some out
 
 
 def first_target(taken: SlowStep) -> tuple[np.ndarray, int]:

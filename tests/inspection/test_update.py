@@ -13,6 +13,7 @@ from tests.training.corpora import training_of
 NAMES = ("encoder.0.feed_forward.W_1.weight", "tgt_embedding.weight", "decoder.0.norm_1.weight")  # tall, a table, and no matrix
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("knobs", [{}, {"weight_decay": 0.2, "max_grad_norm": 0.1}, {"max_grad_norm": 0.0, "beta1": 0.5}], ids=str)
 @pytest.mark.parametrize("optimiser", OPTIMISERS)
 def test_a_sheet_leads_to_the_parameter_after_the_step(optimiser, knobs):

@@ -1,4 +1,4 @@
-"""Truths about the course: a tour and twelve lessons in an order, each of which the page can check, with words for all that it says."""
+"""Truths about the course: a tour and thirteen lessons in an order, each of which the page can check, with words for all that it says."""
 
 from __future__ import annotations
 
@@ -59,6 +59,18 @@ DONE = {  # a step: what a student does after its button was pressed, one thing 
     "own try": (
         [{"mine": True, "settings": {"task": "own"}, "sentence": {"own"}}],
         {"tab": "data", "mine": False, "settings": {}, "sentence": {"unknown", "wrong"}},
+    ),
+    "rules train": (
+        [{"mine": True, "settings": {"task": "commands_jump"}}, {"exact": 0.9}],
+        {"mine": False, "settings": {}, "exact": 0.89},
+    ),
+    "rules jump": (
+        [{"mine": True, "settings": {"task": "commands_jump"}}, {"sentence": {"wrong"}}],
+        {"tab": "data", "mine": False, "settings": {}, "sentence": {"own", "unknown"}},
+    ),
+    "rules examples": (
+        [{"mine": True, "settings": {"task": "commands_jump_16"}}, {"exact": 0.9}],
+        {"mine": False, "settings": {"task": "commands_jump"}, "exact": 0.89},
     ),
 }
 NOTHING = {
@@ -173,12 +185,12 @@ def test_what_is_done_can_be_done(lesson, step):
             assert name not in CURSOR or not value or can_be(name, value), (name, value)
 
 
-def test_a_tour_and_twelve_lessons_of_about_ten_minutes_from_attention_to_own_sentences():
+def test_a_tour_and_thirteen_lessons_of_about_ten_minutes_from_attention_to_rules():
     assert [COURSE[lesson.name] for lesson in LESSONS] == list(LESSONS)
-    assert (TOUR.name, ASKING[0].name, ASKING[-1].name) == ("tour", "attention", "own")
+    assert (TOUR.name, ASKING[0].name, ASKING[-1].name) == ("tour", "attention", "rules")
     assert [step.name for step in TOUR.steps] == list(STOPS)
     assert all(8 <= sum(lesson.minutes) <= 15 for lesson in LESSONS)
-    assert [course.number(lesson) for lesson in LESSONS] == list(range(13))
+    assert [course.number(lesson) for lesson in LESSONS] == list(range(14))
     assert [course.after(lesson) for lesson in LESSONS] == [*LESSONS[1:], None]
 
 

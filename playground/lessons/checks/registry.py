@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from playground.lessons.checks import attending, decoding, layers, learning, reading
+from playground.lessons.checks import attending, decoding, layers, learning, reading, rules
 from playground.lessons.checks.posed import Check, Posed, Seen
 from playground.lessons.course import LESSONS, Lesson, number
 
@@ -24,6 +24,7 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "steering": (learning.RATE_THEN, learning.LARGEST_RATE, learning.CLIPPED),
     "decoding": (decoding.LOG_SUM, decoding.TEMPERATURE, decoding.BEAM_BEST),
     "own": (learning.PERPLEXITY, learning.HELD_OUT, learning.TRAINED_ON),
+    "rules": (rules.HARDER_KIND, rules.SEQUENCES, rules.LIST_SHARE),
 }
 
 

@@ -32,6 +32,10 @@ def blocks_in(blocks: list[dict]) -> Iterator[dict]:
         yield from blocks_in(block["blocks"]) if block["kind"] == "row" else ()
 
 
+def _share(text: str) -> float:
+    return numbers(text)[0] / (100 if text.endswith("%") else 1)
+
+
 class Learner:
     def __init__(self, site: Any, run: str, text: str) -> None:
         self.site, self.place = site, {"run": run, "text": text}
@@ -186,6 +190,22 @@ class Learner:
         joints = ("", " ")
         listed = {joint.join(token["text"] for token in line["tokens"]) for line in lines for joint in joints}
         return next(one["value"] for one in options if one["label"] in listed)
+
+    # ---- rules and lists ----
+
+    def harder_kind(self, text: str, options: list[dict], _: list) -> str:
+        lines = self.shown("data", "chips", "pieces", split="harder")["lines"][1::2]
+        listed = {joint.join(token["text"] for token in line["tokens"]) for line in lines for joint in ("", " ")}
+        return next(one["value"] for one in options if one["label"] in listed)
+
+    def sequences(self, text: str, options: list[dict], _: list) -> str:
+        tokens, n = numbers(text)[:2]
+        return nearest(options, tokens**n)
+
+    def list_share(self, text: str, options: list[dict], _: list) -> str:
+        tokens, _tokens, n, _n, train = numbers(text)[:5]
+        share = train / tokens**n
+        return min(options, key=lambda one: abs(math.log(_share(one["label"]) / share)))["value"]
 
     # ---- decoding ----
 
