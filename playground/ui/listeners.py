@@ -34,8 +34,8 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     titled = [*(component for component, _ in parts.titled), parts.preset, *knobs.values()]
     teaching = [knobs[name] for name in uploading.TAUGHT]
 
-    def take_preset(preset: str | None, **now: Any) -> list:
-        if preset not in PRESETS:  # one's own settings stay as they are
+    def take_preset(preset: Any, **now: Any) -> list:
+        if not isinstance(preset, str) or preset not in PRESETS:  # one's own settings stay as they are
             return [gr.skip()] * len(knobs)
         chosen = preset_values(preset, now)
         return [chosen[name] for name in knobs]

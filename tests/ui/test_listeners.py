@@ -35,11 +35,11 @@ def listeners(page) -> list[dict]:
     return [one for one in page["dependencies"] if one["backend_fn"] and any(id in knobs for id in one["inputs"])]
 
 
-def posted(site, page, listener: dict, **changed) -> str:
+def posted(site, page, listener: dict, preset="default", **changed) -> str:
     """What comes of it when a browser posts whose knobs are at their defaults but for those `changed`: "" or the error."""
     knobs, values = knob_ids(page), Experiment().flat() | changed
     kinds = {one["id"]: one["props"].get("elem_id") if one["type"] != "file" else "file" for one in page["components"]}
-    others = {"preset": "default", "file": None, "pg-paste": "ab\tba\ncd\tdc\nef\tfe", "pg-hub": ""}
+    others = {"preset": preset, "file": None, "pg-paste": "ab\tba\ncd\tdc\nef\tfe", "pg-hub": ""}
 
     def value(id: int):
         return values[knobs[id]] if id in knobs else others.get(kinds[id], {"language": "en"})
@@ -78,6 +78,11 @@ def posted_all(page) -> set[str]:
 def test_no_listener_fails_over_a_number_that_cannot_be(site, page, value):
     errors = {listener["id"]: posted(site, page, listener, **dict.fromkeys(NUMBERS, value)) for listener in listeners(page)}
     assert not {id: error[:200] for id, error in errors.items() if error}
+
+
+def test_nor_over_a_preset_that_is_no_name(site, page):
+    listener = next(one for one in page["dependencies"] if one["api_name"] == "take_preset")
+    assert [posted(site, page, listener, preset=preset) for preset in ([1], {"a": 1}, 7, None)] == [""] * 4
 
 
 @pytest.mark.parametrize("name", ["task", "positions", "n_heads", "bias"])
