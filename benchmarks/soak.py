@@ -1,18 +1,22 @@
 """Soak: visitors come, upload sentences of their own, train, look at everything and leave, for as long as one likes; and whether what the
-server holds stays as it is.
+server holds stays as it is. A page shows the memory over the time, with its parts as /health tells them.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import secrets
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import plotly.graph_objects as go
 
 from benchmarks.growth.hour import CHANGES, Visitor
-from benchmarks.server import Server
+from benchmarks.server import Client, Server
 from benchmarks.suite import Missing, note
 from benchmarks.tables import markdown
 
@@ -21,9 +25,11 @@ HOUR = 3600.0
 SETTLED = 0.5  # of the time: what is kept at hand fills in the first half
 FLAT = 0.1  # of what is held: more in an hour is no longer flat
 BARS = " ▁▂▃▄▅▆▇█"
-HELD = {"bytes": 2**20, "threads": 1, "files": 1}  # what is drawn, and its unit
+MB = 2**20
+DRAWING = "test-output/soak.html"
+HELD = {"bytes": MB, "threads": 1, "files": 1}  # what is drawn, and its unit
 SMOKE = {
-    "minutes": 0.1, "visitors": 1, "every": 1.0, "steps": 2,
+    "minutes": 0.05, "visitors": 1, "every": 1.0, "steps": 2,
     "set": [("d_model", 16), ("d_ff", 32), ("validation_size", 20), ("batch_size", 8), ("encoder_layers", 1), ("decoder_layers", 1)],
 }  # fmt: skip
 
@@ -33,10 +39,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--visitors", type=int, default=3, help="at a time; who leaves is followed by a new one")
     parser.add_argument("--every", type=float, default=30.0, help="seconds between two looks at what the server holds")
     parser.add_argument("--steps", type=int, default=40, help="of each training")
+    parser.add_argument("--drawing", type=Path, default=Path(DRAWING), help="a page with the memory over the time; written at every look")
 
 
 def run(options: argparse.Namespace) -> dict:
-    """{"rows": [{"seconds", "visits", "bytes", "threads", "files"}], "flat": {name: {"growth", "is_flat"}}, "problems": [...]}.
+    """{"rows": [{"seconds", "visits", "bytes", "threads", "files", "all", "parts"}], "flat": {name: {"growth", "is_flat"}}, "problems"}.
 
     Raises Missing where the system doesn't say what a process holds.
     """
@@ -52,12 +59,33 @@ def run(options: argparse.Namespace) -> dict:
         rows, began = [], time.monotonic()
         while not rows or rows[-1]["seconds"] < 60 * options.minutes:
             time.sleep(options.every)
-            rows.append({"seconds": round(time.monotonic() - began, 1), "visits": len(visits), **server.held()})
-            note(", ".join(f"{name} {value:,}" for name, value in rows[-1].items()))
+            rows.append({"seconds": round(time.monotonic() - began, 1), "visits": len(visits), **server.held(), **_told(server.port)})
+            note(", ".join(f"{name} {value:,}" for name, value in rows[-1].items() if name != "parts"))
+            options.drawing.parent.mkdir(parents=True, exist_ok=True)
+            drawing(rows).write_html(options.drawing)
         over.set()
         for thread in come:
             thread.join()
         return {"rows": rows, "flat": {name: verdict(rows, name) for name in HELD}, "problems": problems}
+
+
+def _told(port: int) -> dict:
+    """What the server says of its memory: of all its processes, and of its parts, as it estimates them."""
+    client = Client(port)
+    memory = json.loads(client.get("/health")[0])["memory"]
+    client.close()
+    return {"all": memory["held"], "parts": memory["shares"]}
+
+
+def drawing(rows: Sequence[dict]) -> go.Figure:
+    """Memory over the time: the parts upon each other, and above them what the processes hold."""
+    minutes = [row["seconds"] / 60 for row in rows]
+    figure = go.Figure(layout={"xaxis_title": "minutes", "yaxis_title": "MB", "yaxis_rangemode": "tozero", "hovermode": "x unified"})
+    for name in rows[-1]["parts"]:
+        figure.add_scatter(x=minutes, y=[row["parts"].get(name, 0) / MB for row in rows], name=name, stackgroup="parts")
+    for name, said in {"bytes": "the page's process", "all": "with those it has started, as /health says"}.items():
+        figure.add_scatter(x=minutes, y=[row[name] and row[name] / MB for row in rows], name=said, mode="lines")
+    return figure
 
 
 def _visit(

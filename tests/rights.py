@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from benchmarks.hostile.attack import Attack
-from benchmarks.hostile.people import People
+from benchmarks.hostile.people import TARGET, People
 from benchmarks.hostile.valid import Call, valid_calls
 from benchmarks.server import Server
 from benchmarks.tables import markdown
@@ -23,11 +23,12 @@ LAST = ("command delete", "command take_key", "room remove", "room leave", "room
 
 @dataclass(frozen=True)
 class Row:
-    """`told` says of each of PEOPLE what they were told: DONE, or the key of the refusal."""
+    """`told` says of each of PEOPLE what they were told: DONE, or the key of the refusal; `read`, who got what of somebody else's."""
 
     kind: str
     right: Right
     told: dict[str, str]
+    read: set[tuple[str, str]]
 
 
 def right_of(kind: str) -> Right:
@@ -60,18 +61,34 @@ def rows(people: People) -> Iterator[Row]:
     for call in calls:
         right = right_of(call.kind)
         if right is Right.PUBLIC:  # nobody is told apart
-            yield Row(call.kind, right, dict.fromkeys(PEOPLE, _told(attack, replace(call, who="nobody"), people)))
+            told, read = _told(attack, replace(call, who="nobody"), people)
+            yield Row(call.kind, right, dict.fromkeys(PEOPLE, told), {("nobody", what) for what in read})
             continue
         order = sorted(PEOPLE, key=lambda who: who in who_may(right))
-        yield Row(call.kind, right, {who: _told(attack, replace(call, who=who), people) for who in order})
+        answers = {who: _told(attack, replace(call, who=who), people) for who in order}
+        read = {(who, what) for who, (_, found) in answers.items() for what in found}
+        yield Row(call.kind, right, {who: told for who, (told, _) in answers.items()}, read)
 
 
-def _told(attack: Attack, call: Call, people: People) -> str:
+def others_in(call: Call, body: bytes, people: People) -> set[str]:
+    """What of others is in an answer and was not in the question: the owner's words, and the keys of anybody."""
+    secrets = {f"the key of the {who}": token for who, token in people.tokens.items() if token and who != call.who}
+    secrets |= {"the owner's words": TARGET} if call.who != "owner" else {}
+    asked = f"{call.target} {(call.content or b'').decode(errors='replace')}"
+    return {what for what, secret in secrets.items() if secret.encode() in body and secret not in asked}
+
+
+def _told(attack: Attack, call: Call, people: People) -> tuple[str, set[str]]:
+    """As in a Row, and what they could read."""
     if call.kind == f"GET {call.path}" and call.path.endswith("/room/live"):
         call = replace(call, query=call.query | {"ticket": people.ticket(call.who)})
     if isinstance(call.body, dict) and "owner" in call.body:  # how a program says whose it is
         call = replace(call, body=call.body | {"owner": people.tokens[call.who]})
     status, body = attack.answered(call, "hostile")
+    return _title(status, body), others_in(call, body, people)
+
+
+def _title(status: int, body: bytes) -> str:
     if b"event: gone" in body:
         return "rooms.not_in"
     if b"event: error" in body and (title := re.search(rb'"title": ?"([a-z_.]+)"', body)):

@@ -40,7 +40,10 @@ RULES = {
     ),
     "lessons": (
         {"torch", "numpy"},
-        {"words", "choices", "config", "cursor", "model", "data", "variants", "inspection", "decoding", "training", "runs", "queries"},
+        {
+            *("words", "choices", "config", "cursor", "tasks", "model", "data", "variants", "inspection", "decoding", "training"),
+            *("runs", "queries"),
+        },
     ),
     "export": (
         {"torch", "safetensors", "sentencepiece"},

@@ -102,7 +102,7 @@ class Stream:
 
 
 def _row(server: Server, runs: int) -> dict:
-    time.sleep(REST)
+    time.sleep(REST if runs else 0.0)
     row = {"runs": runs, **server.ask("held")}
     note(f"{runs} runs: " + ", ".join(f"{name} {_shown(name, value)}" for name, value in row.items() if name != "runs"))
     return row

@@ -25,12 +25,14 @@ def by_length(
 ) -> dict:
     """One strip for each run: column n - 1 of its shares (N,) is for targets of n tokens, NaN where there are none of them.
 
-    names, trained (shortest, longest) and counts (N,) belong to the strips; N may differ. Shapes: the frames, one a strip.
+    names, trained (shortest, longest) and counts (N,) belong to the strips; N may differ. Shapes: the frames, one a strip, whole
+    also where no target is so long.
     Raises ValueError if the lists differ in length.
     """
     if not len(shares) == len(names) == len(trained) == len(counts):
         raise ValueError(f"{len(shares)} strips, {len(names)} names, {len(trained)} ranges and {len(counts)} counts")
-    longest, rows, palette = max(map(len, shares)), len(shares), theme.colors(dark)
+    longest = max(*map(len, shares), *(high for _, high in trained))
+    rows, palette = len(shares), theme.colors(dark)
     z = np.full((rows, longest), np.nan)
     sentences = np.zeros((rows, longest), dtype=int)
     for row, (share, count) in enumerate(zip(shares, counts, strict=True)):

@@ -64,6 +64,7 @@ ABLATIONS = (
         SinusoidalPositions,
         guesses=("reverse", "sort", *OR_ELSE),
         judge=which("reverse", "sort"),
+        expects="reverse",
         next=("encodings", "beyond"),
     ),
     ask(
@@ -104,7 +105,7 @@ ABLATIONS = (
         judge=which("post", "pre"),
         next=("skip", "batch_norm"),
     ),
-    pair("skip", "residual", False, Residual, base={"zero_init": False}, next=("deep", "residuals")),
+    pair("skip", "residual", False, Residual, base={"zero_init": False}, expects="with", next=("deep", "residuals")),
     ask(
         "deep",
         {"one_with": {}, "one_without": OPEN, "three_with": THREE_LAYERS, "three_without": THREE_LAYERS | OPEN},
@@ -131,9 +132,10 @@ ABLATIONS = (
         base={"task": "numbers_en", "d_model": 64, "d_ff": 128, "steps": 100},
         judge=between,
         judged="loss",
+        expects="more",
         next=("w_o", "attention_scale"),
     ),
-    pair("no_ffn", "variant", "no_feed_forward", FeedForward, alternatives.no_feed_forward, next=("feedforward", "depth")),
+    pair("no_ffn", "variant", "no_feed_forward", FeedForward, alternatives.no_feed_forward, expects="with", next=("feedforward", "depth")),
     ask(
         "shared",
         {"none": {}, "output": {"share_embeddings": "output"}, "all": {"share_embeddings": "all"}},

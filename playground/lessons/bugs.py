@@ -91,7 +91,7 @@ TWO = dict(decoder_layers=2)
 HIDDEN = dict(dropout=0.05, steps=250, decoder_layers=2)  # of every mystery alike: dropout left on would be found in the settings otherwise
 
 BUG_LABS = (
-    bug_lab("bug_future", "no_causal_mask", mask_bugs.LooksAhead, mask_bugs.no_causal_mask, next=("bug_shift", "masks")),
+    bug_lab("bug_future", "no_causal_mask", mask_bugs.LooksAhead, mask_bugs.no_causal_mask, expects="lies", next=("bug_shift", "masks")),
     bug_lab(
         "bug_source",
         "no_source_mask",
@@ -108,10 +108,11 @@ BUG_LABS = (
         mask_bugs.no_memory_mask,
         judge=neighbours,
         more=padded,
+        expects="padding",
         next=("bug_source", "bug_inverted"),
     ),
     bug_lab("bug_shift", "unshifted", bugs.unshifted, next=("bug_future", "bug_loss")),
-    bug_lab("bug_axis", "softmax_over_queries", bugs.over_queries, base={"steps": 250}, next=("softmax", "bug_norm")),
+    bug_lab("bug_axis", "softmax_over_queries", bugs.over_queries, base={"steps": 250}, expects="lies", next=("softmax", "bug_norm")),
     bug_lab("bug_norm", "norm_over_positions", bugs.OverPositions, next=("norms", "batch_norm")),
     bug_lab("bug_view", "view_for_transpose", bugs.Viewed, next=("shapes", "heads")),
     bug_lab("bug_loss", "padding_in_loss", bugs.with_padding, next=("loss", "bug_dropout")),
@@ -125,7 +126,7 @@ BUG_LABS = (
         next=("attention_dropout", "mystery"),
     ),
     bug_lab("bug_inverted", "inverted_mask", mask_bugs.inverted, mask_bugs.inverted_mask, next=("masks", "mystery")),
-    bug_lab("bug_fill", "tiny_fill", mask_bugs.tiny_filled, next=("masks", "bug_future")),
+    bug_lab("bug_fill", "tiny_fill", mask_bugs.tiny_filled, expects="broken", next=("masks", "bug_future")),
     bug_lab("bug_lengths", "wrong_lengths", mask_bugs.OfTheTarget, mask_bugs.wrong_lengths, next=("bug_memory", "bug_inference")),
     bug_lab(
         "bug_inference",

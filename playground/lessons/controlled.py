@@ -109,6 +109,7 @@ class ControlledExperiment(Lab):
     measures: tuple[str, ...] = ("exact_match",)  # what is drawn over the steps: columns of the validations
     more: Measure | None = None  # what else is measured at the end
     minutes: int = 6
+    expects: str | None = None  # what `benchmarks labs` found for at least four of five seeds; "" where it found no answer, None unasked
     is_mystery: bool = False  # its seed is the question itself: seeds can't be put together, and one looks before one guesses
 
     def say(self, language: str, key: str, **values: Any) -> str:

@@ -116,5 +116,6 @@ EXPOSURE_BIAS = ExposureBias(
     base={"steps": 105, "validation_size": 300},
     judge=cost,
     more=compared,
+    expects="tokens",
     next=("bug_future", "bug_shift"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ COUNTS = (
     "step_seconds",
 )
 
+NEVER, LASTING = "never", ("unseen_days", "shared_days")  # what those may be instead of a number
 ENGINES = ("here", "processes", "auto")  # in the page's process, in processes beside it, or there from the second run at a time on
 
 
@@ -109,11 +111,14 @@ def free_memory() -> int:
 
 def _number(name: str, default: float) -> float:
     """An environment variable as a positive number; the default when it is missing or no such thing."""
+    said = os.environ.get(f"PLAYGROUND_{name}", "")
+    if said.lower() == NEVER and name.lower() in LASTING:
+        return math.inf
     try:
-        value = float(os.environ.get(f"PLAYGROUND_{name}", ""))
+        value = float(said)
     except ValueError:
         return default
-    return value if 0 < value < float("inf") else default
+    return value if 0 < value < math.inf else default
 
 
 def _read(path: str) -> str:

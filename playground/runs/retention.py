@@ -8,6 +8,7 @@ opens runs of their own with a second browser would fill the server for ever.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -29,7 +30,7 @@ class Share:
     used: int  # bytes
     most: int  # bytes that they may take
     next: Run | None  # the first to go; None when all stay
-    goes: float  # seconds since 1970: when it goes at the latest, if nobody looks at it
+    goes: float  # seconds since 1970: when it goes at the latest, if nobody looks at it; inf: never, while there is room
     crowded: bool  # a new run may take its place any time
 
 
@@ -75,7 +76,8 @@ class Retention:
         used, most, all_used = sum(map(self._size, mine)), self._limits.bytes_each, sum(map(self._size, kept))
         crowded = used > NEARLY * most or all_used > NEARLY * self._limits.bytes_kept or len(kept) > NEARLY * self._limits.runs_kept
         first = min((run for run in mine if not self.stays(run)), key=lambda run: run.looked_at, default=None)
-        return Share(len(mine), used, most, first, self._expires(first) if first else 0.0, crowded)
+        goes = self._expires(first) if first else 0.0
+        return Share(len(mine), used, most, first if crowded or goes < math.inf else None, goes, crowded)
 
     def _expires(self, run: Run) -> float:
         return run.looked_at + self._limits.unseen_days * DAY

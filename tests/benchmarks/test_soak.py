@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.soak import slope, table, verdict
+from benchmarks.soak import drawing, slope, table, verdict
 from tests.benchmarks.test_benchmarks import result_of
 
 
@@ -27,8 +27,18 @@ def test_what_fills_in_the_first_half_is_flat_and_what_goes_on_grows(held, is_fl
     assert ("GROWS" in table({"rows": rows, "flat": flat, "problems": []})) != is_flat
 
 
+def test_the_parts_lie_upon_each_other_below_what_is_held():
+    mb = 2**20
+    rows = [{"seconds": 60.0 * at, "bytes": 500 * mb, "all": None, "parts": {"runs": at * mb, "panels": 3 * mb}} for at in (1, 2)]
+    runs, panels, page, everything = drawing(rows).data
+    assert (runs.x, runs.y, runs.stackgroup) == ((1.0, 2.0), (1.0, 2.0), panels.stackgroup)
+    assert (panels.y, page.y, page.stackgroup, everything.y) == ((3.0, 3.0), (500.0, 500.0), None, (None, None))
+
+
 @pytest.mark.slow
-def test_a_soak_is_soaked(capsys):
-    found = result_of(capsys, "soak")
+def test_a_soak_is_soaked(capsys, tmp_path):
+    found = result_of(capsys, "soak", "--drawing", str(tmp_path / "new" / "soak.html"))
     assert found["problems"] == []
     assert found["rows"][-1]["bytes"] > 0
+    assert "trainings" in found["rows"][-1]["parts"]
+    assert "trainings" in (tmp_path / "new" / "soak.html").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from playground.config import preset
 from playground.words import say
-from tests.browser.steps import words
+from tests.browser.steps import eventually, words
 
 
 @pytest.mark.slow
@@ -36,3 +36,22 @@ def test_a_preset_is_one_click_and_says_what_it_is(visit):
     expect(presets.locator("input")).to_have_value(say("zh", "knobs.preset.fast"))
     presets.locator("input").click()
     expect(page.get_by_role("option", name=say("zh", "knobs.preset.own"))).to_have_count(0)  # nobody can choose it
+
+
+@pytest.mark.slow
+def test_a_time_in_minutes_sets_the_steps_and_the_forecast(visit):
+    page = visit()
+    about, steps, minutes = page.locator("#pg-outlook"), page.locator("#knob-steps input"), page.locator("#knob-minutes input")
+    expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
+    usual = int(steps.input_value())
+    page.locator("#pg-knobs .pg-more > button", has_text=words("page.more_training")).click()
+    minutes.fill("2")
+    minutes.press("Tab")
+    many = int(eventually(page, steps.input_value, lambda value: int(value) > 3 * usual))
+    expect(about).to_contain_text(f"{many:,}")
+    expect(about).to_contain_text(words("page.outlook_minutes", count="2"))
+    minutes.fill("0")  # no limit: the steps decide, and stay as they are
+    minutes.press("Tab")
+    steps.fill(str(usual))
+    steps.press("Tab")
+    expect(about).not_to_contain_text(f"{many:,}")

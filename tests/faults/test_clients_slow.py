@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import time
 from contextlib import suppress
@@ -15,6 +16,9 @@ from tests.runs.tiny import limits, wait
 
 PATIENCE = 0.6  # seconds
 POST = f"POST {PREFIX}/command HTTP/1.1\r\nHost: here\r\nX-Playground-Token: ada\r\nContent-Length: %d\r\n\r\n"
+
+CHUNKED = f"POST {PREFIX}/command HTTP/1.1\r\nHost: here\r\nX-Playground-Token: ada\r\nTransfer-Encoding: chunked\r\n\r\n"
+MOST = 30_000_000  # bytes: more than any file may have
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +73,7 @@ def closed_after(one: socket.socket) -> float:
 
 @pytest.mark.fault("half a request, and then nothing", "the line is cut")
 def test_half_a_request_is_hung_up_on(connect):
-    halves = ["", "GET / HT", "GET / HTTP/1.1\r\nHost: here\r\nX-Long: ", POST % 100, POST % 100 + '{"action": ']
+    halves = ["", "GET / HT", "GET / HTTP/1.1\r\nHost: here\r\nX-Long: ", POST % 100, POST % 100 + '{"action": ', CHUNKED + "9\r\n{"]
     lines = [connect() for _ in halves]
     for one, sent in zip(lines, halves, strict=True):
         one.sendall(sent.encode())
@@ -80,6 +84,23 @@ def test_half_a_request_is_hung_up_on(connect):
 def test_one_byte_now_and_then_buys_no_time(connect):
     with pytest.raises(ConnectionError):
         drip(connect(), POST % 10_000 + "x" * 10_000)
+
+
+@pytest.mark.fault("a body in chunks without end", "it is refused or cut, however fast it comes")
+def test_chunks_without_end_are_not_taken_for_ever(connect):
+    one, chunk, sent = connect(), b"10000\r\n" + b"x" * 65_536 + b"\r\n", 0
+    one.sendall(CHUNKED.encode())
+    with suppress(ConnectionError):
+        while sent < MOST and not select.select([one], [], [], 0)[0]:
+            one.sendall(chunk)
+            sent += len(chunk)
+    assert sent < MOST
+
+
+def test_a_chunk_without_a_size_is_refused(connect):
+    one = connect()
+    one.sendall((CHUNKED + "zz\r\n{}\r\n0\r\n\r\n").encode())
+    assert one.recv(65_536).startswith(b"HTTP/1.1 400")
 
 
 def test_the_second_request_of_a_connection_must_come_whole_too(connect):

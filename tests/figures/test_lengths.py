@@ -39,6 +39,13 @@ def test_the_frames_hold_the_lengths_of_training():
     assert steps == {(1.5, 0.5), (3.5, 0.5), (3.5, 4.5), (2.5, 4.5), (2.5, 3.5), (1.5, 3.5)}
 
 
+def test_the_axis_goes_on_to_the_end_of_a_frame():
+    """Where no sentence is as long as the longest of training, its frame is closed all the same."""
+    drawn = lengths.by_length([np.ones(3)], ["one"], [(2, 5)], [np.ones(3, dtype=int)])
+    assert drawn["layout"]["xaxis"]["range"] == [0.5, 5.5]
+    assert drawn["data"][0]["z"] == [[1, 1, 1, None, None]]
+
+
 def test_every_place_of_every_length_has_its_cell():
     drawn = lengths.by_place(SHARES, (1, 9))
     cells = drawn["data"][0]

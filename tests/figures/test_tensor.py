@@ -125,3 +125,11 @@ def test_shapes_that_do_not_fit_are_refused():
         heatmap(rows=["a"])
     with pytest.raises(ValueError, match="scale"):
         heatmap(scale="rainbow")
+
+
+def test_in_a_low_window_cells_are_as_wide_as_their_numbers():
+    """Square ones of 24 px had numbers of 38 px over one another."""
+    figure = heatmap(np.zeros((10, 10)), list("abcdefghij"), list("abcdefghij"), width=500, tallest=240)
+    assert "texttemplate" in figure["data"][0]
+    margin, (_, end) = figure["layout"]["margin"], figure["layout"]["xaxis"]["domain"]
+    assert end * (500 - margin["l"] - margin["r"]) / 10 >= tensor.NUMBER_CHARACTERS * tensor.DIGITS - 0.1

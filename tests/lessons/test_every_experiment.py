@@ -33,6 +33,11 @@ SHARES, NATS = (0.0, 0.5, 1.0), (0.1, 0.5, 2.0)
 EVERY = pytest.mark.parametrize("name", EXPERIMENTS)
 
 
+@EVERY
+def test_what_it_expects_is_one_of_its_guesses(name):
+    assert LABS[name].expects in (None, "", *LABS[name].guesses)
+
+
 def groups(name: str) -> list[list[str]]:
     """Arms that are compared with each other, the first of each as the others: all, or of a question about pairs the two of each."""
     arms = list(LABS[name].arms_of(1))

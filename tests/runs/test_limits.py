@@ -1,3 +1,5 @@
+import math
+
 from playground.readme import README
 from playground.runs import limits
 from playground.runs.limits import Limits, free_memory, machine_cores
@@ -36,6 +38,14 @@ def test_what_is_no_number_is_passed_over(monkeypatch):
     for value in ("", "many", "nan", "inf", "-1", "0"):
         monkeypatch.setenv("PLAYGROUND_RUNS_EACH", value)
         assert Limits.from_environment().runs_each == Limits.runs_each
+
+
+def test_what_lasts_may_never_end(monkeypatch):
+    for name in ("UNSEEN_DAYS", "SHARED_DAYS", "RUNS_KEPT", "REQUEST_SECONDS"):
+        monkeypatch.setenv(f"PLAYGROUND_{name}", "never")
+    found = Limits.from_environment()
+    assert (found.unseen_days, found.shared_days) == (math.inf, math.inf)
+    assert (found.runs_kept, found.request_seconds) == (Limits.runs_kept, Limits.request_seconds)
 
 
 def test_a_container_gets_its_share(monkeypatch):

@@ -1,5 +1,6 @@
 """Which runs stay on the disk, and which make room."""
 
+import math
 import os
 from dataclasses import replace
 
@@ -55,6 +56,15 @@ def test_a_shared_run_stays_while_its_link_is_opened_now_and_then():
 
 def test_a_run_that_nobody_saw_for_a_year_goes_though_there_is_room():
     assert keeping().overdue([aged(364), old := aged(366), aged(366, status="paused")]) == [old]
+
+
+def test_where_runs_never_go_unseen_they_go_only_to_make_room():
+    ages = {"unseen_days": math.inf, "shared_days": math.inf}
+    runs = [aged(10_000), aged(9_000, visited=True), aged(2)]
+    assert keeping(**ages).overdue(runs) == []
+    assert keeping(runs_kept=1, **ages).overdue(runs) == [runs[0], runs[2]]
+    assert keeping(**ages).share(runs, ME).next is None
+    assert keeping(runs_kept=3, **ages).share(runs, ME).next is runs[0]
 
 
 def test_beyond_their_share_a_visitor_makes_room_for_themselves():

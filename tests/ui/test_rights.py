@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.hostile.people import People
+from benchmarks.hostile.valid import Call
 from playground.ui.rights import Right
 from tests import rights
-from tests.rights import PEOPLE, Row, who_may
+from tests.rights import PEOPLE, Row, others_in, who_may
 
 NO_KEY, NOT_YOURS = {"runs.no_token", "api.no_owner"}, {"runs.not_yours", "runs.sentences_private", "page.no_upload"}
 REFUSED = {*NO_KEY, *NOT_YOURS, "rooms.not_in", "rooms.not_teacher"}
@@ -31,6 +34,19 @@ def test_whoever_may_is_not_refused_and_whoever_may_not_is(found, who):
         if not is_right:
             wrong[row.kind] = row.right, told
     assert wrong == {}
+
+
+def test_what_is_somebody_elses_is_seen_in_an_answer_unless_the_question_had_it():
+    people = People(0, {"nobody": "", "owner": "key of ada", "stranger": "key of bob"})
+    call = Call("", "GET", "/x", {}, who="stranger")
+    assert others_in(call, b"zeisig 3, key of ada, key of bob", people) == {"the owner's words", "the key of the owner"}
+    assert others_in(replace(call, query={"text": "zeisig"}), b"zeisig 3", people) == set()
+    assert others_in(replace(call, who="owner"), b"zeisig 3, key of ada", people) == set()
+
+
+@pytest.mark.slow
+def test_no_answer_has_what_is_somebody_elses(found):
+    assert {row.kind: row.read for row in found.values() if row.read} == {}
 
 
 @pytest.mark.slow

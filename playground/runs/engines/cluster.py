@@ -1,7 +1,8 @@
 """The engine of a Ray cluster: processes on its machines, as many as it has GPUs, or else cores.
 
 A thread looks after them: it asks for processes, for another in the place of one that has ended, and for the cluster when there is none.
-Who trains only uses those that are up.
+Who trains only uses those that are up. The page takes about 3 ms of its one interpreter for each answer, so that some thirty processes with
+turns of a tenth of a second fill it: more want longer ones (Limits.turn_seconds).
 """
 
 from __future__ import annotations

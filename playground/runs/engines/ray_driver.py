@@ -7,7 +7,9 @@ this module knows Ray.
 from __future__ import annotations
 
 import logging
+import os
 import signal
+import sys
 from typing import Any, NamedTuple
 
 import ray
@@ -110,6 +112,7 @@ def drive(address: str) -> Driver:
 
 
 def prepare() -> None:
-    """First of all in this process."""
+    """First of all in this process. What Ray prints of its machines would stand between the lines of the server's log."""
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  as long as the process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_who_asks()

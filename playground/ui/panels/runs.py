@@ -51,8 +51,11 @@ def _kept(view: View) -> list[dict]:
     share = view.runs.share(view.token)
     said = [view.say("compare.kept", count=share.count, used=megabytes(share.used), most=megabytes(share.most))] if share.count else []
     if share.next:
-        key, date = "kept_crowded" if share.crowded else "kept_next", time.strftime("%Y-%m-%d", time.gmtime(share.goes))
-        said.append(view.say(f"compare.{key}", name=compare.name(share.next, view.language), date=date))
+        name = compare.name(share.next, view.language)
+        if share.crowded:
+            said.append(view.say("compare.kept_crowded", name=name))
+        else:
+            said.append(view.say("compare.kept_next", name=name, date=time.strftime("%Y-%m-%d", time.gmtime(share.goes))))
     return [blocks.text("kept", " ".join(said), css="pg-caption")] if said else []
 
 

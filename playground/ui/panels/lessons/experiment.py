@@ -64,6 +64,7 @@ def verdict(view: View, lab: ControlledExperiment, outcome: Outcome, guess: str,
     """What came of a guess, over how many seeds, and whether the evidence is weak."""
     weak, several = outcome.numbers["weak"], "lessons.spread_loss" if lab.judged in NATS else "lessons.spread"
     keys = [f"lessons.weak_{weak}"] if weak else []
+    keys += ["lessons.open"] if lab.expects == "" else []
     keys += [] if lab.is_mystery else [several if outcome.numbers["seeds"] > 1 else "lessons.one_seed"]
     said = " ".join(view.say(key, **outcome.numbers) for key in keys)
     return guessing.verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure, said)

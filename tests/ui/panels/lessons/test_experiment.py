@@ -14,7 +14,7 @@ from playground.lessons.labs import LABS
 from playground.runs.model_cache import ModelCache
 from playground.ui.controls import label
 from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
-from playground.words import LANGUAGES
+from playground.words import LANGUAGES, say
 
 ME, OTHER = OWNERS = "e" * 32, "f" * 32
 TINY = {"d_model": 8, "n_heads": 2, "d_ff": 8, "steps": 4, "batch_size": 4, "validation_size": 10, "eval_every": 2}
@@ -83,7 +83,7 @@ def test_from_the_button_to_the_verdict(site, bench, language):
     assert both["verdict"]["text"] != after["verdict"]["text"]
 
 
-def test_what_is_no_arm_of_the_lab_is_not_shown(site, bench):
+def test_what_is_no_arm_of_the_lab_is_not_shown(site, bench, monkeypatch):
     arms = finished(site, press(site, "skip")["arms"])
     for wrong in ("nonsense", "reverse", arms.split(".")[0], "." * 100):
         _, found = shown(site, lab="skip", guess=UNKNOWN, arms=wrong)
@@ -93,6 +93,10 @@ def test_what_is_no_arm_of_the_lab_is_not_shown(site, bench):
     _, found = shown(site, lab="skip", guess=UNKNOWN, arms=arms)
     assert not found["record"]["sure"]
     assert found["verdict"]["text"]
+    for expects, is_open in (("", True), ("with", False), (None, False)):  # said of a question without an answer, and of no other
+        monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], expects=expects))
+        _, found = shown(site, lab="skip", guess=UNKNOWN, arms=arms)
+        assert (say("en", "lessons.open") in found["verdict"]["text"]) == is_open
 
 
 def begun(site, ids):
