@@ -308,7 +308,9 @@ class Runs:
             if contents:
                 run.release()
 
-        with refusals(log, "run_refused", owner=new[0].owner if new else ""), self.rules.beginning(new, token, lab):
+        if not new:
+            return []
+        with refusals(log, "run_refused", owner=new[0].owner), self.rules.beginning(new, token, lab):
             needed = {run.id: bytes_needed(run, self._workers.memory) for run in new}
             return self._enter(new, token, write, lambda run: self._workers.start(run, "train", needed[run.id]))
 

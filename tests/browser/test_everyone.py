@@ -68,6 +68,7 @@ def test_chinese(visit):
     has_address(page, lang="zh")
 
 
+@pytest.mark.slow
 def test_dark(visit):
     """In the dark the page is dark, its figures are, and nothing is written dark on dark."""
     page = visit(link(tab="attention"), color_scheme="dark")

@@ -10,6 +10,7 @@ from playground.words import say
 from tests.browser.steps import address, drawn, has_address, link, tab, words
 
 
+@pytest.mark.slow
 def test_a_guess_and_its_answer(visit):
     page = visit(link({}))
     labs = tab(page, "labs")

@@ -38,6 +38,7 @@ WATCH = f"""plot => {{
 }}"""
 
 
+@pytest.mark.slow
 def test_scrub_the_replay(visit):
     """The slider goes back to the first step, every panel follows, the replay plays to its end, and a fork starts in the middle."""
     page = visit(link(ONE_SENTENCE))

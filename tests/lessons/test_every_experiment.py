@@ -112,7 +112,7 @@ def test_arms_that_are_compared_differ_in_one_thing(name):
             assert len({LAYERS.get(knob, knob) for knob in changed}) == 1, changed
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @EVERY
 def test_what_they_differ_in_makes_a_difference(name):
     """Dropout that is left on, for one, is no bug where nothing is dropped."""

@@ -6,11 +6,13 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
 
 from playground.lessons.course import LESSONS
+from playground.lessons.labs import LABS
 from playground.ui.assets import PREFIX
 from playground.words import LANGUAGES, say
 from tests.ui.panels.test_evaluation import block
@@ -118,6 +120,13 @@ def test_a_lab_is_dealt_with_all_its_arms(site, room):
     arms = mine(site, TEACHER, {"code": room["code"], "activity": answer["activity"]})["arms"]
     assert len(arms) >= 2
     assert all(arm.keys() == arms[0].keys() for arm in arms)
+
+
+def test_a_student_who_has_all_arms_of_a_lab_and_presses_again_gets_the_same(site, dealt, monkeypatch):
+    monkeypatch.setitem(LABS, "skip", replace(LABS["skip"], base={**LABS["skip"].base, **SETTINGS}))
+    first, again = (site.act(ANNA, "experiment", "reverse", lab="skip", seed=3)["arms"] for _ in range(2))
+    assert len(first) == 2
+    assert again == first
 
 
 def test_the_board_is_for_the_teacher_and_for_whom_the_teacher_lets(site, dealt):

@@ -124,7 +124,7 @@ ELSEWHERE = {  # a value of every field of the cursor that is not its default
     "set": "temperature=2.0", "follow": "on", "runs": "sort", "over": "seconds", "pin": "sort", "seeds": "each",
     "find": "re", "sort": "-exact_match", "differ": "ticked", "activity": "0a1b2c3d", "arm": "1", "across": "knob", "names": "on",
     "revealed": "on", "file": "0a1b2c3d", "moment": "logits", "line": "1", "place": "1", "logit": "5", "module": "1",
-    "parameter": "encoder.0.self_attention.W_v.weight", "grad_row": "1", "grad_col": "1",
+    "parameter": "encoder.0.self_attention.W_v.weight", "grad_row": "1", "grad_col": "1", "stop": "3",
 }  # fmt: skip
 
 
