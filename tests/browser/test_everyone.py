@@ -104,6 +104,7 @@ def test_telephone(visit):
     expect(page.locator("#pg-result .pg-verdict.right")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_keyboard(visit):
     """Space plays to the end, arrows move, numbers choose heads, ? helps; every control is reached and named; typing stays typing."""
     page = visit(link(tab="attention"))

@@ -67,6 +67,7 @@ def test_a_dry_run_tells_everything_and_asks_nothing(hub, capsys):
     assert f"{len(made.sizes())} files, {sum(made.sizes().values()):,} bytes" in out
 
 
+@pytest.mark.slow
 def test_a_space_is_created_filled_and_renewed(hub, capsys):
     assert main(["space", "ada/playground", "--hardware", "zero", "--private"]) == 0
     assert capsys.readouterr().out.startswith(f"{hub.url}/spaces/ada/playground\n")
