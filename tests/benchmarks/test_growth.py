@@ -76,6 +76,7 @@ def test_memory_of_runs_and_visitors(capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.night
 def test_a_visitor_is_counted_and_the_server_stays_as_large_as_it_is(capsys):
     """Caches fill with the first runs; as many more, all looked at, none deleted, may take no more than MORE bytes."""
     hour = ("--parts", "hour", "--hour", "6", "--every", "3", "--short", "10", "--set", "validation_size=100")

@@ -44,6 +44,7 @@ def test_many_runs(capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.night
 def test_a_target_that_is_never_reached_is_said(capsys):
     result = result_of(capsys, "many_runs", "--parts", "waiting", "--target", "2")
     assert result["waiting"]["mean"]["values"] == [None]

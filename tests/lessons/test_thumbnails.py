@@ -29,6 +29,7 @@ def test_what_is_kept_is_what_the_lab_computes(name, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("name", [name for name in START if isinstance(LABS[name], ControlledExperiment)])
 def test_what_is_kept_is_how_the_arms_end(name):
     """Another machine rounds otherwise on the way; where the lines end says the same."""

@@ -18,6 +18,8 @@ TRIED = 8  # heads that are switched off to find three that differ
 def _row(seen: Seen) -> tuple[int, int, int, np.ndarray, dict[str, str], dict[str, object]]:
     """(layer, head, row, its weights, where it is, how it is called) of a row of cross-attention."""
     stack = seen.look.cross
+    if not stack.size:
+        raise Refusal("checks.no_attention")
     layer, head, row = (seen.chance.randrange(size) for size in stack.shape[:3])
     to = {"tab": "attention", "view": "matrix", "part": "cross", "layer": str(layer + 1), "head": str(head + 1)}
     return layer, head, row, stack[layer, head, row], to, {"layer": layer + 1, "head": head + 1, "query": seen.row_name(row)}
