@@ -8,7 +8,7 @@ const LANGUAGES = ["English", "EN", "中文"]; // in their own words, whatever t
 const KEYS = ["Enter", "Escape", "Esc", "Home", "End"]; // as browsers and keyboards name them, in every language
 
 export default [
-  { ignores: ["node_modules/", "**/*.d.ts"] },
+  { ignores: ["node_modules/", "venv/", ".venv/", "build/", "**/*.d.ts"] },
   js.configs.recommended,
   {
     files: ["playground/**/*.js"],
