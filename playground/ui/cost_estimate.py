@@ -24,7 +24,7 @@ def outlook(runs: Runs, language: str, values: Mapping[str, Any], ticket: str = 
     settings are)."""
     found = None
     try:
-        experiment = Experiment().with_(**{name: value for name, value in values.items() if value is not None})
+        experiment = wanted(values)
         found = preset_of(experiment)
         pairs = uploading.found(runs, experiment.data.own, ticket) if experiment.data.task == "own" else None
         if experiment.data.task == "own" and pairs is None:
@@ -38,10 +38,15 @@ def outlook(runs: Runs, language: str, values: Mapping[str, Any], ticket: str = 
         return refusal.say(language), found
 
 
+def wanted(values: Mapping[str, Any]) -> Experiment:
+    """The settings as they stand at the left; one that is empty is the default. Raises Refusal."""
+    return Experiment().with_(**{name: value for name, value in values.items() if value is not None})
+
+
 def schedule(language: str, values: Mapping[str, Any]) -> str:
     """The learning rate that a training with these settings would go through, step by step, as HTML; nothing where there can be none."""
     try:
-        experiment = Experiment().with_(**{name: value for name, value in values.items() if value is not None})
+        experiment = wanted(values)
     except Refusal:  # the outlook says it
         return ""
     training, rates = experiment.training, rates_of(experiment)

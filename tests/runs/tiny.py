@@ -79,6 +79,15 @@ def same_replay(one: Run, other: Run) -> bool:
     )
 
 
+def ended_as_if_alone(run: Run, experiment: Experiment) -> None:
+    """Without a word, and with all that its solitary twin has recorded."""
+    twin, _ = alone(experiment)
+    assert (run.status, run.message) == ("done", None)
+    assert curve(run) == curve(twin)
+    assert run.history.validations.rows() == twin.history.validations.rows()
+    assert same_replay(run, twin)
+
+
 def wait(condition: Callable[[], object], seconds: float = 60.0) -> None:
     """Until the condition holds."""
     end = time.monotonic() + seconds

@@ -8,7 +8,7 @@ from playground.runs.engines import choice, cluster
 from playground.runs.health import health
 from playground.runs.queue import saving
 from tests.runs.engines.links import Machines
-from tests.runs.tiny import ME, alone, at_step, curve, done, limits, needed, same_replay, tiny, wait
+from tests.runs.tiny import ME, alone, at_step, curve, done, ended_as_if_alone, limits, needed, tiny, wait
 
 
 @pytest.fixture
@@ -39,11 +39,7 @@ def test_whenever_one_ends_a_run_is_its_solitary_twin(trained_by):
     experiments = [tiny(seed=seed, steps=20) for seed in (1, 2, 3)]
     made = [runs.create(experiment, ME) for experiment in experiments]
     for run, experiment in zip(map(done, made), experiments, strict=True):
-        twin, _ = alone(experiment)
-        assert (run.status, run.message) == ("done", None)
-        assert curve(run) == curve(twin)
-        assert run.history.validations.rows() == twin.history.validations.rows()
-        assert same_replay(run, twin)
+        ended_as_if_alone(run, experiment)
     assert machines.deaths > 0
 
 

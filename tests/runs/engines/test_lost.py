@@ -6,7 +6,7 @@ from playground.runs.engines.host import Host
 from playground.runs.engines.trainer import Lost
 from playground.runs.queue import saving
 from tests.runs.engines.links import Dying, Near
-from tests.runs.tiny import ME, YOU, alone, at_step, curve, done, limits, same_replay, tiny, wait
+from tests.runs.tiny import ME, YOU, alone, at_step, curve, done, ended_as_if_alone, limits, tiny, wait
 
 
 @pytest.fixture
@@ -29,11 +29,7 @@ def test_whenever_its_process_dies_a_run_is_its_solitary_twin(trained_by):
     experiments = [tiny(seed=seed, steps=20) for seed in (1, 2)]
     made = [runs.create(experiment, ME) for experiment in experiments]
     for run, experiment in zip(map(done, made), experiments, strict=True):
-        twin, _ = alone(experiment)
-        assert (run.status, run.message) == ("done", None)
-        assert curve(run) == curve(twin)
-        assert run.history.validations.rows() == twin.history.validations.rows()
-        assert same_replay(run, twin)
+        ended_as_if_alone(run, experiment)
         assert runs.store.open(run).run.step == 20
     assert min(link.deaths for link in links) > 0
 
