@@ -44,10 +44,10 @@ def test_a_disk_that_hangs_in_a_save_is_said_and_no_run_is_lost(serve, monkeypat
         assert opened.wait(60)
         return real(*arguments, **options)
 
+    runs._workers._watchdog.patience = lambda turn: 0.5 if stuck.is_set() and not opened.is_set() else 60.0
     run = at_step(runs.create(tiny(steps=200), ME), 1)
     monkeypatch.setattr(files, "replace_folder", hang)
     assert stuck.wait(30)
-    runs._workers._watchdog.patience = lambda turn: 60.0 if opened.is_set() else 0.5
     wait(lambda: runs.store.disk.silent_seconds > 1.0)
     wait(lambda: health(runs)["status"] == "failing")
     said = health(runs)

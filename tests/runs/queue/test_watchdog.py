@@ -14,17 +14,18 @@ from tests.runs.queue.test_scheduler import Fake
 from tests.runs.tiny import ME, YOU, alone, at_step, curve, done, limits, tiny, wait
 
 UPDATE = Training._update
+HANGS = 666  # seed of the runs that do
 AT = 4  # the step before the one that hangs
 
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Runs with seed 666 hang in their fifth step until this is set."""
+    """The runs with the seed HANGS do so in their fifth step until this is set."""
     opened, real = threading.Event(), Training._update
     opened.inside = []
 
     def update(self, batch):
-        if self.experiment.training.seed == 666 and self.step == AT:
+        if self.experiment.training.seed == HANGS and self.step == AT:
             opened.inside.append(1)
             assert opened.wait(60)
         return real(self, batch)
@@ -35,13 +36,24 @@ def gate(monkeypatch):
 
 
 @pytest.fixture
-def patient(serve):
+def little(monkeypatch):
+    """Patience with what hangs alone: on a busy machine a step that is well may take longer than a test would wait."""
+    patience = Watchdog.patience
+    monkeypatch.setattr(Watchdog, "patience", lambda watch, turn: patience(watch, turn) if is_hanging(turn.job.run) else 300.0)
+
+
+@pytest.fixture
+def patient(serve, little):
     """serve() with little patience, and never with so much that a test would wait."""
     return serve(limits(step_seconds=0.5))
 
 
+def is_hanging(run):
+    return run.experiment.training.seed == HANGS and run.step == AT
+
+
 def hung(runs, gate, owner=ME):
-    run, before = runs.create(tiny(seed=666, steps=20), owner), len(gate.inside)
+    run, before = runs.create(tiny(seed=HANGS, steps=20), owner), len(gate.inside)
     wait(lambda: len(gate.inside) > before)
     return run
 
@@ -67,7 +79,7 @@ def test_a_step_that_hangs_on_every_worker_is_given_up_and_all_others_go_on(pati
     assert workers == {"alive": 2, "replaced": 2, "lost": 2}
 
 
-def test_what_it_comes_to_in_the_end_changes_nothing_and_its_thread_goes(serve, gate, monkeypatch):
+def test_what_it_comes_to_in_the_end_changes_nothing_and_its_thread_goes(serve, gate, little, monkeypatch):
     """Though its time to be saved has come."""
     monkeypatch.setattr("playground.runs.queue.saving.SAVE_SHARE", 1e9)
     others = {*threading.enumerate()}  # of other tests
@@ -93,7 +105,7 @@ def test_it_is_resumed_from_its_last_save_while_the_old_step_still_hangs(patient
     patient.resume(back.id, ME)
     done(back)
     assert (back.status, back.step) == ("done", 20)
-    assert curve(back) == curve(alone(tiny(seed=666, steps=20))[0])
+    assert curve(back) == curve(alone(tiny(seed=HANGS, steps=20))[0])
     gate.set()
     wait(lambda: health(patient)["workers"]["lost"] == 0)
     assert (patient.get(back.id), back.status, back.step) == (back, "done", 20)
