@@ -9,14 +9,20 @@ from __future__ import annotations
 import torch
 
 from playground.model.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
+from playground.model.parts import Linear
 from playground.model.shared_copy import shared_copy
 from playground.model.transformer import Transformer
+from playground.training.attention import training_attention
+from playground.training.products import available, fast_linear
 
 
 def replica(model: Transformer) -> Transformer:
     """The same model, with the same parameters, but attention that returns no weights and a generator of its own for dropout."""
     mine = shared_copy(model, torch.Generator(model.generator.device))
+    on_cpu = model.generator.device.type == "cpu"
     for module in mine.modules():
         if isinstance(module, MultiHeadAttention) and module.attend is scaled_dot_product_attention:
-            module.attend = fused_attention
+            module.attend = training_attention if on_cpu else fused_attention
+        if isinstance(module, Linear) and on_cpu and available():
+            module.product = fast_linear
     return mine

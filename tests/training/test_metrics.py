@@ -179,6 +179,7 @@ def test_a_model_that_throws_dice_is_asked_with_those_of_its_step():
     model = {"d_model": 32, "d_ff": 64, "dropout": 0.05, "variant": "dropout_always", "task": "copy"}
     training = Training(teacher.experiment.with_(**model), teacher.corpus)
     training.load_parameters(teacher.model.state_dict())
+    training.step = 2
     found = training.validate()
     assert found == training.validate()
     dice = replica(training.model).eval()

@@ -10,10 +10,10 @@ from playground.data.batches import split_batch
 from playground.decoding import greedy
 from playground.decoding.fast_decoder import is_stock_model
 from playground.inspection.copies import shadow_copy, trainable_copy
-from playground.model.attention import fused_attention
 from playground.model.shared_copy import shared_copy
 from playground.model.size import parameter_count
 from playground.model.transformer import Transformer
+from playground.training.attention import training_attention
 from playground.training.loss import cross_entropy
 from playground.training.replicas import replica
 from playground.training.work import step_work
@@ -138,7 +138,7 @@ def test_a_learner_computes_the_same_logits_and_gradients(variant, packed):
 @pytest.mark.parametrize("variant", EVERY)
 def test_whose_attention_is_fused(variant):
     changed = ("inverted_mask", "softmax_over_queries", "scale_twice", "tiny_fill", "additive", "bilinear", "cosine")
-    fused = [attention.attend is fused_attention for attention in attentions(replica(built(variant)))]
+    fused = [attention.attend is training_attention for attention in attentions(replica(built(variant)))]
     assert fused == [variant not in changed] * (0 if variant in RECURRENT else 3)
 
 
