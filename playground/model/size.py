@@ -54,7 +54,7 @@ def admit(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int, 
 
 def row_floats(config: ModelConfig, tgt_vocab: float, length: float) -> float:
     """Numbers that one pair of `length` tokens on each side keeps until the backward pass has used them."""
-    dropped = 1.25 if config.dropout else 0  # dropout keeps its mask, one byte for each number, and what is left
+    dropped = 2 if config.dropout else 0  # dropout keeps what each number is multiplied by, and the product
     attention = length * (5 * config.d_model + 2 * compared_width(config)) + (2 + dropped) * config.n_heads * length * length
     feed_forward = length * ((2 + dropped) * config.d_ff + (1 + dropped) * config.d_model)
     norm = length * 2 * config.d_model
