@@ -30,6 +30,7 @@ class ModelConfig:
 
     d_model: int = _knob(64, low=8, high=512, step=8, first=True)
     n_heads: int = _knob(4, choices=(1, 2, 4, 8), first=True)
+    d_k: int = _knob(0, choices=(0, 1, 2, 4, 8, 16, 32, 64))  # 0: as many as a head's values have, d_model / n_heads
     encoder_layers: int = _knob(2, low=1, high=6, step=1, first=True)
     decoder_layers: int = _knob(2, low=1, high=6, step=1, first=True)
     d_ff: int = _knob(256, low=8, high=2048, step=8)

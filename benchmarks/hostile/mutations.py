@@ -27,7 +27,7 @@ HEADERS = {
     "Accept-Encoding": ("", "*", "br;q=0", "gzip, br, zstd", "x" * 500), "Accept-Language": ("zh", "*", ";;;", "x" * 2000, "zh;q=a"),
     "Sec-Fetch-Site": ("cross-site", "same-origin", "none", "?"), "X-Forwarded-For": ("1.2.3.4", "::1", "x", ",,,", "1.2.3.4, " * 100),
     "Range": ("bytes=0-1", "bytes=-1", "bytes=9-0", "x"), "Cookie": ("a=b; c", "=" * 100, "session=" + "x" * 1000), "Referer": ("x", ""),
-    "Last-Event-ID": ("1", "-1", "x"), "X-Forwarded-Host": ("elsewhere.example",), "X-Forwarded-Proto": ("gopher",),
+    "Last-Event-ID": ("1", "-1", "x"), "X-Forwarded-Host": ("elsewhere.example", "a:b", "[", "ä"), "X-Forwarded-Proto": ("gopher",),
     "Host": ("", "x:y", "[", "ä"),
     "If-None-Match": ("*",), "If-Modified-Since": ("yesterday",), "Expect": ("100-continue",), "Authorization": ("Basic eA==", "Bearer x"),
     "x-gradio-user": ("api", "x"), "X-HTTP-Method-Override": ("DELETE",), "Upgrade": ("h2c", "websocket"),

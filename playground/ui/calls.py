@@ -31,7 +31,7 @@ from playground.words import ENGLISH, LANGUAGES, preferred
 
 log = logging.getLogger(__name__)
 CALL = re.compile(r"/gradio_api/(run|call/v2|call|queue/join)(?:/([^/]+))?")
-SESSION = re.compile(r"[\w-]{1,64}", re.ASCII)  # what browsers and programs call themselves
+NAME = re.compile(r"[\w-]{1,64}", re.ASCII)  # of a listener, and what browsers and programs call themselves
 MAX_BYTES = 20_000_000  # of a call: pasted sentences are a part of it, as long as a file may be
 LONG = 100_000  # bytes that take so long to read that nobody else should wait for it
 MAX_DEPTH, MAX_VALUES = 20, 100_000  # of lists and objects in each other; of values in all
@@ -85,7 +85,8 @@ class Calls:
             found = self._listeners.get(number) if type(number) is int else None
         else:
             found = next((one for one in self._listeners.values() if name and one.api_name == name), None)
-        if found is None or right_of(found.api_name) is Right.OFF or (way == "call" and name not in ENDPOINTS):
+        fits = name in ENDPOINTS if way == "call" else not name or NAME.fullmatch(name)  # Gradio reads the address again, and stumbles
+        if found is None or not fits or right_of(found.api_name) is Right.OFF:
             raise unfit(name) if way == "call" else Refusal("page.not_a_command")
         return found
 
@@ -101,8 +102,8 @@ def _check_named(name: str, call: dict[str, Any]) -> None:
 
 
 _FITTING: Mapping[str, Callable[[Any], bool]] = {
-    "session_hash": lambda value: value is None or (isinstance(value, str) and SESSION.fullmatch(value)),
-    "event_id": lambda value: value is None or (isinstance(value, str) and SESSION.fullmatch(value)),
+    "session_hash": lambda value: value is None or (isinstance(value, str) and NAME.fullmatch(value)),
+    "event_id": lambda value: value is None or (isinstance(value, str) and NAME.fullmatch(value)),
     "trigger_id": lambda value: value is None or type(value) is int,
     "oauth_token": lambda value: value is None,
     "simple_format": lambda value: value in (None, False, True),

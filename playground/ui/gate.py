@@ -5,6 +5,7 @@ sentence with a key. What is closed, what is unknown and what is forbidden are a
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Container, Mapping
 from http import HTTPStatus
 from urllib.parse import unquote_to_bytes
@@ -25,6 +26,7 @@ from playground.words import preferred
 log = logging.getLogger(__name__)
 AGAIN = 10  # seconds after which to ask once more where nobody knows when there is room
 GRADIOS = (b"page", b"deep_link")
+HOST = re.compile(rb"([\w.-]+|\[[\da-fA-F:.]+\])(:\d{1,5})?(,.*)?")  # what a proxy says that it was called, which is the first of several
 Check = Callable[[Request], bool]
 
 
@@ -74,7 +76,10 @@ class Gate:
 
 
 def _ours(scope: Scope) -> Scope:
-    """Of the page's address, what is ours: Gradio would show a page of its own, or a state that somebody kept."""
+    """Of the page's address, what is ours: Gradio would show a page of its own, or a state that somebody kept. A proxy that names no host
+    is not believed: from that name Gradio makes the address of everything."""
+    headers = [(name, value) for name, value in scope["headers"] if name != b"x-forwarded-host" or HOST.fullmatch(value)]
+    scope = {**scope, "headers": headers}
     if get_route_path(scope) not in ("", "/", "/config"):
         return scope
     parts = scope["query_string"].split(b"&")

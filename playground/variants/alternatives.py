@@ -8,9 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from playground.config import ModelConfig
-from playground.model.attention import MASKED, scaled_dot_product_attention
+from playground.model.attention import MASKED, head_widths, scaled_dot_product_attention
 from playground.model.parts import Dropout
 from playground.model.positions import SinusoidalPositions
+from playground.model.sublayers import compared_width
 from playground.model.transformer import Transformer
 from playground.variants.variant import Variant, attention_count, attentions
 
@@ -22,7 +23,7 @@ class Additive(nn.Module):
 
     def __init__(self, config: ModelConfig, generator: torch.Generator) -> None:
         super().__init__()
-        width = config.d_model // config.n_heads
+        width, _ = head_widths(config)
         v = torch.randn(config.n_heads, width, generator=generator, device=generator.device) / math.sqrt(width)
         self.v = nn.Parameter(v)
 
@@ -37,7 +38,7 @@ class Bilinear(nn.Module):
 
     def __init__(self, config: ModelConfig, generator: torch.Generator) -> None:
         super().__init__()
-        width = config.d_model // config.n_heads
+        width, _ = head_widths(config)
         begin = torch.eye(width, device=generator.device) / width**config.attention_scale
         self.W = nn.Parameter(begin.repeat(config.n_heads, 1))  # (H K, K)
 
@@ -170,12 +171,12 @@ def _begin_with(model: Transformer, deviation: float) -> None:
 
 def as_vector(config: ModelConfig) -> int:
     """`v`, over all heads."""
-    return attention_count(config) * config.d_model
+    return attention_count(config) * compared_width(config)
 
 
 def as_matrices(config: ModelConfig) -> int:
     """`W`, of all heads."""
-    return attention_count(config) * config.d_model**2 // config.n_heads
+    return attention_count(config) * compared_width(config) * head_widths(config)[0]
 
 
 def without_output(config: ModelConfig) -> int:

@@ -77,6 +77,12 @@ def test_what_is_no_call_is_one_sentence(site, page, way, changed):
     assert refused(post(site, way, call | changed)) == "page.not_a_command"
 
 
+@pytest.mark.parametrize("name", ["%0A%0D", "take%7Ftask", "%00"])
+def test_a_name_that_no_address_can_hold_is_one_sentence(site, page, name):
+    call = {"data": [], "fn_index": number(page, "reset"), "session_hash": "calls"}
+    assert refused(post(site, f"run/{name}", call)) == "page.not_a_command"
+
+
 def test_what_runs_in_the_page_alone_can_not_be_called(site, page):
     for one in page["dependencies"]:
         if not one["backend_fn"]:

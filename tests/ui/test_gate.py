@@ -169,3 +169,10 @@ def test_a_refusal_is_told_with_what_gradio_shows():
     request = Request({"type": "http", "method": "GET", "path": "/", "headers": [], "query_string": b"lang=zh"})
     answer = gate.told(Refusal("page.not_there"), 404, request)
     assert say("zh", "page.not_there") in answer.body.decode()
+
+
+@pytest.mark.parametrize("host", [b"elsewhere:no-port", "ä.example".encode(), b"[", b"a b, other.example"])
+def test_a_proxy_that_names_no_host_is_not_believed(site, host):
+    """The page is as it is without that proxy's word; the name of a host is taken."""
+    assert site.http.get("/config", headers={"X-Forwarded-Host": host}).json()["root"] == site.http.get("/config").json()["root"]
+    assert site.http.get("/config", headers={"X-Forwarded-Host": "a.example:81"}).json()["root"] == "http://a.example:81"

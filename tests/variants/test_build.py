@@ -75,7 +75,7 @@ def test_what_it_shares_with_the_papers_model_is_the_same_number_by_number(varia
     assert all(torch.equal(one, changed[name]) for name, one in built(variant, seed=4, **knobs).named_parameters())
 
 
-@every_case("knobs", [{}, {"norm": "pre", "bias": False, "n_heads": 4, "share_embeddings": "all"}])
+@every_case("knobs", [{}, {"norm": "pre", "bias": False, "n_heads": 4, "share_embeddings": "all"}, {"d_k": 2}])
 @every_case("variant", EVERY)
 def test_how_many_parameters_it_adds_is_known_before_it_is_built(variant, knobs):
     model = built(variant, **knobs)
