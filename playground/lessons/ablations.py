@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from playground.lessons.controlled import SMALL, ControlledExperiment
-from playground.lessons.judges import between, factor, farther, harder, layout, lowest, which
-from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
+from playground.lessons.judges import between, factor, farther, harder, key_size, layout, lowest, which
+from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.layers import EncoderLayer, FeedForward, Residual
 from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
 from playground.model.transformer import Transformer, initialise
@@ -55,6 +55,7 @@ ABLATIONS = (
         scaled_dot_product_attention,
         guesses=("wide", "narrow", *OR_ELSE),
         judge=which("narrow", "wide"),
+        expects="wide",
         next=("softmax", "scores"),
     ),
     ask(
@@ -80,6 +81,7 @@ ABLATIONS = (
         RotaryPositions,
         guesses=("order", "kind", "same"),
         judge=layout,
+        expects="kind",
         next=("positions", "beyond"),
     ),
     ask(
@@ -133,6 +135,15 @@ ABLATIONS = (
         judged="loss",
         expects="more",
         next=("w_o", "attention_scale"),
+    ),
+    ask(
+        "key_size",
+        {"one": {"d_k": 1}, "two": {"d_k": 2}, "eight": {}, "many": {"d_k": 32}},
+        MultiHeadAttention,
+        head_widths,
+        guesses=("narrow", "wide", *OR_ELSE),
+        judge=key_size,
+        next=("heads", "products"),
     ),
     pair("no_ffn", "variant", "no_feed_forward", FeedForward, alternatives.no_feed_forward, expects="with", next=("feedforward", "depth")),
     ask(
