@@ -6,7 +6,7 @@ import numpy as np
 
 from playground.config import PAD, Refusal
 from playground.figures import tensor as pictures
-from playground.figures.tokens import steps
+from playground.figures.tokens import Name, steps
 from playground.inspection.backward_sublayer import explain_score, explain_stream, explain_weight
 from playground.queries.step_sublayers import around, norm_before, readers, score_gradients, stream_gradient
 from playground.queries.training_rows import BatchRows
@@ -39,7 +39,7 @@ def stream(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
     picture = view.draw(
         pictures.heatmap,
         lengths,
-        [route_name(view, one) for one in names],
+        [Name(route_name(view, one)) for one in names],
         labels,
         kind=stack,
         limit=float(lengths.max()) or None,
