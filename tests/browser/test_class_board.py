@@ -75,6 +75,13 @@ def test_a_class_trains_two_arms_and_sees_what_came_of_them(come):
     assert [(row["student"], row["status"], row["step"]) for row in rows] == [(f"Student {number}", "done", "20") for number in (1, 2, 3)]
     assert kept.value.suggested_filename == f"class-{code}.csv"
 
+    board.locator("[data-block='figure course']").hover()
+    with teacher.expect_download() as kept:
+        board.locator("[data-block='figure course'] [data-save='csv']").click()
+    assert kept.value.suggested_filename == f"Class-{code}-course.csv"
+    said = Path(kept.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    assert said[0].split(",") == [words("page.csv_of"), words("board.class", code=code)], "not the run on screen"
+
     # one run, opened by the teacher, is opened by all who follow
     students[0].locator("#pg-room-follow").click()
     board.locator(".pg-board button").nth(1).click()
