@@ -79,8 +79,9 @@ def test_a_class_trains_two_arms_and_sees_what_came_of_them(come):
     with teacher.expect_download() as kept:
         board.locator("[data-block='figure course'] [data-save='csv']").click()
     assert kept.value.suggested_filename == f"Class-{code}-course.csv"
-    said = Path(kept.value.path()).read_text(encoding="utf-8-sig").splitlines()
-    assert said[0].split(",") == [words("page.csv_of"), words("board.class", code=code)], "not the run on screen"
+    with Path(kept.value.path()).open(encoding="utf-8-sig", newline="") as file:
+        said = next(csv.reader(file))
+    assert said == [words("page.csv_of"), words("board.class", code=code)], "not the run on screen"
 
     # one run, opened by the teacher, is opened by all who follow
     students[0].locator("#pg-room-follow").click()
