@@ -15,8 +15,8 @@ from torch.nn import functional as F
 
 from playground.config import MAX_POSITIONS, PAD, ModelConfig, Refusal
 from playground.decoding.fast_encoder import encode
-from playground.decoding.fast_parts import angles, feed_forward, joined, linear, norm, scale, turn_, unseen, wrap
-from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
+from playground.decoding.fast_parts import angles, feed_forward, joined, linear, norm, scale, split, turn_, unseen, wrap
+from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from playground.model.parts import Dropout, Embedding, Linear
 from playground.model.positions import LearnedPositions, NoPositions, RotaryPositions, SinusoidalPositions
@@ -88,8 +88,9 @@ class FastDecoder:
 
 
 class Layer:
-    """A decoder layer, the memory as its cross-attention sees it, and the queries, keys and values of what has been written: (B, L, 3 D),
-    so that the product of a new token is computed in its place. `heads` is the shape of one token's queries, (B, H, 1, K)."""
+    """A decoder layer, the memory as its cross-attention sees it, and the queries, keys and values of what has been written,
+    (B, L, 2 H K + D), so that the product of a new token is computed in its place. `heads` is the shape of one token's queries,
+    (B, H, 1, K)."""
 
     def __init__(self, layer: DecoderLayer, config: ModelConfig, memory: Tensor) -> None:
         own, cross = layer.self_attention, layer.cross_attention
@@ -97,19 +98,19 @@ class Layer:
         self.weight = self.weight.t()
         self.angles = None if own.rotary is None else angles(own.rotary)
         self.own_out, self.ask, self.cross_out = linear(own.W_o), linear(cross.W_q), linear(cross.W_o)
-        self.heads, self.scale = (len(memory), config.n_heads, 1, config.d_model // config.n_heads), scale(own)
+        self.heads, self.scale, self.config = (len(memory), config.n_heads, 1, head_widths(config)[0]), scale(own), config
         flat = memory.flatten(0, 1)
-        kept = (linear(W)(flat).view(*memory.shape[:2], *self.heads[1::2]) for W in (cross.W_k, cross.W_v))  # (B, S, H, K)
+        kept = (linear(W)(flat).view(*memory.shape[:2], config.n_heads, -1) for W in (cross.W_k, cross.W_v))  # (B, S, H, K or U)
         self.memory_k, self.memory_v = (one.transpose(1, 2) for one in kept)
-        self.hold(memory.new_empty(len(memory), INITIAL_TOKENS, 3 * config.d_model))
-        self.feed_forward = feed_forward(layer.feed_forward, config)
+        self.hold(memory.new_empty(len(memory), INITIAL_TOKENS, self.weight.shape[1]))
+        self.feed_forward = feed_forward(layer.feed_forward)
         self.wrap, self.norms = wrap(config), tuple(map(norm, (layer.norm_1, layer.norm_2, layer.norm_3)))
 
     def hold(self, written: Tensor) -> None:
         """Makes the views of all that is written once, not for every token."""
         self.written = written
-        self.split = written.view(*written.shape[:2], 3, *self.heads[1::2]).permute(2, 0, 3, 1, 4)  # (3, B, H, L, K)
-        self.q, self.k, self.v = self.split.unbind()
+        self.compared, self.v = split(written, self.config)
+        self.q, self.k = self.compared.unbind()
 
     def step(self, x: Tensor, place: int, unseen: Tensor | None, memory_unseen: Tensor | None) -> Tensor:
         """The newest token's states (B, D) -> (B, D)."""
@@ -127,7 +128,7 @@ class Layer:
         else:
             torch.addmm(self.bias, x, self.weight, out=here)
         if self.angles is not None:
-            turn_(self.split[:2, :, :, place], self.angles[place])
+            turn_(self.compared[:, :, :, place], self.angles[place])
         q, k, v = self.q.narrow(2, place, 1), self.k.narrow(2, 0, place + 1), self.v.narrow(2, 0, place + 1)
         return self.own_out(F.scaled_dot_product_attention(q, k, v, unseen, scale=self.scale).reshape(x.shape))
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from playground.config import ModelConfig
-from playground.decoding.fast_parts import Map, angles, feed_forward, joined, linear, norm, product, scale, turn_, unseen, wrap
+from playground.decoding.fast_parts import Map, angles, feed_forward, joined, linear, norm, product, scale, split, turn_, unseen, wrap
 from playground.model.attention import MultiHeadAttention
 from playground.model.positions import NoPositions, position_ids
 from playground.model.transformer import Transformer
@@ -29,7 +29,7 @@ def encode(model: Transformer, src: Tensor, seen: Tensor | None) -> Tensor:
     connect = wrap(config)
     for layer in model.encoder:
         x = connect(x, _attention(layer.self_attention, config, src.shape, hidden), norm(layer.norm_1))
-        x = connect(x, feed_forward(layer.feed_forward, config), norm(layer.norm_2))
+        x = connect(x, feed_forward(layer.feed_forward), norm(layer.norm_2))
     memory = model.encoder_norm(x).view(*src.shape, -1)
     return model.apply_memory_mode(memory, (positions >= 0 if seen is None else seen)[:, None, None])
 
@@ -39,10 +39,10 @@ def _attention(attention: MultiHeadAttention, config: ModelConfig, shape: torch.
     project, out, by = product(*joined(attention.W_q, attention.W_k, attention.W_v)), linear(attention.W_o), scale(attention)
 
     def attend(x: Tensor) -> Tensor:
-        heads = project(x).view(*shape, 3, config.n_heads, -1)  # (B, S, 3, H, K)
+        compared, v = split(project(x).view(*shape, -1), config)
         if attention.rotary is not None:
-            turn_(heads[:, :, :2], angles(attention.rotary)[: shape[1], None, None])
-        q, k, v = heads.permute(2, 0, 3, 1, 4).unbind()
+            turn_(compared, angles(attention.rotary)[: shape[1]])
+        q, k = compared.unbind()
         return out(F.scaled_dot_product_attention(q, k, v, hidden, scale=by).transpose(1, 2).reshape(x.shape))
 
     return attend

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from playground.config import ModelConfig
-from playground.model.attention import MASKED, MultiHeadAttention
+from playground.model.attention import MASKED, MultiHeadAttention, head_widths
 from playground.model.layers import FeedForward
 from playground.model.positions import RotaryPositions
 
@@ -39,9 +39,9 @@ def norm(module: nn.Module) -> Map:
     return lambda x: torch.layer_norm(x, shape, weight, bias, eps)
 
 
-def feed_forward(module: FeedForward, config: ModelConfig) -> Map:
+def feed_forward(module: FeedForward) -> Map:
     W_1, W_2 = linear(module.W_1), linear(module.W_2)
-    activation = {"relu": torch.relu_, "gelu": F.gelu, "none": nn.Identity()}[config.activation]
+    activation = torch.relu_ if module.activation is F.relu else module.activation  # in place where torch can
     return lambda x: W_2(activation(W_1(x)))
 
 
@@ -64,6 +64,13 @@ def unseen(seen: Tensor) -> Tensor:
 def scale(attention: MultiHeadAttention) -> float | None:
     """By what torch's function is to multiply scores; None is 1 / sqrt(K)."""
     return None if attention.power == 0.5 else (attention.W_q.out_features // attention.n_heads) ** -attention.power
+
+
+def split(joint: Tensor, config: ModelConfig) -> tuple[Tensor, Tensor]:
+    """Views of the joint product of W_q, W_k and W_v: (B, L, 2 H K + D) -> queries and keys (2, B, H, L, K), values (B, H, L, U)."""
+    heads, (d_k, d_v) = config.n_heads, head_widths(config)
+    compared, values = joint[..., : 2 * heads * d_k], joint[..., 2 * heads * d_k :]
+    return compared.unflatten(-1, (2, heads, d_k)).permute(2, 0, 3, 1, 4), values.unflatten(-1, (heads, d_v)).transpose(1, 2)
 
 
 def angles(rotary: RotaryPositions) -> Tensor:

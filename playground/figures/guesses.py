@@ -27,14 +27,15 @@ def histogram(
     labels: Mapping[str, str] | None = None,
 ) -> dict:
     """`counts`: (guesses, degrees), how often each guess was made by people who were so sure; `degrees` are named from the least sure on,
-    and there may be one more for those of whom it isn't told.
+    and there may be one more for those of whom it isn't told; one alone counts answers of which nobody says how sure they are.
     The guess at `right` has a strong outline and a check mark. Bars and words are `scale` times as large. Raises ValueError if the shapes
     differ."""
     values = np.asarray(counts, dtype=np.int64).reshape(-1, len(degrees))
-    if len(values) != len(names) or len(degrees) not in (len(SHADES), len(SHADES) + 1):
+    if len(values) != len(names) or len(degrees) not in (1, len(SHADES), len(SHADES) + 1):
         raise ValueError(f"{len(names)} guesses and {len(degrees)} degrees but counts of shape {values.shape}")
     palette = theme.colors(dark)
-    shades = [*(theme.sequential(dark)[at] for at in SHADES), palette["muted"]]
+    graded = len(degrees) > 1
+    shades = [*(theme.sequential(dark)[at] for at in SHADES), palette["muted"]] if graded else [theme.sequential(dark)[SHADES[1]]]
     said = [f"{CHECK} {name}" if at == right else name for at, name in enumerate(names)]
     texts = [wrapped(text, (width - 8 - NUMBER) / scale) for text in said]
     line, bar, gap = (scale * size for size in (LINE, BAR, GAP))
@@ -64,7 +65,7 @@ def histogram(
     height = LEGEND + float(tops[-1]) + AXIS
     layout = theme.layout(
         height, {"l": 8, "r": NUMBER, "t": LEGEND, "b": AXIS}, dark,
-        barmode="stack", hovermode="closest", showlegend=True, annotations=notes,
+        barmode="stack", hovermode="closest", showlegend=graded, annotations=notes,
         legend={
             "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "traceorder": "normal",
             "itemclick": False, "itemdoubleclick": False, "font": {"size": theme.SIZE},
@@ -73,8 +74,9 @@ def histogram(
         xaxis=theme.axis(theme.word(labels, "guesses"), dark, range=[0, most], dtick=max(1, -(-most // 8)), showgrid=False),
         yaxis=theme.axis("", dark, range=[float(tops[-1]), 0], showgrid=False, showticklabels=False),
     )  # fmt: skip
-    head = [theme.word(labels, "guess"), *degrees, theme.word(labels, "sum")]
-    table = {"head": head, "rows": [[text, *row, int(total)] for text, row, total in zip(said, values.tolist(), sums, strict=True)]}
+    head = [theme.word(labels, "guess"), *(degrees if graded else ()), theme.word(labels, "sum")]
+    parts = values.tolist() if graded else [[] for _ in names]
+    table = {"head": head, "rows": [[text, *row, int(total)] for text, row, total in zip(said, parts, sums, strict=True)]}
     return {"data": bars, "layout": layout | {"meta": {"table": table}}}
 
 

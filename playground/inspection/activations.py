@@ -16,7 +16,7 @@ from torch import Tensor
 
 from playground.config import BOS, EOS
 from playground.inspection.module_calls import Call, module_calls
-from playground.model.attention import MASKED, MultiHeadAttention, scaled_dot_product_attention
+from playground.model.attention import MASKED, MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from playground.model.positions import RotaryPositions
 from playground.model.transformer import Transformer
@@ -121,10 +121,12 @@ class _Recording:
         queries = self.norm(at, layer, part, x, norm, pre=True)
         memory = queries if memory == x else memory
         turns = self.found.get(f"{at}.rotary")
-        heads = []
+        d_k, d_v = head_widths(self.config)
+        heads, wide = [], "K" if d_k == d_v else "U"
         for name, source, letter in (("q", queries, rows), ("k", memory, columns), ("v", memory, columns)):
-            heads.append(module.split(self.given(f"{at}.W_{name}")))  # (1, H, L, K)
-            add(f"{at}.{name}", axes=f"H{letter}K", values=heads[-1], inputs=(source,), source=MultiHeadAttention.forward)
+            heads.append(module.split(self.given(f"{at}.W_{name}")))  # (1, H, L, K or U)
+            axes = f"H{letter}{wide if name == 'v' else 'K'}"
+            add(f"{at}.{name}", axes=axes, values=heads[-1], inputs=(source,), source=MultiHeadAttention.forward)
         q, k, v = heads
         q_name, k_name = f"{at}.q", f"{at}.k"
         if turns:
@@ -144,7 +146,7 @@ class _Recording:
         last = inside(f"{at}.masked", axes=f"H{rows}{columns}", values=scores, inputs=(last,), mask=seen)
         weights = scores.softmax(dim=-1) * mask
         last = inside(f"{at}.weights", axes=f"H{rows}{columns}", values=weights, inputs=(last,), mask=seen)
-        mixed = inside(f"{at}.mixed", axes=f"H{rows}K", values=weights @ v, inputs=(last, f"{at}.v"))
+        mixed = inside(f"{at}.mixed", axes=f"H{rows}{wide}", values=weights @ v, inputs=(last, f"{at}.v"))
 
         values, source = self.found[f"{at}.W_o"][0].inputs[0], MultiHeadAttention.concat
         last = add(f"{at}.concat", axes=f"{rows}D", values=values, inputs=(mixed,), source=source)

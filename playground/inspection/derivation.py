@@ -14,7 +14,7 @@ from playground.config import EOS
 from playground.inspection.activations import Stage
 from playground.inspection.arithmetic import SPELT, STAGES, Derivation, Given, Label, Sheet, added, bracketed, near
 from playground.inspection.formulas import divisor, formula, kind, norm_module
-from playground.model.attention import MASKED
+from playground.model.attention import MASKED, head_widths
 from playground.model.transformer import Transformer
 
 MIN_DECIMALS, MAX_DECIMALS = 6, 12  # decimals; the fewest that reproduce the cell are taken
@@ -138,7 +138,7 @@ def _scores(cell: _Cell, sheet: Sheet) -> str:
 
 
 def _scaled(cell: _Cell, sheet: Sheet) -> str:
-    score, d_k = sheet.lead(cell.take(cell.index)), cell.config.d_model // cell.config.n_heads
+    score, d_k = sheet.lead(cell.take(cell.index)), head_widths(cell.config)[0]
     power, root = cell.config.attention_scale, str(d_k)
     if power == 0.5:
         root = sheet.step("root", f"√({d_k})", math.sqrt(d_k))
@@ -170,8 +170,8 @@ def _mixed(cell: _Cell, sheet: Sheet) -> str:
 
 def _concat(cell: _Cell, sheet: Sheet) -> str:
     row, column = cell.index
-    d_k = cell.inputs[0].values.shape[-1]
-    return _copied(cell, sheet, (column // d_k, row, column % d_k), "head", head=column // d_k + 1, column=column % d_k + 1)
+    d_v = cell.inputs[0].values.shape[-1]
+    return _copied(cell, sheet, (column // d_v, row, column % d_v), "head", head=column // d_v + 1, column=column % d_v + 1)
 
 
 def _copied(cell: _Cell, sheet: Sheet, index: tuple[int, ...], key: str, **values: object) -> str:

@@ -16,7 +16,7 @@ from torch.utils.hooks import RemovableHandle
 
 from playground.config import ModelConfig, limits
 from playground.inspection.copies import shadow_copy
-from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
+from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.layers import DecoderLayer
 from playground.model.transformer import Transformer
 
@@ -175,7 +175,7 @@ def silence(mine: Transformer, off: Iterable[HeadId]) -> list[RemovableHandle]:
 
 def _without(silent: list[int], config: ModelConfig) -> Callable[[nn.Module, tuple], tuple]:
     """Puts zeros in the place of these heads in the concatenation (B, L, D) that W_O is about to mix."""
-    keep = torch.ones(config.n_heads, config.d_model // config.n_heads)
+    keep = torch.ones(config.n_heads, head_widths(config)[1])
     keep[silent] = 0.0
     return lambda module, inputs: (inputs[0] * keep.flatten().to(inputs[0].device),)
 

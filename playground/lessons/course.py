@@ -19,7 +19,8 @@ from playground.lessons.run_questions import Question
 from playground.lessons.tour import STOPS
 from playground.words import say
 
-PREDICT = "predict"  # the first step of every lesson that asks something
+PREDICT, ANSWER = "predict", "answer"  # the first and the last step of every lesson that asks something,
+WORDS = {PREDICT: "course.predict", ANSWER: "course.answer"}  # and what they say
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Step:
     - sentence: the sentence is the visitor's "own", has an "unknown" token or comes out "wrong"
     - read: sentences of the visitor's own were read
     - guess: the question of this lab, or of the lesson, was answered
+    - checked: each question that stands at the end of this lesson was answered
     - sees: what this CSS selector finds is in sight
     - read_off: the number that this stop of the tour asks for was written
     - different: so many different values of these fields together, one after another, each while all the rest held
@@ -79,10 +81,11 @@ class Lesson:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """All there is to do, the guess first."""
+        """All there is to do: the guess first, the questions on what was seen last."""
         if self.asks is None:
             return self.does
-        return (Step(PREDICT, {"guess": self.kept_as}, {"tab": "labs", "lab": self.lab} if self.lab else {}), *self.does)
+        guess = Step(PREDICT, {"guess": self.kept_as}, {"tab": "labs", "lab": self.lab} if self.lab else {})
+        return (guess, *self.does, Step(ANSWER, {"checked": self.name}, {"tab": "course", "lesson": self.name}))
 
     @property
     def run(self) -> str:
@@ -96,7 +99,7 @@ class Lesson:
         """What is to be done in this step."""
         if "read_off" in next(step.when for step in self.steps if step.name == name):
             return say(language, "course.read_off", stop=say(language, f"tour.title_{name}"))
-        return say(language, "course.predict") if name == PREDICT else self.say(language, f"step_{name}")
+        return say(language, WORDS[name]) if name in WORDS else self.say(language, f"step_{name}")
 
 
 PIECES = '#pg-panel-data [data-block="chips pieces"] > :first-child'  # the tokens of the sentence, with their ids

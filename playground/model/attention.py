@@ -19,8 +19,8 @@ def scaled_dot_product_attention(
 ) -> tuple[Tensor, Tensor]:
     """Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V, equation 1.
 
-    q (..., Q, K), k (..., L, K), v (..., L, K), mask broadcast to (..., Q, L), True where a query may attend. Returns what each query
-    gets (..., Q, K) and its weights (..., Q, L) before dropout: rows sum to 1, masked cells are exactly 0. A row in which all is masked
+    q (..., Q, K), k (..., L, K), v (..., L, U), mask broadcast to (..., Q, L), True where a query may attend. Returns what each query
+    gets (..., Q, U) and its weights (..., Q, L) before dropout: rows sum to 1, masked cells are exactly 0. A row in which all is masked
     gets zeros.
     """
     scores = q @ k.transpose(-2, -1)
@@ -45,21 +45,29 @@ def fused_attention(
     return F.scaled_dot_product_attention(q, k, v, mask, scale=None if power == 0.5 else q.shape[-1] ** -power), None
 
 
+def head_widths(config: ModelConfig) -> tuple[int, int]:
+    """(d_k, d_v): how many numbers a query and a key of one head have, and how many a value. In the paper both are d_model / h (section
+    3.2.2), but for row B of its table 3, where d_k is smaller."""
+    d_v = config.d_model // config.n_heads
+    return config.d_k or d_v, d_v
+
+
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W_O, with head_i = Attention(Q W_Qi, K W_Ki, V W_Vi) (section 3.2.2).
 
-    W_q, W_k and W_v hold the matrices of all heads side by side: K = D / H columns for each.
+    W_q, W_k and W_v hold the matrices of all heads side by side: K = d_k columns for each in W_q and W_k, U = d_v = D / H in W_v.
     """
 
     def __init__(self, config: ModelConfig, dropout: Dropout, rotary: bool = False) -> None:
         super().__init__()
         d_model, bias = config.d_model, config.bias
         self.n_heads, self.power = config.n_heads, config.attention_scale
-        self.W_q = Linear(d_model, d_model, bias=bias)
-        self.W_k = Linear(d_model, d_model, bias=bias)
-        self.W_v = Linear(d_model, d_model, bias=bias)
-        self.W_o = Linear(d_model, d_model, bias=bias)
-        self.rotary = RotaryPositions(d_model // config.n_heads) if rotary else None
+        d_k, d_v = head_widths(config)
+        self.W_q = Linear(d_model, self.n_heads * d_k, bias=bias)
+        self.W_k = Linear(d_model, self.n_heads * d_k, bias=bias)
+        self.W_v = Linear(d_model, self.n_heads * d_v, bias=bias)
+        self.W_o = Linear(self.n_heads * d_v, d_model, bias=bias)
+        self.rotary = RotaryPositions(d_k) if rotary else None
         self.dropout = dropout
         self.attend = scaled_dot_product_attention
 
@@ -85,9 +93,9 @@ class MultiHeadAttention(nn.Module):
         return self.W_o(self.concat(heads)), weights
 
     def split(self, x: Tensor) -> Tensor:
-        """(B, L, D) -> (B, H, L, K)."""
+        """(B, L, H K) -> (B, H, L, K), or with U for K."""
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def concat(self, heads: Tensor) -> Tensor:
-        """(B, H, L, K) -> (B, L, D)."""
+        """(B, H, L, U) -> (B, L, D)."""
         return heads.transpose(1, 2).flatten(-2)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 class KVCache:
-    """The keys and values that one attention has computed so far, (B, H, L, K) each. `grows`: there may be more to come."""
+    """The keys and values that one attention has computed so far, (B, H, L, K) and (B, H, L, U). `grows`: there may be more to come."""
 
     def __init__(self, grows: bool) -> None:
         self.grows, self.k, self.v = grows, None, None

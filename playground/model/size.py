@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from playground.config import Experiment, ModelConfig, Refusal, UpdateRule, limits
-from playground.model.sublayers import hidden_matrices, parameters
+from playground.model.sublayers import compared_width, hidden_matrices, parameters
 
 FLOAT = 4  # bytes
 VALIDATION_CELLS = 2048  # source and target tokens of one forward pass of a validation, padding included
@@ -34,7 +34,8 @@ def training_bytes(experiment: Experiment, src_vocab: int, tgt_vocab: int, longe
     learned = sum((3 + rule.moments) * count for rule, count in moved)
     step = sum(rule.scratch * count for rule, count in moved)
     activations = _batch_rows(experiment, longest) * row_floats(experiment.model, tgt_vocab, longest)
-    validation = (VALIDATION_CELLS // 2) * (3 * tgt_vocab + 8 * experiment.model.d_model + 2 * experiment.model.d_ff)
+    model = experiment.model
+    validation = (VALIDATION_CELLS // 2) * (3 * tgt_vocab + 6 * model.d_model + 2 * compared_width(model) + 2 * model.d_ff)
     return int(FLOAT * (learned + max(activations, step, validation)))
 
 
@@ -54,7 +55,7 @@ def admit(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int, 
 def row_floats(config: ModelConfig, tgt_vocab: float, length: float) -> float:
     """Numbers that one pair of `length` tokens on each side keeps until the backward pass has used them."""
     dropped = 1.25 if config.dropout else 0  # dropout keeps its mask, one byte for each number, and what is left
-    attention = 7 * length * config.d_model + (2 + dropped) * config.n_heads * length * length
+    attention = length * (5 * config.d_model + 2 * compared_width(config)) + (2 + dropped) * config.n_heads * length * length
     feed_forward = length * ((2 + dropped) * config.d_ff + (1 + dropped) * config.d_model)
     norm = length * 2 * config.d_model
     encoder = config.encoder_layers * (attention + feed_forward + 2 * norm)

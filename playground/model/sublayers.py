@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 from playground.config import ModelConfig
+from playground.model.attention import head_widths
 from playground.model.positions import added_positions
 
 NORMS = {
@@ -42,7 +43,7 @@ def parameters(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str,
     d, bias, share = config.d_model, int(config.bias), config.share_embeddings
     norm = (d + bias * d) * (config.norm != "none")
     positions = added_positions(config).parameter_count(d)
-    attention = 4 * (d * d + bias * d) + norm
+    attention = attention_parameters(config) + norm
     kinds = {
         "src_embedding": src_vocab * d + positions,
         "tgt_embedding": (0 if share == "all" else tgt_vocab * d) + positions,
@@ -56,11 +57,22 @@ def parameters(config: ModelConfig, src_vocab: int, tgt_vocab: int) -> dict[str,
     return {route: kinds[route.rpartition(".")[2]] for route in sublayers(config)}
 
 
+def attention_parameters(config: ModelConfig) -> int:
+    """W_q, W_k, W_v and W_o of one attention sublayer, with their biases."""
+    d, bias, compared = config.d_model, int(config.bias), compared_width(config)
+    return 2 * (d + bias) * compared + 2 * (d + bias) * d
+
+
+def compared_width(config: ModelConfig) -> int:
+    """Columns of W_q, and of W_k: d_k for each head."""
+    return config.n_heads * head_widths(config)[0]
+
+
 def hidden_matrices(config: ModelConfig) -> tuple[tuple[int, int, int], ...]:
     """(rows, columns, how many) of the matrices inside the layers, the shorter side first."""
     attention, feed_forward = config.encoder_layers + 2 * config.decoder_layers, config.encoder_layers + config.decoder_layers
-    short, long = sorted((config.d_model, config.d_ff))
-    return (config.d_model, config.d_model, 4 * attention), (short, long, 2 * feed_forward)
+    sides = ((compared_width(config), 2 * attention), (config.d_model, 2 * attention), (config.d_ff, 2 * feed_forward))
+    return tuple((min(config.d_model, side), max(config.d_model, side), count) for side, count in sides)
 
 
 def flops(config: ModelConfig, tgt_vocab: int, s: int, t: int) -> dict[str, int]:
@@ -69,10 +81,10 @@ def flops(config: ModelConfig, tgt_vocab: int, s: int, t: int) -> dict[str, int]
     As is usual, only products of matrices count: (A, B) times (B, C) takes A B C multiplications and as many additions. An attention of
     Q queries to L keys: W_q and W_o for the queries, W_k and W_v for the keys and values, then Q K^T and the weights times V in all heads.
     """
-    d, f = config.d_model, config.d_ff
+    d, f, compared = config.d_model, config.d_ff, compared_width(config)
 
     def attention(asking: int, answering: int) -> int:
-        return 2 * (2 * asking * d * d + 2 * answering * d * d + 2 * asking * answering * d)
+        return 2 * ((asking + answering) * d + asking * answering) * (compared + d)
 
     def cost(route: str) -> int:
         length = s if route.startswith("encoder") else t

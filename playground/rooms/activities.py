@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.config import Refusal
-from playground.rooms import assignment, experiment, progress, question
+from playground.rooms import answers, assignment, experiment, progress, question
 from playground.rooms.room import Room
 
 Activity = Mapping[str, Any]
@@ -29,6 +29,7 @@ KINDS: dict[str, Kind] = {
     question.KIND: Kind(question.seen, question.without),
     experiment.KIND: Kind(experiment.seen, experiment.without, experiment.joined),
     progress.KIND: Kind(progress.seen, progress.without),
+    answers.KIND: Kind(answers.seen, answers.without),
 }
 
 

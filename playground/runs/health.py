@@ -18,7 +18,7 @@ OK, BUSY, FAILING = "ok", "busy", "failing"
 
 
 def health(runs: Runs) -> dict[str, Any]:
-    """{"status", "reasons", "memory", "disk", "runs", "cluster", "workers"}, sizes in bytes.
+    """{"status", "reasons", "memory", "disk", "runs", "cluster", "workers", "processes": those beside this one that train}, sizes in bytes.
 
     "failing" is what a new start may mend: nobody trains or tidies up any more, or the disk does not answer. "busy": new trainings wait, or
     are refused, and those that are there go on. A cluster that can't be reached is neither: this machine trains then.
@@ -40,6 +40,7 @@ def health(runs: Runs) -> dict[str, Any]:
         "runs": {name: counted[name] for name in ("training", "waiting", "kept")},
         "cluster": runs.cluster | ({"note": say(ENGLISH, "operator.reason_cluster_unreachable")} if away else {}),
         "workers": {name: counted[name] for name in ("alive", "replaced", "lost")},
+        "processes": {"ready": counted["processes"], "held": memory.beside},
     }
 
 

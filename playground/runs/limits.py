@@ -21,7 +21,7 @@ COUNTS = (
 )
 
 NEVER, LASTING = "never", ("unseen_days", "shared_days")  # what those may be instead of a number
-ENGINES = ("here", "processes", "auto")  # in the page's process, in processes beside it, or there from the second run at a time on
+ENGINES = ("here", "processes", "auto")  # in the page's process, in processes beside it, or there where it has not the only core
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ class Memory:
         self._at_start, self._ready = self._measure() or 0, False
         self._beyond: int | None = None
         self.held: int | None = self._at_start or None  # at the last look
+        self.beside: int | None = None  # of that, what is not in this process
 
     def add(self, name: str, *shares: Share) -> None:
         """Counts these under a name. What is there already stays where it was, and is not counted twice."""
@@ -80,6 +81,7 @@ class Memory:
         """Measures."""
         self.held = self._measure()
         self._beyond = None if self.held is None else max(0, self.held - self._at_start)
+        self.beside = None if self.held is None else max(0, self.held - (_resident(os.getpid()) or 0))
 
     def keep_within(self) -> int:
         """Has shares give up what is too much. Returns how many bytes they gave up, as estimated."""

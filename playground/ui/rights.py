@@ -137,7 +137,7 @@ COMMANDS: Mapping[str, Right] = {
 # Actions of POST …/room/{action}, see rooms.py.
 ROOM: Mapping[str, Right] = {
     **dict.fromkeys(("open", "join", "forget"), VISITOR),
-    **dict.fromkeys(("leave", "follow", "answer", "tick", "progress", "train"), MEMBER),
+    **dict.fromkeys(("leave", "follow", "answer", "tick", "progress", "check", "train"), MEMBER),
     **dict.fromkeys(("end", "hide", "remove", "cursor", "fix", "assign", "limit", "withdraw"), TEACHER),
     **dict.fromkeys(("ask", "close", "reveal", "deal", "deal_lab", "share_board"), TEACHER),
 }

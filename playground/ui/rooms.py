@@ -1,5 +1,6 @@
 """The routes of rooms: `POST {PREFIX}/room/{action}` changes one, `GET {PREFIX}/room` reads one after a reload, `GET {PREFIX}/room/live` is
-its stream; `GET {PREFIX}/room/question` shows what the class guessed, `GET {PREFIX}/room/answers` the model answers of a lesson.
+its stream; `GET {PREFIX}/room/question` shows what the class guessed, `GET {PREFIX}/room/answers` the model answers of a lesson, with
+how the class answered.
 
 Who asks is known by the visitor's token, as for runs. A stream is asked for with a ticket in its address, since a browser sends no header
 of ours with it; the ticket opens this room and nothing else (see rooms/room.py).
@@ -18,11 +19,13 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from playground.config import Refusal
+from playground.lessons.checks import registry
+from playground.lessons.checks.posed import MOST
 from playground.lessons.course import COURSE
 from playground.queries.reader import Reader
-from playground.rooms import activities, progress
+from playground.rooms import activities, answers, progress
 from playground.rooms.registry import Rooms
-from playground.rooms.room import clean_code, ticket_of
+from playground.rooms.room import Room, clean_code, ticket_of
 from playground.runs.registry import Runs
 from playground.ui import command, experiments
 from playground.ui.address import address_of
@@ -119,7 +122,9 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
     def model_answers(asked: Asked) -> dict:
         """To the teacher of a room alone: whoever else asks is told that they are not."""
         require_room(ROUTES["GET"][ANSWERS], rooms, *asked.key)
-        return {"blocks": checks.model_answers(View(runs, reader, asked.values, asked.token))}
+        room, _ = rooms.inside(*asked.key)
+        given = room.activities.get(answers.NAME)
+        return {"blocks": checks.model_answers(View(runs, reader, asked.values, asked.token), given)}
 
     async def live(request: Request) -> Response:
         code, ticket = clean_code(request.query_params.get("code", "")), request.query_params.get("ticket", "")[:128]
@@ -180,6 +185,7 @@ def _actions(rooms: Rooms, runs: Runs, questions: Questions) -> dict[str, Callab
         "limit": done(lambda asked: rooms.limit(*asked.key, asked.value("limits", dict))),
         "withdraw": done(lambda asked: rooms.withdraw(*asked.key, asked.activity)),
         "progress": done(lambda asked: _report(rooms, asked)),
+        "check": done(lambda asked: _check(rooms, asked)),
         **experiments.actions(rooms, runs),
     }
 
@@ -189,6 +195,18 @@ def _report(rooms: Rooms, asked: Asked) -> None:
     done = asked.value("done", dict)
     steps = {name: len(lesson.steps) for name, lesson in COURSE.items()}
     rooms.change(*asked.key, lambda room, number: activities.changed(room, progress.NAME, progress.reported(room, number, done, steps)))
+
+
+def _check(rooms: Rooms, asked: Asked) -> None:
+    """What the caller answered to a question that ends a lesson."""
+    names = [asked.value(name, str) for name in ("lesson", "question", "asked")]
+    answer = answers.Answer(*names, asked.value("choice", int), asked.value("right", bool))
+    questions = {name: [check.name for check in registry.asked(lesson)] for name, lesson in COURSE.items()}
+
+    def make(room: Room, number: int) -> Room:
+        return activities.changed(room, answers.NAME, answers.reported(room, number, answer, questions, MOST))
+
+    rooms.change(*asked.key, make)
 
 
 def _entered(rooms: Rooms, code: str, ticket: str) -> dict[str, Any]:

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from playground.config import ModelConfig
-from playground.model.attention import MASKED, scaled_dot_product_attention
+from playground.model.attention import MASKED, head_widths, scaled_dot_product_attention
 from playground.model.parts import Dropout
 from playground.model.positions import SinusoidalPositions
+from playground.model.sublayers import compared_width
 from playground.model.transformer import Transformer
 from playground.variants.variant import Variant, attention_count, attentions
 
@@ -22,7 +23,7 @@ class Additive(nn.Module):
 
     def __init__(self, config: ModelConfig, generator: torch.Generator) -> None:
         super().__init__()
-        width = config.d_model // config.n_heads
+        width, _ = head_widths(config)
         v = torch.randn(config.n_heads, width, generator=generator, device=generator.device) / math.sqrt(width)
         self.v = nn.Parameter(v)
 
@@ -37,7 +38,7 @@ class Bilinear(nn.Module):
 
     def __init__(self, config: ModelConfig, generator: torch.Generator) -> None:
         super().__init__()
-        width = config.d_model // config.n_heads
+        width, _ = head_widths(config)
         begin = torch.eye(width, device=generator.device) / width**config.attention_scale
         self.W = nn.Parameter(begin.repeat(config.n_heads, 1))  # (H K, K)
 
@@ -147,35 +148,17 @@ def concatenated(model: Transformer) -> None:
             encoding.table = torch.cat((encoding.table[:, 0::2], encoding.table[:, 1::2]), dim=1)
 
 
-# --- how large embeddings are at the start ---
-
-
-def root_embeddings(model: Transformer) -> None:
-    """Embeddings begin with standard deviation 1 / sqrt(d_model), so that sqrt(d_model) times them it is 1."""
-    _begin_with(model, 1 / math.sqrt(model.config.d_model))
-
-
-def unit_embeddings(model: Transformer) -> None:
-    """Embeddings begin with standard deviation 1, as torch's nn.Embedding draws them by itself."""
-    _begin_with(model, 1.0)
-
-
-def _begin_with(model: Transformer, deviation: float) -> None:
-    for table in {model.src_embedding.weight, model.tgt_embedding.weight}:  # one where it is shared
-        table.mul_(deviation / model.config.embedding_std)
-
-
 # --- how many parameters that makes ---
 
 
 def as_vector(config: ModelConfig) -> int:
     """`v`, over all heads."""
-    return attention_count(config) * config.d_model
+    return attention_count(config) * compared_width(config)
 
 
 def as_matrices(config: ModelConfig) -> int:
     """`W`, of all heads."""
-    return attention_count(config) * config.d_model**2 // config.n_heads
+    return attention_count(config) * compared_width(config) * head_widths(config)[0]
 
 
 def without_output(config: ModelConfig) -> int:
@@ -202,6 +185,4 @@ ALTERNATIVES = {
     "cosine": Variant(cosine),
     "batch_norm": Variant(batch_norm, extra_parameters=running),
     "no_attention_dropout": Variant(no_attention_dropout),
-    "root_embeddings": Variant(root_embeddings),
-    "unit_embeddings": Variant(unit_embeddings),
 }

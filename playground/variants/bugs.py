@@ -12,6 +12,7 @@ from playground.config import PAD, ModelConfig
 from playground.model.attention import MASKED, MultiHeadAttention, scaled_dot_product_attention
 from playground.model.layers import DecoderLayer
 from playground.model.parts import Dropout
+from playground.model.sublayers import attention_parameters
 from playground.model.transformer import Transformer
 from playground.variants.mask_bugs import MASK_BUGS
 from playground.variants.variant import Variant, attentions
@@ -42,7 +43,7 @@ def shared_attention(model: Transformer) -> None:
 
 def without_cross_attention(config: ModelConfig) -> int:
     """How many parameters that is: four matrices and their biases less in each decoder layer."""
-    return -config.decoder_layers * 4 * (config.d_model**2 + config.bias * config.d_model)
+    return -config.decoder_layers * attention_parameters(config)
 
 
 class Unchained(DecoderLayer):

@@ -34,7 +34,7 @@ def drawn(parameters):
 @pytest.mark.parametrize("knobs", [
     *({"variant": name} for name in VARIANTS), *({"positions": name} for name in ENCODINGS),
     {"norm": "pre"}, {"norm": "none"}, {"activation": "gelu"}, {"activation": "none", "attention_scale": 1.0},
-    {"share_embeddings": "all"}, {"share_embeddings": "output"}, {"bias": False},
+    {"share_embeddings": "all"}, {"share_embeddings": "output"}, {"bias": False}, {"d_k": 2},
     {"memory_mode": "mean"}, {"memory_mode": "cut"}, {"attention_scale": 0.0, "embedding_scale": False, "residual": False},
 ], ids=str)  # fmt: skip
 def test_the_logits_are_the_same_to_the_bit(knobs):

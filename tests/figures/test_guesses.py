@@ -46,6 +46,13 @@ def test_how_sure_people_were_is_seen_without_colour(dark):
     assert min(abs(one - other) for one, other in pairwise(levels)) > 90
 
 
+def test_answers_of_which_nobody_says_how_sure_they_are_have_one_bar_each_and_no_legend():
+    figure = guesses.histogram(["a", "b"], [[2], [5]], [""], right=1)
+    assert [trace["x"] for trace in figure["data"]] == [[2, 5]]
+    assert not figure["layout"]["showlegend"]
+    assert figure["layout"]["meta"]["table"]["rows"] == [["a", 2], ["✓ b", 5]]
+
+
 LONG = ("It vanishes: almost no gradient passes through the softmax any more", "消失：几乎没有梯度能通过，训练因此停滞不前")
 
 

@@ -126,7 +126,7 @@ def test_cells_of_any_model(data):
         n_heads=choose(st.sampled_from((1, 2, 8))), d_ff=choose(st.sampled_from((8, 40))), encoder_layers=choose(st.integers(1, 2)),
         decoder_layers=choose(st.integers(1, 2)), positions=choose(st.sampled_from(("sinusoidal", "learned", "rotary", "both", "none"))),
         norm=choose(st.sampled_from(("post", "pre", "none"))), activation=choose(st.sampled_from(("relu", "gelu", "none"))),
-        attention_scale=choose(st.sampled_from((0.0, 0.25, 0.5, 1.0))),
+        d_k=choose(st.sampled_from((0, 1, 2, 16))), attention_scale=choose(st.sampled_from((0.0, 0.25, 0.5, 1.0))),
         share_embeddings=choose(st.sampled_from(("none", "output", "all"))),
         **{name: choose(st.booleans()) for name in ("embedding_scale", "residual", "bias")},
     )  # fmt: skip

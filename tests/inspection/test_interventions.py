@@ -21,7 +21,7 @@ from tests.thoroughness import every_case
 
 CONFIGS = [
     {}, {"positions": "rotary", "norm": "pre", "encoder_layers": 1}, {"positions": "both", "bias": False, "n_heads": 2},
-    {"residual": False, "attention_scale": 0.0, "n_heads": 1},
+    {"residual": False, "attention_scale": 0.0, "n_heads": 1}, {"d_k": 1},
 ]  # fmt: skip
 SOURCE, TARGET = [5, 9, 4, 4, 11], [7, 4, 4, 8, 8, EOS]
 BATCH = torch.tensor([[5, 9, 4, 4, 11, 2], [6, 7, 2, 0, 0, 0]]), torch.tensor([[1, 7, 4, 4, 8], [1, 5, 5, 0, 0]])

@@ -8,7 +8,7 @@ import { RULES, SENTENCES, holds } from "../../playground/ui/static/rules.js";
 function isDone({ when, screens }) {
   const seen = new Set();
   const all = screens.map(({ inSight, ...screen }) =>
-    holds(when, { ...screen, isAnswered: () => false, isInSight: (selector) => inSight.includes(selector) }, seen));
+    holds(when, { ...screen, isAnswered: () => false, isChecked: () => false, isInSight: (selector) => inSight.includes(selector) }, seen));
   return all.some(Boolean);
 }
 

@@ -16,7 +16,7 @@ from playground.config import ModelConfig, Refusal, check
 from playground.cursor import FIELDS
 from playground.inspection.activations import record
 from playground.lessons import course
-from playground.lessons.course import COURSE, LESSONS, PIECES, PREDICT
+from playground.lessons.course import ANSWER, COURSE, LESSONS, PIECES, PREDICT
 from playground.lessons.labs import LABS
 from playground.lessons.tour import STOPS
 from playground.ui import links
@@ -194,10 +194,10 @@ def test_a_tour_and_thirteen_lessons_of_about_ten_minutes_from_attention_to_rule
     assert [course.after(lesson) for lesson in LESSONS] == [*LESSONS[1:], None]
 
 
-def test_each_but_the_tour_asks_first_and_then_has_two_or_three_things_done():
+def test_each_but_the_tour_asks_first_then_has_two_or_three_things_done_and_asks_again():
     for lesson in ASKING:
         names = [step.name for step in lesson.steps]
-        assert names[0] == PREDICT
+        assert (names[0], names[-1]) == (PREDICT, ANSWER)
         assert 2 <= len(lesson.does) <= 3
         assert len(set(names)) == len(names)
 
@@ -233,7 +233,7 @@ def test_every_place_and_field_exists(lesson, step):
 @pytest.mark.parametrize(("lesson", "step"), STEPS, ids=lambda thing: thing.name)
 def test_being_taken_there_is_not_doing_it(lesson, step):
     """Whoever presses the button of any step and does nothing else has done none."""
-    needs_doing = {"read_off", "guess", "ahead", "mine", "forked", "steps", "exact", "live", "sentence", "read", "different"}
+    needs_doing = {"read_off", "guess", "checked", "ahead", "mine", "forked", "steps", "exact", "live", "sentence", "read", "different"}
     for other in lesson.does:
         at = step.when.get("at", {})
         there = at and all(name in other.to and (other.to[name] if value == "*" else other.to[name] == value) for name, value in at.items())

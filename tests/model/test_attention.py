@@ -6,8 +6,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from playground.config import ModelConfig
+from playground.decoding.fast_decoder import FastDecoder
 from playground.model.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
 from playground.model.parts import Dropout
+from playground.model.transformer import Transformer
 from tests.model.shared_copies import attention_pairs, disturb
 
 
@@ -23,9 +25,10 @@ def some_mask() -> torch.Tensor:
 
 
 @pytest.mark.parametrize("masked", [True, False])
-def test_equals_torch_outputs_and_gradients(masked):
+@pytest.mark.parametrize("d_k", [4, 1, 9])
+def test_equals_torch_outputs_and_gradients(masked, d_k):
     mask = some_mask() if masked else None
-    ours = [draw(2, 3, n, 4, seed=n).requires_grad_() for n in (5, 7, 7)]
+    ours = [draw(2, 3, n, wide, seed=n).requires_grad_() for n, wide in ((5, d_k), (7, d_k), (7, 4))]
     theirs = [tensor.detach().clone().requires_grad_() for tensor in ours]
     out, _ = scaled_dot_product_attention(*ours, mask)
     expected = F.scaled_dot_product_attention(*theirs, attn_mask=mask)
@@ -125,3 +128,27 @@ def test_with_dropout_fused_attention_draws_from_the_owned_generator():
         results.append(attend(*tensors, None, True, dropout))
     assert torch.equal(results[0][0], results[1][0])
     assert torch.equal(results[0][1], results[1][1])
+
+
+@pytest.mark.parametrize("d_k", [1, 2, 8, 64])
+def test_heads_of_any_width_are_torch_attention_of_the_same_projections(d_k):
+    config = ModelConfig(d_model=16, n_heads=2, d_k=d_k)
+    attention = MultiHeadAttention(config, Dropout(0.0, torch.Generator()))
+    with torch.no_grad():
+        for seed, parameter in enumerate(attention.parameters()):
+            parameter.copy_(draw(*parameter.shape, seed=seed) / 4)
+    x, memory = draw(2, 5, 16, seed=1), draw(2, 7, 16, seed=2)
+    q, k, v = (
+        (given @ one.weight.T + one.bias).view(2, -1, 2, wide).transpose(1, 2)
+        for given, one, wide in ((x, attention.W_q, d_k), (memory, attention.W_k, d_k), (memory, attention.W_v, 8))
+    )
+    mixed = F.scaled_dot_product_attention(q, k, v, some_mask()).transpose(1, 2).reshape(2, 5, 16)
+    torch.testing.assert_close(attention(x, memory, memory, some_mask())[0], attention.W_o(mixed), atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_the_papers_d_k_is_the_default_to_the_bit():
+    models = [Transformer(ModelConfig(d_model=16, n_heads=2, d_ff=8, d_k=d_k, zero_init=False), 9, 9).eval() for d_k in (0, 8)]
+    src, tgt_in = torch.tensor([[4, 5, 6, 2]]), torch.tensor([[1, 4, 5]])
+    assert torch.equal(*(model(src, tgt_in).logits for model in models))
+    assert torch.equal(*(FastDecoder(model, src).logits(tgt_in[:, :1])[0] for model in models))

@@ -28,7 +28,7 @@ def counted(model: Transformer, s: int, t: int) -> dict[str, int]:
 @pytest.mark.parametrize("options", [
     *({name: choice} for name in ("positions", "norm", "activation", "share_embeddings", "memory_mode") for choice in limits(name).choices),
     {"bias": False}, {"attention_scale": 0.0}, {"residual": False}, {"n_heads": 1}, {"n_heads": 8, "d_ff": 8}, {"encoder_layers": 3},
-    {"norm": "pre", "positions": "both", "bias": False, "decoder_layers": 3},
+    {"norm": "pre", "positions": "both", "bias": False, "decoder_layers": 3}, {"d_k": 1}, {"d_k": 32},
 ])  # fmt: skip
 def test_the_formula_counts_what_torch_counts(options):
     model = Transformer(small(**options), 13, 13)
@@ -41,8 +41,9 @@ def test_the_formula_counts_what_torch_counts(options):
 @pytest.mark.parametrize("share", limits("share_embeddings").choices)
 def test_every_route_holds_what_the_formula_says(share):
     src_vocab, tgt_vocab = (13, 13) if share == "all" else (13, 17)
-    for norm, positions, bias in itertools.product(limits("norm").choices, limits("positions").choices, (True, False)):
-        config = small(norm=norm, positions=positions, bias=bias, share_embeddings=share)
+    all_three = itertools.product(limits("norm").choices, limits("positions").choices, (True, False))
+    for (norm, positions, bias), d_k in zip(all_three, itertools.cycle((0, 0, 1, 32))):
+        config = small(norm=norm, positions=positions, bias=bias, share_embeddings=share, d_k=d_k)
         found = dict.fromkeys(sublayers(config), 0)
         for name, parameter in Transformer(config, src_vocab, tgt_vocab).named_parameters():
             found[sublayer_of(name)] += parameter.numel()

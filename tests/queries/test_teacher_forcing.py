@@ -14,7 +14,7 @@ from tests.runs.tiny import alone, tiny
 
 CONFIGS = [
     {}, {"norm": "pre"}, {"positions": "learned"}, {"positions": "rotary", "norm": "pre"}, {"positions": "both", "bias": False},
-    {"positions": "none", "residual": False}, {"attention_scale": 0.0, "embedding_scale": False, "activation": "gelu"},
+    {"positions": "none", "residual": False}, {"attention_scale": 0.0, "embedding_scale": False, "activation": "gelu", "d_k": 1},
 ]  # fmt: skip
 
 

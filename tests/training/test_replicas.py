@@ -16,7 +16,7 @@ from tests.training.corpora import training_of
 
 VARIATIONS = [
     *({"positions": positions, "norm": norm} for positions, norm in product(limits("positions").choices, limits("norm").choices)),
-    {"bias": False, "zero_init": True}, {"attention_scale": 0.0}, {"share_embeddings": "all"}, {"memory_mode": "mean"},
+    {"bias": False, "zero_init": True}, {"attention_scale": 0.0, "d_k": 2}, {"share_embeddings": "all"}, {"memory_mode": "mean"},
     {"memory_mode": "cut"},
     {"encoder_layers": 2, "decoder_layers": 2, "n_heads": 4, "activation": "gelu"},
 ]  # fmt: skip

@@ -26,6 +26,7 @@ def test_it_names_nobody(site):
     said = answer.json()
     assert said["streams"] >= 1
     assert said["readers_lost"] == 0
+    assert said["processes"].keys() == {"ready", "held"}
     assert said["version"] == health.app_version() == re.search(r'\nversion = "([\d.]+)"\n', health.PROJECT.read_text())[1]
     text = answer.text
     for secret in (run.id, run.name, run.owner, "ada", str(site.runs.store.folder), "/tmp", "127.0.0.1"):
@@ -53,6 +54,7 @@ def test_who_watches_is_never_told_to_wait(site):
 )  # fmt: skip
 def test_the_status_is_one_that_docker_understands(site, counted, status, code):
     usual = {"training": 0, "waiting": 0, "kept": 0, "unfinished": 0, "alive": 2, "replaced": 0, "lost": 0, "watchdog": 1, "housekeeper": 1}
+    usual["processes"] = 2
     runs = SimpleNamespace(
         counted=lambda: usual | counted, store=site.runs.store, memory=site.runs.memory, limits=tiny_limits(runs_unfinished=9),
         cluster=site.runs.cluster,

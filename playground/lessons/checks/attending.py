@@ -85,6 +85,8 @@ def _loss_without(seen: Seen, head: HeadId) -> float:
 def head_width(seen: Seen) -> Posed:
     """Wrong: the whole width, the number of heads, and their product."""
     config = seen.run.experiment.model
+    if config.d_k:
+        raise Refusal("checks.own_d_k")
     wide, heads = config.d_model, config.n_heads
     to = {"tab": "map", "stage": "encoder.0.self_attention.q"}
     wrong = [wide, heads, wide * heads, wide // heads // 2, 2 * wide]

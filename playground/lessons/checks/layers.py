@@ -8,6 +8,7 @@ import numpy as np
 
 from playground.config import Refusal
 from playground.lessons.checks.posed import Check, Posed, Seen, percent, short, signed, whole
+from playground.model.attention import head_widths
 
 CROSS = "decoder.0.cross_attention"
 LEAST_VARIANCE = 1e-6  # of a vector that is no constant
@@ -46,7 +47,7 @@ def scaling(seen: Seen) -> Posed:
         raise Refusal("checks.no_scale")
     head, row, scaled = _scores(seen)
     column = int(np.abs(scaled).argmax())
-    size = config.d_model // config.n_heads
+    size, _ = head_widths(config)
     score = float(seen.stages[f"{CROSS}.scores"].values[head, row, column])
     wrong = [score / size, score / sqrt(config.d_model), score * sqrt(size), score / config.d_model, score]
     to = _cell(f"{CROSS}.scaled", row, column) | {"head": str(head + 1)}

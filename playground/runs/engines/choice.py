@@ -32,12 +32,13 @@ class At(Protocol):
 
 
 class Engines:
-    """Runs are trained on the cluster that limits.cluster names, as long as it can be reached, and else on this machine. There, a lone run
-    is trained where it was asked for, on all cores that it can use. The processes are for those who come while another is at work, or, with
-    limits.engine "processes", for all; with "here", for none. A GPU has one process anyway."""
+    """Runs are trained on the cluster that limits.cluster names, as long as it can be reached, and else on this machine: in processes
+    beside the page's, so that who trains and who looks have an interpreter each, even when there is one run only. With limits.engine
+    "here" there are none, nor with "auto" on one core, which such a process would have to share. A GPU has one process anyway."""
 
     def __init__(self, corpora: Corpora, limits: Limits, grown: Callable[[int], object] = lambda count: None) -> None:
-        """Begins to start the processes. As long as none is ready, runs are trained here. `grown` is told how many a cluster will have."""
+        """Begins to start the processes. As long as none is ready, runs are trained here, and they move there then. `grown` is told how
+        many a cluster will have."""
         self._corpora, self._limits = corpora, limits
         self.ready: list[Link] = []
         self._children: list[Child] = []
@@ -79,21 +80,21 @@ class Engines:
         others = list(others)
         if far := self._far(run):
             return Remote(run, self._quietest(far, others, bytes), self._limits.replay_bytes)
-        alone = self._limits.engine == "auto" and not others
-        if run.device != "cpu" or alone or not self.ready:
+        if run.device != "cpu" or not self.ready:
             return InProcess(run, self._corpora, self._limits.replay_bytes)
         return Remote(run, self._quietest(self.ready, others), self._limits.replay_bytes)
 
     def better(self, run: Run, bytes: int, lane: Hashable | None, others: Iterable[At]) -> Trainer | None:
-        """Another for a run that is in this lane, where one has two trainings less; in any case when its own is gone, or when this machine
-        trains it though there is a cluster."""
+        """Another for a run that is in this lane, where one has two trainings less; in any case when its own is gone, or when it is trained
+        nearer to the page than it has to be by now."""
         far = self._far(run)
-        links = far or self.ready
+        near = self.ready if run.device == "cpu" else []
+        links = far or near
         if lane in links:
             others = list(others)
             quietest, busy = self._quietest(links, others, bytes), Counter(other.lane for other in others)
             return Remote(run, quietest, self._limits.replay_bytes) if busy[lane] > busy[quietest] else None
-        return self.trainer(run, bytes, others) if far or (lane and not lane.up) else None
+        return self.trainer(run, bytes, others) if links or (lane and not lane.up) else None
 
     def close(self) -> None:
         """Ends every process. What was trained there is gone."""

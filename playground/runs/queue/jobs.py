@@ -124,7 +124,7 @@ class TrainingJob(Orders):
 
     def _move(self) -> bool:
         """To another trainer, where that is better: by a save, which the run goes on from as if it had stayed. Returns whether it moves."""
-        other = None if self.urgent else self._better(self)
+        other = None if self.urgent or self._saving.in_vain else self._better(self)
         if other and self._prepared:
             self.run.message = self._save()
             if self.run.checkpoint_step != self.run.step:

@@ -24,6 +24,7 @@ class Saving:
     def __init__(self, run: Run, store: Store, limits: Limits) -> None:
         self.run, self.store, self.limits = run, store, limits
         self._since = self._cost = 0.0  # seconds of training at the last save, and seconds that it took
+        self._failed = False  # whether the disk did not take the last one
 
     def begin(self) -> None:
         """The run is as the last save left it."""
@@ -33,6 +34,11 @@ class Saving:
     def due(self) -> bool:
         return self.run.seconds - self._since >= max(self.limits.save_seconds, self._cost / SAVE_SHARE)
 
+    @property
+    def in_vain(self) -> bool:
+        """Whether the disk did not take the last one, and it is too soon to ask it again."""
+        return self._failed and not self.due
+
     def save(self, trainer: Trainer | None, rest: Rest | None = None) -> Refusal | None:
         """To the disk, all or nothing: the run as its trainer has it, or what it says of itself where there is no model; `rest` is the
         status the run is about to have. Returns the message that goes with it.
@@ -41,7 +47,7 @@ class Saving:
         """
         run, started, before = self.run, time.perf_counter(), self.run.checkpoint_step
         rest = rest or (run.status, self.lasting_message())
-        contents = self._contents(trainer, rest[0]) if trainer else {}
+        contents, self._failed = self._contents(trainer, rest[0]) if trainer else {}, False
         try:
             if contents:
                 run.checkpoint_step = run.step
@@ -50,7 +56,7 @@ class Saving:
                 self.store.note(run, rest=rest)
         except OSError as error:
             event(log, "save_failed", logging.WARNING, run=run.id, name=run.name, error=reason(error))
-            run.checkpoint_step = before
+            run.checkpoint_step, self._failed = before, True
             run.hold()
             rest = rest[0], self._said_of_full_disk(contents, rest)
         self._cost, self._since = time.perf_counter() - started, run.seconds

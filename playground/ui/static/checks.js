@@ -1,11 +1,13 @@
-// The questions at the end of a lesson: what somebody answered, kept in this browser only, and sent along when the lesson is asked for, so
-// that the server can say what was right. No address holds it. And the model answers, which the server tells the teacher of a room.
+// The questions at the end of a lesson: what somebody answered, kept in this browser, and sent along when the lesson is asked for, so that
+// the server can say what was right. No address holds it. In a room it is reported as well: the teacher is told how the class chose, and
+// never who. And the model answers, which the server tells the teacher of a room.
 // @ts-check
 
 import { change, cursor, move, page, sentenceText, subscribe } from "./store.js";
 import { button, h, read, same, say } from "./dom.js";
 import { blocksOf } from "./answers.js";
 import { prose } from "./glossary.js";
+import { act, activities, isMember } from "./room.js";
 import { forget, keep, kept } from "./storage.js";
 
 const KEY = "playground-checks"; // {lesson: {question: [the hash of what was asked, the choice]}}
@@ -13,6 +15,21 @@ const KEY = "playground-checks"; // {lesson: {question: [the hash of what was as
 /** What was answered in a lesson, as the server reads it. */
 export function answersOf(lesson) {
   return Object.entries(kept(KEY)[lesson] ?? {}).map(([name, given]) => [name, ...given].join("~")).join(".");
+}
+
+/** Whether each question that stands at the end of a lesson has its answer. */
+export function isChecked(lesson) {
+  const asked = [...document.querySelectorAll(`.pg-check[data-lesson="${CSS.escape(lesson)}"]`)];
+  return asked.length > 0 && asked.every((element) => element.hasAttribute("data-over"));
+}
+
+let fresh = ""; // what was chosen just now, and is to be reported once the server has said whether it is right
+
+/** Tells the room what was chosen. */
+function report({ id, lesson, asked, value, right }) {
+  if (fresh !== `${id} ${asked}`) return;
+  fresh = "";
+  if (isMember()) act("check", { lesson, question: id, asked, choice: Number(value), right: value === right });
 }
 
 export function forgetAnswers() {
@@ -30,6 +47,7 @@ export function drawCheck(element, block) {
   const isOver = block.right !== "", id = `pg-check-${block.id}`;
   const choose = (value) => {
     if (isOver) return;
+    fresh = `${block.id} ${block.asked}`;
     keep(KEY, { [block.lesson]: { ...kept(KEY)[block.lesson], [block.id]: [block.asked, value] } });
     change({ checked: { [block.id]: value } });
   };
@@ -42,7 +60,10 @@ export function drawCheck(element, block) {
   const text = h("p", { id });
   prose(text, block.text);
   const verdict = h("div", { class: "pg-check-verdict", role: "status" });
+  element.dataset.lesson = block.lesson;
+  element.toggleAttribute("data-over", isOver);
   if (isOver) {
+    report(block);
     const isRight = block.value === block.right;
     verdict.append(h("b", { class: isRight ? "pg-right" : "pg-wrong" }, `${isRight ? "✓" : "✗"} ${say(isRight ? "right" : "wrong")}`), " ", block.why, " ");
     if (block.way) verdict.append(button({ class: "pg-quiet", onclick: () => move(block.way.to) }, block.way.label));
@@ -52,7 +73,7 @@ export function drawCheck(element, block) {
 }
 
 /**
- * For the teacher of a room the answers of a lesson; for everybody else where they are.
+ * For the teacher of a room the answers of a lesson, and how the class answered; for everybody else where they are.
  * @param {HTMLElement} element
  * @param {import("./blocks").AnswersBlock} block
  * @param {(host: Element, blocks: any[]) => Promise<void>} render
@@ -60,7 +81,8 @@ export function drawCheck(element, block) {
 export async function drawAnswers(element, block, render) {
   Object.assign(element, { pgBlock: block, pgRender: render });
   const query = { code: page.room?.code ?? "", lesson: block.lesson, run: cursor.run, step: cursor.step, text: sentenceText(), toss: cursor.toss };
-  if (same(element, { teacher: Boolean(page.room?.teacher), query })) return;
+  const counted = /** @type {[string, import("./page").CourseAnswers][]} */ (activities("answers"))[0]?.[1].counted?.[block.lesson] ?? 0;
+  if (same(element, { teacher: Boolean(page.room?.teacher), query, counted })) return;
   if (!page.room?.teacher) return element.replaceChildren(h("p", { class: "pg-caption" }, say("course_answers")));
   const answer = await read("room/answers", query, `room/answers ${block.lesson}`);
   if (!answer) return void (element.pgText = "");

@@ -4,6 +4,7 @@
 
 import { FIELDS, change, cursor, move, page, presentNames, subscribe } from "./store.js";
 import { notice, say } from "./dom.js";
+import { isChecked } from "./checks.js";
 import { isAnswered } from "./labs.js";
 import { holds } from "./rules.js";
 import { keep, kept } from "./storage.js";
@@ -71,7 +72,8 @@ function screen() {
   const { card, live: run, sentence, uploaded } = page, here = card?.id === cursor.run && run.id === cursor.run;
   const said = sentence?.run === cursor.run && sentence.text === cursor.text ? sentence : null;
   const isInSight = (selector) => [...document.querySelectorAll(selector)].some(inSight);
-  return { cursor, card: here ? card : null, run, sentence: said, hasRead: uploaded !== "", isAnswered, isInSight, readOff: page.readOff };
+  const told = { isAnswered, isChecked, isInSight, readOff: page.readOff };
+  return { cursor, card: here ? card : null, run, sentence: said, hasRead: uploaded !== "", ...told };
 }
 
 /** How many of the different things that a step asks for were looked at, and how many it asks for; null for a step that asks for none. */

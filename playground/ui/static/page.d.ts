@@ -222,7 +222,7 @@ export interface Assignment {
 }
 
 /** What a class does together; see playground/rooms/activities.py. */
-export type Activity = Question | DealtExperiment | CourseProgress;
+export type Activity = Question | DealtExperiment | CourseProgress | CourseAnswers;
 
 /** A question that is put to a class, as this visitor sees it: `counts`, of each guess by how sure people were, once they are revealed. */
 export interface Question {
@@ -234,6 +234,12 @@ export interface Question {
   mine: boolean; // this visitor's own guess is in
   counts?: Record<string, number[]>;
   answer?: string; // the right one, where an experiment has decided
+}
+
+/** What a class answered to the questions that end the lessons: for the teacher, how many answers of each lesson are counted. */
+export interface CourseAnswers {
+  kind: "answers";
+  counted?: Record<string, number>;
 }
 
 /** How far a class has come in the course: for the teacher, of each member by number how many steps of each lesson are done. */

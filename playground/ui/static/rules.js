@@ -10,6 +10,7 @@
  * @property {import("./page").Sentence | null} sentence what the model made of the sentence on screen, once it has
  * @property {boolean} hasRead whether sentences of the visitor's own were read
  * @property {(name: string) => boolean} isAnswered whether the question of a lab or a lesson was
+ * @property {(lesson: string) => boolean} isChecked whether each question that stands at the end of this lesson was answered
  * @property {(selector: string) => boolean} isInSight
  * @property {string} readOff the stop of the tour whose number was written last
  */
@@ -26,6 +27,7 @@ export const SENTENCES = {
 /** @type {Record<string, (wanted: any, screen: Screen) => boolean>} */
 export const RULES = {
   guess: (name, { isAnswered }) => isAnswered(name),
+  checked: (lesson, { isChecked }) => isChecked(lesson),
   at: (fields, { cursor }) => Object.entries(fields).every(([name, value]) => matches(cursor[name], value)),
   ahead: (_, { cursor }) => cursor.q !== "" && Number(cursor.k) > Number(cursor.q),
   settings: (knobs, { card }) => card !== null && Object.entries(knobs).every(([name, value]) => card.settings[name] === value),

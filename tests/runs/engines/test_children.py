@@ -12,7 +12,6 @@ import pytest
 
 from playground.runs.corpora import Corpora
 from playground.runs.engines.choice import Engines
-from playground.runs.engines.in_process import InProcess
 from playground.runs.engines.remote import Remote
 from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, limits, same_replay, tiny, wait
 
@@ -47,14 +46,15 @@ def alive(pid):
         return False
 
 
-def test_who_comes_while_another_is_at_work_is_trained_beside_the_page(beside):
+def test_alone_or_beside_another_a_run_is_trained_beside_the_page(beside):
     runs = beside("auto")
     lone = at_step(runs.create(tiny(steps=100_000), ME), 1)
-    second, third = runs.create(tiny(steps=40), YOU), runs.create(tiny(steps=40, seed=3), YOU)
-    kinds = [type(trainer(runs, run)) for run in (lone, second, third)]
-    assert kinds == [InProcess, Remote, Remote]
-    assert process_of(runs, second) != process_of(runs, third)
+    second = runs.create(tiny(steps=40), YOU)
+    assert isinstance(trainer(runs, lone), Remote)
+    assert process_of(runs, lone) != process_of(runs, second)
+    assert (done(second).status, second.message) == ("done", None)
     runs.delete(lone.id, ME)
+    third = runs.create(tiny(steps=40, seed=3), YOU)
     for run, experiment in ((second, tiny(steps=40)), (third, tiny(steps=40, seed=3))):
         assert (done(run).status, run.message) == ("done", None)
         assert curve(run) == curve(alone(experiment)[0])

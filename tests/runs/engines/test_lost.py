@@ -1,5 +1,7 @@
 """When the process that trains a run is gone, the run goes on from its last save, or ends with a sentence; no other is touched."""
 
+import errno
+
 import pytest
 
 from playground.runs.engines.host import Host
@@ -132,3 +134,33 @@ def test_runs_spread_over_the_processes_and_move_to_one_that_is_free(trained_by)
         runs.pause(run.id, ME)
         wait(lambda run=run: run.status == "paused")
         assert curve(run) == [column[: run.step] for column in curve(alone(tiny(steps=run.step, seed=run.experiment.training.seed))[0])]
+
+
+def test_who_began_in_the_page_goes_on_beside_it_once_there_is_a_process(trained_by):
+    """As after a start of the server, when runs go on before there is one."""
+    link = Near()
+    runs = trained_by()
+    run = at_step(runs.create(tiny(steps=100_000), ME), 3)
+    runs._workers._engines.ready.append(link)
+    wait(lambda: link.host._trainings)
+    at_step(run, run.step + 3)
+    runs.pause(run.id, ME)
+    wait(lambda: run.status == "paused")
+    assert curve(run) == curve(alone(tiny(steps=run.step))[0])
+
+
+def test_a_full_disk_is_not_asked_at_every_turn_to_let_a_run_move(trained_by, monkeypatch):
+    runs, asked = trained_by(), []
+    run = at_step(runs.create(tiny(steps=100_000), ME), 3)
+
+    def full(*_):
+        asked.append(run.step)
+        raise OSError(errno.ENOSPC, "")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runs.store, "save", full)
+        runs._workers._engines.ready.append(Near())
+        wait(lambda: asked)
+        at_step(run, asked[0] + 20)
+    assert len(asked) == 1
+    assert run.status == "training"

@@ -8,16 +8,19 @@ from hashlib import sha256
 
 from playground.config import Refusal
 from playground.cursor import FIELDS
-from playground.figures import masks
+from playground.figures import guesses, masks
 from playground.figures.tokens import Name
 from playground.lessons import course
 from playground.lessons.checks import registry
 from playground.lessons.checks.posed import Check, Posed, Said, Seen
 from playground.lessons.course import Lesson
+from playground.rooms import answers
+from playground.rooms.question import LEAST
 from playground.ui import blocks
 from playground.ui.titles import variant_name
 from playground.ui.view import View
 
+CLASS_WORDS = {"guess": "class_choice", "guesses": "class_answers", "hover_guess": "class_hover"}  # a picture's words -> checks.<word>
 PICTURE = 300  # px: a mask to be recognised
 GIVEN = re.compile(r"([a-z_]{1,40})~([0-9a-f]{10})~(\d)", re.ASCII)  # a question, the hash of what was asked, the number of the choice
 
@@ -45,17 +48,35 @@ def given(parameters: Mapping[str, str]) -> dict[str, tuple[str, int]]:
     return {name: (asked, int(choice)) for name, asked, choice in GIVEN.findall(parameters.get("checked", "")[:1000])}
 
 
-def model_answers(view: View) -> list[dict]:
-    """Of one lesson: what could be said to what teachers ask, and every question with its key, for the run, step and sentence on screen."""
-    lesson = course.get(view.said("lesson"))
+def model_answers(view: View, given: answers.Activity | None) -> list[dict]:
+    """Of one lesson: what could be said to what teachers ask, and every question with its key, for the run, step and sentence on screen;
+    and what of it was `given` by a room's members."""
+    lesson, told = course.get(view.said("lesson")), []
     rows = [(lesson.say(view.language, "ask"), lesson.say(view.language, "answer"))]
     for check in registry.asked(lesson):
         try:
             posed = _posed(view, check, view.number("toss"))
             rows.append((_text(view, check, posed), _why(view, check, posed)))
+            told += _class(view, check, posed, answers.tally(given, lesson.name, check.name, _hash(posed)))
         except Refusal as refusal:
             rows.append((check.name, refusal.say(view.language)))
-    return [blocks.notes(lesson.name, view.say("checks.model_answers"), rows, view.say("course.open"))]
+    return [blocks.notes(lesson.name, view.say("checks.model_answers"), rows, view.say("course.open")), *told]
+
+
+def _class(view: View, check: Check, posed: Posed, tally: answers.Tally) -> list[dict]:
+    """How the class answered a question: how much of it is right, and how often each choice was made by those who were asked the same."""
+    if not tally.count:
+        return []
+    values = {"right": tally.right, "count": tally.count, "least": LEAST, "same": sum(tally.choices.values())}
+    said = f"{_text(view, check, posed)} {view.say('checks.class_right', **values)}"
+    if not tally.choices:
+        return [blocks.text(f"class-{check.name}", f"{said} {view.say('checks.class_others', **values)}", css="pg-caption")]
+    counts = [[tally.choices.get(at, 0)] for at in range(len(posed.options))]
+    names = [one.text(view.language) for one in posed.options]
+    titles = {figure: view.say(f"checks.{word}") for figure, word in CLASS_WORDS.items()}
+    drawn = view.draw(guesses.histogram, names, counts, [""], right=posed.key, labels=view.labels | titles)
+    caption = f"{said} {view.say('checks.class_same', **values)}"
+    return [blocks.figure(f"class-{check.name}", drawn, caption, view.say("checks.class_title"))]
 
 
 def _heading(view: View) -> dict:
@@ -75,7 +96,7 @@ def _question(view: View, lesson: Lesson, check: Check, draw: int, answers: Mapp
     except Refusal as refusal:
         return [blocks.text(f"refused-{check.name}", refusal.say(view.language), css="pg-caption")]
     options: list[blocks.Value] = [{"value": str(at), "label": one.text(view.language)} for at, one in enumerate(posed.options)]
-    asked = sha256(repr((posed.options, sorted(posed.said.items()))).encode()).hexdigest()[:10]
+    asked = _hash(posed)
     of, choice = answers.get(check.name, ("", 0))
     told = {}
     if of == asked and choice < len(options):
@@ -83,6 +104,11 @@ def _question(view: View, lesson: Lesson, check: Check, draw: int, answers: Mapp
         told = {"value": str(choice), "right": str(posed.key), "why": _why(view, check, posed), "way": way}
     question = blocks.check(check.name, lesson.name, asked, _text(view, check, posed), options, **told)
     return [*_picture(view, check, posed), question]
+
+
+def _hash(posed: Posed) -> str:
+    """The same for all who are asked the same with the same choices."""
+    return sha256(repr((posed.options, sorted(posed.said.items()))).encode()).hexdigest()[:10]
 
 
 def _text(view: View, check: Check, posed: Posed) -> str:

@@ -24,7 +24,7 @@ UNDER_STRIP, LEAST_STRIP = 200, 170  # px: more round the picture of a part of t
 STOP = 330  # px: more above a picture, on a tour
 CELL = 12  # px across that a cell needs to be hit, where the arithmetic stands beside it
 LIKELIEST = 40  # tokens of a large vocabulary that are shown
-LETTERS = {"S": "source", "T": "target", "H": "heads", "D": "width", "K": "size", "F": "inner", "V": "vocabulary"}
+LETTERS = {"S": "source", "T": "target", "H": "heads", "D": "width", "K": "size", "U": "value_size", "F": "inner", "V": "vocabulary"}
 
 
 def blocks(
@@ -82,7 +82,8 @@ def _title(view: View, stage: Stage, head: int) -> str:
 
 def _about(view: View, known: About) -> list[dict]:
     """The paper's formula, and the shape: (H, T, S) = (4, 6, 6), which is heads, target tokens, source tokens."""
-    names = view.say("map.and").join(view.say(f"map.letter_{LETTERS[letter]}") for letter in known.letters)
+    called = LETTERS | ({"K": "own_size"} if view.run.experiment.model.d_k else {})
+    names = view.say("map.and").join(view.say(f"map.letter_{called[letter]}") for letter in known.letters)
     letters, sizes = ", ".join(known.letters), ", ".join(map(str, known.sizes))
     return [
         make.text("formula", view.say(known.key, **known.values), css="map-formula"),

@@ -192,3 +192,33 @@ def test_only_the_teacher_of_a_room_is_told_the_model_answers(site):
             assert len(rows) == len(registry.asked(lesson))
     written = json.dumps([site.panel("course", run="reverse", notes="on"), site.get("boot").json()], ensure_ascii=False)
     assert all(lesson.say("en", "answer") not in written for lesson in LESSONS)
+
+
+def test_the_teacher_sees_how_the_class_chose_once_a_group_has_answered(site):
+    """Bars for those who were asked the very same as the teacher; nothing tells who they were."""
+    entered = do(site, TEACHER, "open", language="en", ends=time.time() + DAY)["room"]["code"]
+    place = {"run": "reverse", "text": sentence(site, "reverse")}
+    block = questions(asked(site, "attention", **place))[0]
+    right = answered(site, "attention", {block["id"]: (block, "0")}, **place)[block["id"]]["right"]
+
+    def told(**other) -> list[dict]:
+        query = {"code": entered, "lesson": "attention"} | place | other
+        answer = site.http.get(f"{PREFIX}/room/answers", params=query, headers={"X-Playground-Token": TEACHER}).json()
+        return [found for found in answer["blocks"] if found["id"].startswith("class-")]
+
+    for at, choice in enumerate((right, "0", right)):
+        assert told() == []
+        member = f"{at}" * 32
+        do(site, member, "join", code=entered, nickname=f"Nickname {at}")
+        report = {"lesson": "attention", "question": block["id"], "asked": block["asked"], "choice": int(choice), "right": choice == right}
+        assert do(site, member, "check", code=entered, **report) == {"done": True}
+    (figure,) = told()
+    counts = [right, "0", right]
+    options = [option["value"] for option in block["options"]]
+    assert figure["figure"]["data"][0]["x"] == [counts.count(value) for value in options]
+    assert say("en", "checks.class_right", right=counts.count(right), count=3) in figure["caption"]
+    assert "Nickname" not in json.dumps(figure)
+    (text,) = told(toss="2")
+    assert text["kind"] == "text"
+    assert do(site, TEACHER, "check", code=entered, **report)["key"] == "rooms.teacher_reports"
+    assert do(site, member, "check", code=entered, **report | {"choice": True})["key"] == "page.not_a_command"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from playground.lessons.course import COURSE, LESSONS, PREDICT
+from playground.lessons.course import ANSWER, COURSE, LESSONS, PREDICT
 from playground.lessons.labs import LABS
 from playground.ui.panels.lessons.guessing import SURE, UNKNOWN
 from playground.words import LANGUAGES
@@ -29,7 +29,8 @@ def test_all_lessons_are_there_in_their_order(site, language):
 def test_a_lesson_says_what_to_do_and_where(site, name, language):
     lesson, found = COURSE[name], shown(site, lesson=name, lang=language)
     steps = found["steps"]["steps"]
-    assert [step["name"] for step in steps] == [*([PREDICT] if lesson.asks else []), *(step.name for step in lesson.does)]
+    first, last = ([PREDICT], [ANSWER]) if lesson.asks else ([], [])
+    assert [step["name"] for step in steps] == [*first, *(step.name for step in lesson.does), *last]
     assert all(step["text"] for step in steps)
     assert all(step["to"] or step["knobs"] is not None for step in steps[1:])
     assert len(found["look"]["points"]) in (3, 4)
