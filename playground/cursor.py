@@ -77,6 +77,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "top_p": _number(0.05, 1.0, 0.05, 1.0),
     "prefix": Text(reset_by=SENTENCE),
     "cache": _one_of("on", "off"),
+    "unknown": _one_of("off", "copy"),  # what stands where the model writes <unk>
     # attention, masks, positions, data
     "view": _one_of("matrix", "lines", "product", "rollout", "all"),
     "measure": _one_of("aligned", "entropy"),
