@@ -180,6 +180,7 @@ export const refreshPreview = debounce(async () => {
   const query = { ...Object.fromEntries(new URLSearchParams(location.search)), own, dark: isDark() ? "1" : "", width: String(host.clientWidth || 700) };
   const answer = await read("preview", query);
   if (!answer) return;
+  host.dataset.of = answer.of ?? "";
   await render(host, blocksOf(answer));
   host.setAttribute("aria-busy", "false");
   if (own === page.uploaded && !waiting()) hold(false);
