@@ -13,6 +13,7 @@ from playground.words import ENGLISH, LANGUAGES, known, say
 
 STEP = "an earlier step, from the training replay"
 TOKENIZE = ("13a", "intl", "zh", "char", "none")
+COPY_UNKNOWN = "in place of <unk>, the word of the source that cross-attention attends to most there"
 SAME_LANGUAGE = "lines that follow one another are pairs even if they seem to be in one language"
 
 
@@ -65,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("run", type=Path, metavar="RUN_FOLDER")
     command.add_argument("text", nargs="*", metavar="TEXT", help="a sentence each; without any, every line of the standard input")
     command.add_argument("--input", nargs="+", type=Path, default=[], metavar="FILE", help="translate the lines of these files")
-    _add_beam(command)
+    _add_decoding(command)
     command.add_argument("--sample", type=float, metavar="TEMPERATURE", help="sample each token at this temperature")
     command.add_argument("--top-k", type=int, default=0, help="sample from this many of the most likely tokens; 0: from all")
     command.add_argument("--top-p", type=float, default=1.0, help="sample from the fewest tokens whose probabilities sum to this")
@@ -79,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("run", type=Path, metavar="RUN_FOLDER")
     command.add_argument("source", type=Path, metavar="SOURCE", help="a file of sentences, one per line")
     command.add_argument("reference", type=Path, metavar="REFERENCE", help="a file of their translations, line by line")
-    _add_beam(command)
+    _add_decoding(command)
     command.add_argument("--step", type=int, help=STEP)
     command.add_argument("--tokenize", choices=TOKENIZE, help="sacrebleu's, for BLEU; by default as the references are written")
     command.add_argument("-o", "--out", type=Path, metavar="FILE", help="write the outputs here, line by line")
@@ -156,6 +157,7 @@ def parser() -> argparse.ArgumentParser:
     way.add_argument("--json", action="store_true", help="one JSON object per finding")
     way = ways.add_parser("export", help="write one tar of all whole runs and rooms, also while a server is at work on them")
     way.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="the tar, which holds the sentences and names of others")
+    way.add_argument("--all-saves", action="store_true", help="of each run also the save before its newest")
     way = ways.add_parser("import", help="bring what a tar has and the folder has not; no server may be using the folder")
     way.add_argument("file", type=Path, metavar="FILE")
     for way in ways.choices.values():
@@ -165,9 +167,10 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add_beam(command: argparse.ArgumentParser) -> None:
+def _add_decoding(command: argparse.ArgumentParser) -> None:
     command.add_argument("--beam", type=int, metavar="WIDTH", help="beam search instead of greedy decoding")
     command.add_argument("--length-penalty", type=float, default=FIELDS["penalty"].read(""))
+    command.add_argument("--copy-unknown", action="store_true", help=COPY_UNKNOWN)
 
 
 def _option(knob: str) -> str:

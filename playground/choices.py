@@ -90,8 +90,6 @@ VARIANTS = {
     "cosine": Alteration("alternative"),
     "batch_norm": Alteration("alternative", needs_whole_batch=True),
     "no_attention_dropout": Alteration("alternative"),
-    "root_embeddings": Alteration("alternative"),
-    "unit_embeddings": Alteration("alternative"),
     "gru": Alteration("alternative", recurrent=True),
     "gru_attention": Alteration("alternative", recurrent=True),
 }

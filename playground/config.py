@@ -7,7 +7,7 @@ README and the checkpoint's config.json. The words for a knob (label, help) stan
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
@@ -110,6 +110,10 @@ FORMER_NAMES = {
     "memory": "memory_mode", "twist": "variant", "pairs": "train_size", "vocabulary": "vocab_size", "heldout": "validation_size",
     "test": "test_size", "clip": "max_grad_norm", "validate_every": "eval_every",
 }  # fmt: skip
+FORMER_BEGINNINGS: dict[str, Callable[[int], float]] = {  # variants before embedding_std was a knob, of d_model
+    "root_embeddings": lambda d_model: d_model**-0.5,
+    "unit_embeddings": lambda d_model: 1.0,
+}
 FORMER_VALUES = {"schedule": {"one_cycle": "linear"}, "attention_scale": {"on": 0.5, "off": 0.0}}
 
 PARTS = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}
@@ -161,6 +165,15 @@ def current_name(name: str) -> str:
     return FORMER_NAMES.get(name, name)
 
 
+def presently(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is said of knobs, a variant that is a value of another knob now said as that."""
+    name = next((name for name in ("variant", "twist") if said.get(name) in tuple(FORMER_BEGINNINGS)), None)
+    if name is None:
+        return said
+    d_model = check("d_model", said.get("d_model", default("d_model")))
+    return {**said, name: "none", "embedding_std": FORMER_BEGINNINGS[said[name]](d_model)}
+
+
 def limits(name: str) -> Knob:
     """The `Knob` (range or choices) of one field. Raises Refusal for an unknown name."""
     if name not in KNOBS:
@@ -191,7 +204,7 @@ def is_possible(name: str, value: Any) -> bool:
 
 def read_query(query: Mapping[str, str], base: Experiment | None = None) -> tuple[Experiment, list[Refusal]]:
     """The experiment a link describes, and what was ignored in it (unknown values; names that are no knobs are not looked at)."""
-    good, ignored = {}, []
+    query, good, ignored = presently(query), {}, []
     for said in (*FORMER_NAMES, *KNOBS):  # what is said by its present name counts
         if said in query:
             name = current_name(said)
@@ -219,7 +232,7 @@ def from_json(data: Any) -> Experiment:
             if name not in own:
                 raise Refusal("config.unknown", name=f"{part}.{said}")
             found[name] = value
-    return Experiment().with_(**found)
+    return Experiment().with_(**presently(found))
 
 
 PRESETS: dict[str, dict[str, Any]] = {

@@ -77,6 +77,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "top_p": _number(0.05, 1.0, 0.05, 1.0),
     "prefix": Text(reset_by=SENTENCE),
     "cache": _one_of("on", "off"),
+    "unknown": _one_of("off", "copy"),  # what stands where the model writes <unk>
     # attention, masks, positions, data
     "view": _one_of("matrix", "lines", "product", "rollout", "all"),
     "measure": _one_of("aligned", "entropy"),
@@ -101,7 +102,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "hide": _one_of("on", default=""),
     "digits": _one_of("on", default=""),
     # a training step
-    "moment": _one_of("loss", "logits", "gradient", "optimiser", "after"),
+    "moment": _one_of("loss", "logits", "stream", "scores", "gradient", "optimiser", "after"),
     "line": _whole(0, MAX_CELLS, reset_by=("run",)),  # row of the batch, and place in it
     "place": _whole(0, MAX_POSITIONS, reset_by=("run",)),
     "logit": _whole(0, MAX_CELLS, reset_by=("run",)),

@@ -68,6 +68,14 @@ def test_a_config_file():
     assert from_json(json.loads(json.dumps(old))) == Experiment().with_(**NEW)
 
 
+@pytest.mark.parametrize("name", ["variant", "twist"])
+@pytest.mark.parametrize(("former", "deviation"), [("root_embeddings", 0.25), ("unit_embeddings", 1.0)])
+def test_a_variant_that_is_a_value_of_another_knob_now(name, former, deviation):
+    now = Experiment().with_(d_model=16, embedding_std=deviation)
+    assert read_query({"d_model": "16", name: former}) == (now, [])
+    assert from_json({"model": {"d_model": 16, name: former}}) == now
+
+
 def test_a_name_that_never_was_is_refused_as_it_was_written():
     with pytest.raises(Refusal, match=r"data\.hold_out"):
         from_json({"data": {"hold_out": 5}})

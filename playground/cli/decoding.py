@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from playground.config import Refusal
+from playground.words import ENGLISH, say
 
 METRICS = {"bleu": "BLEU", "chrf": "chrF"}
 AT_ONCE = 1000  # lines that are read before the first of them is written
@@ -33,7 +34,7 @@ def translate(options: argparse.Namespace) -> int:
     asked = {"width": options.beam, "temperature": options.sample}
     way = DecodingOptions(
         method, length_penalty=options.length_penalty, top_k=options.top_k, top_p=options.top_p, seed=options.seed, prefix=options.prefix,
-        **{name: value for name, value in asked.items() if value is not None},
+        copy_unknown=options.copy_unknown, **{name: value for name, value in asked.items() if value is not None},
     )  # fmt: skip
     lines = chain.from_iterable(map(_lines, options.input)) if options.input else (line.removesuffix("\n") for line in sys.stdin)
     with _opened(options.run) as opened:
@@ -51,7 +52,14 @@ def _one_by_one(opened: Open, texts: Iterable[str], way: Any, options: argparse.
     for text in texts:
         found = translate(*opened, options.step, text, way)
         outputs = [
-            {"text": c.text, "score": c.score, "finished": c.finished, "correct": c.correct, "probabilities": c.probabilities}
+            {
+                "text": c.text,
+                "score": c.score,
+                "finished": c.finished,
+                "correct": c.correct,
+                "probabilities": c.probabilities,
+                "copied": [word for word in c.copied if word is not None],
+            }
             for c in found.candidates
         ]
         said = {"source": text, "step": found.step, "outputs": outputs, "references": found.references}
@@ -64,13 +72,15 @@ def _many(opened: Open, lines: Iterator[str], way: Any, options: argparse.Namesp
     from playground.queries.translate import check_options
 
     check_options(way)
-    cut = 0
+    cut = taken = 0
     while texts := list(islice(lines, AT_ONCE)):
-        for line in translate_lines(*opened, options.step, texts, way.width if way.method == "beam" else 1, way.length_penalty):
+        width = way.width if way.method == "beam" else 1
+        for line in translate_lines(*opened, options.step, texts, width, way.length_penalty, way.copy_unknown):
             print(line.output)
-            cut += line.cut
+            cut, taken = cut + line.cut, taken + line.copied
         sys.stdout.flush()
     _tell_cut(cut)
+    _tell_copied(taken)
 
 
 def score(options: argparse.Namespace) -> int:
@@ -83,7 +93,7 @@ def score(options: argparse.Namespace) -> int:
     check_options(DecodingOptions(width=options.beam or 1, length_penalty=options.length_penalty))
     started = time.perf_counter()
     with _opened(options.run) as opened:
-        found = list(translate_lines(*opened, options.step, sources, options.beam or 1, options.length_penalty))
+        found = list(translate_lines(*opened, options.step, sources, options.beam or 1, options.length_penalty, options.copy_unknown))
         step = opened.run.parameters_at(options.step)[0]
     seconds, outputs = time.perf_counter() - started, [line.output for line in found]
     if options.out:
@@ -98,12 +108,14 @@ def score(options: argparse.Namespace) -> int:
         **scored.measured._asdict(),
         "exact_match": scored.exact_match,
         "with_unknown": sum(line.unknown for line in found),
+        "copied": sum(line.copied for line in found),
         "unfinished": sum(not line.finished for line in found),
         "cut": sum(line.cut for line in found),
         "seconds": round(seconds, 3),
     }
     print(json.dumps(said) if options.json else _table(said))
     _tell_cut(said["cut"])
+    _tell_copied(said["copied"])
     return 0
 
 
@@ -119,6 +131,11 @@ def _table(said: dict[str, Any]) -> str:
 def _tell_cut(count: int) -> None:
     if count:
         print(Refusal("runs.lines_cut", count=count), file=sys.stderr)
+
+
+def _tell_copied(count: int) -> None:
+    if count:
+        print(say(ENGLISH, "decoding.copied_words", count=f"{count:,}"), file=sys.stderr)
 
 
 def _lines(file: Path) -> list[str]:

@@ -40,9 +40,9 @@ class Tokenizer:
         """The ids of the normalised sentence, without BOS and EOS."""
         raise NotImplementedError
 
-    def decode(self, ids: Iterable[int]) -> str:
-        """The sentence up to the first EOS, PAD and BOS left out. UNK is written as "<unk>": nobody would notice that a word is missing.
-        `decode(encode(x)) == normalise(x)` when all of x is known."""
+    def decode(self, ids: Iterable[int], unknown: Sequence[str | None] = ()) -> str:
+        """The sentence up to the first EOS, PAD and BOS left out. UNK is written as "<unk>": nobody would notice that a word is missing;
+        or as what stands for it in `unknown`, one for each id. `decode(encode(x)) == normalise(x)` when all of x is known."""
         raise NotImplementedError
 
     def piece(self, token: int) -> str:
@@ -75,8 +75,10 @@ class _ListTokenizer(Tokenizer):
     def pieces(self, text: str) -> list[tuple[str, int]]:
         return [(_shown(symbol), self._ids.get(symbol, UNK)) for symbol in self.cut(normalise(text))]
 
-    def decode(self, ids: Iterable[int]) -> str:
-        return self.join(SPECIAL_TOKENS[UNK] if token == UNK else self.symbols[token - _SPECIAL] for token in _content(ids))
+    def decode(self, ids: Iterable[int], unknown: Sequence[str | None] = ()) -> str:
+        ids = list(ids)
+        instead = iter(_instead(ids, unknown))
+        return self.join(next(instead) if token == UNK else self.symbols[token - _SPECIAL] for token in _content(ids))
 
     def piece(self, token: int) -> str:
         if not 0 <= token < self.size:
@@ -124,10 +126,11 @@ class SentencePieceTokenizer(Tokenizer):
         text = normalise(text)
         return list(zip(self._processor.encode(text, out_type=str), self._processor.encode(text), strict=True))
 
-    def decode(self, ids: Iterable[int]) -> str:
-        content = _content(ids)
-        text = self._processor.decode(content)
-        return normalise(text.replace(_UNKNOWN_SURFACE, f" {SPECIAL_TOKENS[UNK]} ")) if UNK in content else text
+    def decode(self, ids: Iterable[int], unknown: Sequence[str | None] = ()) -> str:
+        ids = list(ids)
+        first, *rest = self._processor.decode(_content(ids)).split(_UNKNOWN_SURFACE)
+        found = "".join((first, *(f" {word} {after}" for word, after in zip(_instead(ids, unknown), rest, strict=False))))
+        return normalise(found) if rest else found
 
     def piece(self, token: int) -> str:
         if not 0 <= token < self.size:
@@ -213,6 +216,12 @@ def _frequent(counts: Counter[str]) -> list[str]:
 def _content(ids: Iterable[int]) -> list[int]:
     """The ids before the first EOS that stand for text, known or not."""
     return [token for token in takewhile(EOS.__ne__, map(int, ids)) if token not in (PAD, BOS)]
+
+
+def _instead(ids: Sequence[int], unknown: Sequence[str | None]) -> list[str]:
+    """What is written for each UNK among the ids."""
+    words = [*unknown, *[None] * (len(ids) - len(unknown))]
+    return [word or SPECIAL_TOKENS[UNK] for token, word in zip(ids, words, strict=True) if token == UNK]
 
 
 def _shown(symbol: str) -> str:

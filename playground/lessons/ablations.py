@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from playground.lessons.controlled import ControlledExperiment
-from playground.lessons.judges import between, factor, farther, harder, layout, lowest, which
-from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
+from playground.lessons.controlled import SMALL, ControlledExperiment
+from playground.lessons.judges import between, factor, farther, harder, key_size, layout, lowest, which
+from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.layers import EncoderLayer, FeedForward, Residual
 from playground.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
-from playground.model.transformer import Transformer
+from playground.model.transformer import Transformer, initialise
 from playground.training.loss import cross_entropy
 from playground.training.schedule import learning_rate
 from playground.variants import alternatives
@@ -33,7 +33,7 @@ TWO_LAYERS, THREE_LAYERS = ({"encoder_layers": layers, "decoder_layers": layers}
 ADAM = dict(optimiser="adam", learning_rate=0.02, zero_init=False, steps=220)
 WIDE = {"d_model": 64, "n_heads": 1}
 LATE = {"warmup": 40}
-BEGINNINGS = {"small": {}, "root": {"variant": "root_embeddings"}, "unit": {"variant": "unit_embeddings"}}
+BEGINNINGS = {"small": {}, "root": {"embedding_std": SMALL["d_model"] ** -0.5}, "unit": {"embedding_std": 1.0}}
 SCALED = {"with": {}, "without": {"embedding_scale": False}}
 FEW = {"task": "numbers_en", "train_size": 300, "d_model": 64, "d_ff": 128, "steps": 400}  # sentences, seen again and again
 SORT, NO_SCALE, OPEN = {"task": "sort"}, {"attention_scale": 0.0}, {"residual": False}
@@ -43,8 +43,7 @@ ABLATIONS = (
         "embedding_scale",
         {f"{start}_{way}": knobs | scale for start, knobs in BEGINNINGS.items() for way, scale in SCALED.items()},
         Transformer.embed,
-        alternatives.root_embeddings,
-        alternatives.unit_embeddings,
+        initialise,
         guesses=("small", "all", "turns", "none", "other"),
         base={"steps": 250},
         judge=factor,
@@ -56,6 +55,7 @@ ABLATIONS = (
         scaled_dot_product_attention,
         guesses=("wide", "narrow", *OR_ELSE),
         judge=which("narrow", "wide"),
+        expects="wide",
         next=("softmax", "scores"),
     ),
     ask(
@@ -81,6 +81,7 @@ ABLATIONS = (
         RotaryPositions,
         guesses=("order", "kind", "same"),
         judge=layout,
+        expects="kind",
         next=("positions", "beyond"),
     ),
     ask(
@@ -134,6 +135,15 @@ ABLATIONS = (
         judged="loss",
         expects="more",
         next=("w_o", "attention_scale"),
+    ),
+    ask(
+        "key_size",
+        {"one": {"d_k": 1}, "two": {"d_k": 2}, "eight": {}, "many": {"d_k": 32}},
+        MultiHeadAttention,
+        head_widths,
+        guesses=("narrow", "wide", *OR_ELSE),
+        judge=key_size,
+        next=("heads", "products"),
     ),
     pair("no_ffn", "variant", "no_feed_forward", FeedForward, alternatives.no_feed_forward, expects="with", next=("feedforward", "depth")),
     ask(

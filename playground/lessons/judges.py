@@ -68,6 +68,13 @@ def between(results: Results) -> str:
     return "between" if worse(results["eight"], least) else "more"
 
 
+def key_size(results: Results) -> str:
+    """Whether d_k = 1 is clearly worse than the paper's d_k, whether a larger one than that is clearly better, "both" or "neither"."""
+    narrow = above(results["eight"], results["one"], "exact", CLEAR)
+    wide = above(results["many"], results["eight"], "exact", CLEAR)
+    return {(True, True): "both", (True, False): "narrow", (False, True): "wide"}.get((narrow, wide), "neither")
+
+
 def farther(results: Results) -> str:
     """Who writes longer sentences than training had."""
     reach = {arm: mean(found, "harder") for arm, found in results.items()}

@@ -39,6 +39,7 @@ class Candidate:
     finished: bool
     right: tuple[bool, ...] | None
     correct: bool | None  # the whole of it; None when no reference is known
+    copied: tuple[str | None, ...] = ()  # per token, the word of the source that `text` has in its place; empty where none was asked for
 
 
 @dataclass(frozen=True)

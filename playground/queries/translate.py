@@ -27,6 +27,7 @@ from playground.decoding import (
 )  # fmt: skip
 from playground.model.transformer import Transformer
 from playground.queries import references
+from playground.queries.copying import copied, looked_at
 from playground.queries.reader import CHARACTERS, Reader, most_written, traced_parts
 from playground.queries.results import Candidate, Piece, SentenceTrace, pieces_from, pieces_of
 from playground.reading.text import normalise
@@ -42,7 +43,8 @@ TRIES, ENOUGH = 3, 300  # the shortest time of so many is compared, but no more 
 @dataclass(frozen=True)
 class DecodingOptions:
     """How a sentence is decoded. `width` and `length_penalty` are for a beam; `temperature`, `top_k`, `top_p` and `seed` for sampling;
-    the output begins with `prefix`. Without `cache` everything is computed anew for each token, and compared."""
+    the output begins with `prefix`. Without `cache` everything is computed anew for each token, and compared. With `copy_unknown` a word of
+    the source stands where <unk> is written (copying.py)."""
 
     method: str = "greedy"
     width: int = FIELDS["beam"].read("")
@@ -53,6 +55,7 @@ class DecodingOptions:
     seed: int = 0
     prefix: str = ""
     cache: bool = True
+    copy_unknown: bool = False
 
 
 PLAIN = DecodingOptions()
@@ -96,6 +99,9 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, way: Decodi
     most = min(MAX_POSITIONS, len(prefix) + most_written(run.longest_target, len(ids)))
 
     def work(model: Transformer, actual: int) -> Translation:
+        def stand_ins(written: tuple[int, ...]) -> tuple[str | None, ...]:
+            return copied(src, text, looked_at(model, ids, written)) if way.copy_unknown else ()
+
         def cost(passes: list[Pass], ms: float | None = None) -> Cost:
             return Cost(positions(passes), multiplications(model.config, model.tgt_vocab, len(ids) + 1, passes), ms)
 
@@ -109,7 +115,7 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, way: Decodi
         whole = [(*encoded, EOS) for answer in right or () if UNK not in (encoded := tgt.encode(answer))]
         return Translation(
             actual, pieces_of(src, text), pieces_of(tgt, beginning) if prefix else (),
-            tuple(_candidate(run, hypothesis, prefix, right) for hypothesis in written), right,
+            tuple(_candidate(run, hypothesis, prefix, right, stand_ins(hypothesis.ids)) for hypothesis in written), right,
             cached, anew, same, found, classify(model, ids, found, whole) if found else None,
         )  # fmt: skip
 
@@ -187,13 +193,15 @@ def _timed(work: Callable, tries: int) -> tuple:
     return found, min(times)
 
 
-def _candidate(run: Run, hypothesis: Hypothesis, prefix: tuple[int, ...], references: tuple[str, ...] | None) -> Candidate:
+def _candidate(
+    run: Run, hypothesis: Hypothesis, prefix: tuple[int, ...], references: tuple[str, ...] | None, words: tuple[str | None, ...]
+) -> Candidate:  # fmt: skip
     """An output as it is shown. It is held against the right answers that begin as it was told to; without one it is neither right nor
     wrong."""
     tokenizer, probabilities = run.tokenizers[1], tuple(np.exp(hypothesis.logprobs).tolist())
     possible = [ids for ids in map(tokenizer.encode, references or ()) if tuple(ids[: len(prefix)]) == prefix]
     right = judge_tokens(hypothesis.ids, possible) if possible else None
     return Candidate(
-        tokenizer.decode(hypothesis.ids), pieces_from(tokenizer, hypothesis.ids), probabilities, hypothesis.score, hypothesis.finished,
-        right, hypothesis.finished and all(right) if right else None,
+        tokenizer.decode(hypothesis.ids, words), pieces_from(tokenizer, hypothesis.ids), probabilities, hypothesis.score,
+        hypothesis.finished, right, hypothesis.finished and all(right) if right else None, words,
     )  # fmt: skip

@@ -148,24 +148,6 @@ def concatenated(model: Transformer) -> None:
             encoding.table = torch.cat((encoding.table[:, 0::2], encoding.table[:, 1::2]), dim=1)
 
 
-# --- how large embeddings are at the start ---
-
-
-def root_embeddings(model: Transformer) -> None:
-    """Embeddings begin with standard deviation 1 / sqrt(d_model), so that sqrt(d_model) times them it is 1."""
-    _begin_with(model, 1 / math.sqrt(model.config.d_model))
-
-
-def unit_embeddings(model: Transformer) -> None:
-    """Embeddings begin with standard deviation 1, as torch's nn.Embedding draws them by itself."""
-    _begin_with(model, 1.0)
-
-
-def _begin_with(model: Transformer, deviation: float) -> None:
-    for table in {model.src_embedding.weight, model.tgt_embedding.weight}:  # one where it is shared
-        table.mul_(deviation / model.config.embedding_std)
-
-
 # --- how many parameters that makes ---
 
 
@@ -203,6 +185,4 @@ ALTERNATIVES = {
     "cosine": Variant(cosine),
     "batch_norm": Variant(batch_norm, extra_parameters=running),
     "no_attention_dropout": Variant(no_attention_dropout),
-    "root_embeddings": Variant(root_embeddings),
-    "unit_embeddings": Variant(unit_embeddings),
 }

@@ -51,6 +51,13 @@ def test_what_is_unknown_is_written_as_unk_and_read_as_such(tokenizer):
     assert "the cat" in written
 
 
+def test_words_may_stand_for_what_is_unknown(tokenizer):
+    """One for each id; where there is none, it stays <unk>. They are nobody's tokens: what looks like one is left as it is."""
+    ids = tokenizer.encode("the")
+    written = tokenizer.decode([UNK, *ids, UNK, UNK, EOS, UNK], ["<unk>x", *[None] * len(ids), None, "Ω"])
+    assert written.replace(" ", "") == "<unk>xthe<unk>Ω"
+
+
 def test_pieces_are_the_ids_with_text(tokenizer):
     for sentence in [*SENTENCES, "", "Ω unknown"]:
         pieces = tokenizer.pieces(sentence)

@@ -115,7 +115,7 @@ def test_every_panel_can_be_presented(site, name):
 ELSEWHERE = {  # a value of every field of the cursor that is not its default
     "step": "0", "text": "abc", "part": "decoder", "layer": "2", "head": "3", "q": "1", "k": "1", "method": "sample", "beam": "2",
     "penalty": "1.5", "temperature": "2", "draw": "7", "draws": "20", "top_k": "5", "top_p": "0.5", "prefix": "zy", "cache": "off",
-    "target": "output",
+    "unknown": "copy", "target": "output",
     "view": "rollout", "measure": "entropy", "fix": "1:7", "force": "abc", "change": "row", "off": "c1.3_e2.1", "squeeze": "mean",
     "cells": "c2.3_q1_k4-0.55", "stage": "decoder.1.cross_attention.weights", "row": "1", "col": "1", "window": "8", "hide": "on",
     "digits": "on", "masks": "0,1", "mask": "memory", "pos": "learned", "shift": "9", "split": "train", "lab": "softmax",

@@ -1,7 +1,6 @@
 """Each variant is what its name says: torch's own where torch has it, loops by hand where not."""
 
 import math
-from dataclasses import replace
 
 import pytest
 import torch
@@ -12,7 +11,6 @@ from playground.config import ModelConfig
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.parts import Dropout
 from playground.model.positions import sinusoids
-from playground.variants import build
 from playground.variants.alternatives import Additive, BatchNorm, Bilinear, cosine_attention
 from tests.model.shared_copies import disturb
 from tests.variants.varied import SRC, TGT, attentions, beside, built, with_attend, with_norms
@@ -266,19 +264,3 @@ def test_concatenated_positions_by_hand():
 def test_concatenated_changes_nothing_where_there_are_no_sinusoids(positions):
     paper, changed = beside("concatenated", positions=positions)
     assert torch.equal(paper(SRC, TGT).logits, changed(SRC, TGT).logits)
-
-
-# --- how large embeddings are at the start ---
-
-
-@pytest.mark.parametrize("share", ["none", "output", "all"])
-@pytest.mark.parametrize(("variant", "deviation"), [("none", 0.02), ("root_embeddings", 64**-0.5), ("unit_embeddings", 1.0)])
-def test_embeddings_begin_as_large_as_the_variant_says(variant, deviation, share):
-    """And everything else as it does otherwise, but an output that shares their table."""
-    config = ModelConfig(variant=variant, share_embeddings=share)
-    paper, changed = (build(one, 200, 200, torch.Generator().manual_seed(3)) for one in (replace(config, variant="none"), config))
-    for table in (changed.src_embedding, changed.tgt_embedding):
-        assert table.weight.std().item() == pytest.approx(deviation, rel=0.02)
-    others = {name for name, one in paper.named_parameters() if not torch.equal(one, changed.get_parameter(name))}
-    tables = {"none": {"src_embedding.weight", "tgt_embedding.weight"}, "output": {"src_embedding.weight", "tgt_embedding.weight"}}
-    assert others == (set() if variant == "none" else tables.get(share, {"src_embedding.weight"}))

@@ -26,7 +26,6 @@ from tests.variants.varied import SRC, STEADY, TGT, UNSTEADY, VOCABULARY, attent
 
 EVERY, RECURRENT = list(ALL), list(recurrent.RECURRENT)
 OF_THE_LOSS = ("unshifted", "padding_in_loss", "softmax_in_loss")  # and of the batches
-BEGINNINGS = ("root_embeddings", "unit_embeddings")  # that change nothing but the first parameters
 EARLIER = torch.ones(2, 1, 4, 4, dtype=torch.bool).tril()  # where a query may look
 # To whom it is nothing what else stands in a row.
 APART = [name for name in STEADY if name not in ("batch_norm", "no_source_mask", "no_memory_mask", *RECURRENT)]
@@ -69,7 +68,7 @@ def test_what_it_shares_with_the_papers_model_is_the_same_number_by_number(varia
     paper, changed = (dict(built(name, seed=4, **knobs).named_parameters()) for name in ("none", variant))
     shared = paper.keys() & changed.keys()
     others = {name for name in shared if not torch.equal(paper[name], changed[name])}
-    assert others == ({name for name in shared if "embedding" in name} if variant in BEGINNINGS else set())
+    assert others == set()
     if variant not in ("identity_output", "no_feed_forward", "shared_attention", *RECURRENT):
         assert shared == paper.keys()
     assert all(torch.equal(one, changed[name]) for name, one in built(variant, seed=4, **knobs).named_parameters())
@@ -83,7 +82,7 @@ def test_how_many_parameters_it_adds_is_known_before_it_is_built(variant, knobs)
     assert sum(parameter.numel() for parameter in model.parameters()) == expected
 
 
-@pytest.mark.parametrize("variant", [name for name in EVERY if name not in ("none", *OF_THE_LOSS, *BEGINNINGS)])
+@pytest.mark.parametrize("variant", [name for name in EVERY if name not in ("none", *OF_THE_LOSS)])
 def test_every_twist_of_a_model_changes_what_it_computes(variant):
     paper, changed = beside(variant, dropout=0.3, n_heads=4, decoder_layers=2)
     if variant == "bilinear":  # begins as the dot product
@@ -223,4 +222,4 @@ def test_greedy_decoding_is_a_naive_loop_over_the_whole_model(variant):
 def test_lean_code_is_asked_only_where_nothing_it_computes_was_changed():
     """The others change a part that it would compute as the paper has it."""
     fast = {variant for variant in EVERY if is_stock_model(built(variant, dropout=0.1, decoder_layers=2))}
-    assert fast == {"none", *OF_THE_LOSS, "shared_attention", "concatenated", "no_attention_dropout", *BEGINNINGS}
+    assert fast == {"none", *OF_THE_LOSS, "shared_attention", "concatenated", "no_attention_dropout"}

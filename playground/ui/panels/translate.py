@@ -3,6 +3,7 @@ decoding makes of it and the reference stand in the frame's line; here begins wh
 
 from __future__ import annotations
 
+from playground.config import UNK
 from playground.cursor import choices
 from playground.decoding import greedy, sample, search, top_k_top_p_filter
 from playground.model.kv_cache import KVCache
@@ -30,18 +31,20 @@ def panel(view: View) -> dict:
         seed=view.number("draw"),
         prefix=view.field("prefix"),
         cache=view.choice("cache") == "on",
+        copy_unknown=view.choice("unknown") == "copy",
     )
     answer = translate(view.reader, view.run, view.step, view.text, way)
     best = answer.candidates[0]
     lines = [_line(view, answer, at) for at in range(len(answer.candidates))]
-    another = way.method != "greedy" or answer.prefix  # than the frame's line
+    another = way.method != "greedy" or answer.prefix or _copied(answer)  # than the frame's line
     return {
         "step": answer.step,
         "telling": _telling(view) if way.method == "greedy" and view.step is None else "",
         "blocks": [
-            blocks.row("controls", *_controls(view, way), css="controls"),
+            blocks.row("controls", *_controls(view, way), *_unknown(view, answer, way), css="controls"),
             *([blocks.chips("candidates", *lines, pick="tgt")] if another else []),
             *_prefix(view, answer),
+            *_told_copied(view, answer),
             blocks.text("verdict", _verdict(view, best, answer.references), css="pg-caption"),
             *(sampled.spread(view, way) if way.method == "sample" else []),
             *(beam_tree.tree_and_verdict(view, answer, way) if way.method == "beam" else []),
@@ -86,6 +89,24 @@ def beam_controls(view: View, width: int, length_penalty: float) -> list[dict]:
     ]
 
 
+def _unknown(view: View, answer: Translation, way: DecodingOptions) -> list[dict]:
+    """Of a model that writes <unk> here, what is to stand in its place."""
+    if not any(piece.id == UNK for candidate in answer.candidates for piece in candidate.pieces):
+        return []
+    options = [{"value": value, "label": view.say(f"decoding.unknown_{value}")} for value in choices("unknown")]
+    return [blocks.choice("unknown", "unknown", view.say("decoding.unknown"), options, "copy" if way.copy_unknown else "off")]
+
+
+def _copied(answer: Translation) -> list[str]:
+    """The words that were taken from the source, as they stand in the outputs."""
+    return list(dict.fromkeys(word for candidate in answer.candidates for word in candidate.copied if word is not None))
+
+
+def _told_copied(view: View, answer: Translation) -> list[dict]:
+    words = _copied(answer)
+    return [blocks.text("copied", view.say("decoding.copied", words=listed(view.language, words)), css="pg-caption")] if words else []
+
+
 def _prefix(view: View, answer: Translation) -> list[dict]:
     """What of the output was given, and what the model doesn't know of that and of the source."""
     given = "".join if view.reader.units(view.run)[1] == "characters" else " ".join
@@ -106,6 +127,9 @@ def _line(view: View, answer: Translation, at: int) -> dict:
     shown = tokens(candidate.pieces, candidate.right, candidate.probabilities)
     for token in shown[: len(answer.prefix)]:
         token["given"] = True
+    for token, word in zip(shown, candidate.copied, strict=False):
+        if word is not None:
+            token |= {"text": word, "copied": True}
     return {"label": label, "tokens": shown, "side": "tgt" if at == 0 else ""}
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
-from playground.config import MAX_POSITIONS
-from playground.queries.translate import MAX_BEAM
+from playground.config import MAX_POSITIONS, UNK
+from playground.queries.results import Piece
+from playground.queries.translate import MAX_BEAM, translate
+from playground.ui.panels import translate as panel
 from playground.words import say
 from tests.thoroughness import every_case
 
@@ -203,3 +206,23 @@ def test_twenty_draws_are_counted(site):
     assert drawn in {row[0] for row in rows}
     assert all((row[3] == "✓") == (row[0] == "olleh") for row in rows)
     assert found(ask(site, method="sample"), "spread") is None
+
+
+def test_a_word_copied_from_the_source_is_marked_and_said(site, monkeypatch):
+    """Only where the output holds <unk> there is a choice; the default is to leave it."""
+    assert found(ask(site, text="cap"), "unknown") is None
+
+    def unknown_first(*arguments):
+        answer = translate(*arguments)
+        best = answer.candidates[0]
+        words = ("hello", *[None] * (len(best.pieces) - 1)) if arguments[-1].copy_unknown else ()
+        return replace(answer, candidates=(replace(best, pieces=(Piece("<unk>", UNK), *best.pieces[1:]), copied=words),))
+
+    monkeypatch.setattr(panel, "translate", unknown_first)
+    left, copied = ask(site, text="cab"), ask(site, text="cab", unknown="copy")
+    assert (found(left, "unknown")["value"], found(copied, "unknown")["value"]) == ("off", "copy")
+    assert found(left, "copied") is None
+    assert "hello" in found(copied, "copied")["text"]
+    first, second, *_ = found(copied, "candidates")["lines"][0]["tokens"]
+    assert (first["text"], first["id"], first["copied"]) == ("hello", UNK, True)
+    assert "copied" not in second

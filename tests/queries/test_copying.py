@@ -1,0 +1,70 @@
+"""What stands for a word that the model can't write: what its cross-attention looks at, never EOS, and the same in a file as alone."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from playground.cli import main
+from playground.config import EOS, UNK
+from playground.data import tokenizers
+from playground.data.tokenizers import WordTokenizer
+from playground.queries import copying
+from tests.test_cli import SMALL, machine  # noqa: F401
+
+WORDS = ("the", "of", "and", "in")
+TEXTS = [f"{WORDS[at % 4]} n{at} {WORDS[at // 4 % 4]}" for at in range(160)]
+
+
+def crossing(monkeypatch, cross) -> None:
+    monkeypatch.setattr(copying, "trace", lambda *_: SimpleNamespace(cross=np.array(cross, dtype=np.float32)))
+
+
+def test_the_place_is_the_most_looked_at_of_the_last_layer_as_a_mean_over_its_heads(monkeypatch):
+    misleading = [[[1, 0, 0, 0]] * 3] * 2  # the first layer
+    first = [[0.6, 0.4, 0, 0], [0.1, 0.2, 0.3, 0.4], [0.5, 0, 0.5, 0]]
+    second = [[0, 0.5, 0.5, 0], [0.1, 0.1, 0, 0.8], [0, 0, 1, 0]]
+    crossing(monkeypatch, [misleading, [first, second]])
+    assert copying.looked_at(None, [4, UNK, 5], [UNK, UNK, EOS]) == (1, 1, None)  # of the second token EOS has .6, which is no word
+    assert copying.looked_at(None, [4, UNK, 5], [UNK, 4, UNK]) == (1, None, 2)
+
+
+def test_nothing_is_copied_where_nothing_is_unknown_or_nothing_attends(monkeypatch):
+    crossing(monkeypatch, np.zeros((0, 0, 2, 3)))
+    assert copying.looked_at(None, [4, 5], [UNK, EOS]) == (None, None)
+    assert copying.looked_at(None, [4, 5], [6, EOS]) == (None, None)
+
+
+def test_a_copied_word_is_the_sources_own_text():
+    assert copying.copied(WordTokenizer(["likes"]), "Zoe likes  Ben", (2, None, 0)) == ("Ben", None, "Zoe")
+
+
+@pytest.mark.slow
+def test_a_file_is_copied_as_its_sentences_are_and_it_is_said(tmp_path, capsys, monkeypatch):
+    """There is no room for names in the vocabularies. stderr says how many were copied."""
+    monkeypatch.setattr(tokenizers, "LARGEST", 8)
+    pairs, source, reference, folder = (tmp_path / name for name in ("pairs.tsv", "source", "reference", "run"))
+    pairs.write_text("".join(f"{text}\t{text.upper()}\n" for text in TEXTS))
+    source.write_text("".join(f"{text}\n" for text in TEXTS[:12]))
+    reference.write_text("".join(f"{text.upper()}\n" for text in TEXTS[:12]))
+    how = ["--d-model", "16", "--tokenizer", "words", "--steps", "80", "--dropout", "0"]
+    assert main(["train", *SMALL, *how, "--data", str(pairs), "--out", str(folder)]) == 0
+    capsys.readouterr()
+
+    def asked(*arguments) -> tuple[list[str], str]:
+        assert main(arguments) == 0
+        out, err = capsys.readouterr()
+        return out.splitlines(), err
+
+    plain, silent = asked("translate", str(folder), "--input", str(source))
+    copies, told = asked("translate", str(folder), "--input", str(source), "--copy-unknown")
+    unknown = sum(line.split().count("<unk>") for line in plain)
+    assert unknown > 6
+    assert "<unk>" not in " ".join(copies)
+    assert [len(line.split()) for line in copies] == [len(line.split()) for line in plain]
+    for text, line, copy in zip(TEXTS, plain, copies, strict=False):
+        assert all(new in text.split() for old, new in zip(line.split(), copy.split(), strict=True) if old == "<unk>")
+    assert (silent, told) == ("", f"{unknown} words copied from the source, where the model outputs <unk>.\n")
+    assert asked("translate", str(folder), *TEXTS[:12], "--copy-unknown")[0] == copies
+    scored, _ = asked("score", str(folder), str(source), str(reference), "--copy-unknown", "--json")
+    assert f'"with_unknown": 0, "copied": {unknown}' in scored[0]
