@@ -2,7 +2,7 @@
 // @ts-check
 
 import { change, page, subscribe } from "./store.js";
-import { button, debounce, h, isDark, read, say } from "./dom.js";
+import { button, debounce, forgive, h, isDark, read, say } from "./dom.js";
 import { keepUpload } from "./storage.js";
 import { reply } from "./actions.js";
 import { blocksOf } from "./answers.js";
@@ -25,7 +25,7 @@ export function readInputs(values) {
   again = false;
   waiting()?.remove();
   place()?.querySelector("#pg-question")?.remove();
-  for (const error of document.querySelectorAll("#pg-notices .error")) error.remove(); // what was wrong before is being put right
+  forgive();
   place()?.prepend(h("p", { class: "pg-waiting", role: "status" }, say("reading_now")));
   hold(true);
   return asked(values, { choices: chosen ? JSON.stringify(chosen) : "", way: way() });
