@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from playground.runs.run import WORKING
+from playground.ui.command import TOKEN as HEADER
 
 ROOT = Path(__file__).parents[1]
 ROUTES = "/gradio_api/playground"
@@ -95,10 +96,12 @@ class Client:
     def __init__(self, port: int) -> None:
         self._connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
 
-    def get(self, path: str, **parameters: object) -> tuple[bytes, float]:
-        """(body, seconds from asking to its last byte). Raises OSError or HTTPException when nobody answers, ValueError on a refusal."""
+    def get(self, path: str, visitor: str = "", **parameters: object) -> tuple[bytes, float]:
+        """(body, seconds from asking to its last byte), for this visitor: the server counts those that it can tell apart. Raises OSError or
+        HTTPException when nobody answers, ValueError on a refusal."""
         started = time.perf_counter()
-        self._connection.request("GET", f"{path}?{urlencode(parameters)}" if parameters else path)
+        headers = {HEADER: visitor} if visitor else {}
+        self._connection.request("GET", f"{path}?{urlencode(parameters)}" if parameters else path, headers=headers)
         answer = self._connection.getresponse()
         body = answer.read()
         took = time.perf_counter() - started

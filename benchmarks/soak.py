@@ -1,5 +1,5 @@
-"""Soak: visitors come, upload sentences of their own, train, look at everything and leave, for as long as one likes; and whether what the
-server holds stays as it is. A page shows the memory over the time, with its parts as /health tells them.
+"""Soak: visitors come, upload sentences of their own, train, look at everything, delete it and leave, for as long as one likes; and whether
+what the server holds stays as it is. A page shows the memory over the time, with its parts as /health tells them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from benchmarks.server import Client, Server
 from benchmarks.suite import Missing, note
 from benchmarks.tables import markdown
 
-ABOUT = "visitors come, upload, train, look and leave for an hour: memory, threads and files of the server, and whether they stay flat"
+ABOUT = "visitors come, upload, train, look, delete and leave for an hour: memory, threads, files, and whether they stay flat"
 HOUR = 3600.0
 SETTLED = 0.5  # of the time: what is kept at hand fills in the first half
 FLAT = 0.1  # of what is held: more in an hour is no longer flat
+CALM = 5.0  # seconds after a visit that did not come to its end: a server that refuses everybody is not asked without end
 BARS = " ▁▂▃▄▅▆▇█"
 MB = 2**20
 DRAWING = "test-output/soak.html"
@@ -59,7 +60,8 @@ def run(options: argparse.Namespace) -> dict:
         rows, began = [], time.monotonic()
         while not rows or rows[-1]["seconds"] < 60 * options.minutes:
             time.sleep(options.every)
-            rows.append({"seconds": round(time.monotonic() - began, 1), "visits": len(visits), **server.held(), **_told(server.port)})
+            visited = {"visits": len(visits), "problems": len(problems)}
+            rows.append({"seconds": round(time.monotonic() - began, 1), **visited, **server.held(), **_told(server.port)})
             note(", ".join(f"{name} {value:,}" for name, value in rows[-1].items() if name != "parts"))
             options.drawing.parent.mkdir(parents=True, exist_ok=True)
             drawing(rows).write_html(options.drawing)
@@ -101,10 +103,12 @@ def _visit(
                 with asking:
                     own = server.ask("upload", text="\n".join(f"word{n} of{number}\twort{n} von{number}" for n in range(200)), owner=token)
                 knobs |= {"task": "own", "own": own}
-            Visitor(server.port, token).try_out(knobs)
+            visitor = Visitor(server.port, token)
+            visitor.delete(visitor.try_out(knobs))  # else the server has no room for more within the hour, and says so
             visits.append(number)
         except Exception as error:  # the server must bear the next one as well
             problems.append(f"visit {number}: {type(error).__name__}: {error}")
+            over.wait(CALM)
 
 
 def slope(times: Sequence[float], values: Sequence[float]) -> float:

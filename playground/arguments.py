@@ -157,6 +157,7 @@ def parser() -> argparse.ArgumentParser:
     way.add_argument("--json", action="store_true", help="one JSON object per finding")
     way = ways.add_parser("export", help="write one tar of all whole runs and rooms, also while a server is at work on them")
     way.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="the tar, which holds the sentences and names of others")
+    way.add_argument("--all-saves", action="store_true", help="of each run also the save before its newest")
     way = ways.add_parser("import", help="bring what a tar has and the folder has not; no server may be using the folder")
     way.add_argument("file", type=Path, metavar="FILE")
     for way in ways.choices.values():

@@ -102,7 +102,7 @@ FIELDS: dict[str, Text | Choice | Number] = {
     "hide": _one_of("on", default=""),
     "digits": _one_of("on", default=""),
     # a training step
-    "moment": _one_of("loss", "logits", "gradient", "optimiser", "after"),
+    "moment": _one_of("loss", "logits", "stream", "scores", "gradient", "optimiser", "after"),
     "line": _whole(0, MAX_CELLS, reset_by=("run",)),  # row of the batch, and place in it
     "place": _whole(0, MAX_POSITIONS, reset_by=("run",)),
     "logit": _whole(0, MAX_CELLS, reset_by=("run",)),

@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from http.client import HTTPConnection
 
 from benchmarks.crowd import UPDATE, open_stream
@@ -48,22 +48,25 @@ class Visitor:
     def __init__(self, port: int, token: str = TOKEN) -> None:
         self._port, self._token = port, token
 
-    def try_out(self, knobs: dict) -> None:
-        """One run, from Train to the last look."""
-        found = self._command("train", knobs=knobs)
-        stream = Stream(self._port, found["run"])
-        while stream.newest.get("status") != "done":
-            self._look(found["run"], None, PANELS[:3])
-            if stream.newest.get("status") in ("failed", "diverged", "stopped"):
-                raise RuntimeError(f"the run is {stream.newest['status']}")
-        steps = stream.newest["replay"]
-        for step in (*steps[:: max(1, len(steps) // LOOKS)], None):
-            self._look(found["run"], step, PANELS)
-        self._look(found["run"], None, LATER)
-        stream.close()
+    def try_out(self, knobs: dict) -> str:
+        """One run, from Train to the last look; its id."""
+        run = self._command("train", knobs=knobs)["run"]
+        with closing(Stream(self._port, run)) as stream:
+            while stream.newest.get("status") != "done":
+                self._look(run, None, PANELS[:3])
+                if stream.newest.get("status") in ("failed", "diverged", "stopped"):
+                    raise RuntimeError(f"the run is {stream.newest['status']}")
+            steps = stream.newest["replay"]
+            for step in (*steps[:: max(1, len(steps) // LOOKS)], None):
+                self._look(run, step, PANELS)
+            self._look(run, None, LATER)
+        return run
 
-    def _command(self, action: str, **values: object) -> dict:
-        body = json.dumps({"action": action, "run": "", **values})
+    def delete(self, run: str) -> None:
+        self._command("delete", run=run)
+
+    def _command(self, action: str, run: str = "", **values: object) -> dict:
+        body = json.dumps({"action": action, "run": run, **values})
         connection = HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE)
         connection.request("POST", f"{ROUTES}/command", body, {"X-Playground-Token": self._token, "Content-Type": "application/json"})
         answer = json.loads(connection.getresponse().read())

@@ -21,9 +21,11 @@ from playground.runs.disk import files
 from playground.runs.disk.folder import FORMER, MAX_TENSOR_BYTES, NAMES
 from playground.runs.disk.kept import ID
 
-FORMAT = 1
+FORMAT = 2  # which may have the save before of a run
+NEWEST_ALONE = 1  # what is written without it, so that older versions read it too
 FIRST = "store.json"  # says what this is
 MAX_MEMBERS = 200_000
+OLD = ".old"  # after the id, as in the store: of the save before
 RUN_FILES = frozenset(("run.json", *NAMES, *FORMER))
 
 
@@ -47,7 +49,7 @@ def most_bytes(name: str) -> int:
         return -1
     if kind == "rooms" and len(rest) == 1 and ROOM_FILE.fullmatch(rest[0]):
         return MAX_ROOM_BYTES
-    if kind == "runs" and len(rest) == 2 and ID.fullmatch(rest[0]) and rest[1] in RUN_FILES:
+    if kind == "runs" and len(rest) == 2 and ID.fullmatch(rest[0].removesuffix(OLD)) and rest[1] in RUN_FILES:
         return limits.JSON_LIMIT if rest[1].endswith(".json") else MAX_TENSOR_BYTES
     return -1
 
@@ -90,13 +92,14 @@ def read(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     return data
 
 
-def by_run(found: list[tarfile.TarInfo]) -> Iterator[tuple[str, list[tarfile.TarInfo]]]:
-    """(id, its files) of every run."""
-    runs: dict[str, list[tarfile.TarInfo]] = {}
+def by_run(found: list[tarfile.TarInfo]) -> Iterator[tuple[str, list[tarfile.TarInfo], list[tarfile.TarInfo]]]:
+    """(id, the files of its newest save, those of the save before) of every run."""
+    saves: dict[str, list[tarfile.TarInfo]] = {}
     for member in found:
         if member.name.startswith("runs/"):
-            runs.setdefault(member.name.split("/")[1], []).append(member)
-    yield from runs.items()
+            saves.setdefault(member.name.split("/")[1], []).append(member)
+    for id in dict.fromkeys(name.removesuffix(OLD) for name in saves):
+        yield id, saves.get(id, []), saves.get(id + OLD, [])
 
 
 def header(name: str, path: Path) -> tarfile.TarInfo:

@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from playground.backup import archive
-from playground.backup.checking import ids, newest, require_store
+from playground.backup.checking import ids, newest, read_whole, require_store
 from playground.config import Refusal
 from playground.rooms.store import FILE as ROOM_FILE
 from playground.rooms.store import read_room
 from playground.runs.disk import files
+from playground.runs.disk.folder import Folder
 
 
 @dataclass
@@ -35,17 +36,18 @@ class Exported:
     earlier: dict[str, str] = field(default_factory=dict)  # of which the save before is in it
 
 
-def export(root: Path, out: Path) -> Exported:
-    """Writes the tar `out`, whole or not at all; of a run its newest save that is whole. Raises Refusal when there is no store, and
-    OSError."""
+def export(root: Path, out: Path, all_saves: bool = False) -> Exported:
+    """Writes the tar `out`, whole or not at all; of a run its newest save that is whole, with `all_saves` also the one before. Raises
+    Refusal when there is no store, and OSError."""
     require_store(root)
     said, unfinished = Exported(), out.with_name(f"{out.name}.part")
     moment = Path(tempfile.mkdtemp(prefix=".store-", dir=root))
     try:
         _hold(root, moment)
         with tarfile.open(unfinished, "w", format=tarfile.USTAR_FORMAT) as tar:
-            _add(tar, archive.FIRST, files.to_json({"format": archive.FORMAT, "made": round(time.time())}))
-            _add_runs(tar, moment / "runs", said)
+            format = archive.FORMAT if all_saves else archive.NEWEST_ALONE
+            _add(tar, archive.FIRST, files.to_json({"format": format, "made": round(time.time())}))
+            _add_runs(tar, moment / "runs", said, all_saves)
             _add_rooms(tar, moment / "rooms", said)
         os.chmod(unfinished, 0o600)  # sentences and names are in it
         unfinished.replace(out)
@@ -86,7 +88,7 @@ def _link(source: Path, target: Path) -> None:
         shutil.copy2(source, target)
 
 
-def _add_runs(tar: tarfile.TarFile, held: Path, said: Exported) -> None:
+def _add_runs(tar: tarfile.TarFile, held: Path, said: Exported, all_saves: bool) -> None:
     for id in ids(held):
         try:
             folder, wrong = newest(held / id)
@@ -95,11 +97,21 @@ def _add_runs(tar: tarfile.TarFile, held: Path, said: Exported) -> None:
             continue
         if wrong and (held / id).exists():
             said.earlier[f"runs/{id}"] = str(wrong)
-        for name in ("run.json", *(entry["called"] for entry in folder.entries.values())):
-            path = folder.path / name
-            with path.open("rb") as file:
-                tar.addfile(archive.header(f"runs/{id}/{name}", path), file)
+        _add_save(tar, folder, f"runs/{id}")
         said.runs += 1
+        before = files.beside(held / id).old
+        if all_saves and before.exists() and folder.path != before:
+            try:
+                _add_save(tar, read_whole(before, id), f"runs/{id}{archive.OLD}")
+            except Refusal as refusal:
+                said.left_out[f"runs/{id}{archive.OLD}"] = str(refusal)
+
+
+def _add_save(tar: tarfile.TarFile, folder: Folder, name: str) -> None:
+    for file in ("run.json", *(entry["called"] for entry in folder.entries.values())):
+        path = folder.path / file
+        with path.open("rb") as opened:
+            tar.addfile(archive.header(f"{name}/{file}", path), opened)
 
 
 def _add_rooms(tar: tarfile.TarFile, held: Path, said: Exported) -> None:

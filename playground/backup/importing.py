@@ -57,16 +57,21 @@ def _check_room(root: Path, found: list[tarfile.TarInfo]) -> None:
 
 def _bring(tar: tarfile.TarFile, found: list[tarfile.TarInfo], root: Path, staging: Path) -> Imported:
     said = Imported()
-    for id, mine in archive.by_run(found):
+    for id, mine, before in archive.by_run(found):
         name, path = f"runs/{id}", root / "runs" / id
         if path.exists() or any(place.exists() for place in files.beside(path)):
             said.there.append(name)
             continue
         try:
-            made = _staged(tar, id, mine, staging)
+            made = _staged(tar, id, mine, staging / id)
         except Refusal as refusal:
             said.left_out[name] = str(refusal)
             continue
+        if before:
+            try:
+                _staged(tar, id, before, staging / f"{id}{archive.OLD}").rename(files.beside(path).old)
+            except Refusal as refusal:
+                said.left_out[f"{name}{archive.OLD}"] = str(refusal)
         made.rename(path)
         said.runs += 1
     files.sync_folder(root / "runs")
@@ -77,9 +82,8 @@ def _bring(tar: tarfile.TarFile, found: list[tarfile.TarInfo], root: Path, stagi
     return said
 
 
-def _staged(tar: tarfile.TarFile, id: str, mine: list[tarfile.TarInfo], staging: Path) -> Path:
-    """The run as a folder beside the others, read to the last byte. Raises Refusal for one that is not whole."""
-    path = staging / id
+def _staged(tar: tarfile.TarFile, id: str, mine: list[tarfile.TarInfo], path: Path) -> Path:
+    """A save of the run as the folder `path` beside the others, read to the last byte. Raises Refusal for one that is not whole."""
     contents = {member.name.rpartition("/")[2]: archive.read(tar, member) for member in mine}
     files.replace_folder(path, contents)
     folder = read_whole(path, id)

@@ -34,7 +34,7 @@ def export(options: argparse.Namespace) -> int:
     """1 when something could not be taken along, or only as it was before."""
     from playground.backup.exporting import export
 
-    said = export(_folder(options), options.out)
+    said = export(_folder(options), options.out, options.all_saves)
     _tell(said.left_out, "left out")
     _tell(said.earlier, "earlier save")
     print(f"{said.runs:,} runs and {said.rooms:,} rooms, {said.bytes:,} bytes in {options.out}")

@@ -14,6 +14,7 @@ _STYLES = (  # colour, dash and mark differ, so that a line is known without its
     ("decoder", "longdash", "x"), ("muted", "longdashdot", "star"),
 )  # fmt: skip
 _HEIGHT, _LEGEND, _MARK = 250, 22, 46  # px; _MARK: what stands before a name in the legend
+NAMED = 2  # powers of ten, from which on only they have names
 _TINY = 1e-30  # what is smaller, and zero, ends a line on an axis of powers
 
 
@@ -61,11 +62,16 @@ def lines(
 
 
 def _powers(values: Sequence[float]) -> dict:
-    """An axis of powers of ten, with a few of them named; 2 and 5 times them as well where there are few."""
+    """An axis of powers of ten, with a few of them named; where there are fewer than two, 2 and 5 times them as well, each written in full:
+    Plotly would name 20 by its 2."""
     seen = np.asarray(values, dtype=np.float64)
     seen = seen[np.isfinite(seen) & (seen > _TINY)]
     decades = np.log10(seen.max() / seen.min()) if seen.size else 1.0
-    return {"type": "log", "dtick": "D2" if decades < 1 else int(np.ceil(decades / 6)), "exponentformat": "power"}
+    if decades >= NAMED:
+        return {"type": "log", "dtick": int(np.ceil(decades / 6)), "exponentformat": "power"}
+    first, last = (int(np.floor(np.log10(end))) for end in (seen.min(), seen.max())) if seen.size else (0, 0)
+    ticks = [digit * 10.0**power for power in range(first, last + 2) for digit in (1, 2, 5)]
+    return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:.6g}" for tick in ticks]}
 
 
 def _significant(values: np.ndarray) -> list[float | None]:

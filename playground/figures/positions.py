@@ -81,6 +81,7 @@ def waves(
         axes[axis.replace("y", "yaxis")] = theme.axis("", dark, domain=domain, range=[-1.1 * reach, 1.1 * reach], **tick)
         for (name, table), color, dash in zip(tables.items(), _SERIES, _DASHES, strict=False):
             line = {"color": theme.colors(dark)[color], "width": 1.7, "dash": dash}
+            line |= {"shape": "spline"} if name == "sinusoidal" else {}  # a wave between its dots; what is learnt says nothing there
             data.append(_wave(table, dimension, axis, labels) | {"name": theme.word(labels, name), "legendgroup": name, "line": line})
             data[-1]["showlegend"] = row == 0
     x = theme.axis(theme.word(labels, "position"), dark, range=[-0.5, longest - 0.5], anchor=axis, nticks=9)
@@ -97,7 +98,8 @@ def _wave(table: np.ndarray, dimension: int, axis: str, labels: Mapping[str, str
     """One dimension of a table (L, D) as a line over the positions."""
     parts = {"position": "<b>%{x}</b>", "dimension": f"<b>{dimension}</b>", "value": "%{y:.3f}"}
     return {
-        "type": "scatter", "mode": "lines", "x": list(range(len(table))), "y": theme.rounded(table[:, dimension]), "yaxis": axis,
+        "type": "scatter", "mode": "lines+markers", "marker": {"size": 4}, "yaxis": axis,
+        "x": list(range(len(table))), "y": theme.rounded(table[:, dimension]),
         "meta": {"dimension": int(dimension)}, "hovertemplate": theme.phrase(labels, "hover_position", **parts) + "<extra></extra>",
     }  # fmt: skip
 

@@ -7,7 +7,7 @@ attribution (who voted for it) · vectors (who is near whom) · lengths (how far
 
 copies (a model of one's own to look into) and module_calls (what each module took and gave) · activations (everything a model computes for
 one sentence) · formulas (the paper's, and the lines of code) · arithmetic (written so that a pocket calculator agrees) · derivation (how
-one number came to be) · backward (how one number of a gradient did) and update (how a parameter moved) · worksheet (the same on paper) ·
-tensors (what is to be seen in one of them) · counting (parameters and operations) · interventions (heads switched off, attention edited) ·
-differences (what that changed).
+one number came to be) · backward (how one number of a gradient did), backward_sublayer (inside of attention, and along the residual
+stream) and update (how a parameter moved) · worksheet (the same on paper) · tensors (what is to be seen in one of them) · counting
+(parameters and operations) · interventions (heads switched off, attention edited) · differences (what that changed).
 """

@@ -24,6 +24,8 @@ SYMBOLS = {
     "gain": "γ", "shift": "β", "mean": "μ", "largest": "max", "cos": "cos", "sin": "sin", "minus_sin": "-sin",
     "delta": "δ", "normed": "x̂", "target": "y", "logit_of": "z", "token_loss": "−ln p", "mean_loss": "mean", "theta": "θ", "gradient": "g",
     "first_moment": "m", "second_moment": "v", "momentum": "m",
+    "error_head": "δ", "error_weight": "∂L/∂α", "error_layer": "δ", "error_sum": "∂L/∂(x + y)", "error_norm": "γδ", "mean_error": "mean γδ",
+    "normed_x": "x̂", "deviation": "σ", "kept": "dropout",
 }  # fmt: skip
 # What the cells of a stage are called; those of all others are an x.
 STAGES = {

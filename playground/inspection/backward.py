@@ -109,7 +109,7 @@ def explain_gradient(sites: Sequence[Site], name: str, index: tuple[int, ...], v
             return sheet.step("no_gradient", "0", 0.0)
         return sheet.total("sum_tokens" if sheet.operation == "gradient" else "sum_deltas")
 
-    return _derivation(name, index, value, work, float(sizes.sum()), FEW_DIGITS)
+    return derived(name, index, value, work, float(sizes.sum()), FEW_DIGITS)
 
 
 def _append(sheet: Sheet, left: Given, right: Given | None) -> None:
@@ -130,7 +130,7 @@ def explain_loss(logits: np.ndarray, target: int, smoothing: float, value: float
         text = f"(1 - {smoothing:g}) × {loss} + {smoothing:g} × {mean}"
         return sheet.step("smoothed", text, (1 - smoothing) * float(loss) + smoothing * float(mean))
 
-    return _derivation("loss", (target,), value, work, abs(value))
+    return derived("loss", (target,), value, work, abs(value))
 
 
 def explain_mean(losses: np.ndarray, places: Sequence[tuple[int, int]], value: float) -> Derivation:
@@ -147,7 +147,7 @@ def explain_mean(losses: np.ndarray, places: Sequence[tuple[int, int]], value: f
         total = sheet.total("sum_losses")
         return sheet.step("mean_of_tokens", f"{total} ÷ {len(losses)}", float(total) / len(losses))
 
-    return _derivation("loss", (), value, work, abs(value))
+    return derived("loss", (), value, work, abs(value))
 
 
 def explain_logit(logits: np.ndarray, target: int, token: int, smoothing: float, count: int, value: float) -> Derivation:
@@ -162,7 +162,7 @@ def explain_logit(logits: np.ndarray, target: int, token: int, smoothing: float,
         error = sheet.step("less_target", added([p, f"-{y}"]), float(p) - float(y))
         return sheet.step("over_tokens", f"{bracketed(error)} ÷ {count}", float(error) / count)
 
-    return _derivation("logits", (token,), value, work, abs(value))
+    return derived("logits", (token,), value, work, abs(value))
 
 
 def _softmax(sheet: Sheet, logits: np.ndarray, own: int) -> str:
@@ -182,10 +182,10 @@ def _log_softmax(logits: np.ndarray) -> np.ndarray:
     return logits - logits.max() - np.log(np.exp(logits - logits.max()).sum())
 
 
-def _derivation(
+def derived(
     address: str, index: tuple[int, ...], value: float, work: Callable[[Sheet], str], size: float, least: int = MIN_DIGITS
 ) -> Derivation:
-    """Written with as few digits as reproduce the value."""
+    """Written with as few digits as reproduce the value, which `size` is the sum of the terms of, without their signs."""
     for digits in range(least, MAX_DIGITS + 1):
         sheet = SignificantSheet(digits)
         result = work(sheet)

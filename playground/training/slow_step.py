@@ -1,14 +1,13 @@
 """One step in slow motion: what the loop does in one go, done by the same calls one after the other, with all that passes written down.
 
 It belongs to a training of one's own (a fresh one, put where a run is), which moves as the run's would: the same parts of the same batch,
-the same dropout masks, the same clipping and the same optimiser. Hooks put aside what each part of the model was given and the gradient of
-what it gave; they change nothing.
+the same dropout masks, the same clipping and the same optimiser. What passes in it is put aside meanwhile (see watched.py), and nothing is
+changed by that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -17,20 +16,10 @@ from torch import Tensor, nn
 
 from playground.config import PAD
 from playground.data.batches import Batch
-from playground.model.positions import LearnedPositions
 from playground.model.transformer import Transformer
 from playground.training.loop import Diverged, Live, MicroBatch, Training
 from playground.training.loss import token_losses
-
-KINDS = (nn.Linear, nn.Embedding, nn.LayerNorm, LearnedPositions)  # of modules that own parameters
-
-
-class Flow(NamedTuple):
-    """What went through one module for one part of the batch: `given` the numbers (B, L, in), or ids of tokens or positions (B, L); and the
-    gradient of what it gave, (B, L, out)."""
-
-    given: Tensor
-    gradient: Tensor
+from playground.training.watched import Attended, Flow, Summed, WatchedPart, watched
 
 
 class Use(NamedTuple):
@@ -68,6 +57,8 @@ class SlowStep:
     rules: Mapping[str, str]  # and which optimiser that is: "adam", "adamw", "muon"
     live: Live
     eps: Mapping[str, float] = field(default_factory=dict)  # of each layer norm
+    attentions: Mapping[str, tuple[Attended, ...]] = field(default_factory=dict)  # by sublayer, where it is the paper's attention
+    sums: Mapping[str, tuple[Summed, ...]] = field(default_factory=dict)  # by sublayer, of each residual connection
 
     @property
     def tokens(self) -> int:
@@ -77,7 +68,8 @@ class SlowStep:
     @property
     def nbytes(self) -> int:
         kept = [*self.logits, *self.losses, *self.losses_after]
-        kept += [tensor for flows in self.flows.values() for flow in flows for tensor in flow]
+        for passed in (self.flows, self.attentions, self.sums):
+            kept += [tensor for found in passed.values() for one in found for tensor in one if isinstance(tensor, Tensor)]
         for tensors in (self.gradients, self.before, self.after, self.moments_before, self.moments_after):
             kept += tensors.values()
         return sum(tensor.nbytes for tensor in kept)
@@ -91,7 +83,7 @@ def slow_step(training: Training) -> SlowStep:
     before = {name: parameter.detach().clone() for parameter, name in names.items()}
     moments_before = training.optimiser.state()
     micro_batches = training.micro_batches(items)
-    with _watched(micro_batches) as seen:
+    with watched(micro_batches) as seen:
         loss, gradients = training.gradient(micro_batches)
     norm = torch.stack(torch._foreach_norm(gradients)).norm()
     if not (loss.isfinite() and norm.isfinite()):
@@ -99,7 +91,7 @@ def slow_step(training: Training) -> SlowStep:
     kept = [gradient.clone() for gradient in gradients]  # clipping writes into them
     training.move(gradients, norm, rate)
     again = training.micro_batches(items)  # the dropout masks as they were
-    with torch.no_grad(), _watched(again) as seen_after:
+    with torch.no_grad(), watched(again) as seen_after:
         loss_after = sum(map(training.share_of_loss, again))
     training.step = number
     most, optimiser = training.live.max_grad_norm, training.optimiser
@@ -112,7 +104,7 @@ def slow_step(training: Training) -> SlowStep:
     }
     modules = dict(training.model.named_modules())
 
-    def losses(part: _Part, micro_batch: MicroBatch) -> Tensor:
+    def losses(part: WatchedPart, micro_batch: MicroBatch) -> Tensor:
         return token_losses(part.logits, micro_batch.batch.tgt_out, training.live.label_smoothing)
 
     return SlowStep(
@@ -138,43 +130,9 @@ def slow_step(training: Training) -> SlowStep:
         rules={name: rule for name, (rule, _) in owners.items()},
         live=training.live,
         eps={name: module.eps for name, module in modules.items() if isinstance(module, nn.LayerNorm)},
+        attentions={name: tuple(part.attended(name) for part in seen) for name in seen[0].attentions},
+        sums={name: tuple(part.summed(name) for part in seen) for name in seen[0].sums},
     )
-
-
-class _Part:
-    """What is put aside of one part of the batch."""
-
-    def __init__(self) -> None:
-        self.flows: dict[str, tuple[Tensor, Tensor]] = {}  # by module: what it was given, and what it gave
-        self.gradients: dict[str, Tensor] = {}
-        self.logits = torch.empty(0)
-
-    def note(self, name: str) -> Callable[[nn.Module, tuple, Tensor], None]:
-        def hook(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-            given = inputs[1].expand(output.shape[:2]) if isinstance(module, LearnedPositions) else inputs[0]
-            self.flows[name] = given.detach(), output.detach()
-            if name == "projection":
-                self.logits = output.detach().float()
-            if output.requires_grad:
-                output.register_hook(lambda gradient: self.gradients.update({name: gradient.detach()}))
-
-        return hook
-
-    def flow(self, name: str) -> Flow:
-        given, gave = self.flows[name]
-        return Flow(given, self.gradients.get(name, torch.zeros_like(gave)))
-
-
-@contextmanager
-def _watched(micro_batches: list[MicroBatch]) -> Iterator[list[_Part]]:
-    """One for each part, filled inside. The hooks are gone afterwards."""
-    parts = [_Part() for _ in micro_batches]
-    with ExitStack() as hooks:
-        for micro_batch, part in zip(micro_batches, parts, strict=True):
-            for name, module in micro_batch.replica.named_modules():
-                if isinstance(module, KINDS):
-                    hooks.callback(module.register_forward_hook(part.note(name)).remove)
-        yield parts
 
 
 def _uses(model: Transformer) -> dict[str, tuple[Use, ...]]:

@@ -15,7 +15,7 @@ from playground.rooms.room import TEACHER, Member, Room, ticket_of
 from playground.runs.run import Run
 from playground.runs.tables import known, parameters_of
 from playground.ui.controls import shown_setting
-from playground.ui.view import View
+from playground.ui.view import Screen, View
 from playground.words import listed
 
 
@@ -103,6 +103,11 @@ def is_named(view: View, number: int) -> bool:
 def name_of(view: View, member: Member, named: bool) -> str:
     """What to call a member; who is hidden is a number for the teacher too."""
     return (named and not member.hidden and member.nickname) or view.say("page.room_student", number=member.number)
+
+
+def class_name(screen: Screen, code: str) -> str:
+    """What a class is called in what is saved of it."""
+    return screen.say("board.class", code=code)
 
 
 def arm_name(arm: dict, language: str) -> str:

@@ -25,6 +25,7 @@ from playground.words import preferred
 
 log = logging.getLogger(__name__)
 AGAIN = 10  # seconds after which to ask once more where nobody knows when there is room
+LONGEST_PATH = 255  # bytes: no file has a longer name, and the system stumbles over one
 GRADIOS = (b"page", b"deep_link")
 HOST = re.compile(rb"([\w.-]+|\[[\da-fA-F:.]+\])(:\d{1,5})?(,.*)?")  # what a proxy says that it was called, which is the first of several
 Check = Callable[[Request], bool]
@@ -68,7 +69,8 @@ class Gate:
     def _turned_away(self, request: Request) -> Response | None:
         path = get_route_path(request.scope)
         right, methods = right_to(request.method, path)
-        if not methods or path in self._absent or (right is not Right.OFF and not self._checks.get(right, _anybody)(request)):
+        absent = not methods or path in self._absent or len(path.encode()) > LONGEST_PATH
+        if absent or (right is not Right.OFF and not self._checks.get(right, _anybody)(request)):
             return not_there(request)
         if right is Right.OFF:
             return told(Refusal("page.not_there"), 405, request, {"allow": ", ".join(methods)})

@@ -39,3 +39,9 @@ class Pace:
     def look(self) -> float:
         """Seconds between two events: a lone visitor's curve grows ten times a second, one of thirty's twice."""
         return min(SLOWEST, max(FASTEST, self.streams / A_SECOND))
+
+    @property
+    def until_look(self) -> float:
+        """Seconds until all streams look again, at the same moment: what is new is written once for those who follow the same run, and
+        whoever trains is interrupted once for all of them."""
+        return self.look - self._clock() % self.look

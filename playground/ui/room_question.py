@@ -12,6 +12,7 @@ from playground.rooms.question import KIND, Question
 from playground.rooms.registry import Rooms
 from playground.rooms.room import Room
 from playground.runs.registry import Runs
+from playground.ui.class_board import class_name
 from playground.ui.links import LISTS
 from playground.ui.panels.lessons import room_result
 from playground.ui.view import Screen, View
@@ -60,7 +61,8 @@ class Questions:
         if found["state"] != "revealed":
             raise Refusal("rooms.not_revealed")
         questions = [one for one in seen.values() if one["kind"] == KIND]
-        return {"blocks": room_result.result(Screen(parameters), found, questions)}
+        screen = Screen(parameters)
+        return {"of": class_name(screen, key[0]), "blocks": room_result.result(screen, found, questions)}
 
     def _change(self, key: Key, name: str, make: Callable[[Question, Room, int], Question]) -> None:
         def change(room: Room, number: int) -> Room:

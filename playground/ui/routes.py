@@ -184,7 +184,7 @@ async def _stream(runs: Runs, run_id: str, since: int, request: Request, pace: P
                 if quiet >= HEARTBEAT:
                     quiet = 0.0
                     yield b": still here\n\n"
-            await asyncio.sleep(pace.look)
+            await asyncio.sleep(pace.until_look)
     finally:
         pace.streams -= 1
 

@@ -31,6 +31,7 @@ from playground.cursor import declared
 from playground.queries.reader import Reader
 from playground.rooms.registry import Rooms
 from playground.rooms.rules import RoomRules
+from playground.runs.heap import leave_alone
 from playground.runs.registry import Runs
 from playground.ui import calls, connections, endpoints, fair_queue, health, link_preview, sessions
 from playground.ui import rooms as rooms_routes
@@ -217,6 +218,7 @@ def serve() -> None:
         raise SystemExit(2) from None
     reader = Reader(runs)
     demo, _, url = start(runs, reader)
+    leave_alone()
     logs.adopt("uvicorn")
     limits = runs.limits
     logs.event(log, "server_began", runs=len(runs.shipped()), device=",".join(limits.devices), cores=limits.cores, memory=limits.memory)

@@ -30,13 +30,11 @@ def variant_name(run: Run, chosen: str) -> str:
 
 
 def difference(experiment: Experiment, other: Experiment, chosen: str) -> str:
-    """One line: what is different from `other`, such as “Heads 4 → 1, Positions sinusoids → none”."""
-    theirs = other.flat()
+    """One line: what is different from `other`, such as “Heads 4 → 1, Positions sinusoids → none”. The task comes first: where there is
+    no room for all, it says most."""
+    ours, theirs = experiment.flat(), other.flat()
+    changed = sorted(filter(CONTROLLED.__contains__, experiment.difference(other)), key=lambda name: name != "task")
     return listed(
         chosen,
-        (
-            f"{label(name, chosen)} {shown_value(name, theirs[name], chosen)} → {shown_value(name, value, chosen)}"
-            for name, value in experiment.difference(other).items()
-            if name in CONTROLLED
-        ),
+        (f"{label(name, chosen)} {shown_value(name, theirs[name], chosen)} → {shown_value(name, ours[name], chosen)}" for name in changed),
     )

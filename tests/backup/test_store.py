@@ -144,6 +144,24 @@ def test_of_a_damaged_save_the_one_before_is_taken_along(data, tmp_path, moved):
         assert 0 < runs.get(path.name).step < moved[2].step
 
 
+def test_with_all_saves_the_one_before_comes_back_too(moved, tmp_path):
+    """And is there when the newest is damaged; a damaged one stays away, and the run comes all the same."""
+    folder, run, new = moved[0], moved[2], tmp_path / "new"
+    assert export(folder, tmp_path / "all.tar", all_saves=True).left_out == {}
+    assert (said := bring(tmp_path / "all.tar", new)).runs == 2
+    assert said.left_out == {}
+    assert set(verdicts(new).values()) == {WHOLE}
+    path = new / "runs" / run.id
+    assert old_of(path).is_dir()
+    assert old_of(new / "runs" / moved[3].id).is_dir() == old_of(folder / "runs" / moved[3].id).is_dir()
+    spoilt = contents(tmp_path / "all.tar") | {f"runs/{run.id}.old/weights.safetensors": b"x"}
+    assert list(bring(tar_of(tmp_path / "spoilt.tar", spoilt.items()), tmp_path / "other").left_out) == [f"runs/{run.id}.old"]
+    assert (tmp_path / "other" / "runs" / run.id).is_dir()
+    flipped(path / "weights.safetensors")
+    assert verdicts(new)[f"runs/{run.id}"] == EARLIER
+    assert json.loads(contents(moved[1])[archive.FIRST])["format"] == 1, "without them older versions read it"
+
+
 def test_what_is_there_already_stays_as_it_is(data, moved, capsys):
     folder, path = data
     before = (path / "run.json").read_bytes()
@@ -236,7 +254,7 @@ def test_what_is_no_archive_is_refused(moved, tmp_path):
         tar.add(moved[1], FIRST[0])
     (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
     tar_of(tmp_path / "without", [(RUN, b"{}")])
-    tar_of(tmp_path / "later", [(archive.FIRST, b'{"format":2}')])
+    tar_of(tmp_path / "later", [(archive.FIRST, b'{"format":3}')])
     keys = {}
     for name in ("text", "packed", "cut", "without", "later"):
         with pytest.raises(Refusal) as refused:

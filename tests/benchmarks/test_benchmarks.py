@@ -170,7 +170,9 @@ def test_page(capsys, one_server):
     alone, watched = result["streams"]["rows"]
     assert (alone["streams"], watched["streams"]) == (0, 2)
     assert alone["updates"]["median"] == 0 < watched["updates"]["median"]
-    assert watched.keys() == {"streams", "updates", "panels", "serving", "bytes", "steps", "lost"}
+    assert watched.keys() == {
+        *("streams", "updates", "panels", "serving", "clients", "bytes", "steps", "lost", "lost_of_left")
+    }
     assert result["together"] == [
         {"visitors": row["streams"], "share": result["costs"]["recording"]["median"] + row["lost"]["median"]} for row in (alone, watched)
     ]

@@ -1,4 +1,5 @@
-"""What can't be read, found by measure: text cut off in a box that doesn't scroll or beyond the window, and controls over one another."""
+"""What can't be read, found by measure: text cut off in a box that doesn't scroll or beyond the window, short words that are broken, and
+controls over one another."""
 
 from __future__ import annotations
 
@@ -30,6 +31,18 @@ CUT = """(may) => {
   return found;
 }"""
 
+# One word that goes on in the next line without a hyphen, though it is short: its box is too narrow.
+BROKEN = """() => {
+  const texts = document.createTreeWalker(document.getElementById("pg-body"), NodeFilter.SHOW_TEXT), found = [];
+  for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+    const word = node.data.trim(), range = document.createRange();
+    if (!/^[a-z]{3,14}$/i.test(word) || !node.parentElement.checkVisibility()) continue;
+    range.selectNodeContents(node);
+    if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.push(`broken: ${word}`);
+  }
+  return found;
+}"""
+
 # Words of a figure that stand beyond its edge, where nobody sees them.
 OFF = """() => [...document.querySelectorAll(".pg-plot")].flatMap((plot) => {
   const box = plot.getBoundingClientRect();
@@ -55,4 +68,4 @@ OVER = """() => {
 
 def faults(page: Page) -> list[str]:
     """Every text that can't be read as it stands, also in a figure, and every pair of controls of the frame that lie over one another."""
-    return page.evaluate(CUT, MAY_BE_CUT) + page.evaluate(OFF) + page.evaluate(OVER)
+    return page.evaluate(CUT, MAY_BE_CUT) + page.evaluate(BROKEN) + page.evaluate(OFF) + page.evaluate(OVER)

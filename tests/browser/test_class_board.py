@@ -75,6 +75,14 @@ def test_a_class_trains_two_arms_and_sees_what_came_of_them(come):
     assert [(row["student"], row["status"], row["step"]) for row in rows] == [(f"Student {number}", "done", "20") for number in (1, 2, 3)]
     assert kept.value.suggested_filename == f"class-{code}.csv"
 
+    board.locator("[data-block='figure course']").hover()
+    with teacher.expect_download() as kept:
+        board.locator("[data-block='figure course'] [data-save='csv']").click()
+    assert kept.value.suggested_filename == f"Class-{code}-course.csv"
+    with Path(kept.value.path()).open(encoding="utf-8-sig", newline="") as file:
+        said = next(csv.reader(file))
+    assert said == [words("page.csv_of"), words("board.class", code=code)], "not the run on screen"
+
     # one run, opened by the teacher, is opened by all who follow
     students[0].locator("#pg-room-follow").click()
     board.locator(".pg-board button").nth(1).click()

@@ -49,7 +49,8 @@ def test_a_lesson_is_done_by_doing_it(visit):
     for head in range(3):
         attention.locator(f".pg-thumb[data-layer='1'][data-head='{head}']").click()
     done_in_bar(page, 2)
-    expect(page.locator("#pg-notices")).to_contain_text(words("page.course_step_done", number=1, done=2, steps=len(FIRST.steps)))
+    expect(page.locator("#pg-announced")).to_have_text(words("page.course_step_done", number=1, done=2, steps=len(FIRST.steps)))
+    expect(page.locator(".pg-notice")).to_have_count(0)  # its tick is seen
     expect(page.locator(".pg-lesson-next")).to_have_text(FIRST.say("en", "step_cell"))
     drawn(attention)
     page.mouse.click(*place_of(page, "attention", 3, 2))

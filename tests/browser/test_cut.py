@@ -131,6 +131,7 @@ def test_how_far_a_run_is_takes_one_line(visit, language):
     for width in (1366, 1440):
         page.set_viewport_size({"width": width, "height": 900})
         page.evaluate("() => new Promise(requestAnimationFrame)")
+        assert page.locator("#pg-head h1").evaluate("(title) => getComputedStyle(title).clipPath") == "none"  # the page's name is seen
         places = []
         for name, values in STATES.items():
             page.evaluate(SET, [name, values])

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from playground.cursor import RUN_COLUMNS
+from playground.words import say
 from tests.browser.steps import drawn, eventually, link, press_tab, words
 
 PHONE = {"width": 390, "height": 844}
@@ -23,6 +24,14 @@ LINE = """(line) => {
 IN_ORDER = {"in_window": True, "fades": True, "in_sight": True}
 
 
+# Of the head of the settings: whether all along it lies over what scrolls under it, on a ground that nothing shows through.
+COVERS = """(head) => {
+  const { left, right, top, height } = head.getBoundingClientRect(), ground = head.closest("#pg-drawer-top");
+  const at = [0.1, 0.5, 0.9].map((part) => document.elementFromPoint(left + part * (right - left), top + height / 2));
+  return at.every((one) => ground.contains(one)) && !/rgba|transparent/.test(getComputedStyle(ground).backgroundColor);
+}"""
+
+
 @pytest.mark.slow
 def test_a_lab_begins_high_on_the_screen(visit):
     """What stands in the frame about another run and its sentence says nothing there, and a telephone has no room for its empty place."""
@@ -34,17 +43,18 @@ def test_a_lab_begins_high_on_the_screen(visit):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["button", "Escape"])
-def test_the_settings_close_and_the_focus_returns_to_their_button(visit, way):
-    page = visit(link(), viewport=PHONE)
+@pytest.mark.parametrize(("way", "language", "scheme"), [("button", "en", "light"), ("Escape", "zh", "dark")])
+def test_the_settings_close_and_the_focus_returns_to_their_button(visit, way, language, scheme):
+    page = visit(link(lang=language), viewport=PHONE, color_scheme=scheme)
     opener, close = page.locator("#pg-drawer"), page.locator("#pg-drawer-close")
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
     opener.click()
     expect(opener).to_have_attribute("aria-expanded", "true")
     expect(close).to_be_focused()
-    expect(close).to_have_accessible_name(words("page.close"))
+    expect(close).to_have_accessible_name(say(language, "page.close"))
     page.locator("#pg-knobs").evaluate("drawer => drawer.scrollTo(0, 400)")
     expect(close).to_be_in_viewport()
+    assert page.locator("#pg-drawer-head").evaluate(COVERS), "what scrolls under the head is not seen through it"
     if way == "button":
         close.click()
     else:

@@ -27,6 +27,13 @@ def test_zero_is_a_gap_where_there_are_powers_only():
     assert graph.lines([1, 2, 3], line)["data"][0]["y"] == [1e-3, 0, 1e-40]
 
 
+def test_a_short_axis_of_powers_names_each_number_in_full():
+    axes = graph.lines([8, 16, 32, 64], {"a": [4.4, 7.0, 9.0, 37.0]}, log_x=True, log_y=True)["layout"]
+    for axis, wanted in ((axes["xaxis"], {10: "10", 20: "20", 50: "50"}), (axes["yaxis"], {5: "5", 10: "10", 20: "20"})):
+        assert wanted.items() <= dict(zip(axis["tickvals"], axis["ticktext"], strict=True)).items()
+    assert "tickvals" not in graph.lines([1, 10_000], {"a": [1, 2]}, log_x=True)["layout"]["xaxis"]
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_lines_differ_in_more_than_colour(dark):
     data = graph.lines([0, 1], {str(n): [n, n] for n in range(graph.MAX_LINES)}, dark=dark)["data"]

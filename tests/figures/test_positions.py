@@ -36,6 +36,8 @@ def test_waves_put_each_dimension_in_a_row_of_its_own_and_tables_side_by_side():
     assert figure["layout"]["yaxis"]["range"] == figure["layout"]["yaxis2"]["range"]  # one scale for all
     sinusoidal, learned = figure["data"][:2]
     assert sinusoidal["line"]["dash"] != learned["line"]["dash"]
+    shapes = [(trace["mode"], trace["line"].get("shape")) for trace in (sinusoidal, learned)]
+    assert shapes == [("lines+markers", "spline"), ("lines+markers", None)]  # between two positions only the sinusoid goes on
     assert [trace["showlegend"] for trace in figure["data"]] == [True, True, False, False]
 
 

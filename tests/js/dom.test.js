@@ -44,3 +44,14 @@ test("a word has the form that its number asks for", () => {
 });
 
 test("what is not filled in stays as it is", () => assert.equal(say("done", { percent: "9 %" }), "done · {steps} {steps:step|steps} · 9 %"));
+
+test("a sentence takes the place of an older one of its kind, and what was wrong goes when something came through", async () => {
+  const { notice } = await import("../../playground/ui/static/dom.js"), { reply } = await import("../../playground/ui/static/actions.js");
+  const shown = () => document.querySelectorAll(".pg-notice").map((note) => note.dataset.text);
+  notice("saved");
+  for (const error of ["too many steps", "too few steps"]) reply({ error });
+  notice("copied");
+  assert.deepEqual(shown(), ["too few steps", "copied"]);
+  reply({});
+  assert.deepEqual(shown(), ["copied"]);
+});

@@ -1,12 +1,14 @@
 """What is free goes back to the system, in a process of its own; and where the C library can't be told to, nothing happens."""
 
 import ctypes
+import gc
 import subprocess
 import sys
 
 import pytest
 
 from playground.runs import heap
+from playground.runs.queue import warmup
 
 HOLES = """
 import os
@@ -64,3 +66,15 @@ def test_other_libraries_are_left_alone(monkeypatch):
     heap.share_arenas()
     heap.keep_free_pages()
     heap.give_back()
+
+
+def test_once_it_is_warm_the_collector_leaves_alone_what_there_is(monkeypatch):
+    """Looking at all of it takes a quarter of a second, in which the interpreter answers nobody."""
+    monkeypatch.setattr(warmup, "_done", False)
+    monkeypatch.setattr(warmup, "_train_smallest", lambda: None)
+    before = [{}]
+    warmup.warm_up()
+    after = [{}]
+    looked_at = set(map(id, gc.get_objects()))
+    assert id(after) in looked_at
+    assert id(before) not in looked_at

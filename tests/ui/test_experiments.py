@@ -148,6 +148,7 @@ def test_the_board_is_for_the_teacher_and_for_whom_the_teacher_lets(site, dealt)
 def test_the_board_has_every_run_what_they_came_to_and_a_verdict(site, dealt, language):
     runs = [trained(site, token, dealt) for token in (ANNA, BEN)]
     panel = board(site, TEACHER, dealt, language)
+    assert panel["of"] == say(language, "board.class", code=dealt["code"]), "what is saved is not of the run on screen"
     assert "more" not in panel
     for id in ("course", "scores"):
         go.Figure(block(panel, id)["figure"])

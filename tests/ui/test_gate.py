@@ -88,7 +88,11 @@ def test_what_is_closed_is_as_if_it_were_not_there(site, path):
         assert alike(site.http.request(method, path)) == alike(site.http.request(method, "/no/such/thing"))
 
 
-@pytest.mark.parametrize("path", ["/static/nothing", "/static/../routes.py", "/assets/..%2f..%2froutes.py", f"{PREFIX}/asset/1/nothing"])
+@pytest.mark.parametrize(
+    "path",
+    ["/static/nothing", "/static/../routes.py", "/assets/..%2f..%2froutes.py", f"{PREFIX}/asset/1/nothing", f"/assets/{'a' * 256}",
+     f"/static/{'ä' * 200}", f"/static/{'a/' * 3000}"],
+)  # fmt: skip
 def test_what_is_not_there_is_said_by_everybody_in_the_same_words(site, path):
     assert alike(site.http.get(path)) == alike(site.http.get("/no/such/thing"))
 

@@ -30,6 +30,16 @@ def test_a_lone_visitor_sees_almost_every_picture(pace):
     assert pace.refresh_ms("home") == EACH
 
 
+@pytest.mark.parametrize("streams", [1, 15, 30])
+def test_streams_that_began_at_different_moments_look_at_the_same(pace, clock, streams):
+    """So that what they tell is written once."""
+    pace.streams, moments = streams, []
+    for clock.now in (60.01, 60.02, 60.09):
+        assert 0 < pace.until_look <= pace.look
+        moments.append(clock.now + pace.until_look)
+    assert moments == pytest.approx(moments[:1] * 3)
+
+
 @pytest.mark.parametrize("streams", [1, 200])
 def test_what_one_visitor_holds_open_slows_down_nobody(pace, streams):
     pace.streams = streams

@@ -115,6 +115,7 @@ def test_once_revealed_everybody_is_told_the_same_and_nobody_whose_it_was(group)
     group.reveal()
     assert group.question(ANNA) == group.question(BEN) == group.question(TEACHER)
     assert group.result(ANNA) == group.result(BEN) == group.result(TEACHER)
+    assert group.result(ANNA)["of"] == say("en", "board.class", code=group.code)
     assert "answers" not in group.told()
 
 

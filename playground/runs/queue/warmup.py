@@ -10,7 +10,7 @@ import torch
 
 from playground.config import Experiment
 from playground.data.corpus import build_corpus
-from playground.runs.heap import keep_free_pages
+from playground.runs.heap import keep_free_pages, leave_alone
 from playground.runs.machine_speed import TINY, measured
 from playground.training.loop import Training
 
@@ -21,7 +21,8 @@ _done = False
 
 def warm_up() -> None:
     """Trains and validates the smallest model, once in a process, in the thread that calls. A failure is logged and nothing more: only the
-    first training takes longer then, or fails for the same reason and says so. The process keeps what steps free from now on."""
+    first training takes longer then, or fails for the same reason and says so. The process keeps what steps free from now on, and what it
+    has loaded."""
     global _done
     torch.set_num_threads(1)
     keep_free_pages()
@@ -29,6 +30,7 @@ def warm_up() -> None:
         if not _done:
             try:
                 _train_smallest()
+                leave_alone()
                 _done = True
             except Exception:
                 log.exception("the warm-up failed")

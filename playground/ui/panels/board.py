@@ -10,7 +10,7 @@ from playground.rooms.experiment import BOARD
 from playground.rooms.room import TEACHER
 from playground.runs.tables import csv_of, table_of
 from playground.ui import blocks
-from playground.ui.class_board import Board, ClassRun, arm_name, board, experiments, room_of, verdict
+from playground.ui.class_board import Board, ClassRun, arm_name, board, class_name, experiments, room_of, verdict
 from playground.ui.controls import label
 from playground.ui.measured import percent
 from playground.ui.panels import board_course
@@ -30,9 +30,9 @@ def panel(view: View) -> dict:
     only = _only(view, found)
     runs = [run for run in found.runs if only in (None, run.arm)]
     works = any(run.run.unfinished or run.run.resumable for run in found.runs)  # who was interrupted may go on
-    again = {"more": True, "pause": POLL_MS} if works else {}
+    rest = {"of": class_name(view, found.room.code), **({"more": True, "pause": POLL_MS} if works else {})}
     if view.presented:
-        return {"step": None, "blocks": _presented(view, found), **again}
+        return {"step": None, "blocks": _presented(view, found), **rest}
     said, why = verdict(view, found)
     shown = [
         blocks.text("verdict", said, css="pg-heading"),
@@ -44,7 +44,7 @@ def panel(view: View) -> dict:
         _table(view, found, runs),
         *board_course.table(view, found.room, found.number),
     ]
-    return {"step": None, "blocks": shown, **again}
+    return {"step": None, "blocks": shown, **rest}
 
 
 def _without_runs(view: View) -> list[dict]:

@@ -35,7 +35,8 @@ def panel(view: View) -> dict:
         *_curves(view, chosen.runs),
         *_later(view, chosen.runs),
     ]
-    return {"step": None, "blocks": shown, **({"more": True, "pause": POLL_MS} if works else {})}
+    together = ", ".join(brief_names(view, chosen.runs))
+    return {"step": None, "of": together, "blocks": shown, **({"more": True, "pause": POLL_MS} if works else {})}
 
 
 def _lost(view: View, chosen: Ticked) -> list[dict]:

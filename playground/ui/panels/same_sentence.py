@@ -8,6 +8,7 @@ from playground.config import Refusal
 from playground.figures import runs as pictures
 from playground.runs.run import Run
 from playground.ui import blocks, compare
+from playground.ui.blocks.general import Saved
 from playground.ui.panels import head_choice
 from playground.ui.panels.attention import axes, large, seen
 from playground.ui.selected_runs import line_keys, names, ticked
@@ -85,4 +86,6 @@ def _difference(views: list[View], named: list[str]) -> list[dict]:
         said += " " + first.say("compare.difference_cut", rows=rows)
         if first.look.references and not first.reference:
             way = [blocks.button("feed-reference", "move", first.say("compare.feed_reference"), to={"target": "reference"})]
-    return [blocks.figure("head-difference", picture, said, first.say("compare.difference_title", first=named[0], second=named[1])), *way]
+    title = first.say("compare.difference_title", first=named[0], second=named[1])
+    file: Saved = {"file": "head-difference", "run": ", ".join(named), "step": first.look.step, "arrays": None}
+    return [blocks.figure("head-difference", picture, said, title, saved=file), *way]

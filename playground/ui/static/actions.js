@@ -2,7 +2,7 @@
 // @ts-check
 
 import { asText, change, cursor, move, page, sentenceText, subscribe } from "./store.js";
-import { button, h, icon, notice, say, send, update } from "./dom.js";
+import { button, forgive, h, icon, notice, say, send, update } from "./dom.js";
 import { follow, isActive, isResumable } from "./live.js";
 import { showKnobs } from "./drawer.js";
 import { pointAt, setAll } from "./knobs.js";
@@ -45,6 +45,7 @@ export async function control({ knob, value }) {
 export function reply(answer) {
   if (answer.notice) notice(answer.notice);
   if (answer.error) notice(answer.error, "error");
+  else forgive();
   if (answer.knob) pointAt(answer.knob);
   if (answer.run) {
     open(answer);

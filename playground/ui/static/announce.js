@@ -1,4 +1,4 @@
-// A training, told to those who can't see it: that it begins, each quarter of the way, and what it came to.
+// What is seen on the page, told to those who can't see it. Of a training: that it begins, each quarter of the way, and what it came to.
 // @ts-check
 
 import { page, subscribe } from "./store.js";
@@ -15,12 +15,15 @@ subscribe(["boot"], () => {
   if (!place) document.body.append((place = h("div", { id: "pg-announced", class: "pg-unseen", role: "status" })));
 });
 
+/** Says one sentence aloud. */
+export const announce = (text) => place && (place.textContent = text);
+
 /** The quarters of its steps that a run has behind it. */
 const quartersDone = ({ step, steps }) => (steps ? Math.floor((QUARTERS * step) / steps) : 0);
 
 function begin() {
   quarter = quartersDone(page.live);
-  place.textContent = say("started", { name: page.card.title });
+  announce(say("started", { name: page.card.title }));
 }
 
 subscribe(["live", "card", "frame"], () => {
@@ -28,11 +31,11 @@ subscribe(["live", "card", "frame"], () => {
   if (!boot || !place || card?.id !== run.id) return;
   const isWorking = boot.statuses.working.includes(run.status), isTold = was.id === run.id && was.isWorking;
   if (isTold && !isWorking && isGrowing()) return; // its last picture is on its way
-  if (isTold && boot.statuses.over.includes(run.status)) place.textContent = say("training_over", { status: statusLine() });
+  if (isTold && boot.statuses.over.includes(run.status)) announce(say("training_over", { status: statusLine() }));
   else if (isWorking && !isTold) begin();
   else if (isWorking && quartersDone(run) > quarter && quartersDone(run) < QUARTERS) {
     quarter = quartersDone(run);
-    place.textContent = say("training_part", { percent: String((100 * quarter) / QUARTERS) });
+    announce(say("training_part", { percent: String((100 * quarter) / QUARTERS) }));
   }
   was = { id: run.id, isWorking };
 });

@@ -3,7 +3,8 @@
 // @ts-check
 
 import { FIELDS, change, cursor, move, page, presentNames, subscribe } from "./store.js";
-import { notice, say } from "./dom.js";
+import { say } from "./dom.js";
+import { announce } from "./announce.js";
 import { isChecked } from "./checks.js";
 import { isAnswered } from "./labs.js";
 import { holds } from "./rules.js";
@@ -98,7 +99,7 @@ function look() {
   progressed({ done: { ...progress().done, [lesson.name]: [...before, ...news] } });
   if (cursor.tab === "course" || isTouring()) return; // there the list shows it, or the stop
   const said = { number: numberOf(lesson), done: doneOf(lesson.name).length, steps: lesson.steps.length };
-  notice(say(isDone(lesson.name) ? "course_lesson_done" : "course_step_done", said));
+  announce(say(isDone(lesson.name) ? "course_lesson_done" : "course_step_done", said)); // its tick is seen beside the picture
 }
 
 subscribe([...FIELDS, "boot", "card", "live", "sentence", "guessed", "uploaded", "readOff"], look);

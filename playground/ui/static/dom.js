@@ -192,15 +192,21 @@ export async function copyText(field) {
   }
 }
 
-/** One plain sentence at the edge of the page, and what else is to stand there. News goes by itself, the rest stays until it is closed. */
+/** One plain sentence at the edge of the page, and what else is to stand there, in the place of an older one of its kind: they never pile
+ * up. News goes by itself, the rest stays until it is closed. */
 export function notice(text, kind = "info", ...more) {
   let place = document.getElementById("pg-notices");
   if (!place) document.body.append((place = h("div", { id: "pg-notices", role: "status", "aria-live": "polite" })));
-  withdraw(text);
+  for (const note of place.querySelectorAll(".pg-notice")) if (note.dataset.kind === kind) note.remove();
   const close = button({ "aria-label": say("close"), onclick: () => note.remove() }, "×");
-  const note = h("div", { class: `pg-notice ${kind}`, dataset: { text } }, h("span", {}, text, ...more.flatMap((one) => [" ", one])), close);
+  const note = h("div", { class: `pg-notice ${kind}`, dataset: { text, kind } }, h("span", {}, text, ...more.flatMap((one) => [" ", one])), close);
   place.append(note);
   if (kind === "info") setTimeout(() => note.remove(), 6000);
+}
+
+/** What was wrong before has been put right, or is about to be. */
+export function forgive() {
+  for (const error of document.querySelectorAll(".pg-notice.error")) error.remove();
 }
 
 /** Takes a sentence back that holds no longer. */

@@ -12,7 +12,7 @@ import { repainted } from "./repaint.js";
 /**
  * What can be saved, asked for when somebody does.
  * @typedef {{
- *   title: string, caption?: string, name: string, saved?: import("./blocks").Saved | null, step?: number | string,
+ *   title: string, caption?: string, name: string, saved?: import("./blocks").Saved | null, step?: number | string, of?: string,
  *   table?: () => { head: (string | number)[], rows: (string | number | null)[][] },
  *   drawing?: () => Promise<{ element: SVGSVGElement, width: number, height: number }>,
  * }} Thing
@@ -55,8 +55,8 @@ const SAVE = {
     keepFile(await pixels(await sheet(thing)), `${fileName(thing)}.png`);
   },
   async csv(thing) {
-    const about = [["csv_run", runOf(thing)], ["csv_step", stepOf(thing)], ["csv_sentence", sentenceText()], ["csv_figure", thing.title],
-      ["csv_caption", thing.caption ?? ""]];
+    const ofRun = [["csv_run", runOf(thing)], ["csv_step", stepOf(thing)], ["csv_sentence", sentenceText()]];
+    const about = [...(isOfRun(thing) ? ofRun : [["csv_of", thing.of]]), ["csv_figure", thing.title], ["csv_caption", thing.caption ?? ""]];
     const said = csvOf(about.map(([key, value]) => [say(key), value]), thing.table());
     keepFile(new Blob([said], { type: "text/csv;charset=utf-8" }), `${fileName(thing)}.csv`);
   },
@@ -66,7 +66,8 @@ const SAVE = {
 /** The picture with its title, its caption and what it is of. */
 async function sheet(thing) {
   const { title, caption = "" } = thing, step = stepOf(thing), values = { run: runOf(thing), step, text: sentenceText() };
-  return poster(await thing.drawing(), { title, caption, source: say(step === "" ? "saved_from_run" : "saved_from", values) });
+  const source = isOfRun(thing) ? say(step === "" ? "saved_from_run" : "saved_from", values) : thing.of;
+  return poster(await thing.drawing(), { title, caption, source });
 }
 
 /** A text with the colours of our figures as they are on a light page: what is saved goes on a white slide. */
@@ -96,7 +97,11 @@ export async function ownDrawing(drawing) {
 
 // ---- files -------------------------------------------------------------------------------------------------------------------------
 
-const runOf = ({ saved }) => saved?.run ?? page.card?.name ?? "";
+/** What stands round an element says what it shows where that is not the run on screen: a class, a lab, several runs, an upload. */
+export const originOf = (element) => /** @type {HTMLElement | null} */ (element.closest("[data-of]"))?.dataset.of ?? "";
+
+const isOfRun = ({ saved, of }) => Boolean(saved) || !of;
+const runOf = (thing) => thing.saved?.run ?? (isOfRun(thing) ? page.card?.name : thing.of) ?? "";
 const stepOf = ({ saved, step }) => saved?.step ?? step ?? "";
 
 /** brisk-otter-step90-attention-cross-L2H1, of letters that every system takes. */

@@ -6,7 +6,7 @@ import { childrenOf, h, read, routeUrl, same, saveFrom, say } from "./dom.js";
 import { blocksOf } from "./answers.js";
 import { asTable, draw, drawNow } from "./picture.js";
 import { tableOf } from "./csv.js";
-import { plotDrawing, relabelSave, saveButtons } from "./downloads.js";
+import { originOf, plotDrawing, relabelSave, saveButtons } from "./downloads.js";
 import { isActive, isGrowing, parentOfRun, shownStep } from "./live.js";
 import { chips } from "./chips.js";
 import { fillCurve } from "./curves.js";
@@ -130,7 +130,7 @@ const KINDS = {
     const table = h("div", { class: "pg-scroll" }, h("table", {}, head, body)), open = element.querySelector("details")?.open;
     if (block.folded) element.replaceChildren(h("details", { open }, h("summary", {}, block.title), table));
     else element.replaceChildren(...(block.title ? [h("h3", {}, block.title)] : []), table);
-    const thing = () => ({ name: block.id, title: block.title, step: stepOf(element), table: () => block });
+    const thing = () => ({ name: block.id, title: block.title, step: stepOf(element), of: originOf(element), table: () => block });
     const save = saveButtons(thing, ["csv"]);
     relabelSave(save, block.title, ["csv"]);
     element.append(save);
@@ -203,7 +203,7 @@ function partsOfFigure(element, id) {
   const thing = () => {
     const { title, caption, saved, live } = element.pgBlock, step = live ? cursor.step || page.live.step : stepOf(element);
     const [drawing, numbers] = [() => plotDrawing(plot, element.pgFigure), () => tableOf(element.pgFigure)];
-    return { name: id, title, caption, saved, step, drawing, table: numbers };
+    return { name: id, title, caption, saved, step, of: originOf(element), drawing, table: numbers };
   };
   return [h("h3", {}), h("p", { class: "pg-caption" }), plot, saveButtons(thing, ["png", "svg", "csv", "npz"]), table];
 }

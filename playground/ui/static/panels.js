@@ -93,7 +93,7 @@ async function show(name, host, changes, isLatest) {
   if (answer.sentence) showSentence(answer.sentence, isLast);
   else if (isFrame) await refreshSentence();
   if (isFrame) spent(performance.now() - began);
-  Object.assign(host.dataset, { run: query.run, step: String(answer.step ?? "") });
+  Object.assign(host.dataset, { run: query.run, step: String(answer.step ?? ""), of: answer.of ?? "" });
   host.dataset.drawn = String(Number(host.dataset.drawn ?? 0) + 1);
   highlight();
   if (!answer.error) drawnOf = asked;

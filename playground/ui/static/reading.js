@@ -2,7 +2,7 @@
 // @ts-check
 
 import { change, page, subscribe } from "./store.js";
-import { button, debounce, h, isDark, read, say } from "./dom.js";
+import { button, debounce, forgive, h, isDark, read, say } from "./dom.js";
 import { keepUpload } from "./storage.js";
 import { reply } from "./actions.js";
 import { blocksOf } from "./answers.js";
@@ -25,7 +25,7 @@ export function readInputs(values) {
   again = false;
   waiting()?.remove();
   place()?.querySelector("#pg-question")?.remove();
-  for (const error of document.querySelectorAll("#pg-notices .error")) error.remove(); // what was wrong before is being put right
+  forgive();
   place()?.prepend(h("p", { class: "pg-waiting", role: "status" }, say("reading_now")));
   hold(true);
   return asked(values, { choices: chosen ? JSON.stringify(chosen) : "", way: way() });
@@ -180,6 +180,7 @@ export const refreshPreview = debounce(async () => {
   const query = { ...Object.fromEntries(new URLSearchParams(location.search)), own, dark: isDark() ? "1" : "", width: String(host.clientWidth || 700) };
   const answer = await read("preview", query);
   if (!answer) return;
+  host.dataset.of = answer.of ?? "";
   await render(host, blocksOf(answer));
   host.setAttribute("aria-busy", "false");
   if (own === page.uploaded && !waiting()) hold(false);

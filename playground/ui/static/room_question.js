@@ -115,6 +115,7 @@ async function showResult(element, name, question, render) {
   const answer = await read("room/question", { code: page.room.code, activity: name, ...look }, "room/question");
   if (!answer || element.pgKey !== key) return;
   if (answer.error) element.pgKey = "";
+  element.dataset.of = answer.of ?? "";
   await render(element, blocksOf(answer));
   element.dataset.drawn = String(Number(element.dataset.drawn ?? 0) + 1); // the presenter's view looks for its picture then
 }

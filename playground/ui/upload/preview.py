@@ -36,6 +36,7 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
         tgt=screen.say(f"sentences.kind_{corpus.tgt_tokenizer.kind}"), tgt_size=f"{found.tgt.vocabulary:,}",
     )  # fmt: skip
     return {
+        "of": ", ".join(pairs.names),
         "blocks": [
             blocks.text("preview-facts", " ".join(said), css="pg-caption"),
             *summary.too_long(pairs, corpus.left_out, screen, "preview"),

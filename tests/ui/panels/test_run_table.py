@@ -51,6 +51,13 @@ def test_a_run_is_compared_with_the_one_it_was_started_beside(site, three):
     assert found[again.id]["line"] == say("en", "compare.beside", name=first.name, changes=f"{SEED} 1 → 2")
 
 
+def test_another_task_is_said_first(site):
+    """It is the largest change of all, and of a long line only the beginning is seen."""
+    groups = block(panel_of(site, MINE, language="en"), "runs")["groups"]
+    line = next(row["line"] for group in groups for row in group["rows"] if row["id"] == "sort")
+    assert line.startswith(f"{say('en', 'knobs.task.label')} ")
+
+
 def test_so_is_a_copy_with_its_original(site, three):
     copy = site.runs.copy(three[2].id, MINE)
     line = say("en", "compare.beside", name=three[2].name, changes=say("en", "compare.same_settings"))

@@ -52,6 +52,10 @@ def test_a_visitor_sees_their_own_runs_and_the_shipped_ones(site, pair):
     assert rows(panel_of(site, "")).keys() == shipped
 
 
+def test_what_is_saved_is_of_the_runs_that_are_ticked(site, pair):
+    assert panel_of(site, MINE, runs=both(pair))["of"].split(", ") == [run.name for run in pair]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_owner_reads_what_the_runs_take_and_which_goes_next(site, pair, monkeypatch, language):
     assert "kept" not in ids(panel_of(site, THEIRS, lang=language))

@@ -18,8 +18,10 @@ from playground.ui.view import View
 
 def panel(view: View) -> dict:
     name = view.said("lab")
-    page = _page(view, get(name)) if name else {"blocks": _list(view)}
-    return {"step": None, **page}
+    if not name:
+        return {"step": None, "blocks": _list(view)}
+    lab = get(name)
+    return {"step": None, "of": lab.say(view.language, "title"), **_page(view, lab)}
 
 
 def titles(language: str) -> dict[str, str]:

@@ -96,13 +96,13 @@ def parts(view: View, taken: TakenStep) -> dict:
     for name in taken.slow.gradients:
         route = sublayer_of(name)
         lengths[route] = float(np.hypot(lengths.get(route, 0.0), np.linalg.norm(taken.gradient(name))))
-    routes = _routes(view, taken)
+    routes = routes_of(view, taken)
     values = [lengths.get(route, 0.0) for route in routes]
     picture = view.draw(
         parts_pictures.parts,
         values,
-        [_named(view, route) for route in routes],
-        [_kind(route) for route in routes],
+        [route_name(view, route) for route in routes],
+        [kind_of(route) for route in routes],
         [short(value) for value in values],
         measure="gradient",
         chosen=_route(view, taken),
@@ -115,12 +115,12 @@ def parts(view: View, taken: TakenStep) -> dict:
 
 def choose(view: View, taken: TakenStep, name: str) -> list[dict]:
     """The parameters of the chosen part."""
-    route, names = _routes(view, taken)[_route(view, taken)], _names(view, taken)
+    route, names = routes_of(view, taken)[_route(view, taken)], _names(view, taken)
     options = [{"value": one, "label": one.removeprefix(f"{route}.")} for one in names]
     gradient = taken.gradient(name)
     said = view.say("step.parameter_about", name=name, count=f"{gradient.size:,}", norm=short(float(np.linalg.norm(gradient))))
     return [
-        blocks.choice("parameter", "parameter", view.say("step.parameter", part=_named(view, route)), options, name),
+        blocks.choice("parameter", "parameter", view.say("step.parameter", part=route_name(view, route)), options, name),
         blocks.text("parameter-about", said, "pg-caption"),
     ]
 
@@ -142,7 +142,7 @@ def matrix(view: View, taken: TakenStep, name: str, values: np.ndarray, what: st
         values[np.ix_(down, across)],
         [names[at] for at in down],
         [str(at + 1) for at in across],
-        kind=_kind(_routes(view, taken)[_route(view, taken)]),
+        kind=kind_of(routes_of(view, taken)[_route(view, taken)]),
         limit=float(np.abs(values).max()) or None,
         chosen=(down.index(cell[0]), across.index(cell[1])) if cell[0] in down and cell[1] in across else None,
         titles=(view.say(f"step.axis_row_{way}"), view.say(f"step.axis_column_{way}")),
@@ -189,7 +189,7 @@ def _window(size: int, most: int, cell: int) -> list[int]:
     return list(range(first, min(first + most, size)))
 
 
-def _routes(view: View, taken: TakenStep) -> list[str]:
+def routes_of(view: View, taken: TakenStep) -> list[str]:
     """The parts of the model that have a parameter of their own."""
     owners = set(map(sublayer_of, taken.slow.gradients))
     return [route for route in sublayers(view.run.experiment.model) if route in owners]
@@ -197,7 +197,7 @@ def _routes(view: View, taken: TakenStep) -> list[str]:
 
 def _route(view: View, taken: TakenStep) -> int:
     """The number of the chosen part; while none is, of the first decoder layer's cross-attention; where nothing reaches that, the last."""
-    routes = _routes(view, taken)
+    routes = routes_of(view, taken)
     asked = view.number("module", len(routes) - 1)
     if asked is not None:
         return asked
@@ -208,15 +208,15 @@ def _route(view: View, taken: TakenStep) -> int:
 
 def _names(view: View, taken: TakenStep) -> list[str]:
     """The parameters of the chosen part; a shared one belongs to the first that has it."""
-    route = _routes(view, taken)[_route(view, taken)]
+    route = routes_of(view, taken)[_route(view, taken)]
     return [name for name in taken.slow.gradients if sublayer_of(name) == route]
 
 
-def _kind(route: str) -> str:
+def kind_of(route: str) -> str:
     return "cross" if route.endswith("cross_attention") else "encoder" if route.startswith(("src", "encoder")) else "decoder"
 
 
-def _named(view: View, route: str) -> str:
+def route_name(view: View, route: str) -> str:
     stack, _, rest = route.partition(".")
     layer, _, part = rest.partition(".")
     return view.say(f"diagnostics.part_{stack}_{part}", layer=int(layer) + 1) if part else view.say(f"diagnostics.part_{stack}")

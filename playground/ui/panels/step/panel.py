@@ -1,4 +1,5 @@
-"""One training step in slow motion, in five moments: loss, gradient of the logits, gradients, optimiser, and the same batch afterwards."""
+"""One training step in slow motion, in seven moments: loss, gradient of the logits, of the residual stream, of the attention scores and of
+the parameters, optimiser, and the same batch afterwards."""
 
 from __future__ import annotations
 
@@ -9,13 +10,15 @@ from playground.queries.training_rows import BatchRows, batch_rows
 from playground.queries.training_step import TakenStep, training_step
 from playground.training.slow_step import slow_step
 from playground.ui import blocks
-from playground.ui.panels.step import batch, gradient, optimiser
+from playground.ui.panels.step import batch, gradient, optimiser, sublayer
 from playground.ui.panels.step.sums import short
 from playground.ui.view import View
 
 MOMENTS: dict[str, Callable[[View, TakenStep, BatchRows], list[dict]]] = {
     "loss": batch.loss,
     "logits": gradient.logits,
+    "stream": sublayer.stream,
+    "scores": sublayer.scores,
     "gradient": gradient.parameters,
     "optimiser": optimiser.optimiser,
     "after": batch.after,

@@ -34,6 +34,11 @@ def test_all_labs_are_there_to_choose_from(site, language):
     assert all(str(LABS[card["name"]].minutes) in card["minutes"] for card in cards)
 
 
+def test_what_is_saved_is_of_the_lab(site):
+    assert site.panel("labs", run="reverse", lab="softmax", lang="zh")["of"] == LABS["softmax"].say("zh", "title")
+    assert "of" not in site.panel("labs", run="reverse")
+
+
 @pytest.mark.parametrize("name", LABS)
 def test_a_lab_asks_its_question_in_one_line(name):
     english, chinese = (LABS[name].say(language, "short") for language in ("en", "zh"))
