@@ -47,6 +47,7 @@ ABLATIONS = (
         guesses=("small", "all", "turns", "none", "other"),
         base={"steps": 250},
         judge=factor,
+        expects="turns",
         next=("attention_scale", "vocabulary"),
     ),
     ask(
@@ -94,6 +95,7 @@ ABLATIONS = (
         judge=farther,
         judged="harder",
         more=harder,
+        expects="rotary",
         next=("positions", "order"),
     ),
     ask(
@@ -123,6 +125,7 @@ ABLATIONS = (
         MultiHeadAttention,
         alternatives.identity_output,
         base={"zero_init": False},
+        expects="",
         next=("heads", "products"),
     ),
     ask(
@@ -143,6 +146,7 @@ ABLATIONS = (
         head_widths,
         guesses=("narrow", "wide", *OR_ELSE),
         judge=key_size,
+        expects="narrow",
         next=("heads", "products"),
     ),
     pair("no_ffn", "variant", "no_feed_forward", FeedForward, alternatives.no_feed_forward, expects="with", next=("feedforward", "depth")),

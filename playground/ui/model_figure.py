@@ -14,7 +14,7 @@ from playground.words import say
 # What the paper's own model is, of the knobs that change the figure or what is computed in it.
 PAPER = {
     "positions": "sinusoidal", "norm": "post", "residual": True, "activation": "relu", "share_embeddings": "all", "embedding_scale": True,
-    "attention_scale": 0.5, "memory_mode": "whole", "variant": "none",
+    "d_k": 0, "attention_scale": 0.5, "memory_mode": "whole", "variant": "none",
 }  # fmt: skip
 HUES = {"src": "encoder", "encoder": "encoder", "memory": "encoder", "cross_attention": "cross"}  # all else is the decoder's
 ATTENTIONS = {"encoder.self_attention": ("encoder", "padding"), "decoder.self_attention": ("decoder", "target"),
@@ -172,11 +172,13 @@ class _Figure:
 
     def differences(self) -> str:
         found = {name: getattr(self.config, name) for name, value in PAPER.items() if getattr(self.config, name) != value}
+        if self.config.d_k == self.config.d_model // self.config.n_heads:  # what it is in the paper, said as a number
+            found.pop("d_k")
         said = [self.difference(name, value) for name, value in found.items()]
         return self.say("differences", list=self.say("and").join(said)) if said else self.say("as_the_paper")
 
     def difference(self, name: str, value: object) -> str:
-        if name == "variant":
+        if name in ("variant", "d_k"):
             return self.say(f"other.{name}", value=shown_value(name, value, self.language))
         return self.say(f"other.{name}.{'off' if value is False else value}")
 

@@ -58,7 +58,7 @@ def test_train_and_watch(visit):
     page = visit(link(ONE_SENTENCE | slow | {"steps": 900}))
     page.evaluate(
         """() => {
-          window.watched = { points: [], right: [] };
+          window.watched = { points: [], right: [], tops: [] };
           setInterval(() => {
             const { status, run } = document.querySelector('#pg-status').dataset;
             if (status !== 'training') return;
@@ -66,6 +66,7 @@ def test_train_and_watch(visit):
             const plot = document.querySelector('#pg-figure-loss');
             const drawn = Number(plot?.dataset.points), before = watched.points.at(-1) ?? 0; // by the pen
             if (plot?.layout?.uirevision === run && drawn > before) watched.points.push(drawn);
+            note(watched.tops, Math.round(document.querySelector('#pg-figure-loss').getBoundingClientRect().top + scrollY));
             note(watched.right, document.querySelectorAll('.pg-probes:not(.stale) .pg-probe-output .pg-chip.right').length);
           }, 20);
         }"""
@@ -85,6 +86,9 @@ def test_train_and_watch(visit):
     watched = page.evaluate("watched")
     assert len(watched["points"]) >= 2, "the curve did not grow while the run trained"
     assert watched["right"][0] < watched["right"][-1] == 5, "the tokens did not turn right while the run trained"
+
+    end = page.locator("#pg-figure-loss").evaluate("(plot) => Math.round(plot.getBoundingClientRect().top + scrollY)")
+    assert max(*watched["tops"], end) - min(*watched["tops"], end) <= 2, "what is said at the end moves nothing"
 
     expect(page.locator("#pg-figure-learn-cross .xtick text")).to_have_text(["ich", "mochte", "ein", "bier", "<eos>"])
     expect(output(page)).to_have_text(["i", "want", "a", "beer"])

@@ -11,7 +11,10 @@ from playground.words import say
 from tests.browser.steps import SMALL, STEPS, drawn, figure, has_address, has_status, link, place_of, press_tab, train, words
 
 PHONE = {"width": 390, "height": 844}
-PICTURES = {"loss": "losses", "logits": "logits", "gradient": "parameter", "optimiser": "parameter", "after": "changes"}
+PICTURES = {
+    "loss": "losses", "logits": "logits", "stream": "stream", "scores": "scores", "gradient": "parameter", "optimiser": "parameter",
+    "after": "changes",
+}  # fmt: skip
 
 
 def value(text: str) -> float:
@@ -20,7 +23,7 @@ def value(text: str) -> float:
 
 
 def goes_on(page: Page, language: str) -> None:
-    """Through all five moments by the button below each."""
+    """Through all seven moments by the button below each."""
     panel = page.locator("#pg-panel-step")
     for moment, picture in PICTURES.items():
         has_address(page, moment=None if moment == "loss" else moment)

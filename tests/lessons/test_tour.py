@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from playground.config import BOS, EOS
 from playground.inspection.activations import record
 from playground.lessons.tour import STOPS, reading
+from playground.model.attention import head_widths
 from playground.model.transformer import Transformer
 from tests.inspection.test_activations import build
 from tests.thoroughness import every_case
@@ -18,7 +19,7 @@ from tests.thoroughness import every_case
 SRC, TGT = [4, 5, 6, 4], [7, 5, 8, EOS]
 KINDS = [  # the paper's, and what its stops can be different for
     {}, {"norm": "pre"}, {"positions": "learned"}, {"positions": "rotary"}, {"positions": "both"}, {"positions": "none"},
-    {"residual": False}, {"residual": False, "norm": "pre"}, {"activation": "gelu", "bias": True}, {"attention_scale": False},
+    {"residual": False}, {"residual": False, "norm": "pre"}, {"activation": "gelu", "bias": True}, {"attention_scale": False}, {"d_k": 2},
     {"embedding_scale": False, "positions": "none"}, {"memory_mode": "mean"}, {"memory_mode": "cut"}, {"n_heads": 1},
     {"encoder_layers": 2, "decoder_layers": 3},
 ]  # fmt: skip
@@ -29,7 +30,7 @@ def by_hand(model: Transformer, src: list[int], tgt: list[int], head: int) -> di
     """What each stop asks for, from the parameters and the paper's formulas; the decoder's from what a pass through the model returns."""
     config, table = model.config, model.src_embedding.weight
     ids, fed = torch.tensor([*src, EOS]), torch.tensor([[BOS, *tgt[:-1]]])
-    d, d_k = config.d_model, config.d_model // config.n_heads
+    d, (d_k, d_v) = config.d_model, head_widths(config)
     x = table[ids] * (math.sqrt(d) if config.embedding_scale else 1)
     found = {"ids": ids[0], "embedding": table[ids[0], 0]}
     if config.positions in ("sinusoidal", "both"):
@@ -42,7 +43,8 @@ def by_hand(model: Transformer, src: list[int], tgt: list[int], head: int) -> di
     layer = model.encoder[0]
     attention, inner = layer.self_attention, layer.feed_forward
     y = layer.norm_1(x) if config.norm == "pre" else x
-    q, k, v = (part(y).view(len(ids), config.n_heads, d_k).transpose(0, 1) for part in (attention.W_q, attention.W_k, attention.W_v))
+    parts = ((attention.W_q, d_k), (attention.W_k, d_k), (attention.W_v, d_v))
+    q, k, v = (part(y).view(len(ids), config.n_heads, wide).transpose(0, 1) for part, wide in parts)
     found["projections"] = q[head, 0, 0]
     if config.encoding.rotary:
         q, k = (rotated(each) for each in (q, k))

@@ -92,10 +92,16 @@ def test_what_is_otherwise_than_in_the_paper_is_named():
     )
 
 
+@pytest.mark.parametrize(("d_k", "said"), [(2, True), (4, False), (0, False)])
+def test_a_d_k_is_a_difference_where_it_is_not_the_papers(d_k, said):
+    assert ("d_k = 2 in place of d_model / heads" in figure(d_model=8, n_heads=2, d_k=d_k)["differences"]) == said
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_difference_has_words_of_its_own(language):
     """No knob's name and value, which only somebody who knows the settings could read."""
-    others = {name: [value for value in limits(name).choices if value != own] for name, own in PAPER.items() if name != "variant"}
+    worded = {name: own for name, own in PAPER.items() if name not in ("variant", "d_k")}
+    others = {name: [value for value in limits(name).choices if value != own] for name, own in worded.items()}
     for name, values in others.items():
         for value in values:
             assert known(language, f"model_figure.other.{name}.{'off' if value is False else value}"), (name, value)

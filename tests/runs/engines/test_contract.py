@@ -11,8 +11,9 @@ from playground.runs.disk.folder import pack_run
 from playground.runs.disk.store import OWN_DATA, Store
 from playground.runs.engines.in_process import InProcess
 from playground.runs.engines.remote import Remote
+from playground.runs.engines.trainer import Lost
 from playground.runs.making import new_run
-from tests.runs.engines.links import Near, processes, slots
+from tests.runs.engines.links import Dying, Near, processes, slots
 from tests.runs.tiny import CORPORA, LIMITS, ME, PAIRS, alone, curve, same_parameters, same_replay, tiny, wait
 
 TURN = 0.02  # seconds
@@ -46,10 +47,7 @@ def begin(store, engine):
     trainers = []
 
     def start(experiment, **values):
-        run = new_run(experiment, ME, **values)
-        run.device, run.threads = "cpu", experiment.training.threads
-        store.create(run)
-        run.seen_at = float("-inf")
+        run = created(store, experiment, **values)
         return run, again(run)
 
     def again(run):
@@ -64,9 +62,19 @@ def begin(store, engine):
         trainer.close()
 
 
+def created(store, experiment, **values):
+    """A new run that nobody watches."""
+    run = new_run(experiment, ME, **values)
+    run.device, run.threads = "cpu", experiment.training.threads
+    store.create(run)
+    run.seen_at = float("-inf")
+    return run
+
+
 def save(store, run, trainer):
+    parameters, state = trainer.parameters(), trainer.state()  # which an engine that dies does not give
     run.checkpoint_step = run.step
-    store.save(run, pack_run(run, trainer.parameters()) | {"state.safetensors": trainer.state()}, OWN_DATA, ("paused", None))
+    store.save(run, pack_run(run, parameters) | {"state.safetensors": state}, OWN_DATA, ("paused", None))
 
 
 def to_the_end(*trainers):
@@ -123,6 +131,33 @@ def test_what_was_done_since_the_save_is_done_again(begin, store):
     assert run.step == len(run.history.steps) == 12
     to_the_end(trainer)
     assert_is_its_twin(run, tiny())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_an_engine_that_dies_at_random_costs_no_more_than_one_interval_of_saves(store, seed):
+    """Whatever it was asked when it died, and whether it had done it by then."""
+    experiment, link, every = tiny(seed=seed), Dying(seed, often=(4, 16)), 4
+    run, trainer, ended = created(store, experiment), None, False
+    while not ended:
+        assert link.deaths < 100, "it never comes to its end"
+        reached = run.step
+        try:
+            if trainer is None:
+                trainer = Remote(run, link, LIMITS.replay_bytes)
+                trainer.prepare(partial(store.read, run))
+                assert 0 <= reached - run.step <= every
+                assert run.step == len(run.history.steps)
+            if not trainer.advance(TURN, True):
+                trainer.finish()
+                ended = True
+            elif run.step % every == 0:
+                save(store, run, trainer)
+        except Lost:
+            trainer.close()
+            trainer = None
+    assert link.deaths > 1
+    assert_is_its_twin(run, experiment)
 
 
 def test_pictures_that_wait_to_be_made_take_no_more_than_the_replay(begin, store, engine):

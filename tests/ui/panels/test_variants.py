@@ -85,6 +85,8 @@ def test_exactly_what_follows_the_formulas_steps_aside(site, changed):
     language = LANGUAGES[TWISTS.index(variant) % len(LANGUAGES)]
     for name in BY_FORMULA:
         assert site.get(f"panel/{name}", run=run.id, lang=language).json() == refusal(variant, language), name
+    touring = site.get("panel/map", run=run.id, lang=language, stop="scores").json()
+    assert touring == refusal(variant, language, "tour.has_variant")  # whoever is on the tour is told where it goes on
     for name in ASKING:
         panel = site.panel(name, run=run.id, lang=language, lesson="attention")
         assert "error" not in panel, f"{name}: {panel}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from playground.config import PAD, Refusal
+from playground.config import PAD
 from playground.figures import tensor as pictures
 from playground.figures.tokens import Name, steps
 from playground.inspection.backward_sublayer import explain_score, explain_stream, explain_weight
@@ -14,7 +14,6 @@ from playground.queries.training_step import TakenStep
 from playground.ui import blocks
 from playground.ui.panels.step.gradient import kind_of, route_name, routes_of
 from playground.ui.panels.step.sums import sheet, short, tokens
-from playground.ui.titles import variant_name
 from playground.ui.view import LARGE, View
 
 FIRST = "decoder.0.cross_attention"  # while none is chosen
@@ -22,7 +21,6 @@ FIRST = "decoder.0.cross_attention"  # while none is chosen
 
 def stream(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
     """One row of the batch: how long the gradient of the stream is before every sublayer of encoder or decoder, at every token."""
-    _check(view)
     slow, line = taken.slow, _line(view, rows)
     name, choice = _sublayer(view, taken, list(slow.sums), "step.stream_sublayer")
     stack = name.partition(".")[0]
@@ -72,7 +70,6 @@ def stream(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
 
 def scores(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
     """One head on one row of the batch: the gradient of every score, and of the weight that the softmax makes of it."""
-    _check(view)
     slow, line = taken.slow, _line(view, rows)
     name, choice = _sublayer(view, taken, list(slow.attentions), "step.score_sublayer")
     heads = view.run.experiment.model.n_heads
@@ -119,12 +116,6 @@ def scores(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
     caption = view.say("step.caption_scores", row=line + 1, head=head + 1, up=up, down=down, most=most)
     figure = blocks.figure("step-scores", picture, caption, view.say("step.title_scores"))
     return [blocks.row("sides", blocks.column("picture", figure, *controls), blocks.column("arithmetic", *arithmetic), css="large-small")]
-
-
-def _check(view: View) -> None:
-    """Raises Refusal for a model that was changed on purpose: its sublayers have another gradient than the paper's."""
-    if variant := variant_name(view.run, view.language):
-        raise Refusal("step.other_sublayers", variant=variant)
 
 
 def _line(view: View, rows: BatchRows) -> int:

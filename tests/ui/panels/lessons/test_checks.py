@@ -27,7 +27,7 @@ OTHERS = (
     {"positions": "rotary", "bias": False},
     {"variant": "additive"},
     {"residual": False, "max_grad_norm": 0.0},
-    {"norm": "none", "activation": "none", "attention_scale": 1.0},
+    {"norm": "none", "activation": "none", "attention_scale": 1.0, "d_k": 2},
 )
 TINY = {"train_size": 100, "validation_size": 10, "d_model": 8, "n_heads": 2, "d_ff": 8, "steps": 3, "batch_size": 8, "eval_every": 1}
 
