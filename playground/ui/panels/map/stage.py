@@ -114,7 +114,8 @@ def columns_of(view: View, found: SentenceActivations, stage: Stage) -> tuple[li
         return texts(found.source), view.say("map.axis_src_answers"), "src"
     if letter == "T":
         return texts(found.fed), view.say("map.axis_fed_answers"), "fed"
-    return [str(at + 1) for at in range(stage.values.shape[-1])], view.say(f"map.axis_{LETTERS["K" if letter == "U" else letter]}"), ""
+    letter = "K" if letter == "U" else letter  # a column of a head, of whichever size
+    return [str(at + 1) for at in range(stage.values.shape[-1])], view.say(f"map.axis_{LETTERS[letter]}"), ""
 
 
 def _window(view: View, stage: Stage, values: np.ndarray, chosen: tuple[int, int] | None, width: int, digits: bool) -> list[int]:
