@@ -114,6 +114,7 @@ def columns_of(view: View, found: SentenceActivations, stage: Stage) -> tuple[li
         return texts(found.source), view.say("map.axis_src_answers"), "src"
     if letter == "T":
         return texts(found.fed), view.say("map.axis_fed_answers"), "fed"
+    letter = "K" if letter == "U" else letter  # a column of a head, of whichever size
     return [str(at + 1) for at in range(stage.values.shape[-1])], view.say(f"map.axis_{LETTERS[letter]}"), ""
 
 
