@@ -27,8 +27,9 @@ def moved_by(experiment: Experiment, src_vocab: int, tgt_vocab: int) -> list[tup
 def training_bytes(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int) -> int:
     """About how many bytes a training takes at its peak; `longest` is the longest sentence in tokens, BOS and EOS included.
 
-    Parameters, their last good copy, gradients and the optimiser's moments; and the most of what comes one after the other: what one batch
-    of the longest sentences keeps for the backward pass, the optimiser's step, and the widest forward pass of a validation.
+    Parameters, their last good copy, gradients and the optimiser's moments; and the most of what comes one after the other: a step, and
+    the widest forward pass of a validation. What a batch of the longest sentences keeps for the backward pass is free again when the
+    optimiser takes its matrices, but it lies in pieces that these don't fit into: both count.
     """
     moved = moved_by(experiment, src_vocab, tgt_vocab)
     learned = sum((3 + rule.moments) * count for rule, count in moved)
@@ -36,7 +37,7 @@ def training_bytes(experiment: Experiment, src_vocab: int, tgt_vocab: int, longe
     activations = _batch_rows(experiment, longest) * row_floats(experiment.model, tgt_vocab, longest)
     model = experiment.model
     validation = (VALIDATION_CELLS // 2) * (3 * tgt_vocab + 6 * model.d_model + 2 * compared_width(model) + 2 * model.d_ff)
-    return int(FLOAT * (learned + max(activations, step, validation)))
+    return int(FLOAT * (learned + max(activations + step, validation)))
 
 
 def admit(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int, available_bytes: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from playground.config import PRESETS, Experiment, Refusal, preset
 from playground.figures.schedule import drawing
-from playground.runs.forecast import Forecast, forecast
+from playground.runs.forecast import WITHIN, Forecast, forecast
 from playground.runs.registry import Runs
 from playground.training.schedule import learning_rate
 from playground.ui.controls import label, shown_value
@@ -79,7 +79,7 @@ def _work(experiment: Experiment, found: Forecast, language: str) -> str:
     said = [
         say(
             language, "page.outlook_work", ms=short(1000 * found.step_seconds), operations=short(found.work.operations / 1e9),
-            tokens=f"{found.work.tokens:,.0f}", padding=f"{100 * found.work.padding:.0f}",
+            tokens=f"{found.work.tokens:,.0f}", padding=f"{100 * found.work.padding:.0f}", within=WITHIN,
         )
     ]  # fmt: skip
     named = [

@@ -68,6 +68,13 @@ def test_the_estimate_covers_what_is_kept_and_is_no_wild_guess(knobs):
     assert measured <= estimate <= 2 * measured
 
 
+@pytest.mark.parametrize(("d_model", "peak"), [(128, 58), (256, 203), (384, 349), (512, 525)])
+def test_a_wide_model_is_admitted_with_what_it_was_seen_to_take(d_model, peak):
+    """Megabytes of a training of 64 pairs of up to 18 tokens and 54 words (`benchmarks.forecast`)."""
+    experiment = Experiment().with_(d_model=d_model, d_ff=4 * d_model, batch_size=64)
+    assert 1 <= training_bytes(experiment, 54, 54, 18) / (peak * MEGABYTE) <= 1.55
+
+
 def test_all_presets_fit_a_small_machine():
     for name in PRESETS:
         admit(preset(name), 40, 40, 20, 3000 * MEGABYTE)

@@ -1,5 +1,6 @@
 """What precision a run gets, and that training in it is training."""
 
+import itertools
 import time
 
 import pytest
@@ -76,6 +77,13 @@ def test_products_of_a_wide_model_are_as_fast_as_its_precision_makes_them(rates)
         == machine_speed.products_faster(Experiment().with_(d_model=256, precision="float32"))
         == 1.0
     )
+
+
+def test_a_product_is_no_slower_while_others_have_the_core(monkeypatch):
+    """The clock on the wall goes on while this thread waits for its turn."""
+    late = itertools.count(step=3600.0)
+    monkeypatch.setattr(machine_speed.time, "perf_counter", lambda: next(late))
+    assert machine_speed._timed(torch.ones(4, 8), torch.ones(8, 8)) < 60
 
 
 def test_rates_are_measured_and_remembered():

@@ -8,7 +8,7 @@ from typing import Any
 from playground.config import Experiment, Refusal, read_query
 from playground.queries.results import pieces_of
 from playground.reading.uploads import Pairs
-from playground.runs.forecast import forecast
+from playground.runs.forecast import WITHIN, forecast
 from playground.runs.registry import Runs
 from playground.ui import blocks
 from playground.ui.cost_estimate import duration, short, spent
@@ -75,4 +75,5 @@ def _estimate(experiment: Experiment, count: int, pairs: Pairs, screen: Screen) 
         return refusal.say(screen.language)
     config = experiment.training
     passes = "–" if config.batch_unit == "tokens" else short(config.steps * config.batch_size / count)
-    return screen.say("sentences.estimate", steps=f"{config.steps:,}", passes=passes, time=duration(seconds, screen.language))
+    time = duration(seconds, screen.language)
+    return screen.say("sentences.estimate", steps=f"{config.steps:,}", passes=passes, time=time, within=WITHIN)
