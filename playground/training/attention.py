@@ -1,7 +1,7 @@
 """Attention of a training step: the numbers of model/attention.py, with a backward pass written out.
 
 Torch's own fused function draws dropout from the random state that all runs share, so it serves those without dropout only. This one is
-given its masks, and takes as long: what takes about a dozen calls each way one by one, and copies of all weights, is four products here.
+given its masks, and does with four products backward what autograd would do call by call, with a copy of all weights for each.
 """
 
 from __future__ import annotations
