@@ -35,15 +35,12 @@ class Embedding(nn.Embedding):
 class Dropout(nn.Module):
     """While training, sets each number to zero with probability p and divides the others by 1 - p, so that the mean stays (section 5.4).
 
-    The mask is drawn from `generator`: LEVELS numbers, of which a share p, rounded, is too low. They are drawn by fours, as the parts of
-    one long integer: that takes a third of the time that as many fractions take.
+    The mask is drawn from `generator`.
     """
-
-    LEVELS = 2**16
 
     def __init__(self, p: float, generator: torch.Generator) -> None:
         super().__init__()
-        self.p, self.generator = p, generator
+        self.p, self.generator, self.draw = p, generator, drawn_multipliers
 
     @property
     def active(self) -> bool:
@@ -54,8 +51,11 @@ class Dropout(nn.Module):
         return x * self.multipliers(x) if self.active else x
 
     def multipliers(self, like: Tensor) -> Tensor:
-        """What numbers of this shape and type are multiplied by: 0, or one over the share that is kept."""
-        lowest = round(self.p * self.LEVELS)
-        fours = torch.empty(-(-like.numel() // 4), dtype=torch.int64, device=like.device).random_(-(2**63), None, generator=self.generator)
-        kept = fours.view(torch.int16)[: like.numel()].view(like.shape) >= lowest - self.LEVELS // 2
-        return kept.to(like.dtype).div_(1 - lowest / self.LEVELS)
+        """What numbers of this shape and type are multiplied by."""
+        return self.draw(like, self.p, self.generator)
+
+
+def drawn_multipliers(like: Tensor, p: float, generator: torch.Generator) -> Tensor:
+    """0 with probability p, and else 1 / (1 - p). Any shape -> the same shape and type."""
+    kept = torch.rand(like.shape, generator=generator, device=like.device) >= p
+    return kept.to(like.dtype) / (1 - p)

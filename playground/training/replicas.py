@@ -9,10 +9,11 @@ from __future__ import annotations
 import torch
 
 from playground.model.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
-from playground.model.parts import Linear
+from playground.model.parts import Dropout, Linear
 from playground.model.shared_copy import shared_copy
 from playground.model.transformer import Transformer
 from playground.training.attention import training_attention
+from playground.training.dropout import fast_multipliers
 from playground.training.products import available, fast_linear
 
 
@@ -25,4 +26,6 @@ def replica(model: Transformer) -> Transformer:
             module.attend = training_attention if on_cpu else fused_attention
         if isinstance(module, Linear) and on_cpu and available():
             module.product = fast_linear
+        if isinstance(module, Dropout) and on_cpu:
+            module.draw = fast_multipliers
     return mine

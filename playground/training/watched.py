@@ -15,10 +15,11 @@ from playground.model.layers import Residual
 from playground.model.parts import Dropout
 from playground.model.positions import LearnedPositions
 from playground.model.sublayers import SUBLAYERS
+from playground.training.attention import training_attention
 from playground.training.loop import MicroBatch
 
 KINDS = (nn.Linear, nn.Embedding, nn.LayerNorm, LearnedPositions)  # of modules that own parameters
-STOCK = (fused_attention, scaled_dot_product_attention)  # the paper's attention; another one has another gradient
+STOCK = (training_attention, fused_attention, scaled_dot_product_attention)  # the paper's attention; another one has another gradient
 
 
 class Flow(NamedTuple):
@@ -121,9 +122,11 @@ class WatchedPart:
 
 def _kept(dropout: Dropout, state: Tensor, shape: tuple[int, ...]) -> Tensor:
     """What Dropout multiplied by, drawn once more from the state in which its generator was."""
-    again = torch.Generator(dropout.generator.device)
-    again.set_state(state)
-    return (torch.rand(shape, generator=again, device=again.device) >= dropout.p) / (1 - dropout.p)
+    after = dropout.generator.get_state()
+    dropout.generator.set_state(state)
+    kept = dropout.multipliers(torch.empty(shape, device=dropout.generator.device))
+    dropout.generator.set_state(after)
+    return kept
 
 
 @contextmanager

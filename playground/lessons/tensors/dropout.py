@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome
-from playground.model.parts import Dropout
+from playground.model.parts import Dropout, drawn_multipliers
 
 TOKENS = ("the", "cat", "sat", "down")
 WIDTH = 8
@@ -23,7 +23,7 @@ def draw_mask(shape: tuple[int, ...], p: float, generator: torch.Generator) -> T
 
 def dropout(x: Tensor, mask: Tensor, p: float) -> Tensor:
     """Zeros where the mask is False; the others are divided by 1 - p. Any shape -> the same shape."""
-    return x * mask / (1 - p)
+    return x * (mask / (1 - p))
 
 
 def by_module(x: Tensor, p: float, seed: int, training: bool) -> Tensor:
@@ -70,7 +70,7 @@ LAB = Lab(
     "worked_example",
     ("same", "larger", "smaller"),
     run,
-    (draw_mask, dropout, Dropout.forward),
+    (draw_mask, dropout, Dropout.forward, drawn_multipliers),
     (Control("p", (0.1, 0.3, 0.5), 0.5),),
     next=("attention_dropout", "bug_dropout"),
 )
