@@ -92,7 +92,7 @@ def _room(people: People) -> list[Call]:
         "open": {"language": "en", "ends": time.time() + 3600}, "join": {**code, "nickname": "hostile"}, "forget": {},
         "leave": code, "follow": {**code, "following": True}, "answer": {**code, **activity, "guess": "a", "sure": "50"},
         "tick": {**code, "done": True}, "progress": {**code, "done": {}},
-        "check": {**code, "lesson": "attention", "question": "attended", "asked": "0" * 8, "choice": 0, "right": True},
+        "check": {**code, "lesson": "attention", "question": "attended", "asked": "0" * 10, "choice": 0, "right": True},
         "train": {**code, **activity}, "end": code,
         "hide": {**code, "member": 1, "hidden": True}, "remove": {**code, "member": 99}, "cursor": {**code, **cursor},
         "fix": {**code, "fixed": {}}, "assign": {**code, "text": "Look.", "to": {}}, "limit": {**code, "limits": {}},
