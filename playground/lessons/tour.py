@@ -96,7 +96,8 @@ def _strongest(stages: Stages, at: str, head: int) -> tuple[int, int, int]:
 
 def _scores(stages: Stages, config: ModelConfig, head: int) -> Reading:
     address = _last(stages, f"{ENCODER}.scores", f"{ENCODER}.scaled")
-    return _cell(stages, address, *_strongest(stages, ENCODER, head), variant="" if config.attention_scale else "unscaled")
+    variant = {0.0: "unscaled", 0.5: ""}.get(config.attention_scale, "power")
+    return _cell(stages, address, *_strongest(stages, ENCODER, head), variant=variant)
 
 
 def _weights(stages: Stages, config: ModelConfig, head: int) -> Reading:

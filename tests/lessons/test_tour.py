@@ -19,7 +19,8 @@ from tests.thoroughness import every_case
 SRC, TGT = [4, 5, 6, 4], [7, 5, 8, EOS]
 KINDS = [  # the paper's, and what its stops can be different for
     {}, {"norm": "pre"}, {"positions": "learned"}, {"positions": "rotary"}, {"positions": "both"}, {"positions": "none"},
-    {"residual": False}, {"residual": False, "norm": "pre"}, {"activation": "gelu", "bias": True}, {"attention_scale": False}, {"d_k": 2},
+    {"residual": False}, {"residual": False, "norm": "pre"}, {"activation": "gelu", "bias": True}, {"d_k": 2},
+    {"attention_scale": 0.0}, {"attention_scale": 0.25},
     {"embedding_scale": False, "positions": "none"}, {"memory_mode": "mean"}, {"memory_mode": "cut"}, {"n_heads": 1},
     {"encoder_layers": 2, "decoder_layers": 3},
 ]  # fmt: skip
@@ -50,7 +51,7 @@ def by_hand(model: Transformer, src: list[int], tgt: list[int], head: int) -> di
         q, k = (rotated(each) for each in (q, k))
         if not config.encoding.added:
             found["positions"] = q[head, 1, 0]
-    scores = q @ k.transpose(1, 2) / (math.sqrt(d_k) if config.attention_scale else 1)
+    scores = q @ k.transpose(1, 2) / d_k**config.attention_scale
     weights = scores.softmax(dim=-1)
     key = weights[head, 0].argmax()
     mixed = weights @ v

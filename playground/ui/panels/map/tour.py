@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from playground.inspection.formulas import formula
+from playground.inspection.formulas import divisor, formula
 from playground.lessons.tour import STOPS, reading
 from playground.queries.activations import SentenceActivations
 from playground.ui import blocks
@@ -37,7 +37,10 @@ def block(view: View, found: SentenceActivations, stop: str, head: int) -> dict:
         stop=stop,
         place=view.say("tour.place", number=at + 1, count=len(names)),
         title=view.say(f"tour.title_{stop}"),
-        text=view.say(f"tour.text_{variant}", head=head + 1, heads=config.n_heads, width=config.d_model),
+        text=view.say(
+            f"tour.text_{variant}", head=head + 1, heads=config.n_heads, width=config.d_model, layers=config.encoder_layers,
+            scale=divisor(config) if config.attention_scale else "",
+        ),
         formula=_formula(view, found, asked.address, variant if stop in OWN_FORMULA else ""),
         ask=view.say(f"tour.ask_{variant if variant in OWN_QUESTION else stop}", **place),
         answer=asked.value if math.isfinite(asked.value) else None,
