@@ -58,7 +58,7 @@ def test_what_a_step_frees_the_next_one_takes_without_a_fault():
         for said in ((), ("keep",))
     )
     assert default > 10_000
-    assert kept < default / 4  # of five pairs of tensors, the last one's pages may go back at the end of a round
+    assert kept < default / 2  # of five pairs of tensors, the pages of the first or the last may go back between two rounds
 
 
 def test_other_libraries_are_left_alone(monkeypatch):
