@@ -31,9 +31,9 @@ class Flow(NamedTuple):
 
 
 class Attended(NamedTuple):
-    """One attention for one part of the batch: q (B, H, Q, K), k and v (B, H, L, K) as they were multiplied, mask (B, 1, Q, L) True where a
-    query attends, what dropout multiplied the weights by (B, H, Q, L; None without), and the gradient of what the heads gave (B, H, Q, K).
-    Scores were divided by K ^ power."""
+    """One attention for one part of the batch: q (B, H, Q, K), k (B, H, L, K) and v (B, H, L, U) as they were multiplied, mask (B, 1, Q, L)
+    True where a query attends, what dropout multiplied the weights by (B, H, Q, L; None without), and the gradient of what the heads gave
+    (B, H, Q, U). Scores were divided by K ^ power."""
 
     q: Tensor
     k: Tensor
@@ -113,7 +113,8 @@ class WatchedPart:
 
     def attended(self, name: str) -> Attended:
         q, k, v, mask, kept, power = self.attentions[name]
-        return Attended(q, k, v, mask, kept, self.gradients.get(f"{name} heads", torch.zeros_like(q)), power)
+        nothing = v.new_zeros(*q.shape[:-1], v.shape[-1])
+        return Attended(q, k, v, mask, kept, self.gradients.get(f"{name} heads", nothing), power)
 
     def summed(self, name: str) -> Summed:
         x, total = self.sums[name]

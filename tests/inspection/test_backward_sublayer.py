@@ -14,7 +14,7 @@ from tests.training.corpora import training_of
 
 OPTIONS = [
     {}, {"dropout": 0.2, "label_smoothing": 0.1}, {"norm": "pre", "share_embeddings": "all"},
-    {"norm": "none", "residual": False, "packing": False, "attention_scale": 1.0},
+    {"norm": "none", "residual": False, "packing": False, "attention_scale": 1.0, "d_k": 2},
 ]  # fmt: skip
 
 
