@@ -71,7 +71,7 @@ class Screen:
         """The picture that `figure` makes of `data`, for this screen: as wide as its room (see `room`) and no higher than its window, dark
         or light, in the page's language. An option that is given, such as a `width`, is taken as it is."""
         screen = {"width": self.room(share, gap), "tallest": self.tallest, "dark": self.dark, "labels": self.labels}
-        wanted = _options(figure)
+        wanted = inspect.signature(figure).parameters
         drawn = figure(*data, **{name: value for name, value in screen.items() if name in wanted} | options)
         return presented(drawn, *self.page) if self.presented and "layout" in drawn else drawn  # the curves are several, and no grid
 
@@ -225,12 +225,6 @@ def unreadable(reader: Reader, run: Run, place: Mapping[str, str]) -> list[str]:
     layers = model.encoder_layers if part == "encoder" else model.decoder_layers
     layer, head = (FIELDS[name].read(place.get(name, "")) for name in ("layer", "head"))
     return [*lost, "layer", "head"] if (layer or 0) > layers or (head or 0) > model.n_heads else lost
-
-
-@cache
-def _options(figure: Callable[..., dict]) -> frozenset[str]:
-    """What a picture can be told, which never changes and takes long to look up."""
-    return frozenset(inspect.signature(figure).parameters)
 
 
 @cache
