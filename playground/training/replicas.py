@@ -24,7 +24,7 @@ def replica(model: Transformer) -> Transformer:
     for module in mine.modules():
         if isinstance(module, MultiHeadAttention) and module.attend is scaled_dot_product_attention:
             module.attend = training_attention if on_cpu else fused_attention
-        if isinstance(module, Linear) and on_cpu and available():
+        if isinstance(module, Linear) and module is not mine.projection and on_cpu and available():  # that one's logits would be copied
             module.product = fast_linear
         if isinstance(module, Dropout) and on_cpu:
             module.draw = fast_multipliers
