@@ -61,7 +61,7 @@ def row_floats(config: ModelConfig, tgt_vocab: float, length: float) -> float:
     norm = length * 2 * config.d_model
     encoder = config.encoder_layers * (attention + feed_forward + 2 * norm)
     decoder = config.decoder_layers * (2 * attention + feed_forward + 3 * norm)
-    return encoder + decoder + length * (6 * config.d_model + 4 * tgt_vocab)
+    return encoder + decoder + length * (6 * config.d_model + 4.5 * tgt_vocab)
 
 
 def _batch_rows(experiment: Experiment, longest: int) -> int:

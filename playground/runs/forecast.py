@@ -17,7 +17,7 @@ from playground.training.work import Work, step_work
 log = logging.getLogger(__name__)
 SAMPLE = 300  # pairs tell how long the sentences are
 SLACK = 2  # times as fast as it seems a machine may be
-WITHIN = 45  # percent that a step's processor time was from its forecast, at d_model 32 to 256 and with 50 to 8,000 words
+WITHIN = 25  # percent that a step's processor time was from its forecast, at d_model 32 to 256 and with 50 to 8,000 words
 NOTABLE = 0.05  # a choice that changes the time by less is not spoken of
 
 

@@ -13,7 +13,7 @@ from playground.model.size import moved_by, parameter_count, row_floats
 from playground.model.sublayers import flops, hidden_matrices
 
 BATCHES, MAX_PAIRS = 4, 512  # batches that are looked at, and pairs of each: what holds for so many holds for more
-LOGITS = 0.75  # of what is kept of the logits goes through memory as often as everything else: measured
+LOGITS = 0.8  # of what is kept of the logits goes through memory as often as everything else: measured
 BACKWARD = 2  # a backward pass takes two products for each of the forward pass
 
 
