@@ -19,8 +19,8 @@ from tests.thoroughness import every_case
 SRC, TGT = [4, 5, 6, 4], [7, 5, 8, EOS]
 KINDS = [  # the paper's, and what its stops can be different for
     {}, {"norm": "pre"}, {"positions": "learned"}, {"positions": "rotary"}, {"positions": "both"}, {"positions": "none"},
-    {"residual": False}, {"residual": False, "norm": "pre"}, {"activation": "gelu", "bias": True}, {"d_k": 2},
-    {"attention_scale": 0.0}, {"attention_scale": 0.25},
+    {"residual": False}, {"residual": False, "norm": "pre"}, {"norm": "none"}, {"residual": False, "norm": "none"}, {"activation": "none"},
+    {"activation": "gelu", "bias": True}, {"d_k": 2}, {"attention_scale": 0.0}, {"attention_scale": 0.25}, {"share_embeddings": "output"},
     {"embedding_scale": False, "positions": "none"}, {"memory_mode": "mean"}, {"memory_mode": "cut"}, {"n_heads": 1},
     {"encoder_layers": 2, "decoder_layers": 3},
 ]  # fmt: skip
@@ -61,7 +61,7 @@ def by_hand(model: Transformer, src: list[int], tgt: list[int], head: int) -> di
     x = layer.norm_1(x) if config.norm == "post" else x
     found["sublayer"] = x[0, 0]
     y = inner.W_1(layer.norm_2(x) if config.norm == "pre" else x)
-    found["feed_forward"] = inner.W_2(F.relu(y) if config.activation == "relu" else F.gelu(y))[0, 0]
+    found["feed_forward"] = inner.W_2({"relu": F.relu, "gelu": F.gelu, "none": torch.nn.Identity()}[config.activation](y))[0, 0]
 
     output = model(ids[None], fed)
     found["mask"] = (output.decoder[0][0, head, min(2, len(tgt) - 1)] > 0).sum()

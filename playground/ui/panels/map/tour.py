@@ -6,12 +6,16 @@ import math
 
 from playground.inspection.formulas import divisor, formula
 from playground.lessons.tour import STOPS, reading
+from playground.lessons.tour_notes import notes
 from playground.queries.activations import SentenceActivations
 from playground.ui import blocks
 from playground.ui.panels.map.stage import columns_of, rows_of
 from playground.ui.view import View
 
-OWN_FORMULA = {"projections", "sublayer", "loop"}  # those of which the open stage is only a part
+OWN_FORMULA = {"projections", "sublayer", "cross", "loop"}  # those of which the open stage is only a part
+# Variants of a stop that have the formula of another: where the norm stands before there is none in the sum either, and what the memory
+# is made of the words say.
+SAME_FORMULA = {"sublayer_none": "sublayer_pre", "sublayer_alone_none": "sublayer_alone_pre", "cross_mean": "cross", "cross_cut": "cross"}
 OWN_QUESTION = {"positions_rotary", "positions_none"}  # where another number is asked for than in the paper's model
 WORDS = ("label", "check", "previous", "next", "skip", "end", "keys", "sign", "no_number", "nearly")
 
@@ -37,11 +41,8 @@ def block(view: View, found: SentenceActivations, stop: str, head: int) -> dict:
         stop=stop,
         place=view.say("tour.place", number=at + 1, count=len(names)),
         title=view.say(f"tour.title_{stop}"),
-        text=view.say(
-            f"tour.text_{variant}", head=head + 1, heads=config.n_heads, width=config.d_model, layers=config.encoder_layers,
-            scale=divisor(config) if config.attention_scale else "",
-        ),
-        formula=_formula(view, found, asked.address, variant if stop in OWN_FORMULA else ""),
+        text=_text(view, stop, variant, head),
+        formula=_formula(view, found, asked.address, SAME_FORMULA.get(variant, variant) if stop in OWN_FORMULA else ""),
         ask=view.say(f"tour.ask_{variant if variant in OWN_QUESTION else stop}", **place),
         answer=asked.value if math.isfinite(asked.value) else None,
         tolerance=asked.tolerance if math.isfinite(asked.value) else 0.0,
@@ -54,6 +55,16 @@ def block(view: View, found: SentenceActivations, stop: str, head: int) -> dict:
     )
 
 
+def _text(view: View, stop: str, variant: str, head: int) -> str:
+    """What happens at the stop, and in what this model differs from what its formula would be taken for."""
+    config = view.run.experiment.model
+    values = {"head": head + 1, "heads": config.n_heads, "width": config.d_model, "layers": config.encoder_layers}
+    scale = divisor(config) if config.attention_scale else ""
+    of_notes = {"d_k": config.d_k, "d_v": config.d_model // config.n_heads, "percent": f"{100 * config.dropout:g}"}
+    said = [view.say(f"tour.note_{name}", **of_notes) for name in notes(config, stop)]
+    return " ".join([view.say(f"tour.text_{variant}", scale=scale, **values), *said])
+
+
 def _formula(view: View, found: SentenceActivations, address: str, own: str) -> str:
     """The formula of a stage, or a stop's `own`."""
     config = view.run.experiment.model
@@ -61,4 +72,4 @@ def _formula(view: View, found: SentenceActivations, address: str, own: str) -> 
         key, values = formula(config, found.stages[address])
         return view.say(key, **values)
     bias = {letter: f" + b_{letter}" if config.bias else "" for letter in "QKVO"}
-    return view.say(f"tour.formula_{own}", **bias)
+    return view.say(f"tour.formula_{own}", **bias, scale=f" / {divisor(config)}" if config.attention_scale else "")
