@@ -13,12 +13,11 @@ from playground.config import Refusal
 
 
 def read(options: argparse.Namespace) -> int:
-    from playground.reading.column_mapping import Choices, column
     from playground.reading.uploads import as_json, report
 
-    how = column(options.source), column(options.target), {"yes": True, "no": False}.get(options.header)
+    header = {"yes": True, "no": False}.get(options.header)
     try:
-        choices = Choices(*how, options.encoding, options.undo or None, options.swap, options.same_language)
+        choices = choices_of(options, header=header, encoding=options.encoding, undo=options.undo or None)
         pairs = read_pairs(options.files, choices)
     except (Refusal, OSError) as mistake:
         said = mistake.say(options.language) if isinstance(mistake, Refusal) else unusable(mistake)
@@ -27,6 +26,15 @@ def read(options: argparse.Namespace) -> int:
         return 2
     print(json.dumps(as_json(pairs, options.language), ensure_ascii=False) if options.json else "\n".join(report(pairs, options.language)))
     return 0
+
+
+def choices_of(options: argparse.Namespace, **more: Any) -> Any:
+    """How the options say that files are read."""
+    from playground.reading.column_mapping import Choices, column
+
+    joined = None if options.join is None else [column(one) for one in options.join]
+    places = {"source": column(options.source), "target": column(options.target), "joined": joined, "group": column(options.split_by)}
+    return Choices(swap=options.swap, same_language=options.same_language, **places, **more)
 
 
 def read_pairs(files: Sequence[Path], choices: Any) -> Any:

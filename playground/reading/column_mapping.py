@@ -64,8 +64,8 @@ class Choices:
     undo: bool | None = None  # traces of tools in the sentences (see formats.escapes); None only tells of them
     swap: bool = False  # source and target change places, whichever they are
     same_language: bool = False  # lines that follow one another are pairs even where they seem to be in one language
-    joined: Sequence[int] | None = None  # columns that are part of the source as well
-    group: int | None = None  # the column whose equal cells keep pairs together in one split; BY_SOURCE for none
+    joined: Sequence[int | str] | None = None  # columns that are part of the source as well
+    group: int | str | None = None  # the column whose equal cells keep pairs together in one split; BY_SOURCE for none
 
 
 def column(text: str | None) -> int | str | None:
@@ -98,15 +98,12 @@ def plan(name: str, table: Table, rows: Sequence[Row], choices: Choices) -> Plan
     features = None if choices.swap or together else features_of([_cells(below, place) for place in range(width)])
     if features is not None and choices.source is None and choices.target is None:
         one, two = (place for place in range(width) if place != features)
-    joined = _joined(choices, features, width, (one, two))
-    group = choices.group if choices.group is not None else one if features in joined else BY_SOURCE
-    return Plan(line, sizes, _columns(below, names), one, two, together, joined, group if BY_SOURCE < group < width else None)
-
-
-def _joined(choices: Choices, features: int | None, width: int, taken: Sequence[int]) -> tuple[int, ...]:
-    """The columns that are part of the source as well: those that somebody wants, else the features of a form."""
     wanted = choices.joined if choices.joined is not None else () if features is None else (features,)
-    return tuple(place for place in dict.fromkeys(wanted) if place < width and place not in taken)
+    joined = tuple(place for place in dict.fromkeys(_place(name, each, names) for each in wanted) if place not in (one, two))
+    group = None if choices.group == BY_SOURCE else _place(name, choices.group, names)
+    if choices.group is None and features in joined:
+        group = one
+    return Plan(line, sizes, _columns(below, names), one, two, together, joined, group)
 
 
 def _sizes(table: Table, rows: Sequence[Row], top: Sequence[str]) -> Widths:
