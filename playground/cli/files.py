@@ -38,9 +38,15 @@ def choices_of(options: argparse.Namespace, **more: Any) -> Any:
 
 
 def read_pairs(files: Sequence[Path], choices: Any) -> Any:
+    """Raises Refusal also for a number of a column that isn't there, which the page passes over: there it was chosen for another file."""
     from playground.runs import upload_process
 
-    return upload_process.read([(file.name, file.read_bytes()) for file in files], choices)
+    pairs = upload_process.read([(file.name, file.read_bytes()) for file in files], choices)
+    columns = ", ".join(column.name or str(place) for place, column in enumerate(pairs.columns, 1))
+    for place in (*(choices.joined or ()), choices.group):
+        if isinstance(place, int) and place >= len(pairs.columns):
+            raise Refusal("data.no_column", name=files[0].name, column=place + 1, columns=columns)
+    return pairs
 
 
 def unusable(error: OSError) -> str:

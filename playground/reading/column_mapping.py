@@ -98,12 +98,16 @@ def plan(name: str, table: Table, rows: Sequence[Row], choices: Choices) -> Plan
     features = None if choices.swap or together else features_of([_cells(below, place) for place in range(width)])
     if features is not None and choices.source is None and choices.target is None:
         one, two = (place for place in range(width) if place != features)
+    joined = _joined(name, choices, features, names, (one, two))
+    group = _known(name, choices.group, names) if choices.group is not None else one if features in joined else BY_SOURCE
+    return Plan(line, sizes, _columns(below, names), one, two, together, joined, group if BY_SOURCE < group < width else None)
+
+
+def _joined(name: str, choices: Choices, features: int | None, names: Sequence[str], taken: Sequence[int]) -> tuple[int, ...]:
+    """The columns that are part of the source as well: those that somebody wants, else the features of a form."""
     wanted = choices.joined if choices.joined is not None else () if features is None else (features,)
-    joined = tuple(place for place in dict.fromkeys(_place(name, each, names) for each in wanted) if place not in (one, two))
-    group = None if choices.group == BY_SOURCE else _place(name, choices.group, names)
-    if choices.group is None and features in joined:
-        group = one
-    return Plan(line, sizes, _columns(below, names), one, two, together, joined, group)
+    places = dict.fromkeys(_known(name, one, names) for one in wanted)
+    return tuple(place for place in places if place < len(names) and place not in taken)
 
 
 def _sizes(table: Table, rows: Sequence[Row], top: Sequence[str]) -> Widths:
@@ -178,6 +182,11 @@ def _place(name: str, wanted: int | str | None, names: Sequence[str]) -> int | N
         columns = ", ".join(known or str(place) for place, known in enumerate(names, 1))
         raise Refusal("data.no_column", name=name, column=shown, columns=columns)
     return same[0]
+
+
+def _known(name: str, wanted: int | str, names: Sequence[str]) -> int:
+    """The same, but a place that isn't there stays: the page's choice of another file is passed over."""
+    return wanted if isinstance(wanted, int) else _place(name, wanted, names)
 
 
 def _columns(rows: Sequence[Row], names: Sequence[str]) -> tuple[Column, ...]:
