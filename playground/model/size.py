@@ -8,6 +8,9 @@ from playground.config import Experiment, ModelConfig, Refusal, UpdateRule, limi
 from playground.model.sublayers import compared_width, hidden_matrices, parameters
 
 FLOAT = 4  # bytes
+CHUNK = 2**20  # logits that a training step has at once, where its batch has more
+LOGITS = 4.5  # numbers that are kept for each logit, where a step has them all
+OF_A_CHUNK = 8  # and for each of a chunk, with what oneDNN lays out anew for its products: measured
 VALIDATION_CELLS = 2048  # source and target tokens of one forward pass of a validation, padding included
 
 
@@ -34,10 +37,15 @@ def training_bytes(experiment: Experiment, src_vocab: int, tgt_vocab: int, longe
     moved = moved_by(experiment, src_vocab, tgt_vocab)
     learned = sum((3 + rule.moments) * count for rule, count in moved)
     step = sum(rule.scratch * count for rule, count in moved)
-    activations = _batch_rows(experiment, longest) * row_floats(experiment.model, tgt_vocab, longest)
-    model = experiment.model
-    validation = (VALIDATION_CELLS // 2) * (3 * tgt_vocab + 6 * model.d_model + 2 * compared_width(model) + 2 * model.d_ff)
-    return int(FLOAT * (learned + max(activations + step, validation)))
+    model, rows, parts = experiment.model, _batch_rows(experiment, longest), experiment.training.threads
+    activations = rows * row_floats(model, longest)
+    cells = VALIDATION_CELLS // 2
+    validation = cells * (tgt_vocab + 6 * model.d_model + 2 * compared_width(model) + 2 * model.d_ff) + 2 * min(cells * tgt_vocab, CHUNK)
+    if takes_chunks(experiment) and is_chunked(rows * longest / parts, tgt_vocab):
+        # The projection's gradient, its sum and its scaled copy; and all logits of a validation don't fit into the pieces of a chunk's.
+        chunks = parts * (OF_A_CHUNK * CHUNK + 3 * model.d_model * tgt_vocab)
+        return int(FLOAT * (learned + activations + chunks + step + validation))
+    return int(FLOAT * (learned + max(activations + LOGITS * rows * longest * tgt_vocab + step, validation)))
 
 
 def admit(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int, available_bytes: int) -> None:
@@ -53,15 +61,25 @@ def admit(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int, 
     raise Refusal("model.much_too_large", **numbers)
 
 
-def row_floats(config: ModelConfig, tgt_vocab: float, length: float) -> float:
-    """Numbers that one pair of `length` tokens on each side keeps until the backward pass has used them."""
+def row_floats(config: ModelConfig, length: float) -> float:
+    """Numbers that one pair of `length` tokens on each side keeps until the backward pass has used them, but for its logits."""
     dropped = 2 if config.dropout else 0  # dropout keeps what each number is multiplied by, and the product
     attention = length * (5 * config.d_model + 2 * compared_width(config)) + (2 + dropped) * config.n_heads * length * length
     feed_forward = length * ((2 + dropped) * config.d_ff + (1 + dropped) * config.d_model)
     norm = length * 2 * config.d_model
     encoder = config.encoder_layers * (attention + feed_forward + 2 * norm)
     decoder = config.decoder_layers * (2 * attention + feed_forward + 3 * norm)
-    return encoder + decoder + length * (6 * config.d_model + 4.5 * tgt_vocab)
+    return encoder + decoder + length * 6 * config.d_model
+
+
+def takes_chunks(experiment: Experiment) -> bool:
+    """Whether its steps may; a variant may have a loss that needs all logits."""
+    return experiment.model.variant == "none"
+
+
+def is_chunked(rows: float, tgt_vocab: float) -> bool:
+    """Whether the logits of so many tokens are so many that a step takes their loss chunk by chunk (training/chunked_loss.py)."""
+    return rows * tgt_vocab > CHUNK
 
 
 def _batch_rows(experiment: Experiment, longest: int) -> int:

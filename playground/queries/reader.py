@@ -148,7 +148,8 @@ class Reader:
         self, run: Run, step: int | None, key: tuple, work: Callable[[Transformer, int], Any],
         then: tuple[tuple, Callable[[Transformer, Any], Any]] | None = None,
     ) -> Any:  # fmt: skip
-        """`work(model, its step)` on one of the reader's threads, unless the answer for these very parameters is known under `key`.
+        """`work(model, its step)` on one of the reader's threads, unless the answer for these very parameters is known under `key`: what is
+        known waits for nobody.
 
         `then` is (another key, more work on the same model and that answer): both answers are returned. The model is shared and only to
         be read: hooks belong on a copy (inspection/copies.py). Raises Refusal when it takes too long.
@@ -159,12 +160,15 @@ class Reader:
             found = self._known.get_or_make((number, key), lambda: work(model, actual))
             return (found, self._known.get_or_make((number, *then[0]), lambda: then[1](model, found))) if then else found
 
-        return self._ask(task)
+        built = None if then else self._models.known(run, step)
+        known = built and self._known.get((built.number, key))
+        return self._ask(task) if known is None else known
 
     def take_apart(self, key: tuple, make: Callable[[], Any]) -> Any:
         """`make()`, all of one training step, on one of the reader's threads, unless it is known under `key`. Raises Refusal when it takes
         too long."""
-        return self._ask(lambda: self._steps.get_or_make(key, make))
+        known = self._steps.get(key)
+        return self._ask(lambda: self._steps.get_or_make(key, make)) if known is None else known
 
     def _ask(self, task: Callable[[], Any]) -> Any:
         try:

@@ -45,11 +45,18 @@ class ModelCache:
 
     def get(self, run: Run, step: int | None) -> Built:
         """From the newest parameters when `step` is None, else from the kept ones nearest to it. Raises Refusal."""
-        actual, parameters = run.parameters_at(step)
-        key = (run.id, actual, id(parameters))  # a run that went on otherwise reaches a step with others
+        key, actual, parameters = self._place(run, step)
         return self._built.get_or_make(
             key, lambda: Built(self._build(run, actual, parameters), actual, next(self._numbers), parameters)
         )
+
+    def known(self, run: Run, step: int | None) -> Built | None:
+        """What `get` returns where it is at hand: nothing is built. Raises Refusal."""
+        return self._built.get(self._place(run, step)[0])
+
+    def _place(self, run: Run, step: int | None) -> tuple[tuple[str, int, int], int, Parameters]:
+        actual, parameters = run.parameters_at(step)
+        return (run.id, actual, id(parameters)), actual, parameters  # a run that went on otherwise reaches a step with others
 
     def _build(self, run: Run, step: int, parameters: Parameters) -> Transformer:
         tokenizers = run.tokenizers

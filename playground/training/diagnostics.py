@@ -22,11 +22,12 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from playground.config import PAD
 from playground.data.batches import Batch
 from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
-from playground.model.parts import Dropout
+from playground.model.parts import Dropout, Linear
 from playground.model.sublayers import sublayer_of, sublayers
 from playground.model.transformer import Transformer
 
@@ -66,8 +67,9 @@ class StepDiagnostics:
             after(model.encoder_norm, partial(self._follow, part))
             if model is self._first:
                 self._batch = batch
+                after(model.decoder_norm, partial(self._project, model.projection))
                 for route in sublayers(model.config):
-                    if not route.endswith("_norm"):
+                    if not route.endswith(("_norm", "projection")):
                         after(model.get_submodule(route.replace("_embedding", "_positions")), partial(self._hold, route))
                     if route.endswith("attention"):
                         hooks.enter_context(self._look(route, model.get_submodule(route)))
@@ -75,6 +77,11 @@ class StepDiagnostics:
 
     def _hold(self, route: str, _: Tensor, output: Tensor | tuple[Tensor, Tensor]) -> None:
         self._outputs[route] = (output[0] if isinstance(output, tuple) else output)[:ROWS].detach().float().clone()
+
+    def _project(self, projection: Linear, _: Tensor, states: Tensor) -> None:
+        """The logits of the first rows: those of all are not even there in a step that takes its loss chunk by chunk."""
+        with torch.no_grad():
+            self._outputs["projection"] = F.linear(states[:ROWS], projection.weight, projection.bias).float()
 
     def _units(self, part: dict[str, Tensor], route: str, real: Tensor, hidden: Tensor, _: Tensor) -> None:
         hidden = hidden.float()

@@ -16,6 +16,7 @@ from playground.config import KNOBS, LIVE_KNOBS, PAD, Experiment, current_name
 from playground.data.batches import Batch, batches, split_batch
 from playground.data.corpus import Corpus, Item
 from playground.model.transformer import Transformer
+from playground.training.chunked_loss import chunked_cross_entropy, in_chunks, without_logits
 from playground.training.cuda_graph import CapturedSteps, record_cuda_graph
 from playground.training.diagnostics import StepDiagnostics
 from playground.training.loss import cross_entropy
@@ -239,11 +240,15 @@ class Training:
 
     def share_of_loss(self, micro_batch: MicroBatch) -> Tensor:
         """What the part adds to the loss of the whole batch."""
-        model, batch = micro_batch.replica, micro_batch.batch
+        model, batch, smoothing = micro_batch.replica, micro_batch.batch, self._config.label_smoothing
+        chunked = not self.variant.loss and in_chunks(model, batch.tgt_in)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-            logits = model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids).logits
-        loss = (self.variant.loss or cross_entropy)(logits.float(), batch.tgt_out, self._config.label_smoothing)
-        return loss * micro_batch.share
+            with without_logits(model) if chunked else nullcontext():
+                found = model(batch.src, batch.tgt_in, batch.src_segment_ids, batch.tgt_segment_ids).logits
+            if chunked:
+                projection = model.projection
+                return chunked_cross_entropy(found, projection.weight, projection.bias, batch.tgt_out, smoothing) * micro_batch.share
+        return (self.variant.loss or cross_entropy)(found.float(), batch.tgt_out, smoothing) * micro_batch.share
 
     def move(self, gradients: list[Tensor], grad_norm: Tensor, rate: float | Tensor) -> None:
         """Clips the gradient, and one step of the optimiser."""

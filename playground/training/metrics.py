@@ -14,8 +14,9 @@ from playground.config import BOS, EOS, PAD, UNK
 from playground.data.batches import Batch, collate
 from playground.data.corpus import Corpus, Item
 from playground.decoding.model_decoder import ModelDecoder
-from playground.model.size import VALIDATION_CELLS
+from playground.model.size import CHUNK, VALIDATION_CELLS
 from playground.model.transformer import Transformer
+from playground.training.loss import token_losses
 
 
 @dataclass(frozen=True)
@@ -119,9 +120,10 @@ def _score_batch(model: Transformer, written: bool, eval_batch: EvalBatch) -> tu
     real = batch.tgt_out != PAD
     right = logits.argmax(dim=-1) == batch.tgt_out
     counted = real & own[:, None]
-    asked = logits[counted].log_softmax(dim=-1).gather(1, batch.tgt_out[counted][:, None])
+    some = max(1, CHUNK // logits[0].numel())  # rows: their logarithms are as many as their logits
+    losses = torch.cat([token_losses(*part) for part in zip(logits.split(some), batch.tgt_out.split(some), strict=True)])[counted]
     answered = _written(model, eval_batch) if written else (right | ~real).all(dim=1)
-    return -asked.sum().item(), int(right[counted].sum()), len(asked), question[answered & spellable]
+    return losses.sum().item(), int(right[counted].sum()), len(losses), question[answered & spellable]
 
 
 def _written(model: Transformer, eval_batch: EvalBatch) -> Tensor:

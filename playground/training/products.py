@@ -6,6 +6,8 @@ By itself torch gives products in float32 to MKL, which is slower than oneDNN on
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
@@ -15,7 +17,6 @@ from torch.nn import functional as F
 # Batches are of ever new shapes: so the rows of a product are filled up, to one of SIZES numbers between one power of two and the next.
 SIZES = 16
 FEW = 128  # rows: with fewer a product is too small for all that
-LARGE = 2**20  # numbers of what is filled up: beyond, as in the gradient of logits, a copy costs more than code for one more shape
 SMALL = 2**16  # numbers of a matrix: with fewer, as at d_model 64, a whole step gained nothing
 
 
@@ -30,6 +31,11 @@ def fast_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
 def available() -> bool:
     """Whether torch was built with oneDNN, and it with this product."""
     return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+
+
+def product_like(x: Tensor) -> Callable[..., Tensor]:
+    """The faster way to the product x W^T + b, for numbers of this kind, when its shape is one of a few; it knows no gradient."""
+    return _product if x.dtype == torch.float32 and x.device.type == "cpu" and available() else F.linear
 
 
 class _Linear(torch.autograd.Function):
@@ -47,8 +53,7 @@ class _Linear(torch.autograd.Function):
         given = gradient.flatten(0, -2)
         filled = _filled(given)
         to_x = _product(filled, weight.t())[: len(given)].view(*gradient.shape[:-1], -1) if ctx.needs_input_grad[0] else None
-        shared = min(len(filled), len(rows))  # beyond them one or both hold only zeros
-        return to_x, _of_weight(filled[:shared], rows[:shared]), given.sum(dim=0) if ctx.biased else None
+        return to_x, _of_weight(filled, rows), given.sum(dim=0) if ctx.biased else None
 
 
 def _of_weight(gradient: Tensor, rows: Tensor) -> Tensor:
@@ -64,7 +69,5 @@ def _product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def _filled(rows: Tensor) -> Tensor:
     """(N, I) -> (N or a few more, I), the rest 0."""
-    if rows.numel() >= LARGE:
-        return rows
     step = 1 << max(len(rows).bit_length() - SIZES.bit_length(), 0)
     return F.pad(rows, (0, 0, 0, missing)) if (missing := -len(rows) % step) else rows

@@ -2,7 +2,7 @@
 
 It belongs to a training of one's own (a fresh one, put where a run is), which moves as the run's would: the same parts of the same batch,
 the same dropout masks, the same clipping and the same optimiser. What passes in it is put aside meanwhile (see watched.py), and nothing is
-changed by that.
+changed by that; only where the run takes its loss chunk by chunk (chunked_loss.py), this one has all logits, and sums in another order.
 """
 
 from __future__ import annotations

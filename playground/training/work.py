@@ -9,11 +9,12 @@ from itertools import islice
 from playground.config import PAD, Experiment
 from playground.data.batches import batches, split_batch
 from playground.data.corpus import Corpus, Item
-from playground.model.size import moved_by, parameter_count, row_floats
+from playground.model.size import LOGITS, is_chunked, moved_by, parameter_count, row_floats, takes_chunks
 from playground.model.sublayers import flops, hidden_matrices
 
 BATCHES, MAX_PAIRS = 4, 512  # batches that are looked at, and pairs of each: what holds for so many holds for more
-LOGITS = 0.8  # of what is kept of the logits goes through memory as often as everything else: measured
+# Of what is kept of the logits, so much goes through memory as often as everything else: of all at once, and of a chunk: measured.
+AT_ONCE, CHUNKED = 0.8, 0.3
 BACKWARD = 2  # a backward pass takes two products for each of the forward pass
 
 
@@ -44,7 +45,9 @@ def step_work(experiment: Experiment, corpus: Corpus, sizes: tuple[int, int] | N
         for part in split_batch(items, parts, experiment.packs):
             rows, s, t = *part.src.shape, part.tgt_in.shape[1]
             operations += (1 + BACKWARD) * rows * sum(flops(experiment.model, vocab, s, t).values())
-            elements += rows * row_floats(experiment.model, LOGITS * vocab, (s + t) / 2)
+            chunked = takes_chunks(experiment) and is_chunked(scale * rows * t, vocab)
+            elements += rows * row_floats(experiment.model, (s + t) / 2)
+            elements += rows * (s + t) / 2 * vocab * LOGITS * (CHUNKED if chunked else AT_ONCE)
             tokens += int((part.src != PAD).sum() + (part.tgt_out != PAD).sum())
             cells += rows * (s + t)
     of_one = scale / BATCHES

@@ -75,6 +75,14 @@ def test_a_wide_model_is_admitted_with_what_it_was_seen_to_take(d_model, peak):
     assert 1 <= training_bytes(experiment, 54, 54, 18) / (peak * MEGABYTE) <= 1.55
 
 
+@pytest.mark.parametrize(("d_model", "words", "peak"), [(32, 4000, 60), (256, 4000, 261), (32, 8000, 86), (256, 8000, 352)])
+def test_so_is_one_whose_logits_are_never_there_all_at_once(d_model, words, peak):
+    experiment = Experiment().with_(d_model=d_model, d_ff=4 * d_model, batch_size=64, threads=1)
+    assert 1 <= training_bytes(experiment, words + 4, words + 4, 18) / (peak * MEGABYTE) <= 1.5
+    bugged = experiment.with_(variant="padding_in_loss")
+    assert training_bytes(bugged, 2 * words, 2 * words, 18) > 1.05 * training_bytes(experiment, 2 * words, 2 * words, 18), "all at once"
+
+
 def test_all_presets_fit_a_small_machine():
     for name in PRESETS:
         admit(preset(name), 40, 40, 20, 3000 * MEGABYTE)

@@ -188,3 +188,18 @@ def test_nobody_waits_for_ever(reader, run, monkeypatch):
     with pytest.raises(Refusal, match="longer than"):
         reader.look(run, None, "some text")
     gate.set()
+
+
+def test_what_is_known_waits_for_no_thread(reader, run, monkeypatch):
+    text = sentence(reader, run)
+    look = reader.look(run, None, text, "reference")
+    taken = reader.take_apart(("step", 1), lambda: (1, 2))
+
+    def busy(*_):
+        raise TimeoutError
+
+    monkeypatch.setattr(reader._threads, "ask", busy)
+    assert np.array_equal(reader.look(run, None, text, "reference").cross, look.cross)
+    assert reader.take_apart(("step", 1), list) is taken
+    with pytest.raises(Refusal):
+        reader.take_apart(("step", 2), list)

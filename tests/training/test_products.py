@@ -11,12 +11,10 @@ from tests.training.corpora import training_of
 pytestmark = pytest.mark.skipif(not available(), reason="torch is built without oneDNN")
 
 
-@pytest.mark.parametrize("large", [products.LARGE, 5000, 0])  # which of the two factors are filled up
 @pytest.mark.parametrize("biased", [True, False])
 @pytest.mark.parametrize(("rows", "inner", "outer"), [((9, 25), 16, 40), ((300,), 40, 16), ((11, 13), 8, 8), ((2, 3), 8, 8)])
-def test_the_linear_map_and_its_gradients_are_torch_s(rows, inner, outer, biased, large, monkeypatch):
+def test_the_linear_map_and_its_gradients_are_torch_s(rows, inner, outer, biased, monkeypatch):
     monkeypatch.setattr(products, "SMALL", 0)
-    monkeypatch.setattr(products, "LARGE", large)
     generator = torch.Generator().manual_seed(1)
     given = [torch.randn(*shape, generator=generator, requires_grad=True) for shape in ((*rows, inner), (outer, inner), (outer,))]
     given = given if biased else given[:2]

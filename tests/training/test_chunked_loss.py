@@ -1,0 +1,111 @@
+"""The loss of a large vocabulary, chunk by chunk: the sums of cross-entropy, and nobody who watches the logits goes without."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from playground.config import PAD
+from playground.model import size
+from playground.training import chunked_loss
+from playground.training.chunked_loss import chunked_cross_entropy
+from playground.training.loss import cross_entropy
+from playground.training.slow_step import slow_step
+from tests.training.corpora import training_of
+
+
+@pytest.fixture
+def chunks(monkeypatch) -> list[int]:
+    """Every loss is taken chunk by chunk, of a few rows each; how many tokens each had."""
+    taken, apply = [], chunked_loss._ChunkedLoss.apply
+    monkeypatch.setattr(size, "CHUNK", 0)
+    monkeypatch.setattr(chunked_loss, "CHUNK", 300)
+    monkeypatch.setattr(chunked_loss._ChunkedLoss, "apply", lambda states, *others: taken.append(len(states)) or apply(states, *others))
+    return taken
+
+
+def given(biased: bool = True) -> tuple[list[torch.Tensor], torch.Tensor]:
+    """States (3, 17, 12), weight (41, 12) and bias of a projection, and what is to come, with padding."""
+    generator = torch.Generator().manual_seed(1)
+    shapes = ((3, 17, 12), (41, 12), (41,))[: 2 + biased]
+    tgt_out = torch.randint(3, 41, (3, 17), generator=generator)
+    tgt_out[1, 5:] = PAD
+    return [torch.randn(*shape, generator=generator, requires_grad=True) for shape in shapes], tgt_out
+
+
+def found(loss: torch.Tensor, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    return [loss, *torch.autograd.grad(loss * 0.7, tensors)]
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+@pytest.mark.parametrize("biased", [True, False])
+@pytest.mark.parametrize("rows", [1, 16, 20, 51, 500])
+def test_the_loss_and_all_gradients_are_torch_s(rows, biased, smoothing, monkeypatch):
+    monkeypatch.setattr(chunked_loss, "CHUNK", rows * 41)
+    (states, weight, *bias), tgt_out = given(biased)
+    tensors = [states, weight, *bias]
+    logits = F.linear(states, weight, *bias)
+    theirs = F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, label_smoothing=smoothing)
+    ours = chunked_cross_entropy(states, weight, *bias or [None], tgt_out, smoothing)
+    for one, other in zip(found(ours, tensors), found(theirs, tensors), strict=True):
+        assert one.is_contiguous()
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_a_token_that_is_hardly_possible_has_the_loss_that_it_has():
+    states, weight = torch.tensor([[[1.0]]]), torch.tensor([[0.0], [300.0], [0.0], [0.0]])
+    assert chunked_cross_entropy(states, weight, None, torch.tensor([[3]])).item() == pytest.approx(300)
+
+
+def test_products_in_bfloat16_are_as_far_off_as_without_chunks(monkeypatch):
+    monkeypatch.setattr(chunked_loss, "CHUNK", 16 * 41)
+    tensors, tgt_out = given()
+    exact = found(cross_entropy(F.linear(*tensors), tgt_out, 0.1), tensors)
+    with torch.autocast("cpu", torch.bfloat16):
+        ours, logits = chunked_cross_entropy(*tensors, tgt_out, 0.1), F.linear(*tensors)
+    whole = found(cross_entropy(logits.float(), tgt_out, 0.1), tensors)
+    for one, other, right in zip(found(ours, tensors), whole, exact, strict=True):
+        assert one.dtype == torch.float32
+        assert (one - right).norm() <= 1.5 * (other - right).norm() + 1e-6
+        assert not torch.equal(one, right)
+
+
+@pytest.mark.parametrize("knobs", [{}, {"threads": 2, "label_smoothing": 0.1}, {"share_embeddings": "all", "packing": False}], ids=str)
+def test_a_training_learns_the_same_either_way(knobs, monkeypatch, chunks):
+    chunked = [step.loss for step in training_of(steps=4, **knobs).steps()]
+    assert chunks
+    del chunks[:]
+    monkeypatch.setattr(size, "CHUNK", 2**20)
+    assert chunked == pytest.approx([step.loss for step in training_of(steps=4, **knobs).steps()], rel=1e-4)
+    assert not chunks, "so few logits are taken at once"
+
+
+def test_what_examines_a_step_changes_nothing_and_knows_the_logits(monkeypatch, chunks):
+    plain, examined = training_of(), training_of()
+    examined.diagnostic_steps = frozenset({1, 2})
+    rows = []
+    for one, other in zip(plain.steps(), examined.steps(), strict=True):
+        assert one.loss == other.loss
+        rows.append(other.diagnostics)
+    assert len(chunks) == 2 * len(rows) * len(plain.replicas)
+    monkeypatch.setattr(size, "CHUNK", 2**20)
+    whole = training_of()
+    whole.diagnostic_steps = frozenset({1})
+    first = next(whole.steps()).diagnostics
+    assert first.keys() == rows[0].keys()
+    assert [rows[0][f"projection/{name}"] for name in ("mean", "std", "gradient")] == pytest.approx(
+        [first[f"projection/{name}"] for name in ("mean", "std", "gradient")], rel=1e-3
+    )
+
+
+def test_a_step_in_slow_motion_has_all_its_logits(chunks):
+    taken = slow_step(training_of())
+    assert not chunks
+    vocabulary = len(taken.before["projection.weight"])
+    assert [logits.shape for logits in taken.logits] == [(*part.tgt_out.shape, vocabulary) for part in taken.parts]
+    assert next(training_of().steps()).loss == pytest.approx(taken.loss, rel=1e-5)
+    assert chunks
+
+
+def test_a_variant_with_a_loss_of_its_own_is_given_logits(chunks):
+    next(training_of(variant="padding_in_loss").steps())
+    assert not chunks
