@@ -157,9 +157,12 @@ ABLATIONS = (
         base=FEW | {"task": "reverse"},
         judge=lowest,
         judged="loss",
+        expects="",
         next=("vocabulary", "embedding_scale"),
     ),
-    pair("smoothing", "label_smoothing", 0.0, cross_entropy, base=FEW | {"label_smoothing": 0.1}, next=("loss", "bug_loss")),
+    pair(
+        "smoothing", "label_smoothing", 0.0, cross_entropy, base=FEW | {"label_smoothing": 0.1}, expects="", next=("loss", "bug_loss")
+    ),
     ask(
         "depth",
         {"one": {}, "two": TWO_LAYERS},
@@ -190,6 +193,7 @@ ABLATIONS = (
         alternatives.BatchNorm,
         judge=lowest,
         judged="loss",
+        expects="batch",
         next=("norms", "bug_norm"),
     ),
     pair(
