@@ -53,6 +53,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--valid", nargs="+", type=Path, metavar="FILE", help="with --data: pairs to validate on, read in the same way")
     command.add_argument("--test", nargs="+", action=TestFiles, metavar="FILE", help="with --data: pairs for a last evaluation")
     command.add_argument("--swap", action="store_true", help="the second column or file is the source")
+    _add_columns(command)
     command.add_argument("--same-language", action="store_true", help=SAME_LANGUAGE)
     command.add_argument("--json", action="store_true", help="one JSON object per validation, and a last one")
     for name in KNOBS:
@@ -108,8 +109,7 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(command="read")
     command.add_argument("files", nargs="+", type=Path, metavar="FILE")
     command.add_argument("--swap", action="store_true", help="swap source and target")
-    command.add_argument("--source", metavar="N|NAME", help="the source's column, by its number from 1 or its name")
-    command.add_argument("--target", metavar="N|NAME", help="the target's column")
+    _add_columns(command)
     command.add_argument("--header", choices=("yes", "no"), help="whether the first row names the columns")
     command.add_argument("--encoding", default="", metavar="NAME", help="one for all files, or one for each with a comma between")
     command.add_argument("--undo", action="store_true", help="undo what tools left in the sentences, such as &apos; and @@")
@@ -165,6 +165,14 @@ def parser() -> argparse.ArgumentParser:
 
     commands.add_parser("serve", help="start the page").set_defaults(command="serve")
     return top
+
+
+def _add_columns(command: argparse.ArgumentParser) -> None:
+    """Which columns of a table are what."""
+    command.add_argument("--source", metavar="N|NAME", help="the source's column, by its number from 1 or its name")
+    command.add_argument("--target", metavar="N|NAME", help="the target's column")
+    command.add_argument("--join", nargs="+", metavar="N|NAME", help="columns that become part of the source, behind it")
+    command.add_argument("--split-by", metavar="N|NAME", help="pairs with the same text in this column are held out together")
 
 
 def _add_decoding(command: argparse.ArgumentParser) -> None:

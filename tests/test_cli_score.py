@@ -20,6 +20,7 @@ from tests.test_cli import SMALL, machine, said  # noqa: F401
 
 DICE = random.Random(1)
 TEXTS = ["".join(DICE.choice("abcdefghij") for _ in range(DICE.randint(1, 14))) for _ in range(60)]
+LEMMAS = [f"{one}{two}n" for one in ("ba", "de", "gi", "ko", "lu") for two in ("ra", "mi", "so", "te")]
 
 
 @pytest.fixture(scope="module")
@@ -138,3 +139,21 @@ def test_the_same_pairs_split_otherwise_are_another_corpus():
     drawn, given = CORPORA.get(experiment, PAIRS), CORPORA.get(experiment, replace(PAIRS, given=(5, 3)))
     assert [item.src for item in given.heldout] == [pair.src for pair in PAIRS.pairs[32:37]]
     assert [item.src for item in drawn.heldout] != [item.src for item in given.heldout]
+
+
+def test_columns_are_joined_and_held_out_by_as_the_options_say(capsys, tmp_path):
+    table = tmp_path / "forms.csv"
+    rows = (f"{mood},{lemma},{lemma}-{mood}{place}" for lemma in LEMMAS for place, mood in enumerate(("now", "then")))
+    table.write_text("\n".join(rows))
+    asked = ["train", *SMALL, "--steps", "1", "--out", str(tmp_path / "run"), "--data", str(table)]
+    assert main([*asked, "--source", "2", "--target", "3", "--join", "1", "--split-by", "2"]) == 0
+    run = Folder(tmp_path / "run").run
+    corpus = CORPORA.get(run.experiment, run.pairs)
+    learnt, held = ({tuple(item.src.split()) for item in items} for items in (corpus.train, corpus.heldout))
+    assert held | learnt <= {(lemma, mood) for lemma in LEMMAS for mood in ("now", "then")}
+    assert held, "and nothing is known of its lemmas"
+    assert not {lemma for lemma, _ in held} & {lemma for lemma, _ in learnt}
+    capsys.readouterr()
+    for option, column in (("--join", "9"), ("--split-by", "tense")):
+        assert main([*asked, option, column]) == 2
+        assert column in capsys.readouterr().err

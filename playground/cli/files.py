@@ -13,12 +13,11 @@ from playground.config import Refusal
 
 
 def read(options: argparse.Namespace) -> int:
-    from playground.reading.column_mapping import Choices, column
     from playground.reading.uploads import as_json, report
 
-    how = column(options.source), column(options.target), {"yes": True, "no": False}.get(options.header)
+    header = {"yes": True, "no": False}.get(options.header)
     try:
-        choices = Choices(*how, options.encoding, options.undo or None, options.swap, options.same_language)
+        choices = choices_of(options, header=header, encoding=options.encoding, undo=options.undo or None)
         pairs = read_pairs(options.files, choices)
     except (Refusal, OSError) as mistake:
         said = mistake.say(options.language) if isinstance(mistake, Refusal) else unusable(mistake)
@@ -29,10 +28,25 @@ def read(options: argparse.Namespace) -> int:
     return 0
 
 
+def choices_of(options: argparse.Namespace, **more: Any) -> Any:
+    """How the options say that files are read."""
+    from playground.reading.column_mapping import Choices, column
+
+    joined = None if options.join is None else [column(one) for one in options.join]
+    places = {"source": column(options.source), "target": column(options.target), "joined": joined, "group": column(options.split_by)}
+    return Choices(swap=options.swap, same_language=options.same_language, **places, **more)
+
+
 def read_pairs(files: Sequence[Path], choices: Any) -> Any:
+    """Raises Refusal also for a number of a column that isn't there, which the page passes over: there it was chosen for another file."""
     from playground.runs import upload_process
 
-    return upload_process.read([(file.name, file.read_bytes()) for file in files], choices)
+    pairs = upload_process.read([(file.name, file.read_bytes()) for file in files], choices)
+    columns = ", ".join(column.name or str(place) for place, column in enumerate(pairs.columns, 1))
+    for place in (*(choices.joined or ()), choices.group):
+        if isinstance(place, int) and place >= len(pairs.columns):
+            raise Refusal("data.no_column", name=files[0].name, column=place + 1, columns=columns)
+    return pairs
 
 
 def unusable(error: OSError) -> str:

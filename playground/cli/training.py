@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from playground.cli.files import read_pairs
+from playground.cli.files import choices_of, read_pairs
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, check, preset
 from playground.knobs import as_text
 from playground.words import ENGLISH, say
@@ -18,7 +18,6 @@ CLOCK = "seconds: from Train to the end, with data, model, steps, validations an
 
 
 def train(options: argparse.Namespace) -> int:
-    from playground.reading.column_mapping import Choices
     from playground.reading.pairs import with_splits
     from playground.reading.uploads import report
     from playground.runs.corpora import Corpora
@@ -27,7 +26,7 @@ def train(options: argparse.Namespace) -> int:
     from playground.runs.queue.warmup import warm_up
     from playground.runs.replay import BUDGET_BYTES
 
-    choices = Choices(swap=options.swap, same_language=options.same_language)
+    choices = choices_of(options)
     train, *given = (read_pairs(files, choices) if files else None for files in (options.data, options.valid, options.test))
     if not train and any(given):
         raise Refusal("data.splits_of_nothing")

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from playground.config import ModelConfig
-from playground.model.attention import MultiHeadAttention
+from playground.config import ModelConfig, Refusal
+from playground.model.attention import MultiHeadAttention, head_widths
 from playground.model.layers import DecoderLayer, EncoderLayer
 from playground.model.masks import causal_mask, padding_mask
 from playground.model.transformer import Transformer
@@ -59,7 +59,11 @@ def as_nn_transformer(ours: Transformer, **other: Any) -> tuple[nn.Transformer, 
     """nn.Transformer (the layers, without embeddings and projection) with the same parameters, and the pairs of parameters.
 
     `other` are arguments that are to differ. Built without memory first, since torch would draw parameters from its global random state.
+    Raises Refusal for a model whose queries are not as wide as its values: theirs always are.
     """
+    d_k, d_v = head_widths(ours.config)
+    if d_k != d_v:
+        raise Refusal("lessons.own_d_k", d_k=d_k, d_v=d_v)
     config, kind = ours.config, ours.projection.weight.dtype
     theirs = nn.Transformer(**arguments(config) | other, device="meta", dtype=kind).to_empty(device="cpu").train(ours.training)
     pairs = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from playground.config import Experiment, ModelConfig, Refusal, UpdateRule, limits
+from playground.model.attention import head_widths
 from playground.model.sublayers import compared_width, hidden_matrices, parameters
 
 FLOAT = 4  # bytes
@@ -49,7 +50,10 @@ def training_bytes(experiment: Experiment, src_vocab: int, tgt_vocab: int, longe
 
 
 def admit(experiment: Experiment, src_vocab: int, tgt_vocab: int, longest: int, available_bytes: int) -> None:
-    """Raises Refusal when the training needs more than `available_bytes`, naming the nearest setting that fits."""
+    """Raises Refusal when rotary positions find no pair of numbers to turn, and the model would learn as if it had none; and when the
+    training needs more than `available_bytes`, naming the nearest setting that fits."""
+    if experiment.model.encoding.rotary and head_widths(experiment.model)[0] < 2:
+        raise Refusal("model.nothing_to_turn")
     needed = training_bytes(experiment, src_vocab, tgt_vocab, longest)
     if needed <= available_bytes:
         return

@@ -168,8 +168,13 @@ def _check_cost(run: Run, corpus: Corpus) -> None:
     targets = sum(len(item.tgt_ids) + 1 for item in items)
     tokens = targets + sum(len(item.src_ids) + 1 for item in items)
     operations = PASSES * tokens * parameter_count(run.experiment.model, *vocabularies)
-    if operations > MAX_OPERATIONS or targets * vocabularies[1] > MAX_LOGITS:
-        raise Refusal("step.too_dear", pairs=len(items), tokens=f"{tokens:,}", operations=f"{operations / 1e9:,.0f}")
+    fits = min(MAX_OPERATIONS / operations, MAX_LOGITS / (targets * vocabularies[1]))
+    if fits >= 1:
+        return
+    batch, about = int(config.batch_size * fits), {"operations": f"{operations / 1e9:,.0f}"}
+    if len(items) * fits < 1:
+        raise Refusal("step.too_wide", **about)
+    raise Refusal("step.too_dear", pairs=len(items), tokens=f"{tokens:,}", batch=f"{batch:,}", now=f"{config.batch_size:,}", **about)
 
 
 def sites(slow: SlowStep, parameter: str) -> list[Site]:

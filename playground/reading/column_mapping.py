@@ -64,8 +64,8 @@ class Choices:
     undo: bool | None = None  # traces of tools in the sentences (see formats.escapes); None only tells of them
     swap: bool = False  # source and target change places, whichever they are
     same_language: bool = False  # lines that follow one another are pairs even where they seem to be in one language
-    joined: Sequence[int] | None = None  # columns that are part of the source as well
-    group: int | None = None  # the column whose equal cells keep pairs together in one split; BY_SOURCE for none
+    joined: Sequence[int | str] | None = None  # columns that are part of the source as well
+    group: int | str | None = None  # the column whose equal cells keep pairs together in one split; BY_SOURCE for none
 
 
 def column(text: str | None) -> int | str | None:
@@ -98,15 +98,16 @@ def plan(name: str, table: Table, rows: Sequence[Row], choices: Choices) -> Plan
     features = None if choices.swap or together else features_of([_cells(below, place) for place in range(width)])
     if features is not None and choices.source is None and choices.target is None:
         one, two = (place for place in range(width) if place != features)
-    joined = _joined(choices, features, width, (one, two))
-    group = choices.group if choices.group is not None else one if features in joined else BY_SOURCE
+    joined = _joined(name, choices, features, names, (one, two))
+    group = _known(name, choices.group, names) if choices.group is not None else one if features in joined else BY_SOURCE
     return Plan(line, sizes, _columns(below, names), one, two, together, joined, group if BY_SOURCE < group < width else None)
 
 
-def _joined(choices: Choices, features: int | None, width: int, taken: Sequence[int]) -> tuple[int, ...]:
+def _joined(name: str, choices: Choices, features: int | None, names: Sequence[str], taken: Sequence[int]) -> tuple[int, ...]:
     """The columns that are part of the source as well: those that somebody wants, else the features of a form."""
     wanted = choices.joined if choices.joined is not None else () if features is None else (features,)
-    return tuple(place for place in dict.fromkeys(wanted) if place < width and place not in taken)
+    places = dict.fromkeys(_known(name, one, names) for one in wanted)
+    return tuple(place for place in places if place < len(names) and place not in taken)
 
 
 def _sizes(table: Table, rows: Sequence[Row], top: Sequence[str]) -> Widths:
@@ -181,6 +182,11 @@ def _place(name: str, wanted: int | str | None, names: Sequence[str]) -> int | N
         columns = ", ".join(known or str(place) for place, known in enumerate(names, 1))
         raise Refusal("data.no_column", name=name, column=shown, columns=columns)
     return same[0]
+
+
+def _known(name: str, wanted: int | str, names: Sequence[str]) -> int:
+    """The same, but a place that isn't there stays: the page's choice of another file is passed over."""
+    return wanted if isinstance(wanted, int) else _place(name, wanted, names)
 
 
 def _columns(rows: Sequence[Row], names: Sequence[str]) -> tuple[Column, ...]:

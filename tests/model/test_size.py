@@ -116,3 +116,17 @@ def test_where_nothing_helps_it_says_so():
         admit(Experiment(), 8000, 8000, 250, MEGABYTE)
     assert refusal.value.key == "model.much_too_large"
     assert "1 MB" in str(refusal.value)
+
+
+@every_case("positions", limits("positions").choices)
+def test_rotary_positions_are_refused_where_a_query_is_one_number(positions):
+    """A single number has no partner to be turned with: the model would learn as if nobody had chosen positions."""
+    alone_in = ({"d_k": 1}, {"d_model": 8, "n_heads": 8})
+    for knobs in (*alone_in, {"d_k": 2}, {"d_model": 24, "n_heads": 8}):
+        experiment = Experiment().with_(positions=positions, **knobs)
+        if knobs in alone_in and experiment.model.encoding.rotary:
+            with pytest.raises(Refusal) as caught:
+                admit(experiment, 30, 30, 40, 3000 * MEGABYTE)
+            assert caught.value.key == "model.nothing_to_turn"
+        else:
+            admit(experiment, 30, 30, 40, 3000 * MEGABYTE)

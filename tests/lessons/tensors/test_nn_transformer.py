@@ -1,11 +1,13 @@
 """Truths about the lab of the model's twin in torch. That outputs and gradients are equal is in tests/model/test_transformer.py."""
 
 import inspect
+from dataclasses import replace
 
 import pytest
 import torch
 from torch import nn
 
+from playground.config import Refusal
 from playground.lessons.nn_transformer import KNOBS, arguments, as_nn_transformer, their_masks
 from playground.lessons.tensors import nn_transformer as lab
 from playground.model.transformer import Transformer
@@ -35,6 +37,19 @@ def test_every_parameter_of_the_twin_is_copied():
     outside = {id(one) for name, one in ours.named_parameters() if "embedding" in name or "projection" in name}
     assert {id(part) for mine, _ in pairs for part in mine} == {id(one) for one in ours.parameters()} - outside
     assert all(torch.equal(torch.cat(mine), their) for mine, their in pairs)
+
+
+def test_a_model_with_its_own_d_k_has_no_twin():
+    """What nn.Transformer makes of d_model and heads, said as a number, is none of its own."""
+    width = lab.CONFIG.d_model // lab.CONFIG.n_heads
+    for d_k in (width, 2 * width):
+        ours = Transformer(replace(lab.CONFIG, d_k=d_k), len(lab.WORDS), len(lab.WORDS), torch.Generator().manual_seed(1))
+        if d_k == width:
+            assert lab.apart(ours, as_nn_transformer(ours)[0], their_masks(lab.SRC, lab.TGT_IN)) < 1e-5
+        else:
+            with pytest.raises(Refusal) as refusal:
+                as_nn_transformer(ours)
+            assert refusal.value.key == "lessons.own_d_k"
 
 
 def test_the_twin_draws_nothing_from_torchs_global_random_state():

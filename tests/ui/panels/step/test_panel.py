@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -10,7 +11,7 @@ import torch
 from playground.cursor import choices
 from playground.queries import training_step as queries
 from playground.queries.training_step import Start, starting_point, training_step
-from playground.words import LANGUAGES, say
+from playground.words import LANGUAGES
 from tests.ui.panels.test_translate_variants import TINY as VARIANT
 from tests.ui.test_routes import blocks_of
 
@@ -104,11 +105,21 @@ def test_where_a_step_begins(site, run, monkeypatch):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_step_that_is_too_dear_is_refused_in_one_sentence(site, language, monkeypatch):
-    monkeypatch.setattr(queries, "MAX_OPERATIONS", 1e6)
-    answer = site.get("panel/step", run="sort", step=7, lang=language).json()
-    assert answer["key"] == "step.too_dear"
-    assert answer["error"].startswith(say(language, "step.too_dear", pairs=80, tokens="1", operations="1").partition("80")[0])
+def test_a_step_that_is_too_dear_says_with_what_batch_it_would_not_be(site, language, monkeypatch):
+    """Twice as much allows a batch twice as large; where one pair is too much no batch is small enough."""
+
+    def told(most: float) -> tuple[str, int, int]:
+        monkeypatch.setattr(queries, "MAX_OPERATIONS", most)
+        answer = site.get("panel/step", run="sort", step=7, lang=language).json()
+        found = re.search(r"(\d+)(?: \(now |（现在是 )(\d+)", answer["error"])
+        return answer["key"], *(map(int, found.groups()) if found else (0, 0))
+
+    assert told(1e5) == ("step.too_wide", 0, 0)
+    size = site.runs.get("sort").experiment.training.batch_size
+    few, more = told(5e7), told(1e8)
+    assert few[::2] == more[::2] == ("step.too_dear", size)
+    assert 1 <= few[1] < more[1] < size
+    assert abs(more[1] - 2 * few[1]) <= 1
 
 
 def test_the_panel_of_a_shared_embedding_has_every_part_once(site):
