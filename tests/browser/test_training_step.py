@@ -92,3 +92,31 @@ def test_the_next_step_is_shown_before_it_is_made(visit):
     expect(which).to_have_text(say("zh", "step.exact_next"))
     page.locator("#pg-stop").click()
     has_status(page, "stopped")
+
+
+MOVED = """() => {
+  window.moved = [];
+  const animate = Element.prototype.animate;
+  Element.prototype.animate = function (frames, about) {
+    if (frames[0].clipPath && this.closest("#pg-panel-step")) window.moved.push(frames[0].clipPath);
+    return animate.call(this, frames, about);
+  };
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_the_picture_unfolds_in_the_way_its_numbers_go(visit, motion):
+    """The forward pass from the left, the backward pass from the right, along the stream upwards; nobody who wants no motion sees any."""
+    page = visit(link(tab="step"), reduced_motion=motion)
+    panel, moments = page.locator("#pg-panel-step"), [*PICTURES][1:]
+    drawn(panel)
+    page.evaluate(MOVED)
+    for moment in moments:
+        count = panel.get_attribute("data-drawn")
+        panel.locator("[data-block='button next'] button").click()
+        has_address(page, moment=moment)
+        expect(panel).not_to_have_attribute("data-drawn", count)
+        drawn(panel)
+    right, up, left = "inset(0 0 0 100%)", "inset(100% 0 0 0)", "inset(0 100% 0 0)"  # what is hidden of each at first
+    assert page.evaluate("window.moved") == ([right, up, right, right, left] if motion == "no-preference" else [])

@@ -30,6 +30,7 @@ import "./room_fixed.js";
 import "./room_now.js";
 import "./room_progress.js";
 import "./scrollers.js";
+import "./step_motion.js";
 import "./strips.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
