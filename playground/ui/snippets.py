@@ -14,7 +14,7 @@ from playground.runs.registry import Runs
 from playground.ui.assets import STATIC
 from playground.ui.view import View
 
-LANGUAGES = {"python": "Python", "javascript": "JavaScript", "curl": "curl"}
+LANGUAGES = {"python": "Python", "javascript": "JavaScript", "curl": "curl", "load": "playground.load"}  # the last has the weights
 
 
 def snippets(runs: Runs, reader: Reader, parameters: Mapping[str, str], token: str) -> dict[str, Any]:
@@ -34,7 +34,8 @@ def snippets(runs: Runs, reader: Reader, parameters: Mapping[str, str], token: s
 
 def code(name: str, root: str, run: str, text: str) -> str:
     """The lines of one language. What is filled in is quoted as that language quotes it."""
-    filled = {"URL": root, "RUN": run, "TEXT": text, "BODY": json.dumps({"run": run, "text": text}, ensure_ascii=False)}
+    body = json.dumps({"run": run, "text": text}, ensure_ascii=False)
+    filled = {"URL": root, "LINK": f"{root}?run={run}", "RUN": run, "TEXT": text, "BODY": body}
     quote = shlex.quote if name == "curl" else lambda value: json.dumps(value, ensure_ascii=False)
     template = (STATIC / f"snippet_{name}.txt").read_text(encoding="utf-8")
-    return re.sub(r'"(URL|RUN|TEXT|BODY)"', lambda found: quote(filled[found[1]]), template)
+    return re.sub(r'"(URL|LINK|RUN|TEXT|BODY)"', lambda found: quote(filled[found[1]]), template)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,11 +15,13 @@ from playground.ui.snippets import LANGUAGES
 from playground.words import LANGUAGES as SPOKEN
 from playground.words import entries
 
+ROOT = Path(__file__).parents[2]
 AWKWARD = """it's "a" $HOME `ls` \\n ${x} 中 "TEXT" 'URL'"""
 RUNS = {
     "python": [sys.executable, "-c"],
     "javascript": ["node", "--input-type=module", "-e"],
     "curl": ["bash", "-c"],
+    "load": [sys.executable, "-c"],
 }
 
 
@@ -29,7 +33,8 @@ def lines(site, language: str, text: str) -> str:
 def run(language: str, code: str, folder) -> str:
     if shutil.which({"curl": "curl", "javascript": "node"}.get(language, sys.executable)) is None:
         pytest.skip(f"{language} is not installed")
-    done = subprocess.run([*RUNS[language], code], cwd=folder, capture_output=True, text=True, timeout=120)
+    found = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([*RUNS[language], code], cwd=folder, env=found, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
