@@ -11,6 +11,7 @@ from playground.config import FORMER_NAMES, KNOBS, PRESETS, default
 from playground.cursor import FIELDS
 from playground.words import ENGLISH, LANGUAGES, known, say
 
+RUN = "a run's folder, or the name or id of one that ships with the app or is kept"
 STEP = "an earlier step, from the training replay"
 TOKENIZE = ("13a", "intl", "zh", "char", "none")
 COPY_UNKNOWN = "in place of <unk>, the word of the source that cross-attention attends to most there"
@@ -64,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("translate", help="translate with a trained run")
     command.set_defaults(command="translate")
-    command.add_argument("run", type=Path, metavar="RUN_FOLDER")
+    command.add_argument("run", metavar="RUN", help=RUN)
     command.add_argument("text", nargs="*", metavar="TEXT", help="a sentence each; without any, every line of the standard input")
     command.add_argument("--input", nargs="+", type=Path, default=[], metavar="FILE", help="translate the lines of these files")
     _add_decoding(command)
@@ -78,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("score", help="translate a file with a trained run, and measure BLEU and chrF with sacrebleu")
     command.set_defaults(command="score")
-    command.add_argument("run", type=Path, metavar="RUN_FOLDER")
+    command.add_argument("run", metavar="RUN", help=RUN)
     command.add_argument("source", type=Path, metavar="SOURCE", help="a file of sentences, one per line")
     command.add_argument("reference", type=Path, metavar="REFERENCE", help="a file of their translations, line by line")
     _add_decoding(command)
@@ -94,13 +95,13 @@ def parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("history", help="the training curve of a run, step by step")
     command.set_defaults(command="history")
-    command.add_argument("run", type=Path, metavar="RUN_FOLDER")
+    command.add_argument("run", metavar="RUN", help=RUN)
     command.add_argument("--validations", action="store_true", help="a row for each validation instead")
     command.add_argument("--csv", type=Path, metavar="FILE", help="write the table here")
 
     command = commands.add_parser("export", help="take a run home: one zip with the model, its curve, and code that needs no playground")
     command.set_defaults(command="export")
-    command.add_argument("run", metavar="RUN", help="a run's folder, or the name or id of one that ships with the app or is kept")
+    command.add_argument("run", metavar="RUN", help=RUN)
     command.add_argument("-o", "--out", type=Path, metavar="FILE", help="the zip; by default it has the name of the run")
     command.add_argument("--sentences", action="store_true", help="with the own sentences that it was trained on")
     command.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="of the model card and the notebook")

@@ -112,6 +112,8 @@ def test_translate(capsys, tmp_path):
     assert len(world["outputs"]) == 2
     assert main(["translate", str(tmp_path / "run"), "hello", "--step", "0"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1
+    assert main(["translate", "reverse", "hello"]) == 0  # one that ships with the app, by its name
+    assert capsys.readouterr().out == "olleh\n"
     drawn = ["--sample", "3", "--top-k", "2", "--top-p", "0.9", "--seed", "4", "--prefix", "ol"]
     assert main(["translate", str(tmp_path / "run"), "hello", *drawn]) == 0
     assert capsys.readouterr().out.startswith("ol")
@@ -164,8 +166,8 @@ def test_read_says_what_a_file_was_understood_as(capsys, tmp_path):
         (["train", "--task", "own"], "own"),
         (["train", "--data", "/nowhere/pairs.tsv"], "/nowhere/pairs.tsv"),
         (["train", "--steps", "1", "--out", "/proc"], "/proc"),
-        (["translate", "/nowhere", "hello"], "run.json"),
-        (["history", "/nowhere"], "run.json"),
+        (["translate", "/nowhere", "hello"], "/nowhere"),
+        (["history", "/nowhere"], "/nowhere"),
         (["history", "checkpoints/reverse", "--csv", "/nowhere/steps.csv"], "/nowhere/steps.csv"),
         (["read", "/nowhere"], "/nowhere"),
         (["checkpoints", "everything"], "everything"),

@@ -148,12 +148,12 @@ def _lines(file: Path) -> list[str]:
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator[Open]:
+def _opened(name: str) -> Iterator[Open]:
+    from playground.export.taken import find
     from playground.queries.reader import Reader
     from playground.runs.corpora import Corpora
-    from playground.runs.disk.folder import Folder
 
-    run, reader = Folder(folder).run, Reader(SimpleNamespace(corpora=Corpora()), threads=1)
+    run, reader = find(name), Reader(SimpleNamespace(corpora=Corpora()), threads=1)
     try:
         yield Open(reader, run)
     finally:

@@ -16,9 +16,9 @@ def runs(options: argparse.Namespace) -> int:
 
 
 def history(options: argparse.Namespace) -> int:
-    from playground.runs.disk.folder import Folder
+    from playground.export.taken import find
 
-    found = Folder(options.run).run.history
+    found = find(options.run).history
     _tell_table(found.validation_frame() if options.validations else found.frame(), options.csv)
     return 0
 

@@ -94,6 +94,8 @@ def find(name: str) -> Run:
     for run in (*read_shipped(SHIPPED), *read_kept(wanted_folder())):
         if name in (run.id, run.name, run.label):
             return run
+    if Path(name).is_dir():
+        return Folder(Path(name)).run  # which says what is missing
     raise Refusal("export.no_run", name=name[:100])
 
 

@@ -60,5 +60,7 @@ def _busy(runs: Runs, counted: dict[str, int]) -> Iterator[str]:
         yield "memory_full"
     if counted["unfinished"] >= runs.limits.runs_unfinished:
         yield "places_taken"
+    if counted["full"]:
+        yield "kept_full"
     if runs.store.disk.refuses:
         yield "disk_refuses"

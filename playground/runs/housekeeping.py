@@ -33,6 +33,7 @@ class Housekeeper:
         self._memory, self._loaded = memory, LoadedRuns(admission, store)
         memory.add("runs", self._loaded)
         self._closing, self._at_work = threading.Event(), set()
+        self.full = False  # whether the last round found no room for another run
         self._others: list[Callable[[], object]] = []
         self._thread = threading.Thread(target=self._go_round, name="housekeeper", daemon=True)
         self._thread.start()
@@ -90,6 +91,7 @@ class Housekeeper:
             if self._admission.leave(run, lambda run: self._workers.busy(run) or self._retention.stays(run)):
                 event(log, "run_made_room", run=run.id, name=run.name, owner=run.owner)
                 self._store.delete(run)
+        self.full = self._retention.full(self._admission.all())
 
     def note_looks(self) -> None:
         """Has the disk know who looked at which runs, so that a restart does not make them old."""

@@ -243,10 +243,11 @@ class Runs:
         return self._workers.cluster
 
     def counted(self) -> dict[str, int]:
-        """What Workers.count says, and how many runs are "kept" and "unfinished", and whether there is a "housekeeper"."""
+        """What Workers.count says, and how many runs are "kept" and "unfinished", whether there is a "housekeeper", and whether it found
+        the server "full"."""
         kept = [run for run in self._admission.all() if not run.shipped]
-        found = {"kept": len(kept), "unfinished": sum(run.unfinished for run in kept), "housekeeper": int(self._housekeeper.alive)}
-        return self._workers.count() | found
+        found = {"kept": len(kept), "unfinished": sum(run.unfinished for run in kept)}
+        return self._workers.count() | found | {"housekeeper": int(self._housekeeper.alive), "full": int(self._housekeeper.full)}
 
     def every_round(self, duty: Callable[[], object]) -> None:
         """Has the housekeeping thread do this as well, every few seconds."""

@@ -56,9 +56,13 @@ class Retention:
             theirs = self._least([run for run in kept if run.owner == owner], len(kept), self._limits.bytes_each)
             if theirs[1] >= self._limits.bytes_each:
                 raise Refusal("runs.share_full", used=megabytes(theirs[1]), most=megabytes(self._limits.bytes_each))
-        count, used = self._least(kept, self._limits.runs_kept - len(new), self._limits.bytes_kept)
-        if count + len(new) > self._limits.runs_kept or used >= self._limits.bytes_kept:
+        if staying := self._in_the_way(kept, len(new)):
+            count, used = staying
             raise Refusal("runs.server_full", count=count, used=megabytes(used), hours=f"{self._limits.recent_hours:g}")
+
+    def full(self, runs: Iterable[Run]) -> bool:
+        """Whether nobody can make a run now, whatever went for it."""
+        return self._in_the_way([run for run in runs if not run.shipped], 1) is not None
 
     def overdue(self, runs: Iterable[Run]) -> list[Run]:
         """Those to let go: unseen for too long, beyond their owner's share, and then beyond what the server keeps."""
@@ -78,6 +82,11 @@ class Retention:
         first = min((run for run in mine if not self.stays(run)), key=lambda run: run.looked_at, default=None)
         goes = self._expires(first) if first else 0.0
         return Share(len(mine), used, most, first if crowded or goes < math.inf else None, goes, crowded)
+
+    def _in_the_way(self, kept: list[Run], new: int) -> tuple[int, int] | None:
+        """How many runs there would be, and of how many bytes, once those that may go are gone, where that leaves no room for new ones."""
+        count, used = self._least(kept, self._limits.runs_kept - new, self._limits.bytes_kept)
+        return (count, used) if count + new > self._limits.runs_kept or used >= self._limits.bytes_kept else None
 
     def _expires(self, run: Run) -> float:
         return run.looked_at + self._limits.unseen_days * DAY

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from playground.config import Refusal
+from playground.runs.health import health
 from playground.runs.limits import Limits
 from playground.runs.names import owner_of
 from playground.runs.retention import DAY, HOUR, Retention
@@ -104,6 +105,8 @@ def test_a_server_lets_go_refuses_and_remembers_looks(serve):
     with pytest.raises(Refusal) as refused:
         runs.create(tiny(steps=1), ME)
     assert refused.value.key == "runs.server_full"
+    runs._housekeeper.retire()
+    assert (health(runs)["status"], health(runs)["reasons"]) == ("busy", ["kept_full"])
     for run in (first, second):
         runs._workers.wait(run)
         run.looked_at -= 2 * HOUR

@@ -49,12 +49,12 @@ def test_who_watches_is_never_told_to_wait(site):
 
 @pytest.mark.parametrize(
     ("counted", "status", "code"),
-    [({}, "ok", 200), ({"waiting": 1}, "busy", 200), ({"unfinished": 9}, "busy", 200), ({"alive": 0}, "failing", 503),
-     ({"watchdog": 0, "waiting": 1}, "failing", 503), ({"housekeeper": 0}, "failing", 503)],
+    [({}, "ok", 200), ({"waiting": 1}, "busy", 200), ({"unfinished": 9}, "busy", 200), ({"full": 1}, "busy", 200),
+     ({"alive": 0}, "failing", 503), ({"watchdog": 0, "waiting": 1}, "failing", 503), ({"housekeeper": 0}, "failing", 503)],
 )  # fmt: skip
 def test_the_status_is_one_that_docker_understands(site, counted, status, code):
     usual = {"training": 0, "waiting": 0, "kept": 0, "unfinished": 0, "alive": 2, "replaced": 0, "lost": 0, "watchdog": 1, "housekeeper": 1}
-    usual["processes"] = 2
+    usual |= {"processes": 2, "full": 0}
     runs = SimpleNamespace(
         counted=lambda: usual | counted, store=site.runs.store, memory=site.runs.memory, limits=tiny_limits(runs_unfinished=9),
         cluster=site.runs.cluster,
