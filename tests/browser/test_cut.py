@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from playground.ui.snippets import LANGUAGES
 from tests.browser.cut import faults
 from tests.browser.steps import drawn, eventually, has_status, link, press_tab, words
 
@@ -179,9 +180,9 @@ BEYOND = """() => [...document.querySelectorAll("#pg-dialog, #pg-dialog *")]
 def test_lines_of_code_stay_in_their_box_and_copy_in_sight(visit, width, height):
     page = visit(link(api="1", text="a b c d " * 12), viewport={"width": width, "height": height})
     sections = page.locator("#pg-dialog section")
-    expect(sections).to_have_count(3)
+    expect(sections).to_have_count(len(LANGUAGES))
     assert page.evaluate(BEYOND) == []
-    for at in range(3):
+    for at in range(len(LANGUAGES)):
         lines = sections.nth(at).locator("pre")
         lines.evaluate("one => one.scrollIntoView({ block: 'end' })")
         expect(sections.nth(at).locator("button")).to_be_in_viewport(ratio=1)
