@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from playground.config import ModelConfig
+from playground.model.attention import head_widths
 
 Applies = Callable[[ModelConfig], bool]
 
@@ -24,12 +25,17 @@ def _rotated(config: ModelConfig) -> bool:
     return config.encoding.rotary
 
 
+def _own_key_size(config: ModelConfig) -> bool:
+    d_k, d_v = head_widths(config)
+    return d_k != d_v
+
+
 NOTES: Mapping[str, Mapping[str, Applies]] = {
     "embedding": {
         "unscaled": lambda config: not config.embedding_scale,
         "shared": lambda config: config.share_embeddings == "all",
     },
-    "projections": {"normed": _normed, "key_size": lambda config: config.d_k not in (0, config.d_model // config.n_heads)},
+    "projections": {"normed": _normed, "key_size": _own_key_size},
     "scores": {"rotated": _rotated},
     "mixed": {"rotated": _rotated},
     "sublayer": {"dropout": lambda config: config.dropout > 0},

@@ -7,6 +7,7 @@ import math
 from playground.inspection.formulas import divisor, formula
 from playground.lessons.tour import STOPS, reading
 from playground.lessons.tour_notes import notes
+from playground.model.attention import head_widths
 from playground.queries.activations import SentenceActivations
 from playground.ui import blocks
 from playground.ui.panels.map.stage import columns_of, rows_of
@@ -60,7 +61,8 @@ def _text(view: View, stop: str, variant: str, head: int) -> str:
     config = view.run.experiment.model
     values = {"head": head + 1, "heads": config.n_heads, "width": config.d_model, "layers": config.encoder_layers}
     scale = divisor(config) if config.attention_scale else ""
-    of_notes = {"d_k": config.d_k, "d_v": config.d_model // config.n_heads, "percent": f"{100 * config.dropout:g}"}
+    d_k, d_v = head_widths(config)
+    of_notes = {"d_k": d_k, "d_v": d_v, "percent": f"{100 * config.dropout:g}"}
     said = [view.say(f"tour.note_{name}", **of_notes) for name in notes(config, stop)]
     return " ".join([view.say(f"tour.text_{variant}", scale=scale, **values), *said])
 
