@@ -59,7 +59,7 @@ def snapshot_of(name: str, names: Sequence[str]) -> Path:
     try:
         from huggingface_hub import snapshot_download
     except ImportError:
-        raise Refusal("export.no_hub") from None
+        raise Refusal("export.no_package", package="huggingface_hub") from None
     try:
         return Path(snapshot_download(name, allow_patterns=list(names)))
     except Exception as error:  # the Hub's and the network's, of many kinds

@@ -62,9 +62,11 @@ class TrainedRun:
 
     @cached_property
     def history(self) -> DataFrame:
-        """step, loss, learning_rate, …, and what was validated at some of the steps."""
-        import pandas
-
+        """step, loss, learning_rate, …, and what was validated at some of the steps. Raises Refusal where pandas is missing."""
+        try:
+            import pandas
+        except ImportError:
+            raise Refusal("export.no_package", package="pandas") from None
         return pandas.read_csv(io.StringIO(self.curve), float_precision="round_trip")
 
     @property

@@ -1,6 +1,7 @@
 """The command line, as a program would use it."""
 
 import json
+import sys
 from dataclasses import replace
 
 import pandas
@@ -10,15 +11,18 @@ import torch
 from playground.arguments import parser
 from playground.cli import main
 from playground.cli.training import _experiment
-from playground.config import KNOBS, PRESETS, TASK_STEPS, default
+from playground.config import KNOBS, PRESETS, TASK_STEPS, Refusal, default, to_json
 from playground.data.suggestion import suggest
 from playground.lessons.labs import LABS
 from playground.reading.uploads import Pair, Pairs
 from playground.runs import forecast
+from playground.runs.disk import files
 from playground.runs.disk.checkpoints import CHECKPOINTS, experiment
 from playground.runs.disk.folder import Folder
+from playground.runs.disk.store import Store
 from playground.runs.history import VALIDATIONS
 from playground.runs.machine_speed import MachineSpeed
+from playground.runs.run import Run
 from tests.runs.tiny import TINY, alone, curve, tiny
 
 SMALL = [part for name, value in TINY.items() for part in (f"--{name.replace('_', '-')}", str(value))]
@@ -246,3 +250,40 @@ def test_labs_are_listed_and_run(capsys):
     for wrong in (["lab", "nothing"], ["lab", "softmax", "--set", "factor=3"], ["lab", "softmax", "--set", "colour=red"]):
         assert main(wrong) == 2
         assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["runs", "history reverse"])
+def test_a_package_that_is_missing_is_named(command, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "pandas", None)  # as after `pip install .`: importing it raises ModuleNotFoundError
+    assert main(command.split()) == 2
+    said = capsys.readouterr()
+    assert said.err == str(Refusal("export.no_package", package="pandas")) + "\n"
+    assert not said.out
+
+
+def test_a_module_of_ours_that_is_missing_is_no_package_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "playground.ui.server", None)
+    with pytest.raises(ModuleNotFoundError, match="playground"):
+        main(["serve"])
+
+
+def test_a_kept_run_is_frozen_by_its_name(tmp_path, monkeypatch, capsys):
+    """The page is made from a copy: the folder of the server that keeps the run stays as it is."""
+    monkeypatch.setenv("PLAYGROUND_DATA", str(tmp_path / "data"))
+    run = Run("a-new-run-with-an-id-22", "fresh-finch", tiny(), status="done", label="of the class")
+    store = Store(tmp_path / "data")
+    store.save(run, {"config.json": files.to_json(to_json(run.experiment))})
+    before, seen = sorted((tmp_path / "data").rglob("*")), []
+
+    def frozen(runs, reader, run, count, folder, live):
+        seen.append((run.name, run.label, count, runs.get(run.id) is run, [run.name for run in runs.shipped()]))
+        folder.mkdir()
+        yield 1, 1, "index.html"
+
+    monkeypatch.setattr("playground.freeze.folder.freeze", frozen)
+    for said in (run.name, run.label, run.id, str(store.path(run))):
+        assert main(["freeze", said, "--sentences", "3", "-o", str(tmp_path / said.replace("/", "-"))]) == 0
+    assert seen == [("fresh-finch", "of the class", 3, True, ["fresh-finch"])] * 4
+    assert before == sorted((tmp_path / "data").rglob("*"))
+    assert main(["freeze", "nobody", "-o", str(tmp_path / "x")]) == 2
+    assert "nobody" in capsys.readouterr().err

@@ -57,6 +57,14 @@ def test_every_source_gives_the_same_model(home, monkeypatch):
         assert model.run.last_loss == playground.load("reverse").run.last_loss
 
 
+def test_without_pandas_there_is_a_sentence_and_the_rest_works(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    run = playground.load("reverse").run
+    assert run.last_loss > 0
+    with pytest.raises(Refusal, match="pip install pandas"):
+        run.history  # noqa: B018
+
+
 def test_attention_comes_with_its_labels():
     found = playground.load("reverse").attention("hello")
     assert found.source == (*"hello", "<eos>")

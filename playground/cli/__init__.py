@@ -30,6 +30,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return COMMANDS[options.command](options) or 0
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
+    except ModuleNotFoundError as missing:  # `pip install .` brings what training and translating need, and no more
+        package = str(missing.name).partition(".")[0]
+        if package == "playground":
+            raise
+        print(Refusal("export.no_package", package=package), file=sys.stderr)
     except BrokenPipeError:  # whoever read the output has seen enough
         return 0
     except OSError as error:

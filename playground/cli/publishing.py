@@ -16,20 +16,23 @@ def serve(options: argparse.Namespace) -> int:
 
 
 def freeze(options: argparse.Namespace) -> int:
+    import shutil
     import tempfile
 
+    from playground.export.taken import folder_of
     from playground.freeze.folder import freeze as frozen
     from playground.queries.reader import Reader
     from playground.runs.limits import Limits
-    from playground.runs.registry import SHIPPED, Runs
+    from playground.runs.registry import Runs
 
-    path = SHIPPED / options.run if (SHIPPED / options.run / "run.json").exists() else Path(options.run)
-    started = time.perf_counter()
-    with tempfile.TemporaryDirectory() as nothing:
-        runs = Runs(Path(nothing), path.parent, replace(Limits.from_environment(), engine="here"))  # where nothing is trained
+    found, started = folder_of(options.run), time.perf_counter()
+    with tempfile.TemporaryDirectory() as here:
+        alone, nothing = Path(here) / "alone", Path(here) / "nothing"
+        shutil.copytree(found.path, alone / found.run.name)  # a copy: a server may go on writing the run
+        runs = Runs(nothing, alone, replace(Limits.from_environment(), engine="here"))  # where nothing is trained
         reader = Reader(runs)
         try:
-            for done, all, file in frozen(runs, reader, runs.get(path.name), max(options.sentences, 1), options.out, options.live):
+            for done, all, file in frozen(runs, reader, runs.get(found.run.name), max(options.sentences, 1), options.out, options.live):
                 print(f"{done:>7,} of {all:,} answers  {time.perf_counter() - started:6.1f} s  {file}", flush=True)
         finally:
             reader.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from playground.config import Experiment, Refusal
 from playground.data.tokenizers import Tokenizer
 from playground.runs.disk import files
 from playground.runs.disk.folder import Folder
-from playground.runs.disk.store import read_kept, read_shipped, wanted_folder
+from playground.runs.disk.store import kept_folders, shipped_folders, wanted_folder
 from playground.runs.history import COUNTS, STEPS, VALIDATIONS, History
 from playground.runs.registry import SHIPPED
 from playground.runs.run import Run, Snapshot
@@ -88,14 +89,19 @@ class Taken:
 
 
 def find(name: str) -> Run:
-    """The run in the folder `name`, or the shipped or kept one with this name, label or id. Raises Refusal."""
+    """The run in `folder_of` this name. Raises Refusal."""
+    return folder_of(name).run
+
+
+def folder_of(name: str) -> Folder:
+    """The folder `name`, or that of the shipped or kept run with this name, label or id. Raises Refusal."""
     if (Path(name) / "run.json").is_file():
-        return Folder(Path(name)).run
-    for run in (*read_shipped(SHIPPED), *read_kept(wanted_folder())):
-        if name in (run.id, run.name, run.label):
-            return run
+        return Folder(Path(name))
+    for folder in itertools.chain(shipped_folders(SHIPPED), kept_folders(wanted_folder())):
+        if name in (folder.run.id, folder.run.name, folder.run.label):
+            return folder
     if Path(name).is_dir():
-        return Folder(Path(name)).run  # which says what is missing
+        return Folder(Path(name))  # which says what is missing
     raise Refusal("export.no_run", name=name[:100])
 
 

@@ -184,28 +184,36 @@ class Store(KeptRuns):
 
 
 def read_kept(folder: Path) -> Iterator[Run]:
+    """The runs of `kept_folders`."""
+    return (found.run for found in kept_folders(folder))
+
+
+def kept_folders(folder: Path) -> Iterator[Folder]:
     """The runs that a server keeps in `folder`, as they were last saved. It may be at work there: nothing is locked, repaired or written,
     and what can't be read now is left out; where that is the newest save, the one before is read."""
     root = folder / "runs"
     for path in sorted(root.iterdir()) if root.is_dir() else ():
         before = files.beside(path).old
-        if ID.fullmatch(path.name) and (run := _read(path) or (_read(before) if before.is_dir() else None)):
-            yield run
+        if ID.fullmatch(path.name) and (found := _read(path) or (_read(before) if before.is_dir() else None)):
+            yield found
 
 
 def read_shipped(folder: Path | None) -> list[Run]:
+    """The runs of `shipped_folders`."""
+    return [found.run for found in shipped_folders(folder)]
+
+
+def shipped_folders(folder: Path | None) -> Iterator[Folder]:
     """The runs in checkpoints/, by the names of their folders. One that can't be read is said in the log and left out."""
-    found = []
     for path in sorted(folder.iterdir()) if folder and folder.is_dir() else ():
-        if run := _read(path, path.name):
-            run.name, run.owner, run.shipped = path.name, "", True
-            found.append(run)
-    return found
+        if found := _read(path, path.name):
+            found.run.name, found.run.owner, found.run.shipped = path.name, "", True
+            yield found
 
 
-def _read(path: Path, id: str | None = None) -> Run | None:
+def _read(path: Path, id: str | None = None) -> Folder | None:
     try:
-        return Folder(path, id).run
+        return Folder(path, id)
     except Refusal as refusal:
         log.warning("%s is left out: %s", path, refusal)
         return None
