@@ -6,10 +6,11 @@ import { cursor } from "./store.js";
 import { ready } from "./dom.js";
 
 const MS = 650; // that the eye is led
-const FORWARD = "inset(0 100% 0 0)", BACKWARD = "inset(0 0 0 100%)", UPWARD = "inset(100% 0 0 0)";
-/** What of a picture is hidden at first, at each moment. The optimiser has no direction.
- * @type {Record<string, string>} */
-const HIDDEN = { loss: FORWARD, logits: BACKWARD, stream: UPWARD, scores: BACKWARD, gradient: BACKWARD, after: FORWARD };
+const FORWARD = { maskPosition: "left", maskSize: "0 100%" }, BACKWARD = { maskPosition: "right", maskSize: "0 100%" };
+const UPWARD = { maskPosition: "bottom", maskSize: "100% 0" };
+/** Where a picture begins to be seen, at each moment. The optimiser has no direction.
+ * @type {Record<string, Keyframe>} */
+const BEGINS = { loss: FORWARD, logits: BACKWARD, stream: UPWARD, scores: BACKWARD, gradient: BACKWARD, after: FORWARD };
 let before = "";
 
 /** Unfolds the picture of a moment that somebody goes to; one that is drawn anew stays still. */
@@ -18,9 +19,10 @@ async function watch() {
   new MutationObserver(() => {
     const now = cursor.moment || "loss", came = before;
     before = now;
-    const picture = panel.querySelector("[data-block='row sides'] .pg-figure"), hidden = HIDDEN[now];
-    if (!came || came === now || !hidden || !picture || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    picture.animate([{ clipPath: hidden }, { clipPath: "inset(0 0 0 0)" }], { duration: MS, easing: "ease-in-out" });
+    const picture = panel.querySelector("[data-block='row sides'] .pg-figure"), begins = BEGINS[now];
+    if (!came || came === now || !begins || !picture || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const mask = { maskImage: "linear-gradient(#000, #000)", maskRepeat: "no-repeat" }; // what is masked can be clicked already
+    picture.animate([{ ...mask, ...begins }, { ...mask, ...begins, maskSize: "100% 100%" }], { duration: MS, easing: "ease-in-out" });
   }).observe(panel, { attributeFilter: ["data-drawn"] });
 }
 
