@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from enum import StrEnum
+from enum import Enum
 from functools import cache
 
 from starlette.routing import compile_path
@@ -18,7 +18,7 @@ from playground.ui.assets import PREFIX
 API = "/gradio_api"
 
 
-class Right(StrEnum):
+class Right(Enum):
     """What a person needs. Whoever doesn't have it is told the same as if there were no such thing."""
 
     PUBLIC = "public"  # anybody
