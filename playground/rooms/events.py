@@ -26,7 +26,7 @@ class Listener:
         """Whether there was news, at most so many seconds later."""
         try:
             await asyncio.wait_for(self._news.wait(), seconds)
-        except TimeoutError:
+        except asyncio.TimeoutError:  # which is Python's own only since 3.11
             return False
         self._news.clear()
         return True

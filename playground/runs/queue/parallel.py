@@ -10,7 +10,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, TimeoutError, wait
+from concurrent import futures
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import torch
@@ -96,10 +97,10 @@ class ReaderThreads:
             future = self._pool.submit(answer)
         try:
             return future.result(seconds)
-        except TimeoutError:
+        except futures.TimeoutError as error:  # which is Python's own only since 3.11
             future.cancel()
             self._replace(HUNG * seconds)
-            raise
+            raise TimeoutError from error
 
     def close(self) -> None:
         """Returns when every thread is gone but those that are lost."""
