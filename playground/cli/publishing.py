@@ -23,13 +23,16 @@ def freeze(options: argparse.Namespace) -> int:
     from playground.freeze.folder import freeze as frozen
     from playground.queries.reader import Reader
     from playground.runs.limits import Limits
-    from playground.runs.registry import Runs
+    from playground.runs.registry import SHIPPED, Runs
 
     found, started = folder_of(options.run), time.perf_counter()
     with tempfile.TemporaryDirectory() as here:
-        alone, nothing = Path(here) / "alone", Path(here) / "nothing"
-        shutil.copytree(found.path, alone / found.run.name)  # a copy: a server may go on writing the run
-        runs = Runs(nothing, alone, replace(Limits.from_environment(), engine="here"))  # where nothing is trained
+        shown, nothing = Path(here) / "shown", Path(here) / "nothing"
+        shutil.copytree(found.path, shown / found.run.name)  # a copy: a server may go on writing the run
+        for path in SHIPPED.iterdir():  # the lessons name them
+            if path.name != found.run.name:
+                (shown / path.name).symlink_to(path.resolve())
+        runs = Runs(nothing, shown, replace(Limits.from_environment(), engine="here"))  # where nothing is trained
         reader = Reader(runs)
         try:
             for done, all, file in frozen(runs, reader, runs.get(found.run.name), max(options.sentences, 1), options.out, options.live):
