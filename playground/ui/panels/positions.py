@@ -28,8 +28,9 @@ def panel(view: View) -> dict:
     if kind == "heatmap":
         shown = [
             _figure(
+                view,
                 "heatmap",
-                view.draw(pictures.heatmap, table, trained=trained, tallest=view.below(60)),
+                view.draw(pictures.heatmap, table, trained=trained, tallest=view.below(90)),
                 view.say("page.pos_heatmap_caption", length=length, dims=d_model, trained=trained),
             )
         ]
@@ -39,6 +40,7 @@ def panel(view: View) -> dict:
         slow = 2 * np.pi * 10000 ** ((d_model - 2) / d_model)
         shown = [
             _figure(
+                view,
                 "waves",
                 view.draw(pictures.waves, {"sinusoidal": table}, dims, trained=trained),
                 view.say("page.pos_waves_caption", fast=f"{2 * np.pi:.1f}", slow=f"{slow:,.0f}"),
@@ -48,6 +50,7 @@ def panel(view: View) -> dict:
         alike = facts.similarity(table)
         shown = [
             _figure(
+                view,
                 "similarity",
                 view.draw(pictures.similarity, alike, trained=trained, width=min(view.width, 620)),
                 view.say("page.pos_similarity_caption", near=f"{alike[10, 11]:.2f}", far=f"{alike[10, 40]:.2f}"),
@@ -60,6 +63,7 @@ def panel(view: View) -> dict:
         extra = [blocks.slider("shift", "shift", view.say("page.pos_shift_by"), shift)]
         shown = [
             _figure(
+                view,
                 "shift",
                 view.draw(clocks, table, STARTS, pairs, shift, [float(turned[pair]) for pair in pairs]),
                 view.say("page.pos_shift_caption", shift=shift, error=f"{errors.max():.1e}"),
@@ -80,8 +84,8 @@ def panel(view: View) -> dict:
     }
 
 
-def _figure(id: str, figure: dict, caption: str) -> dict:
-    return blocks.figure(f"pos-{id}", figure, caption)
+def _figure(view: View, id: str, figure: dict, caption: str) -> dict:
+    return blocks.figure(f"pos-{id}", figure, caption, view.say(f"page.pos_title_{id}"))
 
 
 def _own_table(view: View, told: str, length: int, d_model: int, trained: int) -> tuple[list[dict], object]:
@@ -97,6 +101,6 @@ def _own_table(view: View, told: str, length: int, d_model: int, trained: int) -
     caption = view.say("page.pos_learned_caption", trained=trained, inside=f"{inside:.2f}", outside=f"{outside:.2f}")
     note, beside = view.step_note(actual), facts.sinusoids(length, d_model)
     return [
-        _figure("learnt", view.draw(pictures.heatmap, learnt, trained=trained), f"{caption} {note}".strip()),
-        _figure("beside", view.draw(pictures.heatmap, beside, trained=trained), view.say("page.pos_beside_caption")),
+        _figure(view, "learnt", view.draw(pictures.heatmap, learnt, trained=trained), f"{caption} {note}".strip()),
+        _figure(view, "beside", view.draw(pictures.heatmap, beside, trained=trained), view.say("page.pos_beside_caption")),
     ], model.LearnedPositions

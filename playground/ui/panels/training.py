@@ -19,6 +19,7 @@ from playground.ui.selected_runs import unpin, with_pinned
 from playground.ui.view import View
 
 HISTORY = ("steps", "validations")  # its tables
+TOO_LONG = "runs.too_long"  # what is refused of a sentence alone: the curves are the run's
 TRIES = 3  # to find sentence and probes at one step, between two snapshots
 NUMBERS, FOLDED = ("exact", "tokens", "loss"), ("seconds", "left", "speed")
 
@@ -46,7 +47,13 @@ def panel(view: View) -> dict:
     except Refusal as refusal:  # numbers tell nothing of the sentences
         return {"step": None, "blocks": [blocks.text("private", refusal.say(view.language), css="pg-caption"), curves_beside, *below]}
     view.reference = True  # the same rows at every step: only the weights change
-    probes = _look(view)
+    try:
+        probes = _look(view)
+    except Refusal as refusal:
+        if refusal.key != TOO_LONG:
+            raise
+        refused = blocks.column("attention", blocks.text("refused", refusal.say(view.language), css="pg-error"))
+        return {"step": None, "blocks": [blocks.row("top", refused, curves_beside, css="halves"), *below]}
     picture, held = [blocks.text("recurrent", view.say("training.recurrent"), css="pg-caption")], {}
     if view.attends:
         picture = [*large(view, "learn-cross", part="cross"), head_choice.follow(view)]

@@ -43,6 +43,7 @@ def panel(view: View) -> dict:
         "blocks": [
             blocks.row("controls", *_controls(view, way), *_unknown(view, answer, way), css="controls"),
             *([blocks.chips("candidates", *lines, pick="tgt")] if another else []),
+            *_greedy(view, best),
             *_prefix(view, answer),
             *_told_copied(view, answer),
             blocks.text("verdict", _verdict(view, best, answer.references), css="pg-caption"),
@@ -55,6 +56,14 @@ def panel(view: View) -> dict:
             *([blocks.code("cache-source", KVCache)] if view.attends else []),
         ],
     }
+
+
+def _greedy(view: View, best: Candidate) -> list[dict]:
+    """The frame's line is greedy decoding's, whatever is chosen here: said where the two aren't the same sentence."""
+    asked = view.reader.look(view.run, view.step, view.text).asked
+    if [piece.id for piece in asked] == [piece.id for piece in best.pieces]:
+        return []
+    return [blocks.text("greedy", view.say("decoding.frame_is_greedy"), css="pg-caption")]
 
 
 def _telling(view: View) -> str:

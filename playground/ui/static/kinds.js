@@ -124,7 +124,8 @@ const KINDS = {
   table(element, block) {
     if (same(element, block)) return;
     const isName = (at) => at === 0 && block.rowheads;
-    const cell = (value, at) => h(isName(at) ? "th" : "td", { class: typeof value === "number" ? "number" : undefined }, String(value));
+    const broken = (text) => text.split(/(?<=\|)/).flatMap((part, at) => (at ? [h("wbr"), part] : [part])); // as in signatures of sacrebleu
+    const cell = (value, at) => h(isName(at) ? "th" : "td", { class: typeof value === "number" ? "number" : undefined }, broken(String(value)));
     const head = h("thead", {}, h("tr", {}, block.head.map((text) => h("th", { scope: "col" }, text))));
     const body = h("tbody", {}, block.rows.map((row) => h("tr", {}, row.map(cell))));
     const table = h("div", { class: "pg-scroll" }, h("table", {}, head, body)), open = element.querySelector("details")?.open;

@@ -45,7 +45,7 @@ function drawGrid(grid, block, said) {
     h("span", { class: "pg-model-number" }, String(layer + 1)), ...heads.map((_, head) => oneHead(grid.part, layer, head, said)),
   ];
   const style = `--heads: ${columns}`;
-  return h("div", { class: `pg-model-part hue-${grid.part}`, role: "group", "aria-label": grid.label },
+  return h("div", { class: `pg-model-part hue-${grid.part}${grid.heads.length === 1 ? " single" : ""}`, role: "group", "aria-label": grid.label },
     h("h4", {}, grid.label),
     h("div", { class: "pg-model-grid", style },
       h("span", { class: "pg-model-corner" }, `${block.words.head} →`, h("br", {}), `${block.words.layer} ↓`), ...across, ...grid.heads.flatMap(row)));

@@ -135,7 +135,8 @@ def test_what_is_asked_of_a_hung_run_is_answered_at_once(serve, gate, ask):
 
 @pytest.mark.fault("a server that is to end while a step hangs", "it ends; the other runs are saved")
 def test_a_server_with_a_hung_step_can_be_closed(serve, gate, monkeypatch):
-    monkeypatch.setattr("playground.runs.queue.workers.CLOSE_TIMEOUT_S", 0.2)
+    # waited out whole: in it the healthy run has to be saved, however busy the machine
+    monkeypatch.setattr("playground.runs.queue.workers.CLOSE_TIMEOUT_S", 3.0)
     runs = serve()
     run, other = hung(runs, gate), at_step(runs.create(tiny(steps=100_000), YOU), 3)
     runs.close()

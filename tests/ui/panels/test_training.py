@@ -148,3 +148,9 @@ def test_the_newest_picture_and_the_newest_probes_are_of_one_step_though_trainin
         run.history.probes, run.parts["snapshot"] = probes, kept
     shown = {older.step: older, newer.step: newer}[panel["step"]]
     assert len(block(panel, "probes")["rows"]) == len(shown.probes)
+
+
+def test_a_sentence_that_is_too_long_leaves_the_curves(site):
+    panel = site.panel("training", run="reverse", text="abc" * 100)
+    assert block(panel, "refused")["text"] == say("en", "runs.too_long", tokens=301, most=256)
+    assert {"loss", "accuracy", "numbers"} <= {one["id"] for one in blocks_of(panel["blocks"])}

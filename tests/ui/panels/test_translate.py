@@ -165,6 +165,15 @@ def test_what_the_frame_says_is_not_said_again(site):
     assert len(lines(ask(site, method="beam", beam=3))) == 3
 
 
+def test_where_the_frame_shows_another_sentence_it_is_said(site):
+    """The frame's line is greedy decoding's. A beam of 1 is greedy; a wide one of a half-taught model finds another sentence."""
+    (best, *_), greedy = lines(ask(site, **EARLY, method="beam")), site.reader.look(site.runs.get(EARLY["run"]), EARLY["step"], LONG)
+    assert best != [piece.text for piece in greedy.asked]
+    assert found(ask(site, **EARLY, method="beam"), "greedy")["text"] == say("en", "decoding.frame_is_greedy")
+    assert found(ask(site, **EARLY), "greedy") is None
+    assert found(ask(site, method="beam"), "greedy") is None
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_step_has_its_likeliest_tokens(site, language):
     blocks = ask(site, lang=language)

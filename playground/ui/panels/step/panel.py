@@ -73,4 +73,6 @@ def _which(view: View, taken: TakenStep) -> str:
         said.append(note)
     if taken.start.step != view.step and view.step is not None:
         said.append(view.say("page.nearest_step", wanted=view.step, actual=taken.start.step))
+    if view.step is None and kind != "next" and taken.slow.number < view.run.steps:  # the replay beside it stands at the end
+        said.append(view.say("step.last_kept", end=f"{view.run.steps:,}", before=values["before"], number=f"{taken.slow.number:,}"))
     return " ".join(said)

@@ -50,6 +50,16 @@ def test_a_shipped_run_has_every_moment(site, language):
         assert {"sides", "source"} <= {one["id"] for one in blocks_of(panel["blocks"])}
 
 
+def test_at_the_end_of_the_replay_it_says_which_step_is_shown(site):
+    """The last step whose parameters were kept is not the last step: both are named. At a step of the replay nothing has to be said."""
+    end = site.runs.find("reverse").steps
+    panel = site.panel("step", run="reverse", lang="en")
+    said = block(panel, "which")["text"]
+    assert panel["step"] + 1 < end
+    assert f"last step, {end}. Of the steps before it {panel['step']}" in said
+    assert "last step" not in block(site.panel("step", run="reverse", step=panel["step"], lang="en"), "which")["text"]
+
+
 def test_the_step_shown_is_the_step_that_the_run_makes_next(site, run):
     """Somebody else looks, at every moment and at its numbers; then the owner presses "One step"."""
     before = {name: tensor.clone() for name, tensor in run.snapshot.parameters.items()}
