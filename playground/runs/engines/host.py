@@ -13,6 +13,7 @@ from playground.runs.corpora import Corpora
 from playground.runs.engines.hosted import HostedTraining, Wishes
 from playground.runs.engines.increment import Increment
 from playground.runs.engines.trainer import Failed, Lost
+from playground.runs.heap import give_back
 from playground.runs.limits import machine_cores
 from playground.runs.queue.parallel import Helpers
 from playground.training.loop import Diverged
@@ -42,7 +43,8 @@ class Host:
         if name == "begin":
             self._trainings[id] = HostedTraining(self._corpora)
         elif name == "close":
-            self._trainings.pop(id, None)
+            if self._trainings.pop(id, None):
+                give_back()  # what its steps took, which the next one's may not need
             return Answer()
         training, value, error = self._trainings.get(id), None, None
         if training is None:
