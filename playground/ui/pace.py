@@ -20,7 +20,7 @@ class Pace:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.streams = 0
-        self._cost = SPARE * EACH / 1000  # seconds of a processor that a picture takes, of late; at first, as if all that is spared went there
+        self._cost = SPARE * EACH / 1000  # of a picture, of late, in seconds of a processor; before any, what is spared for one visitor
         self._clock, self._asked = clock, dict[tuple[str, str], float]()
 
     def asked(self, address: str, visitor: str, seconds: float) -> None:

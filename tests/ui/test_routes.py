@@ -307,8 +307,11 @@ def test_a_picture_of_a_run_that_trains_costs_what_the_models_threads_took_for_i
             pass
 
     told = []
-    panels = {name: lambda view: {"step": 1, "blocks": [], "asked": view.reader._ask(burn, name)} for name in ("training", "sentence")}
-    monkeypatch.setattr(routes, "PANELS", {**PANELS, **panels})
+
+    def burning(view) -> dict:
+        return {"step": 1, "blocks": [], "asked": view.reader._ask(burn, "burn")}
+
+    monkeypatch.setattr(routes, "PANELS", {**PANELS, "training": burning, "sentence": burning})
     monkeypatch.setattr(routes.Pace, "asked", lambda pace, address, visitor, seconds: told.append(seconds))
     site.panel("training", run="reverse", text="costs", beside="sentence")
     assert told == [], "nobody waits for another picture of a run at rest"
