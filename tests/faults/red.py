@@ -33,7 +33,8 @@ def _in(folder: str, *breaks: tuple[str, str, str, str, str]) -> dict[str, Break
 
 
 NOBODY_IS_BACK = "whoever comes back is noticed", "cut_off.py", "        if id in self._left:\n", "        if False:\n"
-LATE_IS_LATE = "a line that is late is cut", "connections.py", "        else:\n            self.transport.abort()", "        else:\n            pass"
+CUT = "        else:\n            self.transport.abort()"
+LATE_IS_LATE = "a line that is late is cut", "connections.py", CUT, "        else:\n            pass"
 ENDS_WAIT = "an end waits for space", "queue/saving.py", "self.store.save_later(self.run, contents, rest)", "pass"
 COMES_BACK = "a run outlives its process", "queue/jobs.py", "return not self._given_up and self._fall_back(lost)", "return False"
 JUMP_LASTS = "a jump must last to count", "steady_clock.py", "elif even - self._jump[0] >= LASTING_SECONDS:", "elif True:"

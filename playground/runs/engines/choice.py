@@ -22,7 +22,7 @@ from playground.runs.run import Run
 
 log = logging.getLogger(__name__)
 PRELOADED = "playground.runs.engines.preloaded"
-# A process that holds more than so many times what its trainings should take, and so many bytes besides, has a leak: forecasts are not as wrong.
+# A process that holds more than so many times what its trainings should take, and so many bytes besides, has a leak.
 LEAK, BESIDES = 2.0, 400_000_000
 
 
