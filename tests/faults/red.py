@@ -71,7 +71,7 @@ RED: dict[str, Break] = {
         ("test_a_delete_that_is_cut_brings_no_save_of_before_back", "the folder itself goes last", "files.py",
          "for folder in (old, damaged, new, gone):", "for folder in (path, old, damaged, new, gone):"),
         ("test_after_a_restart_it_is_what_the_disk_has", "the disk is told that the end is missing", "store.py",
-         "self.note(run, *saves.PROGRESS, rest=(", "tuple("),
+         "self.note(run, *saves.PROGRESS, rest=(", "dict(rest=("),
         ("test_the_second_server_ends_with_one_sentence", "a folder that is locked is refused", "store.py",
          'raise Refusal("runs.folder_in_use", folder=str(folder)) from error', "return None"),
         ("test_a_run_with_a_save_before_is_shown_as_it_was_then", "a read goes back to the save before", "kept.py",
