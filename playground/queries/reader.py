@@ -27,7 +27,7 @@ __all__ = ["Likely", "Piece", "Reader", "SentenceTrace"]
 
 REFERENCE = "reference"  # as a target: the decoder is fed the right answer, the same at every step of a run
 REMEMBERED, REMEMBERED_BYTES = 4096, 32_000_000  # answers
-STEPS, STEPS_BYTES = 8, 96_000_000  # training steps that were taken apart
+STEPS, STEPS_BYTES = 8, 400_000_000  # training steps that were taken apart; of a wide model one may take 370 MB, and every click asks again
 CHARACTERS = 5_000  # of one sentence; what is longer has too many tokens for any model
 TIMEOUT_S = 60.0  # seconds that somebody waits for an answer
 EXTRA_TOKENS, EXTRA = 16, 1.25  # an output may have so many tokens beyond twice its source, or be so many times the longest known target
