@@ -18,6 +18,7 @@ from playground.runs.limits import machine_cores
 from playground.runs.queue.parallel import Helpers
 from playground.training.loop import Diverged
 
+CORPORA_BYTES = 40_000_000  # of those that nobody trains on at present: no share of the page's memory, which can't have them given up
 KNOWN_EVERYWHERE = (Diverged, Refusal, MemoryError, Lost)  # errors that are told as they are; others may be of any kind
 
 
@@ -34,7 +35,7 @@ class Host:
     """Trainings by the id of their run."""
 
     def __init__(self) -> None:
-        self._corpora, self._helpers = Corpora(), Helpers(machine_cores() - 1)
+        self._corpora, self._helpers = Corpora(CORPORA_BYTES), Helpers(machine_cores() - 1)
         self._trainings: dict[str, HostedTraining] = {}
 
     def answer(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
