@@ -6,6 +6,7 @@ people (who is there, and what is theirs) Â· valid (a valid call of each kind) Â
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections import Counter
 from typing import Any
@@ -29,6 +30,7 @@ LIMITS = {
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--calls", type=int, default=3000, help="so many of them")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="after which no further one is sent")
     parser.add_argument("--at-once", type=int, default=16, help="that are under way at a time")
     parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same calls")
 
@@ -43,7 +45,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             attack = Attack(server.port, valid_calls(people), people, options.seed)
             held = server.held()["bytes"]
             quiet = attack.honest(20)
-            findings = attack.run(options.calls, options.at_once)
+            findings = attack.run(options.calls, options.at_once, 60 * options.minutes)
             return report(findings, attack, quiet) | {"bytes": {"before": held, "after": server.held()["bytes"]}}
     finally:
         for name, value in before.items():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import re
 import threading
 import time
@@ -43,19 +45,32 @@ class Attack:
         self._port, self.calls, self._people, self._seed = port, calls, people, seed
         self.waits: list[float] = []  # seconds, of the honest visitor while calls come
 
-    def run(self, count: int, at_once: int) -> list[Finding]:
-        over = threading.Event()
+    def run(self, count: int, at_once: int, seconds: float = math.inf) -> list[Finding]:
+        """So many of the calls, or as many as are sent in so many seconds."""
+        over, until = threading.Event(), time.monotonic() + seconds
         honest = threading.Thread(target=self._look, args=(over,), daemon=True)
         honest.start()
         try:
-            return self.send(range(count), at_once)
+            return self.send(itertools.takewhile(lambda _: time.monotonic() < until, range(count)), at_once)
         finally:
             over.set()
             honest.join(PATIENCE)
 
     def send(self, numbers: Iterable[int], at_once: int) -> list[Finding]:
+        left, taking = iter(numbers), threading.Lock()
+
+        def some() -> list[Finding]:
+            found = []
+            while True:
+                with taking:
+                    number = next(left, None)
+                if number is None:
+                    return found
+                found.append(self.one(number))
+
         with ThreadPoolExecutor(at_once) as pool:
-            return list(pool.map(self.one, numbers))
+            found = [asked.result() for asked in [pool.submit(some) for _ in range(at_once)]]
+        return sorted(itertools.chain.from_iterable(found), key=lambda finding: finding.number)
 
     def one(self, number: int) -> Finding:
         ids = (self._people.run, self._people.own, self._people.room, self._people.activity)

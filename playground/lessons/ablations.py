@@ -180,11 +180,13 @@ ABLATIONS = (
             "additive": {"variant": "additive"},
             "bilinear": {"variant": "bilinear"},
             "cosine": {"variant": "cosine"},
+            "location": {"variant": "location"},
         },
         scaled_dot_product_attention,
         alternatives.Additive,
         alternatives.Bilinear,
         alternatives.cosine_attention,
+        alternatives.Location,
         next=("attention_scale", "products"),
     ),
     ask(

@@ -80,6 +80,8 @@ class Housekeeper:
             self._loaded.give_up()
             released = True
         self._memory.keep_within()
+        if self._memory.used > self._memory.limit:  # and there is nothing more to let go of
+            self._workers.end_what_grows()
         self._workers.poke()
         before, self._at_work = self._at_work, {run.id for run in self._admission.all() if run.working}
         if released or before - self._at_work or not self._at_work:

@@ -111,7 +111,7 @@ def held_bytes() -> int | None:
     """What this process and those that it has started hold; what they share with it counts once. None where the system doesn't say: Linux
     does."""
     mine = _resident(os.getpid())
-    return None if mine is None else mine + sum(map(_own, descendants()))
+    return None if mine is None else mine + sum(map(own_bytes, descendants()))
 
 
 def descendants() -> list[int]:
@@ -134,7 +134,7 @@ def _resident(process: int) -> int | None:
         return None
 
 
-def _own(process: int) -> int:
+def own_bytes(process: int) -> int:
     """What a process holds of its own, and its part of what it shares: those that were forked have the libraries in common."""
     try:
         lines = (PROCESSES / str(process) / "smaps_rollup").read_text().splitlines()

@@ -49,6 +49,10 @@ def test_the_same_number_is_the_same_call(attack):
     assert sum(call in attack.calls.values() for call in drawn[0]) < 10, "most are changed"
 
 
+def test_when_the_time_is_over_no_further_one_is_sent(attack):
+    assert attack.run(10**9, 2, seconds=0.0) == []
+
+
 @pytest.mark.parametrize("fault", ["5xx", "cut off", "slow", "traceback", "somebody else's sentence", "an error without a sentence"])
 def test_what_breaks_is_seen(attack, fault, monkeypatch):
     said = {

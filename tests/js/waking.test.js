@@ -16,6 +16,7 @@ test("while the clock goes on evenly nobody is told", () => {
   assert.equal(told, 0);
 });
 
+// fault: an hour's sleep | it is noticed once
 test("after an hour's sleep everybody is told once", () => {
   mock.timers.setTime(Date.now() + 3_600_000);
   for (let second = 0; second < 30; second += 1) mock.timers.tick(1000);

@@ -190,6 +190,15 @@ def test_nobody_waits_for_ever(reader, run, monkeypatch):
     gate.set()
 
 
+def test_a_wide_models_step_is_taken_apart_once(reader):
+    """d_model 256 with three layers each and the default batch: 372 MB."""
+
+    class Large:
+        nbytes = 372_000_000
+
+    assert reader.take_apart(("step", "wide"), Large) is reader.take_apart(("step", "wide"), Large)
+
+
 def test_what_is_known_waits_for_no_thread(reader, run, monkeypatch):
     text = sentence(reader, run)
     look = reader.look(run, None, text, "reference")

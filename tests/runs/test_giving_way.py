@@ -84,6 +84,7 @@ def test_who_has_too_many_puts_nobody_away(serve):
     assert old.status == "paused"
 
 
+@pytest.mark.fault("a new token for each of many runs", "the address is told that it has too many")
 def test_new_tokens_at_one_address_get_no_more_than_its_share(serve):
     runs = serve(limits(runs_address=2))
     for token in ("one", "two", "three"):

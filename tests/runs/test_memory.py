@@ -24,6 +24,7 @@ def cache(**sizes):
     return made
 
 
+@pytest.mark.fault("more kept at hand than the memory has room for", "what nobody has asked for longest goes, whichever share it is in")
 def test_what_nobody_has_asked_for_longest_goes_whichever_share_it_is_in():
     one, other = cache(a=300), cache(b=300)
     one.put("c", 300)
@@ -128,6 +129,7 @@ def test_a_cache_forgets_when_its_values_had_to_make_room():
     assert (47 in made, 48 in made) == (True, False)
 
 
+@pytest.mark.fault("no memory left for another training", "it waits, with a sentence, and trains once there is some; /health says so")
 def test_a_training_waits_for_memory_that_something_else_has_taken(serve):
     """And says so. Alone it trains in any case."""
     runs = serve(limits(memory=2 * needed(tiny()) + 100))
@@ -168,6 +170,7 @@ def test_products_of_ever_new_shapes_take_no_more_and_more_memory():
     assert int(done.stdout) < 150_000_000
 
 
+@pytest.mark.fault("runs that have ended and that nobody looks at", "they leave the memory")
 def test_what_a_run_at_rest_has_in_memory_goes_when_nobody_looks(serve):
     runs = serve()
     old, new = (done(runs.create(tiny(), ME)) for _ in range(2))

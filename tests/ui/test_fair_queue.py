@@ -29,6 +29,7 @@ def test_alone_everybody_is_served_as_they_came():
     assert names(fair_queue.in_turn(reversed(events), heard("a", "b", "c"))) == ["a", "b", "c"]
 
 
+@pytest.mark.fault("three hundred calls in the queue that nobody listens for", "who listens is served first")
 def test_who_listens_comes_before_who_left():
     events = [event(f"left {n}", "192.0.2.1", f"tab {n}", n) for n in range(300)] + [event("here", "192.0.2.1", "mine", 300)]
     order = names(fair_queue.in_turn(events, heard("mine")))
@@ -77,6 +78,7 @@ def call(queue, event) -> bool:
     return asyncio.run(queue.push(event, event.request, None))[0]
 
 
+@pytest.mark.fault("a queue full of calls that nobody listens for", "the oldest of them makes room")
 def test_a_full_queue_has_room_while_nobody_listens_to_a_part_of_it(queue):
     fair_queue.take_turns(queue, heard("ada", "bob"), most=10)
     for n in range(4):

@@ -67,7 +67,7 @@ def test_the_token_opens_it_and_stands_nowhere(client, runs, caplog):
         answer = entered(browser)
     cookie = answer.headers["Set-Cookie"]
     assert all(part in cookie for part in (COOKIE, "HttpOnly", "SameSite=strict", "Max-Age=28800"))
-    assert "Cores for training" in browser.get(PATH).text
+    assert all(name in browser.get(PATH).text for name in ("Cores for training", "Held by all processes", "Processes that train"))
     for said in (cookie, answer.headers["Location"], browser.get(PATH).text, caplog.text):
         assert TOKEN not in said
     assert "operator_entered" in caplog.text
@@ -175,6 +175,11 @@ def test_metrics_are_what_prometheus_reads(client, runs, working):
     assert samples["playground_memory_limit_bytes",] == LIMITS.memory
     assert samples["playground_memory_bytes", "trainings"] > 0
     assert samples["playground_kept_bytes",] > 0
+    counted = runs.counted()
+    assert (samples["playground_waiting",], samples["playground_processes",]) == (counted["waiting"], counted["processes"])
+    assert samples.get(("playground_held_bytes",)) == runs.memory.held
+    said = [family.documentation for name, family in families.items() if name.startswith("playground_")]
+    assert len(set(said)) == len(said), "each says what it is"
     assert samples["playground_events_total", "run_made", ""] >= 1
     assert families["playground_events"].type == "counter"
     assert families["playground_runs"].type == "gauge"

@@ -15,6 +15,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 from playground.logs import event
@@ -31,6 +32,7 @@ START_S = 120.0  # the longest until a new process has trained its first steps
 NICENESS = 5  # the page goes first: what it has to do is short
 GRACE_S = 30  # from the order to end until the end, in which whoever asks may save
 PARENT_DEATH_SIGNAL = 1  # Linux's number of the setting
+OOM_SCORE, FIRST_TO_GO = Path("/proc/self/oom_score_adj"), 500  # of 1000: as if it held half of the machine's memory besides
 
 
 class Child:
@@ -103,6 +105,7 @@ def serve(connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a person's Ctrl-C is the server's business, which saves what is here
     signal.signal(signal.SIGTERM, lambda *_: signal.alarm(GRACE_S))
     end_with_who_asks()
+    end_first()
     os.nice(NICENESS)
     share_arenas()
     warm_up()
@@ -117,3 +120,9 @@ def end_with_who_asks() -> None:
     """This process ends when the one does that began it."""
     if os.name == "posix" and hasattr(libc := ctypes.CDLL(None), "prctl"):
         libc.prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def end_first() -> None:
+    """Where the machine has no memory left the system ends this process, and not the one that answers everybody."""
+    with suppress(OSError):  # only Linux has this file
+        OOM_SCORE.write_text(str(FIRST_TO_GO))

@@ -17,10 +17,13 @@ from playground.runs.engines.in_process import InProcess
 from playground.runs.engines.remote import Link, Remote
 from playground.runs.engines.trainer import Trainer
 from playground.runs.limits import Limits
+from playground.runs.memory import own_bytes
 from playground.runs.run import Run
 
 log = logging.getLogger(__name__)
 PRELOADED = "playground.runs.engines.preloaded"
+# A process that holds more than so many times what its trainings should take, and so many bytes besides, has a leak.
+LEAK, BESIDES = 2.0, 400_000_000
 
 
 class At(Protocol):
@@ -95,6 +98,19 @@ class Engines:
             quietest, busy = self._quietest(links, others, bytes), Counter(other.lane for other in others)
             return Remote(run, quietest, self._limits.replay_bytes) if busy[lane] > busy[quietest] else None
         return self.trainer(run, bytes, others) if links or (lane and not lane.up) else None
+
+    def end_what_grows(self, at_work: Iterable[At]) -> None:
+        """Ends the process beside this one that holds most, where that is far more than its trainings should take. They go on from their
+        last saves, in another."""
+        expected = Counter()
+        for other in at_work:
+            expected[other.lane] += other.bytes
+        held = {child: own_bytes(child.pid) for child in self._children if child.pid}
+        grown = [child for child in held if held[child] > LEAK * expected[child] + BESIDES]
+        if grown:
+            child = max(grown, key=held.__getitem__)
+            event(log, "process_grew", logging.WARNING, number=child.number, held=held[child], expected=expected[child])
+            child.close()
 
     def close(self) -> None:
         """Ends every process. What was trained there is gone."""

@@ -2,7 +2,7 @@
 
 A thread looks after them: it asks for processes, for another in the place of one that has ended, and for the cluster when there is none.
 Who trains only uses those that are up. The page takes about 3 ms of its one interpreter for each answer, so that some thirty processes with
-turns of a tenth of a second fill it: more want longer ones (Limits.turn_seconds).
+turns of a tenth of a second would fill it: the more there are, the longer are their turns (see Scheduler.grow).
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from playground.runs.queue.parallel import Helpers, ParallelMap
 
 log = logging.getLogger(__name__)
 RECOVERY_S = 1.0  # seconds until a worker tries again after an error that is not a job's
+CROWD = 15  # processes elsewhere, whose answers to short turns take half of this one's interpreter: with more of them turns are longer
 
 
 class Job(Protocol):
@@ -66,6 +67,7 @@ class Scheduler:
         self._job_used: dict[Job, float] = {}  # core seconds
         self._owner_used: dict[str, float] = {}
         self._free, self._closing, self._helpers = cores, False, Helpers(cores - 1)
+        self._far_seconds = turn_seconds
         self.replaced = 0  # threads, so far
         self._threads = [self._started(number) for number in range(cores)]
 
@@ -75,8 +77,10 @@ class Scheduler:
         return thread
 
     def grow(self, elsewhere: int) -> None:
-        """So many jobs may have turns on other machines at once, if not more already."""
+        """So many jobs may have turns on other machines at once, if not more already. Each turn there ends with an answer that is read
+        here: a crowd has turns that are as much longer as it is larger."""
         with self._changed:
+            self._far_seconds = self.turn_seconds * max(1.0, elsewhere / CROWD)
             if not self._closing:
                 self._threads += [self._started(number) for number in range(len(self._threads), self.cores + elsewhere)]
 
@@ -214,13 +218,14 @@ class Scheduler:
             if self._closing:
                 return True
             job, cores = due
-            self._charge(job, max(cores, 1) * self.turn_seconds)  # at once, so that the other workers see it
+            seconds = self.turn_seconds if job.node is None else self._far_seconds
+            self._charge(job, max(cores, 1) * seconds)  # at once, so that the other workers see it
             turn = Turn(job, cores, threading.current_thread(), time.perf_counter(), self._longest.get(job, 0.0))
             self._turns.append(turn)
             self._free -= cores
         more = False
         try:
-            more = job.turn(self.turn_seconds, self._helpers.parallel_map(cores))
+            more = job.turn(seconds, self._helpers.parallel_map(cores))
         except BaseException:  # a job handles what can go wrong in it; a worker must outlive what can't
             log.exception("a job broke off")
         with self._changed:
@@ -234,7 +239,7 @@ class Scheduler:
             try:
                 took = time.perf_counter() - turn.began
                 self._longest[job] = max(turn.longest, took)
-                self._charge(job, max(cores, 1) * (took - self.turn_seconds))
+                self._charge(job, max(cores, 1) * (took - seconds))
             finally:
                 if not more:
                     self._leave(job)

@@ -74,6 +74,10 @@ class Workers:
         for scheduler in self._schedulers.values():
             scheduler.poke()
 
+    def end_what_grows(self) -> None:
+        """Where there is no memory left: a process beside this one that has a leak is replaced."""
+        self._engines.end_what_grows(list(self._jobs.values()))
+
     def settle(self, run: Run, beside: Sequence[Run] = ()) -> None:
         """Says on the run where and how it is computed, unless it was begun on a device that there is. The device is the one with the
         fewest runs, those `beside` it counted too. May measure for a moment."""

@@ -16,8 +16,9 @@ from playground.words import ENGLISH, say
 # Of each family what it is called on the operator's page: a line of help.
 ABOUT = {
     "up": "server_status", "runs": "server_by_status", "cores": "server_cores", "workers": "server_workers", "memory_bytes": "memory",
-    "memory_limit_bytes": "server_memory", "memory_used_bytes": "server_memory", "disk_free_bytes": "server_disk_free",
-    "kept_bytes": "server_kept_bytes", "kept_limit_bytes": "server_kept_bytes", "sessions": "server_sessions",
+    "memory_limit_bytes": "server_memory_limit", "memory_used_bytes": "server_memory", "held_bytes": "server_held",
+    "processes": "server_processes", "waiting": "server_waiting", "disk_free_bytes": "server_disk_free",
+    "kept_bytes": "server_kept_bytes", "kept_limit_bytes": "server_kept_limit", "sessions": "server_sessions",
     "streams": "server_streams", "readers_lost": "server_readers_lost", "events": "log",
 }  # fmt: skip
 
@@ -54,6 +55,9 @@ def _single(found: Facts) -> Iterable[tuple[str, float | None]]:
     yield "cores", found.cores
     yield "memory_limit_bytes", memory["limit"]
     yield "memory_used_bytes", memory["used"]
+    yield "held_bytes", memory["held"]
+    yield "processes", found.health["processes"]["ready"]
+    yield "waiting", found.health["runs"]["waiting"]
     yield "disk_free_bytes", found.health["disk"]["free"]
     yield "kept_bytes", found.kept_bytes[0]
     yield "kept_limit_bytes", found.kept_bytes[1]

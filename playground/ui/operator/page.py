@@ -89,13 +89,16 @@ class _Page:
         )
 
     def server(self, found: Facts) -> str:
-        health, memory, disk = found.health, found.health["memory"], found.health["disk"]
+        health, memory, disk, processes = found.health, *(found.health[name] for name in ("memory", "disk", "processes"))
         reasons = " ".join(self.say(f"reason_{reason}") for reason in health["reasons"])
         numbers = {
             "status": f"{self.say('status_' + health['status'])} {reasons}".strip(),
             "cores": found.cores,
             "workers": self.say("workers_are", **health["workers"]),
+            "processes": self.say("processes_are", ready=processes["ready"], held=megabytes(processes["held"] or 0)),
             "memory": self.of(memory["used"], memory["limit"]),
+            "held": "–" if memory["held"] is None else self.size(memory["held"]),
+            "waiting": health["runs"]["waiting"],
             "disk_free": "–" if disk["free"] is None else self.size(disk["free"]),
             "kept": self.say("of", count=f"{found.kept[0]:,}", most=f"{found.kept[1]:,}"),
             "kept_bytes": self.of(*found.kept_bytes),

@@ -125,6 +125,7 @@ class Bomb:
         return exec, ("from tests.runs import test_folder; test_folder.Bomb.fired = True",)
 
 
+@pytest.mark.fault("a pickle in the place of any file of a run", "it is not opened; a sentence")
 @pytest.mark.parametrize("name", ["weights.safetensors", "replay.safetensors", "state.safetensors", "config.json", "history.json",
                                   "src_tokenizer.json", "run.json", "replay.json", "pairs.json"])  # fmt: skip
 def test_a_pickle_is_not_opened_under_any_name(folder, name):
@@ -153,6 +154,7 @@ def test_weights_of_another_shape_are_refused(folder):
         refused(folder)
 
 
+@pytest.mark.fault("a config of a model larger than any memory", "refused before anything is made")
 @pytest.mark.parametrize("variant", limits("variant").choices)
 def test_an_absurd_config_is_refused_before_a_model_is_made(folder, monkeypatch, variant):
     """A config of 44 million parameters over weights of a few kilobytes: nothing of that size is ever built."""

@@ -109,6 +109,10 @@ CASES = [
 ]
 
 
+@pytest.mark.fault(
+    "the newest save of a run truncated, emptied, deleted, with a bit flipped, or with hostile tensors",
+    "it is set aside, the one before is used, its owner is told; resumed, it becomes what it would have become",
+)
 @pytest.mark.parametrize(("name", "how"), [case if case in OFTEN else pytest.param(*case, marks=pytest.mark.slow) for case in CASES])
 def test_the_save_before_is_used_when_the_newest_is_damaged(data, name, how, caplog):
     folder, path, id, early, _ = data
@@ -177,6 +181,7 @@ def test_a_fork_and_a_copy_are_made_of_the_save_before(data):
         assert path.is_dir()
 
 
+@pytest.mark.fault("both saves of a run damaged", "a sentence, and nothing is thrown away")
 def test_when_both_are_damaged_nothing_is_thrown_away(data, caplog):
     folder, path, id, _, newest = data
     for damaged in (path, old_of(path)):
@@ -246,6 +251,7 @@ def test_own_sentences_damaged_while_the_run_trains_are_not_carried_on(paused, t
         assert files.digest(data) == kept["pairs.json"]["sha256"]
 
 
+@pytest.mark.fault("a run that a later version wrote", "it is left to the last byte as it is, and said so")
 def test_a_run_of_a_later_version_is_left_exactly_as_it_is(data, caplog):
     folder, path, id, _, _ = data
     card = json.loads((path / "run.json").read_bytes())
@@ -264,6 +270,7 @@ def test_a_run_of_a_later_version_is_left_exactly_as_it_is(data, caplog):
     assert sum("newer version" in record.getMessage() for record in caplog.records) == 1
 
 
+@pytest.mark.fault("kill -9 in the middle of deleting a run", "the newest save stands, or nothing; never the one before")
 def test_a_delete_that_is_cut_brings_no_save_of_before_back(data):
     _, path, _, _, newest = data
     gone = []

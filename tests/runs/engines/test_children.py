@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from playground.runs.corpora import Corpora
+from playground.runs.engines import children, choice
 from playground.runs.engines.choice import Engines
 from playground.runs.engines.remote import Remote
 from tests.runs.tiny import ME, PAIRS, YOU, alone, at_step, curve, done, limits, same_replay, tiny, wait
@@ -61,6 +62,7 @@ def test_alone_or_beside_another_a_run_is_trained_beside_the_page(beside):
         assert same_replay(run, alone(experiment)[0])
 
 
+@pytest.mark.fault("kill -9 or SIGSTOP of a process that trains", "it is replaced, and its runs go on")
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_killed_or_stuck_a_process_is_replaced_and_its_runs_go_on(beside, number):
@@ -78,6 +80,42 @@ def test_killed_or_stuck_a_process_is_replaced_and_its_runs_go_on(beside, number
         assert curve(run) == curve(alone(experiment)[0])
     assert not alive(killed)
     assert alive(other)
+
+
+@pytest.mark.fault(
+    "a leak in one run: its process holds far more than its training should take",
+    "it is replaced; its run goes on from its last save",
+)
+@pytest.mark.slow
+def test_where_there_is_no_memory_left_a_process_that_grows_is_replaced(beside, monkeypatch, caplog):
+    runs = beside()
+    experiments = [tiny(steps=200, seed=seed) for seed in (1, 2)]
+    made = [runs.create(experiment, ME) for experiment in experiments]
+    for run in made:
+        at_step(run, 5)
+        runs._workers.save(run)
+    grown, other = (process_of(runs, run) for run in made)
+    monkeypatch.setattr(choice, "own_bytes", lambda pid: 10**12 if pid == grown else choice.BESIDES)
+    runs._housekeeper.free_memory()
+    assert alive(grown), "there is memory"
+    runs.memory.limit, limit = 1, runs.memory.limit
+    runs._housekeeper.free_memory()
+    runs.memory.limit = limit
+    assert not alive(grown)
+    assert "process_grew" in caplog.text
+    for run, experiment in zip(map(done, made), experiments, strict=True):
+        assert (run.status, run.message) == ("done", None)
+        assert curve(run) == curve(alone(experiment)[0])
+    assert alive(other)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not children.OOM_SCORE.exists(), reason="only Linux says who goes first")
+def test_where_the_machine_has_no_memory_left_a_process_that_trains_goes_and_not_the_page(beside):
+    runs = beside()
+    first = {int(Path(f"/proc/{child.pid}/oom_score_adj").read_text()) for child in runs._workers._engines.ready}
+    assert first == {children.FIRST_TO_GO}
+    assert int(children.OOM_SCORE.read_text()) < children.FIRST_TO_GO
 
 
 @pytest.mark.slow
@@ -132,6 +170,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.fault("kill -9 of the server", "no process that trained for it stays")
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_processes_end_with_the_one_that_asks_them(tmp_path, number):

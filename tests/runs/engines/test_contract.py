@@ -133,6 +133,10 @@ def test_what_was_done_since_the_save_is_done_again(begin, store):
     assert_is_its_twin(run, tiny())
 
 
+@pytest.mark.fault(
+    "an engine that dies at random, before or after it did what it was asked",
+    "no more than one interval of saves is trained again; the same weights",
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_an_engine_that_dies_at_random_costs_no_more_than_one_interval_of_saves(store, seed):

@@ -25,6 +25,10 @@ def trained_by(serve, monkeypatch):
     return start
 
 
+@pytest.mark.fault(
+    "the process that trains a run dies, again and again, whatever it is doing",
+    "the run goes on from its last save and becomes what it would have become",
+)
 def test_whenever_its_process_dies_a_run_is_its_solitary_twin(trained_by):
     links = Dying(1), Dying(2)
     runs = trained_by(*links, save_seconds=0.02)
@@ -51,6 +55,10 @@ class Fatal(Near):
         raise Lost(guilty=True)
 
 
+@pytest.mark.fault(
+    "a run that ends every process which trains it, as one that has not enough memory",
+    "after three of them it fails with a sentence; others train on",
+)
 def test_a_run_that_ends_every_process_ends_with_a_sentence(trained_by):
     """As one that takes more memory than there is. Another in the same process goes on."""
     link = Fatal()

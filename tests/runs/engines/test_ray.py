@@ -32,6 +32,10 @@ def assert_is_its_twin(run, experiment):
     assert same_replay(run, twin)
 
 
+@pytest.mark.fault(
+    "a node of a Ray cluster killed in the middle of a training",
+    "no more is lost than since the last save; the same weights",
+)
 def test_with_its_node_a_run_loses_no_more_than_it_did_since_its_last_save(runs, ray_cluster):
     experiments = [tiny(steps=600, seed=seed, eval_every=200) for seed in (1, 2)]
     made = [runs.create(experiment, ME) for experiment in experiments]
@@ -51,6 +55,7 @@ def test_with_its_node_a_run_loses_no_more_than_it_did_since_its_last_save(runs,
     wait(lambda: runs._workers.cluster["processes"] == 2, 120)
 
 
+@pytest.mark.fault("the way to a Ray cluster cut", "runs go on on this machine, and there again later")
 def test_without_the_way_there_runs_go_on_here_until_there_is_one_again(runs, monkeypatch):
     """Ray ends the process that speaks with it when the head of the cluster has been gone for a minute."""
     monkeypatch.setattr(cluster, "AGAIN_S", 0.5)

@@ -135,6 +135,7 @@ def test_close_leaves_no_thread_and_everything_on_the_disk(serve):
     assert curve(back) == curve(run)
 
 
+@pytest.mark.fault("the browser of a run that trains closed for good", "the run is stopped, saved, and can be resumed")
 def test_nobody_looks(serve):
     runs = serve(limits(idle_seconds=0.2))
     run = runs.create(tiny(steps=100_000), ME)

@@ -19,6 +19,7 @@ class Fake:
 
     def turn(self, seconds, parallel_map):
         self.log.append(self.key)
+        self.seconds = seconds
         self.threads = len(set(parallel_map(lambda _: (time.sleep(0.01), threading.get_ident())[1], range(4))))
         self.inside.set()
         if self.gate:
@@ -88,6 +89,21 @@ def test_other_machines_have_cores_and_memory_of_their_own(start):
     assert not here.inside.is_set(), "its core is taken"
     scheduler._jobs[0].gate.set()
     assert here.done.wait(30)
+
+
+@pytest.mark.parametrize(("elsewhere", "longer"), [(2, 1), (module.CROWD, 1), (20 * module.CROWD, 20)])
+def test_a_crowd_of_processes_elsewhere_has_longer_turns_and_answers_no_oftener(start, elsewhere, longer):
+    scheduler = start(cores=1, turn_seconds=0.01)
+    scheduler._started = lambda number: threading.current_thread()  # so many threads are not needed for this
+    scheduler.grow(elsewhere)
+    del scheduler._threads[1:]
+    far, here = Fake("far", owner="a"), Fake("here", owner="b")
+    far.node = far.lane = "far"
+    for job in (far, here):
+        scheduler.add(job)
+        assert job.done.wait(30)
+    assert far.seconds == pytest.approx(0.01 * longer)
+    assert here.seconds == pytest.approx(0.01)
 
 
 def test_every_job_gets_its_turns(start):
