@@ -140,7 +140,8 @@ def test_masks_positions_and_curves_as_tables(visit):
     z = next(trace["z"] for trace in shown(page, "mask-own") if trace["type"] == "heatmap")
     assert [numbers(row[1:]) for row in rows] == list(map(cells, z))
     legends = page.locator("#pg-panel-masks .pg-plot .legend")
-    assert len(grids := page.locator("#pg-panel-masks .pg-figure").all()) > 1
+    grids = page.locator("#pg-panel-masks .pg-figure").all()
+    assert len(grids) > 1
     expect(legends).to_have_count(1)  # the same for all, so one says it; but every file has its own
     beside = save(page, grids[1].get_attribute("data-block"), "svg")[1].decode()
     assert f">{say('en', 'figures.allowed')}<" in beside
