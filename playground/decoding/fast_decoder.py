@@ -16,7 +16,18 @@ from torch.nn import functional as F
 from playground.config import MAX_POSITIONS, PAD, ModelConfig, Refusal
 from playground.decoding.fast_encoder import encode
 from playground.decoding.fast_parts import (
-    INITIAL_TOKENS, angles, feed_forward, joined, linear, norm, position_table, scale, split, turn_, unseen, wrap,
+    INITIAL_TOKENS,
+    angles,
+    feed_forward,
+    joined,
+    linear,
+    norm,
+    position_table,
+    scale,
+    split,
+    turn_,
+    unseen,
+    wrap,
 )  # fmt: skip
 from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
