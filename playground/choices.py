@@ -88,6 +88,7 @@ VARIANTS = {
     "additive": Alteration("alternative"),
     "bilinear": Alteration("alternative"),
     "cosine": Alteration("alternative"),
+    "location": Alteration("alternative"),
     "batch_norm": Alteration("alternative", needs_whole_batch=True),
     "no_attention_dropout": Alteration("alternative"),
     "gru": Alteration("alternative", recurrent=True),

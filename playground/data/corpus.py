@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from playground.config import DataConfig, Refusal
+from playground.config import UNK, DataConfig, Refusal
 from playground.data.lazy_sequence import LazySequence
 from playground.data.tokenizers import Tokenizer, train_tokenizer
 from playground.reading.uploads import Pairs
-from playground.tasks.toy_tasks import TASKS, Example, drawn, references
+from playground.tasks.toy_tasks import TASKS, Example, answers, drawn, references
 
 SPLITS = ("train", "heldout", "test", "harder")
 PROBES = 4
@@ -45,6 +45,7 @@ class Corpus:
     credit: str = ""  # whom licensed sentences are owed to
     left_out: tuple[int, ...] = ()  # lines of own data with more than `max_tokens` tokens on a side
     longest_left_out: int = 0  # tokens of the longest of those sides
+    telling: Item | None = None  # of a task whose sentences say nothing to a person: one of its held-out kind that does
 
     @property
     def longest(self) -> int:
@@ -59,11 +60,15 @@ class Corpus:
 
     @property
     def probes(self) -> tuple[Item, ...]:
-        """Four held-out items whose sources differ in length, from the shortest to the longest; fewer if there are fewer lengths."""
+        """Four held-out items whose sources differ in length, from the shortest to the longest; fewer if there are fewer lengths. The last
+        but one, which the page shows first, is the one that says something to a person, if that is no other probe's length."""
         first = {len(item.src_ids): item for item in reversed(self.heldout)}
         lengths = sorted(first)
         last, steps = len(lengths) - 1, max(1, min(PROBES, len(lengths)) - 1)
-        return tuple(first[lengths[place]] for place in sorted({round(last * step / steps) for step in range(steps + 1)}))
+        found = [first[lengths[place]] for place in sorted({round(last * step / steps) for step in range(steps + 1)})]
+        if self.telling and len(found) == PROBES and len(found[-3].src_ids) < len(self.telling.src_ids) < len(found[-1].src_ids):
+            found[-2] = self.telling
+        return tuple(found)
 
 
 def build_corpus(data: DataConfig, own: Pairs | None = None, joint: bool = False) -> Corpus:
@@ -84,7 +89,13 @@ def build_corpus(data: DataConfig, own: Pairs | None = None, joint: bool = False
     aligned = tuple(tokenizer.kind for tokenizer in tokenizers) == units
     items = (_items(split, tokenizers, aligned) for split in (train, heldout, harder))
     splits = (LazySequence(next(items), len(train)), tuple(next(items)), LazySequence(next(items)))
-    return Corpus(data.task, *tokenizers, *splits, references=_Answers(data.task))
+    telling = next(_items(answers(data.task, task.telling) if task.telling else (), tokenizers, aligned), None)
+    return Corpus(data.task, *tokenizers, *splits, references=_Answers(data.task), telling=telling if _known(telling) else None)
+
+
+def _known(item: Item | None) -> bool:
+    """Whether the tokenizers have all of its tokens: they are trained on what a few sentences happen to have."""
+    return item is not None and UNK not in (*item.src_ids, *item.tgt_ids)
 
 
 class _Answers(dict[str, tuple[str, ...]]):

@@ -87,7 +87,7 @@ def searches(
     if not sources:
         return []
     prefix, _ = clip_prefix(prefix, max(max_lengths))
-    asking = DecodingState(model, sources, prefix, cache, record, fast)
+    asking = DecodingState(model, sources, prefix, cache, record, fast, width)
     written, logprobs = asking.begin()  # (B, 1 + P), (B, P)
     beams = [
         _Beam(prefix, values, width, length_penalty, min(most, MAX_POSITIONS))

@@ -15,7 +15,9 @@ from torch.nn import functional as F
 
 from playground.config import MAX_POSITIONS, PAD, ModelConfig, Refusal
 from playground.decoding.fast_encoder import encode
-from playground.decoding.fast_parts import angles, feed_forward, joined, linear, norm, scale, split, turn_, unseen, wrap
+from playground.decoding.fast_parts import (
+    INITIAL_TOKENS, angles, feed_forward, joined, linear, norm, position_table, scale, split, turn_, unseen, wrap,
+)  # fmt: skip
 from playground.model.attention import MultiHeadAttention, head_widths, scaled_dot_product_attention
 from playground.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from playground.model.parts import Dropout, Embedding, Linear
@@ -27,13 +29,14 @@ PARTS = {
     nn.LayerNorm, nn.Identity, SinusoidalPositions, LearnedPositions, NoPositions, RotaryPositions,
 }  # fmt: skip
 METHODS = {name for part in PARTS for name in vars(part) if not name.startswith("_")}
-INITIAL_TOKENS = 16  # tokens there is room for at first; doubled when it is full
 
 
 def is_stock_model(model: Transformer) -> bool:
     """Whether a model computes what its configuration says, and nobody listens: no hook, no part and no method of its own."""
-    for part in model.modules():
+    parts: list[nn.Module] = [model]
+    for part in parts:  # it grows; torch's own walk takes three times as long
         held = vars(part)
+        parts += filter(None, held["_modules"].values())
         if type(part) not in PARTS or held["_forward_hooks"] or held["_forward_pre_hooks"] or not METHODS.isdisjoint(held):
             return False
         if held.get("attend", scaled_dot_product_attention) is not scaled_dot_product_attention:
@@ -49,7 +52,7 @@ class FastDecoder:
         seen = None if bool(seen.all()) else seen
         self.length, self.seen = 0, None  # seen: (B, MAX_POSITIONS), once a sentence holds PAD
         self.memory_unseen = None if seen is None else unseen(seen)
-        self.embedding, self.table = model.tgt_embedding.weight, _table(model)
+        self.embedding, self.table = model.tgt_embedding.weight, position_table(model.tgt_positions)
         self.scale = math.sqrt(config.d_model) if config.embedding_scale else 1.0
         memory = encode(model, src, seen)
         self.layers = [Layer(layer, config, memory) for layer in model.decoder]
@@ -141,7 +144,3 @@ class Layer:
         self.heads = (len(rows), *self.heads[1:])
         self.hold(self.written.index_select(0, rows))
         self.memory_k, self.memory_v = self.memory_k.index_select(0, rows), self.memory_v.index_select(0, rows)
-
-
-def _table(model: Transformer) -> Tensor | None:
-    return None if isinstance(model.tgt_positions, NoPositions) else model.tgt_positions.table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import iadd
 
 import torch
 from torch import Tensor, nn
@@ -11,8 +12,9 @@ from torch.nn import functional as F
 from playground.config import ModelConfig
 from playground.model.attention import MASKED, MultiHeadAttention, head_widths
 from playground.model.layers import FeedForward
-from playground.model.positions import RotaryPositions
+from playground.model.positions import NoPositions, RotaryPositions
 
+INITIAL_TOKENS = 16  # tokens there is room for at first; doubled when it is full
 Map = Callable[[Tensor], Tensor]
 
 
@@ -45,12 +47,13 @@ def feed_forward(module: FeedForward) -> Map:
     return lambda x: W_2(activation(W_1(x)))
 
 
-def wrap(config: ModelConfig) -> Callable[[Tensor, Map, Map], Tensor]:
-    """What a sublayer is to x with its norm, before or after, and its residual connection."""
+def wrap(config: ModelConfig) -> Callable:
+    """What a sublayer is to x with its norm, before or after, and its residual connection: of (x, sublayer, norm), be x torch's or
+    numpy's."""
     if config.residual and config.norm == "post":
-        return lambda x, sublayer, norm: norm(sublayer(x).add_(x))
+        return lambda x, sublayer, norm: norm(iadd(sublayer(x), x))
     if config.residual:
-        return lambda x, sublayer, norm: sublayer(norm(x)).add_(x)
+        return lambda x, sublayer, norm: iadd(sublayer(norm(x)), x)
     if config.norm == "post":
         return lambda x, sublayer, norm: norm(sublayer(x))
     return lambda x, sublayer, norm: sublayer(norm(x))
@@ -61,9 +64,9 @@ def unseen(seen: Tensor) -> Tensor:
     return torch.where(seen, 0.0, MASKED)[:, None, None]
 
 
-def scale(attention: MultiHeadAttention) -> float | None:
-    """By what torch's function is to multiply scores; None is 1 / sqrt(K)."""
-    return None if attention.power == 0.5 else (attention.W_q.out_features // attention.n_heads) ** -attention.power
+def scale(attention: MultiHeadAttention) -> float:
+    """What scores are multiplied by: in the paper 1 / sqrt(K)."""
+    return (attention.W_q.out_features // attention.n_heads) ** -attention.power
 
 
 def split(joint: Tensor, config: ModelConfig) -> tuple[Tensor, Tensor]:
@@ -71,6 +74,11 @@ def split(joint: Tensor, config: ModelConfig) -> tuple[Tensor, Tensor]:
     heads, (d_k, d_v) = config.n_heads, head_widths(config)
     compared, values = joint[..., : 2 * heads * d_k], joint[..., 2 * heads * d_k :]
     return compared.unflatten(-1, (2, heads, d_k)).permute(2, 0, 3, 1, 4), values.unflatten(-1, (heads, d_v)).transpose(1, 2)
+
+
+def position_table(positions: nn.Module) -> Tensor | None:
+    """What is added to embeddings (MAX_POSITIONS, D), None where nothing is."""
+    return None if isinstance(positions, NoPositions) else positions.table
 
 
 def angles(rotary: RotaryPositions) -> Tensor:

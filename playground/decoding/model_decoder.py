@@ -10,6 +10,7 @@ from torch import Tensor
 
 from playground.config import BOS, EOS, MAX_POSITIONS
 from playground.decoding.fast_decoder import FastDecoder, is_stock_model
+from playground.decoding.single_decoder import SingleDecoder, suits
 from playground.decoding.work import Pass
 from playground.model.kv_cache import DecoderCache
 from playground.model.masks import padding_mask
@@ -52,19 +53,22 @@ class ModelDecoder:
 class DecodingState:
     """The sources, encoded once and together, and what is remembered while their targets grow. Each pass is added to `record`.
 
-    With `fast` the lean code is asked, but the model's own where everything is computed anew, where there is a prefix, and where somebody
-    changed the model or listens to it.
+    Of each source there are never more than `width` targets. With `fast` the lean code is asked, but the model's own where everything is
+    computed anew, where there is a prefix, and where somebody changed the model or listens to it.
     """
 
     def __init__(
         self, model: Transformer, sources: Sequence[Sequence[int]], prefix: Sequence[int], cache: bool, record: list[Pass] | None,
-        fast: bool,
+        fast: bool, width: int = 1,
     ) -> None:  # fmt: skip
         check(model)
         cache = cache and model.cacheable
         src = padded([(*source, EOS) for source in sources]).to(model.projection.weight.device)
         self.prefix, self.record, self.src = prefix, [] if record is None else record, src
-        self.code = FastDecoder(model, src) if fast and cache and not prefix and is_stock_model(model) else ModelDecoder(model, src, cache)
+        if fast and cache and not prefix and is_stock_model(model):
+            self.code = SingleDecoder(model, src) if len(sources) * width == 1 and suits(model) else FastDecoder(model, src)
+        else:
+            self.code = ModelDecoder(model, src, cache)
 
     def begin(self) -> tuple[Tensor, Tensor]:
         """BOS and the prefix of P tokens for each source (B, 1 + P), and the log probability of each of its tokens (B, P)."""

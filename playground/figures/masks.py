@@ -20,6 +20,7 @@ def grid(
     *,
     kind: str = "encoder",
     causes: Mapping[str, np.ndarray] | None = None,
+    legend: bool = True,
     width: int = 480,
     dark: bool = False,
     labels: Mapping[str, str] | None = None,
@@ -30,6 +31,7 @@ def grid(
     mask    (R, C), or (1, C) when it is the same for every query, as a padding mask is
     causes  up to three masks under the names of their labels, as {"padding": …, "future": …}, whose combination `mask` is: each gets
             hatching of its own direction, so that a cell hidden more than once is crossed
+    legend  False where the same one stands beside it on the page; a file of it has one all the same
     Raises ValueError if the shapes don't fit or `mask` is not the combination of its causes.
     """
     allowed = cells.as_mask(mask, len(rows), len(columns))
@@ -52,7 +54,8 @@ def grid(
     titles = theme.word(labels, f"rows_{kind}"), theme.word(labels, f"columns_{kind}")
     entries = 2 if len(parts) == 1 else len(parts) + 2
     layout = cells.layout(at, rows, columns, kind=kind, titles=titles, lines=entries * cells.ENTRY, dark=dark)
-    return {"data": data, "layout": layout | {"showlegend": True, "legend": cells.legend(at, 0, dark)}}
+    layout |= {"showlegend": legend, "legend": cells.legend(at, 0, dark), "meta": layout["meta"] | {"legend_when_saved": True}}
+    return {"data": data, "layout": layout}
 
 
 def _hatched(parts: Mapping[str, np.ndarray], labels: Mapping[str, str] | None, dark: bool) -> list[dict]:

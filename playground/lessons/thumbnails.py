@@ -1,7 +1,7 @@
 """Small pictures of the labs that one starts with: the lines of each lab's own result. What takes training is kept in thumbnails.json;
 `python -m playground.lessons.thumbnails` measures it anew.
 
-The lines have no names: whoever looks at them before guessing learns that they part, not which is which.
+What the axes are is said. The lines have no names: whoever looks at them before guessing learns that they part, not which is which.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import sys
 from functools import cache
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -18,7 +19,11 @@ from playground.lessons.labs import LABS, START
 
 KEPT = Path(__file__).with_name("thumbnails.json")
 POINTS = 26  # of a line, at most
-Drawing = list[list[float]]  # lines, each from left to right; 0 is the lower edge and 1 the upper
+
+
+class Drawing(TypedDict):
+    exhibit: str  # which of the lab's it is: the lab has a word for it, `card_<exhibit>`
+    lines: list[list[float]]  # each from left to right; 0 is the lower edge and 1 the upper
 
 
 def thumbnail(lab: Lab) -> Drawing:
@@ -27,7 +32,7 @@ def thumbnail(lab: Lab) -> Drawing:
     lines = [np.asarray(line, dtype=np.float64) for line in shown.lines.values()]
     top = 100.0 if shown.percent else max(float(line.max()) for line in lines)
     chosen = np.unique(np.linspace(0, len(shown.x) - 1, min(len(shown.x), POINTS)).round().astype(int))
-    return [np.round(line[chosen] / top, 3).tolist() for line in lines]
+    return {"exhibit": shown.name, "lines": [np.round(line[chosen] / top, 3).tolist() for line in lines]}
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ __all__ = ["Likely", "Piece", "Reader", "SentenceTrace"]
 
 REFERENCE = "reference"  # as a target: the decoder is fed the right answer, the same at every step of a run
 REMEMBERED, REMEMBERED_BYTES = 4096, 32_000_000  # answers
-STEPS, STEPS_BYTES = 8, 96_000_000  # training steps that were taken apart
+STEPS, STEPS_BYTES = 8, 400_000_000  # training steps that were taken apart; of a wide model one may take 370 MB, and every click asks again
 CHARACTERS = 5_000  # of one sentence; what is longer has too many tokens for any model
 TIMEOUT_S = 60.0  # seconds that somebody waits for an answer
 EXTRA_TOKENS, EXTRA = 16, 1.25  # an output may have so many tokens beyond twice its source, or be so many times the longest known target
@@ -46,6 +46,11 @@ class Reader:
     def caches(self) -> dict[str, tuple[LRU, ...]]:
         """Shares of the memory by their names, see runs/memory.py."""
         return {"models": self._models.caches, "answers": (self._known,), "steps": (self._steps,)}
+
+    @property
+    def seconds(self) -> float:
+        """Processor time that the thread which calls has taken so far, here as well."""
+        return self._threads.seconds
 
     @property
     def lost(self) -> int:
@@ -162,17 +167,17 @@ class Reader:
 
         built = None if then else self._models.known(run, step)
         known = built and self._known.get((built.number, key))
-        return self._ask(task) if known is None else known
+        return self._ask(task, (run.id, work.__qualname__)) if known is None else known
 
     def take_apart(self, key: tuple, make: Callable[[], Any]) -> Any:
         """`make()`, all of one training step, on one of the reader's threads, unless it is known under `key`. Raises Refusal when it takes
         too long."""
         known = self._steps.get(key)
-        return self._ask(lambda: self._steps.get_or_make(key, make)) if known is None else known
+        return self._ask(lambda: self._steps.get_or_make(key, make), make.__qualname__) if known is None else known
 
-    def _ask(self, task: Callable[[], Any]) -> Any:
+    def _ask(self, task: Callable[[], Any], kind: Hashable) -> Any:
         try:
-            return self._threads.ask(task, TIMEOUT_S)
+            return self._threads.ask(task, TIMEOUT_S, kind)
         except TimeoutError as error:
             raise Refusal("runs.too_slow", seconds=f"{TIMEOUT_S:g}") from error
 

@@ -34,6 +34,7 @@ class Task:
     is_harder: Callable[[str], bool] | None = None  # whether a sentence of the task is of the kind that training never shows
     memorised: bool = False  # nothing but the sentence(s) to learn by heart: training and held-out are the same
     draw_long: Callable[[random.Random, int], Example | None] | None = None  # one of so many source units; None where there is none
+    telling: str = ""  # a held-out source that says something to a person, where drawn ones don't
     steps: int | None = None  # of training that are enough, where the usual number is too few
 
     @property

@@ -13,7 +13,7 @@ LENGTHS, LONGER = (4, 16), (17, 24)  # letters in a source: training and held-ou
 ROTATION = 3  # so many letters move from the front to the end
 
 
-def _letter_task(name: str, order: Callable[[str], list[int]], distinct: bool = False) -> Task:
+def _letter_task(name: str, order: Callable[[str], list[int]], telling: str = "helloworld", distinct: bool = False) -> Task:
     """A task whose target holds the letters of the source in another order: `order` says which source letter stands at each place."""
 
     def answer(src: str) -> Example:
@@ -32,12 +32,15 @@ def _letter_task(name: str, order: Callable[[str], list[int]], distinct: bool = 
     def answers(src: str) -> tuple[Example, ...]:
         return (answer(src),) if re.fullmatch("[a-z]+", src) else ()
 
-    return Task(name, "characters", "characters", draw, answers, is_harder=lambda src: len(src) > LENGTHS[1], draw_long=draw_long)
+    def is_harder(src: str) -> bool:
+        return len(src) > LENGTHS[1]
+
+    return Task(name, "characters", "characters", draw, answers, is_harder, draw_long=draw_long, telling=telling)
 
 
 COPY = _letter_task("copy", lambda src: list(range(len(src))))
 REVERSE = _letter_task("reverse", lambda src: list(range(len(src) - 1, -1, -1)))
-SORT = _letter_task("sort", lambda src: sorted(range(len(src)), key=src.__getitem__), distinct=True)
+SORT = _letter_task("sort", lambda src: sorted(range(len(src)), key=src.__getitem__), telling="campground", distinct=True)
 ROTATE = _letter_task("rotate", lambda src: [(place + ROTATION) % len(src) for place in range(len(src))])
 
 

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from playground.config import ModelConfig
+from playground.config import MAX_POSITIONS, ModelConfig
 from playground.model.attention import MASKED, head_widths, scaled_dot_product_attention
 from playground.model.parts import Dropout
 from playground.model.positions import SinusoidalPositions
@@ -53,6 +53,25 @@ def cosine_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float
     return scaled_dot_product_attention(q, k, v, mask, power, dropout)
 
 
+class Location(nn.Module):
+    """W q for each head (Luong et al. 2015, "location"): the query alone says how strongly it attends to the first position, the second,
+    and so on, whatever stands there. Positions are counted from the first that the query sees, as where several sentences share a row.
+    The matrices of all heads stand above one another in one."""
+
+    def __init__(self, config: ModelConfig, generator: torch.Generator) -> None:
+        super().__init__()
+        width, _ = head_widths(config)
+        W = torch.randn(config.n_heads * width, MAX_POSITIONS, generator=generator, device=generator.device) / math.sqrt(width)
+        self.W = nn.Parameter(W)  # (H K, P)
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float, dropout: Dropout) -> tuple[Tensor, Tensor]:
+        length = k.shape[-2]
+        of_position = q @ self.W.view(q.shape[1], q.shape[-1], -1)[..., :length]  # (B, H, Q, L)
+        first = mask.int().argmax(dim=-1, keepdim=True)
+        position = (torch.arange(length, device=mask.device) - first).clamp(min=0)  # (B, 1, Q, L)
+        return _mixed(of_position.gather(-1, position.expand_as(of_position)), v, mask, dropout)
+
+
 def _mixed(scores: Tensor, v: Tensor, mask: Tensor, dropout: Dropout) -> tuple[Tensor, Tensor]:
     weights = (scores + torch.where(mask, 0.0, MASKED)).softmax(dim=-1) * mask
     return dropout(weights) @ v, weights
@@ -71,6 +90,11 @@ def bilinear(model: Transformer) -> None:
 def cosine(model: Transformer) -> None:
     for attention in attentions(model):
         attention.attend = cosine_attention
+
+
+def location(model: Transformer) -> None:
+    for attention in attentions(model):
+        attention.attend = Location(model.config, model.generator)
 
 
 # --- parts left out ---
@@ -161,6 +185,11 @@ def as_matrices(config: ModelConfig) -> int:
     return attention_count(config) * compared_width(config) * head_widths(config)[0]
 
 
+def as_positions(config: ModelConfig) -> int:
+    """`W`, of all heads."""
+    return attention_count(config) * compared_width(config) * MAX_POSITIONS
+
+
 def without_output(config: ModelConfig) -> int:
     return -attention_count(config) * (config.d_model**2 + config.bias * config.d_model)
 
@@ -183,6 +212,7 @@ ALTERNATIVES = {
     "additive": Variant(additive, extra_parameters=as_vector),
     "bilinear": Variant(bilinear, extra_parameters=as_matrices),
     "cosine": Variant(cosine),
+    "location": Variant(location, extra_parameters=as_positions),
     "batch_norm": Variant(batch_norm, extra_parameters=running),
     "no_attention_dropout": Variant(no_attention_dropout),
 }

@@ -139,6 +139,18 @@ def test_masks_positions_and_curves_as_tables(visit):
     assert head == ["", "<bos>", *"dnuorgyalp"]
     z = next(trace["z"] for trace in shown(page, "mask-own") if trace["type"] == "heatmap")
     assert [numbers(row[1:]) for row in rows] == list(map(cells, z))
+    legends = page.locator("#pg-panel-masks .pg-plot .legend")
+    grids = page.locator("#pg-panel-masks .pg-figure").all()
+    assert len(grids) > 1
+    expect(legends).to_have_count(1)  # the same for all, so one says it; but every file has its own
+    beside = save(page, grids[1].get_attribute("data-block"), "svg")[1].decode()
+    assert f">{say('en', 'figures.allowed')}<" in beside
+
+    page = visit(link(tab="embeddings", text="playground"))
+    figure(page, "plane")
+    hint = say("en", "embeddings.hint")
+    expect(page.locator('[data-block="figure plane"] > .pg-caption')).to_contain_text(hint)
+    assert hint not in save(page, "figure plane", "svg")[1].decode()  # nobody can press a token there
 
     page = visit(link(tab="positions"))
     heat = page.locator(".pg-panel .pg-figure").first

@@ -41,7 +41,13 @@ def test_one_picture_fills_the_screen(visit):
     expect(page.locator("#pg-run")).to_be_visible()
     expect(page.locator("#pg-sentence")).to_be_visible()
     assert page.locator("#pg-frame").bounding_box()["height"] < 125
-    for hidden in ("#pg-knobs", "#pg-share", "[data-block='heads heads']", "#pg-place-tabs [role=tab] >> nth=0"):
+    heads = panel.locator("[data-block='heads heads']")
+    expect(heads).to_be_visible()  # all of them beside the picture, between what it says and its legend
+    expect(heads.locator(".pg-thumb")).to_have_count(4)
+    beside = eventually(page, heads.bounding_box, lambda box: box["y"] > caption["y"] + caption["height"])
+    assert beside["x"] > across["x"] + across["width"]
+    assert beside["y"] + beside["height"] < plot.locator(".legend").bounding_box()["y"]
+    for hidden in ("#pg-knobs", "#pg-share", "[data-block='code source']", "#pg-place-tabs [role=tab] >> nth=0"):
         expect(page.locator(hidden)).to_be_hidden()
     page.keyboard.press("ArrowLeft")
     eventually(page, lambda: "step" in address(page), bool)

@@ -188,5 +188,9 @@ def test_bad_link(visit):
     expect(source(page)).to_have_text([good["text"]])  # one word, which the first run has not seen
     expect(page.locator("#pg-sentence")).to_have_value(good["text"])
     expect(page.locator("#pg-tab-training-button")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#pg-tab-training-button")).to_be_visible()  # with the places, and with the knobs of this one
+    expect(page.locator("#pg-place-train-button")).to_be_visible()
+    expect(page.locator("body")).to_have_attribute("data-place", "train")
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
+    expect(page.locator("#pg-train")).to_be_visible()
     has_address(page, **dict.fromkeys(bad) | {"n_heads": "2", "text": good["text"], "run": "german_english"})

@@ -17,21 +17,34 @@ PICTURES = {
 }  # fmt: skip
 
 
+# Whether something lies over the first line of an element.
+COVERED = """element => {
+  const { x, y } = element.getBoundingClientRect();
+  return !element.contains(document.elementFromPoint(x + 2, y + 8));
+}"""
+
+
 def value(text: str) -> float:
     """The first number of a text."""
     return float(re.search(r"−?\d[\d.]*(e−?\d+)?", text)[0].replace("−", "-"))
 
 
 def goes_on(page: Page, language: str) -> None:
-    """Through all seven moments by the button below each."""
+    """Through all seven moments by the button that stays in sight, from the end of each to the beginning of the next, and round again."""
     panel = page.locator("#pg-panel-step")
-    for moment, picture in PICTURES.items():
+    about, onward = panel.locator("[data-block='text moment-about']"), panel.locator("[data-block='button next'] button")
+    page.evaluate("scrollTo(0, 0)")
+    for moment, picture in (*PICTURES.items(), ("loss", "losses")):
         has_address(page, moment=None if moment == "loss" else moment)
         drawn(panel)
+        expect(about).to_have_text(say(language, f"step.about_{moment}"))
+        expect(about).to_be_in_viewport(ratio=1)
+        assert about.evaluate(COVERED) is False
         figure(page, f"step-{picture}")
-        expect(panel.locator("[data-block='text moment-about']")).to_have_text(say(language, f"step.about_{moment}"))
-        if moment != "after":
-            panel.locator("[data-block='button next'] button").click()
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        expect(onward).to_be_in_viewport()
+        onward.press("Enter")
+    expect(onward).to_be_focused()
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from playground.config import UNK, DataConfig, Refusal
 from playground.data.batches import collate
 from playground.data.corpus import build_corpus
 from playground.reading.uploads import Pairs, read_files
-from playground.tasks.toy_tasks import TASKS, references
+from playground.tasks.toy_tasks import TASKS, references, split_of
 
 SMALL = DataConfig(train_size=300, validation_size=40)
 
@@ -80,10 +80,28 @@ def test_probes_are_held_out_and_of_different_lengths():
     corpus = build_corpus(SMALL)
     lengths = [len(item.src_ids) for item in corpus.probes]
     assert len(corpus.probes) == 4
-    assert set(corpus.probes) <= set(corpus.heldout)
+    assert set(corpus.probes) <= {*corpus.heldout, corpus.telling}
     assert lengths == sorted(set(lengths))
     assert lengths[-1] == max(len(item.src_ids) for item in corpus.heldout)
     assert len(build_corpus(replace(SMALL, task="beer")).probes) == 1
+
+
+@pytest.mark.parametrize("name", [name for name, task in TASKS.items() if task.telling])
+def test_the_probe_that_the_page_shows_first_says_something_to_a_person(name):
+    """It is of the held-out kind, with the task's own answer, and replaces no sentence by which the model is judged."""
+    corpus = build_corpus(replace(SMALL, task=name, train_size=2000))
+    shown = corpus.probes[-2]
+    assert shown.src == TASKS[name].telling
+    assert split_of(name, shown.src) == "heldout"
+    assert (shown.tgt,) == corpus.references[shown.src]
+    assert shown not in corpus.heldout
+    assert shown.src not in {item.src for item in corpus.train}
+
+
+def test_a_telling_probe_whose_letters_the_model_never_met_is_left_out():
+    corpus = build_corpus(replace(SMALL, task="reverse", train_size=1))
+    assert corpus.telling is None
+    assert set(corpus.probes) <= set(corpus.heldout)
 
 
 # --- own data ---

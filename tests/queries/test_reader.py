@@ -190,6 +190,15 @@ def test_nobody_waits_for_ever(reader, run, monkeypatch):
     gate.set()
 
 
+def test_a_wide_models_step_is_taken_apart_once(reader):
+    """d_model 256 with three layers each and the default batch: 372 MB."""
+
+    class Large:
+        nbytes = 372_000_000
+
+    assert reader.take_apart(("step", "wide"), Large) is reader.take_apart(("step", "wide"), Large)
+
+
 def test_what_is_known_waits_for_no_thread(reader, run, monkeypatch):
     text = sentence(reader, run)
     look = reader.look(run, None, text, "reference")
@@ -203,3 +212,16 @@ def test_what_is_known_waits_for_no_thread(reader, run, monkeypatch):
     assert reader.take_apart(("step", 1), list) is taken
     with pytest.raises(Refusal):
         reader.take_apart(("step", 2), list)
+
+
+def test_looks_and_translations_of_a_run_are_questions_of_two_kinds(reader, run, monkeypatch):
+    """So that the short ones need not wait for the long ones."""
+    asked, ask = [], reader._threads.ask
+    monkeypatch.setattr(reader._threads, "ask", lambda work, seconds, kind: asked.append(kind) or ask(work, seconds, kind))
+    (first, _), (second, _) = reader.examples(run)[:2]
+    for text in (first, second):
+        reader.look(run, None, text)
+        translate(reader, run, None, text)
+    looked, translated, *again = asked
+    assert looked != translated
+    assert again == [looked, translated]

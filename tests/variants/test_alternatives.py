@@ -11,7 +11,7 @@ from playground.config import ModelConfig
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.parts import Dropout
 from playground.model.positions import sinusoids
-from playground.variants.alternatives import Additive, BatchNorm, Bilinear, cosine_attention
+from playground.variants.alternatives import Additive, BatchNorm, Bilinear, Location, cosine_attention
 from tests.model.shared_copies import disturb
 from tests.variants.varied import SRC, TGT, attentions, beside, built, with_attend, with_norms
 
@@ -108,7 +108,29 @@ def test_cosine_attention_does_not_know_how_long_a_vector_is():
     torch.testing.assert_close(long, cosine_attention(q, k, v, mask, 0.5, OFF)[1])
 
 
-@pytest.mark.parametrize("variant", ["additive", "bilinear", "cosine"])
+def test_location_based_attention_in_loops():
+    """Positions are counted from the first that a query sees."""
+    attend = disturb(Location(CONFIG, torch.Generator().manual_seed(1)))
+    q, k, v, mask = asked()
+    W, first = attend.W.view(3, 4, -1), mask[:, 0].int().argmax(dim=-1)
+    scores = torch.zeros(2, 3, 5, 7)
+    for b, h, i, j in torch.cartesian_prod(*map(torch.arange, scores.shape)).tolist():
+        if mask[b, 0, i, j]:
+            scores[b, h, i, j] = sum(q[b, h, i, d] * W[h, d, j - first[b, i]] for d in range(4))
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).nan_to_num()
+    out, found = attend(q, k, v, mask, 0.5, OFF)
+    torch.testing.assert_close(found, weights, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(out, weights @ v, atol=1e-5, rtol=1e-5)
+
+
+def test_location_based_attention_does_not_look_at_keys():
+    attend = Location(CONFIG, torch.Generator().manual_seed(1))
+    q, k, v, mask = asked()
+    assert torch.equal(attend(q, k, v, mask, 0.5, OFF)[1], attend(q, -3 * k, v, mask, 0.5, OFF)[1])
+    assert not torch.allclose(attend(q, k, v, mask, 0.5, OFF)[1], attend(-q, k, v, mask, 0.5, OFF)[1])
+
+
+@pytest.mark.parametrize("variant", ["additive", "bilinear", "cosine", "location"])
 def test_rows_sum_to_one_masked_cells_are_zero_and_gradients_are_numbers(variant):
     attention = attentions(beside(variant, d_model=8, n_heads=2)[1])[0]
     q, k, v, mask = (tensor[:, :2].requires_grad_() if tensor.is_floating_point() else tensor for tensor in asked())
@@ -116,12 +138,12 @@ def test_rows_sum_to_one_masked_cells_are_zero_and_gradients_are_numbers(variant
     torch.testing.assert_close(weights.sum(dim=-1), mask.any(dim=-1).float().expand(2, 2, 5))
     assert (weights.masked_select(~mask) == 0).all()
     out.square().sum().backward()
-    assert all(tensor.grad.isfinite().all() for tensor in (q, k, v))
+    assert all(tensor.grad.isfinite().all() for tensor in ((q, v) if variant == "location" else (q, k, v)))
     assert all(parameter.grad.isfinite().all() for parameter in attention.attend.parameters()) if variant != "cosine" else True
 
 
 @NORMS
-@pytest.mark.parametrize("variant", ["additive", "bilinear", "cosine"])
+@pytest.mark.parametrize("variant", ["additive", "bilinear", "cosine", "location"])
 def test_with_the_dot_product_back_it_is_the_papers_model(variant, norm):
     paper, altered = beside(variant, norm=norm)
     changed = altered(SRC, TGT).logits

@@ -140,7 +140,7 @@ def test_a_learner_computes_the_same_logits_and_gradients(variant, packed):
 
 @pytest.mark.parametrize("variant", EVERY)
 def test_whose_attention_is_fused(variant):
-    changed = ("inverted_mask", "softmax_over_queries", "scale_twice", "tiny_fill", "additive", "bilinear", "cosine")
+    changed = ("inverted_mask", "softmax_over_queries", "scale_twice", "tiny_fill", "additive", "bilinear", "cosine", "location")
     fused = [attention.attend is training_attention for attention in attentions(replica(built(variant)))]
     assert fused == [variant not in changed] * (0 if variant in RECURRENT else 3)
 

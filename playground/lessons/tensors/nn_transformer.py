@@ -72,6 +72,21 @@ def slips(ours: Transformer) -> dict[str, float]:
     }
 
 
+def added(mask: Tensor) -> Tensor:
+    """A Boolean mask of torch's (True where masked) as one that is added to the scores."""
+    return torch.zeros(mask.shape).masked_fill(mask, -torch.inf)
+
+
+def between_layers(layers: nn.ModuleList) -> float:
+    """The largest difference between a parameter of the first layer and the same one of the second."""
+    return max((one - other).abs().max().item() for one, other in zip(layers[0].parameters(), layers[1].parameters(), strict=True))
+
+
+def clones(layer: nn.TransformerEncoderLayer) -> nn.ModuleList:
+    """Two layers as nn.TransformerEncoder makes them of the one that it is given."""
+    return nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).layers
+
+
 class Watch(TorchDispatchMode):
     """While it is on: how many operations torch carries out, and how many numbers go into each norm, or into a whole layer at once."""
 
@@ -174,9 +189,12 @@ def run(seed: int) -> Outcome:
     with torch.enable_grad():  # without gradients, torch would take its fast path
         difference, exact_difference = (apart(one, as_nn_transformer(one)[0], masks) for one in (ours, exact))
         logits = [one.detach()[0].numpy() for one in (ours(SRC, TGT_IN).logits, their_logits(ours, theirs, masks))]
-        wrong = slips(ours)
+        wrong, float_masks = slips(ours), apart(ours, theirs, {name: added(mask) for name, mask in masks.items()})
     numbers = {"difference": difference, "exact": exact_difference, "parameters": sum(part.numel() for part in theirs.parameters())}
-    said = {**numbers, "largest": abs(logits[0]).max().item(), "least": min(wrong.values()), "norm": CONFIG.norm}
+    said = {
+        **numbers, "largest": abs(logits[0]).max().item(), "least": min(wrong.values()), "norm": CONFIG.norm, "float_masks": float_masks,
+        "cloned": between_layers(clones(theirs.encoder.layers[0])), "drawn": between_layers(ours.encoder),
+    }  # fmt: skip
     costs = {"float32": difference, "float64": exact_difference, **wrong}
     rows = tuple(WORDS[token] for token in TGT_IN[0])
     return Outcome(
@@ -198,6 +216,19 @@ LAB = Lab(
     "worked_example",
     ("identical", "rounding", "apart"),
     run,
-    (arguments, attention_pairs, layer_pairs, plain_pairs, as_nn_transformer, their_masks, apart, slips, Watch, given_weights),
+    (
+        arguments,
+        attention_pairs,
+        layer_pairs,
+        plain_pairs,
+        as_nn_transformer,
+        their_masks,
+        apart,
+        slips,
+        added,
+        clones,
+        Watch,
+        given_weights,
+    ),
     next=("norms", "masks"),
 )

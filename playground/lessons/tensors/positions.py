@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from playground.config import MAX_POSITIONS, SPECIAL_TOKENS
 from playground.inspection.positions import rotation, shift_errors
@@ -66,6 +66,17 @@ def learned(seed: int, trained: int) -> Tensor:
     return (positions.table - gradient).detach()
 
 
+def looked_up(table: Tensor) -> dict[str, float]:
+    """The table (L, D) as a frozen nn.Embedding that is asked with position ids: how far its rows are from the table's, and how many of its
+    numbers are trained."""
+    frozen = nn.Embedding.from_pretrained(table, freeze=True)
+    rows = frozen(position_ids(len(table)))
+    return {
+        "error_lookup": (rows - table).abs().max().item(),
+        "trained_numbers": sum(parameter.numel() for parameter in frozen.parameters() if parameter.requires_grad),
+    }
+
+
 def padding_matters(table: Tensor, without: Tensor, seed: int) -> float:
     """How much what the tokens get from attention differs between two tables (L, D) that differ at the last place, a PAD."""
     x = torch.randn(len(table), WIDTH, generator=torch.Generator().manual_seed(seed))
@@ -82,6 +93,7 @@ def run(seed: int, k: int) -> Outcome:
         "error_rotation": float(shift_errors(table.numpy(), k).max()),
         "error_power": (div_term(WIDTH) - as_power(WIDTH)).abs().max().item(),
         "error_table": (by_columns(SHOWN, WIDTH) - table[:SHOWN]).abs().max().item(),
+        **looked_up(by_columns(SHOWN, WIDTH)),
     }  # fmt: skip
     return Outcome(
         "one" if error < EXACT else "nearly" if error < NEAR else "each",
@@ -143,7 +155,7 @@ LAB = Lab(
     "worked_example",
     ("one", "nearly", "each"),
     run,
-    (div_term, as_power, by_columns, sinusoids, rotation, missed, padding_matters, learned),
+    (div_term, as_power, by_columns, sinusoids, rotation, missed, looked_up, padding_matters, learned),
     (Control("k", STEPS, 1),),
     next=("shapes", "vocabulary"),
 )

@@ -7,13 +7,14 @@ import torch
 from torch import Tensor
 
 from playground.config import ModelConfig
-from playground.lessons.lab import Control, Grid, Lab, Outcome, counted
+from playground.lessons.lab import Control, Grid, Lab, Outcome, TextTable, counted
 from playground.lessons.tensors.positions import div_term
 from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
 from playground.model.parts import Dropout
 
 LENGTH, WIDTH = 8, 8
 PLACES = 6  # positions that are multiplied with frequencies: not as many as there are frequencies
+SHAPES = (((5, 1), (3,)), ((1, 2, 3), (3, 2, 1)), ((2, 3), (3,)), ((2, 3), (2,)), ((2, 3), (2, 1)))  # pairs that may fit each other
 POSITION = 100  # the number in a cell is position * 100 + dimension
 
 
@@ -51,6 +52,14 @@ def angles(length: int, d_model: int) -> Tensor:
     return torch.arange(length)[:, None] * div_term(d_model)
 
 
+def together(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape that two shapes make of each other; None when torch refuses."""
+    try:
+        return tuple(torch.broadcast_shapes(left, right))
+    except RuntimeError:
+        return None
+
+
 def run(seed: int, heads: int) -> Outcome:
     attention = MultiHeadAttention(ModelConfig(d_model=WIDTH, n_heads=heads), Dropout(0.0, torch.Generator()))
     x = numbered()
@@ -70,7 +79,7 @@ def run(seed: int, heads: int) -> Outcome:
     return Outcome(
         "same" if same else "order" if sets else "mixed",
         numbers,
-        (*_heads(x, right, wrong, numbers), _strides(x, right, result), *_products(q, k, one, numbers), _broadcast()),
+        (*_heads(x, right, wrong, numbers), _strides(x, right, result), *_products(q, k, one, numbers), *_broadcast()),
     )
 
 
@@ -110,13 +119,18 @@ def _products(q: Tensor, k: Tensor, one: tuple[Tensor, ...], numbers: dict[str, 
     )
 
 
-def _broadcast() -> Grid:
+def _broadcast() -> tuple[Grid, TextTable]:
+    """The angles, and the rule by which shapes fit."""
     product, term = angles(PLACES, WIDTH), div_term(WIDTH)
     said = {
         "left": f"({PLACES}, 1)", "right": f"({len(term)},)", "shape": str(tuple(product.shape)), "place": PLACES - 1,
         "term": term[1].item(), "angle": product[-1, 1].item(),
     }  # fmt: skip
-    return Grid("broadcast", product.numpy(), counted(PLACES), tuple(f"{value:.3g}" for value in term.tolist()), digits=3, said=said)
+    rows = tuple((str(left), str(right), str(together(left, right) or "refused")) for left, right in SHAPES)
+    return (
+        Grid("broadcast", product.numpy(), counted(PLACES), tuple(f"{value:.3g}" for value in term.tolist()), digits=3, said=said),
+        TextTable("fits", ("left_shape", "right_shape", "both"), rows),
+    )
 
 
 def _listed(found: Tensor) -> str:
@@ -129,7 +143,7 @@ LAB = Lab(
     "worked_example",
     ("same", "order", "mixed"),
     run,
-    (viewed, MultiHeadAttention.split, MultiHeadAttention.concat, refusal, by_loop, chunked, angles),
+    (viewed, MultiHeadAttention.split, MultiHeadAttention.concat, refusal, by_loop, chunked, angles, together),
     (Control("heads", (2, 4), 2),),
     next=("products", "feedforward"),
 )

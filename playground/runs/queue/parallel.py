@@ -9,17 +9,21 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from concurrent import futures
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from heapq import heappop, heappush
 from typing import Any
 
 import torch
 
 from playground.logs import event
+from playground.runs.lru import LRU
 
 log = logging.getLogger(__name__)
 HUNG = 0.5  # of the time that somebody waits for an answer: who waits longer than that for a thread waits in a crowd, and no thread hangs
+PATIENCE = 50  # times what its answer takes, a question waits for those that came later and take less
+COSTS, LATEST = 1_000, 0.2  # kinds of questions whose cost is known, and how much the newest one says of it
 ParallelMap = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
@@ -65,12 +69,29 @@ class Helpers:
         self.close()
 
 
+class _Question:
+    """What somebody asks of a reader's thread: `due` says who is answered first."""
+
+    def __init__(self, work: Callable[[], Any], kind: Hashable, due: float) -> None:
+        self.work, self.kind, self.due, self.answer, self.seconds = work, kind, due, Future(), 0.0
+
+    def __lt__(self, other: _Question) -> bool:
+        return self.due < other.due
+
+
 class ReaderThreads:
     """A few threads for those who ask something of a model, so that all their questions together never take more cores than that. A thread
-    can't be killed: one that doesn't come to an end is left to itself, and another has its place."""
+    can't be killed: one that doesn't come to an end is left to itself, and another has its place.
+
+    What is answered soon is answered first: behind a class that translates, somebody who only looks would wait for all of it. A question
+    is due PATIENCE times what its kind takes after it was asked, so that a long one waits for the short ones, but not for ever.
+    """
 
     def __init__(self, count: int) -> None:
         self._count, self._changing = count, threading.Lock()
+        self._waiting: list[_Question] = []  # a heap
+        self._costs = LRU(most=COSTS)  # by kind: seconds of a processor, of late
+        self._mine = threading.local()
         self._pool = self._made()
         self._begun: dict[object, float] = {}  # when each question was begun that is being answered
         self._lost: set[object] = set()  # of these, those whose threads were replaced
@@ -80,31 +101,57 @@ class ReaderThreads:
         """Threads that have been replaced and are still at it."""
         return len(self._lost)
 
-    def ask(self, work: Callable[[], Any], seconds: float) -> Any:
-        """What `work` returns or raises. Raises TimeoutError after so many seconds; what has not begun by then is left undone."""
-        question = object()
+    @property
+    def seconds(self) -> float:
+        """Processor time that the thread which calls has taken so far, and what was asked for by it."""
+        return time.thread_time() + getattr(self._mine, "seconds", 0.0)
 
-        def answer() -> Any:
-            self._begun[question] = time.monotonic()
-            try:
-                return work()
-            finally:
-                with self._changing:
-                    del self._begun[question]
-                    self._lost.discard(question)
-
+    def ask(self, work: Callable[[], Any], seconds: float, kind: Hashable = None) -> Any:
+        """What `work` returns or raises; questions of one `kind` take about the same time. Raises TimeoutError after so many seconds; what
+        has not begun by then is left undone."""
+        question = _Question(work, kind, time.monotonic() + PATIENCE * (self._costs.get(kind) or 0.0))
         with self._changing:
-            future = self._pool.submit(answer)
+            heappush(self._waiting, question)
+            self._pool.submit(self._answer_next)
         try:
-            return future.result(seconds)
+            return question.answer.result(seconds)
         except futures.TimeoutError as error:  # which is Python's own only since 3.11
-            future.cancel()
+            question.answer.cancel()
             self._replace(HUNG * seconds)
             raise TimeoutError from error
+        finally:
+            self._mine.seconds = getattr(self._mine, "seconds", 0.0) + question.seconds
 
     def close(self) -> None:
-        """Returns when every thread is gone but those that are lost."""
+        """Returns when every thread is gone but those that are lost. What has not begun is left undone."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+        for question in self._waiting:
+            question.answer.cancel()
+
+    def _answer_next(self) -> None:
+        """What is due first of all that wait, whoever this thread was called for."""
+        with self._changing:
+            question = heappop(self._waiting) if self._waiting else None
+        if question is None or not question.answer.set_running_or_notify_cancel():
+            return
+        self._begun[question] = time.monotonic()
+        before = time.thread_time()
+        try:
+            found = question.work()
+        except BaseException as error:
+            self._over(question, time.thread_time() - before)
+            question.answer.set_exception(error)
+        else:
+            self._over(question, time.thread_time() - before)
+            question.answer.set_result(found)
+
+    def _over(self, question: _Question, seconds: float) -> None:
+        """It has taken so many seconds of a processor."""
+        question.seconds, known = seconds, self._costs.get(question.kind)
+        self._costs.put(question.kind, seconds if known is None else known + LATEST * (seconds - known))
+        with self._changing:
+            del self._begun[question]
+            self._lost.discard(question)
 
     def _replace(self, seconds: float) -> None:
         """New threads, if one has been at a question for longer; the old ones go when they have answered what they were asked, if ever."""
@@ -114,8 +161,10 @@ class ReaderThreads:
             if overdue:
                 self._lost |= overdue
                 event(log, "reader_hung", logging.ERROR, seconds=round(seconds, 1), lost=self.lost)
-                self._pool.shutdown(wait=False)
+                self._pool.shutdown(wait=False, cancel_futures=True)
                 self._pool = self._made()
+                for _ in self._waiting:
+                    self._pool.submit(self._answer_next)
 
     def _made(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self._count, "reader", initializer=lambda: torch.set_num_threads(1))

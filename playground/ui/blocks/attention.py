@@ -83,10 +83,11 @@ def lines(
     words: dict[str, str],
     short: LineNames,
     saved: Saved,
+    hint: str = "",
 ):
     """One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: what is written beside the
-    lines, where there is little room. `alignment`: for each row the column that is right; `row` and `column` are pinned. `saved` as
-    of a figure."""
+    lines, where there is little room. `alignment`: for each row the column that is right; `row` and `column` are pinned. `saved` and
+    `hint` as of a figure."""
 
 
 # ---- two decodings side by side ----

@@ -43,9 +43,11 @@ def figure(
     live: bool = False,
     css: str = "",
     saved: Saved | None = None,
+    hint: str = "",
 ):
     """A Plotly figure with a caption computed from its data. `live`: its traces are filled from the run's history by the page. `saved`:
-    what a file of it has to say, where that is not simply its id and the run and step on screen."""
+    what a file of it has to say, where that is not simply its id and the run and step on screen. `hint`: what can be done with it here,
+    which stands after the caption and in no file."""
 
 
 class Line(TypedDict):

@@ -15,9 +15,10 @@ class LabCard(TypedDict):
 
 
 class Card(LabCard, total=False):
-    """A lab in a line; with a `thumbnail`, the lines of its result from 0 to 1, it has a picture."""
+    """A lab in a line; with a `thumbnail`, the lines of its result from 0 to 1, it has a picture, of which `axes` says what it shows."""
 
     thumbnail: list[list[float]]
+    axes: str
 
 
 @kind

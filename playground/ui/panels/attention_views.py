@@ -46,6 +46,7 @@ def lines(
         mask=mask.astype(int).tolist(),
         alignment=view.look.alignment if view.part == "cross" else None,
         saved=saved,
+        hint=view.say("heads.lines_hint"),
         row=view.row(len(rows)),
         column=pinned[1] if pinned else None,
         width=view.room(LARGE),

@@ -131,7 +131,8 @@ def _figures(view: View, found: Board, runs: list[ClassRun]) -> list[dict]:
     key = "course_about" if best.score > worst.score else "course_level"
     said = view.say(f"board.{key}", runs=len(begun), **ends) + (f" {view.say('board.mean_about')}" if shades else "")
     scores, across = _scores(view, found, begun)
-    return [blocks.row("pictures", blocks.figure("course", course, said, view.say("board.course")), scores, css="halves"), across]
+    drawn = blocks.figure("course", course, said, view.say("board.course"), hint=view.say("board.course_hint"))
+    return [blocks.row("pictures", drawn, scores, css="halves"), across]
 
 
 def _course(view: View, found: Board, curves: list[tuple[ClassRun, LearningCurve]], last: int | None = None) -> tuple[dict, list]:
@@ -181,7 +182,7 @@ def _scores(view: View, found: Board, begun: list[ClassRun]) -> tuple[dict, dict
     picture = view.draw(pictures.scores, points, found.arms, named[across], share=2)
     options = [{"value": value, "label": named[value]} for value in choices("across")]
     said = view.say("board.scores_about", across=named[across])
-    figure = blocks.figure("scores", picture, said, view.say("board.scores"))
+    figure = blocks.figure("scores", picture, said, view.say("board.scores"), hint=view.say("board.scores_hint"))
     return figure, blocks.choice("across", "across", view.say("board.across"), options, across)
 
 

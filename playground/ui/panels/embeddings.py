@@ -25,7 +25,7 @@ def panel(view: View) -> dict:
     found = vectors(view.reader, view.runs.corpora, view.run, view.step, what, pair)
     chosen = _chosen(view, what, found)
     near = facts.nearest(found.vectors, chosen, NEAREST)
-    caption = _caption(view, what, found, chosen, near)
+    plane, caption = _plane(view, what, found, chosen, near), _caption(view, what, found, chosen, near)
     kinds = [{"value": name, "label": view.say(f"embeddings.{name}"), "hue": HUES[name]} for name in HUES]
     written = [{"value": name, "label": view.say(f"embeddings.by_{name}")} for name in choices("by")]
     states = what in STATES
@@ -41,7 +41,7 @@ def panel(view: View) -> dict:
             blocks.text("about", view.say(f"embeddings.{what}_about"), "pg-caption"),
             blocks.row(
                 "main",
-                blocks.figure("plane", _plane(view, what, found, chosen, near), caption, view.say("embeddings.plane")),
+                blocks.figure("plane", plane, caption, view.say("embeddings.plane"), hint=view.say("embeddings.hint")),
                 blocks.column("near", _pick(view, what, found, chosen), _nearest(view, what, found, chosen, near), _code(what)),
                 css="large-small",
             ),

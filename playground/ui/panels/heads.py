@@ -99,6 +99,6 @@ def over_training(view: View, scored: HeadScores, chosen: tuple[int, int]) -> li
     options = [{"value": each, "label": view.say(f"heads.measure_{each}")} for each in choices("measure")]
     switch = blocks.choice("measure", "measure", view.say("heads.measure"), options, measure)
     return [
-        blocks.figure("over-training", picture, said, view.say("heads.curves")),
+        blocks.figure("over-training", picture, said, view.say("heads.curves"), hint=view.say("heads.curves_hint")),
         *([switch] if found.aligned is not None else []),
     ]

@@ -69,6 +69,7 @@ def _padded(view: View, kind: str) -> list[dict]:
             kind={"memory": "cross", "padding": "encoder"}.get(kind, "decoder"),
             width=max(view.room(min(len(pairs), 3), gap=24), min(view.width, 300)),
             causes=causes,
+            legend=at == 0,
         )
         figures.append(blocks.figure(f"mask-{number}", picture, _caption(view, shown, lengths[at]), pairs[at][0]))
     options = [{"value": at, "label": source} for at, (source, _) in others.items()]

@@ -44,7 +44,7 @@ def panel(view: View, both: Comparison, at: int) -> list[dict]:
         blocks.text("votes-title", view.say("votes.title", **said, step=at + 1), css="pg-heading"),
         blocks.row(
             "votes",
-            blocks.figure("votes-bars", bars, caption, view.say("votes.bars")),
+            blocks.figure("votes-bars", bars, caption, view.say("votes.bars"), hint=view.say("votes.hint")),
             blocks.figure("votes-path", path, view.say("votes.path_caption", **said), view.say("votes.path")),
             css="halves",
         ),

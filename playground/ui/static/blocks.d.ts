@@ -318,13 +318,14 @@ export interface PickColumn {
   label: string;
 }
 
-/** A lab in a line; with a `thumbnail`, the lines of its result from 0 to 1, it has a picture. */
+/** A lab in a line; with a `thumbnail`, the lines of its result from 0 to 1, it has a picture, of which `axes` says what it shows. */
 export interface Card {
   name: string;
   title: string;
   text: string;
   minutes: string;
   thumbnail?: number[][];
+  axes?: string;
 }
 
 export interface Value {
@@ -375,7 +376,8 @@ export interface TableBlock {
 }
 
 /** A Plotly figure with a caption computed from its data. `live`: its traces are filled from the run's history by the page. `saved`:
- * what a file of it has to say, where that is not simply its id and the run and step on screen. */
+ * what a file of it has to say, where that is not simply its id and the run and step on screen. `hint`: what can be done with it here,
+ * which stands after the caption and in no file. */
 export interface FigureBlock {
   kind: "figure";
   id: string;
@@ -385,6 +387,7 @@ export interface FigureBlock {
   live: boolean;
   css: string;
   saved: Saved | null;
+  hint: string;
 }
 
 /** Lines of tokens. `pick`: the side on which a click chooses the token. */
@@ -557,8 +560,8 @@ export interface ModelviewBlock {
 }
 
 /** One head as lines from query tokens (`rows`) to key tokens (`columns`), a line for each weight. `short`: what is written beside the
- * lines, where there is little room. `alignment`: for each row the column that is right; `row` and `column` are pinned. `saved` as
- * of a figure. */
+ * lines, where there is little room. `alignment`: for each row the column that is right; `row` and `column` are pinned. `saved` and
+ * `hint` as of a figure. */
 export interface LinesBlock {
   kind: "lines";
   id: string;
@@ -577,6 +580,7 @@ export interface LinesBlock {
   words: Record<string, string>;
   short: LineNames;
   saved: Saved;
+  hint: string;
 }
 
 /** Decodings of one sentence under one another, a column for each of `steps`. `at` is chosen; at `parted` they part, which `parts` says;

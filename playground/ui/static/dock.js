@@ -59,12 +59,14 @@ function header(lesson, next) {
   return h("header", {}, openLesson({ to: { lesson: lesson.name } }, say("course_lesson", { number: numberOf(lesson) })), dots(lesson.name), brief, fold, away);
 }
 
-/** A step; the next one stands out, and has its hint once that is due. */
+/** A step; the next one stands out, and has its hint once that is due. To the questions, which stand on the lesson's own page and come before
+ * the next lesson, the way is shown at once. */
 function item(lesson, step, isNext) {
-  const done = doneOf(lesson.name).includes(step.name);
+  const done = doneOf(lesson.name).includes(step.name), asks = step.when.checked !== undefined;
+  const told = asks ? h("p", { class: "pg-lesson-hint" }, ways(step)) : stuck.isTold ? hint(lesson, step) : "";
   return h("li", { class: done ? "done" : isNext ? "next" : "" },
     h("span", { class: "pg-tick", "aria-hidden": "true" }, done ? "✓" : ""),
-    h("div", {}, h("span", { class: isNext ? "pg-lesson-next" : "" }, step.text), isNext && stuck.isTold ? hint(lesson, step) : ""));
+    h("div", {}, h("span", { class: isNext ? "pg-lesson-next" : "" }, step.text), isNext ? told : ""));
 }
 
 /** Where a step is done, how much of it is, and the way there. */

@@ -84,6 +84,7 @@ export async function plotDrawing(plot, figure) {
     const range = plot.layout?.[axis]?.range;
     if (range) layout[axis] = { ...layout[axis], range: [...range], autorange: false };
   }
+  if (layout.meta?.legend_when_saved) layout.showlegend = true; // on the page that of its neighbour says it
   const text = await Plotly.toImage({ data, layout }, { format: "svg", width, height, imageDataOnly: true });
   const element = /** @type {any} */ (new DOMParser().parseFromString(text, "image/svg+xml").documentElement);
   return { element: document.importNode(element, true), width, height };

@@ -77,12 +77,13 @@ document.addEventListener("focusin", ({ target }) => {
   last = { block: block?.dataset.block ?? "", at: groupOf(element)?.indexOf(element) ?? -1, element };
 });
 
-/** A control that was drawn anew has the focus still: it was pressed, and the next arrow is for it. */
+/** A control that was drawn anew has the focus still, one of a group as one that is alone: it was pressed, and the next key is for it. */
 new MutationObserver(() => {
-  if (document.activeElement !== document.body || last.at < 0 || !last.element || last.element.isConnected) return;
+  if (document.activeElement !== document.body || !last.element || last.element.isConnected) return;
   const block = all("[data-block]").find((one) => one.dataset.block === last.block && isShown(one));
   const like = Object.values(GROUPS).find((each) => last.element.matches(each));
-  shownIn(block ?? document.body, like)[last.at]?.focus({ preventScroll: true });
+  const found = last.at >= 0 ? shownIn(block ?? document.body, like)[last.at] : last.block.startsWith("button ") && block?.querySelector("button");
+  if (found) found.focus({ preventScroll: true });
 }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-drawn"] });
 
 /**

@@ -73,7 +73,7 @@ const KINDS = {
     const label = () => {
       title.textContent = block.title;
       title.hidden = !block.title;
-      prose(caption, block.caption);
+      prose(caption, `${block.caption} ${block.hint}`.trim());
       table.firstChild.textContent = say("as_table");
       plot.setAttribute("aria-label", `${block.title} ${block.caption}`);
       relabelSave(save, block.title, ["png", "svg", "csv", ...(block.saved?.arrays ? ["npz"] : [])]);

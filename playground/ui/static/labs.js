@@ -61,10 +61,10 @@ export function drawCards(element, block) {
     return h("small", { class: right ? "right" : "" }, done, said);
   };
   /** @param {import("./blocks").Card} card */
-  const card = ({ name, title, text, minutes, thumbnail }) => {
+  const card = ({ name, title, text, minutes, thumbnail, axes }) => {
     const open = () => move({ tab: "labs", lab: name, arms: arms[name] ?? "" });
     return button({ class: `pg-card${thumbnail ? " pictured" : ""}`, dataset: { lab: name }, onclick: open },
-      ...(thumbnail ? [drawThumbnail(thumbnail)] : []),
+      ...(thumbnail ? [drawThumbnail(thumbnail), h("span", { class: "pg-card-axes" }, axes)] : []),
       h("b", {}, title), h("span", { class: "pg-card-text" }, text), name in known ? guessed(name) : h("span", {}),
       h("span", { class: "pg-card-minutes" }, minutes));
   };
@@ -85,7 +85,7 @@ subscribe(["room"], () => {
 
 const SMALL = { width: 220, height: 72, edge: 5 }; // of a picture, in its own units
 
-/** The lines of a lab's result, without a word: a hint of what it is about. */
+/** The lines of a lab's result, without their names: a hint of what it is about. */
 function drawThumbnail(lines) {
   const { width, height, edge } = SMALL;
   const x = (at, count) => (edge + (at / (count - 1)) * (width - 2 * edge)).toFixed(1);

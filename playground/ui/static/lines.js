@@ -30,7 +30,7 @@ export function drawLines(element, block) {
   const grid = { head: ["", ...block.columns], rows: z.map((row, q) => [block.rows[q], ...row.map((weight) => weight ?? masked)]) };
   const save = saveButtons(() => ({ ...block, name: block.id, drawing: () => ownDrawing(drawing), table: () => grid }), ["png", "svg", "csv", "npz"]);
   relabelSave(save, block.title, ["png", "svg", "csv", ...(block.saved.arrays ? ["npz"] : [])]);
-  element.replaceChildren(h("h3", {}, block.title), drawing, caption(block.caption), save, table);
+  element.replaceChildren(h("h3", {}, block.title), drawing, caption(`${block.caption} ${block.hint}`), save, table);
 }
 
 /**

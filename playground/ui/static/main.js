@@ -47,6 +47,7 @@ async function startOver() {
   rememberOwn(Boolean(boot.last));
   if (!cursor.run && !linkSettings.length) change({ taking: boot.last });
   settle(boot.ignored, boot.last || boot.first);
+  if (boot.ignored.includes("tab")) openTab();
   change({ boot });
   if (boot.notice) notice(boot.notice, "error");
   document.documentElement.lang = languageTag();

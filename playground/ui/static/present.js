@@ -1,6 +1,7 @@
 // The presenter's view: the first picture of the open tab fills the screen with its caption, which stands in the column that the picture
-// leaves free. P comes and goes, Escape goes, Q shows the link's code, R what a hall was not to see yet. What it looks like is in
-// present.css; that the server then draws for the whole screen is in ui/view.py.
+// leaves free; below it, where there is room, the other heads, or how the model came to it. P comes and goes, Escape goes, Q shows the
+// link's code, R what a hall was not to see yet. What it looks like is in present.css; that the server then draws for the whole screen is in
+// ui/view.py.
 // @ts-check
 
 import { cursor, move, subscribe } from "./store.js";
@@ -13,6 +14,7 @@ import { isForThePage } from "./single_keys.js";
 const LARGER = 1.5; // times: what is presented is drawn for a page so much smaller
 const HINT = 4000; // milliseconds for which the keys are told
 const PICTURES = [".pg-figure", ".pg-lines", ".pg-map", ".pg-lanes", ".pg-heads"].join();
+const SECOND = [".pg-heads", ".pg-live"].join(), AIR = 26; // what belongs beside it; px above and below that
 
 const isPresenting = () => cursor.present === "1";
 const isShown = (element) => element.getClientRects().length > 0;
@@ -33,6 +35,16 @@ function fit() {
   style.setProperty("--present", String(shown ? enlarged(beside ? plot.offsetHeight : shown.offsetHeight, room) : LARGER));
   style.setProperty("--beside", `${beside}px`);
   style.setProperty("--legend", `${legend}px`);
+  fitSecond(shown, beside, legend);
+}
+
+/** Shows what belongs beside the picture between its caption and its legend, if there is room for all of it. */
+function fitSecond(shown, beside, legend) {
+  const second = /** @type {HTMLElement | null} */ (document.querySelector(".pg-second"));
+  if (!second) return;
+  const [title, caption] = shown.children, taken = title.offsetHeight + caption.scrollHeight + legend + 3 * AIR;
+  const fits = beside > 0 && second.offsetHeight + taken <= shown.querySelector(".pg-plot").offsetHeight;
+  second.classList.toggle("pg-no-room", !fits);
 }
 
 const sizes = new ResizeObserver(fit);
@@ -43,7 +55,10 @@ function choose() {
   const now = isPresenting() ? pictures.find((picture) => picture === before || isShown(picture)) ?? null : null;
   if (now === before) return;
   before?.classList.remove("pg-presented", "pg-beside");
+  document.querySelector(".pg-second")?.classList.remove("pg-second", "pg-no-room");
   now?.classList.add("pg-presented");
+  const second = now?.matches(".pg-figure") ? panel().querySelector(SECOND) : null;
+  if (second && second !== now) second.classList.add("pg-second", "pg-no-room");
   sizes.disconnect();
   if (now) for (const element of [now, document.getElementById("pg-frame")]) sizes.observe(element); // the output may take another line
   fit();

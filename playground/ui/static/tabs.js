@@ -40,6 +40,7 @@ function standInFrame(place) {
 /** Brings the tab of the cursor to the front, wherever Gradio is. A place is made when it is first opened, and its tabs with it. */
 export async function openTab() {
   const { tab } = cursor, place = placeOf(tab);
+  if (!place) return; // a link names a tab that there isn't: main.js comes again when it was let go of
   last[place] = tab;
   Object.assign(document.body.dataset, { place, tab });
   for (const id of [`pg-place-${place}-button`, `pg-tab-${tab}-button`]) {

@@ -52,6 +52,24 @@ def test_a_model_with_its_own_d_k_has_no_twin():
             assert refusal.value.key == "lessons.own_d_k"
 
 
+def test_torchs_layers_begin_as_copies_and_share_nothing():
+    """Ours are drawn one by one."""
+    ours = made()
+    layers = lab.clones(as_nn_transformer(ours)[0].encoder.layers[0])
+    said = table(lab.LAB.outcome(1), "parameters").said
+    assert lab.between_layers(layers) == said["cloned"] == 0
+    assert said["drawn"] > 0.1
+    with torch.no_grad():
+        layers[0].linear1.weight[0, 0] += 1
+    assert lab.between_layers(layers) == pytest.approx(1)
+
+
+def test_a_mask_that_is_added_does_what_a_boolean_one_does():
+    assert lab.added(torch.tensor([True, False])).tolist() == [-torch.inf, 0]
+    said = table(lab.LAB.outcome(1), "slips").said
+    assert 0 < said["float_masks"] < 1e-5 < said["least"]
+
+
 def test_the_twin_draws_nothing_from_torchs_global_random_state():
     before = torch.get_rng_state()
     lab.LAB.outcome(1)

@@ -8,7 +8,7 @@ import torch
 
 from playground.config import MAX_POSITIONS, Refusal
 from playground.lessons.tensors import positions as lab
-from playground.model.positions import position_ids, sinusoids
+from playground.model.positions import SinusoidalPositions, position_ids, sinusoids
 
 
 def exhibit(outcome, name):
@@ -59,6 +59,15 @@ def test_what_stands_at_padding_does_not_matter_and_elsewhere_it_does():
     assert lab.padding_matters(table, changed, 1) == 0
     changed[0] = 7
     assert lab.padding_matters(table, changed, 1) > 0.1
+
+
+def test_a_frozen_embedding_gives_the_rows_of_the_buffer():
+    table = sinusoids(lab.SHOWN, lab.WIDTH)
+    assert lab.looked_up(table) == {"error_lookup": 0, "trained_numbers": 0}
+    positions = SinusoidalPositions(lab.WIDTH)
+    assert [name for name, _ in positions.named_buffers()] == ["table"]
+    assert not list(positions.parameters())
+    assert not positions.state_dict()
 
 
 def test_what_the_prose_says():

@@ -64,6 +64,21 @@ def test_broadcasting_is_the_outer_product():
     torch.testing.assert_close(lab.angles(6, 8), torch.outer(torch.arange(6.0), torch.tensor([1, 0.1, 0.01, 0.001])))
 
 
+@pytest.mark.parametrize(("left", "right", "both"), exhibit(lab.run(1, 2), "fits").rows)
+def test_shapes_fit_as_torch_multiplies_them(left, right, both):
+    one, other = (torch.ones(*map(int, shape.strip("(,)").split(", "))) for shape in (left, right))
+    if both == "refused":
+        with pytest.raises(RuntimeError, match="must match"):
+            one * other
+    else:
+        assert str(tuple((one * other).shape)) == both
+
+
+def test_both_kinds_of_pairs_are_shown():
+    found = {both for *_, both in exhibit(lab.run(1, 2), "fits").rows}
+    assert {"refused", "(3, 2, 3)", "(5, 3)"} <= found
+
+
 def test_what_the_prose_says():
     for seed in range(10):
         for heads in (2, 4):

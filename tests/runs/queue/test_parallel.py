@@ -2,12 +2,12 @@
 
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
 import torch
 
-from playground.runs.queue.parallel import Helpers, ReaderThreads
+from playground.runs.queue.parallel import PATIENCE, Helpers, ReaderThreads
 from tests.runs.tiny import wait
 from tests.thoroughness import every_case
 
@@ -86,3 +86,79 @@ def test_a_crowd_is_no_hang():
         late = [one for one in asked if one.exception()]
     assert (bool(late), readers.lost) == (True, 0)
     readers.close()
+
+
+def test_who_waits_behind_one_that_hangs_is_answered_when_it_is_given_up():
+    opened, readers = threading.Event(), ReaderThreads(1)
+    with ThreadPoolExecutor(2) as askers:
+        hung = askers.submit(readers.ask, lambda: opened.wait(60), 0.5)
+        wait(lambda: readers._begun)
+        behind = askers.submit(readers.ask, lambda: "an answer", 30)
+        assert behind.result() == "an answer"
+        assert isinstance(hung.exception(), TimeoutError)
+    readers.close()
+    opened.set()
+
+
+def burn(seconds):
+    """Takes so much time of a processor."""
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+@pytest.fixture
+def answered():
+    """A reader's thread that knows what a long and a short question take, and `ask(*kinds)`, which has them asked in this order while it is
+    busy and returns the order in which they were answered. `pause`: seconds after each."""
+    readers, opened, order = ReaderThreads(1), threading.Event(), []
+    readers.ask(lambda: burn(0.004), 30, "long")
+    readers.ask(lambda: None, 30, "short")
+    with ThreadPoolExecutor(9) as askers:
+
+        def ask(*kinds, pause=0.0):
+            asked = [askers.submit(readers.ask, opened.wait, 30)]
+            wait(lambda: readers._begun)
+            for number, kind in enumerate(kinds, 1):
+                asked.append(askers.submit(readers.ask, lambda kind=kind: order.append(kind), 30, kind))
+                wait(lambda number=number: len(readers._waiting) == number)
+                time.sleep(pause)
+            opened.set()
+            for one in asked:
+                one.result()
+            return order
+
+        yield ask
+    readers.close()
+
+
+def test_what_is_answered_soon_is_answered_first(answered):
+    assert answered("long", "long", "short", "short") == ["short", "short", "long", "long"]
+
+
+def test_a_long_question_does_not_wait_for_ever(answered):
+    assert answered("long", "short", pause=2 * PATIENCE * 0.004) == ["long", "short"]
+
+
+def test_what_is_asked_counts_for_who_asks():
+    readers = ReaderThreads(1)
+    with ThreadPoolExecutor(1) as another:
+        before, theirs = readers.seconds, another.submit(lambda: readers.seconds).result()
+        readers.ask(lambda: burn(0.05), 30)
+        assert readers.seconds - before >= 0.05
+        assert another.submit(lambda: readers.seconds).result() - theirs < 0.05
+    readers.close()
+
+
+def test_closing_leaves_nobody_waiting():
+    opened, readers = threading.Event(), ReaderThreads(1)
+    with ThreadPoolExecutor(3) as askers:
+        askers.submit(readers.ask, lambda: opened.wait(30), 60)
+        wait(lambda: readers._begun)
+        behind = askers.submit(readers.ask, lambda: "never", 60)
+        wait(lambda: readers._waiting)
+        closing = askers.submit(readers.close)
+        wait(lambda: readers._pool._shutdown)
+        opened.set()
+        closing.result(30)
+        assert isinstance(behind.exception(30), CancelledError)

@@ -56,11 +56,17 @@ def _cards(view: View, id: str, names: list[str], title: str = "") -> dict:
             "title": LABS[name].say(view.language, "title"),
             "text": LABS[name].say(view.language, "short"),
             "minutes": view.say("lessons.minutes", minutes=LABS[name].minutes),
-            **({"thumbnail": kept()[name]} if id == "start" else {}),
+            **(_thumbnail(view, LABS[name]) if id == "start" else {}),
         }
         for name in names
     ]
     return blocks.cards(id, title, said)
+
+
+def _thumbnail(view: View, lab: Lab) -> dict:
+    """The lines of its result, and what they are drawn against."""
+    drawing = kept()[lab.name]
+    return {"thumbnail": drawing["lines"], "axes": lab.say(view.language, f"card_{drawing['exhibit']}")}
 
 
 def _page(view: View, lab: Lab) -> dict:

@@ -35,24 +35,22 @@ def panel(view: View) -> dict:
         "blocks": [
             blocks.text("head", _head(view, taken, rows), css="pg-caption"),
             blocks.text("which", _which(view, taken), css="pg-caption"),
-            blocks.row("moments", blocks.choice("moment", "moment", view.say("step.moment"), options, moment), css="controls"),
+            blocks.row(
+                "moments", blocks.choice("moment", "moment", view.say("step.moment"), options, moment), _next(view, moment), css="controls"
+            ),
             blocks.text("moment-about", view.say(f"step.about_{moment}"), css="pg-caption"),
             *MOMENTS[moment](view, taken, rows),
-            *_next(view, moment),
             blocks.code("source", slow_step),
         ],
     }
 
 
-def _next(view: View, moment: str) -> list[dict]:
-    """On to the moment after this one."""
-    at = choices("moment").index(moment) + 1
-    if at == len(MOMENTS):
-        return []
-    after = choices("moment")[at]
-    return [
-        blocks.button("next", "move", view.say("step.next", number=at + 1, moment=view.say(f"step.moment_{after}")), to={"moment": after})
-    ]
+def _next(view: View, moment: str) -> dict:
+    """On to the moment after this one, and from the last to the first."""
+    names = choices("moment")
+    at = (names.index(moment) + 1) % len(names)
+    label = view.say("step.next" if at else "step.again", number=at + 1, moment=view.say(f"step.moment_{names[at]}"))
+    return blocks.button("next", "move", label, to={"moment": names[at]})
 
 
 def _head(view: View, taken: TakenStep, rows: BatchRows) -> str:
