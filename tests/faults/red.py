@@ -37,7 +37,7 @@ CUT = "        else:\n            self.transport.abort()"
 LATE_IS_LATE = "a line that is late is cut", "connections.py", CUT, "        else:\n            pass"
 ENDS_WAIT = "an end waits for space", "queue/saving.py", "self.store.save_later(self.run, contents, rest)", "pass"
 COMES_BACK = "a run outlives its process", "queue/jobs.py", "return not self._given_up and self._fall_back(lost)", "return False"
-MAY_RAISE = "a turn may raise anything", "queue/jobs.py", "except BaseException as error:  # whoever", "except KeyError as error:  # whoever"
+MAY_RAISE = "a turn may raise anything", "queue/jobs.py", "BaseException as error:  # whoever", "KeyError as error:  # whoever"
 JUMP_LASTS = "a jump must last to count", "steady_clock.py", "elif even - self._jump[0] >= LASTING_SECONDS:", "elif True:"
 
 RED: dict[str, Break] = {
