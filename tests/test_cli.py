@@ -23,6 +23,7 @@ from playground.runs.disk.store import Store
 from playground.runs.history import VALIDATIONS
 from playground.runs.machine_speed import MachineSpeed
 from playground.runs.run import Run
+from playground.words import say
 from tests.runs.tiny import TINY, alone, curve, tiny
 
 SMALL = [part for name, value in TINY.items() for part in (f"--{name.replace('_', '-')}", str(value))]
@@ -95,6 +96,31 @@ def test_what_no_option_says_is_as_suggested_for_these_files(capsys):
     assert all(sentence in told for sentence in wanted.sentences("en"))
     paper = _experiment(parser().parse_args(["train", "--data", "own.tsv", "--preset", "paper"]), pairs)
     assert (paper.training.steps, paper.data.tokenizer) == (PRESETS["paper"]["steps"], "bpe")
+
+
+def test_own_pairs_are_told_how_long_they_take_and_what_spoils_them(capsys, tmp_path, monkeypatch):
+    """As the page says it; what a button mends there, options mend here."""
+    monkeypatch.setattr(forecast, "measured", lambda: MachineSpeed(0.01, 0.0))
+    table = tmp_path / "ways.tsv"
+    table.write_text("".join(f"ask {n % 20}\tanswer {n}\tway {n // 20}\n" for n in range(100)) + f"lang\t{'long ' * 70}\tway\n")
+
+    def told(*more: str) -> list[str]:
+        assert main(["train", *SMALL, "--data", str(table), *more]) == 0
+        return capsys.readouterr().err.splitlines()
+
+    said = told("--steps", "20", "--batch-size", "4", "--max-tokens", "20", "--tokenizer", "words")
+    once = {"steps": "20", "passes": "0.94", "within": forecast.WITHIN}  # of 85 pairs 80 are seen
+    assert say("en", "sentences.estimate", time="1 s", **once) in said, "two layers, which count as five of the encoder's calls"
+    mends = {line.strip(): said[place - 1] for place, line in enumerate(said) if line.startswith("    ")}
+    mends = dict(mend.partition(": ")[::2] for mend in mends)
+    assert mends[say("en", "sentences.mend_ambiguous", name="column 3")] == "--source 1 --target 2 --join 3"
+    assert mends[say("en", "sentences.mend_left_out", most=70)] == "--max-tokens 70"
+    assert mends[say("en", "sentences.mend_unwritable")].startswith("--tokenizer bpe --vocab-size ")
+    steps = mends[say("en", "sentences.mend_few_passes", steps="128")]
+    cut = mends[say("en", "sentences.mend_unwritable")]
+    mended = ["--source", "1", "--target", "2", "--join", "3", "--max-tokens", "70"]
+    said = told("--batch-size", "4", *mended, *steps.split(), *cut.split())
+    assert not [line for line in said if line.startswith("    ")], "each mend is one"
 
 
 def test_a_time_sets_as_many_steps_as_may_fit(capsys, monkeypatch):

@@ -1,7 +1,7 @@
 """The command line, a function for each command. Every knob is an option; every mistake is one sentence on stderr.
 
-Read in this order: training (train, checkpoints) · decoding (translate, score) · tables (runs, history) · files (read) · lessons (lab) ·
-publishing (serve, freeze, push, space) · store (store).
+Read in this order: training (train, checkpoints) and own_data (what is said of own pairs) · decoding (translate, score) ·
+tables (runs, history) · files (read) · lessons (lab) · publishing (serve, freeze, push, space) · store (store).
 
 The options of each are in playground/arguments.py; a command imports what it needs when it is called.
 """

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from playground.cli.files import choices_of, read_pairs
+from playground.cli.own_data import outlook, splits, suggested
 from playground.config import KNOBS, TASK_STEPS, Experiment, Refusal, check, preset
-from playground.knobs import as_text
 from playground.words import ENGLISH, say
 
 CLOCK = "seconds: from Train to the end, with data, model, steps, validations and replay; torch was warmed up before"
@@ -32,14 +32,16 @@ def train(options: argparse.Namespace) -> int:
         raise Refusal("data.splits_of_nothing")
     pairs = with_splits(train, *given) if train else None
     if pairs:
-        print("\n".join(report(pairs, ENGLISH)), *_told_splits(pairs), sep="\n", file=sys.stderr)
-    run = train_inline.new_run(_experiment(options, pairs), pairs)
+        print("\n".join(report(pairs, ENGLISH)), *splits(pairs), sep="\n", file=sys.stderr)
+    run, corpora = train_inline.new_run(_experiment(options, pairs), pairs), Corpora()
     if options.out:
         _check_free(options.out)
     warm_up()
+    if pairs:
+        print("\n".join(outlook(run.experiment, pairs, corpora)), file=sys.stderr, flush=True)
     started, seen = time.perf_counter(), 0
     replay = BUDGET_BYTES if options.replay_bytes is None else max(options.replay_bytes, 0)
-    for _ in train_inline.train(run, Corpora(), replay):
+    for _ in train_inline.train(run, corpora, replay):
         seen = _tell(run, seen, started, options.json)
     seconds = time.perf_counter() - started
     _tell(run, seen, started, options.json)
@@ -47,16 +49,6 @@ def train(options: argparse.Namespace) -> int:
         write_run(options.out, run, train_inline.contents(run))
     _tell_end(run, seconds, options)
     return 0 if run.status == "done" else 2
-
-
-def _told_splits(pairs: Any) -> list[str]:
-    """What became of pairs that were given to validate and to test on: what is judged by is never trained on."""
-    validation, test = pairs.given
-    if not validation + test:
-        return []
-    apart = {pair.src for pair in pairs.pairs[-validation - test :]}
-    both = sum(pair.src in apart for pair in pairs.pairs[: -validation - test])
-    return [f"To validate on: {validation:,}; to test on: {test:,}; left out of training, for their source is among these: {both:,}."]
 
 
 def _experiment(options: argparse.Namespace, pairs: Any = None) -> Experiment:
@@ -70,7 +62,7 @@ def _experiment(options: argparse.Namespace, pairs: Any = None) -> Experiment:
         given.setdefault("steps", TASK_STEPS[given["task"]])
     timed = given.get("minutes") and "steps" not in given
     if pairs:
-        given |= _suggested(pairs, preset(options.preset).difference() | given)
+        given |= suggested(pairs, preset(options.preset).difference() | given)
     made = preset(options.preset).with_(**given)
     return made.with_(steps=_fitting(made, pairs)) if timed else made
 
@@ -82,17 +74,6 @@ def _fitting(experiment: Experiment, pairs: Any) -> int:
     steps = fitting_steps(experiment, pairs)
     print(say(ENGLISH, "suggestion.fitting", minutes=f"{experiment.training.minutes:g}", steps=f"{steps:,}"), file=sys.stderr)
     return steps
-
-
-def _suggested(pairs: Any, given: dict[str, Any]) -> dict[str, Any]:
-    from playground.data.suggestion import suggest
-
-    found = suggest(pairs, given)
-    options = {name: value for name, value in found.knobs.items() if name not in given}
-    if options:
-        said = " ".join(f"--{name.replace('_', '-')} {as_text(value)}" for name, value in options.items())
-        print(say(ENGLISH, "suggestion.taken", options=said), *found.sentences(ENGLISH), sep="\n", file=sys.stderr)
-    return options
 
 
 def _tell(run: Any, seen: int, started: float, as_json: bool) -> int:

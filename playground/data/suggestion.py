@@ -17,14 +17,15 @@ from playground.reading.uploads import Pairs
 from playground.words import say
 
 KNOBS = (
-    "tokenizer", "vocab_size", "share_embeddings", "max_tokens", "d_model", "d_ff", "batch_size", "steps", "learning_rate", "dropout",
+    "tokenizer", "vocab_size", "share_embeddings", "max_tokens", "d_model", "d_ff", "n_heads", "encoder_layers", "decoder_layers",
+    "batch_size", "steps", "learning_rate", "dropout",
 )  # fmt: skip
 UNKNOWN = 0.01  # of the held-out words so large a share may be unknown: with more of them, pieces of words are better
 LEMMAS = 0.02, 100  # more different words than this share of the pairs, and than so many: they are no small set of symbols
 PIECES = ((20_000, 4000), (10_000, 2000), (3000, 1000), (0, 504))  # from so many pairs on, so large a vocabulary of pieces
 SPARE = 1.25  # a vocabulary of pieces has room for every character, and for a quarter more at least
 LARGE = 20_000  # pairs from which on a wider model is worth its time
-WIDE = {"d_model": 128, "d_ff": 512, "batch_size": 64}
+WIDE = {"d_model": 128, "d_ff": 512, "n_heads": 4, "encoder_layers": 2, "decoder_layers": 2, "batch_size": 64}
 PASSES, PASSES_WIDE = 6, 3  # over the data; a wide model learns as much from half of them
 MANY_PASSES, DROPOUT = 10, 0.1  # from so many on a model begins to learn sentences by heart
 SHORT, LONG = (100, 0.05), 0.02  # the fewest steps and their learning rate; the learning rate of many more steps
@@ -120,7 +121,8 @@ def _size(count: int) -> Choice:
     """Of the model, and of a batch."""
     wide = count >= LARGE
     knobs = {name: value if wide else default(name) for name, value in WIDE.items()}
-    said = {"pairs": f"{count:,}", "least": f"{LARGE:,}", "width": knobs["d_model"]}
+    layers = f"{knobs['encoder_layers']} + {knobs['decoder_layers']}"
+    said = {"pairs": f"{count:,}", "least": f"{LARGE:,}", "width": knobs["d_model"], "layers": layers, "heads": knobs["n_heads"]}
     return Choice("wide", knobs, said | {"batch": knobs["batch_size"]}) if wide else Choice("narrow", knobs, said)
 
 

@@ -29,14 +29,14 @@ def pair(name: str, knob: str, value: Any, *code: Callable, **more: Any) -> Cont
 
 
 OR_ELSE = ("both", "neither")
-TWO_LAYERS, THREE_LAYERS = ({"encoder_layers": layers, "decoder_layers": layers} for layers in (2, 3))
+TWO_LAYERS, THREE_LAYERS, SIX_LAYERS = ({"encoder_layers": layers, "decoder_layers": layers} for layers in (2, 3, 6))
 ADAM = dict(optimiser="adam", learning_rate=0.02, zero_init=False, steps=220)
 WIDE = {"d_model": 64, "n_heads": 1}
 LATE = {"warmup": 40}
 BEGINNINGS = {"small": {}, "root": {"embedding_std": SMALL["d_model"] ** -0.5}, "unit": {"embedding_std": 1.0}}
 SCALED = {"with": {}, "without": {"embedding_scale": False}}
 FEW = {"task": "numbers_en", "train_size": 300, "d_model": 64, "d_ff": 128, "steps": 400}  # sentences, seen again and again
-SORT, NO_SCALE, OPEN = {"task": "sort"}, {"attention_scale": 0.0}, {"residual": False}
+SORT, NO_SCALE, OPEN, PRE = {"task": "sort"}, {"attention_scale": 0.0}, {"residual": False}, {"norm": "pre"}
 
 ABLATIONS = (
     ask(
@@ -100,13 +100,23 @@ ABLATIONS = (
     ),
     ask(
         "warmup",
-        {"post_with": LATE, "post_without": {"warmup": 0}, "pre_with": LATE | {"norm": "pre"}, "pre_without": {"warmup": 0, "norm": "pre"}},
+        {"post_with": LATE, "post_without": {"warmup": 0}, "pre_with": LATE | PRE, "pre_without": {"warmup": 0} | PRE},
         EncoderLayer.forward,
         learning_rate,
         guesses=("post", "pre", *OR_ELSE),
         base=SORT | ADAM | TWO_LAYERS,
         judge=which("post", "pre"),
-        next=("skip", "batch_norm"),
+        next=("norm_depth", "batch_norm"),
+    ),
+    ask(
+        "norm_depth",
+        {"post_one": {}, "post_six": SIX_LAYERS, "pre_one": PRE, "pre_six": PRE | SIX_LAYERS},
+        Residual,
+        EncoderLayer.forward,
+        guesses=("post", "pre", *OR_ELSE),
+        base=SORT | ADAM | {"learning_rate": 0.005, "steps": 200},
+        judge=which("post", "pre", ways=("one", "six")),
+        next=("warmup", "deep"),
     ),
     pair("skip", "residual", False, Residual, base={"zero_init": False}, expects="with", next=("deep", "residuals")),
     ask(

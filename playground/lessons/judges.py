@@ -14,11 +14,12 @@ FEWER = 1.25  # losses that are less than so many times as large are alike
 HARDER = 100  # longer sentences that are tried
 
 
-def which(*pairs: str) -> Callable[[Results], str]:
-    """A judge of two pairs of arms, `<pair>_with` and `<pair>_without`: which of the two needs the part, "both" or "neither"."""
+def which(*pairs: str, ways: tuple[str, str] = ("with", "without")) -> Callable[[Results], str]:
+    """A judge of two pairs of arms, `<pair>_with` and `<pair>_without`: which of the two needs the part, "both" or "neither"; or of any
+    other two `ways`: which of the pairs is clearly worse in the second."""
 
     def judge(results: Results) -> str:
-        found = [pair for pair in pairs if above(results[f"{pair}_with"], results[f"{pair}_without"], "exact", CLEAR)]
+        found = [pair for pair in pairs if above(*(results[f"{pair}_{way}"] for way in ways), "exact", CLEAR)]
         return found[0] if len(found) == 1 else "both" if found else "neither"
 
     return judge

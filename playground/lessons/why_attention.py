@@ -132,6 +132,7 @@ WHY_ATTENTION = WhyAttention(
     base={"d_model": 48, "d_ff": 96, "steps": 400, "validation_size": 300},
     judge=reach,
     more=measured,
+    expects="attention",
     minutes=10,
     next=("scores", "order"),
 )

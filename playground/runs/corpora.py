@@ -21,10 +21,11 @@ LOOKING, TIMEOUT_S = 2, 20.0  # corpora that are built at once for somebody who 
 class Corpora:
     """The most recently used corpora, and what was counted in them. Two who ask for the same at the same time have it made once."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int = MAX_BYTES) -> None:
+        """At most so many bytes, or the newest one alone."""
         self._made = {
-            "corpus": LRU(MAX_CORPORA, MAX_BYTES, lambda corpus: min(_size(corpus), MAX_BYTES)),
-            "statistics": LRU(MAX_CORPORA, MAX_BYTES),
+            "corpus": LRU(MAX_CORPORA, most_bytes, lambda corpus: min(_size(corpus), most_bytes)),
+            "statistics": LRU(MAX_CORPORA, most_bytes),
         }
         self._room = threading.BoundedSemaphore(LOOKING)
 

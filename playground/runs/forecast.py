@@ -47,6 +47,12 @@ def forecast(experiment: Experiment, pairs: Pairs | None = None) -> Forecast:
     return Forecast(work, step, whole, tuple(sorted(times, key=lambda found: -abs(found[1] - 1))))
 
 
+def spent(experiment: Experiment, seen: Forecast) -> float:
+    """Seconds of the training: no more than it is given."""
+    minutes = experiment.training.minutes
+    return min(seen.seconds, 60 * minutes) if minutes else seen.seconds
+
+
 def fitting_steps(experiment: Experiment, pairs: Pairs | None = None) -> int:
     """As many steps as may fit into the experiment's `minutes` here, on the cores that it may use: rather too many, for while it trains
     they are planned anew (timed_steps.py), and never more than these. Raises Refusal like `forecast`."""

@@ -41,17 +41,16 @@ def product_like(x: Tensor) -> Callable[..., Tensor]:
 class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: torch.autograd.function.FunctionCtx, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        rows = _filled(x.flatten(0, -2))
-        ctx.save_for_backward(rows, weight)
+        ctx.save_for_backward(x, weight)  # x as it is, which others keep too: filled up, each product would keep a copy of its own
         ctx.biased = bias is not None
-        return _product(rows, weight, bias)[: x.shape[:-1].numel()].view(*x.shape[:-1], len(weight))
+        return _product(_filled(x.flatten(0, -2)), weight, bias)[: x.shape[:-1].numel()].view(*x.shape[:-1], len(weight))
 
     @staticmethod
     @once_differentiable
     def backward(ctx: torch.autograd.function.FunctionCtx, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        rows, weight = ctx.saved_tensors
+        x, weight = ctx.saved_tensors
         given = gradient.flatten(0, -2)
-        filled = _filled(given)
+        filled, rows = _filled(given), _filled(x.flatten(0, -2))
         to_x = _product(filled, weight.t())[: len(given)].view(*gradient.shape[:-1], -1) if ctx.needs_input_grad[0] else None
         return to_x, _of_weight(filled, rows), given.sum(dim=0) if ctx.biased else None
 

@@ -8,12 +8,13 @@ from typing import Any
 
 from playground.config import PRESETS, Experiment, Refusal, preset
 from playground.figures.schedule import drawing
-from playground.runs.forecast import WITHIN, Forecast, forecast
+from playground.runs.forecast import WITHIN, Forecast, forecast, spent
 from playground.runs.registry import Runs
 from playground.training.schedule import learning_rate
 from playground.ui.controls import label, shown_value
 from playground.ui.upload import uploading
 from playground.words import say
+from playground.words.amounts import duration, short
 
 CHOICES = 5  # the most that are named
 POINTS = 140  # about so many steps of a schedule are drawn, and in any case the one at which it turns
@@ -64,12 +65,6 @@ def rates_of(experiment: Experiment) -> dict[int, float]:
     return {step: learning_rate(training, d_model, step) for step in sorted(steps)}
 
 
-def spent(experiment: Experiment, seen: Forecast) -> float:
-    """Seconds of the training: no more than it is given."""
-    minutes = experiment.training.minutes
-    return min(seen.seconds, 60 * minutes) if minutes else seen.seconds
-
-
 def preset_of(experiment: Experiment) -> str | None:
     """The preset that these settings are, whatever the data; None when they are none."""
     return next((name for name in PRESETS if preset(name, experiment).flat() == experiment.flat()), None)
@@ -95,14 +90,3 @@ def _work(experiment: Experiment, found: Forecast, language: str) -> str:
     if named:
         said.append(say(language, "page.outlook_choices", choices=say(language, "page.outlook_and").join(named)))
     return " ".join(said)
-
-
-def duration(seconds: float, language: str) -> str:
-    if seconds < 100:
-        return say(language, "page.outlook_seconds", count=short(seconds))
-    return say(language, "page.outlook_minutes", count=short(seconds / 60))
-
-
-def short(number: float) -> str:
-    """Two digits that count: 0.043, 1.3, 38, 1,200."""
-    return f"{float(f'{number:.2g}'):,.10g}"

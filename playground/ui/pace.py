@@ -6,7 +6,9 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-EACH = 400  # milliseconds between two pictures of a run that trains: for a lone visitor, and for each of many
+EACH = 400  # milliseconds between two pictures of a run that trains, for a lone visitor
+SPARE = 0.15  # of a core, for the pictures of all
+LATEST = 0.1  # how much the newest picture says of what one costs
 LONGEST = 60 * EACH  # as for a room that is full
 HERE = 30.0  # seconds for which a visitor counts who has asked for a picture: longer than the longest wait for the next
 FASTEST, SLOWEST, A_SECOND = 0.1, 0.5, 50  # seconds between two looks at a run's version: the bounds, and looks a second of all streams
@@ -18,11 +20,13 @@ class Pace:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.streams = 0
+        self._cost = SPARE * EACH / 1000  # of a picture, of late, in seconds of a processor; before any, what is spared for one visitor
         self._clock, self._asked = clock, dict[tuple[str, str], float]()
 
-    def asked(self, address: str, visitor: str) -> None:
-        """A visitor at this address has asked for a picture of a run that trains."""
+    def asked(self, address: str, visitor: str, seconds: float) -> None:
+        """A visitor at this address has asked for a picture of a run that trains, which took so many seconds of a processor."""
         now = self._clock()
+        self._cost += LATEST * (seconds - self._cost)
         self._asked.pop((address, visitor), None)
         self._asked[address, visitor] = now
         for who, then in list(self._asked.items()):  # oldest first
@@ -31,9 +35,11 @@ class Pace:
             self._asked.pop(who, None)
 
     def refresh_ms(self, address: str) -> int:
-        """A lone visitor sees almost every picture that training makes; thirty share what the server can spare."""
+        """A lone visitor sees almost every picture that training makes; thirty share what the server can spare, at what a picture costs by
+        now: those of one run that all of them follow cost less than those of thirty runs."""
         here = Counter(where for where, _ in list(self._asked))
-        return min(LONGEST, EACH * max(1, min(here.total(), len(here) * here[address])))
+        crowd = min(here.total(), len(here) * here[address])
+        return round(min(LONGEST, EACH + 1000 * max(crowd - 1, 0) * self._cost / SPARE))
 
     @property
     def look(self) -> float:

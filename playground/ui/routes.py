@@ -91,17 +91,20 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         name = request.path_params["name"]
         if name not in PANELS:
             raise Refusal("page.no_such_panel", name=name[:40])
-        found = panel_of(name, request)
-        if request.query_params.get("beside") != "sentence":
-            return found
-        for _ in range(TRIES):
-            sentence = panel_of("sentence", request)
-            if found.get("recorded") or found.get("step") in (None, sentence["step"]):
-                break
-            found = panel_of(name, request)
-        return {**found, "sentence": sentence}
+        before = reader.seconds
+        found, view = panel_of(name, request)
+        if request.query_params.get("beside") == "sentence":
+            for _ in range(TRIES):
+                sentence, _ = panel_of("sentence", request)
+                if found.get("recorded") or found.get("step") in (None, sentence["step"]):
+                    break
+                found, _ = panel_of(name, request)
+            found = {**found, "sentence": sentence}
+        if view.run.working:
+            pace.asked(address_of(request), _token(request), reader.seconds - before)
+        return {**found, "refresh_ms": pace.refresh_ms(address_of(request))}
 
-    def panel_of(name: str, request: Request) -> dict:
+    def panel_of(name: str, request: Request) -> tuple[dict, View]:
         view = view_of(request)
         runs.seen(view.run.id, _token(request))
         if shared := name in SHARED and view.run.may_be_read_by(""):
@@ -112,10 +115,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
             return {**PANELS[name](view), "uses": sorted(view.used)}
 
         question = (name, view.run.version, *sorted(view.parameters.items()))
-        found = _unpacked(answers.get_or_make(question, lambda: _packed(make()))) if shared else make()
-        if view.run.working:
-            pace.asked(address_of(request), _token(request))
-        return {**found, "refresh_ms": pace.refresh_ms(address_of(request))}
+        return (_unpacked(answers.get_or_make(question, lambda: _packed(make()))) if shared else make()), view
 
     def qr(request: Request) -> Response:
         text = request.query_params.get("text", "")[:1500]

@@ -54,9 +54,9 @@ def cosine_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, power: float
 
 
 class Location(nn.Module):
-    """W q for each head (Luong et al. 2015, "location"): the query alone says how strongly it attends to the first position, the second, and
-    so on, whatever stands there. Positions are counted from the first that the query sees, as where several sentences share a row. The
-    matrices of all heads stand above one another in one."""
+    """W q for each head (Luong et al. 2015, "location"): the query alone says how strongly it attends to the first position, the second,
+    and so on, whatever stands there. Positions are counted from the first that the query sees, as where several sentences share a row.
+    The matrices of all heads stand above one another in one."""
 
     def __init__(self, config: ModelConfig, generator: torch.Generator) -> None:
         super().__init__()

@@ -53,6 +53,22 @@ def test_when_the_time_is_over_no_further_one_is_sent(attack):
     assert attack.run(10**9, 2, seconds=0.0) == []
 
 
+def test_an_honest_visitor_who_waits_in_vain_has_waited_and_looks_again(attack, monkeypatch):
+    answers = iter([TimeoutError(), (200, b"")])
+
+    def ask(call):
+        answer = next(answers)
+        if isinstance(answer, TimeoutError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(attack, "ask", ask)
+    assert len(attack.honest(2)) == 2
+    monkeypatch.setattr(attack, "ask", lambda call: (500, b""))
+    with pytest.raises(RuntimeError, match="500"):
+        attack.honest(1)
+
+
 @pytest.mark.parametrize("fault", ["5xx", "cut off", "slow", "traceback", "somebody else's sentence", "an error without a sentence"])
 def test_what_breaks_is_seen(attack, fault, monkeypatch):
     said = {

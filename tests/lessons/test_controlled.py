@@ -152,6 +152,8 @@ def test_the_judges_of_questions_by_hand():
     assert judge(made_up(**arms | {"other_without": [0.0]})) == "both"
     assert judge(made_up(**arms | {"one_without": [0.9]})) == "neither"
     assert judge(made_up(**arms | {"one_without": [0.9], "other_without": [0.2]})) == "other"
+    deeper = judges.which("one", "other", ways=("shallow", "deep"))
+    assert deeper(made_up(one_shallow=[0.9], one_deep=[0.95], other_shallow=[0.9], other_deep=[0.1])) == "other"
     losses = {"a": {"loss": 0.1}, "b": {"loss": 0.2}, "c": {"loss": 0.3}}
     assert judges.lowest(measured(**losses)) == "a"
     assert judges.lowest(measured(**losses | {"b": {"loss": 0.12}})) == "same"

@@ -24,7 +24,8 @@ TOLD_APART = [name for name in EXPERIMENTS if not LABS[name].is_mystery]  # the 
 TINY = dict(d_model=8, n_heads=2, d_ff=8, steps=3, batch_size=4, train_size=100, validation_size=10)
 LAYERS = {"encoder_layers": "layers", "decoder_layers": "layers"}  # as many on both sides: one thing
 OF_OTHER_PARTS = {  # arms that differ in parameters
-    "w_o", "key_size", "no_ffn", "encodings", "beyond", "shared", "depth", "scores", "batch_norm", "bug_shared", "why_attention",
+    "w_o", "key_size", "no_ffn", "encodings", "beyond", "shared", "depth", "norm_depth", "scores", "batch_norm", "bug_shared",
+    "why_attention",
 }  # fmt: skip
 GOES_BY = {  # the numbers of a judge that goes by more than one
     "exposure_bias": ("exact", "written", "forced_after", "free_after"), "why_attention": ("short", "long"), "rule_or_list": ("harder",),

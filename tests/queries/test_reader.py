@@ -212,3 +212,16 @@ def test_what_is_known_waits_for_no_thread(reader, run, monkeypatch):
     assert reader.take_apart(("step", 1), list) is taken
     with pytest.raises(Refusal):
         reader.take_apart(("step", 2), list)
+
+
+def test_looks_and_translations_of_a_run_are_questions_of_two_kinds(reader, run, monkeypatch):
+    """So that the short ones need not wait for the long ones."""
+    asked, ask = [], reader._threads.ask
+    monkeypatch.setattr(reader._threads, "ask", lambda work, seconds, kind: asked.append(kind) or ask(work, seconds, kind))
+    (first, _), (second, _) = reader.examples(run)[:2]
+    for text in (first, second):
+        reader.look(run, None, text)
+        translate(reader, run, None, text)
+    looked, translated, *again = asked
+    assert looked != translated
+    assert again == [looked, translated]

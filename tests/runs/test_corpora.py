@@ -6,6 +6,7 @@ from playground.config import Refusal
 from playground.model.size import training_bytes
 from playground.runs import corpora as module
 from playground.runs.corpora import MAX_CORPORA, Corpora, sizes
+from playground.runs.engines import host
 from playground.runs.lru import size_of
 from tests.runs.tiny import PAIRS, tiny
 
@@ -29,6 +30,17 @@ def test_the_same_data_are_built_once_whoever_asks(monkeypatch):
     assert all(corpus is found[0] for corpus in found)
 
 
+def test_a_process_beside_the_page_keeps_little_of_what_nobody_trains_on(monkeypatch):
+    """The page can't have it give anything up. The newest is there for the next run, however large it is."""
+    monkeypatch.setattr(host, "CORPORA_BYTES", 1)
+    corpora = host.Host()._corpora
+    first = corpora.get(tiny())
+    newest = corpora.get(tiny(task="sort"))
+    assert len(corpora.caches[0]) == 1
+    assert corpora.get(tiny(task="sort")) is newest
+    assert corpora.get(tiny()) is not first
+
+
 def test_other_data_are_others():
     corpora = Corpora()
     first = corpora.get(tiny())
@@ -38,19 +50,17 @@ def test_other_data_are_others():
     assert corpora.get(tiny(task="own", own="two"), PAIRS) is own
 
 
-def test_large_corpora_are_fewer(monkeypatch):
+def test_large_corpora_are_fewer():
     """A corpus is weighed by its sentences; one that is larger than all the room has it to itself."""
     one, other = tiny(train_size=4000), tiny(task="sort", train_size=4000)
     weighed = module._size(Corpora().get(one))
     assert weighed > 10 * module._size(Corpora().get(tiny()))
-    monkeypatch.setattr(module, "MAX_BYTES", 3 * weighed // 2)
-    corpora = Corpora()
+    corpora = Corpora(3 * weighed // 2)
     first = corpora.get(one)
     assert corpora.get(one) is first
     corpora.get(other)
     assert corpora.get(one) is not first
-    monkeypatch.setattr(module, "MAX_BYTES", 10)
-    corpora = Corpora()
+    corpora = Corpora(10)
     assert corpora.get(one) is corpora.get(one)
 
 

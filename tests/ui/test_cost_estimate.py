@@ -8,8 +8,9 @@ from playground.config import PRESETS, Experiment, preset
 from playground.reading.uploads import Pair, Pairs
 from playground.runs.forecast import forecast
 from playground.runs.machine_speed import MachineSpeed, layers
-from playground.ui.cost_estimate import outlook, preset_of, rates_of, schedule, short
+from playground.ui.cost_estimate import outlook, preset_of, rates_of, schedule
 from playground.words import LANGUAGES, say
+from playground.words.amounts import short
 
 
 @pytest.fixture(autouse=True)

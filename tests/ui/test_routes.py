@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from playground.cursor import FIELDS, choices
+from playground.runs.run import Run
 from playground.ui import assets, routes
 from playground.ui.assets import PREFIX
 from playground.ui.panels import PANELS, TABS, attention
@@ -297,6 +298,27 @@ def test_a_lone_visitors_curve_grows_ten_times_a_second_and_one_of_manys_twice(s
     pace = routes.Pace()
     pace.streams = streams
     assert pace.look == pytest.approx(look)
+
+
+def test_a_picture_of_a_run_that_trains_costs_what_the_models_threads_took_for_it_too(site, monkeypatch):
+    def burn() -> None:
+        until = time.thread_time() + 0.05
+        while time.thread_time() < until:
+            pass
+
+    told = []
+
+    def burning(view) -> dict:
+        return {"step": 1, "blocks": [], "asked": view.reader._ask(burn, "burn")}
+
+    monkeypatch.setattr(routes, "PANELS", {**PANELS, "training": burning, "sentence": burning})
+    monkeypatch.setattr(routes.Pace, "asked", lambda pace, address, visitor, seconds: told.append(seconds))
+    site.panel("training", run="reverse", text="costs", beside="sentence")
+    assert told == [], "nobody waits for another picture of a run at rest"
+    monkeypatch.setattr(Run, "working", True)
+    assert "refresh_ms" in site.panel("training", run="reverse", text="costs as well", beside="sentence")
+    assert len(told) == 1
+    assert told[0] >= 0.1
 
 
 @pytest.mark.parametrize("name", ["training", "attention", "data"])

@@ -13,10 +13,12 @@ from playground.runs.corpora import Corpora
 from playground.runs.engines.hosted import HostedTraining, Wishes
 from playground.runs.engines.increment import Increment
 from playground.runs.engines.trainer import Failed, Lost
+from playground.runs.heap import give_back
 from playground.runs.limits import machine_cores
 from playground.runs.queue.parallel import Helpers
 from playground.training.loop import Diverged
 
+CORPORA_BYTES = 40_000_000  # of those that nobody trains on at present: no share of the page's memory, which can't have them given up
 KNOWN_EVERYWHERE = (Diverged, Refusal, MemoryError, Lost)  # errors that are told as they are; others may be of any kind
 
 
@@ -33,7 +35,7 @@ class Host:
     """Trainings by the id of their run."""
 
     def __init__(self) -> None:
-        self._corpora, self._helpers = Corpora(), Helpers(machine_cores() - 1)
+        self._corpora, self._helpers = Corpora(CORPORA_BYTES), Helpers(machine_cores() - 1)
         self._trainings: dict[str, HostedTraining] = {}
 
     def answer(self, id: str, name: str, wishes: Wishes, *arguments: Any) -> Answer:
@@ -42,7 +44,8 @@ class Host:
         if name == "begin":
             self._trainings[id] = HostedTraining(self._corpora)
         elif name == "close":
-            self._trainings.pop(id, None)
+            if self._trainings.pop(id, None):
+                give_back()  # what its steps took, which the next one's may not need
             return Answer()
         training, value, error = self._trainings.get(id), None, None
         if training is None:

@@ -6,8 +6,8 @@ from playground.queries.probes import first_right
 from playground.runs.run import FINISHED
 from playground.ui import blocks
 from playground.ui.controls import label
-from playground.ui.cost_estimate import duration
 from playground.ui.view import View
+from playground.words.amounts import duration
 
 LEARNT = 0.5  # exact match from which a model is worth taking apart; below, it is to be trained better
 

@@ -7,7 +7,7 @@ from playground.config import UNK
 from playground.cursor import choices
 from playground.decoding import greedy, sample, search, top_k_top_p_filter
 from playground.model.kv_cache import KVCache
-from playground.queries.results import Candidate
+from playground.queries.results import Candidate, SentenceTrace
 from playground.queries.translate import METHODS, DecodingOptions, Translation, most_doubtful, trace_of, translate
 from playground.ui import blocks
 from playground.ui.panels import beam_tree, candidates, sampled
@@ -49,7 +49,7 @@ def panel(view: View) -> dict:
             blocks.text("verdict", _verdict(view, best, answer.references), css="pg-caption"),
             *(sampled.spread(view, way) if way.method == "sample" else []),
             *(beam_tree.tree_and_verdict(view, answer, way) if way.method == "beam" else []),
-            _step(view, best, way, len(answer.prefix)),
+            _step(view, answer, way),
             *([blocks.row("cache", *_work(view, answer, way), css="halves")] if view.attends else []),
             blocks.code("source", SOURCES[way.method]),
             *([blocks.code("kept", top_k_top_p_filter)] if way.method == "sample" else []),
@@ -175,11 +175,20 @@ def _work(view: View, answer: Translation, way: DecodingOptions) -> list[dict]:
     ]
 
 
-def _step(view: View, best: Candidate, way: DecodingOptions, given: int) -> dict:
+def _inside(view: View, answer: Translation) -> SentenceTrace:
+    """The best output from within. Where it is the frame's line, that is known already."""
+    written = answer.candidates[0].pieces
+    frame = view.reader.look(view.run, view.step, view.text)
+    if frame.asked == written and frame.step == answer.step:
+        return frame
+    return trace_of(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in written))
+
+
+def _step(view: View, answer: Translation, way: DecodingOptions) -> dict:
     """Every step with its likeliest tokens, and the chosen one: where cross-attention looks while choosing. At first it is the model's
     first mistake, or where it hesitates most."""
-    look = trace_of(view.reader, view.run, view.step, view.text, tuple(piece.id for piece in best.pieces))
-    steps = len(look.asked)
+    look = _inside(view, answer)
+    best, given, steps = answer.candidates[0], len(answer.prefix), len(look.asked)
     at = view.row(steps)
     at = candidates.telling(look, best.right, given) if at is None else at
     likely = look.likely[at]

@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.config import Experiment, Refusal, read_query
+from playground.data.statistics import Statistics
+from playground.data.warnings import passes
 from playground.queries.results import pieces_of
 from playground.reading.uploads import Pairs
-from playground.runs.forecast import WITHIN, forecast
+from playground.runs.forecast import WITHIN, forecast, spent
 from playground.runs.registry import Runs
 from playground.ui import blocks
-from playground.ui.cost_estimate import duration, short, spent
 from playground.ui.upload import summary, uploading
 from playground.ui.upload.warnings import warnings
 from playground.ui.view import Screen, tokens
+from playground.words.amounts import duration, short
 
 PAIRS = 3  # shown cut into tokens
 
@@ -42,7 +44,7 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
             *summary.too_long(pairs, corpus.left_out, screen, "preview"),
             *warnings(experiment, pairs, corpus, found, screen),
             *_suggestion(experiment, pairs, screen),
-            blocks.text("preview-estimate", _estimate(experiment, found.sizes["train"], pairs, screen), css="pg-caption"),
+            blocks.text("preview-estimate", _estimate(experiment, found, pairs, screen), css="pg-caption"),
             blocks.text("preview-cut", cut, css="pg-caption"),
             blocks.chips("preview-pieces", *lines, ids=True),
             *summary.pictures(found, screen, "preview"),
@@ -67,13 +69,11 @@ def _suggestion(experiment: Experiment, pairs: Pairs, screen: Screen) -> list[di
     return [*shown, *([blocks.button("preview-apply", "set", screen.say("suggestion.apply"), values=others)] if others else [])]
 
 
-def _estimate(experiment: Experiment, count: int, pairs: Pairs, screen: Screen) -> str:
+def _estimate(experiment: Experiment, found: Statistics, pairs: Pairs, screen: Screen) -> str:
     """How often the settings go through the data, and how long that takes here."""
     try:
         seconds = spent(experiment, forecast(experiment, pairs))
     except Refusal as refusal:
         return refusal.say(screen.language)
-    config = experiment.training
-    passes = "–" if config.batch_unit == "tokens" else short(config.steps * config.batch_size / count)
-    time = duration(seconds, screen.language)
-    return screen.say("sentences.estimate", steps=f"{config.steps:,}", passes=passes, time=time, within=WITHIN)
+    steps, often = f"{experiment.training.steps:,}", short(passes(experiment, found))
+    return screen.say("sentences.estimate", steps=steps, passes=often, time=duration(seconds, screen.language), within=WITHIN)

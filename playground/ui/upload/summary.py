@@ -11,8 +11,8 @@ from playground.reading.column_mapping import MAX_CELL_CHARACTERS
 from playground.reading.filtering import MAX_DROPPED_ROWS
 from playground.reading.uploads import Pairs, places
 from playground.ui import blocks
-from playground.ui.cost_estimate import short
 from playground.ui.view import Screen
+from playground.words.amounts import short
 
 
 def facts(found: Statistics, screen: Screen) -> list[str]:

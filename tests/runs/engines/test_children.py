@@ -1,5 +1,6 @@
 """Processes beside the page's: who trains there, and what happens when one dies, hangs, or is left alone."""
 
+import ctypes
 import multiprocessing
 import os
 import signal
@@ -47,6 +48,14 @@ def alive(pid):
         return False
 
 
+def held(pid):
+    """Bytes of memory of a process; 0 where the system doesn't say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except OSError:
+        return 0
+
+
 def test_alone_or_beside_another_a_run_is_trained_beside_the_page(beside):
     runs = beside("auto")
     lone = at_step(runs.create(tiny(steps=100_000), ME), 1)
@@ -60,6 +69,16 @@ def test_alone_or_beside_another_a_run_is_trained_beside_the_page(beside):
         assert (done(run).status, run.message) == ("done", None)
         assert curve(run) == curve(alone(experiment)[0])
         assert same_replay(run, alone(experiment)[0])
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux") or not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="glibc only")
+def test_what_the_steps_of_a_training_took_is_given_back_with_its_end(beside):
+    """The process keeps it from step to step; the next training may never need as much, and there are as many processes as cores."""
+    runs = beside()
+    large = at_step(runs.create(tiny(steps=100_000, d_model=256, d_ff=1024, encoder_layers=2, decoder_layers=2, batch_size=128), ME), 2)
+    process, took = process_of(runs, large), held(process_of(runs, large))
+    runs.delete(large.id, ME)
+    assert held(process) < took - 30 * 2**20
 
 
 @pytest.mark.fault("kill -9 or SIGSTOP of a process that trains", "it is replaced, and its runs go on")

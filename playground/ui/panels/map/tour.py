@@ -64,7 +64,7 @@ def _text(view: View, stop: str, variant: str, head: int) -> str:
     d_k, d_v = head_widths(config)
     of_notes = {"d_k": d_k, "d_v": d_v, "percent": f"{100 * config.dropout:g}"}
     said = [view.say(f"tour.note_{name}", **of_notes) for name in notes(config, stop)]
-    return " ".join([view.say(f"tour.text_{variant}", scale=scale, **values), *said])
+    return " ".join([view.say(f"tour.text_{variant}", scale=scale, d_k=d_k, **values), *said])
 
 
 def _formula(view: View, found: SentenceActivations, address: str, own: str) -> str:
