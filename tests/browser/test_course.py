@@ -56,7 +56,9 @@ def test_a_lesson_is_done_by_doing_it(visit):
     page.mouse.click(*place_of(page, "attention", 3, 2))
     expect(page.locator(".pg-lesson-next")).to_have_text(words("course.answer"))
     done_in_bar(page, 3)
-    page.locator("#pg-lesson-bar .pg-lesson-hint button").click()  # the way to the questions is there at once, before the next lesson is
+    way = page.locator("#pg-lesson-bar .pg-lesson-hint")  # to the questions, at once: whoever is stuck is told more
+    expect(way).to_have_text(words("page.course_go"))
+    way.locator("button").click()
     has_address(page, tab="course", lesson=FIRST.name)
     asked = [question(page, check.name) for check in registry.asked(FIRST)]
     for one in asked:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Hashable, Iterable
 from concurrent import futures
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from heapq import heappop, heappush
 from typing import Any
 
 import torch
@@ -70,13 +69,10 @@ class Helpers:
 
 
 class _Question:
-    """What somebody asks of a reader's thread: `due` says who is answered first."""
+    """What somebody asks of a reader's thread, and when."""
 
-    def __init__(self, work: Callable[[], Any], kind: Hashable, due: float) -> None:
-        self.work, self.kind, self.due, self.answer, self.seconds = work, kind, due, Future(), 0.0
-
-    def __lt__(self, other: _Question) -> bool:
-        return self.due < other.due
+    def __init__(self, work: Callable[[], Any], kind: Hashable) -> None:
+        self.work, self.kind, self.asked, self.answer, self.seconds = work, kind, time.monotonic(), Future(), 0.0
 
 
 class ReaderThreads:
@@ -89,7 +85,7 @@ class ReaderThreads:
 
     def __init__(self, count: int) -> None:
         self._count, self._changing = count, threading.Lock()
-        self._waiting: list[_Question] = []  # a heap
+        self._waiting: list[_Question] = []
         self._costs = LRU(most=COSTS)  # by kind: seconds of a processor, of late
         self._mine = threading.local()
         self._pool = self._made()
@@ -109,9 +105,9 @@ class ReaderThreads:
     def ask(self, work: Callable[[], Any], seconds: float, kind: Hashable = None) -> Any:
         """What `work` returns or raises; questions of one `kind` take about the same time. Raises TimeoutError after so many seconds; what
         has not begun by then is left undone."""
-        question = _Question(work, kind, time.monotonic() + PATIENCE * (self._costs.get(kind) or 0.0))
+        question = _Question(work, kind)
         with self._changing:
-            heappush(self._waiting, question)
+            self._waiting.append(question)
             self._pool.submit(self._answer_next)
         try:
             return question.answer.result(seconds)
@@ -131,7 +127,9 @@ class ReaderThreads:
     def _answer_next(self) -> None:
         """What is due first of all that wait, whoever this thread was called for."""
         with self._changing:
-            question = heappop(self._waiting) if self._waiting else None
+            question = min(self._waiting, key=self._due, default=None)
+            if question:
+                self._waiting.remove(question)
         if question is None or not question.answer.set_running_or_notify_cancel():
             return
         self._begun[question] = time.monotonic()
@@ -144,6 +142,10 @@ class ReaderThreads:
         else:
             self._over(question, time.thread_time() - before)
             question.answer.set_result(found)
+
+    def _due(self, question: _Question) -> float:
+        """By what is known of its kind now, which may be more than when it was asked."""
+        return question.asked + PATIENCE * (self._costs.get(question.kind) or 0.0)
 
     def _over(self, question: _Question, seconds: float) -> None:
         """It has taken so many seconds of a processor."""
