@@ -61,15 +61,24 @@ def lines(
     }
 
 
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _power(exponent: int) -> str:
+    """A power of ten in letters of one size: Plotly's own are larger than the numbers of other axes."""
+    return f"{10.0**exponent:g}" if abs(exponent) <= 3 else "10" + str(exponent).translate(_RAISED)
+
+
 def _powers(values: Sequence[float]) -> dict:
     """An axis of powers of ten, with a few of them named; where there are fewer than two, 2 and 5 times them as well, each written in full:
     Plotly would name 20 by its 2."""
     seen = np.asarray(values, dtype=np.float64)
     seen = seen[np.isfinite(seen) & (seen > _TINY)]
     decades = np.log10(seen.max() / seen.min()) if seen.size else 1.0
-    if decades >= NAMED:
-        return {"type": "log", "dtick": int(np.ceil(decades / 6)), "exponentformat": "power"}
     first, last = (int(np.floor(np.log10(end))) for end in (seen.min(), seen.max())) if seen.size else (0, 0)
+    if decades >= NAMED:
+        powers = range(first, last + 2, int(np.ceil(decades / 6)))
+        return {"type": "log", "tickvals": [10.0**power for power in powers], "ticktext": [*map(_power, powers)]}
     ticks = [digit * 10.0**power for power in range(first, last + 2) for digit in (1, 2, 5)]
     return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:.6g}" for tick in ticks]}
 

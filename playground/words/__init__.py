@@ -66,6 +66,8 @@ def printed(text: str) -> str:
     """A number as books print it: "-0.5" is −0.5, "2.8e-17" is 2.8 × 10⁻¹⁷. Any other text stays as it is."""
     if not _NUMBER.fullmatch(text):
         return text
+    if "e" in text and float(text) == 0:
+        return "0"  # without a power of ten
     return _POWER.sub(lambda power: "\u00a0×\u00a010" + f"{power[1]}{power[2]}".lstrip("+").translate(_RAISED), text).replace("-", "−")
 
 

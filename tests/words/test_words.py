@@ -93,6 +93,7 @@ def test_numbers_are_printed_as_in_books_and_quotations_stay_as_they_are():
     """What Python writes has an exponent of two digits; what somebody typed into a program, such as -1e-9, stays as it is."""
     for number, written in PRINTED.items():
         assert printed(number) == written
+    assert printed("0.0e+00") == "0"  # and no power of ten
     for text in ("brisk-otter", "-", "a-1", "1-2", "--5"):
         assert printed(text) == text
     said = say(ENGLISH, "figures.sure", token="-5", second="-1", percent=-3, other="-0.5")
