@@ -8,7 +8,7 @@ import { openPage, streams } from "./page.js";
 const document = openPage("?lang=en");
 const { change, cursor, move, nothing, page, subscribe } = await import("../../playground/ui/static/store.js");
 const live = await import("../../playground/ui/static/live.js");
-const { follow, heldHead, isActive, isBehind, isGrowing, isResumable, isTooEarly, newest, shownStep, taken, toldStep } = live;
+const { follow, heldHead, isActive, isBehind, isGrowing, isResumable, isTooEarly, newest, shownStep, statusKey, taken, toldStep } = live;
 change({ boot: { words: {}, knobs: [], statuses: { working: ["queued", "training"], resumable: ["paused", "stopped"], over: ["stopped", "done"] } } });
 
 const rows = (...steps) => ({ step: steps, loss: steps.map((step) => 10 - step) });
@@ -182,4 +182,12 @@ test("the head that a run was shown with while it trained is not kept beyond its
   assert.equal(heldHead(), "cross.2.4");
   move({ run: "another" });
   assert.equal(heldHead(), "");
+});
+
+test("only who waits for memory is told a place in the queue", () => {
+  change({ live: { ...nothing("a"), status: "queued", place: 2 } });
+  assert.equal(statusKey("queued"), "status_queued");
+  change({ live: { ...nothing("a"), status: "queued", place: 0 } });
+  assert.equal(statusKey("queued"), "status_preparing");
+  assert.equal(statusKey("paused"), "status_paused");
 });

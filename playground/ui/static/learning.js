@@ -4,7 +4,7 @@
 import { cursor, page } from "./store.js";
 import { childrenOf, count, duration, h, percent, say, timeLeft, update, updateAttributes } from "./dom.js";
 import { caption } from "./glossary.js";
-import { isBehind, isGrowing, newest, shownStep, toldStep } from "./live.js";
+import { isBehind, isGrowing, newest, shownStep, statusKey, toldStep } from "./live.js";
 
 /**
  * What the last validation up to a step found: a number as text, about so much where it is of a sample of the held-out sentences; and a
@@ -73,7 +73,7 @@ export function fillOutcome(element, block = element.pgOutcome) {
   updateAttributes(bar, { max: run.steps || 1 });
   if (run.status === "training" || run.step) updateAttributes(bar, { value: run.step }); // until then nobody knows how far it is
   const told = { step: count(toldStep()), steps: count(run.steps), place: run.place };
-  update(text, { textContent: say(run.status === "training" || isBehind() ? "bar_training" : `status_${run.status}`, told) });
+  update(text, { textContent: say(run.status === "training" || isBehind() ? "bar_training" : statusKey(run.status), told) });
 }
 
 /**

@@ -32,6 +32,10 @@ export function shownStep() {
   return cursor.step === "" ? (frame.run === run.id ? frame.step : Infinity) : Number(cursor.step);
 }
 
+/** The key of a status' words: only who waits for memory has a place in the queue, all others are begun with at once.
+ * @param {string} status */
+export const statusKey = (status) => `status_${status === "queued" && !page.live.place ? "preparing" : status}`;
+
 /** Whether what is on screen is of an earlier step than the run has come to: the newest is on its way. */
 export function isBehind() {
   const { live: run, frame } = page;

@@ -3,7 +3,7 @@
 
 import { page } from "./store.js";
 import { count, h, percent, say, timeLeft, update } from "./dom.js";
-import { isActive, isBehind, shownStep } from "./live.js";
+import { isActive, isBehind, shownStep, statusKey } from "./live.js";
 import { measured } from "./learning.js";
 
 /**
@@ -15,7 +15,7 @@ import { measured } from "./learning.js";
 export function statusLine(upTo = Infinity, status = page.live.status, isShort = false) {
   const run = page.live, { text, note } = measured(run, "exact_match", percent, upTo, true);
   const right = note && !isShort ? say("noted", { value: text, note }) : text, step = count(Math.min(upTo, run.step));
-  return status ? say(`status_${status}`, { step, steps: count(run.steps), left: timeLeft(run.eta), place: run.place, percent: right }) : "";
+  return status ? say(statusKey(status), { step, steps: count(run.steps), left: timeLeft(run.eta), place: run.place, percent: right }) : "";
 }
 
 /** A line in its parts: of those that have no room none is cut, the last ones are left out (see strips.js), and the pointer tells all. */
