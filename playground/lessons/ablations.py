@@ -106,6 +106,7 @@ ABLATIONS = (
         guesses=("post", "pre", *OR_ELSE),
         base=SORT | ADAM | TWO_LAYERS,
         judge=which("post", "pre"),
+        expects="post",
         next=("norm_depth", "batch_norm"),
     ),
     ask(
@@ -116,6 +117,7 @@ ABLATIONS = (
         guesses=("post", "pre", *OR_ELSE),
         base=SORT | ADAM | {"learning_rate": 0.005, "steps": 200},
         judge=which("post", "pre", ways=("one", "six")),
+        expects="pre",
         next=("warmup", "deep"),
     ),
     pair("skip", "residual", False, Residual, base={"zero_init": False}, expects="with", next=("deep", "residuals")),
@@ -126,6 +128,7 @@ ABLATIONS = (
         guesses=("one", "three", *OR_ELSE),
         base={"task": "copy", "zero_init": False, "steps": 200},
         judge=which("one", "three"),
+        expects="three",
         next=("residuals", "depth"),
     ),
     pair(
@@ -180,6 +183,7 @@ ABLATIONS = (
         base={"task": "addition", "steps": 400},
         judge=lowest,
         judged="loss",
+        expects="",
         next=("no_ffn", "deep"),
     ),
     ask(
@@ -197,6 +201,7 @@ ABLATIONS = (
         alternatives.Bilinear,
         alternatives.cosine_attention,
         alternatives.Location,
+        expects="same",
         next=("attention_scale", "products"),
     ),
     ask(
@@ -214,6 +219,7 @@ ABLATIONS = (
         "no_attention_dropout",
         alternatives.no_attention_dropout,
         base=FEW | {"dropout": 0.2},
+        expects="without",
         next=("bug_dropout", "smoothing"),
     ),
 )

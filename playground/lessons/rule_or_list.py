@@ -54,6 +54,7 @@ RULE_OR_LIST = RuleOrList(
     judge=examples_needed,
     judged="harder",
     more=harder,
+    expects="sixteen",
     minutes=8,
     next=("beyond", "why_attention"),
 )
