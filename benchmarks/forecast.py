@@ -28,7 +28,7 @@ from playground.training.loop import Training
 
 ABOUT = "processor time of a step and memory of a training, forecast and real, for own pairs of several widths and vocabularies"
 WORDS = (6, 16)  # of a sentence, at least and at most
-OWN = Path("/proc/self/status")
+OWN, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 SMOKE = {"widths": [16], "vocabularies": [50], "pairs": 200, "steps": 2}
 
 
@@ -63,7 +63,7 @@ def trained(experiment: Experiment, words: int, pairs: int, steps: int) -> dict:
     corpus, precision = build_corpus(experiment.data, sentences(words, pairs)), execution_plan(experiment, "cpu")["precision"]
     admitted = training_bytes(experiment, corpus.src_tokenizer.size, corpus.tgt_tokenizer.size, corpus.longest)
     next(Training(Experiment().with_(**TINY), build_corpus(Experiment().with_(**TINY).data)).steps())  # what torch takes once is nobody's
-    before, training = _peak(), Training(experiment, corpus, precision=precision)
+    before, training = _now(), Training(experiment, corpus, precision=precision)
     every, took = training.steps(), []
     for _ in islice(every, 2):
         pass
@@ -82,10 +82,23 @@ def sentences(words: int, count: int) -> Pairs:
     return read([("made.tsv", "\n".join(f"{next(some)}\t{next(some)}" for _ in range(count)).encode())])
 
 
+def _now() -> int:
+    """Bytes that this process holds, from where its peak is counted anew: what was free before is no room for what comes. Where the system
+    doesn't say, the most that it has held."""
+    if not OWN.exists():
+        return _peak()
+    RESET.write_text("5", encoding="ascii")
+    return _own("VmRSS:")
+
+
+def _own(name: str) -> int:
+    return 1024 * int(OWN.read_text(encoding="ascii").partition(name)[2].split()[0])
+
+
 def _peak() -> int:
     """Bytes: the most that this process has held. Linux gives a child the peak of its parent in getrusage, and its own in /proc."""
     if OWN.exists():
-        return 1024 * int(OWN.read_text(encoding="ascii").partition("VmHWM:")[2].split()[0])
+        return _own("VmHWM:")
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # macOS counts it in bytes
 
 

@@ -12,6 +12,8 @@ FLOAT = 4  # bytes
 CHUNK = 2**20  # logits that a training step has at once, where its batch has more
 LOGITS = 4.5  # numbers that are kept for each logit, where a step has them all
 OF_A_CHUNK = 8  # and for each of a chunk, with what oneDNN lays out anew for its products: measured
+LARGE = 2**16  # numbers of a matrix from which on its products are oneDNN's: with fewer, as at d_model 64, a whole step gained nothing
+OF_A_LARGE = 3.5  # and for each of them, with what oneDNN compiles and lays out anew, and the pieces in which the heap is left: measured
 VALIDATION_CELLS = 2048  # source and target tokens of one forward pass of a validation, padding included
 
 
@@ -37,7 +39,8 @@ def training_bytes(experiment: Experiment, src_vocab: int, tgt_vocab: int, longe
     """
     moved = moved_by(experiment, src_vocab, tgt_vocab)
     learned = sum((3 + rule.moments) * count for rule, count in moved)
-    step = sum(rule.scratch * count for rule, count in moved)
+    large = sum(rows * columns * count for rows, columns, count in hidden_matrices(experiment.model) if rows * columns >= LARGE)
+    step = sum(rule.scratch * count for rule, count in moved) + OF_A_LARGE * large
     model, rows, parts = experiment.model, _batch_rows(experiment, longest), experiment.training.threads
     activations = rows * row_floats(model, longest)
     cells = VALIDATION_CELLS // 2

@@ -13,16 +13,17 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from playground.model.size import LARGE
+
 # oneDNN compiles code for each shape, in a third of a millisecond and to 0.6 MB, and keeps what was used last (see playground/__init__).
 # Batches are of ever new shapes: so the rows of a product are filled up, to one of SIZES numbers between one power of two and the next.
 SIZES = 16
 FEW = 128  # rows: with fewer a product is too small for all that
-SMALL = 2**16  # numbers of a matrix: with fewer, as at d_model 64, a whole step gained nothing
 
 
 def fast_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x W^T + b, as F.linear. x (..., I), weight (O, I), bias (O,) -> (..., O)."""
-    small = weight.numel() < SMALL or x.shape[:-1].numel() < FEW
+    small = weight.numel() < LARGE or x.shape[:-1].numel() < FEW
     if small or x.dtype != torch.float32 or torch.is_autocast_enabled(x.device.type):
         return F.linear(x, weight, bias)
     return _Linear.apply(x, weight, bias)
