@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not available(), reason="torch is built without 
 @pytest.mark.parametrize("biased", [True, False])
 @pytest.mark.parametrize(("rows", "inner", "outer"), [((9, 25), 16, 40), ((300,), 40, 16), ((11, 13), 8, 8), ((2, 3), 8, 8)])
 def test_the_linear_map_and_its_gradients_are_torch_s(rows, inner, outer, biased, monkeypatch):
-    monkeypatch.setattr(products, "SMALL", 0)
+    monkeypatch.setattr(products, "LARGE", 0)
     generator = torch.Generator().manual_seed(1)
     given = [torch.randn(*shape, generator=generator, requires_grad=True) for shape in ((*rows, inner), (outer, inner), (outer,))]
     given = given if biased else given[:2]
@@ -30,7 +30,7 @@ def test_the_linear_map_and_its_gradients_are_torch_s(rows, inner, outer, biased
 def test_few_shapes_come_to_be_compiled(monkeypatch):
     compiled, product = set(), products._product
     monkeypatch.setattr(products, "_product", lambda x, weight, bias=None: compiled.add(x.shape) or product(x, weight, bias))
-    monkeypatch.setattr(products, "SMALL", 0)
+    monkeypatch.setattr(products, "LARGE", 0)
     weight = torch.ones(8, 8)
     with torch.no_grad():
         for rows in range(512, 1024):
@@ -42,7 +42,7 @@ def test_few_shapes_come_to_be_compiled(monkeypatch):
 def test_a_training_computes_its_wide_products_so_and_no_narrow_one(monkeypatch):
     asked, product = set(), products._product
     monkeypatch.setattr(products, "_product", lambda x, weight, bias=None: asked.add(tuple(weight.shape)) or product(x, weight, bias))
-    monkeypatch.setattr(products, "SMALL", 16 * 24)
+    monkeypatch.setattr(products, "LARGE", 16 * 24)
     next(training_of(steps=1, batch_size=64, threads=1, d_model=16, d_ff=24).steps())
     assert {(24, 16), (16, 24)} <= asked, "W_1 and W_2, and their transposes backwards"
     assert (16, 16) not in asked
@@ -50,7 +50,7 @@ def test_a_training_computes_its_wide_products_so_and_no_narrow_one(monkeypatch)
 
 def test_products_of_one_input_keep_it_once(monkeypatch):
     """Filled up, each would keep a copy of its own until the backward pass."""
-    monkeypatch.setattr(products, "SMALL", 0)
+    monkeypatch.setattr(products, "LARGE", 0)
     x, kept = torch.ones(1000, 16, requires_grad=True), set()
     weights = [torch.ones(8, 16, requires_grad=True) for _ in range(3)]
     with torch.autograd.graph.saved_tensors_hooks(
