@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from playground.config import MAX_POSITIONS, PAD, ModelConfig, Refusal
 from playground.decoding.fast_encoder import encode
-from playground.decoding.fast_parts import INITIAL_TOKENS, angles, position_table, scale, wrap
+from playground.decoding.fast_parts import INITIAL_TOKENS, angles, position_table, scale, weight_and_bias, wrap
 from playground.model.attention import MASKED, head_widths
 from playground.model.layers import DecoderLayer, FeedForward
 from playground.model.transformer import Transformer
@@ -98,7 +98,8 @@ class SingleLayer:
     def own_attention(self, x: np.ndarray, place: int, hidden: np.ndarray | None) -> np.ndarray:
         if place == self.k.shape[1]:
             self.k, self.v = (np.concatenate((kept, np.empty_like(kept)), axis=1) for kept in (self.k, self.v))
-        q, k, v = (W(x).reshape(self.n_heads, -1) for W in (self.W_q, self.W_k, self.W_v))
+        shape = self.n_heads, -1
+        q, k, v = self.W_q(x).reshape(shape), self.W_k(x).reshape(shape), self.W_v(x).reshape(shape)
         if self.angles is not None:
             turn_(q, self.angles[place])
             turn_(k, self.angles[place])
@@ -128,7 +129,8 @@ def array(tensor: Tensor) -> np.ndarray:
 
 def linear(module: nn.Linear) -> Map:
     """x W^T + b, of one state (D,) or of many (N, D)."""
-    turned, bias = array(module.weight).T, module.bias
+    weight, bias = weight_and_bias(module)
+    turned = array(weight).T
     if bias is None:
         return lambda x: x.dot(turned)
     bias = array(bias)
@@ -139,8 +141,8 @@ def norm(module: nn.Module) -> Map:
     """Of one state (D,)."""
     if isinstance(module, nn.Identity):
         return module
-    (width,), eps, gain = module.normalized_shape, module.eps, array(module.weight)
-    shift, mean = 0 if module.bias is None else array(module.bias), np.full(width, 1 / width, np.float32)
+    (width,), eps, (weight, bias) = module.normalized_shape, module.eps, weight_and_bias(module)
+    gain, shift, mean = array(weight), 0 if bias is None else array(bias), np.full(width, 1 / width, np.float32)
 
     def normed(x: np.ndarray) -> np.ndarray:
         x = x - x.dot(mean)

@@ -8,7 +8,9 @@ import torch
 
 from playground.config import BOS, EOS, MAX_POSITIONS, PAD, ModelConfig, Refusal, limits
 from playground.decoding import beam, greedy, model_decoder, sample, search
-from playground.decoding.fast_decoder import INITIAL_TOKENS, FastDecoder, is_stock_model
+from playground.decoding.fast_decoder import FastDecoder, is_stock_model
+from playground.decoding.fast_parts import INITIAL_TOKENS
+from playground.decoding.single_decoder import SingleDecoder, suits
 from playground.inspection.copies import shadow_copy
 from playground.inspection.interventions import Change, Edit, HeadId
 from playground.model.attention import scaled_dot_product_attention
@@ -30,6 +32,7 @@ def only_own(monkeypatch):
         raise AssertionError("the lean code was asked")
 
     monkeypatch.setattr(model_decoder, "FastDecoder", forbidden)
+    monkeypatch.setattr(model_decoder, "SingleDecoder", forbidden)
 
 
 def told(hypotheses) -> list[tuple[int, ...]]:
@@ -38,12 +41,14 @@ def told(hypotheses) -> list[tuple[int, ...]]:
 
 @torch.inference_mode()
 def assert_step_by_step(model: Transformer, src: torch.Tensor, tgt: torch.Tensor, atol: float = 1e-4) -> None:
-    """The logits after every token are those of one pass through the model."""
-    fast, expected = FastDecoder(model, src), model(src, tgt).logits
-    for length in range(1, tgt.shape[1] + 1):
-        logits, computed = fast.logits(tgt[:, :length])
-        torch.testing.assert_close(logits, expected[:, length - 1 : length], atol=atol, rtol=1e-5)
-        assert computed == 1
+    """The logits after every token are those of one pass through the model, for all sentences side by side and for each alone."""
+    expected, every = model(src, tgt).logits, slice(None)
+    alone = [(SingleDecoder(model, src[row : row + 1]), slice(row, row + 1)) for row in range(len(src))]
+    for fast, rows in ((FastDecoder(model, src), every), *alone):
+        for length in range(1, tgt.shape[1] + 1):
+            logits, computed = fast.logits(tgt[rows, :length])
+            torch.testing.assert_close(logits, expected[rows, length - 1 : length], atol=atol, rtol=1e-5)
+            assert computed == 1
 
 
 @pytest.mark.sample(20)
@@ -57,7 +62,7 @@ def test_every_logit_whatever_the_choices(knobs):
     assert_step_by_step(model, SRC, TGT)
     sources = [(4, 9, 7, 5), (6, 8), (10,)]
     both = [greedy(model, sources, 9, fast=fast) for fast in (True, False)]
-    assert told(both[0]) == told(both[1])
+    assert told(both[0]) == told(both[1]) == [greedy(model, [source], 9)[0].ids for source in sources]
 
 
 @every_case("positions", limits("positions").choices)
@@ -87,6 +92,10 @@ def test_thousands_of_sentences_of_a_taught_model_are_the_same(name, count):
         assert told(fast) == told(plain)
         for one, other in zip(fast, plain, strict=True):
             assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+        for source, other in zip(batch[::2], plain[::2], strict=True):
+            alone = greedy(model, [source], 34)[0]
+            assert alone.ids == other.ids
+            assert alone.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -126,12 +135,13 @@ def test_a_sentence_may_grow_to_the_last_position_and_no_further(positions):
     tgt = torch.randint(4, 11, (2, MAX_POSITIONS), generator=torch.Generator().manual_seed(1))
     assert MAX_POSITIONS > 4 * INITIAL_TOKENS
     assert_step_by_step(model, SRC, tgt, atol=1e-3)
-    fast = FastDecoder(model, SRC)
-    fast.length = MAX_POSITIONS
-    with pytest.raises(Refusal, match=str(MAX_POSITIONS)):
-        fast.logits(tgt)
-    with pytest.raises(Refusal, match=str(MAX_POSITIONS)):
-        greedy(model, [[5] * MAX_POSITIONS], 3)
+    for fast, rows in ((FastDecoder(model, SRC), tgt), (SingleDecoder(model, SRC[:1]), tgt[:1])):
+        fast.length = MAX_POSITIONS
+        with pytest.raises(Refusal, match=str(MAX_POSITIONS)):
+            fast.logits(rows)
+    for sources in ([[5] * MAX_POSITIONS], [[5] * MAX_POSITIONS, [5]]):
+        with pytest.raises(Refusal, match=str(MAX_POSITIONS)):
+            greedy(model, sources, 3)
 
 
 def test_what_is_learnt_in_between_is_known():
@@ -146,22 +156,40 @@ def test_what_is_learnt_in_between_is_known():
             change(layer.self_attention.W_q.weight)
             change(layer.self_attention.W_v.weight)
         fast, plain = (greedy(model, SOURCES, 12, fast=fast) for fast in (True, False))
-        assert told(fast) == told(plain)
+        alone = [greedy(model, [source], 12)[0] for source in SOURCES]
+        assert told(fast) == told(plain) == told(alone)
         assert fast[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
+        assert alone[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
 
 
 def test_where_the_lean_code_is_asked(monkeypatch):
     asked = []
-    monkeypatch.setattr(model_decoder, "FastDecoder", lambda model, src: asked.append(src) or FastDecoder(model, src))
+    for code in (FastDecoder, SingleDecoder):
+        monkeypatch.setattr(model_decoder, code.__name__, lambda model, src, code=code: asked.append(code) or code(model, src))
     model = untaught()
     greedy(model, SOURCES, 5)
     search(model, SOURCES[0], 3, 0.6, 5)
+    assert asked == [FastDecoder] * 2
+    greedy(model, SOURCES[:1], 5)
+    search(model, SOURCES[0], 1, 0.6, 5)
     sample(model, SOURCES[0], 1.0, 5, seed=1)
-    assert len(asked) == 3
+    assert asked[2:] == [SingleDecoder] * 3
     greedy(model, SOURCES, 5, fast=False)
-    greedy(model, SOURCES, 5, cache=False)
-    greedy(model, SOURCES, 5, prefix=(4,))
-    assert len(asked) == 3
+    greedy(model, SOURCES[:1], 5, cache=False)
+    greedy(model, SOURCES[:1], 5, prefix=(4,))
+    assert len(asked) == 5
+
+
+def test_one_sentence_of_a_model_that_numpy_cannot_read(monkeypatch):
+    """It has no bfloat16, and reaches no GPU."""
+    monkeypatch.setattr(model_decoder, "SingleDecoder", None)
+    model = untaught()
+    assert suits(model)
+    for kind in (torch.bfloat16, torch.float64):
+        other = build().eval().to(kind)
+        assert not suits(other)
+        assert greedy(other, SOURCES[:1], 5)[0].ids
+    assert not suits(build().to("meta"))
 
 
 CHANGES = [
@@ -191,8 +219,10 @@ def test_a_change_of_the_memory_is_obeyed(memory):
     changed = Change(memory=memory).apply(untaught(seed=3))
     assert is_stock_model(changed)
     fast, plain = (greedy(changed, SOURCES, 12, fast=fast) for fast in (True, False))
-    assert told(fast) == told(plain)
+    alone = [greedy(changed, [source], 12)[0] for source in SOURCES]
+    assert told(fast) == told(plain) == told(alone)
     assert fast[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
+    assert alone[0].logprobs == pytest.approx(plain[0].logprobs, abs=1e-5)
 
 
 def hooked(model: Transformer) -> None:
@@ -224,6 +254,7 @@ def test_whoever_changes_or_listens_is_noticed(do, only_own):
     assert not is_stock_model(mine)
     if do is not replaced:  # then nothing is left that could be asked
         greedy(mine, SOURCES, 4)
+        greedy(mine, SOURCES[:1], 4)
 
 
 def test_a_hook_that_is_gone_is_forgotten():

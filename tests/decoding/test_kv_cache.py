@@ -7,7 +7,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from playground.config import EOS, ModelConfig
-from playground.decoding import Pass, beam, greedy, multiplications, positions, sample, search, without_cache
+from playground.decoding import Pass, beam, greedy, multiplications, positions, sample, search, single_decoder, without_cache
 from playground.model.transformer import Transformer
 from playground.runs.disk.folder import Folder
 from playground.runs.model_cache import ModelCache
@@ -51,12 +51,24 @@ def test_every_method_writes_the_same_without_the_cache(prefix, seed):
 
 
 def counted(work) -> int:
-    """Multiplications by torch's own count; it counts each with its addition, as two operations."""
+    """Multiplications by torch's own count, in which each comes with its addition, as two operations; and those of numpy."""
     on_cpu = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu  # which torch counts on a GPU only
     counter = FlopCounterMode(display=False, custom_mapping={on_cpu: lambda q, k, v, *_, **__: sdpa_flop_count(q, k, v)})
-    with counter:
+    products, linear, attend = [], single_decoder.linear, single_decoder.attend
+
+    def counted_linear(module):
+        times = linear(module)
+        return lambda x: products.append(x.size * module.out_features) or times(x)
+
+    def counted_attend(q, k, v, *rest):
+        products.append(k.size + v.size)
+        return attend(q, k, v, *rest)
+
+    with counter, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(single_decoder, "linear", counted_linear)
+        patch.setattr(single_decoder, "attend", counted_attend)
         work()
-    return counter.get_total_flops() // 2
+    return counter.get_total_flops() // 2 + sum(products)
 
 
 @pytest.mark.sample(1)
