@@ -2,7 +2,7 @@
 
 model_decoder (asking the model for the next token) · sampling (greedy and random) · beam (search, and the tree of what it considered) ·
 batches (many sentences) · search_errors (whose fault a wrong answer is) · tracing (everything inside one sentence) · fast_parts,
-fast_encoder and fast_decoder (the same sums in fewer calls) · work (what it took).
+fast_encoder and fast_decoder (the same sums in fewer calls) · single_decoder (and of one sentence in numpy) · work (what it took).
 
 Sources and targets are lists of token ids without BOS; a source comes without its EOS, which is added here. `max_length` counts the tokens
 that are written, EOS included. A `prefix` is written first, whatever the model thinks of it, and ends the sentence where it holds EOS.

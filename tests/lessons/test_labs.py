@@ -9,7 +9,8 @@ import pytest
 
 from playground.config import Refusal
 from playground.lessons.lab import Grid, Lines, TextTable
-from playground.lessons.labs import LABS, get
+from playground.lessons.labs import LABS, START, get
+from playground.lessons.thumbnails import kept
 from playground.words import LANGUAGES, entries, known
 from tests.thoroughness import every_case
 
@@ -108,6 +109,7 @@ def test_it_has_no_words_that_nobody_says(name):
     asked = {"title", "short", "question", "about", *(f"{what}_{guess}" for what in ("guess", "why") for guess in lab.guesses)}
     asked |= {f"control_{control.name}" for control in lab.controls}
     asked |= {f"name_{choice}" for control in lab.controls for choice in control.choices}
+    asked |= {f"card_{kept()[name]['exhibit']}"} if name in START else set()
     for outcome in outcomes(name):
         for exhibit in outcome.exhibits:
             asked |= {f"{part}_{exhibit.name}" for part in ("show", "caption", "axis", "hatched")}
