@@ -33,13 +33,16 @@ class Place:
     gap: int  # between cells; none where cells are tiny
     every_row: int
     every_column: int
+    first_column: int  # whose label is written
     angle: int  # of the column labels
     longest: int  # characters of a label
 
 
-def place(rows: Sequence[str], columns: Sequence[str], width: int, cell: float | None = None, tallest: int = MAX_GRID_PX) -> Place:
+def place(
+    rows: Sequence[str], columns: Sequence[str], width: int, cell: float | None = None, tallest: int = MAX_GRID_PX, named: int = 0
+) -> Place:
     """Chooses the cell size for `rows` by `columns` on `width` pixels: as large as fits, but at most `cell`, and the grid at most `tallest`
-    pixels high."""
+    pixels high. Where not every column has room for its label, the column `named` has its own."""
     if not rows or not columns:
         raise ValueError("a grid needs at least one row and one column")
     longest = tokens.longest(width)
@@ -55,13 +58,14 @@ def place(rows: Sequence[str], columns: Sequence[str], width: int, cell: float |
     return Place(
         left=beside,
         right=max(RIGHT, (extents[-1] - step) / 2 + 4) if upright else RIGHT,
-        top=TITLE + 8 + (LINE if upright else max(extents[::every]) + 4),
+        top=TITLE + 8 + (LINE if upright else max(extents[named % every :: every]) + 4),
         across=across,
         down=down,
         share=round(min(across / room, 1.0), 4),
         gap=1 if min(across / len(columns), down / len(rows)) >= 9 else 0,
         every_row=tokens.thinning(down / len(rows), LINE),
         every_column=every,
+        first_column=named % every,
         angle=0 if upright else -90,
         longest=longest,
     )
@@ -81,7 +85,8 @@ def layout(at: Place, rows: Sequence[str], columns: Sequence[str], *, kind: str,
     top, bottom = max(at.top, beyond), max(lines * LEGEND + 14, beyond)
     frame = {"showline": True, "linewidth": 2, "linecolor": theme.hue(kind, dark), "showgrid": False, "ticks": ""}
     font = {"family": theme.MONO, "size": theme.SIZE, "color": theme.colors(dark)["text"]}
-    down, across = tokens.ticks(rows, at.every_row, at.longest), tokens.ticks(columns, at.every_column, at.longest)
+    down = tokens.ticks(rows, at.every_row, at.longest)
+    across = tokens.ticks(columns, at.every_column, at.longest, at.first_column)
     return theme.layout(
         top + at.down + bottom,
         {"l": at.left, "r": at.right, "t": top, "b": bottom},

@@ -68,7 +68,7 @@ def parts(
     top = 44 * (beside is not None)
     layout = theme.layout(
         len(names) * ROW + 50 + top, {"l": left, "r": RIGHT, "t": 4 + top, "b": 46}, dark, hovermode="closest",
-        xaxis=theme.axis(word, dark, **ruler.axis, tickangle=0), yaxis=y, showlegend=beside is not None,
+        xaxis=theme.axis(_axis(word, ruler, labels), dark, **ruler.axis, tickangle=0), yaxis=y, showlegend=beside is not None,
         legend={"orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)", "itemclick": False},
     )  # fmt: skip
     columns = zip(names, texts, strict=True) if beside is None else zip(names, texts, _digits(beside), strict=True)
@@ -133,7 +133,7 @@ def over_training(
         HEIGHT, MARGIN | {"t": top}, dark, hovermode="closest", showlegend=True, shapes=[cursor, *marks],
         annotations=notes,
         xaxis=theme.axis(theme.word(labels, "step"), dark, range=[0, max(last, 1)], showgrid=False, showline=True, nticks=6),
-        yaxis=theme.axis(theme.word(labels, f"health_{measure}"), dark, **ruler.axis),
+        yaxis=theme.axis(_axis(theme.word(labels, f"health_{measure}"), ruler, labels), dark, **ruler.axis),
         legend={
             "orientation": "v", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)",
             "itemclick": False, "itemdoubleclick": False,
@@ -200,6 +200,11 @@ class _Ruler:
         if self.plain:
             return theme.rounded(values, 6)
         return [None if not math.isfinite(value) else self.zero if value <= 0 else round(math.log10(value), 4) for value in values]
+
+
+def _axis(word: str, ruler: _Ruler, labels: Mapping[str, str] | None) -> str:
+    """The title of an axis, which says that it is logarithmic."""
+    return word if ruler.plain else theme.phrase(labels, "log_axis", what=word)
 
 
 def _ticks(low: float, high: float, most: int) -> list[float]:

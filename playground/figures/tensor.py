@@ -1,7 +1,7 @@
 """Any tensor of the model as a labelled grid: rows of tokens, columns of dimensions or tokens, a value for each cell.
 
-Signed values are centred at 0, probabilities lie between 0 and 1, token ids have no colour. Masked cells are hatched. Small grids have
-their numbers written on them.
+Signed values are centred at 0, positive ones begin there, probabilities lie between 0 and 1, token ids have no colour. Masked cells are
+hatched. Small grids have their numbers written on them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from playground.figures import cells, theme, tokens
 
-SCALES = ("signed", "probability", "plain")
+SCALES = ("signed", "positive", "probability", "plain")
 ROW = 22  # px, of a row whose cells are narrower than this
 DIGITS = 6.4  # px, of one digit written on a cell
 APART = 10  # px, between the numbers of two cells
@@ -49,8 +49,8 @@ def heatmap(
     """The values (R, C) of one tensor, or of a window of its columns.
 
     kind    "encoder", "decoder" or "cross": hue of the frame
-    scale   "signed", "probability" or "plain" (whole numbers without a colour)
-    limit   of a signed scale: the value of the strongest colour; the largest absolute value that is seen when None
+    scale   "signed", "positive", "probability" or "plain" (whole numbers without a colour)
+    limit   of a signed or positive scale: the value of the strongest colour; the largest absolute value that is seen when None
     mask    True where a query can attend, (R, C) or (1, C); the others are hatched and have no value
     chosen  (row, column) that is framed; `secret`: its value is left out, and its colour
     titles  of rows and columns
@@ -72,7 +72,8 @@ def heatmap(
     if secret and chosen:
         covered[chosen] = True
     written = scale == "plain" or (readable(len(rows), len(columns), width, digits, rows) if numbers is None else numbers)
-    place = _place(rows, columns, width, tallest, written and numbers is None and scale != "plain", digits)
+    fitted = written and numbers is None and scale != "plain"
+    place = _place(rows, columns, width, tallest, fitted, digits, named=chosen[1] if chosen else 0)
     pair = {"row": "<b>%{y}</b>", "column": "<b>%{x}</b>"}
     hover = theme.phrase(labels, "hover_tensor", **pair, value=_number(scale, limit=limit)) + "<extra></extra>"
     trace = _values(np.where(hidden | covered, np.nan, values), scale, limit, place, dark, labels)
@@ -120,10 +121,10 @@ def fitting(width: int) -> int:
     return max(int((width - BESIDE) / (NUMBER_CHARACTERS * DIGITS)), 4)
 
 
-def _place(rows: Sequence[str], columns: Sequence[str], width: int, tallest: int, readable: bool, digits: int) -> cells.Place:
+def _place(rows: Sequence[str], columns: Sequence[str], width: int, tallest: int, readable: bool, digits: int, named: int) -> cells.Place:
     """As for attention, but a row is never lower than a line of text needs while there is room: dimensions are many and rows are few. In
     a low window cells are as wide as their numbers need where these are `readable`."""
-    place = cells.place(rows, columns, width, cell=56, tallest=tallest)
+    place = cells.place(rows, columns, width, cell=56, tallest=tallest, named=named)
     down = min(max(place.down, ROW * len(rows)), max(place.down, min(tallest, cells.MAX_GRID_PX)))
     across = max(place.across, len(columns) * _room(digits) if readable else 0)
     gap = 1 if across / len(columns) >= 9 and down / len(rows) >= 9 else 0
@@ -144,12 +145,14 @@ def _values(seen: np.ndarray, scale: str, limit: float | None, place: cells.Plac
             "z": theme.rounded(seen, 5), "zmin": 0, "zmax": 1, "colorscale": theme.scale(theme.sequential(dark)), "colorbar": bar,
         }  # fmt: skip
     most = limit or float(np.nanmax(np.abs(seen), initial=0.0)) or 1.0
-    bar = theme.colorbar(theme.word(labels, "value"), dark, y=cells.below(place, 0), length=length, ticks=(-most, 0, most))
-    bar["ticktext"] = [f"−{_short(most)}", "0", _short(most)]
-    return trace | {
-        "z": theme.rounded(seen, _decimals(most)), "zmin": -most, "zmax": most, "zmid": 0, "colorscale": theme.scale(theme.diverging(dark)),
-        "colorbar": bar,
-    }  # fmt: skip
+    ticks = {-most: f"−{_short(most)}", 0.0: "0", most: _short(most)}
+    ends = {"zmin": -most, "zmax": most, "zmid": 0, "colorscale": theme.scale(theme.diverging(dark))}
+    if scale == "positive":
+        del ticks[-most]
+        ends = {"zmin": 0, "zmax": most, "colorscale": theme.scale(theme.sequential(dark))}
+    bar = theme.colorbar(theme.word(labels, "value"), dark, y=cells.below(place, 0), length=length, ticks=tuple(ticks))
+    bar["ticktext"] = list(ticks.values())
+    return trace | {"z": theme.rounded(seen, _decimals(most)), **ends, "colorbar": bar}
 
 
 def _secret(covered: np.ndarray, template: str, dark: bool) -> dict:

@@ -74,11 +74,12 @@ def extent(token: str, longest: int = MAX_LABEL_CHARACTERS) -> float:
     return sum(NARROW if _narrow(c) else WIDE for c in _shortened(visible(token), longest))
 
 
-def ticks(tokens: Sequence[str], every: int, longest: int = MAX_LABEL_CHARACTERS) -> dict:
-    """Ticks for tokens at 0, 1, 2, …: every `every`-th is written; the hover box knows the others too (as aliases of their numbers)."""
+def ticks(tokens: Sequence[str], every: int, longest: int = MAX_LABEL_CHARACTERS, first: int = 0) -> dict:
+    """Ticks for tokens at 0, 1, 2, …: every `every`-th from the `first` on is written; the hover box knows the others too (as aliases of
+    their numbers)."""
     labels = [label(token, longest) for token in tokens]
-    shown = list(range(0, len(tokens), every))
-    hidden = {str(i): text for i, text in enumerate(labels) if i % every}
+    shown = list(range(first, len(tokens), every))
+    hidden = {str(i): text for i, text in enumerate(labels) if i % every != first}
     return {"tickmode": "array", "tickvals": shown, "ticktext": [labels[i] for i in shown], "labelalias": hidden}
 
 

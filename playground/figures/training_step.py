@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from playground.figures import cells, theme, tokens
 
 ROW = 24  # px
+BESIDE = 4  # px, of air beside a token on its cell
+
+
+def needed(targets: Sequence[Sequence[str]], share: float = 1.0) -> float:
+    """px across one cell that has room for such a `share` of these tokens."""
+    return BESIDE + float(np.quantile([tokens.extent(token) for line in targets for token in line], share))
 
 
 def losses(
@@ -42,9 +49,10 @@ def losses(
         raise ValueError(f"losses of shape {values.shape} do not fit {len(targets)} rows of tokens")
     rows, columns = [str(row + 1) for row in at], [str(place + 1) for place in range(length)]
     hidden = np.isnan(values)
-    place = cells.place(rows, columns, width, cell=ROW * 2, tallest=max(ROW * count, 60))
-    room = max(int((place.across / length - 4) / tokens.NARROW), 0)  # characters on a cell
-    written = [["" if gone else tokens.label(token, max(room, 2)) if room else "" for token, gone in zip(*line, strict=True)]
+    place = cells.place(rows, columns, width, cell=max(ROW * 2, needed(targets)))
+    place = replace(place, down=min(max(ROW * count, 60), cells.MAX_GRID_PX))
+    room = place.across / length - BESIDE
+    written = [["" if gone else _fitted(token, room) for token, gone in zip(*line, strict=True)]
                for line in zip(targets, hidden, strict=True)]  # fmt: skip
     steps = [[tokens.escape(step) for step in tokens.steps(*line)] for line in zip(read, targets, strict=True)]
     word = theme.word(labels, "loss_change" if change else "token_loss")
@@ -67,6 +75,12 @@ def losses(
     layout["meta"] |= {"fields": ["line", "place"], "down": list(at), "sides": ["", ""]}
     layout |= {"shapes": [*cells.cursor(chosen, count, length, dark), *_between(segments, hidden, dark)], "showlegend": bool(hidden.any())}
     return {"data": data, "layout": layout | {"legend": cells.legend(place, 1.8, dark)}}
+
+
+def _fitted(token: str, room: float) -> str:
+    """As much of a token as stands on so many pixels."""
+    fitting = (n for n in range(tokens.MAX_LABEL_CHARACTERS, 1, -1) if tokens.extent(token, n) <= room)
+    return next((tokens.label(token, n) for n in fitting), "")
 
 
 def _between(segments: np.ndarray, hidden: np.ndarray, dark: bool) -> list[dict]:

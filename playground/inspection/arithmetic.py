@@ -23,7 +23,7 @@ SYMBOLS = {
     "b_q": "b_Q", "b_k": "b_K", "b_v": "b_V", "b_o": "b_O", "b_1": "b_1", "b_2": "b_2", "b_vocabulary": "b",
     "gain": "γ", "shift": "β", "mean": "μ", "largest": "max", "cos": "cos", "sin": "sin", "minus_sin": "-sin",
     "delta": "δ", "normed": "x̂", "target": "y", "logit_of": "z", "token_loss": "−ln p", "mean_loss": "mean", "theta": "θ", "gradient": "g",
-    "first_moment": "m", "second_moment": "v", "momentum": "m",
+    "first_moment": "m", "second_moment": "v", "momentum": "m", "orthogonal": "O",
     "error_head": "δ", "error_weight": "∂L/∂α", "error_layer": "δ", "error_sum": "∂L/∂(x + y)", "error_norm": "γδ", "mean_error": "mean γδ",
     "normed_x": "x̂", "deviation": "σ", "kept": "dropout",
 }  # fmt: skip

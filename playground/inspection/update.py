@@ -69,12 +69,12 @@ def _muon(sheet: Sheet, entry: Entry, theta: str, gradient: str) -> str:
     beta = f"{entry.beta1:g}"
     text = f"(1 - {beta}) × {bracketed(gradient)} + {beta} × {bracketed(averaged)}"
     sheet.step("nesterov", text, (1 - entry.beta1) * float(gradient) + entry.beta1 * float(averaged))
-    orthogonal = sheet.step("orthogonal", sheet.write(entry.orthogonal), entry.orthogonal)
+    orthogonal = sheet.lead(Given(Label("orthogonal"), entry.orthogonal))
     rows, columns = entry.shape
-    if rows > columns:
-        text = f"{bracketed(orthogonal)} × √({rows} ÷ {columns})"
-        orthogonal = sheet.step("shape", text, float(orthogonal) * math.sqrt(rows / columns))
-    return _step(sheet, _decayed(sheet, entry, theta), entry.rate, orthogonal)
+    factor = math.sqrt(max(rows / columns, 1.0))  # tall matrices take longer steps
+    text = f"{bracketed(orthogonal)} × √({rows} ÷ {columns})" if factor > 1 else f"{bracketed(orthogonal)} × 1"
+    scaled = sheet.step("orthogonal", text, float(orthogonal) * factor)
+    return _step(sheet, _decayed(sheet, entry, theta), entry.rate, scaled)
 
 
 def _average(sheet: Sheet, key: str, beta: float, before: Given, text: str, now: float) -> str:

@@ -40,6 +40,11 @@ class Reading:
     is_whole: bool = False
 
     @property
+    def place(self) -> tuple[int, int] | None:
+        """Row and column of the cell, of a head where the stage has heads."""
+        return None if self.cell is None else ((self.cell[0], 0) if len(self.cell) == 1 else self.cell[-2:])
+
+    @property
     def tolerance(self) -> float:
         """How far from the number one may be: not at all where it is an id or a count."""
         return 0.0 if self.is_whole else max(PRECISION, RELATIVE * abs(self.value))

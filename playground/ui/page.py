@@ -92,6 +92,7 @@ def _knobs(parts: Parts) -> None:
         parts.train = parts.title(gr.Button(words("train"), variant="primary", elem_id="pg-train"), "train", "value")
         gr.HTML('<div id="pg-run-buttons"></div><div id="pg-deal"></div>', apply_default_css=False)
         parts.outlook = gr.Markdown(elem_id="pg-outlook")
+    parts.title(gr.HTML(words("next_run"), elem_id="pg-next-run", apply_default_css=False, padding=False), "next_run", "value")
     with gr.Column(elem_id="pg-first-knobs"):
         parts.preset = preset_control()
         for first, _ in GROUPS.values():

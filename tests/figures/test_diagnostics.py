@@ -27,6 +27,12 @@ def test_dots_stand_at_the_logarithm_and_0_below_all_of_them():
     assert "0" not in parts([0.01, 1.0, 10.0])["layout"]["xaxis"]["ticktext"]
 
 
+def test_a_logarithmic_axis_says_so_and_a_plain_one_does_not():
+    words = {"log_axis": "{what}, log"}
+    assert parts([0.01, 0.1, 10.0], labels=words)["layout"]["xaxis"]["title"]["text"] == "health gradient, log"
+    assert parts([0.01, 0.1, 10.0], "activation", labels=words)["layout"]["xaxis"]["title"]["text"] == "health activation"
+
+
 def test_ticks_are_where_they_say():
     for values in ([1e-7, 1.0, 30.0], [0.11, 0.12, 0.13], [0.0, 0.0, 0.0], [3e5, 4e6, 0.0], [2e-9, 3e-9, 5e-9]):
         axis = parts(values)["layout"]["xaxis"]

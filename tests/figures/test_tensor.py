@@ -33,6 +33,23 @@ def test_a_signed_scale_is_centred_at_0_and_reaches_the_largest_size():
     assert heatmap(limit=10)["data"][0]["zmax"] == 10  # a window of a tensor has the colours of the whole
 
 
+def test_a_positive_scale_begins_at_0():
+    trace = heatmap(np.abs(VALUES), scale="positive")["data"][0]
+    assert (trace["zmin"], trace["zmax"]) == (0, 3)
+    assert trace["colorscale"] == theme.scale(theme.sequential())
+    assert trace["colorbar"]["ticktext"] == ["0", "3"]
+
+
+@pytest.mark.parametrize("chosen", [0, 1, 6, 79])
+def test_the_chosen_column_has_its_name_where_not_all_have_room(chosen):
+    columns = [f"token{at}" for at in range(80)]
+    axis = heatmap(np.zeros((3, 80)), columns=columns, chosen=(0, chosen), width=600)["layout"]["xaxis"]
+    assert dict(zip(axis["tickvals"], axis["ticktext"], strict=True))[chosen] == columns[chosen]
+    assert len(axis["tickvals"]) < 80
+    assert len({b - a for a, b in zip(axis["tickvals"], axis["tickvals"][1:], strict=False)}) == 1
+    assert {*axis["labelalias"]} == {str(at) for at in range(80)} - {str(at) for at in axis["tickvals"]}
+
+
 def test_a_tensor_of_zeros_has_a_scale_too():
     trace = heatmap(np.zeros((3, 4)))["data"][0]
     assert (trace["zmin"], trace["zmax"]) == (-1, 1)

@@ -12,8 +12,8 @@ NUMBERS = [getattr(signal, name) for name in ending.SIGNALS if hasattr(signal, n
 
 @pytest.fixture(autouse=True)
 def handlers():
-    """As they were."""
-    before = [signal.getsignal(number) for number in NUMBERS]
+    """Of a process that hears each, however the tests were started; as they were, afterwards."""
+    before = [signal.signal(number, signal.SIG_DFL) for number in NUMBERS]
     yield
     for number, handler in zip(NUMBERS, before, strict=True):
         signal.signal(number, handler)

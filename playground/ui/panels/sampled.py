@@ -6,6 +6,8 @@ from playground.queries.translate import DecodingOptions, draws
 from playground.ui import blocks
 from playground.ui.view import View
 
+WARM = 2.0  # the temperature to try where all outputs are the same
+
 
 def spread(view: View, way: DecodingOptions) -> list[dict]:
     """Each different output with how often it came; nothing while only one is drawn."""
@@ -21,4 +23,8 @@ def spread(view: View, way: DecodingOptions) -> list[dict]:
     if any(correct is not None for _, _, correct in found):
         said = f"{said} {view.say('decoding.spread_correct', right=right, count=count, percent=f'{100 * right / count:.0f}')}"
     table = blocks.table("spread", head, rows, view.say("decoding.spread", count=count))
-    return [blocks.text("spread-said", said, css="pg-caption"), table]
+    said_of_it = [blocks.text("spread-said", said, css="pg-caption")]
+    if len(found) == 1 and way.temperature < WARM:
+        warmer = f"{WARM:g}"
+        said_of_it.append(blocks.button("warmer", "move", view.say("decoding.warmer", temperature=warmer), to={"temperature": warmer}))
+    return [*said_of_it, table]

@@ -16,6 +16,7 @@ from playground.ui.view import View, steps
 SUGGESTED = 4  # sentences that go wrong
 MORE, MORE_HARDER = 100, 6  # sentences to find them among; longer ones, when few do
 RIVALS = 5
+PARTS = 5  # of the replay, at whose ends an earlier step is looked for
 SIDE = 420  # px that are free beside the lanes when something stands there
 
 
@@ -78,12 +79,25 @@ def _suggestions(view: View, wrong: list[str] | None) -> list[dict]:
     if wrong is None:
         return []
     if not wrong:
-        return [blocks.text("none-wrong", view.say("teacher_forcing.none_wrong"), css="pg-caption")]
+        return [blocks.text("none-wrong", view.say("teacher_forcing.none_wrong"), css="pg-caption"), *_earlier(view)]
     return [
         blocks.choice(
             "wrong", "text", view.say("teacher_forcing.goes_wrong"), [{"value": text, "label": text} for text in wrong], view.text
         )
     ]
+
+
+def _earlier(view: View) -> list[dict]:
+    """The way to an earlier step of the replay at which the sentence on screen, or another example, goes wrong; none where none does."""
+    last = view.run.steps if view.step is None else view.step
+    kept = [step for step in view.run.replay.parameter_steps if step < last]
+    shown, others = [pair for pair in view.examples() if pair[0] == view.text], view.examples()[:6]
+    for step in (kept[len(kept) * part // PARTS] for part in range(PARTS - 1, 0, -1) if kept):
+        wrong = (shown and go_wrong(view.reader, view.run, step, shown)) or go_wrong(view.reader, view.run, step, others)
+        if wrong:
+            label = view.say("teacher_forcing.earlier", step=f"{step:,}", text=wrong[0])
+            return [blocks.button("earlier", "move", label, to={"step": step, "text": wrong[0]})]
+    return []
 
 
 def _captions(view: View, found: Comparison) -> list[str]:

@@ -71,6 +71,17 @@ def test_the_offered_sentences_do_go_wrong(site):
         assert block(site.panel("teacher_forcing", run="reverse", text=option["value"]), "lanes")["parted"] is not None
 
 
+def test_where_nothing_goes_wrong_an_earlier_step_is_offered_at_which_it_did(site):
+    panel = site.panel("teacher_forcing", run="german_english")
+    assert "wrong" not in {one["id"] for one in inside(panel["blocks"])}
+    to = block(panel, "earlier")["to"]
+    assert to["step"] in site.runs.find("german_english").replay.parameter_steps
+    there = site.panel("teacher_forcing", run="german_english", **to)
+    assert there["step"] == to["step"]
+    assert block(there, "lanes")["parted"] is not None
+    assert "earlier" not in {one["id"] for one in inside(site.panel("teacher_forcing", run="german_english", step=0)["blocks"])}
+
+
 def test_an_own_answer_is_forced_where_nobody_knows_one(site):
     text = "der hund der hund"
     panel = site.panel("teacher_forcing", run="german_english", text=text)

@@ -217,6 +217,13 @@ def test_twenty_draws_are_counted(site):
     assert found(ask(site, method="sample"), "spread") is None
 
 
+def test_where_all_draws_are_the_same_a_warmer_one_is_offered(site):
+    blocks = ask(site, method="sample", draws=20, temperature=0.1)
+    assert len(found(blocks, "spread")["rows"]) == 1
+    warmer = found(blocks, "warmer")["to"]
+    assert found(ask(site, method="sample", draws=20, **warmer), "warmer") is None
+
+
 def test_a_word_copied_from_the_source_is_marked_and_said(site, monkeypatch):
     """Only where the output holds <unk> there is a choice; the default is to leave it."""
     assert found(ask(site, text="cap"), "unknown") is None

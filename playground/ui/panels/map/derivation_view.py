@@ -17,11 +17,13 @@ SIDES = ("left", "right", "part")
 WORDS = ("hide", "show", "guess", "check", "right", "higher", "lower", "no_number", "terms", "walk")
 
 
-def blocks(view: View, found: SentenceActivations, derivation: Derivation | None, cell: str, secret: bool) -> list[dict]:
-    """The calculation of the chosen cell, which is called `cell`; a sentence that invites to choose one when none is."""
+def blocks(view: View, found: SentenceActivations, derivation: Derivation | None, cell: str, secret: bool, brief: bool) -> list[dict]:
+    """The calculation of the chosen cell, which is called `cell`; a sentence that invites to choose one when none is. On the tour, where
+    all is `brief`, the question is the tour's own."""
     if derivation is None:
         return [make.text("invite", view.say("map.invite"), css="map-invite")]
-    return [sheet(view, derivation, view.say("map.sheet_title", cell=cell), partial(_label, view, found), secret=secret)]
+    title, label = view.say("map.sheet_title", cell=cell), partial(_label, view, found)
+    return [sheet(view, derivation, title, label, secret=secret, question=not brief, still=view.number("row") is None)]
 
 
 def asks(derivation: Derivation | None) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from playground.cursor import choices
 from playground.figures import theme
 from playground.inspection.activations import Stage
-from playground.lessons.tour import STOPS, reading
+from playground.lessons.tour import STOPS, Reading, reading
 from playground.queries.activations import Cell, SentenceActivations, activations
 from playground.runs.lru import LRU
 from playground.ui import blocks
@@ -25,8 +25,10 @@ def panel(view: View) -> dict:
     chosen = head_choice.chosen(view, view.part)  # the page's: the drawing has every layer, and shows this head in each
     head = chosen[1]
     about = view.reader, view.run, view.step, view.text, view.reference
-    asked = view.field("stage") or (reading(activations(*about)[0].stages, config, stop, head).address if stop else "")
-    found, derivation = activations(*about, _cell(view, asked, head))
+    asked_at_stop = reading(activations(*about)[0].stages, config, stop, head) if stop else None
+    asked = view.field("stage") or (asked_at_stop.address if asked_at_stop else "")
+    at = _chosen(view, asked, asked_at_stop)
+    found, derivation = activations(*about, Cell(asked, head, *at) if asked and at else None)
     opened = found.stages.get(asked)
     unfolded = _unfolded(asked, layers)
     shown = {stack: n or 0 for stack, n in unfolded.items()}
@@ -40,7 +42,7 @@ def panel(view: View) -> dict:
         **drawn,
         colours=_colours(view.dark),
         words={name: view.say(f"map.{name}") for name in ("here", "close", "previous", "next", "masked", "blocks")},
-        blocks=stage.blocks(view, found, derivation, opened, head, brief=bool(stop)) if opened else [],
+        blocks=stage.blocks(view, found, derivation, opened, head, at, brief=bool(stop)) if opened else [],
     )
     if stop:
         shown_blocks = [tour.block(view, found, stop, head), drawing]
@@ -73,10 +75,12 @@ def _choices(view: View, chosen: tuple[int, int], heads: int) -> list[dict]:
     return [*found, blocks.choice("feed", "target", view.say("page.feed"), feeds, view.choice("target"))]
 
 
-def _cell(view: View, asked: str, head: int) -> Cell | None:
-    """The cell of the cursor, whether or not the model has it."""
+def _chosen(view: View, asked: str, at_stop: Reading | None) -> tuple[int, int] | None:
+    """Row and column of the cursor, whether or not the model has them; until one is chosen, those that the stop of the tour asks for."""
     row, col = view.number("row"), view.number("col")
-    return Cell(asked, head, row, col) if asked and None not in (row, col) else None
+    if None not in (row, col):
+        return row, col
+    return at_stop.place if at_stop and at_stop.address == asked else None
 
 
 def _unfolded(asked: str, layers: Mapping[str, int]) -> dict[str, int | None]:

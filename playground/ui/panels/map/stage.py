@@ -28,14 +28,22 @@ LETTERS = {"S": "source", "T": "target", "H": "heads", "D": "width", "K": "size"
 
 
 def blocks(
-    view: View, found: SentenceActivations, derivation: Derivation | None, stage: Stage, head: int, brief: bool = False
+    view: View,
+    found: SentenceActivations,
+    derivation: Derivation | None,
+    stage: Stage,
+    head: int,
+    at: tuple[int, int] | None,
+    brief: bool = False,
 ) -> list[dict]:
-    """Everything about one stage; `head` counts from 0 and only matters where the stage has heads. What is `brief` has neither formula nor
-    code nor a caption that says its numbers, and is lower: the tour, which stands above it, says the first and asks for the last."""
+    """Everything about one stage; `head` counts from 0 and only matters where the stage has heads; `at` is the chosen cell, of which
+    `derivation` is the calculation. What is `brief` has neither formula nor code nor a caption, hides nothing and is lower: the tour,
+    which stands above it, says the first and asks for a number."""
     values, known = slice_of(stage.values, stage, head), about(view.run.experiment.model, stage)
     rows, row_title, row_side = rows_of(view, found, stage)
     columns, column_title, column_side = columns_of(view, found, stage)
-    chosen, secret = view.inside("row", "col", values.shape), view.choice("hide") == "on" and derivation_view.asks(derivation)
+    chosen = at if at and at[0] < values.shape[0] and at[1] < values.shape[1] else None
+    secret = not brief and view.choice("hide") == "on" and derivation_view.asks(derivation)
     mask = seen_of(stage, head)
     part = int(view.width * PICTURE)
     hit = view.width >= NARROW and part >= CELL * len(columns)
@@ -67,7 +75,7 @@ def blocks(
     cells = make.row("cells", *_cells(view, rows, columns, chosen, shown, stage, width, digits, brief), css="controls")
     code = None if brief else make.code("source", known.source, lit=known.lines)
     formula, shape = _about(view, known)
-    calculation = derivation_view.blocks(view, found, derivation, cell, secret)
+    calculation = derivation_view.blocks(view, found, derivation, cell, secret, brief)
     sums = make.column("arithmetic", None if brief else formula, shape, *calculation, code)
     if beside:
         return [make.row("sides", make.column("picture", large, cells), sums, css="map-sides")]

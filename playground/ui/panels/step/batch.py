@@ -12,7 +12,8 @@ from playground.ui import blocks
 from playground.ui.panels.step.sums import sheet, short, tokens
 from playground.ui.view import LARGE, View
 
-SHOWN = 12  # rows of a batch at a time
+SHOWN = 8  # rows of a batch at a time
+MOST = 0.75  # of the tokens that are to be read whole: <eos> may be cut among letters
 
 
 def loss(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
@@ -28,7 +29,6 @@ def loss(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
         places = [tuple(place) for place in np.argwhere(rows.real).tolist()]
         derivation = explain_mean(rows.losses[rows.real], places, slow.loss)
         sums = sheet(view, rows, derivation, view.say("step.sheet_mean"), "step.own_mean", still=True)
-    picture = _grid(view, rows, rows.losses, change=False)
     worst = np.unravel_index(int(np.nanargmax(rows.losses)), rows.losses.shape)
     caption = view.say(
         "step.caption_loss",
@@ -40,12 +40,10 @@ def loss(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
         most=short(float(rows.losses[worst])),
         even=short(float(np.log(view.run.tokenizers[1].size))),
     )
-    large = blocks.column("picture", blocks.figure("step-losses", picture, caption, view.say("step.title_loss")), *pick(view, rows))
-    return [
-        blocks.row("sides", large, blocks.column("arithmetic", blocks.text("invite", view.say("step.invite_loss"), "pg-caption"), sums),
-                   css="large-small"),
-        _shifted(view, rows, chosen[0] if chosen else first_line(view, rows)),
-    ]  # fmt: skip
+    picture = _Grid(view, rows, rows.losses, change=False)
+    about = [blocks.text("invite", view.say("step.invite_loss"), "pg-caption"), sums]
+    shown = picture.beside("step-losses", caption, view.say("step.title_loss"), "arithmetic", about)
+    return [*shown, _shifted(view, rows, chosen[0] if chosen else first_line(view, rows))]
 
 
 def after(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
@@ -53,16 +51,15 @@ def after(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
     slow, change = taken.slow, rows.losses_after - rows.losses
     fell, rose = (int((sign * change[rows.real] > 0).sum()) for sign in (-1, 1))
     caption = view.say("step.caption_after", fell=f"{fell:,}", rose=f"{rose:,}", tokens=f"{slow.tokens:,}")
-    picture = _grid(view, rows, change, change=True)
     table = [
         [view.say("step.loss_before"), short(slow.loss)],
         [view.say("step.loss_after"), short(slow.loss_after)],
         [view.say("step.loss_change"), short(slow.loss_after - slow.loss)],
     ]
-    large = blocks.column("picture", blocks.figure("step-changes", picture, caption, view.say("step.title_after")), *pick(view, rows))
     numbers = blocks.table("losses-table", ["", view.say("step.loss_column")], table, view.say("step.mean_title"), rowheads=True)
     said = view.say("step.said_fell" if slow.loss_after < slow.loss else "step.said_rose", change=short(abs(slow.loss_after - slow.loss)))
-    return [blocks.row("sides", large, blocks.column("numbers", numbers, blocks.text("said", said, "pg-caption")), css="large-small")]
+    picture, about = _Grid(view, rows, change, change=True), [numbers, blocks.text("said", said, "pg-caption")]
+    return picture.beside("step-changes", caption, view.say("step.title_after"), "numbers", about)
 
 
 def first_line(view: View, rows: BatchRows) -> int:
@@ -80,25 +77,37 @@ def pick(view: View, rows: BatchRows) -> list[dict]:
     ]
 
 
-def _grid(view: View, rows: BatchRows, values: np.ndarray, change: bool) -> dict:
-    first = first_line(view, rows)
-    at = list(range(first, min(first + SHOWN, len(values))))
-    chosen = view.inside("line", "place", values.shape)
-    real = rows.real[at]
-    length = int(real.any(axis=0).nonzero()[0].max()) + 1
-    return view.draw(
-        pictures.losses,
-        values[at, :length],
-        [tokens(view, rows.tgt_out[row, :length], "tgt") for row in at],
-        [tokens(view, rows.tgt_in[row, :length], "tgt") for row in at],
-        rows.segments[at, :length],
-        at=at,
-        most=float(np.nanmax(np.abs(values))) or 1.0,
-        change=change,
-        chosen=(chosen[0] - first, chosen[1]) if chosen and chosen[0] in at and chosen[1] < length else None,
-        titles=(view.say("step.axis_line"), view.say("step.axis_place")),
-        share=LARGE,
-    )
+class _Grid:
+    """The picture of a value for each target token, on half of the page where its tokens can be read there, else on all of it."""
+
+    def __init__(self, view: View, rows: BatchRows, values: np.ndarray, change: bool) -> None:
+        self.view, self.rows = view, rows
+        first = first_line(view, rows)
+        at = list(range(first, min(first + SHOWN, len(values))))
+        chosen = view.inside("line", "place", values.shape)
+        length = int(rows.real[at].any(axis=0).nonzero()[0].max()) + 1
+        asked = [tokens(view, rows.tgt_out[row, :length], "tgt") for row in at]
+        self.share = LARGE if length * pictures.needed(asked, MOST) <= view.room(LARGE) else None
+        self.picture = view.draw(
+            pictures.losses,
+            values[at, :length],
+            asked,
+            [tokens(view, rows.tgt_in[row, :length], "tgt") for row in at],
+            rows.segments[at, :length],
+            at=at,
+            most=float(np.nanmax(np.abs(values))) or 1.0,
+            change=change,
+            chosen=(chosen[0] - first, chosen[1]) if chosen and chosen[0] in at and chosen[1] < length else None,
+            titles=(view.say("step.axis_line"), view.say("step.axis_place")),
+            share=self.share,
+        )
+
+    def beside(self, id: str, caption: str, title: str, other: str, about: list[dict]) -> list[dict]:
+        """The picture and the choice of a token, and what is said `about` it, in a column of the name `other`."""
+        figure, choice, column = blocks.figure(id, self.picture, caption, title), pick(self.view, self.rows), blocks.column(other, *about)
+        if self.share:
+            return [blocks.row("sides", blocks.column("picture", figure, *choice), column, css="large-small")]
+        return [figure, blocks.row("sides", blocks.column("choice", *choice), column, css="large-small")]
 
 
 def _shifted(view: View, rows: BatchRows, row: int) -> dict:

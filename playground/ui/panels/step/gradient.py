@@ -113,6 +113,12 @@ def parts(view: View, taken: TakenStep) -> dict:
     return blocks.figure("step-parts", picture, view.say("step.caption_parts", whole=whole), view.say("step.title_parts"))
 
 
+def choose_part(view: View, taken: TakenStep) -> dict:
+    """The parts by name, where the picture of them has been seen."""
+    options = [{"value": str(at), "label": route_name(view, route)} for at, route in enumerate(routes_of(view, taken))]
+    return blocks.choice("part", "module", view.say("step.part"), options, str(_route(view, taken)))
+
+
 def choose(view: View, taken: TakenStep, name: str) -> list[dict]:
     """The parameters of the chosen part."""
     route, names = routes_of(view, taken)[_route(view, taken)], _names(view, taken)

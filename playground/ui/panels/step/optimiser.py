@@ -8,7 +8,7 @@ from playground.inspection.update import explain_update
 from playground.queries.training_rows import BatchRows
 from playground.queries.training_step import TakenStep, entry, singular_values
 from playground.ui import blocks
-from playground.ui.panels.step.gradient import as_in_the_paper, choose, chosen_parameter, index_of, matrix, parts
+from playground.ui.panels.step.gradient import as_in_the_paper, choose, choose_part, chosen_parameter, index_of, matrix
 from playground.ui.panels.step.sums import sheet, short
 from playground.ui.view import View
 
@@ -26,7 +26,8 @@ def optimiser(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
     ]
     said = [*_rules(view, taken, name), *_singular(view, taken, name)]
     return [
-        blocks.row("by-part", parts(view, taken), blocks.column("which", *choose(view, taken, name)), css="large-small"),
+        choose_part(view, taken),
+        *choose(view, taken, name),
         blocks.text("rule", " ".join(said), css="pg-caption"),
         blocks.row("sides", blocks.column("picture", *figure), blocks.column("arithmetic", *arithmetic), css="large-small"),
     ]

@@ -20,35 +20,17 @@ FIRST = "decoder.0.cross_attention"  # while none is chosen
 
 
 def stream(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
-    """One row of the batch: how long the gradient of the stream is before every sublayer of encoder or decoder, at every token."""
+    """One row of the batch: how long the gradient of the stream is before every sublayer, at every token."""
     slow, line = taken.slow, _line(view, rows)
     name, choice = _sublayer(view, taken, list(slow.sums), "step.stream_sublayer")
-    stack = name.partition(".")[0]
-    names = [one for one in slow.sums if one.startswith(stack)]
-    labels = _tokens(view, rows, line, stack)
-    gradients = {one: stream_gradient(slow, one, line)[: len(labels)] for one in names}
-    lengths = np.array([np.linalg.norm(found, axis=-1) for found in gradients.values()])
+    labels = _tokens(view, rows, line, name.partition(".")[0])
+    gradients = {one: stream_gradient(slow, one, line) for one in slow.sums}
+    lengths = {one: np.linalg.norm(found, axis=-1) for one, found in gradients.items()}
     asked = view.number("place", len(labels) - 1)
-    place = int(lengths[names.index(name)].argmax()) if asked is None else asked
+    place = int(lengths[name][: len(labels)].argmax()) if asked is None else asked
     of_x, config = gradients[name][place], view.run.experiment.model
     dim = view.number("grad_col", len(of_x) - 1)
     dim = int(np.abs(of_x).argmax()) if dim is None else dim
-    all_routes = routes_of(view, taken)
-    picture = view.draw(
-        pictures.heatmap,
-        lengths,
-        [Name(route_name(view, one)) for one in names],
-        labels,
-        kind=stack,
-        limit=float(lengths.max()) or None,
-        chosen=(names.index(name), place),
-        titles=(view.say("step.axis_sublayer"), view.say("step.axis_token")),
-        at=list(range(len(labels))),
-        down=[all_routes.index(one) for one in names],
-        numbers=False,
-        fields=("module", "place"),
-        share=LARGE,
-    )
     norm = norm_before(slow, name, line, place) if config.norm == "pre" else None
     passed = float(around(slow, name, line, place)[dim]) if config.residual else None
     reading = [] if norm else readers(slow, name, line, place, dim)
@@ -64,8 +46,33 @@ def stream(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
         blocks.slider("place", "place", view.say("step.place"), place, len(labels) - 1, first=1),
         blocks.slider("grad-col", "grad_col", view.say("step.axis_dimension"), dim, len(of_x) - 1, first=1),
     ]
-    figure = blocks.figure("step-stream", picture, view.say("step.caption_stream", row=line + 1), view.say("step.title_stream"))
-    return [blocks.row("sides", blocks.column("picture", figure, *controls), blocks.column("arithmetic", *arithmetic), css="large-small")]
+    drawn = [_lengths(view, taken, rows, line, stack, lengths, (name, place)) for stack in ("encoder", "decoder")]
+    said, title = view.say("step.caption_stream", row=line + 1), view.say("step.title_stream")
+    figures = [blocks.figure("step-stream-encoder", drawn[0], said, title), blocks.figure("step-stream", drawn[1], "", "")]
+    return [blocks.row("sides", blocks.column("picture", *figures, *controls), blocks.column("arithmetic", *arithmetic), css="large-small")]
+
+
+def _lengths(
+    view: View, taken: TakenStep, rows: BatchRows, line: int, stack: str, lengths: dict[str, np.ndarray], chosen: tuple[str, int]
+) -> dict:
+    """The picture of encoder or decoder, on the scale of both; `chosen` is a sublayer with a place."""
+    names, labels, all_routes = [one for one in lengths if one.startswith(stack)], _tokens(view, rows, line, stack), routes_of(view, taken)
+    return view.draw(
+        pictures.heatmap,
+        np.array([lengths[one][: len(labels)] for one in names]),
+        [Name(route_name(view, one)) for one in names],
+        labels,
+        kind=stack,
+        scale="positive",
+        limit=max(float(found.max()) for found in lengths.values()) or None,
+        chosen=(names.index(chosen[0]), chosen[1]) if chosen[0] in names else None,
+        titles=(view.say("step.axis_sublayer"), view.say(f"step.axis_token_{stack}")),
+        at=list(range(len(labels))),
+        down=[all_routes.index(one) for one in names],
+        numbers=False,
+        fields=("module", "place"),
+        share=LARGE,
+    )
 
 
 def scores(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:

@@ -52,14 +52,36 @@ def test_another_stage_may_be_opened_on_the_way_and_the_stop_stays(site):
     assert {"stage", "row", "col", "window"} == {name for name, field in FIELDS.items() if "stop" in field.reset_by}
 
 
-def test_the_picture_does_not_say_what_is_asked(site):
-    """Neither its caption nor, before a cell is chosen, the calculation."""
-    _, drawing = at_stop(site, "german_english", "weights")
+@pytest.mark.parametrize("stop", STOPS)
+def test_the_number_that_is_asked_is_framed_and_its_calculation_stands_beside_it(site, stop):
+    """Until another cell is chosen. The caption says no number, and nobody is asked twice."""
+    tour, drawing = at_stop(site, "german_english", stop)
     found = {block["id"]: block for block in blocks_of(drawing["blocks"])}
     assert not found["stage"]["caption"]
-    assert "sheet" not in found
     assert not {"source", "formula"} & set(found)
-    assert "sheet" in {block["id"] for block in blocks_of(at_stop(site, "german_english", "weights", row=0, col=1)[1]["blocks"])}
+    if stop in ("mask", "loop"):  # where cells are counted
+        assert "sheet" not in found
+        return
+    sheet = found["sheet"]
+    assert sheet["answer"] == pytest.approx(tour["answer"], abs=2e-5)
+    assert not sheet["asks"]
+    assert sheet["still"]  # the page stays where it is
+    assert found["stage"]["figure"]["layout"]["shapes"][2]["visible"]
+    names = found["stage"]["figure"]["layout"]["meta"]["columns"]
+    if len(names) > 1 and (column := found["pick"]["col"]) is not None:
+        written = found["stage"]["figure"]["layout"]["xaxis"]["tickvals"]
+        at = found["stage"]["figure"]["layout"]["meta"]["at"]
+        assert at.index(column) in written, "the column that is asked about has its name"
+
+
+def test_another_cell_may_be_chosen_at_a_stop(site):
+    def sheets(**more) -> list[dict]:
+        return [block for block in blocks_of(at_stop(site, "german_english", "weights", **more)[1]["blocks"]) if block["id"] == "sheet"]
+
+    (chosen,), (asked,) = sheets(row=0, col=1), sheets()
+    assert chosen["title"] != asked["title"]
+    assert not chosen["still"]  # whoever chose it wants to see it
+    assert not sheets(stage="memory")  # another stage is not asked about
 
 
 def test_a_link_carries_the_stop():

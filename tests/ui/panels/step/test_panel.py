@@ -50,6 +50,33 @@ def test_a_shipped_run_has_every_moment(site, language):
         assert {"sides", "source"} <= {one["id"] for one in blocks_of(panel["blocks"])}
 
 
+def test_the_stream_is_shown_in_encoder_and_decoder_on_one_scale(site):
+    panel = site.panel("step", run="reverse", moment="stream", step=20)
+    encoder, decoder = (block(panel, f"step-stream{of}")["figure"] for of in ("-encoder", ""))
+    assert [figure["data"][0]["zmin"] for figure in (encoder, decoder)] == [0, 0]
+    assert encoder["data"][0]["zmax"] == decoder["data"][0]["zmax"] > 0
+    assert [figure["layout"]["shapes"][2]["visible"] for figure in (encoder, decoder)] == [False, True]
+    chosen = site.panel("step", run="reverse", moment="stream", step=20, module=encoder["layout"]["meta"]["down"][0])
+    assert block(chosen, "step-stream-encoder")["figure"]["layout"]["shapes"][2]["visible"]
+
+
+def test_the_optimiser_takes_its_module_by_name_and_draws_it_once(site):
+    panel = site.panel("step", run="reverse", moment="optimiser", step=20, lang="en")
+    assert "step-parts" not in {one["id"] for one in blocks_of(panel["blocks"])}
+    last = block(panel, "part")["options"][-1]
+    there = site.panel("step", run="reverse", moment="optimiser", step=20, lang="en", module=last["value"])
+    assert block(there, "parameter")["label"].endswith(last["label"])
+
+
+@pytest.mark.parametrize(("run", "is_half"), [("reverse", True), ("german_english", False)])
+def test_tokens_of_a_batch_can_be_read_on_their_cells(site, run, is_half):
+    """On half of the page where they have room there, else on all of it."""
+    panel = site.panel("step", run=run, moment="loss", step=20, width=1100)
+    written = [text for line in block(panel, "step-losses")["figure"]["data"][0]["text"] for text in line]
+    assert ("picture" in {one["id"] for one in blocks_of(panel["blocks"])}) == is_half
+    assert sum("…" in text for text in written) < 0.25 * sum(map(bool, written))
+
+
 def test_at_the_end_of_the_replay_it_says_which_step_is_shown(site):
     """The last step whose parameters were kept is not the last step: both are named. At a step of the replay nothing has to be said."""
     end = site.runs.find("reverse").steps
