@@ -43,7 +43,7 @@ def test_first_look(page: Page):
     assert (len(cells), len(cells[0])) == (len(translation) + 1, len(sentence) + 1)
     assert all(abs(sum(row) - 1) < 0.02 for row in cells)
     caption = page.locator("[data-block='figure learn-cross'] .pg-caption")
-    expect(caption).to_contain_text("To output “finds”, the model attends most to “findet”")
+    expect(caption).to_contain_text("To output “finds”, this head attends most to “findet”")
 
     eventually(page, lambda: number(page.locator("#pg-figure-loss"), "data-points"), lambda points: points > 40)
     has_status(page, "done")

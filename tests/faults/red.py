@@ -178,6 +178,8 @@ RED: dict[str, Break] = {
         ("test_what_one_visitor_holds_open_slows_down_nobody", "visitors count, not what they hold", "pace.py",
          "here = Counter(where for where, _ in list(self._asked))",
          "here = Counter(where for where, _ in list(self._asked)) + Counter(home=self.streams)"),
+        ("test_a_line_that_was_gone_leaves_no_gap_in_the_curve", "a stream goes on from where it was cut", "routes.py",
+         '_number(request.headers.get("Last-Event-ID", since))', "runs.get(id).version"),
         ("test_who_listens_comes_before_who_left", "who listens comes first", "fair_queue.py",
          "unheard, address = not _is_heard(event, listeners), ", "unheard, address = False, "),
         ("test_a_full_queue_has_room_while_nobody_listens_to_a_part_of_it", "who left makes room", "fair_queue.py",
@@ -189,6 +191,7 @@ RED: dict[str, Break] = {
          "  if (busy.has(action)) return;\n", ""),
         ("after the computer slept a run is listened to anew, from where it was", "whoever wakes listens anew", "live.js",
          "pg-waking", "pg-nothing"),
+        ("test_two_tabs_train_at_once", "the other tabs hear of a new run", "storage.js", "event.key === RUNS && act()", "false"),
         ("after an hour's sleep everybody is told once", "a sleep is noticed", "waking.js", "  if (isLate) tell();\n", ""),
     ),
 }  # fmt: skip

@@ -71,7 +71,10 @@ def _padded(view: View, kind: str) -> list[dict]:
             causes=causes,
             legend=at == 0,
         )
-        figures.append(blocks.figure(f"mask-{number}", picture, _caption(view, shown, lengths[at]), pairs[at][0]))
+        title, caption = pairs[at][0], _caption(view, shown, lengths[at])
+        if view.presented:  # where it stands alone
+            title, caption = f"{view.say(f'page.mask_{kind}')} · {title}", f"{view.say(f'page.mask_{kind}_about')} {caption}"
+        figures.append(blocks.figure(f"mask-{number}", picture, caption, title))
     options = [{"value": at, "label": source} for at, (source, _) in others.items()]
     return [
         blocks.row("grids", *figures, css="grids"),

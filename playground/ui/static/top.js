@@ -188,7 +188,7 @@ export function showSentence(answer, isLast = !isActive()) {
   place.replaceChildren(
     correct === null ? "" : h("span", { class: `pg-verdict ${correct ? "right" : "wrong"}` }, verdict),
     h("span", { class: "pg-tokens" }, chips(answer.source, "src")), h("span", { class: "pg-arrow", "aria-hidden": "true" }, "→"),
-    h("span", { class: "pg-tokens out" }, chips(answer.output, "tgt")),
+    h("span", { class: "pg-tokens out" }, answer.output.length ? chips(answer.output, "tgt") : say("no_output")),
     correct === false ? h("span", { class: "pg-reference" }, say("should_be", { text: answer.references.join(" / ") })) : "",
     answer.note ? h("span", { class: "pg-note" }, answer.note) : "",
   );
