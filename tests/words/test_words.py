@@ -105,7 +105,7 @@ def test_numbers_are_printed_as_in_books_and_quotations_stay_as_they_are():
 
 
 COUNTED = {
-    "page.outlook": ({"time": "3 s"}, "steps", "about 3 s for 1 step", "about 3 s for 2 steps"),
+    "page.outlook": ({"time": "3 s"}, "steps", "Next run: about 3 s for 1 step", "Next run: about 3 s for 2 steps"),
     "outcome.unmeasured": ({"time": "3 s"}, "step", "Ended after 1 step (3 s)", "Ended after 2 steps (3 s)"),
     "evaluation.unfinished": ({}, "count", "1 output was stopped", "2 outputs were stopped"),
     "page.verdict_wrong": ({"tokens": 5, "reference": "a"}, "wrong", "1 of 5 tokens differs from", "2 of 5 tokens differ from"),

@@ -66,7 +66,7 @@ def sheet(
         leads=[{"label": label(lead.label), "value": lead.value} for lead in derivation.leads],
         steps=steps,
         still=still,
-        words={name: view.say(f"map.sheet_{name}") for name in WORDS},
+        words={name: view.say(f"map.sheet_{name}") for name in WORDS} | {"count": view.say("map.sheet_count", count=len(derivation.terms))},
     )
 
 

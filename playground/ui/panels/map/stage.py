@@ -107,7 +107,8 @@ def rows_of(view: View, found: SentenceActivations, stage: Stage) -> tuple[list[
     read = texts(found.fed)
     if len(stage.axes) == 1 or stage.axes[-1] not in "TSV":
         return read, view.say("map.axis_fed"), "fed"
-    return steps(found), view.say("map.axis_asks"), "tgt"  # attention, logits and probabilities are about the token to come
+    title = "map.axis_next" if stage.axes[-1] == "V" else "map.axis_asks"
+    return steps(found), view.say(title), "tgt"  # attention, logits and probabilities are about the token to come
 
 
 def columns_of(view: View, found: SentenceActivations, stage: Stage) -> tuple[list[str], str, str]:

@@ -40,6 +40,7 @@ def loss(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
         most=short(float(rows.losses[worst])),
         even=short(float(np.log(view.run.tokenizers[1].size))),
     )
+    caption = f"{caption} {_rows_shown(view, rows)}".strip()
     picture = _Grid(view, rows, rows.losses, change=False)
     about = [blocks.text("invite", view.say("step.invite_loss"), "pg-caption"), sums]
     shown = picture.beside("step-losses", caption, view.say("step.title_loss"), "arithmetic", about)
@@ -51,6 +52,7 @@ def after(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
     slow, change = taken.slow, rows.losses_after - rows.losses
     fell, rose = (int((sign * change[rows.real] > 0).sum()) for sign in (-1, 1))
     caption = view.say("step.caption_after", fell=f"{fell:,}", rose=f"{rose:,}", tokens=f"{slow.tokens:,}")
+    caption = f"{caption} {_rows_shown(view, rows)}".strip()
     table = [
         [view.say("step.loss_before"), short(slow.loss)],
         [view.say("step.loss_after"), short(slow.loss_after)],
@@ -65,6 +67,12 @@ def after(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
 def first_line(view: View, rows: BatchRows) -> int:
     """The first row of the batch that is shown: those round the chosen one are."""
     return (view.number("line", len(rows.tgt_out) - 1) or 0) // SHOWN * SHOWN
+
+
+def _rows_shown(view: View, rows: BatchRows) -> str:
+    """Which rows are drawn, where they aren't all."""
+    first, count = first_line(view, rows), len(rows.tgt_out)
+    return view.say("step.rows_shown", first=first + 1, last=min(first + SHOWN, count), rows=count) if count > SHOWN else ""
 
 
 def pick(view: View, rows: BatchRows) -> list[dict]:

@@ -40,7 +40,7 @@ def logits(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
         kind="decoder",
         limit=float(np.abs(values).max()) or None,
         chosen=(chosen[0], shown.index(chosen[1])) if chosen[1] in shown else None,
-        titles=(view.say("map.axis_asks"), view.say("map.axis_vocabulary")),
+        titles=(view.say("map.axis_next"), view.say("map.axis_vocabulary")),
         at=shown,
         numbers=False,
         fields=("place", "logit"),
