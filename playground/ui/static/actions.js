@@ -127,7 +127,7 @@ function drawDifference() {
   const show = (name, value) => boot.choices[name]?.[asText(value)] ?? asText(value);
   const one = (name) => `${boot.labels[name]} ${show(name, had[name])} → ${show(name, knobs[name])}`;
   changed.sort((one, other) => Number(other === "task") - Number(one === "task")); // another task is the largest change of all
-  const first = changed.slice(0, 3).map(one).join(", "), more = changed.length - 3;
+  const first = changed.slice(0, 2).map(one).join(", "), more = changed.length - 2; // two lines
   const text = more > 0 ? say("difference_more", { changes: first, more }) : first;
   const others = knobs.task === "own" && had.task === "own" && own && own !== had.own ? say("other_sentences") : "";
   const changes = [others, text].filter(Boolean).join(", ");
