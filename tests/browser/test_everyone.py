@@ -36,6 +36,7 @@ WITHOUT_A_NAME = """
 HAN = re.compile("[\u4e00-\u9fff]")
 
 
+@pytest.mark.slow
 def test_chinese(visit):
     """A Chinese browser is met in Chinese, controls and captions and sentences of errors; one click says it all in English."""
     page = visit(locale="zh-CN")
@@ -86,6 +87,7 @@ def brightness(page: Page, place: str, what: str) -> float:
     return 0.3 * red + 0.59 * green + 0.11 * blue
 
 
+@pytest.mark.slow
 def test_telephone(visit):
     """390 pixels: nothing sticks out sideways in any tab, the controls fold away, and a model is trained."""
     page = visit(link(ONE_SENTENCE), viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)

@@ -95,6 +95,7 @@ def test_train_and_watch(visit):
     expect(page.locator("#pg-run option").first).to_have_attribute("value", run)
 
 
+@pytest.mark.slow
 def test_pause_step_resume_stop(visit):
     """A run is stopped in its tracks, pushed one step, let go, and ended after a reload of the page, which it went on through."""
     page = visit(link(SMALL | {"steps": STEPS, "eval_every": 1000}))
