@@ -14,7 +14,7 @@ from tests.browser.server import Server
 from tests.browser.steps import address, eventually, words
 from tests.browser.visitors import Visitors
 
-FOLLOWED = 3.0  # seconds from the teacher's key to the last student's page, on a machine that may be busy: nobody waits to be asked for it
+FOLLOWED = 1.0  # seconds from the teacher's key to the last student's page, where three browsers at a time leave the machine room for it
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
 

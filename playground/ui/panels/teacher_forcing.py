@@ -91,12 +91,12 @@ def _earlier(view: View) -> list[dict]:
     """The way to an earlier step of the replay at which the sentence on screen, or another example, goes wrong; none where none does."""
     last = view.run.steps if view.step is None else view.step
     kept = [step for step in view.run.replay.parameter_steps if step < last]
-    shown, others = [pair for pair in view.examples() if pair[0] == view.text], view.examples()[:6]
+    sentences = sorted(view.examples(), key=lambda pair: pair[0] != view.text)[:6]  # that on screen first, if it is one
     for step in (kept[len(kept) * part // PARTS] for part in range(PARTS - 1, 0, -1) if kept):
-        wrong = (shown and go_wrong(view.reader, view.run, step, shown)) or go_wrong(view.reader, view.run, step, others)
-        if wrong:
-            label = view.say("teacher_forcing.earlier", step=f"{step:,}", text=wrong[0])
-            return [blocks.button("earlier", "move", label, to={"step": step, "text": wrong[0]})]
+        if wrong := go_wrong(view.reader, view.run, step, sentences):
+            text = view.text if view.text in wrong else wrong[0]
+            label = view.say("teacher_forcing.earlier", step=f"{step:,}", text=text)
+            return [blocks.button("earlier", "move", label, to={"step": step, "text": text})]
     return []
 
 
