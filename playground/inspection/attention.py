@@ -195,20 +195,27 @@ _MIRRORED = ("backward", "backward_from_end")  # in the encoder there are no tar
 _OF_THE_NEWEST = ("same", "previous", "two_back")  # in the decoder these count from the row's own input token
 
 
-def crossing_fact(weights: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> Fact | None:
-    """The row that puts more than half of its weight on the source token farthest from its own place: "figures.crossing_right" or
-    "figures.crossing_left", with {next_token} (what the row is to write), {key_token}, {distance} and {percent}. None where every clear
-    row attends to its own place or the one beside it; the end of the sentence doesn't count."""
-    w = np.asarray(weights, dtype=np.float64)[: len(rows) - 1, : len(columns) - 1]
+def crossing(weights: np.ndarray) -> tuple[int, int] | None:
+    """The cell (query, key) of the row that puts more than half of its weight on the source token farthest from its own place. None where
+    every clear row attends to its own place or the one beside it; the end of the sentence doesn't count."""
+    w = np.asarray(weights, dtype=np.float64)[:-1, :-1]
     if not w.size:
         return None
     best = w.argmax(axis=1)
-    away = np.where(w.max(axis=1) > 0.5, best - np.arange(len(w)), 0)
-    q = int(np.abs(away).argmax())
-    if abs(away[q]) < 2:
+    away = np.where(w.max(axis=1) > 0.5, np.abs(best - np.arange(len(w))), 0)
+    q = int(away.argmax())
+    return (q, int(best[q])) if away[q] >= 2 else None
+
+
+def crossing_fact(weights: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> Fact | None:
+    """What is to be seen at `crossing`: "figures.crossing_right" or "figures.crossing_left", with {next_token} (what the row is to write),
+    {key_token}, {distance} and {percent}."""
+    cell = crossing(weights)
+    if not cell:
         return None
-    values = {"next_token": rows[q], "key_token": columns[best[q]], "distance": abs(int(away[q])), "percent": percent(float(w[q, best[q]]))}
-    return Fact(f"figures.crossing_{'right' if away[q] > 0 else 'left'}", values)
+    q, k = cell
+    values = {"next_token": rows[q], "key_token": columns[k], "distance": abs(k - q), "percent": percent(float(weights[q, k]))}
+    return Fact(f"figures.crossing_{'right' if k > q else 'left'}", values)
 
 
 def masked_fact(weights: np.ndarray, mask: np.ndarray, name: str) -> Fact | None:

@@ -41,11 +41,11 @@ def reach(rows: Sequence[tuple[np.ndarray, bool]], longest: int) -> Reach:
 
 def exact_facts(found: Reach, trained: tuple[int, int]) -> list[Fact]:
     """How many sentences are right at the lengths of training, `trained` (shortest, longest); at the next one beyond; and from where on
-    none is. With shorter ones than training had, how many of those; and which lengths in between have no sentence."""
+    none is. With shorter ones than training had, how many of those; and which lengths up to these have no sentence."""
     low, high = trained
     facts = [Fact("evaluation.lengths_trained", {"percent": _mean(found, low, high), "low": low, "high": high})]
     tried = np.flatnonzero(found.counts) + 1
-    missing = sorted({*range(int(tried[0]), int(tried[-1]))} - {*tried.tolist()})
+    missing = sorted({*range(int(tried[0]), max(int(tried[-1]), high) + 1)} - {*tried.tolist()})
     if missing:
         lengths = ", ".join(map(str, missing[:NAMED])) + (" …" if len(missing) > NAMED else "")
         facts.append(Fact("evaluation.lengths_missing", {"lengths": lengths}))

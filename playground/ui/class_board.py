@@ -16,7 +16,7 @@ from playground.runs.run import Run
 from playground.runs.tables import known, parameters_of
 from playground.ui.controls import shown_setting
 from playground.ui.view import Screen, View
-from playground.words import listed
+from playground.words import listed, paragraph
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def verdict(view: View, found: Board) -> tuple[str, str]:
     others = len(found.arms) - len(ended)
     if others:
         said.append(view.say("board.arms_missing", count=others))
-    return view.say(f"board.verdict_{key}", **values), " ".join(said)
+    return view.say(f"board.verdict_{key}", **values), paragraph(said)
 
 
 def _results(runs: Sequence[ClassRun]) -> list[Result]:

@@ -13,7 +13,7 @@ from playground.runs.registry import Runs
 from playground.training.schedule import learning_rate
 from playground.ui.controls import label, shown_value
 from playground.ui.upload import uploading
-from playground.words import say
+from playground.words import paragraph, say
 from playground.words.amounts import duration, short
 
 CHOICES = 5  # the most that are named
@@ -89,4 +89,4 @@ def _work(experiment: Experiment, found: Forecast, language: str) -> str:
     ]
     if named:
         said.append(say(language, "page.outlook_choices", choices=say(language, "page.outlook_and").join(named)))
-    return " ".join(said)
+    return paragraph(said)

@@ -17,7 +17,7 @@ from playground.runs.registry import Runs
 from playground.ui.panels import TABS, diagnostics
 from playground.ui.panels.lessons.guessing import UNKNOWN
 from playground.ui.titles import disclosed
-from playground.words import glossary, say
+from playground.words import glossary, paragraph, say
 
 
 def _guesses(questions: Iterable[Lab | Question]) -> tuple[str, ...]:
@@ -66,4 +66,4 @@ def _gone(runs: Runs, id: str) -> bool:
 
 def sentence(ignored: Mapping[str, Refusal], language: str) -> str:
     """What of the link was ignored, and why; empty when nothing was."""
-    return say(language, "page.link_ignored", what=" ".join(refusal.say(language) for refusal in ignored.values())) if ignored else ""
+    return say(language, "page.link_ignored", what=paragraph(refusal.say(language) for refusal in ignored.values())) if ignored else ""

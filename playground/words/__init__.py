@@ -35,7 +35,7 @@ def entries(language: str) -> dict[str, str]:
 @cache
 def _entries(language: str) -> dict[str, str]:
     return {
-        f"{file.stem}.{name}": text
+        f"{file.stem}.{name}": text.replace(" %", "\N{NO-BREAK SPACE}%")
         for file in sorted((_FOLDER / language).glob("*.json"))
         for name, text in json.loads(file.read_text(encoding="utf-8")).items()
     }
@@ -55,6 +55,11 @@ def filled(text: str, values: dict[str, object]) -> str:
 def listed(language: str, items: Iterable[object]) -> str:
     """Several things in a row, with what the language puts between them."""
     return say(language, "lists.between").join(map(str, items))
+
+
+def paragraph(sentences: Iterable[str]) -> str:
+    """One after the other, without the empty ones. After a full-width stop there is no space: it brings its own."""
+    return "".join(sentence + " " * (sentence[-1] not in "。！？") for sentence in sentences if sentence).rstrip()
 
 
 def named(language: str, name: str, value: object) -> str:

@@ -12,7 +12,7 @@ from playground.runs.retention import megabytes
 from playground.runs.run import Run
 from playground.ui.assets import asset_version
 from playground.ui.operator.facts import Facts
-from playground.words import LANGUAGES, say
+from playground.words import LANGUAGES, paragraph, say
 
 POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 SECONDS = 10  # until it is loaded anew
@@ -90,7 +90,7 @@ class _Page:
 
     def server(self, found: Facts) -> str:
         health, memory, disk, processes = found.health, *(found.health[name] for name in ("memory", "disk", "processes"))
-        reasons = " ".join(self.say(f"reason_{reason}") for reason in health["reasons"])
+        reasons = paragraph(self.say(f"reason_{reason}") for reason in health["reasons"])
         numbers = {
             "status": f"{self.say('status_' + health['status'])} {reasons}".strip(),
             "cores": found.cores,

@@ -18,6 +18,7 @@ from playground.ui.panels import attention_views as views
 from playground.ui.panels import head_choice, heads, model_view
 from playground.ui.panels.head_choice import chosen
 from playground.ui.view import LARGE, View, steps, texts, tokens
+from playground.words import paragraph
 
 MOST_THUMBNAIL_CELLS = 400_000
 
@@ -108,7 +109,8 @@ def pictured(view: View, shown: str, layer: int, head: int, mask: np.ndarray) ->
 
 def thumbnails(view: View, layer: int, head: int, mask: np.ndarray, scored: HeadScores) -> dict:
     """Every head small, with its name."""
-    return small_heads(view, "heads", view.say("page.heads_label"), (layer, head), view.weights, mask, heads.names(view, scored))
+    label = view.say("page.heads_label", sentences=scored.sentences)
+    return small_heads(view, "heads", label, (layer, head), view.weights, mask, heads.names(view, scored))
 
 
 def small_heads(
@@ -212,4 +214,4 @@ def caption(view: View, part: str, layer: int, head: int, weights: np.ndarray, m
         said.append(view.say("page.clearer_head", layer=other[0] + 1, head=other[1] + 1))
     said.append(views.fed_note(view, part))
     said.append(view.step_note(view.look.step))
-    return " ".join(filter(None, [view.say("page.caption_step", step=view.look.step), *said]))
+    return paragraph([view.say("page.caption_step", step=view.look.step), *said])

@@ -20,6 +20,7 @@ from playground.ui import blocks
 from playground.ui.blocks.general import Saved
 from playground.ui.titles import variant_name
 from playground.ui.view import LARGE, View, steps, texts
+from playground.words import paragraph
 
 MASKS = {"encoder": "padding", "decoder": "target", "cross": "memory"}
 SUBLAYER = {"encoder": "encoder.{}.self_attention", "decoder": "decoder.{}.self_attention", "cross": "decoder.{}.cross_attention"}
@@ -86,7 +87,7 @@ def product(view: View, title: str, layer: int, head: int) -> list[dict]:
             blocks.slider("key", "k", f"{view.say('heads.key')} “{columns[k]}”", k, len(columns) - 1, first=1),
             css="controls",
         ),
-        blocks.figure("product", picture, " ".join(filter(None, [*said, fed_note(view, view.part), view.step_note(found.step)])), title),
+        blocks.figure("product", picture, paragraph([*said, fed_note(view, view.part), view.step_note(found.step)]), title),
         blocks.text("product-sum", sum_to_weight, css="pg-cell"),
     ]
 
@@ -117,7 +118,8 @@ def beside(view: View, layer: int, head: int, rows: list[str], columns: list[str
     found, _ = activations(view.reader, view.run, view.step, view.text, view.reference)
     at, weights = SUBLAYER[view.part].format(layer), view.weights[layer, head]
     if found.step == view.look.step and found.stages[f"{at}.weights"].values.shape[-2:] == weights.shape:  # while it trains, two may differ
-        q, k = pair(view, weights * (mask.sum(axis=-1, keepdims=True) > 1))  # rather a query that has a choice
+        told = facts.crossing(weights) if view.part == "cross" and view.step is None else None  # by the caption
+        q, k = pair(view, weights * (mask.sum(axis=-1, keepdims=True) > 1), told)  # rather a query that has a choice
         value = calculated(view, found, at, head, (q, k))
         said.insert(0, view.say("heads.weight_from", query_token=rows[q], key_token=columns[k], arithmetic=value))
     return [*(blocks.text(f"how-{at}", text, css="pg-caption") for at, text in enumerate(said)), code]
@@ -135,9 +137,11 @@ def weight(value: float) -> str:
     return f"{value:.4f}" if value >= 0.001 or value == 0 else short(value)
 
 
-def pair(view: View, weights: np.ndarray) -> tuple[int, int]:
-    """The query and the key: as far as they are chosen the cursor's, else those of the largest weight."""
+def pair(view: View, weights: np.ndarray, told: tuple[int, int] | None = None) -> tuple[int, int]:
+    """The query and the key: as far as they are chosen the cursor's, else those that are told of, or of the largest weight."""
     row = view.row(len(weights))
+    if told and row is None and view.number("k") is None:
+        return told
     q = int(np.unravel_index(int(weights.argmax()), weights.shape)[0]) if row is None else row
     k = view.number("k")
     return q, k if k is not None and k < weights.shape[1] else int(weights[q].argmax())
@@ -173,7 +177,7 @@ def rollout(view: View, weights: np.ndarray, mask: np.ndarray, rows: list[str], 
         labels=view.labels | {"weight": view.labels["flow"], "hover_weight": view.labels["hover_flow"]},
     )
     title = view.say(f"heads.rollout_title_{part}", layers=len(getattr(look, part)))
-    return blocks.figure("rollout", picture, " ".join(filter(None, [*said, fed_note(view, view.part)])), title)
+    return blocks.figure("rollout", picture, paragraph([*said, fed_note(view, view.part)]), title)
 
 
 def fed_note(view: View, part: str) -> str:

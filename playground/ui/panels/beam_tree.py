@@ -11,6 +11,7 @@ from playground.figures.tree import tree
 from playground.queries.translate import DecodingOptions, Translation
 from playground.ui import blocks
 from playground.ui.view import View
+from playground.words import paragraph
 
 
 def tree_and_verdict(view: View, answer: Translation, way: DecodingOptions) -> list[dict]:
@@ -26,7 +27,7 @@ def tree_and_verdict(view: View, answer: Translation, way: DecodingOptions) -> l
         best=path(nodes, answer.search.ends[0]),
         reference=answer.verdict.path if answer.verdict else (),
     )
-    caption = " ".join([_scored(view, answer, way), *_drawn(view, picture["layout"]["meta"])])
+    caption = paragraph([_scored(view, answer, way), *_drawn(view, picture["layout"]["meta"])])
     title = view.say("decoding.tree", width=way.width, penalty=f"{way.length_penalty:g}")
     verdict = [blocks.text("beam-verdict", _judged(view, answer), css="pg-cell")] if answer.verdict else []
     return [*verdict, blocks.figure("tree", picture, caption, title, css="scrolls")]

@@ -8,7 +8,7 @@ from playground.ui import blocks
 from playground.ui.titles import title
 from playground.ui.upload import summary, uploading
 from playground.ui.view import View, tokens
-from playground.words import known
+from playground.words import known, paragraph
 
 SHOWN_SENTENCES = 4
 
@@ -37,11 +37,11 @@ def panel(view: View) -> dict:
             blocks.text("of", view.say("page.sentences_of", run=title(view.run, view.language)), css="pg-heading"),
             blocks.text("about", about, css="pg-about"),
             blocks.choice("split", "split", view.say("page.split"), splits, split),
-            *([blocks.text("account", " ".join(report(pairs_read, view.language)), css="pg-caption")] if pairs_read else []),
+            *([blocks.text("account", paragraph(report(pairs_read, view.language)), css="pg-caption")] if pairs_read else []),
             *([blocks.text("harder", harder, css="pg-caption")] if harder else []),
             blocks.chips("pieces", *lines, ids=True),
             blocks.text("sizes", sizes_text, css="pg-caption"),
-            blocks.text("facts", " ".join(facts), css="pg-caption"),
+            blocks.text("facts", paragraph(facts), css="pg-caption"),
             *(summary.too_long(pairs_read, left_out, view, "data") if pairs_read else []),
             *summary.pictures(found, view, "data"),
             *([blocks.text("credit", view.say("page.credit", credit=view.run.credit), css="pg-caption")] if view.run.credit else []),

@@ -16,7 +16,7 @@ from playground.queries.diagnostics import Diagnostics
 from playground.training.diagnostics import StepDiagnostics
 from playground.ui import blocks
 from playground.ui.view import View
-from playground.words import named, printed
+from playground.words import named, paragraph, printed
 
 QUANTITIES = {"gradient": "gradient", "update": "update", "activation": "std", "dead": "dead", "entropy": "entropy"}
 REACHING = {"memory": "cross", "encoder": "encoder", "decoder": "decoder"}  # "<name>/gradient" and its hue
@@ -74,10 +74,10 @@ def _memory(view: View, found: Diagnostics) -> list[dict]:
             ],
             step=view.step,
         )
-        shown = [blocks.figure("reaching", picture, " ".join(said), view.say("diagnostics.reaching"))]
+        shown = [blocks.figure("reaching", picture, paragraph(said), view.say("diagnostics.reaching"))]
         side = [*_knob(view), *([] if view.run.working else [_three(view)])]
     else:
-        shown = [_three(view), blocks.text("reaching-said", " ".join(said), css="pg-caption")]
+        shown = [_three(view), blocks.text("reaching-said", paragraph(said), css="pg-caption")]
         side = [*_knob(view), blocks.text("no-curves", view.say("diagnostics.no_curves"), css="pg-caption")]
     return [blocks.row("memory", blocks.column("shown", *shown), blocks.column("side", *side), css="large-small")]
 
@@ -169,7 +169,7 @@ def _now(view: View, found: Diagnostics, gauge: str, series: Mapping[str, np.nda
         beside=[found.numbers[f"{route}/mean"] for route in values] if gauge == "activation" else None,
         **room,
     )
-    return blocks.figure("parts-now", picture, " ".join(said), title)
+    return blocks.figure("parts-now", picture, paragraph(said), title)
 
 
 def _course(view: View, gauge: str, parts: Sequence[str], chosen: int) -> dict | None:
@@ -210,7 +210,7 @@ def _costs(view: View) -> list[dict]:
     same = found.parameters == found.counted_parameters and found.flops == found.counted_flops
     said = [view.say("diagnostics.lengths", s=s, t=t), _say(view, facts.cost(found.parameters, found.flops))]
     said.append(view.say("diagnostics.agree" if same else "diagnostics.disagree"))
-    return [blocks.table("costs-table", head, rows, rowheads=True), blocks.text("costs-said", " ".join(said), css="pg-caption")]
+    return [blocks.table("costs-table", head, rows, rowheads=True), blocks.text("costs-said", paragraph(said), css="pg-caption")]
 
 
 # ---- words ----

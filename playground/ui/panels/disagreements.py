@@ -8,6 +8,7 @@ from playground.ui import blocks
 from playground.ui.compare import task_of
 from playground.ui.selected_runs import brief_names, line_keys, names, ticked
 from playground.ui.view import View
+from playground.words import paragraph
 
 
 def panel(view: View) -> dict:
@@ -42,7 +43,7 @@ def _caption(view: View, runs: list[Run], found: Disagreements) -> str:
     said = [view.say(f"compare.{key}", **values)]
     said += [view.say("compare.other_data")] if len(data) > 1 else []
     said += [view.say("compare.more_disagreements", shown=len(found.shown))] if found.found > len(found.shown) else []
-    return " ".join(said)
+    return paragraph(said)
 
 
 def _table(view: View, runs: list[Run], found: Disagreements) -> dict:

@@ -12,6 +12,7 @@ from playground.ui import blocks
 from playground.ui.panels.attention import seen, small_heads
 from playground.ui.panels.head_choice import chosen
 from playground.ui.view import View, texts
+from playground.words import paragraph
 
 
 def chooser(view: View, found: InterventionResult) -> list[dict]:
@@ -131,4 +132,4 @@ def _notes(view: View, found: InterventionResult) -> list[dict]:
         notes.append(view.say("interventions.row_off"))
     if (asked.memory or found.memory) != "whole":
         notes.append(view.say("interventions.row_squeezed"))
-    return [blocks.text("row-notes", " ".join(notes), css="pg-warning")] if notes else []
+    return [blocks.text("row-notes", paragraph(notes), css="pg-warning")] if notes else []

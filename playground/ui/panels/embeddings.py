@@ -10,7 +10,7 @@ from playground.model.transformer import Transformer
 from playground.queries.vectors import STATES, TABLES, Vectors, vectors
 from playground.ui import blocks
 from playground.ui.view import LARGE, View
-from playground.words import listed, printed
+from playground.words import listed, paragraph, printed
 
 NEAREST = 8
 RINGED = 4
@@ -108,7 +108,7 @@ def _caption(view: View, what: str, found: Vectors, chosen: int, near: list[tupl
         said.append(facts.kinship_fact(found.vectors[:cloud], found.ids[:cloud], found.places[:cloud]))
     said.append(facts.share_fact(found.vectors[:cloud], found.axes))
     lines += [view.say(fact.key, **fact.values) for fact in said if fact]
-    return " ".join([*lines, view.step_note(found.step)]).strip()
+    return paragraph([*lines, view.step_note(found.step)])
 
 
 def _neighbours(view: View, what: str, found: Vectors, chosen: int, near: list[tuple[int, float]]) -> str:

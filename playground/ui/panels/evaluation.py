@@ -14,6 +14,7 @@ from playground.ui.measured import measured, share_of
 from playground.ui.panels.translate import beam_controls
 from playground.ui.upload import uploading
 from playground.ui.view import View, tokens
+from playground.words import paragraph
 
 METHODS = ("greedy", "beam")  # of decoding: what is drawn at random says less of a model, and something else each time
 
@@ -35,7 +36,7 @@ def panel(view: View) -> dict:
         *([_progress(view, found.sentences, found.asked)] if more else []),
         *([blocks.button("stop", "move", view.say("evaluation.stop"), to={"split": "heldout"})] if more and split == "file" else []),
         _table(view, found),
-        blocks.text("scores-caption", " ".join([*_captions(view, found, split, width), view.step_note(found.step)]).strip(), "pg-caption"),
+        blocks.text("scores-caption", paragraph([*_captions(view, found, split, width), view.step_note(found.step)]), "pg-caption"),
     ]
     pictures = [] if more else [blocks.later("reach", "reach", view.say("evaluation.waiting"), _asked(view, found))]
     return {
@@ -134,19 +135,22 @@ def reach(view: View) -> dict:
     found_blocks = [
         *([_progress(view, tried, asked)] if more else []),
         blocks.figure("reach", strips, by_length, view.say("evaluation.by_length")),
-        _compare(view, runs, offered),
+        _compare(view, runs, offered, longer=bool(found[0].reach.counts[found[0].trained[1] :].any())),
         *([blocks.choice("mapped", "mapped", view.say("evaluation.mapped"), which, runs[shown].id)] if len(runs) > 1 else []),
         blocks.figure("places", places, by_place, view.say("evaluation.by_place")),
     ]
     return {"step": found[0].step, "more": more, "blocks": found_blocks}
 
 
-def _compare(view: View, runs: list[Run], offered: list[Run]) -> dict:
-    """Other runs of the same task to put beside this one, or the way to one."""
+def _compare(view: View, runs: list[Run], offered: list[Run], longer: bool) -> dict:
+    """Other runs of the same task to put beside this one; or the way to one that may differ, where there are sentences `longer` than in
+    training."""
+    if not offered and not longer:
+        return blocks.text("compare-alone", view.say("evaluation.alone"), "pg-caption")
     if not offered:
         return blocks.row(
             "compare-none",
-            blocks.text("compare-alone", view.say("evaluation.alone"), "pg-caption"),
+            blocks.text("compare-alone", paragraph([view.say("evaluation.alone"), view.say("evaluation.encodings_differ")]), "pg-caption"),
             blocks.button("compare-try", "knob", view.say("evaluation.try_positions"), knob="positions"),
             css="controls",
         )
@@ -169,7 +173,7 @@ def _reach_caption(view: View, found: list[Lengths], names: list[str]) -> str:
 
 
 def _say_all(view: View, facts: list) -> str:
-    return " ".join(view.say(fact.key, **fact.values) for fact in facts)
+    return paragraph(view.say(fact.key, **fact.values) for fact in facts)
 
 
 def _mistakes(view: View, found: Scores) -> list[dict]:

@@ -13,6 +13,7 @@ from playground.ui import blocks
 from playground.ui.measured import share_of
 from playground.ui.panels.interventions import change, head_name
 from playground.ui.view import View
+from playground.words import paragraph
 
 
 def score(view: View) -> dict:
@@ -43,7 +44,7 @@ def score(view: View) -> dict:
         "step": view.step,
         "blocks": [
             blocks.table("score", head, rows, view.say("interventions.score", pairs=before.pairs), rowheads=True),
-            *([blocks.text("score-said", " ".join(said), css="pg-caption")] if said else []),
+            *([blocks.text("score-said", paragraph(said), css="pg-caption")] if said else []),
         ],
     }
 
@@ -67,7 +68,7 @@ def importance(view: View) -> dict:
         said.append(view.say("interventions.importance_sample", pairs=whole.pairs, all=every, exact=exact))
     said.append(view.say("interventions.importance_alone"))
     bars = _parts(view, lost, fewer)
-    return {"step": view.step, "blocks": [title, blocks.text("importance-said", " ".join(said), css="pg-caption"), bars]}
+    return {"step": view.step, "blocks": [title, blocks.text("importance-said", paragraph(said), css="pg-caption"), bars]}
 
 
 def _losses(found: Importance) -> tuple[dict[HeadId, float], dict[HeadId, float]]:

@@ -9,7 +9,7 @@ from playground.inspection.heads import HeadScores, NamedHead, found_first, sett
 from playground.queries.heads import curves, named
 from playground.ui import blocks
 from playground.ui.view import View
-from playground.words import known
+from playground.words import known, paragraph
 
 
 def scores(view: View, part: str = "") -> HeadScores:
@@ -61,7 +61,7 @@ def table(view: View, scored: HeadScores) -> list[dict]:
         said.append(view.say("heads.shared", count=count, heads=len(flat), name=name(view, commonest)))
     return [
         blocks.table("names", [view.say(f"heads.{column}") for column in columns], rows, view.say("heads.table"), rowheads=True),
-        blocks.text("rule", " ".join(said), css="pg-caption"),
+        blocks.text("rule", paragraph(said), css="pg-caption"),
     ]
 
 

@@ -20,7 +20,7 @@ from playground.ui import blocks
 from playground.ui.panels import edit_row
 from playground.ui.panels.attention import MOST_THUMBNAIL_CELLS, seen, shades
 from playground.ui.view import View, texts, tokens
-from playground.words import listed
+from playground.words import listed, paragraph
 
 NAMED = 6  # heads that are named one by one
 
@@ -141,7 +141,7 @@ def _result(view: View, found: InterventionResult) -> list[dict]:
     said += [view.say("interventions.marks")] if any(gone) or any(new) else []
     return [
         blocks.compare("compare", lines),
-        blocks.text("caption", " ".join([*said, view.step_note(found.before.step)]).strip(), css="pg-caption"),
+        blocks.text("caption", paragraph([*said, view.step_note(found.before.step)]), css="pg-caption"),
     ]
 
 

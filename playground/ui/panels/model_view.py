@@ -15,6 +15,7 @@ from playground.ui import blocks
 from playground.ui.miniature import miniature
 from playground.ui.panels import heads
 from playground.ui.view import View, steps, texts
+from playground.words import paragraph
 
 MOST_NAMED = 3  # heads that a sentence names one by one
 
@@ -90,7 +91,7 @@ def caption(view: View, found: Overview) -> str:
         diagonal = found.most_diagonal
         said.append(view.say("heads.model_diagonal", head=_where(view, diagonal), percent=facts.percent(found.diagonal[diagonal])))
         said.append(_on_one_key(view, found.on_one_key))
-    return " ".join(filter(None, [*said, view.fed_note, view.step_note(view.look.step)]))
+    return paragraph([*said, view.fed_note, view.step_note(view.look.step)])
 
 
 def _on_one_key(view: View, resting: tuple[HeadAt, ...]) -> str:

@@ -16,6 +16,7 @@ from playground.ui import blocks, compare, seeds
 from playground.ui.panels.run_table import reached, table, written
 from playground.ui.selected_runs import MAX_TICKED, Ticked, brief_names, difference, groups, names, pinned, ticked
 from playground.ui.view import View
+from playground.words import paragraph
 
 POLL_MS = 1500  # milliseconds before a page asks again how far the runs are that train
 LOOK = ("text", "step", "target", "part", "layer", "head", "follow", "q", "k")  # what one sentence depends on besides the runs
@@ -44,7 +45,7 @@ def _lost(view: View, chosen: Ticked) -> list[dict]:
     said = [view.say("compare.missing", count=chosen.missing)] if chosen.missing else []
     said += [view.say("compare.left_out", most=MAX_TICKED, count=chosen.left_out)] if chosen.left_out else []
     said += [view.say("compare.pin_missing")] if view.field("pin") and not pinned(view) else []
-    return [blocks.text("lost", " ".join(said), css="pg-warning")] if said else []
+    return [blocks.text("lost", paragraph(said), css="pg-warning")] if said else []
 
 
 def _kept(view: View) -> list[dict]:
@@ -57,7 +58,7 @@ def _kept(view: View) -> list[dict]:
             said.append(view.say("compare.kept_crowded", name=name))
         else:
             said.append(view.say("compare.kept_next", name=name, date=time.strftime("%Y-%m-%d", time.gmtime(share.goes))))
-    return [blocks.text("kept", " ".join(said), css="pg-caption")] if said else []
+    return [blocks.text("kept", paragraph(said), css="pg-caption")] if said else []
 
 
 # ---- the curves -------------------------------------------------------------------------------------------------------------------
@@ -87,7 +88,7 @@ def _curves(view: View, chosen: list[Run]) -> list[dict]:
             css="controls",
         ),
         blocks.row("curves", *figures, css="halves"),
-        blocks.text("curves-about", " ".join(_notes(view, chosen, over, apart, many)), css="pg-caption"),
+        blocks.text("curves-about", paragraph(_notes(view, chosen, over, apart, many)), css="pg-caption"),
     ]
 
 

@@ -13,6 +13,7 @@ from playground.ui.panels import head_choice
 from playground.ui.panels.attention import axes, large, seen
 from playground.ui.selected_runs import line_keys, names, ticked
 from playground.ui.view import View, texts, tokens
+from playground.words import paragraph
 
 HEAD = ("name", "output", "verdict")
 
@@ -46,7 +47,7 @@ def _row(view: View, name: str, key: blocks.LineKey) -> blocks.OutputRow:
     output = look.asked[:-1] if look.finished else look.asked
     correct = None if look.references is None else look.finished and all(look.right or ()) and bool(look.right)
     should = view.say("page.should_be", text=" / ".join(look.references)) if correct is False else ""
-    note = " ".join(filter(None, [should, view.step_note(look.step)]))
+    note = paragraph([should, view.step_note(look.step)])
     return row | {"tokens": tokens(output, look.right, look.probabilities), "correct": correct, "note": note}
 
 

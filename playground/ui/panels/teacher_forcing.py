@@ -12,6 +12,7 @@ from playground.ui.panels.decoding_step import likeliest, looks
 from playground.ui.panels.head_choice import chosen
 from playground.ui.panels.lanes import correction, is_right, lanes_of, said_by, width
 from playground.ui.view import View, steps
+from playground.words import paragraph
 
 SUGGESTED = 4  # sentences that go wrong
 MORE, MORE_HARDER = 100, 6  # sentences to find them among; longer ones, when few do
@@ -45,7 +46,7 @@ def panel(view: View) -> dict:
 def _compared(view: View, found: Comparison, at: int, steps: int) -> list[dict]:
     """The lanes with what they show above them and what can be changed below; beside them instead, where they leave room, so that the
     pictures of the step are nearer."""
-    said = blocks.text("caption", " ".join([*_captions(view, found), view.step_note(found.step)]).strip(), css="pg-caption")
+    said = blocks.text("caption", paragraph([*_captions(view, found), view.step_note(found.step)]), css="pg-caption")
     lanes = lanes_of(view, found, at, steps)
     acts = [
         *([] if found.free.references else [blocks.text("no-reference", view.say("teacher_forcing.no_reference"), css="pg-warning")]),
@@ -199,7 +200,7 @@ def _lens(view: View, found: Comparison, at: int) -> list[dict]:
         pinned=at,
     )
     fact = lens.facts(said)
-    caption = " ".join([view.say(fact.key, **fact.values), view.say(f"teacher_forcing.lens_{view.run.experiment.model.norm}")])
+    caption = paragraph([view.say(fact.key, **fact.values), view.say(f"teacher_forcing.lens_{view.run.experiment.model.norm}")])
     feeds = [
         {"value": "output", "label": view.say("teacher_forcing.free")},
         {"value": "reference", "label": view.say("teacher_forcing.forced")},

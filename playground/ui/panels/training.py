@@ -21,11 +21,15 @@ from playground.ui.view import View
 HISTORY = ("steps", "validations")  # its tables
 TOO_LONG = "runs.too_long"  # what is refused of a sentence alone: the curves are the run's
 TRIES = 3  # to find sentence and probes at one step, between two snapshots
+PRESENTED_CAPTION, LEAST_CURVE = 300, 150  # px: what a presented picture says, and a curve that is to be read
 NUMBERS, FOLDED = ("exact", "tokens", "loss"), ("seconds", "left", "speed")
 
 
 def panel(view: View) -> dict:
-    figures = with_pinned(view, view.draw(curves.skeletons, steps=view.run.steps))
+    empty = view.draw(curves.skeletons, steps=view.run.steps)
+    if view.presented:  # under the caption of the picture
+        empty["accuracy"]["layout"]["height"] = min(max(view.page[1] - PRESENTED_CAPTION, LEAST_CURVE), curves.HEIGHT)
+    figures = with_pinned(view, empty)
     values = {"brief": min(BRIEF, view.run.experiment.data.validation_size)}
     curve = {
         name: blocks.figure(name, figures[name], view.say(f"page.caption_{name}", **values), view.say(f"page.curve_{name}"), live=True)

@@ -64,7 +64,7 @@ export function drawCards(element, block) {
   const card = ({ name, title, text, minutes, thumbnail, axes }) => {
     const open = () => move({ tab: "labs", lab: name, arms: arms[name] ?? "" });
     return button({ class: `pg-card${thumbnail ? " pictured" : ""}`, dataset: { lab: name }, onclick: open },
-      ...(thumbnail ? [drawThumbnail(thumbnail), h("span", { class: "pg-card-axes" }, axes)] : []),
+      ...(thumbnail ? [drawThumbnail(thumbnail, isAnswered(name)), h("span", { class: "pg-card-axes" }, axes)] : []),
       h("b", {}, title), h("span", { class: "pg-card-text" }, text), name in known ? guessed(name) : h("span", {}),
       h("span", { class: "pg-card-minutes" }, minutes));
   };
@@ -85,15 +85,19 @@ subscribe(["room"], () => {
 
 const SMALL = { width: 220, height: 72, edge: 5 }; // of a picture, in its own units
 
-/** The lines of a lab's result, without their names: a hint of what it is about. */
-function drawThumbnail(lines) {
+const HINT = 1 / 3; // of a result, to whom it is still a question
+
+/** The lines of a lab's result, without their names: how they begin, and the rest once it was guessed. */
+function drawThumbnail(lines, answered) {
   const { width, height, edge } = SMALL;
   const x = (at, count) => (edge + (at / (count - 1)) * (width - 2 * edge)).toFixed(1);
   const y = (value) => (height - edge - value * (height - 2 * edge)).toFixed(1);
-  const path = (line) => line.map((value, at) => `${at ? "L" : "M"}${x(at, line.length)},${y(value)}`).join("");
+  const shown = (line) => (answered ? line : line.slice(0, Math.ceil(line.length * HINT)));
+  const path = (line) => shown(line).map((value, at) => `${at ? "L" : "M"}${x(at, line.length)},${y(value)}`).join("");
   const ground = svg("path", { class: "ground", d: `M${edge},${edge}V${height - edge}H${width - edge}` });
   return svg("svg", { class: "pg-card-picture", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-    ground, ...lines.map((line, at) => svg("path", { class: `line-${at}`, d: path(line) })));
+    ground, ...lines.map((line, at) => svg("path", { class: `line-${at}`, d: path(line) })),
+    ...(answered ? [] : [svg("text", { x: (width * (1 + HINT)) / 2, y: height / 2, "text-anchor": "middle", "dominant-baseline": "central" }, "?")]));
 }
 
 /** How often guesses of which somebody was so sure were right. */

@@ -14,7 +14,7 @@ import { isForThePage } from "./single_keys.js";
 const LARGER = 1.5; // times: what is presented is drawn for a page so much smaller
 const HINT = 4000; // milliseconds for which the keys are told
 const PICTURES = [".pg-figure", ".pg-lines", ".pg-map", ".pg-lanes", ".pg-heads"].join();
-const SECOND = [".pg-heads", ".pg-live"].join(), AIR = 26; // what belongs beside it; px above and below that
+const SECOND = [".pg-heads", ".pg-live"].join(), AIR = 16; // what belongs beside it; px above and below that
 
 const isPresenting = () => cursor.present === "1";
 const isShown = (element) => element.getClientRects().length > 0;

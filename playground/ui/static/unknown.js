@@ -22,9 +22,8 @@ export function drawUnknown(found) {
   const instead = ({ word, text, about }) => button({ class: "pg-instead", "aria-label": about, title: about, onclick: () => write(text) }, word);
   const whole = found.use && !found.words.some(({ text }) => text === found.use);
   const all = () => move({ tab: "embeddings", what: "src" });
-  place.replaceChildren(
-    h("span", {}, found.told), ...found.words.map(instead),
-    whole ? button({ id: "pg-use", onclick: () => write(found.use) }, found.label) : "",
-    found.all ? button({ id: "pg-known-words", class: "pg-quiet", onclick: all }, found.all) : "",
-  );
+  const words = found.words.map(instead);
+  const list = found.all ? button({ id: "pg-known-words", class: "pg-quiet", onclick: all }, found.all) : "";
+  const use = whole ? [button({ id: "pg-use", onclick: () => write(found.use) }, found.label), list, ...words] : [...words, list];
+  place.replaceChildren(h("span", {}, found.told), ...use); // what mends all comes first: of many words not every one has room
 }

@@ -16,6 +16,7 @@ from playground.ui import blocks
 from playground.ui.upload import summary, uploading
 from playground.ui.upload.warnings import warnings
 from playground.ui.view import Screen, tokens
+from playground.words import paragraph
 from playground.words.amounts import duration, short
 
 PAIRS = 3  # shown cut into tokens
@@ -40,7 +41,7 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
     return {
         "of": ", ".join(pairs.names),
         "blocks": [
-            blocks.text("preview-facts", " ".join(said), css="pg-caption"),
+            blocks.text("preview-facts", paragraph(said), css="pg-caption"),
             *summary.too_long(pairs, corpus.left_out, screen, "preview"),
             *warnings(experiment, pairs, corpus, found, screen),
             *_suggestion(experiment, pairs, screen),
@@ -65,7 +66,7 @@ def _suggestion(experiment: Experiment, pairs: Pairs, screen: Screen) -> list[di
     found = uploading.suggestion(pairs, experiment.data.own, uploading.chosen_otherwise(pairs, experiment.data.own, now))
     said = [screen.say("suggestion.title"), *found.sentences(screen.language)] if found.choices else []
     others = {name: value for name, value in found.knobs.items() if value != now[name]}
-    shown = [blocks.text("preview-suggestion", " ".join(said), css="pg-caption")] if said else []
+    shown = [blocks.text("preview-suggestion", paragraph(said), css="pg-caption")] if said else []
     return [*shown, *([blocks.button("preview-apply", "set", screen.say("suggestion.apply"), values=others)] if others else [])]
 
 

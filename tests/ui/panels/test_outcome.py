@@ -35,7 +35,7 @@ def test_the_sentence_of_a_shipped_run_says_what_its_history_and_its_replay_say(
     run = site.runs.get(name)
     found = blocks_of(site.panel("training", run=name, lang=language)["blocks"])
     said, *ways = next(block for block in found if block["id"] == "ended")["blocks"]
-    assert f"{100 * run.exact_match:.1f} %" in said["text"]
+    assert percent(run.exact_match) in said["text"]
     assert f"{run.step:,}" in said["text"]
     right = first_right(run)
     assert say(language, "outcome.first_right", step=f"{right:,}") in said["text"]
@@ -59,7 +59,7 @@ def test_a_run_that_has_not_ended_has_room_for_a_bar(site, ended, status):
 def test_what_was_learnt_is_taken_apart_and_what_was_not_is_trained_for_longer(site, ended, exact, knob):
     ended.history.validations.append(40, 0.5, 0.9, exact, 50, 50)
     said, way = of(site, ended)
-    assert f"{100 * exact:.1f} %" in said["text"]
+    assert percent(exact) in said["text"]
     assert say("en", "outcome.never_right") in said["text"]
     assert (way["act"], way["knob"]) == ("knob", knob)
     assert say("en", f"knobs.{knob}.label") in way["label"]

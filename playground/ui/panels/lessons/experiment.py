@@ -16,6 +16,7 @@ from playground.ui import blocks
 from playground.ui.panels.lessons import guessing
 from playground.ui.panels.lessons.exhibits import exhibits, label
 from playground.ui.view import View
+from playground.words import paragraph
 
 POLL_MS = 700  # milliseconds before a page asks again how far the arms are
 SEED = int(limits("seed").high)
@@ -66,7 +67,7 @@ def verdict(view: View, lab: ControlledExperiment, outcome: Outcome, guess: str,
     keys = [f"lessons.weak_{weak}"] if weak else []
     keys += ["lessons.open"] if lab.expects == "" else []
     keys += [] if lab.is_mystery else [several if outcome.numbers["seeds"] > 1 else "lessons.one_seed"]
-    said = " ".join(view.say(key, **outcome.numbers) for key in keys)
+    said = paragraph(view.say(key, **outcome.numbers) for key in keys)
     return guessing.verdict(view, lab.say, lab.name, outcome.answer, outcome.numbers, guess, sure, said)
 
 
@@ -137,7 +138,7 @@ def _unended(view: View, lab: ControlledExperiment, seeds: dict[int, Arms]) -> l
         for seed, arm, run in _all(seeds)
         if not run.working and not is_complete(run)
     ]
-    return [blocks.text("unended", " ".join([view.say("lessons.no_verdict"), *lines]), css="pg-cell")] if lines else []
+    return [blocks.text("unended", paragraph([view.say("lessons.no_verdict"), *lines]), css="pg-cell")] if lines else []
 
 
 def _all(seeds: dict[int, Arms]) -> Iterable[tuple[int, str, Run]]:

@@ -8,6 +8,7 @@ from typing import Any
 from playground.cursor import choices
 from playground.ui import blocks
 from playground.ui.view import View
+from playground.words import paragraph
 
 SURE = choices("sure")  # percent
 FIELDS = {"lab": ("guess", "sure"), "lesson": ("predicted", "certain")}  # of the cursor, for what was guessed and how sure somebody is
@@ -51,7 +52,7 @@ def verdict(
     said = view.say("lessons.right" if right else "lessons.wrong", answer=say(view.language, f"guess_{answer}"))
     why = say(view.language, f"why_{answer}", **numbers)
     return [
-        blocks.text("verdict", " ".join(filter(None, (knows and said, why, more))), css="pg-cell"),
+        blocks.text("verdict", paragraph((knows and said, why, more)), css="pg-cell"),
         blocks.record("record", kept_as, int(sure) if knows and sure else 0, right),
         blocks.calibration("calibration"),
     ]

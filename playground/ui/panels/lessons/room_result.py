@@ -14,7 +14,7 @@ from playground.ui import blocks
 from playground.ui.panels.lessons import experiment
 from playground.ui.panels.lessons.guessing import Say
 from playground.ui.view import Screen, View
-from playground.words import listed
+from playground.words import listed, paragraph
 
 LARGER = 1.5  # times: the words and bars of a presenter's picture, which has the screen to itself
 
@@ -79,8 +79,8 @@ def _caption(screen: Screen, question: Mapping[str, Any], names: Sequence[str]) 
         mean = sum(int(sure) * count for sure, count in zip(SURE, by_sure, strict=True)) / total(counts)
         said.append(screen.say("lessons.class_mean", mean=mean))
     if not answer:
-        return " ".join([*said, screen.say("lessons.class_undecided")])
+        return paragraph([*said, screen.say("lessons.class_undecided")])
     if (surest := by_sure[-1]) >= LEAST:
         right = counts[answer][len(SURE) - 1]
         said.append(screen.say("lessons.class_surest", percent=SURE[-1], right=right, count=surest))
-    return " ".join(said)
+    return paragraph(said)

@@ -14,6 +14,7 @@ from playground.ui import blocks as make
 from playground.ui.panels.map import derivation_view
 from playground.ui.panels.map.layout import path, scale, seen_of, slice_of, strongest
 from playground.ui.view import NARROW, View, steps, texts
+from playground.words import paragraph
 
 WINDOWS = (128, 64)  # columns of a large picture, of which the others are scrolled into sight: the most whose cells are so many px wide
 STRIP = 4
@@ -69,7 +70,7 @@ def blocks(
         tallest=view.below(STOP if brief else 140) if len(shown) == len(columns) else max(view.tallest - UNDER_STRIP, LEAST_STRIP),
     )
     said = tensors.facts(tensors.shown(stage, found.stages, head, rows, columns))
-    caption = "" if brief else view.say("map.caption_hidden") if secret else " ".join(view.say(fact.key, **fact.values) for fact in said)
+    caption = "" if brief else view.say("map.caption_hidden") if secret else paragraph(view.say(fact.key, **fact.values) for fact in said)
     cell = view.say("map.cell", row=rows[chosen[0]], column=columns[chosen[1]]) if chosen else ""
     large = make.figure("stage", picture, f"{caption} {view.step_note(found.step)}".strip(), _title(view, stage, head))
     cells = make.row("cells", *_cells(view, rows, columns, chosen, shown, stage, width, digits, brief), css="controls")

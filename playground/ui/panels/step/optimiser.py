@@ -11,6 +11,7 @@ from playground.ui import blocks
 from playground.ui.panels.step.gradient import as_in_the_paper, choose, choose_part, chosen_parameter, index_of, matrix
 from playground.ui.panels.step.sums import sheet, short
 from playground.ui.view import View
+from playground.words import paragraph
 
 
 def optimiser(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
@@ -28,7 +29,7 @@ def optimiser(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
     return [
         choose_part(view, taken),
         *choose(view, taken, name),
-        blocks.text("rule", " ".join(said), css="pg-caption"),
+        blocks.text("rule", paragraph(said), css="pg-caption"),
         blocks.row("sides", blocks.column("picture", *figure), blocks.column("arithmetic", *arithmetic), css="large-small"),
     ]
 

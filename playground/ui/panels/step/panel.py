@@ -13,6 +13,7 @@ from playground.ui import blocks
 from playground.ui.panels.step import batch, gradient, optimiser, sublayer
 from playground.ui.panels.step.sums import short
 from playground.ui.view import View
+from playground.words import paragraph
 
 MOMENTS: dict[str, Callable[[View, TakenStep, BatchRows], list[dict]]] = {
     "loss": batch.loss,
@@ -73,4 +74,4 @@ def _which(view: View, taken: TakenStep) -> str:
         said.append(view.say("page.nearest_step", wanted=view.step, actual=taken.start.step))
     if view.step is None and kind != "next" and taken.slow.number < view.run.steps:  # the replay beside it stands at the end
         said.append(view.say("step.last_kept", end=f"{view.run.steps:,}", before=values["before"], number=f"{taken.slow.number:,}"))
-    return " ".join(said)
+    return paragraph(said)
