@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 
 from playground.config import KNOBS, PARTS, PRESETS, default, limits
-from playground.words import ENGLISH, known, say
+from playground.words import ENGLISH, known, paragraph, say
 
 CONTROLLED = [name for name in KNOBS if not limits(name).text]
 OWN = "own"  # what the list of presets says of settings that are none of them
@@ -43,7 +43,7 @@ def label(name: str, language: str) -> str:
 def info(name: str, language: str) -> str:
     """One sentence of help, with the default and, for a knob that acts in a running run, nothing more: the sentence says so itself."""
     shown = shown_value(name, default(name), language)
-    return f"{say(language, f'knobs.{name}.help')} {say(language, 'page.default', value=shown)}"
+    return paragraph([say(language, f"knobs.{name}.help"), say(language, "page.default", value=shown)])
 
 
 def shown_value(name: str, value: Any, language: str) -> str:

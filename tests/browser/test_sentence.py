@@ -17,7 +17,7 @@ def test_what_the_model_cannot_read_is_named_with_a_way_out(visit):
     expect(unknown).to_be_hidden()
     before = page.evaluate(HEIGHT)
     type_sentence(page, "Hello w")
-    expect(unknown).to_contain_text("H and ␣ are unknown here")
+    expect(unknown).to_contain_text("H and ␣ are unknown, read")
     expect(source(page).first).to_have_class("pg-chip unknown")
     page.set_viewport_size({"width": 1366, "height": 768})
     assert unknown.evaluate("(line) => line.scrollWidth - line.clientWidth") <= 0, "its end is in sight"

@@ -48,7 +48,7 @@ def panel(view: View) -> dict:
                 css="large-small",
             ),
             blocks.chips("tokens", *sides(view, part)),
-            blocks.text("what", f"{view.say(f'page.part_{part}_about')} {view.rounding_note(look.step)}".strip(), css="pg-caption"),
+            blocks.text("what", paragraph([view.say(f"page.part_{part}_about"), view.rounding_note(look.step)]), css="pg-caption"),
             blocks.row(
                 "all-heads",
                 blocks.column("names", *heads.table(view, scored)),

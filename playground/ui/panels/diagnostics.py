@@ -46,7 +46,7 @@ def _source(view: View, found: Diagnostics) -> str:
     if not found.sentences:
         return view.say("diagnostics.told", step=f"{found.step:,}")
     said = view.say("diagnostics.anew", step=f"{found.step:,}", sentences=found.sentences)
-    return f"{said} {view.step_note(found.step)}".strip()
+    return paragraph([said, view.step_note(found.step)])
 
 
 # ---- the memory ----

@@ -95,7 +95,7 @@ def over_training(view: View, scored: HeadScores, chosen: tuple[int, int]) -> li
         most=most,
         step=view.step,
     )
-    said = f"{view.say(fact.key, **fact.values)} {view.say('heads.curves_note', sentences=found.sentences)}"
+    said = paragraph([view.say(fact.key, **fact.values), view.say("heads.curves_note", sentences=found.sentences)])
     options = [{"value": each, "label": view.say(f"heads.measure_{each}")} for each in choices("measure")]
     switch = blocks.choice("measure", "measure", view.say("heads.measure"), options, measure)
     return [

@@ -11,6 +11,7 @@ from playground.inspection import positions as facts
 from playground.model import positions as model
 from playground.ui import blocks
 from playground.ui.view import View
+from playground.words import paragraph
 
 SHOWN_POSITIONS = 64  # positions
 STARTS = (2, 20)  # positions from which the hands of the clocks turn
@@ -101,6 +102,6 @@ def _own_table(view: View, told: str, length: int, d_model: int, trained: int) -
     caption = view.say("page.pos_learned_caption", trained=trained, inside=f"{inside:.2f}", outside=f"{outside:.2f}")
     note, beside = view.step_note(actual), facts.sinusoids(length, d_model)
     return [
-        _figure(view, "learnt", view.draw(pictures.heatmap, learnt, trained=trained), f"{caption} {note}".strip()),
+        _figure(view, "learnt", view.draw(pictures.heatmap, learnt, trained=trained), paragraph([caption, note])),
         _figure(view, "beside", view.draw(pictures.heatmap, beside, trained=trained), view.say("page.pos_beside_caption")),
     ], model.LearnedPositions

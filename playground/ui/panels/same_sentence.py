@@ -81,12 +81,12 @@ def _difference(views: list[View], named: list[str]) -> list[dict]:
     q, k = np.unravel_index(int(np.abs(change).argmax()), change.shape)
     values = {"first": named[0], "second": named[1], "query_token": names[q], "key_token": keys[k]}
     moved, value = f"{50 * np.abs(change).sum(axis=1).mean():.0f}", f"{change[q, k]:+.2f}".replace("-", "−")
-    said = first.say("compare.difference_about", **values, moved=moved, value=value)
+    said = [first.say("compare.difference_about", **values, moved=moved, value=value)]
     way = []
     if rows < max(len(queries), len(other)):
-        said += " " + first.say("compare.difference_cut", rows=rows)
+        said.append(first.say("compare.difference_cut", rows=rows))
         if first.look.references and not first.reference:
             way = [blocks.button("feed-reference", "move", first.say("compare.feed_reference"), to={"target": "reference"})]
     title = first.say("compare.difference_title", first=named[0], second=named[1])
     file: Saved = {"file": "head-difference", "run": ", ".join(named), "step": first.look.step, "arrays": None}
-    return [blocks.figure("head-difference", picture, said, title, saved=file), *way]
+    return [blocks.figure("head-difference", picture, paragraph(said), title, saved=file), *way]

@@ -17,6 +17,7 @@ from playground.ui.panels.attention import large
 from playground.ui.panels.outcome import outcome
 from playground.ui.selected_runs import unpin, with_pinned
 from playground.ui.view import View
+from playground.words import paragraph
 
 HISTORY = ("steps", "validations")  # its tables
 TOO_LONG = "runs.too_long"  # what is refused of a sentence alone: the curves are the run's
@@ -105,5 +106,5 @@ def _probes(view: View, newest: tuple[Probe, ...]) -> dict:
         shown, said = newest, view.say("page.probes_caption")
     else:
         at, shown = probes_at(view.run, view.step)
-        said = f"{view.say('page.probes_at', step=at)} {view.rounding_note(at)}".strip()
+        said = paragraph([view.say("page.probes_at", step=at), view.rounding_note(at)])
     return blocks.probes("probes", view.say("page.probes"), said, joint, [asdict(probe) for probe in shown])

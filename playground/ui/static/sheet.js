@@ -47,7 +47,8 @@ function wayTo({ text, title, to }, words) {
 function termTable({ terms, head, sign, words }) {
   const side = (way, text) => h("td", {}, way ? [wayTo(way, words), " ", text && value(text)] : "");
   const row = ({ left, left_value: first, right, right_value: second, part }) =>
-    h("tr", {}, side(left, first), h("td", { class: "pg-sign" }, right ? sign : ""), side(right, second),
+    h("tr", {}, side(left, right || first !== part ? first : ""), // what is only added up is written once
+      h("td", { class: "pg-sign" }, right ? sign : ""), side(right, second),
       h("td", { class: "number" }, h("span", { class: "pg-part" }, minus(part))));
   const names = h("tr", {}, [head[0], "", head[1], `${head[2]} · ${words.count}`].map((text) => h("th", { scope: "col" }, text)));
   const about = { class: "pg-terms", tabindex: "0", role: "region", "aria-label": words.terms };

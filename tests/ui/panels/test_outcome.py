@@ -7,6 +7,7 @@ import pytest
 from playground.queries.probes import first_right, probes_at
 from playground.runs.replay import Replay
 from playground.runs.run import Run
+from playground.ui.measured import percent
 from playground.ui.panels.outcome import outcome
 from playground.ui.view import View
 from playground.words import LANGUAGES, say

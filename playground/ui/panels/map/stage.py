@@ -72,7 +72,7 @@ def blocks(
     said = tensors.facts(tensors.shown(stage, found.stages, head, rows, columns))
     caption = "" if brief else view.say("map.caption_hidden") if secret else paragraph(view.say(fact.key, **fact.values) for fact in said)
     cell = view.say("map.cell", row=rows[chosen[0]], column=columns[chosen[1]]) if chosen else ""
-    large = make.figure("stage", picture, f"{caption} {view.step_note(found.step)}".strip(), _title(view, stage, head))
+    large = make.figure("stage", picture, paragraph([caption, view.step_note(found.step)]), _title(view, stage, head))
     cells = make.row("cells", *_cells(view, rows, columns, chosen, shown, stage, width, digits, brief), css="controls")
     code = None if brief else make.code("source", known.source, lit=known.lines)
     formula, shape = _about(view, known)

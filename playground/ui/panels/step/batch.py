@@ -11,6 +11,7 @@ from playground.queries.training_step import TakenStep
 from playground.ui import blocks
 from playground.ui.panels.step.sums import sheet, short, tokens
 from playground.ui.view import LARGE, View
+from playground.words import paragraph
 
 SHOWN = 8  # rows of a batch at a time
 MOST = 0.75  # of the tokens that are to be read whole: <eos> may be cut among letters
@@ -40,7 +41,7 @@ def loss(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
         most=short(float(rows.losses[worst])),
         even=short(float(np.log(view.run.tokenizers[1].size))),
     )
-    caption = f"{caption} {_rows_shown(view, rows)}".strip()
+    caption = paragraph([caption, _rows_shown(view, rows)])
     picture = _Grid(view, rows, rows.losses, change=False)
     about = [blocks.text("invite", view.say("step.invite_loss"), "pg-caption"), sums]
     shown = picture.beside("step-losses", caption, view.say("step.title_loss"), "arithmetic", about)
@@ -52,7 +53,7 @@ def after(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
     slow, change = taken.slow, rows.losses_after - rows.losses
     fell, rose = (int((sign * change[rows.real] > 0).sum()) for sign in (-1, 1))
     caption = view.say("step.caption_after", fell=f"{fell:,}", rose=f"{rose:,}", tokens=f"{slow.tokens:,}")
-    caption = f"{caption} {_rows_shown(view, rows)}".strip()
+    caption = paragraph([caption, _rows_shown(view, rows)])
     table = [
         [view.say("step.loss_before"), short(slow.loss)],
         [view.say("step.loss_after"), short(slow.loss_after)],

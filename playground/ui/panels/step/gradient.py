@@ -15,6 +15,7 @@ from playground.ui import blocks
 from playground.ui.panels.step.batch import pick
 from playground.ui.panels.step.sums import sheet, short, tokens
 from playground.ui.view import LARGE, View
+from playground.words import paragraph
 
 LIKELIEST = 40  # tokens of a large vocabulary that are shown
 DOWN, ACROSS = 64, 64  # rows and columns of a parameter at a time
@@ -46,9 +47,9 @@ def logits(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
         fields=("place", "logit"),
         share=LARGE,
     )
-    caption = view.say("step.caption_logits", row=line + 1, tokens=f"{slow.tokens:,}")
+    said = [view.say("step.caption_logits", row=line + 1, tokens=f"{slow.tokens:,}")]
     if len(shown) < values.shape[1]:
-        caption += " " + view.say("step.only_likeliest", shown=len(shown), total=f"{values.shape[1]:,}")
+        said.append(view.say("step.only_likeliest", shown=len(shown), total=f"{values.shape[1]:,}"))
     place, token = chosen
     target, name = int(rows.tgt_out[line, place]), tokens(view, [token], "tgt")[0]
     derivation = explain_logit(taken.logits(line, place), target, token, slow.live.label_smoothing, slow.tokens, float(values[chosen]))
@@ -57,7 +58,9 @@ def logits(view: View, taken: TakenStep, rows: BatchRows) -> list[dict]:
         blocks.text("invite", view.say("step.invite_logits"), "pg-caption"),
         sheet(view, rows, derivation, title, "step.own_gradient", still=asked_for is None),
     ]
-    large = blocks.column("picture", blocks.figure("step-logits", picture, caption, view.say("step.title_logits")), *pick(view, rows))
+    large = blocks.column(
+        "picture", blocks.figure("step-logits", picture, paragraph(said), view.say("step.title_logits")), *pick(view, rows)
+    )
     return [blocks.row("sides", large, blocks.column("arithmetic", *arithmetic), css="large-small")]
 
 

@@ -68,8 +68,8 @@ def _which(view: View, taken: TakenStep) -> str:
     if taken.start.exact and kind == "made" and taken.recorded != taken.slow.loss:
         kind = "close"  # it was trained on another machine
     said = [view.say(f"step.{'exact' if taken.start.exact else 'fresh'}_{kind}", **values)]
-    if (note := view.rounding_note(taken.start.step)) and not taken.start.exact:
-        said.append(note)
+    if not taken.start.exact and view.run.replay.rounded:
+        said.append(view.say("step.rounded"))
     if taken.start.step != view.step and view.step is not None:
         said.append(view.say("page.nearest_step", wanted=view.step, actual=taken.start.step))
     if view.step is None and kind != "next" and taken.slow.number < view.run.steps:  # the replay beside it stands at the end
