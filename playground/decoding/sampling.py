@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from playground.config import EOS
+from playground.config import BOS, EOS
 from playground.decoding.model_decoder import DecodingState, Hypothesis, clip_prefix
+from playground.decoding.single_decoder import SingleDecoder
 from playground.decoding.work import Pass
 from playground.model.transformer import Transformer
 
@@ -19,7 +22,13 @@ def greedy(
     record: list[Pass] | None = None, fast: bool = True,
 ) -> list[Hypothesis]:  # fmt: skip
     """The likeliest token at each step, all sources at once."""
-    return _write(model, sources, max_length, prefix, cache, record, fast, lambda logprobs: logprobs.max(dim=-1))
+    if not sources:
+        return []
+    prefix, most = clip_prefix(prefix, max_length)
+    asking = DecodingState(model, sources, prefix, cache, record, fast)
+    if isinstance(asking.code, SingleDecoder):
+        return [_write_one(asking.code, most, asking.record)]
+    return _write(asking, prefix, most, lambda logprobs: logprobs.max(dim=-1))
 
 
 @torch.inference_mode()
@@ -44,7 +53,8 @@ def sample(
         tokens = torch.multinomial(probabilities, 1, generator=generator).to(logprobs.device)
         return logprobs.gather(1, tokens)[:, 0], tokens[:, 0]
 
-    return _write(model, [source], max_length, prefix, cache, record, fast, draw)[0]
+    prefix, most = clip_prefix(prefix, max_length)
+    return _write(DecodingState(model, [source], prefix, cache, record, fast), prefix, most, draw)[0]
 
 
 def top_k_top_p_filter(probabilities: Tensor, top_k: int = 0, top_p: float = 1.0) -> Tensor:
@@ -58,15 +68,22 @@ def top_k_top_p_filter(probabilities: Tensor, top_k: int = 0, top_p: float = 1.0
     return torch.zeros_like(chosen).scatter(1, order, chosen)
 
 
+def _write_one(code: SingleDecoder, most: int, record: list[Pass]) -> Hypothesis:
+    """The likeliest token at each step of one source, in numpy: with so little to compute half of the time would go into calls of torch."""
+    ids, logprobs, token = [], [], BOS
+    while len(ids) < most and token != EOS:
+        logits = code.after(token)  # (V,)
+        token = int(logits.argmax())
+        logprobs.append(-math.log(np.add.reduce(np.exp(logits - logits[token]))))
+        ids.append(token)
+        record.append(Pass(1, len(ids), 1, asked=1))
+    return Hypothesis(tuple(ids), tuple(logprobs), sum(logprobs))
+
+
 def _write(
-    model: Transformer, sources: Sequence[Sequence[int]], max_length: int, prefix: Sequence[int], cache: bool,
-    record: list[Pass] | None, fast: bool, choose: Callable[[Tensor], tuple[Tensor, Tensor]],
+    asking: DecodingState, prefix: Sequence[int], most: int, choose: Callable[[Tensor], tuple[Tensor, Tensor]]
 ) -> list[Hypothesis]:  # fmt: skip
     """Writes one sentence for each source; `choose` takes log probabilities (B, V) to those of the next tokens (B,), and to these."""
-    if not sources:
-        return []
-    prefix, most = clip_prefix(prefix, max_length)
-    asking = DecodingState(model, sources, prefix, cache, record, fast)
     written, logprobs = asking.begin()  # (B, 1 + P), (B, P)
     found = [(list(prefix), values) for values in logprobs.tolist()]
     growing = [] if EOS in prefix else found  # those that a row of `written` stands for

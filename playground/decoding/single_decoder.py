@@ -48,7 +48,11 @@ class SingleDecoder:
     def logits(self, tgt_in: Tensor, last: int = 1) -> tuple[Tensor, int]:
         """What comes after the last token of tgt_in (1, T), of which the others came before: (1, 1, V), and 1 for the one token that was
         computed. Raises Refusal when a sentence is too long."""
-        place, token = self.length, tgt_in.select(1, -1).item()
+        return torch.from_numpy(self.after(tgt_in.select(1, -1).item())).view(1, 1, -1), 1
+
+    def after(self, token: int) -> np.ndarray:
+        """What comes after one more token: logits (V,). Raises Refusal when a sentence is too long."""
+        place = self.length
         if place == MAX_POSITIONS:
             raise Refusal("model.too_long", tokens=place + 1, most=MAX_POSITIONS)
         x = self.embedding[token] * self.scale
@@ -58,7 +62,7 @@ class SingleDecoder:
         for layer in self.layers:
             x = layer.step(x, place, hidden, self.memory_hidden)
         self.length += 1
-        return torch.from_numpy(self.project(self.norm(x))).view(1, 1, -1), 1
+        return self.project(self.norm(x))
 
     def select_rows(self, rows: Tensor) -> None:
         """Goes on with this sentence, or with none."""
