@@ -7,6 +7,7 @@ above it; nothing stands here that no test says.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 import sys
@@ -46,10 +47,13 @@ def table(folder: Path = TESTS) -> str:
 
 def main(asked: list[str]) -> int:
     """How many tests did not see what was taken out."""
-    if not asked:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("--red", nargs="*", metavar="WORD", help="runs the tests whose names contain one of these, or all")
+    red = parser.parse_args(asked).red
+    if red is None:
         print(table())
         return 0
-    words = asked[1:] or [""]
+    words = red or [""]
     tests = {name_of(address): address for _, _, address in faults() if any(word in name_of(address) for word in words)}
     others = 0
     for name, told in seen(tests):
