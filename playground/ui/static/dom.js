@@ -50,6 +50,15 @@ export const ready = (id) => new Promise((resolve) => {
   watch.observe(document.documentElement, { childList: true, subtree: true });
 });
 
+const OPENING = 1000, SOON = 16; // milliseconds: for which an element that is opened is waited for, and until it is looked at again
+
+/** The element of this id, as soon as it has room: a tab that was closed is there, and as wide as nothing until Gradio opens it. */
+export async function open(id) {
+  const element = await ready(id);
+  for (const end = performance.now() + OPENING; !element.clientWidth && performance.now() < end;) await new Promise((resume) => setTimeout(resume, SOON));
+  return element;
+}
+
 /** @type {(element: Element) => any[]} the elements in another, whatever they are */
 export const childrenOf = (element) => [...element.children];
 

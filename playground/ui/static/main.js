@@ -2,7 +2,7 @@
 // @ts-check
 
 import { FIELDS, change, cursor, languageTag, linkSettings, move, page, settle, subscribe } from "./store.js";
-import { isDark, notice, read, ready } from "./dom.js";
+import { isDark, notice, open, read, ready } from "./dom.js";
 import { follow } from "./live.js";
 import "./waking.js";
 import { drawFoot, drawHeader, drawSentence, readCard, refreshSentence } from "./top.js";
@@ -89,7 +89,7 @@ async function openRun() {
   drawReplay(place("pg-replay-bar"));
   drawRunButtons(place("pg-run-buttons"));
   drawFoot(place("pg-foot"));
-  await ready(`pg-panel-${cursor.tab}`); // a tab is made when it is first opened
+  await open(`pg-panel-${cursor.tab}`); // a tab is made when it is first opened
   await Promise.all([refreshSentence(), refresh()]);
   if (cursor.run === id) document.body.dataset.playground = "ready";
   document.body.dataset.shown = ""; // nothing is to be seen, or pressed, before its first picture is there
@@ -109,7 +109,7 @@ subscribe(FIELDS, async (changed) => {
     relabel();
     await startOver();
   } else if (changed.has("run")) await openRun();
-  else if (changed.has("tab")) ready(`pg-panel-${cursor.tab}`).then(() => refresh());
+  else if (changed.has("tab")) open(`pg-panel-${cursor.tab}`).then(() => refresh());
 });
 
 subscribe(["reply"], async () => {
