@@ -15,6 +15,7 @@ from playground.choices import BUGS
 from playground.config import PAD
 from playground.data.batches import Batch
 from playground.data.corpus import Corpus
+from playground.lessons.bug_exhibits import DividedScores, divisors
 from playground.lessons.controlled import ControlledExperiment, Results, above, mean
 from playground.model.parts import Dropout
 from playground.model.shared_copy import shared_copy
@@ -61,10 +62,17 @@ def without_dropout(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
     return {"quiet": validate(silent, build_eval_set(corpus, corpus.heldout)).exact_match}
 
 
-def bug_lab(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = metrics, **more: Any) -> ControlledExperiment:
+def bug_lab(
+    name: str,
+    bug: str,
+    *code: Callable,
+    judge: Callable[[Results], str] = metrics,
+    kind: type[ControlledExperiment] = ControlledExperiment,
+    **more: Any,
+) -> ControlledExperiment:
     guesses = ("fine", "padding", "broken") if judge is neighbours else OUTCOMES
     arms = {"right": {}, "broken": {"variant": bug}}
-    return ControlledExperiment(name, "bug", guesses, code=code, arms=arms, judge=judge, measures=BOTH, **more)
+    return kind(name, "bug", guesses, code=code, arms=arms, judge=judge, measures=BOTH, **more)
 
 
 class Mystery(ControlledExperiment):
@@ -146,7 +154,15 @@ BUG_LABS = (
         expects="",
         next=("bug_future", "exposure_bias"),
     ),
-    bug_lab("bug_scale", "scale_twice", bugs.scaled_twice, expects="lies", next=("softmax", "attention_scale")),
+    bug_lab(
+        "bug_scale",
+        "scale_twice",
+        bugs.scaled_twice,
+        divisors,
+        kind=DividedScores,
+        expects="lies",
+        next=("softmax", "attention_scale"),
+    ),
     bug_lab("bug_shared", "shared_attention", bugs.shared_attention, expects="fine", next=("w_o", "bug_chain")),
     bug_lab("bug_chain", "unchained_layers", bugs.Unchained, bugs.unchained_layers, base=TWO, expects="fine", next=("deep", "bug_shared")),
     bug_lab("bug_softmax", "softmax_in_loss", bugs.with_softmax, expects="broken", next=("loss", "vocabulary")),
