@@ -15,8 +15,8 @@ from playground.choices import BUGS
 from playground.config import PAD
 from playground.data.batches import Batch
 from playground.data.corpus import Corpus
-from playground.lessons.bug_exhibits import DividedScores, divisors
-from playground.lessons.controlled import ControlledExperiment, Results, above, mean
+from playground.lessons.bug_exhibits import DividedScores, InsideTable, divisors, inside
+from playground.lessons.controlled import ControlledExperiment, Measured, Results, above, mean
 from playground.model.parts import Dropout
 from playground.model.shared_copy import shared_copy
 from playground.model.transformer import Transformer
@@ -55,6 +55,11 @@ def padded(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
     return {"padded": validate(model, eval_set, written=not variant_of(model.config).argmax_is_greedy(model)).exact_match}
 
 
+def examined(model: Transformer, corpus: Corpus) -> Measured:
+    """What may give a mystery away."""
+    return {**padded(model, corpus), **inside(model, corpus)}
+
+
 def without_dropout(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
     """The exact match of the same parameters without dropout."""
     silent = shared_copy(model, torch.Generator())
@@ -75,7 +80,7 @@ def bug_lab(
     return kind(name, "bug", guesses, code=code, arms=arms, judge=judge, measures=BOTH, **more)
 
 
-class Mystery(ControlledExperiment):
+class Mystery(InsideTable):
     """One bug is chosen, and only its plots tell which. The number of the mystery, which is also its seed, decides; a teacher gives it."""
 
     def arms_of(self, seed: int) -> Mapping[str, Mapping[str, Any]]:
@@ -163,8 +168,28 @@ BUG_LABS = (
         expects="lies",
         next=("softmax", "attention_scale"),
     ),
-    bug_lab("bug_shared", "shared_attention", bugs.shared_attention, expects="fine", next=("w_o", "bug_chain")),
-    bug_lab("bug_chain", "unchained_layers", bugs.Unchained, bugs.unchained_layers, base=TWO, expects="fine", next=("deep", "bug_shared")),
+    bug_lab(
+        "bug_shared",
+        "shared_attention",
+        bugs.shared_attention,
+        inside,
+        kind=InsideTable,
+        more=inside,
+        expects="fine",
+        next=("w_o", "bug_chain"),
+    ),
+    bug_lab(
+        "bug_chain",
+        "unchained_layers",
+        bugs.Unchained,
+        bugs.unchained_layers,
+        inside,
+        kind=InsideTable,
+        base=TWO,
+        more=inside,
+        expects="fine",
+        next=("deep", "bug_shared"),
+    ),
     bug_lab("bug_softmax", "softmax_in_loss", bugs.with_softmax, expects="broken", next=("loss", "vocabulary")),
     Mystery(
         "mystery",
@@ -173,7 +198,7 @@ BUG_LABS = (
         base=HIDDEN,
         judge=_revealed,
         measures=BOTH,
-        more=padded,
+        more=examined,
         is_mystery=True,
         minutes=10,
         next=("bug_future", "bug_source"),
