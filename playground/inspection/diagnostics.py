@@ -74,3 +74,12 @@ def cost(parameters: Mapping[str, int], flops: Mapping[str, int]) -> Fact:
     parts = {"attention": attention, "decoder": decoder, "share": flops[dearest]}
     shares = {name: f"{100 * count / total:.0f}" for name, count in parts.items()}
     return Fact("diagnostics.cost", {"parameters": f"{sum(parameters.values()):,}", "flops": f"{total:,}", "most": dearest} | shares)
+
+
+def heads(by_heads: Mapping[int, tuple[int, int]]) -> Fact:
+    """Whether the number of heads changes (parameters, operations): not as long as H heads of d_model / H share one width."""
+    parameters, flops = zip(*by_heads.values(), strict=True)
+    if len(set(parameters)) == len(set(flops)) == 1:
+        return Fact("diagnostics.heads_same", {"parameters": f"{parameters[0]:,}", "flops": f"{flops[0]:,}"})
+    said = {"fewest": min(by_heads), "most": max(by_heads)}
+    return Fact("diagnostics.heads_differ", said | {"parameters": f"{parameters[0]:,}", "more_parameters": f"{parameters[-1]:,}"})

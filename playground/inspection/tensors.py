@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
+from playground.config import MAX_POSITIONS
 from playground.inspection.activations import Stage
 from playground.inspection.fact import Fact, percent
+from playground.model.positions import SinusoidalPositions, sinusoids
+
+LONG_TABLE = 5000  # rows that many programs keep, of which a sentence takes the first ones by a slice
 
 
 class ShownTensor(NamedTuple):
@@ -36,7 +41,7 @@ def shown(stage: Stage, stages: Mapping[str, Stage], head: int, rows: Sequence[s
 
 
 def facts(this: ShownTensor) -> list[Fact]:
-    """One to three statements; keys "map.fact_…". Numbers come as text, rounded as people read them."""
+    """One to four statements; keys "map.fact_…". Numbers come as text, rounded as people read them."""
     kind = "scaled_embedding" if this.stage.name == "scaled" and "H" not in this.stage.axes else this.stage.name
     special = SPECIAL.get(kind)
     found = special(this) if special else []
@@ -76,12 +81,27 @@ def _positions(this: ShownTensor) -> list[Fact]:
     before = this.input()
     added = this.values - before
     values = {"before": number(_lengths(before).mean()), "added": number(_lengths(added).mean())}
-    found, twins = [Fact("map.fact_positions", values)], _twins(this)
+    found, twins = [Fact("map.fact_positions", values), *_table(this)], _twins(this)
     if twins:
         apart = float(np.abs(this.values[twins[0]] - this.values[twins[1]]).max())
         values = {"token": this.rows[twins[0]], "first": twins[0] + 1, "second": twins[1] + 1, "apart": number(apart)}
         found.append(Fact("map.fact_twins_differ", values))
     return found
+
+
+def _table(this: ShownTensor) -> list[Fact]:
+    """Of sinusoids: how many rows the model keeps, and that a longer table, as in many programs, begins with the same ones."""
+    if this.stage.source is not SinusoidalPositions.forward:
+        return []
+    rows, size = this.values.shape
+    values = {"most": MAX_POSITIONS, "rows": rows, "long": f"{LONG_TABLE:,}", "apart": number(_apart(rows, size))}
+    return [Fact("map.fact_position_table", values)]
+
+
+@cache
+def _apart(rows: int, size: int) -> float:
+    """The largest difference between the first rows of the model's table of sinusoids and of a long one."""
+    return (sinusoids(LONG_TABLE, size)[:rows] - SinusoidalPositions(size).table[:rows]).abs().max().item()
 
 
 def _vectors(this: ShownTensor) -> list[Fact]:

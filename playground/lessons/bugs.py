@@ -15,7 +15,8 @@ from playground.choices import BUGS
 from playground.config import PAD
 from playground.data.batches import Batch
 from playground.data.corpus import Corpus
-from playground.lessons.controlled import ControlledExperiment, Results, above, mean
+from playground.lessons.bug_exhibits import DividedScores, InsideTable, divisors, inside
+from playground.lessons.controlled import ControlledExperiment, Measured, Results, above, mean
 from playground.model.parts import Dropout
 from playground.model.shared_copy import shared_copy
 from playground.model.transformer import Transformer
@@ -54,6 +55,11 @@ def padded(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
     return {"padded": validate(model, eval_set, written=not variant_of(model.config).argmax_is_greedy(model)).exact_match}
 
 
+def examined(model: Transformer, corpus: Corpus) -> Measured:
+    """What may give a mystery away."""
+    return {**padded(model, corpus), **inside(model, corpus)}
+
+
 def without_dropout(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
     """The exact match of the same parameters without dropout."""
     silent = shared_copy(model, torch.Generator())
@@ -61,13 +67,20 @@ def without_dropout(model: Transformer, corpus: Corpus) -> Mapping[str, float]:
     return {"quiet": validate(silent, build_eval_set(corpus, corpus.heldout)).exact_match}
 
 
-def bug_lab(name: str, bug: str, *code: Callable, judge: Callable[[Results], str] = metrics, **more: Any) -> ControlledExperiment:
+def bug_lab(
+    name: str,
+    bug: str,
+    *code: Callable,
+    judge: Callable[[Results], str] = metrics,
+    kind: type[ControlledExperiment] = ControlledExperiment,
+    **more: Any,
+) -> ControlledExperiment:
     guesses = ("fine", "padding", "broken") if judge is neighbours else OUTCOMES
     arms = {"right": {}, "broken": {"variant": bug}}
-    return ControlledExperiment(name, "bug", guesses, code=code, arms=arms, judge=judge, measures=BOTH, **more)
+    return kind(name, "bug", guesses, code=code, arms=arms, judge=judge, measures=BOTH, **more)
 
 
-class Mystery(ControlledExperiment):
+class Mystery(InsideTable):
     """One bug is chosen, and only its plots tell which. The number of the mystery, which is also its seed, decides; a teacher gives it."""
 
     def arms_of(self, seed: int) -> Mapping[str, Mapping[str, Any]]:
@@ -146,9 +159,37 @@ BUG_LABS = (
         expects="",
         next=("bug_future", "exposure_bias"),
     ),
-    bug_lab("bug_scale", "scale_twice", bugs.scaled_twice, expects="lies", next=("softmax", "attention_scale")),
-    bug_lab("bug_shared", "shared_attention", bugs.shared_attention, expects="fine", next=("w_o", "bug_chain")),
-    bug_lab("bug_chain", "unchained_layers", bugs.Unchained, bugs.unchained_layers, base=TWO, expects="fine", next=("deep", "bug_shared")),
+    bug_lab(
+        "bug_scale",
+        "scale_twice",
+        bugs.scaled_twice,
+        divisors,
+        kind=DividedScores,
+        expects="lies",
+        next=("softmax", "attention_scale"),
+    ),
+    bug_lab(
+        "bug_shared",
+        "shared_attention",
+        bugs.shared_attention,
+        inside,
+        kind=InsideTable,
+        more=inside,
+        expects="fine",
+        next=("w_o", "bug_chain"),
+    ),
+    bug_lab(
+        "bug_chain",
+        "unchained_layers",
+        bugs.Unchained,
+        bugs.unchained_layers,
+        inside,
+        kind=InsideTable,
+        base=TWO,
+        more=inside,
+        expects="fine",
+        next=("deep", "bug_shared"),
+    ),
     bug_lab("bug_softmax", "softmax_in_loss", bugs.with_softmax, expects="broken", next=("loss", "vocabulary")),
     Mystery(
         "mystery",
@@ -157,7 +198,7 @@ BUG_LABS = (
         base=HIDDEN,
         judge=_revealed,
         measures=BOTH,
-        more=padded,
+        more=examined,
         is_mystery=True,
         minutes=10,
         next=("bug_future", "bug_source"),

@@ -37,12 +37,14 @@ class Diagnostics:
 
 @dataclass(frozen=True)
 class Costs:
-    """Of each route: what it holds and what one forward pass takes, by formula and as counted."""
+    """Of each route: what it holds and what one forward pass takes, by formula and as counted. `by_heads`: both sums, by formula, if the
+    same model had so many heads."""
 
     parameters: dict[str, int]
     counted_parameters: dict[str, int]
     flops: dict[str, int]
     counted_flops: dict[str, int]
+    by_heads: dict[int, tuple[int, int]]
 
 
 def diagnostics(reader: Reader, run: Run, step: int | None) -> Diagnostics:
@@ -95,6 +97,14 @@ def costs(reader: Reader, run: Run, s: int, t: int) -> Costs:
             counted_parameters(model),
             sublayers.flops(config, model.tgt_vocab, s, t),
             counted_flops(model, ones(1, s, dtype=torch.long), ones(1, t, dtype=torch.long)),
+            {heads: _sums(model, heads, s, t) for heads in limits("n_heads").choices if config.d_model % heads == 0},
         )
 
     return reader.work(run, 0, ("costs", s, t), work)
+
+
+def _sums(model: Transformer, heads: int, s: int, t: int) -> tuple[int, int]:
+    """Parameters and floating-point operations of this model if it had so many heads."""
+    config = replace(model.config, n_heads=heads)
+    parameters = sublayers.parameters(config, model.src_vocab, model.tgt_vocab)
+    return sum(parameters.values()), sum(sublayers.flops(config, model.tgt_vocab, s, t).values())

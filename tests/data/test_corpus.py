@@ -154,6 +154,8 @@ def test_long_sentences_are_left_out_and_their_lines_named():
     assert corpus.left_out == (21, 22)
     assert corpus.longest == 3
     assert len(corpus.train) + len(corpus.heldout) + len(corpus.test) == 20
+    kept = {(item.src, item.tgt) for item in (*corpus.train, *corpus.heldout, *corpus.test)}
+    assert kept == {(f"a {n}", "b") for n in range(20)}, "no sentence is cut"
 
 
 def test_credit_and_name_travel_with_own_data():

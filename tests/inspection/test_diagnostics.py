@@ -5,6 +5,7 @@ import math
 import pytest
 
 from playground.inspection import diagnostics
+from playground.words import LANGUAGES, say
 
 
 def test_largest_and_smallest():
@@ -59,3 +60,12 @@ def test_shares_of_the_cost():
     said = diagnostics.cost({"a": 1200, "b": 34}, flops).values
     assert (said["parameters"], said["flops"], said["attention"], said["decoder"]) == ("1,234", "1,000", "30", "90")
     assert (said["most"], said["share"]) == ("projection", "70")
+
+
+def test_what_another_number_of_heads_costs():
+    key, said = diagnostics.heads({1: (1200, 34_000), 2: (1200, 34_000)})
+    assert (key, said) == ("diagnostics.heads_same", {"parameters": "1,200", "flops": "34,000"})
+    key, said = diagnostics.heads({1: (1200, 34_000), 2: (1200, 34_000), 4: (2400, 56_000)})
+    assert key == "diagnostics.heads_differ"
+    assert said == {"fewest": 1, "most": 4, "parameters": "1,200", "more_parameters": "2,400"}
+    assert all("2,400" in say(language, key, **said) for language in LANGUAGES)

@@ -5,13 +5,15 @@ import math
 import numpy as np
 import pytest
 
+from playground.config import MAX_POSITIONS
 from playground.inspection.activations import Stage
-from playground.inspection.tensors import facts, number, shown
+from playground.inspection.tensors import LONG_TABLE, facts, number, shown
+from playground.model.positions import LearnedPositions, NoPositions, SinusoidalPositions, sinusoids
 from playground.words import LANGUAGES, say
 
 
-def stage(address, axes, values, inputs=(), mask=None, layer=0):
-    return Stage(address, address.rpartition(".")[2], "encoder", layer, axes, np.array(values), mask, inputs, len)
+def stage(address, axes, values, inputs=(), mask=None, layer=0, source=len):
+    return Stage(address, address.rpartition(".")[2], "encoder", layer, axes, np.array(values), mask, inputs, source)
 
 
 def said(*stages, head=0, rows=("a", "b", "a"), columns=None):
@@ -45,6 +47,22 @@ def test_a_repeated_token_has_one_embedding_and_two_positions():
     assert found["positions"]["added"] == "1"  # each row moved by a vector of length 1
     other = stage("src.ids", "S", [4, 7, 5], layer=None)
     assert "twins_same" not in said(other, embedding)
+
+
+@pytest.mark.parametrize("rows", [1, 3, MAX_POSITIONS])
+def test_a_longer_table_of_sinusoids_begins_as_the_models(rows):
+    """As far as torch computes a sine alike wherever it stands; in the rows of another position it is far off."""
+    ids = stage("src.ids", "S", [4] * rows, layer=None)
+    embedding = stage("src.embedding", "SD", np.zeros((rows, 8)), ("src.ids",), layer=None)
+    where = {"address": "src.positions", "axes": "SD", "values": np.zeros((rows, 8)), "inputs": ("src.embedding",), "layer": None}
+    found = said(ids, embedding, stage(**where, source=SinusoidalPositions.forward), rows=["a"] * rows)["position_table"]
+    assert (found["most"], found["rows"], found["long"]) == (MAX_POSITIONS, rows, "5,000")
+    assert float(found["apart"]) < 1e-5
+    table = SinusoidalPositions(8).table
+    assert len(table) == MAX_POSITIONS
+    assert (sinusoids(LONG_TABLE, 8)[1 : MAX_POSITIONS + 1] - table).abs().max() > 0.1
+    for other in (LearnedPositions.forward, NoPositions.forward):
+        assert "position_table" not in said(ids, embedding, stage(**where, source=other), rows=["a"] * rows)
 
 
 def test_scaling_says_by_how_much():

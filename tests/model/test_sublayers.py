@@ -7,6 +7,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from playground.config import ModelConfig, limits
+from playground.model.attention import head_widths
 from playground.model.sublayers import flops, parameters, sublayer_of, sublayers
 from playground.model.transformer import Transformer
 
@@ -66,3 +67,14 @@ def test_by_hand():
     assert found["decoder.0.feed_forward"] == 2 * (2 * 3 * 8 * 16)
     assert found["projection"] == 2 * 3 * 8 * 10
     assert found["src_embedding"] == found["tgt_embedding"] == 0
+
+
+@pytest.mark.parametrize(("d_k", "millions"), [(16, 58), (32, 60)])
+def test_row_b_of_the_papers_table_3_makes_d_k_smaller_and_leaves_d_v(d_k, millions):
+    """Its numbers of parameters, against the base model's 65 million, are those of values that keep d_model / h numbers: with d_v smaller
+    as well, twice as many would be missing."""
+    base = {"d_model": 512, "n_heads": 8, "d_ff": 2048, "encoder_layers": 6, "decoder_layers": 6, "share_embeddings": "all"}
+    whole, narrow = (sum(parameters(ModelConfig(**base, d_k=size), 37_000, 37_000).values()) / 1e6 for size in (0, d_k))
+    assert whole - narrow == pytest.approx(65 - millions, abs=0.5)
+    assert 2 * (whole - narrow) - (65 - millions) > 4
+    assert head_widths(ModelConfig(**base, d_k=d_k)) == (d_k, 64)

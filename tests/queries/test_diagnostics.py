@@ -1,11 +1,14 @@
 """The health of a run is what training said, and where training said nothing, what one backward pass over the kept parameters says."""
 
+from dataclasses import replace
 
 import pytest
 import torch
 
 from playground.data.batches import collate
 from playground.data.corpus import Item
+from playground.inspection.counting import counted_flops, counted_parameters
+from playground.model.transformer import Transformer
 from playground.queries import diagnostics
 from playground.runs.history import History
 from playground.training.loss import cross_entropy
@@ -99,3 +102,17 @@ def test_costs_by_formula_are_those_counted(reader, run):
     assert found.parameters == found.counted_parameters
     assert found.flops == found.counted_flops
     assert found.flops["decoder.0.cross_attention"] != diagnostics.costs(reader, run, 6, 9).flops["decoder.0.cross_attention"]
+
+
+def test_another_number_of_heads_costs_what_a_model_with_so_many_does(reader, run):
+    """Counted of models that have them: the same each time, as long as their width is d_model / H, and more with a d_k of its own."""
+    found = diagnostics.costs(reader, run, 5, 9).by_heads
+    config, model = run.experiment.model, reader.model_at(run, None)[0]
+    assert list(found) == [1, 2, 4, 8]
+    for heads, sums in found.items():
+        other = Transformer(replace(config, n_heads=heads), model.src_vocab, model.tgt_vocab)
+        flops = counted_flops(other, torch.ones(1, 5, dtype=torch.long), torch.ones(1, 9, dtype=torch.long))
+        assert sums == (sum(counted_parameters(other).values()), sum(flops.values()))
+    assert len(set(found.values())) == 1
+    own = Transformer(replace(config, d_k=4), model.src_vocab, model.tgt_vocab)
+    assert len({diagnostics._sums(own, heads, 5, 9) for heads in found}) == len(found)

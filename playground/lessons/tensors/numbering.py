@@ -35,6 +35,16 @@ def one_hot(length: int) -> Tensor:
     return F.one_hot(torch.arange(length)).float()
 
 
+def beside(x: Tensor, p: Tensor, W_I: Tensor, W_P: Tensor) -> Tensor:
+    """The place beside the token, one product: [x; p] [W_I; W_P], x (L, D), p (L, columns) -> (L, D)."""
+    return torch.cat((x, p), dim=1) @ torch.cat((W_I, W_P))
+
+
+def added(x: Tensor, p: Tensor, W_I: Tensor, W_P: Tensor) -> Tensor:
+    """The same as a sum, as positional encoding has it: x W_I + p W_P."""
+    return x @ W_I + p @ W_P
+
+
 def waves(length: int) -> Tensor:
     """The paper's sinusoids: (L, D)."""
     return sinusoids(length, WIDTH)
@@ -78,6 +88,16 @@ def addition_theorem(position: int, k: int, d_model: int) -> Tensor:
     return torch.stack((sin, cos), dim=-1)
 
 
+def joined(seed: int, length: int) -> dict[str, float]:
+    """How far the place beside the token is from the place added to it, and p W_P from the rows of W_P, the largest differences."""
+    dice, p = torch.Generator().manual_seed(seed), one_hot(length)
+    x, W_I, W_P = (torch.randn(rows, WIDTH, generator=dice) for rows in (length, WIDTH, length))
+    return {
+        "apart": (beside(x, p, W_I, W_P) - added(x, p, W_I, W_P)).abs().max().item(),
+        "apart_rows": (p @ W_P - W_P[torch.arange(length)]).abs().max().item(),
+    }
+
+
 def run(seed: int, length: int) -> Outcome:
     met = {name: [wish(numbering) for wish in WISHES] for name, numbering in NUMBERINGS.items()}
     best = [name for name, found in met.items() if all(found)]
@@ -92,7 +112,7 @@ def run(seed: int, length: int) -> Outcome:
     said = {
         **numbers, "length": length, "k": STEP, "sum": PLACE + STEP,
         "sin_a": math.sin(alpha), "cos_a": math.cos(alpha), "sin_b": math.sin(beta), "cos_b": math.cos(beta), "sin": by_theorem[0].item(),
-        "difference": (by_theorem - in_table).abs().max().item(),
+        "difference": (by_theorem - in_table).abs().max().item(), **joined(seed, length),
     }  # fmt: skip
     tables = {name: numbering(length) for name, numbering in NUMBERINGS.items()}
     distances = {name: (table - table[0]).norm(dim=1).numpy() for name, table in tables.items()}
@@ -115,7 +135,7 @@ LAB = Lab(
     "worked_example",
     (*NUMBERINGS, "none"),
     run,
-    (integers, shares, one_hot, sinusoids, *WISHES, addition_theorem),
+    (integers, shares, one_hot, beside, added, sinusoids, *WISHES, addition_theorem),
     (Control("length", (SHORT, LONG, 16), LONG),),
     next=("positions", "encodings"),
 )

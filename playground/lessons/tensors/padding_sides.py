@@ -13,12 +13,14 @@ from playground.config import PAD, SPECIAL_TOKENS
 from playground.lessons.lab import Control, Grid, Lab, Outcome, counted
 from playground.model.attention import scaled_dot_product_attention
 from playground.model.masks import padding_mask
+from playground.model.parts import Embedding
 from playground.model.positions import sinusoids
 
 WIDTH, SIZE = 8, 8  # d_model, and tokens in the vocabulary
 SENTENCE = (4, 5, 6)
 NAMES = ("a", "b", "c")
 ROUNDING = 1e-5
+STEPS = 3  # of gradient descent
 
 
 def padded(sentence: tuple[int, ...], pads: int, side: str) -> Tensor:
@@ -52,11 +54,31 @@ def of_the_tokens(embedding: Tensor, pads: int, side: str, count: Callable[[Tens
 def gradient_of_padding(rows: Tensor, masked: bool, padding_idx: int | None) -> float:
     """The largest gradient in PAD's row of the embedding, when the loss is taken at the tokens only."""
     table = nn.Embedding(SIZE, WIDTH, padding_idx=padding_idx, _weight=rows.clone())
+    loss_at_tokens(table, masked).backward()
+    return table.weight.grad[PAD].abs().max().item()
+
+
+def loss_at_tokens(table: nn.Embedding, masked: bool) -> Tensor:
+    """A loss of what attention gives the tokens of a padded sentence."""
     tokens = padded(SENTENCE, 2, "right")
     x = table(tokens)
     out = scaled_dot_product_attention(x, x, x, padding_mask(tokens)[:, 0] if masked else None)[0]
-    out[tokens != PAD].square().sum().backward()
-    return table.weight.grad[PAD].abs().max().item()
+    return out[tokens != PAD].square().sum()
+
+
+def norms_with_padding_idx(rows: Tensor) -> dict[str, float]:
+    """Of a new table with padding_idx: the norm of PAD's row and of a token's, before and after a few steps without a mask."""
+    table = Embedding(SIZE, WIDTH, padding_idx=PAD)
+    with torch.no_grad():
+        table.weight.copy_(rows)
+        table._fill_padding_idx_with_zero()  # nn.Embedding does so itself, as soon as it has drawn its numbers
+    found = {"pad_before": table.weight[PAD].norm().item(), "token_before": table.weight[SENTENCE[0]].norm().item()}
+    optimiser = torch.optim.SGD(table.parameters(), lr=0.1)
+    for _ in range(STEPS):
+        optimiser.zero_grad()
+        loss_at_tokens(table, masked=False).backward()
+        optimiser.step()
+    return found | {"pad_after": table.weight[PAD].norm().item(), "token_after": table.weight[SENTENCE[0]].norm().item()}
 
 
 def run(seed: int, pads: int) -> Outcome:
@@ -74,6 +96,7 @@ def run(seed: int, pads: int) -> Outcome:
     right = [name for name in ("right", "left_edge") if numbers[name] < ROUNDING]
     gradients = {(masked, index): gradient_of_padding(rows, masked, index) for index in (None, PAD) for masked in (True, False)}
     said = {**numbers, "pads": pads, "pad": SPECIAL_TOKENS[PAD], "leaked": gradients[False, None], "kept": gradients[True, None]}
+    said |= {"steps": STEPS, "token": NAMES[0], **norms_with_padding_idx(rows)}
     table = np.array([[gradients[masked, index] for masked in (True, False)] for index in (None, PAD)])
     places = np.concatenate([count(padded(SENTENCE, pads, side)) for side, count in COUNTED.values()])
     return Outcome(
@@ -104,7 +127,7 @@ LAB = Lab(
     "worked_example",
     ("both", "right", "left_edge", "neither"),
     run,
-    (padded, counted_from_the_edge, counted_from_the_first, attended, gradient_of_padding),
+    (padded, counted_from_the_edge, counted_from_the_first, attended, gradient_of_padding, norms_with_padding_idx),
     (Control("pads", (1, 2, 4), 2),),
     next=("masks", "bug_source"),
 )

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from playground.config import MAX_POSITIONS, SPECIAL_TOKENS
 from playground.inspection.positions import rotation, shift_errors
-from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, counted
+from playground.lessons.lab import Control, Grid, Lab, Lines, Outcome, TextTable, counted
 from playground.model.attention import scaled_dot_product_attention
-from playground.model.positions import LearnedPositions, position_ids, sinusoids
+from playground.model.positions import LearnedPositions, SinusoidalPositions, position_ids, sinusoids
 
 WIDTH = 8
 SHOWN = 4  # positions in the tables
@@ -77,6 +77,20 @@ def looked_up(table: Tensor) -> dict[str, float]:
     }
 
 
+class PlainBuffer(nn.Module):
+    """The same table by a plain register_buffer."""
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.register_buffer("table", sinusoids(MAX_POSITIONS, d_model))
+
+
+def held(module: nn.Module) -> tuple[int, int, int]:
+    """(numbers in its table, how many of all its numbers an optimiser is given, how many are saved)."""
+    parameters, saved = module.parameters(), module.state_dict().values()
+    return module.table.numel(), sum(map(torch.numel, parameters)), sum(map(torch.numel, saved))
+
+
 def padding_matters(table: Tensor, without: Tensor, seed: int) -> float:
     """How much what the tokens get from attention differs between two tables (L, D) that differ at the last place, a PAD."""
     x = torch.randn(len(table), WIDTH, generator=torch.Generator().manual_seed(seed))
@@ -98,7 +112,7 @@ def run(seed: int, k: int) -> Outcome:
     return Outcome(
         "one" if error < EXACT else "nearly" if error < NEAR else "each",
         numbers,
-        (*_columns(numbers), _padding(seed), *_shift(table, k, numbers), _beyond(seed, k)),
+        (*_columns(numbers), _held(), _padding(seed), *_shift(table, k, numbers), _beyond(seed, k)),
     )
 
 
@@ -116,6 +130,13 @@ def _columns(numbers: dict[str, float]) -> tuple[Grid, ...]:
         Grid("angles", angles.numpy(), rows, pairs, said=said, digits=3),
         Grid("table", table.numpy(), rows, counted(WIDTH), said=said, digits=3),
     )
+
+
+def _held() -> TextTable:
+    """What becomes of the table in each kind of module."""
+    modules = {"sinusoids": SinusoidalPositions(WIDTH), "plain_buffer": PlainBuffer(WIDTH), "learned": LearnedPositions(WIDTH)}
+    rows = tuple((name, *(f"{count:,}" for count in held(module))) for name, module in modules.items())
+    return TextTable("held", ("table", "numbers", "parameters", "saved"), rows, {"rows": MAX_POSITIONS, "width": WIDTH})
 
 
 def _padding(seed: int) -> Grid:
@@ -155,7 +176,7 @@ LAB = Lab(
     "worked_example",
     ("one", "nearly", "each"),
     run,
-    (div_term, as_power, by_columns, sinusoids, rotation, missed, looked_up, padding_matters, learned),
+    (div_term, as_power, by_columns, sinusoids, rotation, missed, looked_up, SinusoidalPositions, held, padding_matters, learned),
     (Control("k", STEPS, 1),),
     next=("shapes", "vocabulary"),
 )

@@ -10,6 +10,7 @@ from playground.config import ModelConfig
 from playground.lessons.lab import Control, Grid, Lab, Outcome, TextTable, counted
 from playground.lessons.tensors.positions import div_term
 from playground.model.attention import MultiHeadAttention, scaled_dot_product_attention
+from playground.model.masks import causal_mask
 from playground.model.parts import Dropout
 
 LENGTH, WIDTH = 8, 8
@@ -60,6 +61,14 @@ def together(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...] |
         return None
 
 
+def mask_apart(q: Tensor, k: Tensor, v: Tensor) -> float:
+    """The largest difference in what attention returns between a mask (1, 1, L, L), which is broadcast, and one repeated for each head."""
+    mask = causal_mask(q.shape[-2])
+    repeated = mask.repeat(1, q.shape[1], 1, 1)  # (1, H, L, L)
+    both = zip(*(scaled_dot_product_attention(q, k, v, one) for one in (mask, repeated)), strict=True)
+    return max((one - other).abs().max().item() for one, other in both)
+
+
 def run(seed: int, heads: int) -> Outcome:
     attention = MultiHeadAttention(ModelConfig(d_model=WIDTH, n_heads=heads), Dropout(0.0, torch.Generator()))
     x = numbered()
@@ -73,13 +82,14 @@ def run(seed: int, heads: int) -> Outcome:
         "heads": heads, "length": LENGTH, "width": WIDTH // heads, "positions": (wrong[0, 0] // POSITION).unique().numel(),
         "moved": int((right != wrong).sum()), "cells": x.numel(), "back": int((attention.concat(right) != x).sum()),
         "loop": (q @ k.transpose(-2, -1) - by_loop(q, k)).abs().max().item(),
+        "mask": mask_apart(q, k, v),
         "chunk": max((a - b).abs().max().item() for a, b in zip(one, three, strict=True)),
     }  # fmt: skip
     same, sets = torch.equal(right, wrong), torch.equal(right.flatten(2).sort().values, wrong.flatten(2).sort().values)
     return Outcome(
         "same" if same else "order" if sets else "mixed",
         numbers,
-        (*_heads(x, right, wrong, numbers), _strides(x, right, result), *_products(q, k, one, numbers), *_broadcast()),
+        (*_heads(x, right, wrong, numbers), _strides(x, right, result), *_products(q, k, one, numbers), *_broadcast(heads, numbers)),
     )
 
 
@@ -119,17 +129,18 @@ def _products(q: Tensor, k: Tensor, one: tuple[Tensor, ...], numbers: dict[str, 
     )
 
 
-def _broadcast() -> tuple[Grid, TextTable]:
-    """The angles, and the rule by which shapes fit."""
+def _broadcast(heads: int, numbers: dict[str, float]) -> tuple[Grid, TextTable]:
+    """The angles, and the rule by which shapes fit, that of a mask and the scores of all heads among them."""
     product, term = angles(PLACES, WIDTH), div_term(WIDTH)
     said = {
         "left": f"({PLACES}, 1)", "right": f"({len(term)},)", "shape": str(tuple(product.shape)), "place": PLACES - 1,
         "term": term[1].item(), "angle": product[-1, 1].item(),
     }  # fmt: skip
-    rows = tuple((str(left), str(right), str(together(left, right) or "refused")) for left, right in SHAPES)
+    mask, scores = (1, 1, LENGTH, LENGTH), (1, heads, LENGTH, LENGTH)
+    rows = tuple((str(left), str(right), str(together(left, right) or "refused")) for left, right in (*SHAPES, (mask, scores)))
     return (
         Grid("broadcast", product.numpy(), counted(PLACES), tuple(f"{value:.3g}" for value in term.tolist()), digits=3, said=said),
-        TextTable("fits", ("left_shape", "right_shape", "both"), rows),
+        TextTable("fits", ("left_shape", "right_shape", "both"), rows, {**numbers, "mask_shape": str(mask), "scores_shape": str(scores)}),
     )
 
 
@@ -143,7 +154,7 @@ LAB = Lab(
     "worked_example",
     ("same", "order", "mixed"),
     run,
-    (viewed, MultiHeadAttention.split, MultiHeadAttention.concat, refusal, by_loop, chunked, angles, together),
+    (viewed, MultiHeadAttention.split, MultiHeadAttention.concat, refusal, by_loop, chunked, angles, together, mask_apart),
     (Control("heads", (2, 4), 2),),
     next=("products", "feedforward"),
 )

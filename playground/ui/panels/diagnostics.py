@@ -12,11 +12,11 @@ from playground.inspection import diagnostics as facts
 from playground.inspection.fact import Fact
 from playground.model import sublayers
 from playground.queries import diagnostics as runs
-from playground.queries.diagnostics import Diagnostics
+from playground.queries.diagnostics import Costs, Diagnostics
 from playground.training.diagnostics import StepDiagnostics
 from playground.ui import blocks
 from playground.ui.view import View
-from playground.words import named, paragraph, printed
+from playground.words import listed, named, paragraph, printed
 
 QUANTITIES = {"gradient": "gradient", "update": "update", "activation": "std", "dead": "dead", "entropy": "entropy"}
 REACHING = {"memory": "cross", "encoder": "encoder", "decoder": "decoder"}  # "<name>/gradient" and its hue
@@ -209,8 +209,14 @@ def _costs(view: View) -> list[dict]:
     head = ["", *(view.say(f"diagnostics.column_{name}") for name in ("parameters", "counted", "flops", "counted"))]
     same = found.parameters == found.counted_parameters and found.flops == found.counted_flops
     said = [view.say("diagnostics.lengths", s=s, t=t), _say(view, facts.cost(found.parameters, found.flops))]
-    said.append(view.say("diagnostics.agree" if same else "diagnostics.disagree"))
+    said += [view.say("diagnostics.agree" if same else "diagnostics.disagree"), _heads(view, found)]
     return [blocks.table("costs-table", head, rows, rowheads=True), blocks.text("costs-said", paragraph(said), css="pg-caption")]
+
+
+def _heads(view: View, found: Costs) -> str:
+    """What another number of heads would cost."""
+    fact = facts.heads(found.by_heads)
+    return view.say(fact.key, **fact.values | {"heads": listed(view.language, found.by_heads)})
 
 
 # ---- words ----

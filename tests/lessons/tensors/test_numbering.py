@@ -33,6 +33,20 @@ def test_one_hot_places_are_all_equally_far():
     assert all((table[a] - table[b]).norm() == pytest.approx(math.sqrt(2)) for a in range(6) for b in range(a))
 
 
+def test_a_place_beside_the_token_is_a_row_added_to_it():
+    """By hand: x = (2, 3), the second of two places; W_I doubles, W_P has the rows (10, 20) and (30, 40)."""
+    x, p, W_I, W_P = torch.tensor([[2.0, 3]]), torch.tensor([[0.0, 1]]), 2 * torch.eye(2), torch.tensor([[10.0, 20], [30, 40]])
+    assert lab.beside(x, p, W_I, W_P).tolist() == lab.added(x, p, W_I, W_P).tolist() == [[34, 46]]
+
+
+@pytest.mark.parametrize("length", lab.LAB.controls[0].choices)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_sides_are_equal_and_the_rows_are_those_of_the_table(seed, length):
+    found = lab.joined(seed, length)
+    assert found["apart"] < 1e-5
+    assert found["apart_rows"] == 0
+
+
 def test_what_the_prose_says():
     outcome = lab.run(1, lab.LONG)
     assert outcome.answer == "sinusoids"

@@ -8,7 +8,7 @@ import torch
 
 from playground.config import MAX_POSITIONS, Refusal
 from playground.lessons.tensors import positions as lab
-from playground.model.positions import SinusoidalPositions, position_ids, sinusoids
+from playground.model.positions import LearnedPositions, SinusoidalPositions, position_ids, sinusoids
 
 
 def exhibit(outcome, name):
@@ -68,6 +68,24 @@ def test_a_frozen_embedding_gives_the_rows_of_the_buffer():
     assert [name for name, _ in positions.named_buffers()] == ["table"]
     assert not list(positions.parameters())
     assert not positions.state_dict()
+
+
+def test_what_each_module_trains_and_saves():
+    """By hand, for tables of 256 rows of 8: a buffer trains nothing; a plain one is saved, the model's isn't; a learned table is both."""
+    whole = f"{MAX_POSITIONS * lab.WIDTH:,}"
+    assert exhibit(lab.run(1, 1), "held").rows == (
+        ("sinusoids", whole, "0", "0"),
+        ("plain_buffer", whole, "0", whole),
+        ("learned", whole, whole, whole),
+    )
+    assert list(lab.PlainBuffer(8).state_dict()) == list(LearnedPositions(8).state_dict()) == ["table"]
+    assert LearnedPositions(8).table.requires_grad
+    assert torch.equal(lab.PlainBuffer(8).table, SinusoidalPositions(8).table)
+
+
+def test_both_tables_of_the_model_end_where_is_said():
+    most = exhibit(lab.run(1, 1), "beyond").said["most"]
+    assert len(SinusoidalPositions(lab.WIDTH).table) == len(LearnedPositions(lab.WIDTH).table) == most
 
 
 def test_what_the_prose_says():

@@ -5,6 +5,8 @@ import torch
 from torch.nn import functional as F
 
 from playground.lessons.tensors import shapes as lab
+from playground.model.attention import scaled_dot_product_attention
+from playground.model.masks import causal_mask
 
 
 def exhibit(outcome, name):
@@ -72,6 +74,23 @@ def test_shapes_fit_as_torch_multiplies_them(left, right, both):
             one * other
     else:
         assert str(tuple((one * other).shape)) == both
+
+
+@pytest.mark.parametrize("heads", [2, 4])
+def test_a_mask_need_not_be_repeated_for_each_head(heads):
+    """Torch's own function, given the repeated mask, returns what ours does with the broadcast one; another mask makes a difference."""
+    outcome = lab.run(1, heads)
+    assert outcome.numbers["mask"] == 0
+    length = lab.LENGTH
+    row = (f"(1, 1, {length}, {length})", f"(1, {heads}, {length}, {length})", f"(1, {heads}, {length}, {length})")
+    assert exhibit(outcome, "fits").rows[-1] == row
+    q, k, v = torch.randn(3, 1, heads, length, 4)
+    assert lab.mask_apart(q, k, v) == 0
+    repeated = causal_mask(length).repeat(1, heads, 1, 1)
+    ours = scaled_dot_product_attention(q, k, v, causal_mask(length))[0]
+    torch.testing.assert_close(ours, F.scaled_dot_product_attention(q, k, v, repeated))
+    repeated[:, -1] = True
+    assert (ours - F.scaled_dot_product_attention(q, k, v, repeated)).abs().max() > 0.1
 
 
 def test_both_kinds_of_pairs_are_shown():

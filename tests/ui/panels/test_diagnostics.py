@@ -84,6 +84,8 @@ def test_formula_and_count_stand_side_by_side_and_agree(site):
     assert say("en", "diagnostics.agree") in block(panel, "costs-said")["text"]
     total = sum(parameter.numel() for parameter in site.reader.model_at(site.runs.get("german_english"), None)[0].parameters())
     assert rows[-1][1] == f"{total:,}"
+    same = say("en", "diagnostics.heads_same", heads="1, 2, 4, 8", parameters=rows[-1][1], flops=rows[-1][3])
+    assert same in block(panel, "costs-said")["text"]
 
 
 def test_a_run_that_was_told_has_its_curves_and_updates(site, run):

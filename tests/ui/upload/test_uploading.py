@@ -156,6 +156,7 @@ def test_pairs_that_are_too_long_are_shown(site, upload):
     assert found["preview-left-out"]["rows"] == [["61", ("long " * 65)[:MAX_CELL_CHARACTERS], "lang"]]
     assert found["preview-left-out"]["folded"]
     assert say("en", "data.line", where=61) in found["preview-facts"]["text"]
+    assert "not cut" in found["preview-facts"]["text"]
 
 
 def test_every_kept_pair_is_accounted_for(site, upload):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from playground.config import Experiment
+from playground.inspection import tensors
 from playground.inspection.derivation import explain
 from playground.queries.activations import activations
 from playground.ui.panels.map.worksheet import KINDS
@@ -325,3 +326,10 @@ def test_many_layers_are_folded_but_for_the_one_that_is_asked_for(site):
             assert block(panel, "sheet")
     finally:
         site.runs.delete(run.id, MINE)
+
+
+def test_a_sentence_takes_the_first_rows_of_the_table_of_positions(site):
+    """Said of sinusoids: what the model holds, and as many rows as there are tokens, <eos> among them."""
+    panel = site.panel("map", run="reverse", text="hello", stage="src.positions")
+    table = say("en", "map.fact_position_table", most=256, rows=6, long="5,000", apart=tensors.number(tensors._apart(6, 64)))
+    assert any(table in block.get("caption", "") for block in blocks_of(panel["blocks"]))

@@ -1,0 +1,100 @@
+"""Truths about what bug labs show beside the metrics."""
+
+import math
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from playground.choices import BUGS
+from playground.inspection.counting import counted_parameters
+from playground.lessons import bug_exhibits as lab
+from playground.lessons.controlled import Result
+from playground.lessons.labs import LABS
+from playground.model.attention import scaled_dot_product_attention
+from playground.model.parts import Dropout
+from playground.runs.queue import train_inline
+from playground.training.loss import cross_entropy
+from playground.variants.bugs import scaled_twice, without_cross_attention
+from tests.training.corpora import training_of
+
+OFF = Dropout(0.0, torch.Generator())
+
+
+def divided(seed: int):
+    bug = LABS["bug_scale"]
+    return bug.divided(Result("right", seed, train_inline.new_run(bug.experiment("right", seed)), {}, {}))
+
+
+def test_the_divisors_are_those_of_the_functions():
+    """The paper's attention, the bug of this lab, and torch's own function given the scale that the other bug writes."""
+    q, k, v = torch.randn(3, 2, 5, 8)
+    mask = torch.ones(2, 5, 5, dtype=torch.bool)
+    ways = (
+        scaled_dot_product_attention(q, k, v)[0],
+        scaled_twice(q, k, v, mask, 0.5, OFF)[0],
+        F.scaled_dot_product_attention(q, k, v, scale=(q.size(-1) // 4) ** -0.5),
+    )
+    for divisor, found in zip(lab.divisors(8, 4).values(), ways, strict=True):
+        torch.testing.assert_close((q @ k.mT / divisor).softmax(dim=-1) @ v, found)
+
+
+def test_by_hand():
+    assert list(lab.divisors(8, 4).values()) == pytest.approx([math.sqrt(8), 8, math.sqrt(2)])
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_dividing_twice_is_too_little_and_dividing_by_a_part_too_much(seed):
+    table = divided(seed)
+    deviations, largest = ([float(row[column]) for row in table.rows] for column in (2, 3))
+    assert deviations[0] == pytest.approx(1, abs=0.1)
+    assert deviations[1] < 0.5 < 1.5 < deviations[2]
+    assert largest[1] < largest[0] < largest[2]
+    assert table.said["times"] == pytest.approx(2)
+    assert (table.said["d_k"], table.said["heads"]) == (8, 4)
+
+
+def inside_of(variant: str) -> tuple[int, list[float]]:
+    training = training_of(variant=variant, decoder_layers=2)
+    found = lab.inside(training.model.eval(), training.corpus)
+    return found["parameters"][0], found["gradients"]
+
+
+@pytest.mark.parametrize("variant", ["none", *BUGS])
+def test_only_a_layer_that_is_not_chained_gets_no_gradient(variant):
+    _, gradients = inside_of(variant)
+    assert len(gradients) == 2
+    assert (gradients[0] == 0) == (variant == "unchained_layers")
+    assert gradients[1] > 0
+
+
+def test_only_a_shared_attention_has_fewer_parameters():
+    found = {variant: inside_of(variant)[0] for variant in ("none", *BUGS)}
+    model = training_of(decoder_layers=2).model
+    assert found["none"] == sum(counted_parameters(model).values())
+    fewer = {variant: count - found["none"] for variant, count in found.items() if count != found["none"]}
+    assert fewer == {"shared_attention": without_cross_attention(model.config)}
+
+
+@pytest.mark.parametrize("variant", ["none", "softmax_in_loss"])
+def test_the_gradient_is_that_of_the_loss_it_is_trained_with_and_the_model_gets_none(variant):
+    training = training_of(variant=variant)
+    model = training.model.eval()
+    found = lab.inside(model, training.corpus)["gradients"]
+    assert all(parameter.grad is None for parameter in model.parameters())
+    batch = lab.collate(training.corpus.heldout)
+    cross_entropy(model(batch.src, batch.tgt_in).logits, batch.tgt_out).backward()
+    paper = torch.cat([parameter.grad.flatten() for parameter in model.decoder.parameters()]).norm().item()
+    assert (found == pytest.approx([paper], rel=1e-4)) == (variant == "none")
+
+
+def test_the_table_has_a_row_for_each_arm_and_seed_and_0_only_where_nothing_arrives():
+    def came(arm: str, seed: int, count: int, *norms: float) -> Result:
+        return Result(arm, seed, None, {}, {}, {"parameters": [count], "gradients": norms})
+
+    arms = [[came("right", 1, 1200, 0.5, 2.0), came("right", 2, 1200, 1e-9, 2.0)], [came("broken", 1, 900, 0.0, 0.123456)]]
+    table = LABS["bug_chain"].inside(arms)
+    assert table.columns == ("arm", "seed", "parameters", "layer_1", "layer_2")
+    assert table.rows == (
+        ("right", "1", "1,200", "0.5", "2"), ("right", "2", "1,200", "1e-09", "2"), ("broken", "1", "900", "0", "0.123"),
+    )  # fmt: skip
