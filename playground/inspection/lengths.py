@@ -47,7 +47,7 @@ def exact_facts(found: Reach, trained: tuple[int, int]) -> list[Fact]:
     tried = np.flatnonzero(found.counts) + 1
     missing = sorted({*range(int(tried[0]), max(int(tried[-1]), high) + 1)} - {*tried.tolist()})
     if missing:
-        lengths = ", ".join(map(str, missing[:NAMED])) + (" …" if len(missing) > NAMED else "")
+        lengths = (*map(str, missing[:NAMED]), *["…"] * (len(missing) > NAMED))
         facts.append(Fact("evaluation.lengths_missing", {"lengths": lengths}))
     if low > 1 and found.counts[: low - 1].any():
         facts.append(Fact("evaluation.lengths_shorter", {"percent": _mean(found, 1, low - 1), "low": low}))

@@ -45,6 +45,8 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
 
     def take_task(asked: Any, task: str, **now: Any) -> list:
         own = told(asked, "own")
+        if told(asked, "before") == task:  # nobody chose another
+            return [gr.skip()] * len(teaching)
         return uploading.taught(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)), told(asked, "ticket"))
 
     def take_minutes(asked: Any, **now: Any) -> int | dict:
@@ -83,7 +85,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     parts.preset.input(take_preset, outputs=list(knobs.values()), inputs_kwargs={"preset": parts.preset, **knobs}, **QUIET)
     parts.reset.click(reset, None, [*knobs.values(), parts.preset], **QUIET)
     given = {name: everything[name] for name in ("asked", "task", *uploading.TAUGHT, "batch_unit")}
-    knobs["task"].input(take_task, outputs=teaching, **ask(given))
+    knobs["task"].input(take_task, outputs=teaching, **ask(given, "askedForTask"))
     knobs["minutes"].input(take_minutes, outputs=knobs["steps"], trigger_mode="always_last", **ask(everything))
     expected = {"fn": look_ahead, "outputs": [parts.outlook, parts.schedule, parts.preset], **ask(everything)}
     gr.on([knob.change for knob in knobs.values()], trigger_mode="always_last", **expected)

@@ -53,6 +53,7 @@ def test_what_is_said_of_lengths():
     assert keys([1, 1, 0.5, 0.1, 0, 0], (1, 2)) == ["trained", "beyond"]
     assert keys([1, 1, 0.5, 0, 0.1], (1, 2)) == ["trained", "alive"]
     assert keys([1, None, 1, 0, 0], (1, 3)) == ["trained", "missing", "none"]
+    assert keys([1, 1, None, None], (1, 4)) == ["trained", "missing", "end"]
 
 
 def test_the_numbers_in_the_sentences():
@@ -63,8 +64,8 @@ def test_the_numbers_in_the_sentences():
     assert alive.values == {"length": 3, "percent": 50, "last": 5, "left": 10}
     shorter = exact_facts(of([0, 0.5, 1, 1]), (3, 4))[1]
     assert shorter.values == {"percent": 25, "low": 3}
-    assert exact_facts(of([1, None, 1, None, 1]), (1, 5))[1].values == {"lengths": "2, 4"}
-    assert exact_facts(of([1, *[None] * 9, 1]), (1, 11))[1].values == {"lengths": "2, 3, 4, 5, 6, 7 …"}
+    assert exact_facts(of([1, None, 1, None, 1]), (1, 5))[1].values == {"lengths": ("2", "4")}
+    assert exact_facts(of([1, *[None] * 9, 1]), (1, 11))[1].values == {"lengths": ("2", "3", "4", "5", "6", "7", "…")}
     assert line_fact(of([1, 0.5, 0.4]), (1, 2)).values == {"percent": 75, "low": 1, "high": 2, "length": 3, "next": 40}
     assert line_fact(of([1, 0.5]), (1, 2)).key == "evaluation.line_end"
 

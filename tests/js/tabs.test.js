@@ -116,12 +116,12 @@ test("Back skips the tab that a place opened with, if somebody went on from ther
   const before = entries();
   await press("pg-place-inside", 1000);
   assert.deepEqual([cursor.tab, entries()], ["masks", before + 1]);
-  await press("pg-tab-map", 3000);
+  await press("pg-tab-map", 2000);
   assert.deepEqual([cursor.tab, entries()], ["map", before + 1]);
   await press("pg-tab-masks", 4000);
   assert.deepEqual([cursor.tab, entries()], ["masks", before + 2]);
   await press("pg-place-lessons", 5000);
-  await press("pg-tab-course", 15000); // after a look
+  await press("pg-tab-course", 7500); // after a look
   assert.deepEqual([cursor.tab, entries()], ["course", before + 4]);
 });
 

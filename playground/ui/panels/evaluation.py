@@ -14,7 +14,7 @@ from playground.ui.measured import measured, share_of
 from playground.ui.panels.translate import beam_controls
 from playground.ui.upload import uploading
 from playground.ui.view import View, tokens
-from playground.words import paragraph
+from playground.words import listed, paragraph
 
 METHODS = ("greedy", "beam")  # of decoding: what is drawn at random says less of a model, and something else each time
 
@@ -173,7 +173,11 @@ def _reach_caption(view: View, found: list[Lengths], names: list[str]) -> str:
 
 
 def _say_all(view: View, facts: list) -> str:
-    return paragraph(view.say(fact.key, **fact.values) for fact in facts)
+    return paragraph(view.say(fact.key, **{name: _listed(view, value) for name, value in fact.values.items()}) for fact in facts)
+
+
+def _listed(view: View, value: object) -> object:
+    return listed(view.language, value) if isinstance(value, tuple) else value
 
 
 def _mistakes(view: View, found: Scores) -> list[dict]:

@@ -94,6 +94,18 @@ export const asked = (values, more = {}) => ({
   asked: { language: cursor.lang, own: page.own, ticket: page.boot?.ticket ?? lastTicket(), ...still(), ...more },
 });
 
+let entered = ""; // the task, when somebody came to its menu
+document.addEventListener("focusin", ({ target }) => {
+  if (/** @type {Element} */ (target).closest("#knob-task")) entered = String(page.knobs?.task ?? "");
+});
+
+/** As `asked`, with the task of before: Gradio speaks of input also when somebody only leaves the menu. */
+export function askedForTask(values) {
+  const before = entered;
+  entered = values.task;
+  return asked(values, { before });
+}
+
 /** What of the controls the teacher of a room has fixed for this visitor. */
 const still = () => ({ fixed: Object.keys(fixed().settings).join(), tasks: fixed().tasks.join() });
 

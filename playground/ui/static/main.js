@@ -15,7 +15,7 @@ import { refresh } from "./panels.js";
 import { closeCode, openCode, openGlossary } from "./dialogs.js";
 import { redrawReading, refreshPreview } from "./reading.js";
 import { scrollToTop } from "./space_frame.js";
-import { hearTabs, rememberOwn } from "./storage.js";
+import { hearTabs, rememberOwn, rememberedSentence } from "./storage.js";
 import "./announce.js";
 import "./course.js";
 import "./deal.js";
@@ -35,7 +35,7 @@ import "./strips.js";
 
 // What Gradio's listeners call (see ui/bridge.py).
 export { control, train } from "./actions.js";
-export { arrived, asked, knobsChanged, meet, settings } from "./knobs.js";
+export { arrived, asked, askedForTask, knobsChanged, meet, settings } from "./knobs.js";
 export { readInputs, takeReading } from "./reading.js";
 
 const place = (id) => document.getElementById(id);
@@ -46,7 +46,7 @@ async function startOver() {
   if (boot.error) return notice(boot.error, "error");
   rememberOwn(Boolean(boot.last));
   if (!cursor.run && !linkSettings.length) change({ taking: boot.last });
-  settle(boot.ignored, boot.last || boot.first);
+  settle(boot.ignored, boot.last || boot.first, rememberedSentence(boot.last || boot.first));
   if (boot.ignored.includes("tab")) openTab();
   change({ boot });
   if (boot.notice) notice(boot.notice, "error");

@@ -55,6 +55,15 @@ const OWN = "playground-own-run";
 /** Whether this visitor has a run of their own, to which they come back (see first.js). */
 export const rememberOwn = (has) => (has ? keep(OWN, { has }) : forget(OWN));
 
+const SENTENCE = "playground-sentence"; // {run: what was typed}, of the run that was looked at last
+
+/** Keeps the sentence that somebody typed for a run, instead of the one before. */
+export function rememberSentence(run, text) {
+  forget(SENTENCE);
+  if (text) keep(SENTENCE, { [run]: text });
+}
+export const rememberedSentence = (run) => kept(SENTENCE)[run] ?? "";
+
 /** The visitor's secret: it says which runs may be changed from this browser. The server keeps only its hash. */
 export let token = (isStorageOpen && localStorage.getItem(TOKEN))
   || Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -109,10 +109,10 @@ function isIn(where, name) {
 /** Every field that a change of `cause` lets go of, as it is then. */
 export const letGo = (cause) => Object.fromEntries((resets[cause] ?? []).map((name) => [name, defaults[name]]));
 
-/** Before anybody looks: lets go of what the link says and can't be used, and looks at some run. */
-export function settle(ignored, run) {
+/** Before anybody looks: lets go of what the link says and can't be used, and looks at some run, and at some sentence of it. */
+export function settle(ignored, run, text) {
   for (const name of ignored) if (name in defaults) cursor[name] = name === "lang" ? browserLanguage() : defaults[name];
-  cursor.run ||= run;
+  if (!cursor.run) Object.assign(cursor, { run, text: cursor.text || text });
   writeAddress();
 }
 

@@ -12,6 +12,7 @@ import { chooseRun, command } from "./actions.js";
 import { openRoom } from "./room_dialog.js";
 import { drawerButton } from "./drawer.js";
 import { drawStatusLine } from "./status.js";
+import { rememberSentence } from "./storage.js";
 import { drawTakeHome } from "./takehome.js";
 import { trainNow } from "./train_now.js";
 import { drawUnknown } from "./unknown.js";
@@ -23,14 +24,16 @@ export function drawHeader(host, runs) {
   const others = Object.entries(LANGUAGES).filter(([code]) => code !== cursor.lang);
   const language = ([code, { name, html, brief }]) =>
     button({ class: "pg-quiet", lang: html, title: name, "aria-label": `${brief} ${name}`, onclick: () => move({ lang: code }) }, brief);
-  const about = h("details", { id: "pg-run-about" }, h("summary", { "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
+  const about = h("details", { id: "pg-run-about" }, h("summary", { id: "pg-run-more", "aria-label": say("run_about"), title: say("run_about") }, "⋯"),
     h("div", { class: "pg-popover" }, h("p", { id: "pg-facts" }), h("div", { id: "pg-run-note" }), h("div", { id: "pg-own-run" }),
       ...(isFrozen ? [] : [h("div", { id: "pg-take" }), h("div", {}, button({ id: "pg-code", onclick: () => move({ api: "1" }) }, say("code")))])));
   const copy = button({ id: "pg-copy", hidden: true, onclick: () => command("copy") }, say("make_mine"));
+  const focused = host.contains(document.activeElement) && document.activeElement.id;
   host.replaceChildren(
     h("h1", {}, say("title")),
     h("div", { class: "pg-run" }, choiceOfRuns(runs), about, copy, h("span", { id: "pg-status", class: "pg-status" })),
     trainNow());
+  if (focused) document.getElementById(focused)?.focus(); // whoever chooses by keys goes on choosing
   document.getElementById("pg-tools").replaceChildren(
     drawerButton(),
     isFrozen ? "" : button({ id: "pg-class", class: "pg-quiet", onclick: openRoom }, say("room")),
@@ -55,8 +58,15 @@ for (const sign of ["pointerdown", "keydown"]) {
   document.addEventListener(sign, (event) => {
     const about = /** @type {HTMLDetailsElement | null} */ (document.getElementById("pg-run-about"));
     const isOut = "key" in event ? event.key === "Escape" : !about?.contains(/** @type {Node} */ (event.target));
-    if (about?.open && isOut) about.open = false;
+    if (!about?.open || !isOut) return;
+    if ("key" in event) leaveMenu();
+    about.open = false;
   });
+}
+
+/** The focus goes from what the run's menu holds, which is about to go, to its button. */
+function leaveMenu() {
+  if (document.activeElement?.closest("#pg-run-about")) document.getElementById("pg-run-more").focus();
 }
 
 /** The visitor's runs, those that came with the app, and the one on screen if it is somebody else's. */
@@ -129,7 +139,7 @@ function drawNote() {
   update(alert, { textContent: wrong, hidden: !wrong, className: gone || run.trouble ? "" : "news" });
   update(document.getElementById("pg-copy"), { hidden: !foreign || card.shipped || gone }); // of a shared run nothing else in sight acts
   const lines = [foreign && say(card.shipped ? "note_shipped" : "note_readonly")].filter(Boolean);
-  const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => command("copy") }, say("make_mine"))] : [];
+  const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => (leaveMenu(), command("copy")) }, say("make_mine"))] : [];
   const text = JSON.stringify([lines, acts.length, cursor.lang]);
   if (note.dataset.text === text) return; // its button stays where it is while somebody presses it
   note.dataset.text = text;
@@ -198,14 +208,16 @@ export function showSentence(answer, isLast = !isActive()) {
 /** The first wrong token, where one is; an output can also be too short. */
 function whatIsWrong({ output }) {
   const at = output.findIndex(({ right }) => right === false);
-  return at < 0 ? say("wrong") : say("wrong_at", { at: at + 1, token: output[at].text });
+  return at < 0 ? say("wrong_end", { count: output.length }) : say("wrong_at", { at: at + 1, token: output[at].text });
 }
 
-/** While the line is empty what stands below is of an example, and says so. */
+/** While the line is empty what stands below is of an example, and says so; and so does what a tab chose, while nobody has typed. */
 function markExample() {
-  const place = document.getElementById("pg-result");
-  place.classList.toggle("is-example", document.getElementById("pg-sentence").value === "");
-  place.dataset.example = say("example");
+  const place = document.getElementById("pg-result"), { proposed } = page;
+  const isEmpty = document.getElementById("pg-sentence").value === "", isProposed = Boolean(cursor.text) && proposed?.text === cursor.text;
+  place.classList.toggle("is-example", isEmpty);
+  place.classList.toggle("is-proposed", isProposed && !isEmpty);
+  place.dataset.example = say(isEmpty ? "example" : "example_of_tab");
 }
 
 // ---- what makes them change -----------------------------------------------------------------------------------------------------
@@ -225,7 +237,10 @@ export async function readCard() {
   return answer;
 }
 
-subscribe(["text"], () => cursor.text && change({ unread: "" }));
+subscribe(["text"], () => {
+  if (cursor.text) change({ unread: "" });
+  if (cursor.text !== page.proposed?.text) rememberSentence(cursor.run, cursor.text);
+});
 subscribe(["card"], fillSentence);
 subscribe(["live", "card", "frame"], drawStatus);
 subscribe(["run", "text", "tab", "part", "q", "k"], () => point(null));
