@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from playground.config import Refusal
@@ -48,10 +49,13 @@ def shown(runs: Mapping[int, Run], new: Sequence[int]) -> list[Run]:
 
 
 def grouped(runs: Sequence[Run]) -> list[list[Run]]:
-    """Runs in their order, those together that differ only in their seed."""
+    """Runs in their order, those together that differ only in their seed: one and its copy say nothing of chance."""
     found: dict[tuple, list[Run]] = {}
+    seen: Counter[tuple] = Counter()
     for run in runs:
-        found.setdefault(settings(run), []).append(run)
+        one = settings(run), run.experiment.training.seed
+        found.setdefault((one[0], seen[one]), []).append(run)
+        seen[one] += 1
     return list(found.values())
 
 

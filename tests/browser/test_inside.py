@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import drawn, has_address, link, press_tab
+from tests.browser.steps import drawn, eventually, has_address, link, press_tab
 from tests.browser.test_figure import part
 
 SIZES = [(1440, 900), (1366, 768)]
@@ -87,3 +87,19 @@ def test_the_replay_bar_is_not_clipped(visit):
         page.evaluate("() => new Promise(requestAnimationFrame)")
         box = page.locator("#pg-fork").bounding_box()
         assert box["x"] + box["width"] <= width
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["inside", "use"])
+def test_a_picture_that_was_left_is_as_large_as_before(visit, place):
+    page = visit("")
+    panel = page.locator("#pg-panel-training")
+    drawn(panel)
+    plot = panel.locator(".pg-plot").first
+    before = plot.bounding_box()
+    page.locator(f"#pg-place-{place}-button").click()
+    drawn(page.locator(f"#pg-panel-{'map' if place == 'inside' else 'translate'}"))
+    times = int(panel.get_attribute("data-drawn"))
+    page.locator("#pg-place-train-button").click()
+    eventually(page, lambda: int(panel.get_attribute("data-drawn")), lambda now: now > times)
+    assert plot.bounding_box() == before

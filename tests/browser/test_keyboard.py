@@ -97,6 +97,45 @@ def test_a_menu_that_is_left_is_closed(visit):
 
 
 @pytest.mark.slow
+def test_who_only_passes_the_menu_of_tasks_changes_nothing(visit):
+    """Gradio tells of input also when a menu is left: the steps of a run that are not the task's usual ones stay."""
+    page = visit(link(run="sort"))
+    expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
+    steps, same = page.locator("#knob-steps input"), page.locator("#pg-difference")
+    expect(steps).to_have_value("400")
+    page.locator("#knob-task input").focus()
+    with page.expect_event("requestfinished", lambda asked: asked.method == "POST"):  # what Gradio makes of it
+        page.keyboard.press("Tab")
+    page.locator("#knob-task input").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    page.wait_for_timeout(500)
+    expect(steps).to_have_value("400")
+    expect(same).to_have_text(words("page.difference_none"))
+
+
+@pytest.mark.slow
+def test_what_is_chosen_by_keys_keeps_the_focus(visit):
+    page = visit(link(tab="attention"))
+    runs, more = page.locator("#pg-run"), page.locator("#pg-run-more")
+    runs.focus()
+    for key, run in (("ArrowDown", "sort"), ("ArrowUp", "reverse")):
+        page.keyboard.press(key)
+        has_address(page, run=run, q=None)  # the arrow moved nothing in the picture
+        drawn(page.locator("#pg-panel-attention"))
+        expect(runs).to_be_focused()
+    more.press("Enter")
+    page.locator("#pg-mine").focus()
+    page.keyboard.press("Escape")
+    expect(more).to_be_focused()
+    more.press("Enter")
+    page.locator("#pg-mine").press("Enter")
+    eventually(page, lambda: page.locator("#pg-run").input_value(), lambda run: run != "reverse")
+    expect(more).to_be_focused()
+
+
+@pytest.mark.slow
 def test_tab_before_the_scripts_are_there_meets_the_shortcuts(visit):
     """Somebody presses Tab and Enter at once; the scripts come later, and the sentence has the focus then."""
     held: list[Route] = []

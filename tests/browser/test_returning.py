@@ -158,6 +158,13 @@ def test_who_comes_back_to_a_run_or_chooses_one_has_its_settings_at_the_left(vis
     has_address(page, run="sort")
     expect(same).to_have_text(words("page.difference_none"))
     expect(width).not_to_have_value("16")
+    type_sentence(page, "playground")
+    page.locator("#pg-run").select_option(run)
+    type_sentence(page, "hello")
+    page.goto("")  # another day: the sentence is there that was typed last
+    ready(page)
+    has_address(page, run=run, text="hello")
+    expect(source(page)).to_have_text([*"hello"])
     page.goto(link({"d_model": 24}, run=run))
     ready(page)
     expect(width).to_have_value("24")

@@ -5,7 +5,7 @@
 import { PLACES, cursor, move } from "./store.js";
 import { childrenOf, ready } from "./dom.js";
 
-const PASSING = 1500; // milliseconds: whoever goes on sooner from the tab that a place opened with was only on the way, and Back skips it
+const PASSING = 2000; // milliseconds: whoever goes on sooner from the tab that a place opened with was only on the way, and Back skips it
 const last = {}; // place -> the tab that was open in it last
 let passed = { tab: "", until: 0 }; // the tab that a place opened with
 const placeOf = (tab) => Object.keys(PLACES).find((place) => PLACES[place].includes(tab));
