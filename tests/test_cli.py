@@ -72,7 +72,7 @@ def test_until_exact_match_ends_early(capsys):
     end = said(capsys)[-1]
     assert end["steps"] < 2000
     assert end["exact_match"] == 1.0
-    assert "100 %" in end["message"]
+    assert "100\N{NO-BREAK SPACE}%" in end["message"]
 
 
 def test_own_files_are_trained_on(capsys, tmp_path):

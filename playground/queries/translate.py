@@ -36,7 +36,6 @@ from playground.runs.tokens import tokens_correct as judge_tokens
 
 METHODS = ("greedy", "beam", "sample")
 MAX_BEAM = FIELDS["beam"].high
-LEAN = False  # the model's own code writes, with the cache and without: so the times tell of the cache and of nothing else
 TRIES, ENOUGH = 3, 300  # the shortest time of so many is compared, but no more are begun after so many milliseconds
 
 
@@ -63,12 +62,12 @@ PLAIN = DecodingOptions()
 
 @dataclass(frozen=True)
 class Cost:
-    """What one way took: tokens for which the decoder computed states, multiplications, and the shortest time in milliseconds, which is
-    None for a way that was not tried: then the others are by formula."""
+    """What one way takes: tokens for which the decoder computes states, multiplications, and the shortest time in milliseconds, which is
+    None where the two ways are not compared."""
 
     positions: int
     multiplications: int
-    ms: float | None
+    ms: float | None = None
 
 
 @dataclass(frozen=True)
@@ -106,10 +105,13 @@ def translate(reader: Reader, run: Run, step: int | None, text: str, way: Decodi
             return Cost(positions(passes), multiplications(model.config, model.tgt_vocab, len(ids) + 1, passes), ms)
 
         write = _writer(model, ids, way, prefix, most)
-        (written, found, passes), ms = _timed(lambda: write(True), 1 if way.cache else TRIES)
-        cached, anew, same = cost(passes, ms), cost(without_cache(passes)), None
-        if not way.cache:
-            kept, ((written, found, passes), ms) = written, _timed(lambda: write(False), TRIES)
+        if way.cache:
+            written, found, passes = write(True, True)
+            cached, anew, same = cost(passes), cost(without_cache(passes)), None
+        else:  # both by the model's own code, so that the times tell of the cache and of nothing else
+            (kept, _, passes), ms = _timed(lambda: write(True, False))
+            cached = cost(passes, ms)
+            (written, found, passes), ms = _timed(lambda: write(False, False))
             anew, same = cost(passes, ms), [hypothesis.ids for hypothesis in kept] == [hypothesis.ids for hypothesis in written]
         right = references.references(run, text)
         whole = [(*encoded, EOS) for answer in right or () if UNK not in (encoded := tgt.encode(answer))]
@@ -167,26 +169,27 @@ def trace_of(reader: Reader, run: Run, step: int | None, text: str, written: tup
 
 def _writer(
     model: Transformer, ids: list[int], way: DecodingOptions, prefix: tuple[int, ...], most: int
-) -> Callable[[bool], tuple[list[Hypothesis], Search | None, list[Pass]]]:  # fmt: skip
-    """A function of `cache` that writes the sentence once: hypotheses, best first, the search if it is one, and what was done for them."""
+) -> Callable[[bool, bool], tuple[list[Hypothesis], Search | None, list[Pass]]]:  # fmt: skip
+    """A function of `cache` and `fast` that writes the sentence once: hypotheses, best first, the search if it is one, and what was done
+    for them."""
 
-    def write(cache: bool) -> tuple[list[Hypothesis], Search | None, list[Pass]]:
+    def write(cache: bool, fast: bool) -> tuple[list[Hypothesis], Search | None, list[Pass]]:
         passes: list[Pass] = []
         if way.method == "beam":
-            found = search(model, ids, way.width, way.length_penalty, most, prefix, cache, passes, LEAN)
+            found = search(model, ids, way.width, way.length_penalty, most, prefix, cache, passes, fast)
             return list(found.hypotheses), found, passes
         if way.method == "sample":
-            drawn = sample(model, ids, way.temperature, most, way.seed, prefix, way.top_k, way.top_p, cache, passes, LEAN)
+            drawn = sample(model, ids, way.temperature, most, way.seed, prefix, way.top_k, way.top_p, cache, passes, fast)
             return [drawn], None, passes
-        return greedy(model, [ids], most, prefix, cache, passes, LEAN), None, passes
+        return greedy(model, [ids], most, prefix, cache, passes, fast), None, passes
 
     return write
 
 
-def _timed(work: Callable, tries: int) -> tuple:
+def _timed(work: Callable) -> tuple:
     """What `work` returns, and the shortest time it took in milliseconds."""
     times: list[float] = []
-    while len(times) < tries and sum(times) < ENOUGH:
+    while len(times) < TRIES and sum(times) < ENOUGH:
         begin = time.perf_counter()
         found = work()
         times.append(1000 * (time.perf_counter() - begin))

@@ -57,6 +57,7 @@ log = logging.getLogger(__name__)
 # Seconds for which Gradio's queue sleeps between two looks at whether there is work, and at whether work has got on. By itself it looks a
 # thousand times a second, which takes a core a twentieth of its time while nothing happens.
 QUEUE_LOOK, PROGRESS_LOOK = 0.02, 0.5
+SWITCH = 0.0005  # seconds for which a thread that computes keeps the others waiting: of a class there is always one with a short answer
 # In this order: a later one overrules an earlier one.
 STYLES = (
     *("style.css", "runs.css", "frame.css", "dock.css", "inside.css", "upload.css", "downloads.css", "keyboard.css", "present.css"),
@@ -93,6 +94,7 @@ def theme() -> gr.Theme:
 
 def start(runs: Runs, reader: Reader, host: str | None = None, port: int | None = None) -> tuple[gr.Blocks, FastAPI, str]:
     """Builds the page and launches it without blocking. Returns the page, the app and its address: the public one where there is one."""
+    sys.setswitchinterval(SWITCH)
     rooms = Rooms(runs.store.folder / "rooms", limits=runs.limits)
     runs.rules = RoomRules(rooms, runs)
     runs.every_round(rooms.tidy)

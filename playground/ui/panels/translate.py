@@ -156,8 +156,9 @@ def _verdict(view: View, best: Candidate, references: tuple[str, ...] | None) ->
 def _work(view: View, answer: Translation, way: DecodingOptions) -> list[dict]:
     """The cache, and what it saves for this very sentence."""
     cached, anew = answer.cached, answer.anew
+    head = [view.say(f"decoding.work_{name}") for name in ("cache", "positions", "products", *([] if way.cache else ["ms"]))]
     rows = [
-        [view.say(f"decoding.cache_{name}"), f"{cost.positions:,}", f"{cost.multiplications:,}", f"{cost.ms:.1f}" if cost.ms else "–"]
+        [view.say(f"decoding.cache_{name}"), f"{cost.positions:,}", f"{cost.multiplications:,}", *([] if way.cache else [f"{cost.ms:.1f}"])]
         for name, cost in (("on", cached), ("off", anew))
     ]
     if way.cache:
@@ -171,7 +172,7 @@ def _work(view: View, answer: Translation, way: DecodingOptions) -> list[dict]:
             blocks.choice("cache", "cache", view.say("decoding.cache"), options, "on" if way.cache else "off"),
             blocks.text("saved", said, css="pg-caption"),
         ),
-        blocks.table("work", [view.say(f"decoding.work_{name}") for name in ("cache", "positions", "products", "ms")], rows, rowheads=True),
+        blocks.table("work", head, rows, rowheads=True),
     ]
 
 

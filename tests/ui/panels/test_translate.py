@@ -120,12 +120,11 @@ def test_the_work_saved_is_told_and_the_same_when_run(site, method):
     on, off = (ask(site, method=method, prefix="xy", cache=cache) for cache in ("on", "off"))
     assert lines(on) == lines(off)
     one, other = found(on, "work")["rows"], found(off, "work")["rows"]
-    assert [row[:3] for row in one] == [row[:3] for row in other]
-    (_, few, less, _), (_, many, more, _) = one
+    assert one == [row[:3] for row in other]  # no times where nothing is compared
+    (_, few, less), (_, many, more) = one
     assert int(few) < int(many)
     assert int(less.replace(",", "")) < int(more.replace(",", ""))
-    assert one[1][3] == "–"  # it was not run
-    assert float(other[1][3]) > 0
+    assert min(float(row[3]) for row in other) > 0
     assert say("en", "decoding.same") in found(off, "saved")["text"]
 
 
