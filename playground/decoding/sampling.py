@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -73,8 +72,10 @@ def _write_one(code: SingleDecoder, most: int, record: list[Pass]) -> Hypothesis
     ids, logprobs, token = [], [], BOS
     while len(ids) < most and token != EOS:
         logits = code.after(token)  # (V,)
+        logits -= np.maximum.reduce(logits)
+        logits -= np.log(np.add.reduce(np.exp(logits)))  # rounded as torch does: of two that are then alike the first is taken
         token = int(logits.argmax())
-        logprobs.append(-math.log(np.add.reduce(np.exp(logits - logits[token]))))
+        logprobs.append(float(logits[token]))
         ids.append(token)
         record.append(Pass(1, len(ids), 1, asked=1))
     return Hypothesis(tuple(ids), tuple(logprobs), sum(logprobs))

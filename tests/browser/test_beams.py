@@ -29,6 +29,7 @@ def test_the_tree_the_verdict_and_another_beginning(visit):
     expect(pruned.first).to_be_visible()
     expect(pruned.first).to_contain_text("−")
     expect(panel.locator("[data-block='figure tree'] .pg-caption")).to_contain_text("^0.6 = ")
+    expect(page.locator("#pg-result")).to_have_attribute("data-said", words("page.greedy_line"))  # the line above is decoded otherwise
 
     panel.locator("[data-block='field prefix'] input").fill("she")
     has_address(page, prefix="she")

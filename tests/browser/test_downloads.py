@@ -114,7 +114,13 @@ def test_attention_as_picture_drawing_table_and_arrays(visit):
     name, content = save(page, "figure attention", "csv")
     assert name == f"{stem}-L2H1.csv"
     about, head, rows = table(content)
-    assert about == [["run", "reverse"], ["step", step], ["sentence", "playground"], ["figure", title], ["caption", caption]]
+    assert about == [
+        ["run", "reverse"],
+        ["step", step],
+        ["sentence", "playground"],
+        ["figure", title],
+        ["caption", " ".join(caption.split())],
+    ]
     assert head == ["", *"playground", "<eos>"]
     assert [first for first, *_ in rows] == decoder_rows("dnuorgyalp")
     drawn_weights = shown(page, "attention")[0]["z"]

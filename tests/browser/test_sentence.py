@@ -37,7 +37,7 @@ def test_an_empty_line_shows_an_example_and_says_so(visit):
     page.locator("#pg-sentence").fill("")
     has_address(page, text=None)
     expect(result).to_have_class("pg-result is-example")
-    expect(result).to_have_attribute("data-example", words("page.example"))
+    expect(result).to_have_attribute("data-said", words("page.example"))
     page.locator("#pg-sentence").blur()
     expect(result).to_have_class("pg-result")
     expect(page.locator("#pg-sentence")).not_to_have_value("")

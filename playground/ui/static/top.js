@@ -154,14 +154,22 @@ export function drawSentence(host) {
   const input = h("input", { id: "pg-sentence", ...about, "aria-label": say("sentence"), placeholder: say("sentence_hint") });
   input.addEventListener("input", debounce(() => move({ text: input.value }), 220));
   input.addEventListener("blur", () => cursor.text || (fillSentence(), markExample())); // who empties it and goes on gets the example
-  const choose = (event) => event.target.value && move({ text: event.target.value });
+  const choose = (event) => event.target.value && move({ text: event.target.value }), before = document.activeElement;
   const examples = h("select", { id: "pg-examples", "aria-label": say("examples"), onchange: choose });
   host.replaceChildren(
     h("div", { class: "pg-line" }, input, examples), h("div", { id: "pg-result", class: "pg-result", "aria-live": loudness(), tabindex: "0" }),
     h("div", { id: "pg-unknown", role: "status", hidden: true }),
   );
+  if (before instanceof HTMLInputElement && before.id === input.id) goOn(before, input);
   fillSentence();
   drawNote();
+}
+
+/** Whoever types into a field that is drawn anew goes on in the new one. */
+function goOn(before, input) {
+  input.value = before.value;
+  input.focus();
+  input.setSelectionRange(before.selectionStart, before.selectionEnd);
 }
 
 function fillSentence() {
@@ -211,14 +219,19 @@ function whatIsWrong({ output }) {
   return at < 0 ? say("wrong_end", { count: output.length }) : say("wrong_at", { at: at + 1, token: output[at].text });
 }
 
-/** While the line is empty what stands below is of an example, and says so; and so does what a tab chose, while nobody has typed. */
+/** While the line is empty what stands below is of an example, and says so; and so does what a tab chose, while nobody has typed, and what
+ * is decoded otherwise than in the tab below. */
 function markExample() {
   const place = document.getElementById("pg-result"), { proposed } = page;
+  if (!place) return;
   const isEmpty = document.getElementById("pg-sentence").value === "", isProposed = Boolean(cursor.text) && proposed?.text === cursor.text;
+  const isGreedy = cursor.tab === "translate" && cursor.method !== "greedy"; // the line always is
+  const what = isEmpty ? "example" : isGreedy ? "greedy_line" : isProposed ? "example_of_tab" : "";
   place.classList.toggle("is-example", isEmpty);
-  place.classList.toggle("is-proposed", isProposed && !isEmpty);
-  place.dataset.example = say(isEmpty ? "example" : "example_of_tab");
+  if (what) place.dataset.said = say(what);
+  else delete place.dataset.said;
 }
+subscribe(["tab", "method", "text"], markExample);
 
 // ---- what makes them change -----------------------------------------------------------------------------------------------------
 
