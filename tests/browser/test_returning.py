@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -29,6 +31,14 @@ def is_at(page: Page, name: str, **more: str | None) -> None:
     expect(page.locator(f"#pg-panel-{name}")).to_have_attribute("aria-busy", "false")
 
 
+def past_the_map(page: Page, go: Callable[[], object]) -> None:
+    """What the place opened with was on the way, and is skipped; but not by a machine so slow that there was time for a look at it."""
+    go()
+    page.wait_for_timeout(100)
+    if address(page).get("tab") == "map":
+        go()
+
+
 @pytest.mark.slow
 def test_back_goes_back(visit):
     """Training, Attention, Masks; Back, Back: the page is where it was each time, and what was typed in between is no place."""
@@ -41,9 +51,9 @@ def test_back_goes_back(visit):
     page.go_back()
     is_at(page, "attention", text="playground", layer="2", head="4")
     expect(source(page)).to_have_text([*"playground"])
-    page.go_back()
-    is_at(page, "training", run="reverse")  # what the place opened with was on the way
-    page.go_forward()
+    past_the_map(page, page.go_back)
+    is_at(page, "training", run="reverse")
+    past_the_map(page, page.go_forward)
     is_at(page, "attention", text="playground")
     page.locator("#pg-run").select_option("sort")
     is_at(page, "attention", run="sort")
