@@ -53,9 +53,9 @@ def grouped(runs: Sequence[Run]) -> list[list[Run]]:
     found: dict[tuple, list[Run]] = {}
     seen: Counter[tuple] = Counter()
     for run in runs:
-        one = settings(run), run.experiment.training.seed
-        found.setdefault((one[0], seen[one]), []).append(run)
-        seen[one] += 1
+        same, seed = settings(run), run.experiment.training.seed
+        found.setdefault((same, seen[same, seed]), []).append(run)
+        seen[same, seed] += 1
     return list(found.values())
 
 

@@ -92,7 +92,7 @@ class _Page:
         health, memory, disk, processes = found.health, *(found.health[name] for name in ("memory", "disk", "processes"))
         reasons = paragraph(self.say(f"reason_{reason}") for reason in health["reasons"])
         numbers = {
-            "status": f"{self.say('status_' + health['status'])} {reasons}".strip(),
+            "status": paragraph([self.say("status_" + health["status"]), reasons]),
             "cores": found.cores,
             "workers": self.say("workers_are", **health["workers"]),
             "processes": self.say("processes_are", ready=processes["ready"], held=megabytes(processes["held"] or 0)),

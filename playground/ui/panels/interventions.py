@@ -159,7 +159,7 @@ def _line(view: View, name: str, look: SentenceTrace, marked: list[bool], mark: 
         "label": view.say(f"interventions.{name}"),
         "long": view.say(f"interventions.{name}_long"),
         "tokens": [token | {"mark": mark if changed else ""} for token, changed in zip(shown, marked, strict=True)],
-        "verdict": verdict if look.finished else f"{verdict} {view.say('interventions.endless')}".strip(),
+        "verdict": verdict if look.finished else paragraph([verdict, view.say("interventions.endless")]),
         "right": right,
     }
 
