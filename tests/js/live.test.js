@@ -152,6 +152,7 @@ test("every text names the step of the picture, also for the moment between the 
   assert.deepEqual(at("done", 90, { step: 80, isLast: false }), [true, true, 80]);
   assert.deepEqual(at("done", 90, { step: 90, isLast: true }), [false, false, 90]);
   assert.deepEqual(at("stopped", 90, { step: 80, isLast: true }), [false, false, 80]); // no newer picture was made: nobody waits for one
+  assert.deepEqual(at("training", 60, { step: 64, isLast: false }), [false, true, 64]); // the picture was here before the stream
   assert.deepEqual(at("training", 60, { run: "b", step: 80, isLast: true }), [false, true, 60]);
   move({ step: 3 });
   assert.deepEqual(at("done", 90, { step: 80, isLast: false }), [false, false, 3]); // somebody looks at the replay

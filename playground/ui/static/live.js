@@ -45,8 +45,14 @@ export function isBehind() {
 /** Whether the page still shows a training: to the end of one belongs its last picture. */
 export const isGrowing = () => isActive() || isBehind();
 
-/** The step that every text names: that of the pictures on screen; the newest while there are none. */
-export const toldStep = () => Math.min(shownStep(), page.live.step);
+/** How far the run is known to be: a picture may be here before the stream has told of its step. */
+const knownStep = () => Math.max(page.live.step, page.frame.run === page.live.id ? page.frame.step : 0);
+
+/**
+ * The step that every text names: that of the pictures on screen; the newest while there are none.
+ * @param {number} upTo
+ */
+export const toldStep = (upTo = shownStep()) => Math.min(upTo, knownStep());
 
 /**
  * What a column of the run's history held last at that step. Undefined where there is nothing yet.

@@ -3,7 +3,7 @@
 
 import { page } from "./store.js";
 import { count, h, percent, say, timeLeft, update } from "./dom.js";
-import { isActive, isBehind, shownStep, statusKey } from "./live.js";
+import { isActive, isBehind, shownStep, statusKey, toldStep } from "./live.js";
 import { measured } from "./learning.js";
 
 /**
@@ -14,7 +14,7 @@ import { measured } from "./learning.js";
  */
 export function statusLine(upTo = Infinity, status = page.live.status, isShort = false) {
   const run = page.live, { text, note } = measured(run, "exact_match", percent, upTo, true);
-  const right = note && !isShort ? say("noted", { value: text, note }) : text, step = count(Math.min(upTo, run.step));
+  const right = note && !isShort ? say("noted", { value: text, note }) : text, step = count(toldStep(upTo));
   return status ? say(statusKey(status), { step, steps: count(run.steps), left: timeLeft(run.eta), place: run.place, percent: right }) : "";
 }
 
