@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,10 @@ class Reader:
     def seconds(self) -> float:
         """Processor time that the thread which calls has taken so far, here as well."""
         return self._threads.seconds
+
+    def one_answer(self, patience: float = 0.0) -> AbstractContextManager[None]:
+        """Of the thread that calls, see `ReaderThreads.one_answer`."""
+        return self._threads.one_answer(patience)
 
     @property
     def lost(self) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 
 MAX_ARENAS, ARENAS = -8, 2  # glibc's number of the setting, and how many pools of free memory all threads share
+RARELY = 200  # looks at what is new, for one at all there is
 MMAP_THRESHOLD, TRIM_THRESHOLD, MOST_KEPT = -3, -1, 1 << 30  # bytes of a block, and of the free end of a heap, that stay with the process
 
 
@@ -44,6 +45,8 @@ def give_back() -> None:
 
 def leave_alone() -> None:
     """Whatever there is by now, libraries and the page, is there for good: Python's collector looks at it once more and never again. Each
-    full look at these half a million objects takes a quarter of a second, in which the interpreter answers nobody."""
+    full look at these half a million objects takes a quarter of a second, in which the interpreter answers nobody. What comes later (a
+    class's models, answers and sentences) takes nearly as long, so that is looked at once a minute and not every three seconds."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*gc.get_threshold()[:2], RARELY)

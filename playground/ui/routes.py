@@ -45,6 +45,7 @@ HEARTBEAT = 15.0  # seconds between signs of life on a quiet stream
 # teacher ask for one in the same moment.
 SHARED = frozenset(("sentence", "translate", "map", "teacher_forcing", "attention", "masks", "positions", "embeddings", "step"))
 ANSWERS_BYTES = 8_000_000  # of those, as JSON, that are kept for whoever asks for the same later
+PATIENCE = {"translate": 0.25}  # seconds for which the panel lets others go first: who has written a sentence waits longer than who looks
 TRIES = 3  # to find panel and sentence at one step, between two snapshots
 
 
@@ -92,6 +93,13 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
         if name not in PANELS:
             raise Refusal("page.no_such_panel", name=name[:40])
         before = reader.seconds
+        with reader.one_answer(PATIENCE.get(name, 0.0)):
+            found, view = both(name, request)
+        if view.run.working:
+            pace.asked(address_of(request), _token(request), reader.seconds - before)
+        return {**found, "refresh_ms": pace.refresh_ms(address_of(request))}
+
+    def both(name: str, request: Request) -> tuple[dict, View]:
         found, view = panel_of(name, request)
         if request.query_params.get("beside") == "sentence":
             for _ in range(TRIES):
@@ -100,9 +108,7 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
                     break
                 found, _ = panel_of(name, request)
             found = {**found, "sentence": sentence}
-        if view.run.working:
-            pace.asked(address_of(request), _token(request), reader.seconds - before)
-        return {**found, "refresh_ms": pace.refresh_ms(address_of(request))}
+        return found, view
 
     def panel_of(name: str, request: Request) -> tuple[dict, View]:
         view = view_of(request)

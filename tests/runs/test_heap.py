@@ -69,7 +69,7 @@ def test_other_libraries_are_left_alone(monkeypatch):
 
 
 def test_once_it_is_warm_the_collector_leaves_alone_what_there_is(monkeypatch):
-    """Looking at all of it takes a quarter of a second, in which the interpreter answers nobody."""
+    """Looking at all of it takes a quarter of a second, in which the interpreter answers nobody: what comes later is looked at rarely."""
     monkeypatch.setattr(warmup, "_done", False)
     monkeypatch.setattr(warmup, "_train_smallest", lambda: None)
     before = [{}]
@@ -78,3 +78,4 @@ def test_once_it_is_warm_the_collector_leaves_alone_what_there_is(monkeypatch):
     looked_at = set(map(id, gc.get_objects()))
     assert id(after) in looked_at
     assert id(before) not in looked_at
+    assert gc.get_threshold()[2] == heap.RARELY

@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent import futures
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -71,8 +72,8 @@ class Helpers:
 class _Question:
     """What somebody asks of a reader's thread, and when."""
 
-    def __init__(self, work: Callable[[], Any], kind: Hashable) -> None:
-        self.work, self.kind, self.asked, self.answer, self.seconds = work, kind, time.monotonic(), Future(), 0.0
+    def __init__(self, work: Callable[[], Any], kind: Hashable, asked: float) -> None:
+        self.work, self.kind, self.asked, self.answer, self.seconds = work, kind, asked, Future(), 0.0
 
 
 class ReaderThreads:
@@ -105,7 +106,7 @@ class ReaderThreads:
     def ask(self, work: Callable[[], Any], seconds: float, kind: Hashable = None) -> Any:
         """What `work` returns or raises; questions of one `kind` take about the same time. Raises TimeoutError after so many seconds; what
         has not begun by then is left undone."""
-        question = _Question(work, kind)
+        question = _Question(work, kind, getattr(self._mine, "asked", None) or time.monotonic())
         with self._changing:
             self._waiting.append(question)
             self._pool.submit(self._answer_next)
@@ -117,6 +118,16 @@ class ReaderThreads:
             raise TimeoutError from error
         finally:
             self._mine.seconds = getattr(self._mine, "seconds", 0.0) + question.seconds
+
+    @contextmanager
+    def one_answer(self, patience: float = 0.0) -> Iterator[None]:
+        """All that the thread which calls asks for belongs to one answer: what it asks for later is due as what it asked for first, and
+        doesn't wait behind a crowd once more. Who has `patience` lets those go first who come within so many seconds."""
+        self._mine.asked = time.monotonic() + patience
+        try:
+            yield
+        finally:
+            self._mine.asked = None
 
     def close(self) -> None:
         """Returns when every thread is gone but those that are lost. What has not begun is left undone."""

@@ -145,6 +145,31 @@ def test_a_long_question_does_not_wait_for_ever(answered):
     assert answered("long", "short", pause=2 * PATIENCE * 0.004) == ["long", "short"]
 
 
+@pytest.mark.parametrize(("patience", "order"), [(0.0, ["mine", "theirs"]), (30.0, ["theirs", "mine"])])
+def test_what_one_answer_asks_for_later_does_not_wait_anew(patience, order):
+    """Unless it has the patience to let those go first who came in the meantime."""
+    readers, opened, begun, going_on, answered = ReaderThreads(1), threading.Event(), threading.Event(), threading.Event(), []
+
+    def later():
+        with readers.one_answer(patience):
+            begun.set()
+            going_on.wait(30)
+            readers.ask(lambda: answered.append("mine"), 30)
+
+    with ThreadPoolExecutor(3) as askers:
+        asked = [askers.submit(readers.ask, opened.wait, 30), askers.submit(later)]
+        wait(lambda: readers._begun and begun.is_set())
+        asked.append(askers.submit(readers.ask, lambda: answered.append("theirs"), 30))
+        wait(lambda: len(readers._waiting) == 1)
+        going_on.set()
+        wait(lambda: len(readers._waiting) == 2)
+        opened.set()
+        for one in asked:
+            one.result()
+    readers.close()
+    assert answered == order
+
+
 def test_what_is_asked_counts_for_who_asks():
     readers = ReaderThreads(1)
     with ThreadPoolExecutor(1) as another:
