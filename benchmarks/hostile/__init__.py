@@ -6,8 +6,10 @@ people (who is there, and what is theirs) Â· valid (a valid call of each kind) Â
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import os
+import time
 from collections import Counter
 from typing import Any
 
@@ -20,6 +22,7 @@ from benchmarks.tables import markdown, percentile
 
 ABOUT = "mutated calls over all routes, listeners and actions: what is answered, what breaks, and what an honest visitor waits meanwhile"
 SMOKE = {"calls": 60, "at_once": 4}
+PARTS = 5  # between which it is seen what the server holds
 # High enough that no call is turned away for being one of many; and nothing that a call begins trains for long.
 LIMITS = {
     "PLAYGROUND_REQUESTS_EACH": "1000000", "PLAYGROUND_REQUESTS_ADDRESS": "10000000", "PLAYGROUND_UPLOADS_ADDRESS": "1000000",
@@ -43,10 +46,12 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         with Server() as server:
             people = People.come(server.port)
             attack = Attack(server.port, valid_calls(people), people, options.seed)
-            held = server.held()["bytes"]
-            quiet = attack.honest(20)
-            findings = attack.run(options.calls, options.at_once, 60 * options.minutes)
-            return report(findings, attack, quiet) | {"bytes": {"before": held, "after": server.held()["bytes"]}}
+            held, quiet, findings = {"before": server.held()["bytes"]}, attack.honest(20), []
+            until = time.monotonic() + 60 * options.minutes
+            for part in itertools.pairwise(round(options.calls * part / PARTS) for part in range(PARTS + 1)):
+                findings += attack.run(range(*part), options.at_once, until - time.monotonic())
+                held[f"after {len(findings):,}"] = server.held()["bytes"]
+            return report(findings, attack, quiet) | {"bytes": held}
     finally:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})

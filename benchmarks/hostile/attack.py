@@ -46,13 +46,13 @@ class Attack:
         self._port, self.calls, self._people, self._seed = port, calls, people, seed
         self.waits: list[float] = []  # seconds, of the honest visitor while calls come
 
-    def run(self, count: int, at_once: int, seconds: float = math.inf) -> list[Finding]:
-        """So many of the calls, or as many as are sent in so many seconds."""
+    def run(self, numbers: range, at_once: int, seconds: float = math.inf) -> list[Finding]:
+        """The calls of these numbers, or as many as are sent in so many seconds."""
         over, until = threading.Event(), time.monotonic() + seconds
         honest = threading.Thread(target=self._look, args=(over,), daemon=True)
         honest.start()
         try:
-            return self.send(itertools.takewhile(lambda _: time.monotonic() < until, range(count)), at_once)
+            return self.send(itertools.takewhile(lambda _: time.monotonic() < until, numbers), at_once)
         finally:
             over.set()
             honest.join(PATIENCE)

@@ -50,7 +50,7 @@ def test_the_same_number_is_the_same_call(attack):
 
 
 def test_when_the_time_is_over_no_further_one_is_sent(attack):
-    assert attack.run(10**9, 2, seconds=0.0) == []
+    assert attack.run(range(10**9), 2, seconds=0.0) == []
 
 
 def test_an_honest_visitor_who_waits_in_vain_has_waited_and_looks_again(attack, monkeypatch):
