@@ -28,6 +28,7 @@ from playground.training.loop import Training
 
 ABOUT = "processor time of a step and memory of a training, forecast and real, for own pairs of several widths and vocabularies"
 WORDS = (6, 16)  # of a sentence, at least and at most
+COLD = 2  # steps that are not timed
 OWN, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 SMOKE = {"widths": [16], "vocabularies": [50], "pairs": 200, "steps": 2}
 
@@ -36,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--widths", type=numbers, default=[32, 64, 128, 256], metavar="N,M", help="d_model; d_ff is four times as much")
     parser.add_argument("--vocabularies", type=numbers, default=[50, 1000, 4000, 8000], metavar="N,M", help="different words of each side")
     parser.add_argument("--pairs", type=int, default=2500)
-    parser.add_argument("--steps", type=int, default=10, help="that are timed, after two that find the caches cold")
+    parser.add_argument("--steps", type=int, default=10, help=f"that are timed, after {COLD} that find the caches cold")
 
 
 def run(options: argparse.Namespace) -> dict:
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace) -> dict:
     for words in options.vocabularies:
         for width in options.widths:
             knobs = {"task": "own", "tokenizer": "words", "vocab_size": 8000, "batch_size": 64, "d_model": width, "d_ff": 4 * width}
-            experiment = Experiment().with_(**{**knobs, "threads": 1, **dict(options.set)})
+            experiment = Experiment().with_(**{**knobs, "threads": 1, "steps": COLD + options.steps, **dict(options.set)})
             said = forecast(experiment, sentences(words, options.pairs)).step_seconds
             with get_context("spawn").Pool(1) as alone:
                 found = alone.apply(trained, (experiment, words, options.pairs, options.steps))
@@ -65,7 +66,7 @@ def trained(experiment: Experiment, words: int, pairs: int, steps: int) -> dict:
     next(Training(Experiment().with_(**TINY), build_corpus(Experiment().with_(**TINY).data)).steps())  # what torch takes once is nobody's
     before, training = _now(), Training(experiment, corpus, precision=precision)
     every, took = training.steps(), []
-    for _ in islice(every, 2):
+    for _ in islice(every, COLD):
         pass
     for _ in range(steps):
         started = time.thread_time()
