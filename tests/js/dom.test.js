@@ -7,7 +7,7 @@ import { openPage, writes } from "./page.js";
 
 const document = openPage();
 const { change } = await import("../../playground/ui/static/store.js");
-const { say, timeLeft, update, updateAttributes } = await import("../../playground/ui/static/dom.js");
+const { paragraph, say, timeLeft, update, updateAttributes } = await import("../../playground/ui/static/dom.js");
 const words = {
   about_seconds: "about {about} s", about_minutes: "about {about} min", range_seconds: "{low} to {high} s", range_minutes: "{low} to {high} min",
   done: "done · {steps} {steps:step|steps} · {percent}", differ: "{wrong} of {tokens} {tokens:token|tokens} {wrong:differs|differ}",
@@ -20,6 +20,11 @@ test("the time left is a range, in whole seconds or minutes", () => {
 
 test("where both ends are one it is about that; the last moment is about a second", () => {
   assert.deepEqual([[3, 3], [0, 0.2], [120, 120]].map(timeLeft), ["about 3 s", "about 1 s", "about 2 min"]);
+});
+
+test("a space parts sentences, but for Chinese ones, and none is left for what is empty", () => {
+  assert.equal(paragraph(["One.", "", "Two?", "Three."]), "One. Two? Three.");
+  assert.equal(paragraph(["一。", "", "二？", "三。"]), "一。二？三。");
 });
 
 test("before anything was measured nothing is said", () => assert.equal(timeLeft(null), "–"));

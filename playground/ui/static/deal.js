@@ -3,7 +3,7 @@
 // @ts-check
 
 import { page, subscribe } from "./store.js";
-import { button, h, labelled, ready, say } from "./dom.js";
+import { button, h, labelled, paragraph, ready, say } from "./dom.js";
 import { combinations, settingOf, valuesOf } from "./deal_arms.js";
 import { open } from "./dialogs.js";
 import { told } from "./experiment.js";
@@ -62,7 +62,7 @@ function openDeal() {
   const take = (way) => {
     made = MAKE[way]();
     said.textContent = "";
-    about.textContent = [say(made.about), way !== "lab" && page.knobs.task === "own" ? say("room_deal_own") : ""].filter(Boolean).join(" ");
+    about.textContent = paragraph([say(made.about), way !== "lab" && page.knobs.task === "own" ? say("room_deal_own") : ""]);
     place.replaceChildren(...made.elements);
     const other = (one) => button({ id: `pg-deal-${one}-way`, type: "button", class: "pg-quiet", onclick: () => again(one) }, say(`room_deal_way_${one}`));
     others.replaceChildren(...WAYS.filter((one) => one !== way).map(other));

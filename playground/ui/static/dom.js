@@ -19,6 +19,9 @@ export function say(key, values = {}) {
   return text.replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, fill);
 }
 
+/** Sentences one after the other, without the empty ones: as `paragraph` of words/ has it, no space follows a full-width stop. */
+export const paragraph = (sentences) => sentences.filter(Boolean).join(" ").replace(/([。！？]) /g, "$1");
+
 /**
  * An element. Properties that start with "on" are listeners; children are elements or text, and text stays text.
  * @template {keyof HTMLElementTagNameMap} Tag

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { change, cursor, move, page, presentNames, subscribe } from "./store.js";
-import { button, h, say, svg } from "./dom.js";
+import { button, h, paragraph, say, svg } from "./dom.js";
 import { fixed } from "./room.js";
 import { isOpenLab } from "./room_fixed.js";
 import { forget, keep, kept } from "./storage.js";
@@ -108,5 +108,5 @@ export function drawCalibration(element) {
   const said = [...bySure].sort(([one], [other]) => one - other).map(sentence);
   element.hidden = !said.length;
   element.className = "pg-block pg-text pg-caption";
-  element.textContent = said.join(" ");
+  element.textContent = paragraph(said);
 }
