@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from playground.cursor import FIELDS, choices
+from playground.runs.queue import parallel
 from playground.runs.run import Run
 from playground.ui import assets, routes
 from playground.ui.assets import PREFIX
@@ -319,6 +320,24 @@ def test_a_picture_of_a_run_that_trains_costs_what_the_models_threads_took_for_i
     assert "refresh_ms" in site.panel("training", run="reverse", text="costs as well", beside="sentence")
     assert len(told) == 1
     assert told[0] >= 0.1
+
+
+@pytest.mark.parametrize(("name", "patience"), [("training", 0.0), ("translate", 0.25)])
+def test_a_panel_and_the_sentence_beside_it_are_due_at_one_moment(site, monkeypatch, name, patience):
+    """What is asked second doesn't wait behind a crowd once more; and who translates lets those go first who only look."""
+    due, make = [], parallel._Question
+
+    def asking(view) -> dict:
+        view.reader._ask(lambda: None, "a question")
+        return {"step": 1, "blocks": []}
+
+    monkeypatch.setattr(parallel, "_Question", lambda work, kind, asked: due.append(asked) or make(work, kind, asked))
+    monkeypatch.setattr(routes, "PANELS", {**PANELS, name: asking, "sentence": asking})
+    before = time.monotonic()
+    site.panel(name, run="reverse", text=f"one moment of {name}", beside="sentence")
+    assert len(due) == 2
+    assert due[0] == due[1]
+    assert before + patience <= due[0] <= time.monotonic() + patience
 
 
 @pytest.mark.parametrize("name", ["training", "attention", "data"])
