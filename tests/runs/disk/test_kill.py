@@ -85,7 +85,7 @@ def kept(folder: Path) -> list[str]:
 @pytest.mark.fault("kill -9 at each point of a save", "the run is whole, and resumed it becomes what it would have become, bit for bit")
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 here")
-@pytest.mark.parametrize(("point", "again"), [(point, point == "moved") for point in POINTS])
+@pytest.mark.parametrize(("point", "again"), [*((point, False) for point in POINTS), ("moved", True)])
 def test_killed_the_run_is_what_it_would_have_been(serve, tmp_path, point, again):
     """At a point of a save; and again from outside, by whatever it does then."""
     folder = tmp_path / "data"
