@@ -63,6 +63,7 @@ def measure(outputs: Sequence[str], references: Sequence[Sequence[str]], tokeniz
     bleu = partial(BLEU, tokenize=tokenize, force=True)  # force: no warning about our tokens that stand apart
     found, signature, reach = _resampled(bleu, outputs, streams, resamples)
     characters, chrf_signature, chrf_reach = _resampled(CHRF, outputs, streams, resamples)
+    _forget(bleu().tokenizer)
     scores, ratio = (float(found.score), float(characters.score)), found.sys_len / max(found.ref_len, 1)
     return Measured(*scores, signature, chrf_signature, found.totals[-1] == 0, ratio, reach, chrf_reach)
 
@@ -76,6 +77,13 @@ def _resampled(make: Callable[[], Any], outputs: Sequence[str], streams: list, r
         metric, resamples = make(), 1
         found = metric.corpus_score(outputs, streams)
     return found, str(metric.get_signature()), float(found._ci) if resamples > 1 else None
+
+
+def _forget(tokenizer: Any) -> None:
+    """By itself sacrebleu keeps the last 65,536 sentences that it cut, of whomever they are."""
+    for part in (tokenizer, *vars(tokenizer).values()):
+        if hasattr(type(part).__call__, "cache_clear"):
+            type(part).__call__.cache_clear()
 
 
 def tokenization(references: Sequence[str], unit: str | None = None) -> str:

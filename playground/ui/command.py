@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
+from copy import copy
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -42,6 +44,19 @@ def route(runs: Runs) -> Route:
         return told(await run_in_threadpool(answer, said, lambda: act(runs, command)))
 
     return Route(f"{PREFIX}/command", endpoint, methods=["POST"])
+
+
+async def in_thread(work: Callable, *asked: Any) -> Any:
+    """What `work` returns, on a thread, or the Refusal that it raises: as a copy. Through the thread's future the refusal itself would hold
+    the frames it came from, with all that was looked at there, and they it, until Python's collector comes."""
+
+    def done() -> Any:
+        try:
+            return work(*asked)
+        except Refusal as refusal:
+            return copy(refusal)
+
+    return await run_in_threadpool(done)
 
 
 def turned_away(headers: Headers) -> Refusal | None:

@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 import orjson
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
@@ -81,6 +80,11 @@ class Asked:
         return cursor
 
 
+def told(found: dict[str, Any] | Refusal, said: str) -> Response:
+    """An answer, or why there is none, in the language `said`."""
+    return command.told({"error": found.say(said), "key": found.key} if isinstance(found, Refusal) else found)
+
+
 def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
     """Every route of rooms."""
     questions = Questions(rooms, runs, reader)
@@ -100,19 +104,16 @@ def routes(rooms: Rooms, runs: Runs, reader: Reader) -> list[Route]:
             name = request.path_params["action"]
             if name not in actions or not isinstance(values, dict):
                 raise Refusal("page.not_a_command")
-            return command.told(await run_in_threadpool(do, name, Asked(request, values)))
+            return told(await command.in_thread(do, name, Asked(request, values)), said)
         except Refusal as refusal:
-            return command.told({"error": refusal.say(said), "key": refusal.key})
+            return told(refusal, said)
         except ClientDisconnect:
             return Response(status_code=400)
 
     def read(answer: Callable[[Asked], dict]) -> Callable:
         async def endpoint(request: Request) -> Response:
             asked = Asked(request, request.query_params)
-            try:
-                return command.told(await run_in_threadpool(answer, asked))
-            except Refusal as refusal:
-                return command.told({"error": refusal.say(asked.language), "key": refusal.key})
+            return told(await command.in_thread(answer, asked), asked.language)
 
         return endpoint
 

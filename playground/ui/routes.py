@@ -77,10 +77,8 @@ def routes(runs: Runs, reader: Reader, listens_at: str = "127.0.0.1", rooms: Roo
 
     def read(answer: Callable[[Request], Any]) -> Callable:
         async def endpoint(request: Request) -> Response:
-            try:
-                return _json(await run_in_threadpool(answer, request))
-            except Refusal as refusal:
-                return _refused(refusal, request)
+            found = await command.in_thread(answer, request)
+            return _refused(found, request) if isinstance(found, Refusal) else _json(found)
 
         return endpoint
 

@@ -266,3 +266,12 @@ def test_a_large_model_is_asked_less_and_the_same_one_always_the_same(run):
     assert time_slices.affordable(run, 30, 200, 4) == 200
     assert 4 <= time_slices.affordable(large, 60, 200, 4) < 200
     assert time_slices.affordable(large, 1e9, 200, 4) == 4
+
+
+@pytest.mark.parametrize("tokenize", ["13a", "zh", "char", "intl"])
+def test_sacrebleu_keeps_no_sentence(tokenize):
+    tokenizer = sacrebleu.BLEU(tokenize=tokenize).tokenizer
+    measure(OUTPUTS, REFERENCES, tokenize)
+    parts = [type(part).__call__ for part in (tokenizer, *vars(tokenizer).values()) if hasattr(type(part).__call__, "cache_info")]
+    assert parts
+    assert all(part.cache_info().currsize == 0 for part in parts)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import threading
 import time
+import weakref
 
 import pytest
 
@@ -128,3 +131,24 @@ def test_refusals_are_answers_like_others(site):
     assert answer.status_code == 200, answer.text
     assert answer.json() == {"error": say("zh", "runs.not_yours"), "key": "runs.not_yours", "knob": None}
     assert answer.headers["cache-control"] == "no-store"
+
+
+def test_a_refusal_holds_nothing_of_what_was_looked_at():
+    """Also before Python's collector comes, which is once a minute."""
+    looked = []
+
+    def work() -> None:
+        def look():
+            """It stands for a picture of 20 MB."""
+
+        looked.append(weakref.ref(look))
+        raise Refusal("page.not_ready")
+
+    gc.disable()
+    try:
+        found = asyncio.run(command.in_thread(work))
+        assert isinstance(found, Refusal)
+        assert found.key == "page.not_ready"
+        assert looked[0]() is None
+    finally:
+        gc.enable()
