@@ -86,7 +86,7 @@ def test_what_the_steps_of_a_training_took_is_given_back_with_its_end(beside):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_killed_or_stuck_a_process_is_replaced_and_its_runs_go_on(beside, number):
     runs = beside(turn_seconds=0.05, step_seconds=12.0)
-    experiments = [tiny(steps=60, seed=seed) for seed in (1, 2, 3)]
+    experiments = [tiny(steps=300, seed=seed) for seed in (1, 2, 3)]
     made = [runs.create(experiment, ME) for experiment in experiments]
     for run in made:
         at_step(run, 5)
