@@ -11,7 +11,7 @@ from playground.config import Experiment, default
 from playground.data.corpus import build_corpus
 from playground.data.facts import Facts
 from playground.data.statistics import statistics
-from playground.data.suggestion import KNOBS, PASSES, suggest
+from playground.data.suggestion import KNOBS, suggest
 from playground.reading.uploads import Pair, Pairs
 from playground.words import LANGUAGES
 from tests.reading.formats.made_words import word
@@ -91,7 +91,7 @@ def test_each_choice_says_why(language):
 def test_a_large_corpus_has_a_wider_model_and_as_many_passes():
     small, large = suggest(sentences(2000, 100)), suggest(sentences(25_000, 100, 3))
     assert (small.knobs["d_model"], large.knobs["d_model"]) == (default("d_model"), 128)
-    assert [found.knobs["steps"] for found in (small, large)] == [100, pytest.approx(PASSES * 24_000 / 64, abs=PASSES)]
+    assert [found.knobs["steps"] for found in (small, large)] == [100, pytest.approx(6 * 24_000 / 64, abs=3)]
     assert [found.knobs["learning_rate"] for found in (small, large)] == [0.05, 0.02]
     assert [found.knobs["dropout"] for found in (small, large)] == [0, 0]
 
@@ -117,7 +117,7 @@ def test_what_somebody_chose_stays_and_the_rest_follows():
     pairs = sentences(2000, 3000)
     found = suggest(pairs, {"tokenizer": "words", "batch_size": 48, "d_model": 128, "task": "own"})
     assert {"tokenizer": "words", "batch_size": 48, "share_embeddings": "none", "d_model": 128}.items() <= found.knobs.items()
-    assert found.knobs["steps"] == round(PASSES * 1600 / 48)
+    assert found.knobs["steps"] == round(6 * 1600 / 48)
     assert len(found.sentences("en")) == 5  # nothing is said of how they are cut: that was somebody's choice
     assert [choice.reason for choice in suggest(pairs, suggest(pairs).knobs).choices] == []
 
