@@ -37,7 +37,7 @@ class SingleDecoder:
     def __init__(self, model: Transformer, src: Tensor) -> None:
         config, seen = model.config, src != PAD
         seen = None if bool(seen.all()) else seen
-        self.hidden, self.memory_hidden = None, None if seen is None else np.where(seen[0].numpy(), 0, np.float32(MASKED))[:, None]
+        self.hidden, self.memory_hidden = None, None if seen is None else np.where(seen[0].numpy(), 0, np.float32(MASKED))
         self.length, self.embedding, table = 0, array(model.tgt_embedding.weight), position_table(model.tgt_positions)
         self.table = None if table is None else array(table)
         self.scale = math.sqrt(config.d_model) if config.embedding_scale else 1.0
@@ -68,9 +68,9 @@ class SingleDecoder:
         """Goes on with this sentence, or with none."""
 
     def _hidden(self, token: int) -> np.ndarray | None:
-        """Nobody looks at a PAD, even if the sentence has written one: what is added to scores (L, 1); None while there is no PAD."""
+        """Nobody looks at a PAD, even if the sentence has written one: what is added to scores (L,); None while there is no PAD."""
         if self.hidden is None and token == PAD:
-            self.hidden = np.zeros((MAX_POSITIONS, 1), np.float32)
+            self.hidden = np.zeros(MAX_POSITIONS, np.float32)
         if self.hidden is None:
             return None
         self.hidden[self.length] = MASKED if token == PAD else 0
@@ -78,17 +78,20 @@ class SingleDecoder:
 
 
 class SingleLayer:
-    """A decoder layer, the memory (S, D) as its cross-attention sees it, and the keys and values of what has been written, (H, L, K) and
-    (H, L, U)."""
+    """A decoder layer, the memory (S, D) as its cross-attention sees it, and the keys and values of what has been written: (H, L, K), with
+    the scale of the scores in them, and (H, L, U + 1), with a one after each value."""
 
     def __init__(self, layer: DecoderLayer, config: ModelConfig, memory: np.ndarray) -> None:
         own, cross = layer.self_attention, layer.cross_attention
         self.W_q, self.W_k, self.W_v, self.W_o = map(linear, (own.W_q, own.W_k, own.W_v, own.W_o))
         self.ask, self.cross_out = linear(cross.W_q), linear(cross.W_o)
-        kept = (linear(W)(memory).reshape(len(memory), config.n_heads, -1) for W in (cross.W_k, cross.W_v))
-        self.memory_k, self.memory_v = (one.transpose(1, 0, 2) for one in kept)
-        self.k, self.v = (np.empty((config.n_heads, INITIAL_TOKENS, width), np.float32) for width in head_widths(config))
         self.n_heads, self.scale, self.angles = config.n_heads, scale(own), None if own.rotary is None else angles(own.rotary).numpy()
+        d_k, d_v = head_widths(config)
+        self.k, self.v = (np.ones((config.n_heads, INITIAL_TOKENS, width), np.float32) for width in (d_k, d_v + 1))
+        k, v = (linear(W)(memory).reshape(len(memory), config.n_heads, -1) for W in (cross.W_k, cross.W_v))
+        self.memory_k, self.memory_v = k.transpose(1, 0, 2), np.ones((config.n_heads, len(memory), d_v + 1), np.float32)
+        self.memory_k *= scale(cross)
+        self.memory_v[:, :, :-1] = v.transpose(1, 0, 2)
         self.feed_forward, self.wrap = feed_forward(layer.feed_forward), wrap(config)
         self.norms = tuple(map(norm, (layer.norm_1, layer.norm_2, layer.norm_3)))
 
@@ -101,30 +104,30 @@ class SingleLayer:
 
     def own_attention(self, x: np.ndarray, place: int, hidden: np.ndarray | None) -> np.ndarray:
         if place == self.k.shape[1]:
-            self.k, self.v = (np.concatenate((kept, np.empty_like(kept)), axis=1) for kept in (self.k, self.v))
+            self.k, self.v = (np.concatenate((kept, np.ones_like(kept)), axis=1) for kept in (self.k, self.v))
         shape = self.n_heads, -1
         q, k, v = self.W_q(x).reshape(shape), self.W_k(x).reshape(shape), self.W_v(x).reshape(shape)
         if self.angles is not None:
             turn_(q, self.angles[place])
             turn_(k, self.angles[place])
-        self.k[:, place], self.v[:, place] = k, v
-        return self.W_o(attend(q, self.k[:, : place + 1], self.v[:, : place + 1], self.scale, hidden))
+        np.multiply(k, self.scale, out=self.k[:, place])
+        self.v[:, place, :-1] = v
+        return self.W_o(attend(q, self.k[:, : place + 1], self.v[:, : place + 1], hidden))
 
     def cross_attention(self, x: np.ndarray, hidden: np.ndarray | None) -> np.ndarray:
         q = self.ask(x).reshape(self.n_heads, -1)
-        return self.cross_out(attend(q, self.memory_k, self.memory_v, self.scale, hidden))
+        return self.cross_out(attend(q, self.memory_k, self.memory_v, hidden))
 
 
-def attend(q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float, hidden: np.ndarray | None) -> np.ndarray:
-    """What one query of each head gets: q (H, K), k (H, L, K), v (H, L, U), `hidden` (L, 1) added to scores -> (H U,)."""
-    weights = k @ q[:, :, None]  # (H, L, 1)
-    weights *= scale
+def attend(q: np.ndarray, k: np.ndarray, v: np.ndarray, hidden: np.ndarray | None) -> np.ndarray:
+    """What one query of each head gets: q (H, K), scaled k (H, L, K), v and ones (H, L, U + 1), `hidden` (L,) added to scores -> (H U,)."""
+    weights = np.matvec(k, q)  # (H, L)
     if hidden is not None:
         weights += hidden
     weights -= np.maximum.reduce(weights, axis=1, keepdims=True)
     np.exp(weights, out=weights)
-    weights /= np.add.reduce(weights, axis=1, keepdims=True)
-    return (weights.transpose(0, 2, 1) @ v).ravel()
+    mixed = np.vecmat(weights, v)  # the ones become the sum of the weights, by which the mixed values are divided, not each weight
+    return (mixed[:, :-1] / mixed[:, -1:]).ravel()
 
 
 def array(tensor: Tensor) -> np.ndarray:
