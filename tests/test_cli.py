@@ -12,7 +12,7 @@ from playground.arguments import parser
 from playground.cli import main
 from playground.cli.training import _experiment
 from playground.config import KNOBS, PRESETS, TASK_STEPS, Refusal, default, to_json
-from playground.data.suggestion import suggest
+from playground.data.suggestion import DROPOUT, suggest
 from playground.lessons.labs import LABS
 from playground.reading.uploads import Pair, Pairs
 from playground.runs import forecast
@@ -131,6 +131,14 @@ def test_a_time_sets_as_many_steps_as_may_fit(capsys, monkeypatch):
     assert "6,000" in capsys.readouterr().err
     kept = _experiment(parser().parse_args(["train", "--minutes", "5", "--steps", "70"]))
     assert (kept.training.steps, capsys.readouterr().err) == (70, "")
+    pairs = Pairs(tuple(Pair(f"s{n}", f"t{n}", n + 1) for n in range(9000)), {}, 9000, "tsv", ("own.tsv",))
+    for minutes, dropout in (("1", 0.0), ("5", DROPOUT)):  # six epochs and 32, as it seems; the sentence says which
+        made = _experiment(parser().parse_args(["train", "--data", "own.tsv", "--minutes", minutes]), pairs)
+        likely = int(minutes) * 60 * 10
+        assert (made.training.steps, made.model.dropout) == (forecast.SLACK * likely, dropout)
+        told = capsys.readouterr().err
+        assert all(sentence in told for sentence in suggest(pairs, {"steps": likely}).sentences("en"))
+        assert "--steps" not in told
 
 
 def test_translate(capsys, tmp_path):

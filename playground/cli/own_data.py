@@ -23,9 +23,16 @@ def splits(pairs: Any) -> list[str]:
     return [f"To validate on: {validation:,}; to test on: {test:,}; left out of training, for their source is among these: {both:,}."]
 
 
-def suggested(pairs: Any, given: dict[str, Any]) -> dict[str, Any]:
+def suggested(pairs: Any, given: dict[str, Any], timed: bool) -> dict[str, Any]:
+    """The options that suit these pairs and are not `given`; stderr says which, and why. Where the time decides on the steps, `timed`, the
+    rest follows from how often the pairs are probably seen."""
     from playground.data.suggestion import suggest
 
+    if timed:
+        from playground.runs.forecast import fitting_steps
+
+        likely = Experiment().with_(**given | suggest(pairs, given).knobs)
+        given = given | {"steps": fitting_steps(likely, pairs, slack=1)}
     found = suggest(pairs, given)
     options = {name: value for name, value in found.knobs.items() if name not in given}
     if options:

@@ -62,7 +62,7 @@ def _experiment(options: argparse.Namespace, pairs: Any = None) -> Experiment:
         given.setdefault("steps", TASK_STEPS[given["task"]])
     timed = given.get("minutes") and "steps" not in given
     if pairs:
-        given |= suggested(pairs, preset(options.preset).difference() | given)
+        given |= suggested(pairs, preset(options.preset).difference() | given, bool(timed))
     made = preset(options.preset).with_(**given)
     return made.with_(steps=_fitting(made, pairs)) if timed else made
 

@@ -49,14 +49,18 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
             return [gr.skip()] * len(teaching)
         return uploading.taught(own, own if task == "own" else "", now, TASK_STEPS.get(str(task)), told(asked, "ticket"))
 
-    def take_minutes(asked: Any, **now: Any) -> int | dict:
-        """As many steps as fit into the time; without one, the steps stay as they are."""
+    def take_minutes(asked: Any, **now: Any) -> list:
+        """As many steps as fit into the time, and what suits own pairs that are seen so often; without a time, all stays as it is."""
         try:
             wanted = Experiment().with_(**{name: value for name, value in now.items() if is_possible(name, value)})
-            pairs = uploading.found(runs, told(asked, "own")) if wanted.data.task == "own" else None
-            return fitting_steps(wanted, pairs) if wanted.training.minutes else gr.skip()
+            own = told(asked, "own")
+            pairs = uploading.found(runs, own, told(asked, "ticket")) if wanted.data.task == "own" else None
+            found = {"steps": fitting_steps(wanted, pairs)} if wanted.training.minutes else {}
+            if found and pairs:
+                found |= uploading.following(pairs, own, now, fitting_steps(wanted, pairs, slack=1))
         except Refusal:  # the outlook says what is wrong
-            return gr.skip()
+            found = {}
+        return [found.get(name, gr.skip()) for name in uploading.FOLLOWING]
 
     def look_ahead(asked: Any, **now: Any) -> tuple[str, str, dict[str, Any]]:
         language = told(asked, "language")
@@ -86,7 +90,9 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
     parts.reset.click(reset, None, [*knobs.values(), parts.preset], **QUIET)
     given = {name: everything[name] for name in ("asked", "task", *uploading.TAUGHT, "batch_unit")}
     knobs["task"].input(take_task, outputs=teaching, **ask(given, "askedForTask"))
-    knobs["minutes"].input(take_minutes, outputs=knobs["steps"], trigger_mode="always_last", **ask(everything))
+    knobs["minutes"].input(
+        take_minutes, outputs=[knobs[name] for name in uploading.FOLLOWING], trigger_mode="always_last", **ask(everything)
+    )
     expected = {"fn": look_ahead, "outputs": [parts.outlook, parts.schedule, parts.preset], **ask(everything)}
     gr.on([knob.change for knob in knobs.values()], trigger_mode="always_last", **expected)
     upload.wire(bridge, knobs, parts.upload, ask).then(**expected)

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from playground.config import preset
 from playground.words import say
 from tests.browser.steps import eventually, words
+from tests.browser.test_data import with_numbers
 
 
 @pytest.mark.slow
@@ -39,8 +40,9 @@ def test_a_preset_is_one_click_and_says_what_it_is(visit):
 
 
 @pytest.mark.slow
-def test_a_time_in_minutes_sets_the_steps_and_the_forecast(visit):
-    page = visit()
+@pytest.mark.parametrize("own", [False, True])
+def test_a_time_in_minutes_sets_the_steps_and_the_forecast(visit, own):
+    page = with_numbers(visit)[0] if own else visit()
     about, steps, minutes = page.locator("#pg-outlook"), page.locator("#knob-steps input"), page.locator("#knob-minutes input")
     expect(page.locator("body")).to_have_attribute("data-knobs", "ready")
     usual = int(steps.input_value())

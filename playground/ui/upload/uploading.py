@@ -33,6 +33,7 @@ from playground.words import listed, say
 MOST_KEPT, MOST_BYTES = 100, 200_000_000
 PAIR = 170  # bytes of a pair beside its characters
 MAX_SUGGESTIONS = 200
+FOLLOWING = ("steps", "learning_rate", "dropout")  # what a time in minutes decides on; each goes by those before it
 
 
 class Kept(NamedTuple):
@@ -216,6 +217,13 @@ def taught(old: str, new: str, values: Mapping[str, Any], usual: int | None = No
     after = suggestion(known, new, chosen).knobs if known else {name: default(name) for name in TAUGHT}
     after |= {"steps": usual} if usual and not known else {}
     return [gr.skip() if name in chosen else after[name] for name in TAUGHT]
+
+
+def following(pairs: Pairs, own: str, values: Mapping[str, Any], steps: int) -> dict[str, Any]:
+    """What so many steps over these pairs go best with, of FOLLOWING behind the steps, where nobody has chosen otherwise."""
+    chosen = chosen_otherwise(pairs, own, values)
+    after = suggestion(pairs, own, chosen | {"steps": steps}).knobs
+    return {name: after[name] for name in FOLLOWING[1:] if name not in chosen}
 
 
 def chosen_otherwise(pairs: Pairs | None, own: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from playground.config import TASK_STEPS, Refusal, default
-from playground.data.suggestion import suggest
+from playground.data.suggestion import DROPOUT, LONG, SHORT, suggest
 from playground.knobs import as_text
 from playground.reading.column_mapping import MAX_CELL_CHARACTERS
 from playground.ui.assets import PREFIX
@@ -107,6 +107,11 @@ def test_knobs_follow_the_sentences_unless_somebody_chose(upload):
     assert taught(big, small, for_big) == for_small
     assert taught(big, "", for_big, TASK_STEPS["addition"]) == usual | {"steps": TASK_STEPS["addition"]}
     assert "value" not in taught(big, small, for_big | {"max_tokens": 32})["max_tokens"]
+    often = 9000 * 11 // for_big["batch_size"]  # steps of eleven epochs
+    assert uploading.following(uploading.KEPT.get(big).pairs, big, for_big, often) == {"learning_rate": LONG, "dropout": DROPOUT}
+    assert uploading.following(uploading.KEPT.get(big).pairs, big, for_big, 90) == {"learning_rate": SHORT[1], "dropout": 0.0}
+    given = for_big | {"learning_rate": 0.003}
+    assert uploading.following(uploading.KEPT.get(big).pairs, big, given, often) == {"dropout": DROPOUT}
     chosen = taught("", big, usual | {"steps": 777, "learning_rate": 0.003})
     assert all("value" not in chosen.pop(name) for name in ("steps", "learning_rate"))
     assert chosen == {name: for_big[name] for name in chosen}
