@@ -29,10 +29,10 @@ def suggested(pairs: Any, given: dict[str, Any], timed: bool) -> dict[str, Any]:
     from playground.data.suggestion import suggest
 
     if timed:
-        from playground.runs.forecast import fitting_steps
+        from playground.runs.forecast import SLACK, fitting_steps
 
         likely = Experiment().with_(**given | suggest(pairs, given).knobs)
-        given = given | {"steps": fitting_steps(likely, pairs, slack=1)}
+        given = given | {"steps": fitting_steps(likely, pairs) // SLACK}
     found = suggest(pairs, given)
     options = {name: value for name, value in found.knobs.items() if name not in given}
     if options:

@@ -53,13 +53,12 @@ def spent(experiment: Experiment, seen: Forecast) -> float:
     return min(seen.seconds, 60 * minutes) if minutes else seen.seconds
 
 
-def fitting_steps(experiment: Experiment, pairs: Pairs | None = None, slack: float = SLACK) -> int:
-    """As many steps as may fit into the experiment's `minutes` here, on the cores that it may use: rather too many, for while it trains
-    they are planned anew (timed_steps.py), and never more than these; with a `slack` of 1 as many as probably fit. Raises Refusal like
-    `forecast`."""
+def fitting_steps(experiment: Experiment, pairs: Pairs | None = None) -> int:
+    """As many steps as may fit into the experiment's `minutes` here, on the cores that it may use: SLACK times as many as probably do,
+    for while it trains they are planned anew (timed_steps.py), and never more than these. Raises Refusal like `forecast`."""
     seconds = _step(experiment, pairs)[1] / min(experiment.training.threads, machine_cores())
     knob = limits("steps")
-    return int(min(max(slack * 60 * experiment.training.minutes / seconds, knob.low), knob.high))
+    return int(min(max(SLACK * 60 * experiment.training.minutes / seconds, knob.low), knob.high))
 
 
 def tokens_per_step(experiment: Experiment, pairs: Pairs | None = None) -> float:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 import gradio as gr
 
 from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, default, is_possible, preset
-from playground.runs.forecast import fitting_steps
+from playground.runs.forecast import SLACK, fitting_steps
 from playground.runs.registry import Runs
 from playground.ui import links
 from playground.ui.bridge import script, told
@@ -57,7 +57,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
             pairs = uploading.found(runs, own, told(asked, "ticket")) if wanted.data.task == "own" else None
             found = {"steps": fitting_steps(wanted, pairs)} if wanted.training.minutes else {}
             if found and pairs:
-                found |= uploading.following(pairs, own, now, fitting_steps(wanted, pairs, slack=1))
+                found |= uploading.following(pairs, own, now, found["steps"] // SLACK)
         except Refusal:  # the outlook says what is wrong
             found = {}
         return [found.get(name, gr.skip()) for name in uploading.FOLLOWING]
