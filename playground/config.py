@@ -257,6 +257,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 # Tasks that the default number of steps is too few for, and how many are enough.
 TASK_STEPS = {name: task.steps for name, task in TASKS.items() if task.steps}
+# With `minutes` the steps are so many times as many as probably fit: a machine may be faster than it seems, and the clock ends the run.
+SLACK = 2
 # Steps that a preset or a task has set, not a person.
 USUAL_STEPS = frozenset((default("steps"), PRESETS["fast"]["steps"], *TASK_STEPS.values()))
 

@@ -137,7 +137,7 @@ def test_a_time_sets_as_many_steps_as_may_fit(capsys, monkeypatch):
         likely = int(minutes) * 60 * 10
         assert (made.training.steps, made.model.dropout) == (forecast.SLACK * likely, dropout)
         told = capsys.readouterr().err
-        assert all(sentence in told for sentence in suggest(pairs, {"steps": likely}).sentences("en"))
+        assert all(sentence in told for sentence in suggest(pairs, {"steps": likely}).sentences("en")), "with the epochs that are likely"
         assert "--steps" not in told
 
 

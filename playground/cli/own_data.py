@@ -25,14 +25,13 @@ def splits(pairs: Any) -> list[str]:
 
 def suggested(pairs: Any, given: dict[str, Any], timed: bool) -> dict[str, Any]:
     """The options that suit these pairs and are not `given`; stderr says which, and why. Where the time decides on the steps, `timed`, the
-    rest follows from how often the pairs are probably seen."""
+    rest follows from these."""
     from playground.data.suggestion import suggest
 
     if timed:
-        from playground.runs.forecast import SLACK, fitting_steps
+        from playground.runs.forecast import fitting_steps
 
-        likely = Experiment().with_(**given | suggest(pairs, given).knobs)
-        given = given | {"steps": fitting_steps(likely, pairs) // SLACK}
+        given = given | {"steps": fitting_steps(Experiment().with_(**given | suggest(pairs, given).knobs), pairs)}
     found = suggest(pairs, given)
     options = {name: value for name, value in found.knobs.items() if name not in given}
     if options:
@@ -58,11 +57,12 @@ def _time(experiment: Experiment, often: float, pairs: Any) -> str:
     from playground.runs.forecast import WITHIN, forecast, spent
 
     try:
-        seconds = spent(experiment, forecast(experiment, pairs))
+        seconds, timed = spent(experiment, forecast(experiment, pairs))
     except Refusal as refusal:  # this machine's speed can't be measured
         return str(refusal)
     steps = f"{experiment.training.steps:,}"
-    return say(ENGLISH, "sentences.estimate", steps=steps, passes=short(often), time=duration(seconds, ENGLISH), within=WITHIN)
+    key = "sentences.estimate_timed" if timed else "sentences.estimate"
+    return say(ENGLISH, key, steps=steps, passes=short(often), time=duration(seconds, ENGLISH), within=WITHIN)
 
 
 def _mend(mend: Any, pairs: Any) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from playground.config import SPECIAL_TOKENS, Experiment, check, default, limits
+from playground.config import SLACK, SPECIAL_TOKENS, Experiment, check, default, limits
 from playground.data.facts import Facts, Lengths
 from playground.data.tokenizers import LARGEST
 from playground.reading.uploads import Pairs
@@ -73,7 +73,7 @@ def suggest(pairs: Pairs, given: Mapping[str, Any] | None = None) -> Suggestion:
     batch = knobs["batch_size"] / (lengths.mean if experiment.training.batch_unit == "tokens" else 1)  # in pairs
     found.take(_steps(count / batch))
     found.take(_rate(knobs["steps"]))
-    found.take(_dropout(knobs["steps"] * batch / count))
+    found.take(_dropout(knobs["steps"] * batch / count / (SLACK if experiment.training.minutes else 1)))
     return found
 
 

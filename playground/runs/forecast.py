@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from playground.config import DataConfig, Experiment, Refusal, default, limits
+from playground.config import SLACK, DataConfig, Experiment, Refusal, default, limits
 from playground.data.corpus import Corpus, build_corpus
 from playground.reading.uploads import Pairs
 from playground.runs.corpora import vocabularies
@@ -16,7 +17,6 @@ from playground.training.work import Work, step_work
 
 log = logging.getLogger(__name__)
 SAMPLE = 300  # pairs tell how long the sentences are
-SLACK = 2  # times as fast as it seems a machine may be
 WITHIN = 25  # percent that a step's processor time was from its forecast, at d_model 32 to 256 and with 50 to 8,000 words
 NOTABLE = 0.05  # a choice that changes the time by less is not spoken of
 
@@ -47,10 +47,10 @@ def forecast(experiment: Experiment, pairs: Pairs | None = None) -> Forecast:
     return Forecast(work, step, whole, tuple(sorted(times, key=lambda found: -abs(found[1] - 1))))
 
 
-def spent(experiment: Experiment, seen: Forecast) -> float:
-    """Seconds of the training: no more than it is given."""
-    minutes = experiment.training.minutes
-    return min(seen.seconds, 60 * minutes) if minutes else seen.seconds
+def spent(experiment: Experiment, seen: Forecast) -> tuple[float, bool]:
+    """Seconds of the training, and whether it is the time it is given that ends it, not its steps."""
+    given = 60 * experiment.training.minutes or math.inf
+    return min(seen.seconds, given), given < seen.seconds
 
 
 def fitting_steps(experiment: Experiment, pairs: Pairs | None = None) -> int:

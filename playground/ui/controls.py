@@ -9,6 +9,7 @@ from typing import Any
 import gradio as gr
 
 from playground.config import KNOBS, PARTS, PRESETS, default, limits
+from playground.knobs import as_text
 from playground.words import ENGLISH, known, paragraph, say
 
 CONTROLLED = [name for name in KNOBS if not limits(name).text]
@@ -52,7 +53,7 @@ def shown_value(name: str, value: Any, language: str) -> str:
         return say(language, "page.on" if value else "page.off")
     if name == "task":
         return say(language, f"tasks.{value}.label")
-    key = f"knobs.{name}.{value}"
+    key = f"knobs.{name}.{as_text(value)}"
     return say(language, key) if known(language, key) else f"{value:g}" if isinstance(value, float) else str(value)
 
 

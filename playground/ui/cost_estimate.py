@@ -32,7 +32,9 @@ def outlook(runs: Runs, language: str, values: Mapping[str, Any], ticket: str = 
             raise Refusal("page.no_upload_yet", knob="task")
         about = f"knobs.preset_about.{found}" if found else "page.own_settings"
         seen = forecast(experiment, pairs)
-        time = say(language, "page.outlook", steps=f"{experiment.training.steps:,}", time=duration(spent(experiment, seen), language))
+        seconds, timed = spent(experiment, seen)
+        key = "page.outlook_timed" if timed else "page.outlook"
+        time = say(language, key, steps=f"{experiment.training.steps:,}", time=duration(seconds, language))
         why = f"{say(language, about)}\n\n{_work(experiment, seen, language)}"
         return f"<details><summary>{time}</summary>\n\n{why}\n\n</details>", found
     except Refusal as refusal:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 import gradio as gr
 
 from playground.config import LIVE_KNOBS, PRESETS, TASK_STEPS, Experiment, Refusal, default, is_possible, preset
-from playground.runs.forecast import SLACK, fitting_steps
+from playground.runs.forecast import fitting_steps
 from playground.runs.registry import Runs
 from playground.ui import links
 from playground.ui.bridge import script, told
@@ -57,7 +57,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
             pairs = uploading.found(runs, own, told(asked, "ticket")) if wanted.data.task == "own" else None
             found = {"steps": fitting_steps(wanted, pairs)} if wanted.training.minutes else {}
             if found and pairs:
-                found |= uploading.following(pairs, own, now, found["steps"] // SLACK)
+                found |= uploading.following(pairs, own, now, found["steps"])
         except Refusal:  # the outlook says what is wrong
             found = {}
         return [found.get(name, gr.skip()) for name in uploading.FOLLOWING]
@@ -88,7 +88,7 @@ def wire(demo: gr.Blocks, runs: Runs, parts) -> None:
 
     parts.preset.input(take_preset, outputs=list(knobs.values()), inputs_kwargs={"preset": parts.preset, **knobs}, **QUIET)
     parts.reset.click(reset, None, [*knobs.values(), parts.preset], **QUIET)
-    given = {name: everything[name] for name in ("asked", "task", *uploading.TAUGHT, "batch_unit")}
+    given = {name: everything[name] for name in ("asked", "task", *uploading.TAUGHT, "batch_unit", "minutes")}
     knobs["task"].input(take_task, outputs=teaching, **ask(given, "askedForTask"))
     knobs["minutes"].input(
         take_minutes, outputs=[knobs[name] for name in uploading.FOLLOWING], trigger_mode="always_last", **ask(everything)

@@ -73,8 +73,9 @@ def _suggestion(experiment: Experiment, pairs: Pairs, screen: Screen) -> list[di
 def _estimate(experiment: Experiment, found: Statistics, pairs: Pairs, screen: Screen) -> str:
     """How often the settings go through the data, and how long that takes here."""
     try:
-        seconds = spent(experiment, forecast(experiment, pairs))
+        seconds, timed = spent(experiment, forecast(experiment, pairs))
     except Refusal as refusal:
         return refusal.say(screen.language)
     steps, often = f"{experiment.training.steps:,}", short(passes(experiment, found))
-    return screen.say("sentences.estimate", steps=steps, passes=often, time=duration(seconds, screen.language), within=WITHIN)
+    key = "sentences.estimate_timed" if timed else "sentences.estimate"
+    return screen.say(key, steps=steps, passes=often, time=duration(seconds, screen.language), within=WITHIN)

@@ -229,7 +229,7 @@ def following(pairs: Pairs, own: str, values: Mapping[str, Any], steps: int) -> 
 def chosen_otherwise(pairs: Pairs | None, own: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Of these values those that are neither usual nor what is suggested for these pairs: somebody has chosen them."""
     chosen: dict[str, Any] = {}
-    for name in ("batch_unit", *TAUGHT):  # in the order of the suggestion: what suits a knob depends on those before it
+    for name in ("batch_unit", "minutes", *TAUGHT):  # in the order of the suggestion: what suits a knob depends on those before it
         value = check(name, values[name]) if is_possible(name, values.get(name)) else default(name)
         usual = value == default(name) or (name == "steps" and value in USUAL_STEPS)
         if not usual and not (pairs and value == suggestion(pairs, own, chosen).knobs.get(name)):

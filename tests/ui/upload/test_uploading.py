@@ -110,6 +110,8 @@ def test_knobs_follow_the_sentences_unless_somebody_chose(upload):
     often = 9000 * 11 // for_big["batch_size"]  # steps of eleven epochs
     assert uploading.following(uploading.KEPT.get(big).pairs, big, for_big, often) == {"learning_rate": LONG, "dropout": DROPOUT}
     assert uploading.following(uploading.KEPT.get(big).pairs, big, for_big, 90) == {"learning_rate": SHORT[1], "dropout": 0.0}
+    timed = for_big | {"minutes": 5.0}  # with a time the steps are as many as may fit, the epochs as many as probably do
+    assert uploading.following(uploading.KEPT.get(big).pairs, big, timed, often) == {"learning_rate": LONG, "dropout": 0.0}
     given = for_big | {"learning_rate": 0.003}
     assert uploading.following(uploading.KEPT.get(big).pairs, big, given, often) == {"dropout": DROPOUT}
     chosen = taught("", big, usual | {"steps": 777, "learning_rate": 0.003})
