@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from playground.config import UNK, Experiment, limits
+from playground.config import SLACK, UNK, Experiment, limits
 from playground.data.corpus import Corpus
 from playground.data.facts import seam
 from playground.data.statistics import Statistics
@@ -96,5 +97,7 @@ def _few_passes(experiment: Experiment, found: Statistics, suggested: Callable[[
     steps, now = suggested(chosen).knobs["steps"], experiment.training.steps
     if steps <= now:
         return
-    said = {"steps": f"{now:,}", "passes": short(often)}
-    yield Spoiler("few_passes", said, (Mend("few_passes", {"steps": f"{steps:,}"}, {"steps": steps}),))
+    said, knobs = {"steps": f"{now:,}", "passes": short(often)}, {"steps": steps}
+    if minutes := experiment.training.minutes:  # which allow for `now` steps: more steps take more of them
+        knobs["minutes"] = min(math.ceil(SLACK * minutes * steps / now), limits("minutes").high)
+    yield Spoiler("few_passes", said, (Mend("few_passes", {"steps": f"{steps:,}"}, knobs),))

@@ -80,6 +80,8 @@ def test_too_few_passes(warned):
     assert wanted == 720  # six times the 480 that are trained on
     assert warned(text, steps=str(wanted), batch_size="4") == {}
     assert "warning-few_passes" in warned(text, steps="10", batch_size="96", batch_unit="tokens")
+    timed = button(warned(text, steps="90", batch_size="4", minutes="1"), "few_passes")["values"]
+    assert timed == {"steps": wanted, "minutes": 16}, "a minute allows for 90, and probably has time for 45"
 
 
 def test_two_corpora_in_one_file(warned):
