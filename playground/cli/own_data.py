@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from playground.config import Experiment, Refusal
+from playground.config import Experiment
 from playground.knobs import as_text
 from playground.words import ENGLISH, say
-from playground.words.amounts import duration, short
 
 
 def splits(pairs: Any) -> list[str]:
@@ -23,15 +22,9 @@ def splits(pairs: Any) -> list[str]:
     return [f"To validate on: {validation:,}; to test on: {test:,}; left out of training, for their source is among these: {both:,}."]
 
 
-def suggested(pairs: Any, given: dict[str, Any], timed: bool) -> dict[str, Any]:
-    """The options that suit these pairs and are not `given`; stderr says which, and why. Where the time decides on the steps, `timed`, the
-    rest follows from these."""
+def suggested(pairs: Any, given: dict[str, Any]) -> dict[str, Any]:
     from playground.data.suggestion import suggest
 
-    if timed:
-        from playground.runs.forecast import fitting_steps
-
-        given = given | {"steps": fitting_steps(Experiment().with_(**given | suggest(pairs, given).knobs), pairs)}
     found = suggest(pairs, given)
     options = {name: value for name, value in found.knobs.items() if name not in given}
     if options:
@@ -44,25 +37,14 @@ def outlook(experiment: Experiment, pairs: Any, corpora: Any) -> list[str]:
     Raises Refusal when these pairs can't be learnt with these settings."""
     from playground.data.suggestion import suggest
     from playground.data.warnings import passes, spoilers
+    from playground.runs.forecast import estimate
 
     corpus, found = corpora.look(experiment, pairs)
-    said = [_time(experiment, passes(experiment, found), pairs)]
+    said = [estimate(experiment, pairs, passes(experiment, found), ENGLISH)]
     for spoiler in spoilers(experiment, pairs, corpus, found, partial(suggest, pairs)):
         said.append(say(ENGLISH, f"sentences.warn_{spoiler.name}", **spoiler.said))
         said += [f"    {_mend(mend, pairs)}" for mend in spoiler.mends]
     return said
-
-
-def _time(experiment: Experiment, often: float, pairs: Any) -> str:
-    from playground.runs.forecast import WITHIN, forecast, spent
-
-    try:
-        seconds, timed = spent(experiment, forecast(experiment, pairs))
-    except Refusal as refusal:  # this machine's speed can't be measured
-        return str(refusal)
-    steps = f"{experiment.training.steps:,}"
-    key = "sentences.estimate_timed" if timed else "sentences.estimate"
-    return say(ENGLISH, key, steps=steps, passes=short(often), time=duration(seconds, ENGLISH), within=WITHIN)
 
 
 def _mend(mend: Any, pairs: Any) -> str:

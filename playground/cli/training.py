@@ -60,19 +60,23 @@ def _experiment(options: argparse.Namespace, pairs: Any = None) -> Experiment:
         given["task"] = "own"
     if options.preset == "default" and given.get("task") in TASK_STEPS:
         given.setdefault("steps", TASK_STEPS[given["task"]])
-    timed = given.get("minutes") and "steps" not in given
+    base = preset(options.preset)
+    if given.get("minutes") and "steps" not in given:
+        given["steps"] = _fitting(base, given, pairs)
     if pairs:
-        given |= suggested(pairs, preset(options.preset).difference() | given, bool(timed))
-    made = preset(options.preset).with_(**given)
-    return made.with_(steps=_fitting(made, pairs)) if timed else made
+        given |= suggested(pairs, base.difference() | given)
+    return base.with_(**given)
 
 
-def _fitting(experiment: Experiment, pairs: Any) -> int:
-    """As many steps as may fit into the time; stderr says so."""
+def _fitting(base: Experiment, given: dict[str, Any], pairs: Any) -> int:
+    """As many steps as may fit into the time, of own pairs with the size that suits them; stderr says so."""
+    from playground.data.suggestion import suggest
     from playground.runs.forecast import fitting_steps
 
-    steps = fitting_steps(experiment, pairs)
-    print(say(ENGLISH, "suggestion.fitting", minutes=f"{experiment.training.minutes:g}", steps=f"{steps:,}"), file=sys.stderr)
+    suited = suggest(pairs, base.difference() | given).knobs if pairs else {}
+    sized = base.with_(**given | suited)
+    steps = fitting_steps(sized, pairs)
+    print(say(ENGLISH, "suggestion.fitting", minutes=f"{sized.training.minutes:g}", steps=f"{steps:,}"), file=sys.stderr)
     return steps
 
 

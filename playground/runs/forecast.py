@@ -14,6 +14,8 @@ from playground.runs.corpora import vocabularies
 from playground.runs.limits import machine_cores
 from playground.runs.machine_speed import MachineSpeed, layers, measured, products_faster
 from playground.training.work import Work, step_work
+from playground.words import say
+from playground.words.amounts import duration, short
 
 log = logging.getLogger(__name__)
 SAMPLE = 300  # pairs tell how long the sentences are
@@ -51,6 +53,16 @@ def spent(experiment: Experiment, seen: Forecast) -> tuple[float, bool]:
     """Seconds of the training, and whether it is the time it is given that ends it, not its steps."""
     given = 60 * experiment.training.minutes or math.inf
     return min(seen.seconds, given), given < seen.seconds
+
+
+def estimate(experiment: Experiment, pairs: Pairs, passes: float, language: str) -> str:
+    """How many steps and `passes` over own pairs a training makes and how long it takes here, or why that can't be said: a sentence."""
+    try:
+        seconds, timed = spent(experiment, forecast(experiment, pairs))
+    except Refusal as refusal:  # this machine's speed can't be measured
+        return refusal.say(language)
+    key, steps = "sentences.estimate_timed" if timed else "sentences.estimate", f"{experiment.training.steps:,}"
+    return say(language, key, steps=steps, passes=short(passes), time=duration(seconds, language), within=WITHIN)
 
 
 def fitting_steps(experiment: Experiment, pairs: Pairs | None = None) -> int:

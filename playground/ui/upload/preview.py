@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from playground.config import Experiment, Refusal, read_query
-from playground.data.statistics import Statistics
+from playground.config import Experiment, read_query
 from playground.data.warnings import passes
 from playground.queries.results import pieces_of
 from playground.reading.uploads import Pairs
-from playground.runs.forecast import WITHIN, forecast, spent
+from playground.runs.forecast import estimate
 from playground.runs.registry import Runs
 from playground.ui import blocks
 from playground.ui.upload import summary, uploading
 from playground.ui.upload.warnings import warnings
 from playground.ui.view import Screen, tokens
 from playground.words import paragraph
-from playground.words.amounts import duration, short
 
 PAIRS = 3  # shown cut into tokens
 
@@ -45,7 +43,7 @@ def preview(runs: Runs, parameters: Mapping[str, str], token: str) -> dict[str, 
             *summary.too_long(pairs, corpus.left_out, screen, "preview"),
             *warnings(experiment, pairs, corpus, found, screen),
             *_suggestion(experiment, pairs, screen),
-            blocks.text("preview-estimate", _estimate(experiment, found, pairs, screen), css="pg-caption"),
+            blocks.text("preview-estimate", estimate(experiment, pairs, passes(experiment, found), screen.language), css="pg-caption"),
             blocks.text("preview-cut", cut, css="pg-caption"),
             blocks.chips("preview-pieces", *lines, ids=True),
             *summary.pictures(found, screen, "preview"),
@@ -68,14 +66,3 @@ def _suggestion(experiment: Experiment, pairs: Pairs, screen: Screen) -> list[di
     others = {name: value for name, value in found.knobs.items() if value != now[name]}
     shown = [blocks.text("preview-suggestion", paragraph(said), css="pg-caption")] if said else []
     return [*shown, *([blocks.button("preview-apply", "set", screen.say("suggestion.apply"), values=others)] if others else [])]
-
-
-def _estimate(experiment: Experiment, found: Statistics, pairs: Pairs, screen: Screen) -> str:
-    """How often the settings go through the data, and how long that takes here."""
-    try:
-        seconds, timed = spent(experiment, forecast(experiment, pairs))
-    except Refusal as refusal:
-        return refusal.say(screen.language)
-    steps, often = f"{experiment.training.steps:,}", short(passes(experiment, found))
-    key = "sentences.estimate_timed" if timed else "sentences.estimate"
-    return screen.say(key, steps=steps, passes=often, time=duration(seconds, screen.language), within=WITHIN)
