@@ -136,6 +136,25 @@ def test_what_is_chosen_by_keys_keeps_the_focus(visit):
 
 
 @pytest.mark.slow
+def test_the_menu_of_a_run_stays_open_when_the_list_of_runs_comes_late(visit):
+    """Somebody opens the menu while the header still waits for the runs, or another tab trains: it is theirs until they leave it."""
+    page = visit(link(tab="attention"))
+    held: list[Route] = []
+    page.route("**/runs?*", lambda route: held.append(route), times=1)
+    page.locator("#pg-run").select_option("sort")
+    eventually(page, lambda: len(held), bool)
+    page.locator("#pg-run-more").press("Enter")
+    page.locator("#pg-mine").focus()
+    page.evaluate("document.getElementById('pg-run-about').dataset.before = 'yes'")
+    held[0].continue_()
+    expect(page.locator("#pg-run-about:not([data-before])")).to_be_attached()  # drawn anew
+    expect(page.locator("#pg-mine")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#pg-mine")).to_be_hidden()
+    expect(page.locator("#pg-run-more")).to_be_focused()
+
+
+@pytest.mark.slow
 def test_tab_before_the_scripts_are_there_meets_the_shortcuts(visit):
     """Somebody presses Tab and Enter at once; the scripts come later, and the sentence has the focus then."""
     held: list[Route] = []

@@ -60,3 +60,24 @@ test("a sentence takes the place of an older one of its kind, and what was wrong
   reply({});
   assert.deepEqual(shown(), ["copied"]);
 });
+
+test("an answer that is given up while it comes in is none, one that breaks off is the server's being away, and no JSON is its error", async () => {
+  const { read } = await import("../../playground/ui/static/dom.js"), error = "The server answered {status}.", away = "away";
+  change({ boot: { words: { ...words, server_error: error, server_away: away }, knobs: [], statuses: {} } });
+  const come = (text) => (globalThis.fetch = async (_, { signal }) => new Response(new ReadableStream({
+    start(body) {
+      body.enqueue(new TextEncoder().encode(text));
+      signal.addEventListener("abort", () => body.error(signal.reason));
+      if (text === "<p>") body.close();
+      if (text === '{"cut') body.error(new TypeError("network error"));
+    },
+  })));
+  come('{"run": "');
+  const early = read("run/a", {}, "card");
+  await new Promise((resume) => setTimeout(resume, 10)); // its head is here, its body is not
+  come("<p>");
+  assert.deepEqual(await read("run/b", {}, "card"), { error: "The server answered 200." });
+  assert.equal(await early, null);
+  come('{"cut');
+  assert.deepEqual(await read("run/c", {}, "card"), { error: away, away: true });
+});

@@ -133,10 +133,16 @@ export const routeUrl = (path, params = {}) => `${BASE}${path}?${new URLSearchPa
 
 const running = new Map();
 const headers = () => ({ "X-Playground-Token": token });
-/** What the server answered; where that is no JSON, a sentence. One that answers is not away any more. */
-function told(answer) {
+/** What the server answered; where that is no JSON, a sentence. One that answers is not away any more. An answer that is given up, or cut
+ * off, while it comes in is no answer. */
+async function told(answer) {
   withdraw(say("server_away"));
-  return answer.json().catch(() => ({ error: say("server_error", { status: answer.status }) }));
+  try {
+    return await answer.json();
+  } catch (reason) {
+    if (!(reason instanceof SyntaxError)) throw reason;
+    return { error: say("server_error", { status: answer.status }) };
+  }
 }
 
 /**

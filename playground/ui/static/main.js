@@ -79,12 +79,13 @@ async function openRun() {
   forget();
   follow(id);
   const card = await readCardAtLast();
+  if (cursor.run !== id) return; // somebody chose the next one meanwhile, which opens itself
   if (card?.error) {
     notice(card.error, "error");
     if (cursor.run !== page.boot.first) return move({ run: page.boot.first }, { instead: true });
   }
   if (card?.mine) rememberOwn(true);
-  drawHeader(place("pg-head"), await readRuns());
+  await refreshHeader();
   drawSentence(place("pg-sentence-bar"));
   drawReplay(place("pg-replay-bar"));
   drawRunButtons(place("pg-run-buttons"));
@@ -95,9 +96,10 @@ async function openRun() {
   document.body.dataset.shown = ""; // nothing is to be seen, or pressed, before its first picture is there
 }
 
-async function readRuns() {
+/** Draws the header with the runs as they are now; whoever asks for them later draws it instead. */
+async function refreshHeader() {
   const runs = await read("runs", {});
-  return runs && !runs.error ? runs : { mine: [], other: [], shipped: [] };
+  if (runs) drawHeader(place("pg-head"), runs.error ? { mine: [], other: [], shipped: [] } : runs);
 }
 
 subscribe(FIELDS, async (changed) => {
@@ -115,10 +117,10 @@ subscribe(FIELDS, async (changed) => {
 subscribe(["reply"], async () => {
   if (!page.reply.again) return;
   await readCard();
-  drawHeader(place("pg-head"), await readRuns());
+  await refreshHeader();
 });
 
-hearTabs(async () => page.card && drawHeader(place("pg-head"), await readRuns()));
+hearTabs(() => page.card && refreshHeader());
 
 // The theme may change under us.
 let wasDark = isDark();

@@ -29,11 +29,11 @@ export function drawHeader(host, runs) {
       ...(isFrozen ? [] : [h("div", { id: "pg-take" }), h("div", {}, button({ id: "pg-code", onclick: () => move({ api: "1" }) }, say("code")))])));
   const copy = button({ id: "pg-copy", hidden: true, onclick: () => command("copy") }, say("make_mine"));
   const focused = host.contains(document.activeElement) && document.activeElement.id;
+  about.open = Boolean(runMenu()?.open); // the list of runs came anew while somebody reads what the menu says
   host.replaceChildren(
     h("h1", {}, say("title")),
     h("div", { class: "pg-run" }, choiceOfRuns(runs), about, copy, h("span", { id: "pg-status", class: "pg-status" })),
     trainNow());
-  if (focused) document.getElementById(focused)?.focus(); // whoever chooses by keys goes on choosing
   document.getElementById("pg-tools").replaceChildren(
     drawerButton(),
     isFrozen ? "" : button({ id: "pg-class", class: "pg-quiet", onclick: openRoom }, say("room")),
@@ -42,6 +42,7 @@ export function drawHeader(host, runs) {
     button({ class: "pg-quiet", id: "pg-help", "aria-label": say("help"), title: say("help"), onclick: openHelp }, "?"));
   drawStatus();
   drawTakeHome();
+  if (focused) document.getElementById(focused)?.focus(); // whoever chooses by keys goes on choosing
 }
 
 /** The way to rooms, in the dialog of the link: in a small window there is no place for it in the frame. */
@@ -56,17 +57,18 @@ export function drawFoot(host) {
 /** What is open over the page closes when somebody acts elsewhere, or wants out. */
 for (const sign of ["pointerdown", "keydown"]) {
   document.addEventListener(sign, (event) => {
-    const about = /** @type {HTMLDetailsElement | null} */ (document.getElementById("pg-run-about"));
-    const isOut = "key" in event ? event.key === "Escape" : !about?.contains(/** @type {Node} */ (event.target));
-    if (!about?.open || !isOut) return;
-    if ("key" in event) leaveMenu();
-    about.open = false;
+    if ("key" in event ? event.key === "Escape" : !runMenu()?.contains(/** @type {Node} */ (event.target))) closeMenu();
   });
 }
 
-/** The focus goes from what the run's menu holds, which is about to go, to its button. */
-function leaveMenu() {
-  if (document.activeElement?.closest("#pg-run-about")) document.getElementById("pg-run-more").focus();
+const runMenu = () => /** @type {HTMLDetailsElement | null} */ (document.getElementById("pg-run-about"));
+
+/** Closes the run's menu. The focus goes from what it holds to its button. */
+function closeMenu() {
+  const menu = runMenu();
+  if (!menu?.open) return;
+  if (menu.contains(document.activeElement)) document.getElementById("pg-run-more").focus();
+  menu.open = false;
 }
 
 /** The visitor's runs, those that came with the app, and the one on screen if it is somebody else's. */
@@ -125,7 +127,7 @@ function drawFacts() {
   if (own.dataset.key === key) return; // its buttons stay where they are while somebody presses one
   own.dataset.key = key;
   const rename = () => openRename(card.label, (label) => command("rename", { label }));
-  const remove = () => openDelete(card.title, () => command("delete"));
+  const remove = () => openDelete(card.title, () => (closeMenu(), command("delete")));
   const buttons = [["rename", rename], ["delete", remove]];
   own.replaceChildren(...(card.mine ? buttons.map(([name, act]) => button({ class: "pg-quiet", id: `pg-${name}`, onclick: act }, say(name))) : []));
 }
@@ -139,7 +141,7 @@ function drawNote() {
   update(alert, { textContent: wrong, hidden: !wrong, className: gone || run.trouble ? "" : "news" });
   update(document.getElementById("pg-copy"), { hidden: !foreign || card.shipped || gone }); // of a shared run nothing else in sight acts
   const lines = [foreign && say(card.shipped ? "note_shipped" : "note_readonly")].filter(Boolean);
-  const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => (leaveMenu(), command("copy")) }, say("make_mine"))] : [];
+  const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => (closeMenu(), command("copy")) }, say("make_mine"))] : [];
   const text = JSON.stringify([lines, acts.length, cursor.lang]);
   if (note.dataset.text === text) return; // its button stays where it is while somebody presses it
   note.dataset.text = text;
