@@ -39,7 +39,7 @@ class Housekeeper:
         self._thread.start()
 
     def close(self) -> None:
-        """Returns when the thread is gone."""
+        """Returns when the thread is gone, after the last of what others have it do: nothing that waits for a round is lost."""
         self._closing.set()
         self._thread.join()
 
@@ -48,7 +48,7 @@ class Housekeeper:
         return self._thread.is_alive()
 
     def also(self, duty: Callable[[], object]) -> None:
-        """Has this done in each round."""
+        """Has this done in each round, and once more at the end."""
         self._others.append(duty)
 
     def stop_idle(self) -> None:
@@ -112,8 +112,14 @@ class Housekeeper:
     def _go_round(self) -> None:
         while not self._closing.wait(TIDY_SECONDS):
             duties = (self._store.disk.look, self.stop_idle, self.write_waiting, self.note_looks, self.retire, self.free_memory)
-            for duty in (*duties, *self._others):
-                try:
-                    duty()
-                except Exception:
-                    log.exception("a round was broken off")
+            _do(*duties, *self._others)
+        _do(*self._others)
+
+
+def _do(*duties: Callable[[], object]) -> None:
+    """All of them, whichever fails."""
+    for duty in duties:
+        try:
+            duty()
+        except Exception:
+            log.exception("a round was broken off")

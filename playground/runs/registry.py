@@ -250,7 +250,7 @@ class Runs:
         return self._workers.count() | found | {"housekeeper": int(self._housekeeper.alive), "full": int(self._housekeeper.full)}
 
     def every_round(self, duty: Callable[[], object]) -> None:
-        """Has the housekeeping thread do this as well, every few seconds."""
+        """Has the housekeeping thread do this as well, every few seconds and at the end."""
         self._housekeeper.also(duty)
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.steps import SMALL, drawn, has_status, link, train
 
-RUN = SMALL | {"train_size": 4000, "d_model": 64, "d_ff": 128, "steps": 480, "eval_every": 30}
+RUN = SMALL | {"train_size": 4000, "d_model": 64, "d_ff": 128, "steps": 300, "eval_every": 30}
 
 AT_ITS_ENDS = 4  # questions at the beginning and the end of a run, when something else changed than its picture
 # Every 50 ms what stands on the page, "" where it is grey: whose name, and of which step the numbers, the tokens and the picture are.

@@ -56,6 +56,8 @@ RED: dict[str, Break] = {
          "key=lambda run: run.seen_at)[:lacking]", "key=lambda run: -run.seen_at)[:lacking]"),
         ("test_new_tokens_at_one_address_get_no_more_than_its_share", "an address is asked about", "admission.py",
          "if near and near + more > self._limits.runs_address:", "if False:"),
+        ("test_where_the_teacher_looks_outlives_the_server", "what waits for a round is written at the end", "housekeeping.py",
+         "        _do(*self._others)\n\n", "\n"),
         ("test_a_room_stays_open_as_long_as_it_was_to_be_and_codes_can_be_tried_no_sooner", *JUMP_LASTS),
         ("test_a_run_trains_on_and_none_is_deleted", *JUMP_LASTS),
         ("test_what_nobody_has_asked_for_longest_goes_whichever_share_it_is_in", "the oldest of all shares goes", "memory.py",

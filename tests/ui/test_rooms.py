@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from playground.rooms.registry import DAY, Rooms
+from playground.rooms.room import ticket_of
 from playground.runs import housekeeping
 from playground.runs.registry import Runs
 from playground.ui.assets import PREFIX
@@ -162,6 +163,19 @@ def test_whoever_wants_to_be_forgotten_leaves_with_their_runs(site, room):
     assert site.runs.mine(BEN) == [other]
     assert mine.id not in str(site.get("runs").json())
     site.runs.delete(other.id, BEN)
+
+
+@pytest.mark.fault("the server ends while a teacher shows something else than before", "the class is where it was")
+def test_where_the_teacher_looks_outlives_the_server(tmp_path):
+    runs = Runs(tmp_path, shipped=None)
+    try:
+        rooms = Rooms(tmp_path / "rooms")
+        runs.every_round(rooms.tidy)
+        code = rooms.open(TEACHER, "en", time.time() + 60).code
+        rooms.point(code, ticket_of(code, TEACHER), {"layer": "2"}, {})
+    finally:
+        runs.close()
+    assert Rooms(tmp_path / "rooms").inside(code, ticket_of(code, TEACHER))[0].cursor == {"layer": "2"}
 
 
 def test_the_thread_that_tidies_runs_tidies_rooms(tmp_path, monkeypatch):
