@@ -26,9 +26,7 @@ TIDY_SECONDS = 10.0  # between two rounds
 class Housekeeper:
     """A thread that goes its round now and then, until it is closed."""
 
-    def __init__(
-        self, admission: Admission, workers: Workers, store: Store, limits: Limits, retention: Retention, memory: Memory
-    ) -> None:
+    def __init__(self, admission: Admission, workers: Workers, store: Store, limits: Limits, retention: Retention, memory: Memory) -> None:
         self._admission, self._workers, self._store, self._limits, self._retention = admission, workers, store, limits, retention
         self._memory, self._loaded = memory, LoadedRuns(admission, store)
         memory.add("runs", self._loaded)
