@@ -6,11 +6,11 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from playground.words import say
 from tests.browser import axe
-from tests.browser.steps import SMALL, address, drawn, has_address, has_status, link, new_run, tab, words
+from tests.browser.steps import SMALL, address, drawn, eventually, has_address, has_status, link, new_run, tab, words
 
 NAMES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 WORTE = ("eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn")
@@ -208,7 +208,13 @@ def test_what_was_read_survives_a_refusal_a_reload_and_another_language(visit):
     expect(page.locator("#pg-encoding-0")).to_have_value("windows-1252")
     expect(reading).to_have_attribute("data-pairs", "12")
 
+    held: list[Route] = []
+    page.route("**/boot?*", lambda route: held.append(route), times=1)
     page.reload()
+    expect(reading).to_be_attached()
+    eventually(page, lambda: len(held), bool)
+    page.wait_for_timeout(500)  # in which what was read would be drawn without a word
+    held[0].continue_()
     expect(reading).to_contain_text("few.csv")
     expect(reading).to_have_attribute("data-pairs", "12")
     expect(page.locator("#pg-source")).to_have_count(0)  # the file itself is no longer in the page

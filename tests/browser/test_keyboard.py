@@ -136,6 +136,24 @@ def test_what_is_chosen_by_keys_keeps_the_focus(visit):
 
 
 @pytest.mark.slow
+def test_what_is_drawn_anew_takes_no_focus_from_who_has_left_it(visit):
+    """A control that has the focus has it still when its picture is drawn for another sentence; one that was left before that has not."""
+    page = visit(link(run="german_english", tab="attention"))
+    thumb, panel, examples = page.locator(".pg-thumb").nth(1), page.locator("#pg-panel-attention"), page.locator("#pg-examples")
+    for at, leaves in enumerate((False, True), 2):
+        drawn(panel)
+        thumb.evaluate("thumb => { thumb.focus(); thumb.dataset.before = 1; }")
+        if leaves:
+            page.evaluate("document.activeElement.blur()")
+        examples.evaluate(f"list => {{ list.selectedIndex = {at}; list.dispatchEvent(new Event('change')); }}")
+        expect(page.locator(".pg-thumb[data-before]")).to_have_count(0)  # drawn anew
+        drawn(panel)
+        assert focused(page, "element.classList.contains('pg-thumb')") != leaves
+    page.keyboard.press("ArrowDown")
+    has_address(page, q="0")  # the next key is for the picture
+
+
+@pytest.mark.slow
 def test_the_menu_of_a_run_stays_open_when_the_list_of_runs_comes_late(visit):
     """Somebody opens the menu while the header still waits for the runs, or another tab trains: it is theirs until they leave it."""
     page = visit(link(tab="attention"))

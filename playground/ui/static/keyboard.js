@@ -71,11 +71,17 @@ function moveInGroup(event) {
   if (next.type === "radio") next.click();
 }
 
-let last = { block: "", at: 0, element: /** @type {Element | null} */ (null) }; // of a group, that had the focus
+const NOWHERE = { block: "", at: 0, element: /** @type {Element | null} */ (null) };
+let last = NOWHERE; // of a group, that had the focus
 document.addEventListener("focusin", ({ target }) => {
   const element = /** @type {HTMLElement} */ (target), block = /** @type {HTMLElement | null} */ (element.closest("[data-block]"));
   last = { block: block?.dataset.block ?? "", at: groupOf(element)?.indexOf(element) ?? -1, element };
 });
+/** Who leaves it for no other keeps to that, whatever is drawn anew. */
+document.addEventListener("focusout", ({ target }) => queueMicrotask(() => {
+  const isLeft = document.activeElement === document.body && /** @type {Element} */ (target).isConnected;
+  if (isLeft && last.element === target) last = NOWHERE;
+}));
 
 /** A control that was drawn anew has the focus still, one of a group as one that is alone: it was pressed, and the next key is for it. */
 new MutationObserver(() => {

@@ -131,6 +131,6 @@ new MutationObserver(() => {
   refreshPreview();
 }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 
-ready("pg-reading").then(redrawReading);
+ready("pg-reading").then(() => page.boot && redrawReading()); // before that there are no words
 openTab();
 startOver();
