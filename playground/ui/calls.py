@@ -143,9 +143,9 @@ async def _body(request: Request) -> bytes:
 
 
 def _read(body: bytes) -> dict[str, Any]:
-    """Raises Refusal for what is no JSON object: NaN, infinity, half characters and endless numbers are no JSON here."""
+    """Raises Refusal for what is no JSON object in UTF-8: NaN, infinity, half characters and endless numbers are no JSON here."""
     try:
-        call = json.loads(body, parse_constant=_no_number, parse_int=_whole_number)
+        call = json.loads(body.decode("utf-8-sig"), parse_constant=_no_number, parse_int=_whole_number)
         if b"\\ud" in body or b"\\uD" in body:
             json.dumps(call, ensure_ascii=False).encode()
     except (ValueError, RecursionError):

@@ -50,6 +50,8 @@ def refused(answer, status: int = 400) -> str:
 BODIES = {
     "nothing": b"", "no JSON": b"[", "a list": b"[]", "a text": b'"text"', "null": b"null", "deep": b"[" * 50_000, "endless": b"9" * 5000,
     "half a character": b'{"data": ["\\ud800"]}', "no UTF-8": b'{"data": "\xff"}', "NaN": b'{"data": [NaN]}',
+    "half a character, written out": b'{"data": ["\xed\xa0\x80"]}', "half a character in UTF-16": '{"data": ["\\ud800"]}'.encode("utf-16"),
+    "UTF-32": '{"data": []}'.encode("utf-32"),
     "infinity": b'{"data": [1e999]}', "long number": b'{"data": [123456789012345678901234567890]}',
     "deep values": b'{"data": ' + b"[" * 60 + b"]" * 60 + b"}",
     "many values": b'{"data": [' + b"0," * 200_000 + b"0]}",
