@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.steps import SMALL, address, drawn, eventually, figure, has_address, has_status, link, tab, train, words
 
@@ -116,7 +116,11 @@ def test_a_run_is_repeated_with_another_seed_and_deleted_only_after_a_question(v
     new.locator("[data-at^='delete']").click()
     page.locator("#pg-delete-no").click()
     expect(new).to_have_count(1)
+    held: list[Route] = []
+    page.route("**/command?*", lambda route: held.append(route), times=1)
     new.locator("[data-at^='delete']").click()
     page.locator("#pg-delete-yes").click()
-    expect(new).to_have_count(0)
     has_address(page, run=first, runs=first)
+    drawn(panel)  # without its tick, and the server has yet to delete it
+    held[0].continue_()
+    expect(new).to_have_count(0)

@@ -116,6 +116,8 @@ subscribe(FIELDS, async (changed) => {
 
 subscribe(["reply"], async () => {
   if (!page.reply.again) return;
+  forget();
+  if (cursor.tab === "runs") refresh(); // its table names every run, and may have been asked for just before
   await readCard();
   await refreshHeader();
 });
