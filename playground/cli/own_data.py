@@ -23,6 +23,7 @@ def splits(pairs: Any) -> list[str]:
 
 
 def suggested(pairs: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """The options that suit these pairs and are not `given`; stderr says which, and why."""
     from playground.data.suggestion import suggest
 
     found = suggest(pairs, given)

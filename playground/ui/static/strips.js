@@ -40,9 +40,6 @@ const soon = inFrame(look);
 document.addEventListener("scroll", ({ target }) => target instanceof HTMLElement && target.matches(STRIPS) && mark(target), true);
 new MutationObserver(soon).observe(document.body, { subtree: true, attributes: true, attributeFilter: WATCHED });
 addEventListener("resize", soon);
-/** Names of tabs come into the frame, or change, also when nothing is chosen anew. */
-const inside = { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["hidden"] };
-for (const id of ["pg-place-tabs", "pg-inner-tabs"]) ready(id).then((around) => new MutationObserver(soon).observe(around, inside));
 
 /** Whether tokens of the source were left out: they have wrapped, and their second line isn't seen. */
 function measure() {
@@ -64,3 +61,4 @@ async function watch(id, look) {
 }
 watch("pg-sentence-bar", measure);
 watch("pg-head", leaveOut);
+for (const names of ["pg-place-tabs", "pg-inner-tabs"]) watch(names, look); // they come to stand there at times when all else is there

@@ -70,6 +70,7 @@ function closeMenu() {
   if (menu.contains(document.activeElement)) document.getElementById("pg-run-more").focus();
   menu.open = false;
 }
+subscribe(["run"], closeMenu); // it was the menu of another one
 
 /** The visitor's runs, those that came with the app, and the one on screen if it is somebody else's. */
 function choiceOfRuns({ mine, other, shipped }) {
@@ -127,7 +128,7 @@ function drawFacts() {
   if (own.dataset.key === key) return; // its buttons stay where they are while somebody presses one
   own.dataset.key = key;
   const rename = () => openRename(card.label, (label) => command("rename", { label }));
-  const remove = () => openDelete(card.title, () => (closeMenu(), command("delete")));
+  const remove = () => openDelete(card.title, () => command("delete"));
   const buttons = [["rename", rename], ["delete", remove]];
   own.replaceChildren(...(card.mine ? buttons.map(([name, act]) => button({ class: "pg-quiet", id: `pg-${name}`, onclick: act }, say(name))) : []));
 }
@@ -141,7 +142,7 @@ function drawNote() {
   update(alert, { textContent: wrong, hidden: !wrong, className: gone || run.trouble ? "" : "news" });
   update(document.getElementById("pg-copy"), { hidden: !foreign || card.shipped || gone }); // of a shared run nothing else in sight acts
   const lines = [foreign && say(card.shipped ? "note_shipped" : "note_readonly")].filter(Boolean);
-  const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => (closeMenu(), command("copy")) }, say("make_mine"))] : [];
+  const acts = foreign && !gone ? [button({ id: "pg-mine", onclick: () => command("copy") }, say("make_mine"))] : [];
   const text = JSON.stringify([lines, acts.length, cursor.lang]);
   if (note.dataset.text === text) return; // its button stays where it is while somebody presses it
   note.dataset.text = text;
