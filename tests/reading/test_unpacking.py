@@ -205,14 +205,14 @@ def test_packed_in_an_unusual_way():
 def test_bombs_are_stopped_at_the_limit(bomb):
     data = bomb()
     assert len(data) < 1024**2
-    started = time.perf_counter()
+    started = time.process_time()
     tracemalloc.start()
     key, _ = refused(data)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert key in ("data.unpacked_too_large", "data.nested")
     assert peak < 130 * 1024**2  # the 50 MB, once more while they are put together
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_the_limit_is_one_for_all_files(monkeypatch):
