@@ -174,8 +174,8 @@ def test_products_of_ever_new_shapes_take_no_more_and_more_memory():
 def test_what_a_run_at_rest_has_in_memory_goes_when_nobody_looks(serve):
     runs = serve()
     old, new = (done(runs.create(tiny(), ME)) for _ in range(2))
+    wait(lambda: not runs.memory.by_share()["trainings"])
     for run in (old, new):
-        wait(lambda run=run: not runs._workers.busy(run))
         _ = run.replay, run.snapshot
     old.seen_at -= 1000
     new.seen_at -= 500
