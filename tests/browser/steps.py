@@ -24,7 +24,7 @@ SMALL = {
 # One sentence, learnt by heart in a few steps.
 ONE_SENTENCE = SMALL | {"task": "beer", "d_model": 32, "d_ff": 32, "steps": 60, "batch_size": 1, "eval_every": 10}
 
-TRAINED = 60_000  # ms until a training is over, on a busy machine
+TRAINED = 180_000  # ms until a training is over, on a busy machine
 STEPS = 100_000  # more than a run can take while a story lasts: somebody stops it
 
 

@@ -27,6 +27,11 @@ COMES_LATE = """(line) => {
   for (const name of ["more", "shown"]) delete line.dataset[name];
   setTimeout(() => around.append(line));
 }"""
+# A name is the language's once that has come, which is longer or shorter.
+RENAMED = """(line) => {
+  const [name] = [...line.querySelectorAll("[role=tab]")].at(-1).childNodes;
+  name.data = name.data.trim().length > 20 ? "tab" : "a tab of a long name ".repeat(3);
+}"""
 IN_ORDER = {"in_window": True, "fades": True, "in_sight": True}
 
 
@@ -99,6 +104,9 @@ def test_the_open_tab_is_in_sight_and_a_line_that_goes_on_fades(visit, language)
         in_order()
         for line in lines.all():  # at times it comes to stand in the frame when all else is there
             line.evaluate(COMES_LATE)
+        in_order()
+    for _ in range(2):
+        lines.last.evaluate(RENAMED)
         in_order()
 
 

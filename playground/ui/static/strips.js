@@ -56,7 +56,7 @@ function leaveOut() {
 /** Measures what stands in a place of the frame whenever that changes, or its width. */
 async function watch(id, look) {
   const place = await ready(id), later = inFrame(look);
-  new MutationObserver(later).observe(place, { subtree: true, childList: true });
+  new MutationObserver(later).observe(place, { subtree: true, childList: true, characterData: true });
   new ResizeObserver(later).observe(place);
 }
 watch("pg-sentence-bar", measure);
