@@ -1,6 +1,7 @@
 import gc
 import threading
 import weakref
+from concurrent.futures import Future
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -8,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from playground.runs import model_cache
+from playground.runs import lru, model_cache
 from playground.runs.lru import LRU, size_of
 from playground.runs.model_cache import ModelCache
 from playground.runs.run import Snapshot
-from tests.runs.tiny import alone, tiny
+from tests.runs.tiny import alone, tiny, wait
 from tests.thoroughness import every_case
 
 
@@ -84,9 +85,16 @@ def test_a_failure_is_not_remembered():
     assert cache.get_or_make("key", lambda: 1) == 1
 
 
-def test_who_asks_meanwhile_waits_and_gets_the_same_or_the_same_error():
+def test_who_asks_meanwhile_waits_and_gets_the_same_or_the_same_error(monkeypatch):
     cache, begun, go = LRU(2), threading.Event(), threading.Event()
-    found, made = [], []
+    found, made, waiting = [], [], []
+
+    class Awaited(Future):
+        def result(self, timeout=None):
+            waiting.append(self)
+            return super().result(timeout)
+
+    monkeypatch.setattr(lru, "Future", Awaited)
 
     def make():
         made.append(1)
@@ -103,13 +111,14 @@ def test_who_asks_meanwhile_waits_and_gets_the_same_or_the_same_error():
             found.append(error)
 
     for turn in (1, 2):
-        begun.clear()
-        go.clear()
+        for one in (begun, go, waiting):
+            one.clear()
         threads = [threading.Thread(target=ask) for _ in range(4)]
         threads[0].start()
         assert begun.wait(30)
         for thread in threads[1:]:
             thread.start()
+        wait(lambda: len(waiting) == 3)
         assert cache.get_or_make("other", lambda: "at once") == "at once"  # nobody else waits
         go.set()
         for thread in threads:

@@ -65,8 +65,9 @@ def test_closing_leaves_no_thread():
 
 @pytest.mark.fault("a look into a model that never ends, on every thread that looks", "others have their place; /health and the log say so")
 def test_who_hangs_takes_no_place_from_those_who_ask_later(caplog):
-    opened, readers = threading.Event(), ReaderThreads(2)
+    opened, there, readers = threading.Event(), threading.Barrier(2), ReaderThreads(2)
     with ThreadPoolExecutor(2) as askers:
+        list(askers.map(lambda _: readers.ask(there.wait, 30), range(2)))  # a thread that has to start may be late for a question
         hung = [askers.submit(readers.ask, lambda: opened.wait(60), 0.1) for _ in range(2)]
         for asked in hung:
             with pytest.raises(TimeoutError):
@@ -90,6 +91,7 @@ def test_a_crowd_is_no_hang():
 
 def test_who_waits_behind_one_that_hangs_is_answered_when_it_is_given_up():
     opened, readers = threading.Event(), ReaderThreads(1)
+    readers.ask(lambda: None, 30)  # its thread has started
     with ThreadPoolExecutor(2) as askers:
         hung = askers.submit(readers.ask, lambda: opened.wait(60), 0.5)
         wait(lambda: readers._begun)
@@ -110,17 +112,17 @@ def burn(seconds):
 @pytest.fixture
 def answered():
     """A reader's thread that knows what a long and a short question take, and `ask(*kinds)`, which has them asked in this order while it is
-    busy and returns the order in which they were answered. `pause`: seconds after each."""
+    busy and returns the order in which they were answered. `long`: seconds that a long one takes; `pause`: seconds after each."""
     readers, opened, order = ReaderThreads(1), threading.Event(), []
-    readers.ask(lambda: burn(0.004), 30, "long")
     readers.ask(lambda: None, 30, "short")
     with ThreadPoolExecutor(9) as askers:
 
-        def ask(*kinds, pause=0.0):
+        def ask(*kinds, long=1.0, pause=0.0):
+            readers._costs.put("long", long)
             asked = [askers.submit(readers.ask, opened.wait, 30)]
             wait(lambda: readers._begun)
             for number, kind in enumerate(kinds, 1):
-                asked.append(askers.submit(readers.ask, lambda kind=kind: order.append(kind) or burn(0.02 * (kind == "new")), 30, kind))
+                asked.append(askers.submit(readers.ask, lambda kind=kind: order.append(kind) or burn(0.06 * (kind == "new")), 30, kind))
                 wait(lambda number=number: len(readers._waiting) == number)
                 time.sleep(pause)
             opened.set()
@@ -142,7 +144,7 @@ def test_what_a_kind_takes_is_learnt_while_others_of_it_wait(answered):
 
 
 def test_a_long_question_does_not_wait_for_ever(answered):
-    assert answered("long", "short", pause=2 * PATIENCE * 0.004) == ["long", "short"]
+    assert answered("long", "short", long=0.004, pause=2 * PATIENCE * 0.004) == ["long", "short"]
 
 
 @pytest.mark.parametrize(("patience", "order"), [(0.0, ["mine", "theirs"]), (30.0, ["theirs", "mine"])])
