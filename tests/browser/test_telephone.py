@@ -27,6 +27,11 @@ COMES_LATE = """(line) => {
   for (const name of ["more", "shown"]) delete line.dataset[name];
   setTimeout(() => around.append(line));
 }"""
+SHOWN_LATE = """(line) => {
+  line.hidden = true;
+  for (const name of ["more", "shown"]) delete line.dataset[name];
+  setTimeout(() => (line.hidden = false), 100);
+}"""
 # A name is the language's once that has come, which is longer or shorter.
 RENAMED = """(line) => {
   const [name] = [...line.querySelectorAll("[role=tab]")].at(-1).childNodes;
@@ -105,8 +110,8 @@ def test_the_open_tab_is_in_sight_and_a_line_that_goes_on_fades(visit, language)
         for line in lines.all():  # at times it comes to stand in the frame when all else is there
             line.evaluate(COMES_LATE)
         in_order()
-    for _ in range(2):
-        lines.last.evaluate(RENAMED)
+    for change in (RENAMED, SHOWN_LATE, RENAMED):
+        lines.last.evaluate(change)
         in_order()
 
 

@@ -53,10 +53,12 @@ function leaveOut() {
   for (const part of parts) part.toggleAttribute("data-out", part.offsetTop > parts[0].offsetTop);
 }
 
-/** Measures what stands in a place of the frame whenever that changes, or its width. */
+const CHANGES = { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["hidden"] };
+
+/** Measures what stands in a place of the frame whenever that changes, or is hidden or shown, or its width changes. */
 async function watch(id, look) {
   const place = await ready(id), later = inFrame(look);
-  new MutationObserver(later).observe(place, { subtree: true, childList: true, characterData: true });
+  new MutationObserver(later).observe(place, CHANGES);
   new ResizeObserver(later).observe(place);
 }
 watch("pg-sentence-bar", measure);

@@ -20,8 +20,9 @@ class Fake:
     def turn(self, seconds, parallel_map):
         self.log.append(self.key)
         self.seconds = seconds
-        self.given = getattr(parallel_map, "cores", 1)
-        list(parallel_map(lambda _: time.sleep(0.01), range(4)))
+        cores = getattr(parallel_map, "cores", 1)
+        together = threading.Barrier(cores)  # each at its own part, however late a thread starts
+        self.threads = len(set(parallel_map(lambda _: (together.wait(30), time.sleep(0.01), threading.get_ident())[2], range(cores))))
         self.inside.set()
         if self.gate:
             assert self.gate.wait(30)
@@ -137,7 +138,7 @@ def test_a_lone_job_has_all_the_cores_it_can_use(start):
         scheduler.add(job)
         assert job.done.wait(30)
         wait(lambda: scheduler.count()["training"] == 0)  # its cores are free again
-        assert job.given == expected
+        assert job.threads == expected
 
 
 def test_as_soon_as_somebody_waits_it_has_one(start):
@@ -149,7 +150,7 @@ def test_as_soon_as_somebody_waits_it_has_one(start):
     assert not wide[0].inside.wait(0.02)
     holder.gate.set()
     assert all(job.inside.wait(30) for job in wide)  # side by side
-    assert (holder.given, wide[0].given) == (2, 1)
+    assert (holder.threads, wide[0].threads) == (2, 1)
     for job in wide:
         job.gate.set()
 
@@ -158,13 +159,13 @@ def test_a_newcomer_gets_a_core_after_the_turn_that_had_all(start):
     scheduler = start(cores=2)
     first = Fake("first", owner="a", cores=2, turns=10_000)
     scheduler.add(first)
-    wait(lambda: getattr(first, "given", 0) == 2)
+    wait(lambda: getattr(first, "threads", 0) == 2)
     second = Fake("second", owner="b", cores=2, gate=threading.Event())
     scheduler.add(second)
     assert second.inside.wait(30)
-    wait(lambda: first.given == 1)  # which goes on beside it
+    wait(lambda: first.threads == 1)  # which goes on beside it
     second.gate.set()
-    wait(lambda: first.given == 2)
+    wait(lambda: first.threads == 2)
     first.turns = 0
 
 
@@ -304,7 +305,7 @@ def test_a_worker_outlives_an_error_in_its_own_bookkeeping(start, monkeypatch, c
     wait(lambda: scheduler._free == 2)
     scheduler.add(wide)
     assert wide.done.wait(30)
-    assert wide.given == 2
+    assert wide.threads == 2
     assert "lost" in caplog.text
 
 
