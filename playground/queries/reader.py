@@ -158,8 +158,8 @@ class Reader:
         self, run: Run, step: int | None, key: tuple, work: Callable[[Transformer, int], Any],
         then: tuple[tuple, Callable[[Transformer, Any], Any]] | None = None,
     ) -> Any:  # fmt: skip
-        """`work(model, its step)` on one of the reader's threads, unless the answer for these very parameters is known under `key`: what is
-        known waits for nobody.
+        """`work(model, its step)` on one of the reader's threads, unless its answer for these very parameters is known under `key`: what is
+        known waits for nobody. Other work may have the same key.
 
         `then` is (another key, more work on the same model and that answer): both answers are returned. The model is shared and only to
         be read: hooks belong on a copy (inspection/copies.py). Raises Refusal when it takes too long.
@@ -167,11 +167,11 @@ class Reader:
 
         def task() -> Any:
             model, actual, number, _ = self._models.get(run, step)
-            found = self._known.get_or_make((number, key), lambda: work(model, actual))
-            return (found, self._known.get_or_make((number, *then[0]), lambda: then[1](model, found))) if then else found
+            found = self._known.get_or_make(_name(number, work, key), lambda: work(model, actual))
+            return (found, self._known.get_or_make(_name(number, then[1], then[0]), lambda: then[1](model, found))) if then else found
 
         built = None if then else self._models.known(run, step)
-        known = built and self._known.get((built.number, key))
+        known = built and self._known.get(_name(built.number, work, key))
         return self._ask(task, (run.id, work.__qualname__)) if known is None else known
 
     def take_apart(self, key: tuple, make: Callable[[], Any]) -> Any:
@@ -237,6 +237,11 @@ class Reader:
         sources = [normalise(src) for src, _ in replay.plan.probes]
         found = replay.frame(step).completions[sources.index(text)] if text in sources else None
         return found if found and found.cross is not None else None
+
+
+def _name(number: int, work: Callable, key: tuple) -> tuple:
+    """Of an answer of the model with this number."""
+    return number, work.__module__, work.__qualname__, key
 
 
 def most_written(longest_target: int, source: float) -> int:

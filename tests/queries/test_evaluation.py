@@ -76,6 +76,15 @@ def test_the_bootstrap_is_sacrebleus():
     assert measure(outputs, references, "13a").bleu_reach is None
 
 
+def test_what_is_judged_is_never_what_was_written(reader, run, monkeypatch):
+    """Of step 0 both are told by numbers that can be the same: all outputs come in one slice, and the sentences that are judged token by
+    token are as many as it has."""
+    items = corpus_of(run).heldout
+    monkeypatch.setattr(evaluation, "affordable", lambda *_: len(items))
+    found = scores(reader, CORPORA, run, 0, "heldout")
+    assert found.evaluated.validation.pairs == found.sentences == len(items)
+
+
 def test_too_little_for_a_bootstrap_is_measured_without():
     """Some resamples have nothing in common with the references, and sacrebleu can't average them."""
     found = measure(OUTPUTS, REFERENCES, "13a", 200)

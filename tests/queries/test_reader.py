@@ -162,6 +162,28 @@ def test_an_answer_is_computed_once(reader, run):
     assert reader.look(run, 0, text) is not reader.look(run, 40, text)
 
 
+def test_two_kinds_of_work_share_no_answer(reader, run):
+    """Even under one key: whoever names a key needs to know none of the others."""
+
+    def one(model, actual):
+        return "one"
+
+    def other(model, actual):
+        return "other"
+
+    def more(model, found):
+        return f"more of {found}"
+
+    def less(model, found):
+        return f"less of {found}"
+
+    for _ in range(2):  # made, then remembered
+        assert reader.work(run, 0, ("scores", 0), one) == "one"
+        assert reader.work(run, 0, ("scores", 0), other) == "other"
+        assert reader.work(run, 0, ("scores", 0), one, then=(("scores", 0), more)) == ("one", "more of one")
+        assert reader.work(run, 0, ("scores", 0), one, then=(("scores", 0), less)) == ("one", "less of one")
+
+
 def test_nothing_yet(reader):
     fresh = Run("not-yet-prepared-run-id", "calm-fox", tiny())
     for ask in (lambda: reader.look(fresh, None, "abc"), lambda: reader.pieces(fresh, "abc"), lambda: reader.model_at(fresh, None)):
