@@ -11,7 +11,7 @@ from playground.config import SLACK, DataConfig, Experiment, Refusal, default, l
 from playground.data.corpus import Corpus, build_corpus
 from playground.reading.uploads import Pairs
 from playground.runs.corpora import vocabularies
-from playground.runs.limits import machine_cores
+from playground.runs.limits import machine_cores, machine_devices
 from playground.runs.machine_speed import MachineSpeed, layers, measured, products_faster
 from playground.training.work import Work, step_work
 from playground.words import say
@@ -25,9 +25,10 @@ NOTABLE = 0.05  # a choice that changes the time by less is not spoken of
 
 @dataclass(frozen=True)
 class Forecast:
-    """Of the whole training on one core of this machine, validations and pictures left out. `choices` are knobs that differ from the
-    default, and how many times as long each makes the training."""
+    """Of the whole training on this machine's first `device`, of a CPU on one core, validations and pictures left out. `choices` are knobs
+    that differ from the default, and how many times as long each makes the training."""
 
+    device: str
     work: Work  # of one step
     step_seconds: float
     seconds: float
@@ -46,7 +47,7 @@ def forecast(experiment: Experiment, pairs: Pairs | None = None) -> Forecast:
         factor = whole / (_step(other, pairs)[1] * other.training.steps)
         if abs(factor - 1) >= NOTABLE:
             times.append((name, factor))
-    return Forecast(work, step, whole, tuple(sorted(times, key=lambda found: -abs(found[1] - 1))))
+    return Forecast(machine_devices()[0], work, step, whole, tuple(sorted(times, key=lambda found: -abs(found[1] - 1))))
 
 
 def spent(experiment: Experiment, seen: Forecast) -> tuple[float, bool]:
@@ -58,17 +59,19 @@ def spent(experiment: Experiment, seen: Forecast) -> tuple[float, bool]:
 def estimate(experiment: Experiment, pairs: Pairs, passes: float, language: str) -> str:
     """How many steps and `passes` over own pairs a training makes and how long it takes here, or why that can't be said: a sentence."""
     try:
-        seconds, timed = spent(experiment, forecast(experiment, pairs))
+        found = forecast(experiment, pairs)
     except Refusal as refusal:  # this machine's speed can't be measured
         return refusal.say(language)
-    key, steps = "sentences.estimate_timed" if timed else "sentences.estimate", f"{experiment.training.steps:,}"
+    (seconds, timed), steps = spent(experiment, found), f"{experiment.training.steps:,}"
+    key = "sentences.estimate_timed" if timed else "sentences.estimate" if found.device == "cpu" else "sentences.estimate_gpu"
     return say(language, key, steps=steps, passes=short(passes), time=duration(seconds, language), within=WITHIN)
 
 
 def fitting_steps(experiment: Experiment, pairs: Pairs | None = None) -> int:
     """As many steps as may fit into the experiment's `minutes` here, on the cores that it may use: SLACK times as many as probably do,
     for while it trains they are planned anew (timed_steps.py), and never more than these. Raises Refusal like `forecast`."""
-    seconds = _step(experiment, pairs)[1] / min(experiment.training.threads, machine_cores())
+    cores = min(experiment.training.threads, machine_cores()) if machine_devices()[0] == "cpu" else 1
+    seconds = _step(experiment, pairs)[1] / cores
     knob = limits("steps")
     return int(min(max(SLACK * 60 * experiment.training.minutes / seconds, knob.low), knob.high))
 
@@ -80,8 +83,8 @@ def tokens_per_step(experiment: Experiment, pairs: Pairs | None = None) -> float
 
 def _step(experiment: Experiment, pairs: Pairs | None) -> tuple[Work, float]:
     """(work, seconds) of one step."""
-    work = _work(experiment, pairs)
-    return work, _speed().step(layers(experiment), work, products_faster(experiment))
+    work, device = _work(experiment, pairs), machine_devices()[0]
+    return work, _speed(device).step(layers(experiment), work, products_faster(experiment, device))
 
 
 def _work(experiment: Experiment, pairs: Pairs | None) -> Work:
@@ -91,9 +94,9 @@ def _work(experiment: Experiment, pairs: Pairs | None) -> Work:
     return step_work(experiment, corpus, _vocabularies(corpus, data, pairs) if pairs else None)
 
 
-def _speed() -> MachineSpeed:
+def _speed(device: str) -> MachineSpeed:
     try:
-        return measured()
+        return measured(device)
     except Exception as error:
         log.warning("this machine's speed could not be measured: %r", error)
         raise Refusal("runs.not_measured") from error

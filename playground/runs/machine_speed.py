@@ -10,6 +10,7 @@ import logging
 import math
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -39,6 +40,14 @@ TINY = {
 SMALL = {"threads": 1, "train_size": 200, "validation_size": 10}
 # Of the usual model's step much goes into elements, of this one's into products.
 PRODUCTS = {**SMALL, "d_model": 192, "d_ff": 768, "batch_size": 16, "precision": "float32"}
+# A GPU computes so little in less time than the processor takes to lay out a batch for it: there are more layers as well, a larger batch,
+# and a wider model.
+ON_GPU = (
+    TINY,
+    {**TINY, "encoder_layers": 6, "decoder_layers": 6},
+    {**SMALL, "train_size": 1000, "batch_size": 1000},
+    {**PRODUCTS, "d_model": 512, "d_ff": 2048, "batch_size": 200},
+)
 _measuring = threading.Lock()
 
 
@@ -46,36 +55,40 @@ _measuring = threading.Lock()
 class MachineSpeed:
     """Seconds of a step: so many for the calls that each layer makes, for each operation of the products, and for each element that goes
     through memory. On one core that has nothing else to do: measured is the processor's time, for it is measured once, and what others do
-    at that moment is no property of the machine."""
+    at that moment is no property of the machine. On a GPU it is the clock's, and so many `once` for what the processor does meanwhile."""
 
     layer: float
     operation: float
     element: float = 0.0
+    once: float = 0.0
 
     def step(self, layers: int, work: Work, faster: float = 1.0) -> float:
         """`faster`: how many times as fast as in float32 products are."""
-        return self.layer * layers + self.operation * work.operations / faster + self.element * work.elements
+        return self.once + self.layer * layers + self.operation * work.operations / faster + self.element * work.elements
 
 
-def measured() -> MachineSpeed:
-    """Trains three models for a few steps: a second, once in a process; whoever else asks meanwhile waits."""
+def measured(device: str = "cpu") -> MachineSpeed:
+    """Trains a few models for a few steps: a second or more, once in a process; whoever else asks meanwhile waits."""
     with _measuring:
-        return _measured()
+        return _measured(device)
 
 
 @cache
-def _measured() -> MachineSpeed:
+def _measured(device: str) -> MachineSpeed:
     torch.set_num_threads(1)  # of this thread, whose time is measured
-    experiments = [Experiment().with_(**knobs) for knobs in (TINY, SMALL, PRODUCTS)]
+    on_cpu = device == "cpu"
+    experiments = [Experiment().with_(**knobs) for knobs in ((TINY, SMALL, PRODUCTS) if on_cpu else ON_GPU)]
     corpora = [build_corpus(experiment.data) for experiment in experiments]
     work = [step_work(*one) for one in zip(experiments, corpora, strict=True)]
-    seconds = _step_seconds([Training(*one) for one in zip(experiments, corpora, strict=True)])
+    trainings = [Training(*one, device) for one in zip(experiments, corpora, strict=True)]
+    seconds = _step_seconds(trainings, time.thread_time if on_cpu else time.perf_counter)
     return solved([(layers(experiment), one) for experiment, one in zip(experiments, work, strict=True)], seconds)
 
 
 def solved(counted: list[tuple[int, Work]], seconds: list[float]) -> MachineSpeed:
-    """The speed at which these steps, of so many layers and so much work, take so many seconds; nothing takes less than no time."""
-    rows = torch.tensor([(count, work.operations, work.elements) for count, work in counted], dtype=torch.float64)
+    """The speed at which these steps, of so many layers and so much work, take so many seconds; nothing takes less than no time. Of three,
+    nothing is done `once`."""
+    rows = torch.tensor([(count, work.operations, work.elements, 1.0)[: len(counted)] for count, work in counted], dtype=torch.float64)
     scale = rows.amax(dim=0)
     found = torch.linalg.lstsq(rows / scale, torch.tensor(seconds, dtype=torch.float64)[:, None]).solution[:, 0] / scale
     return MachineSpeed(*found.clamp(min=0).tolist())
@@ -94,17 +107,18 @@ def layers(experiment: Experiment) -> int:
     return 2 * experiment.model.encoder_layers + 3 * experiment.model.decoder_layers
 
 
-def _step_seconds(trainings: list[Training]) -> list[float]:
-    """Of one step of each: the fastest of some. They take turns, so that a busy moment is none of one alone."""
+def _step_seconds(trainings: list[Training], clock: Callable[[], float] = time.thread_time) -> list[float]:
+    """Of one step of each, which ends with a number of its own: the fastest of some. They take turns, so that a busy moment is none of one
+    alone."""
     every = [training.steps() for training in trainings]
     for steps in every:
         next(steps)
     found = [math.inf] * len(every)
     for _ in range(TIMED):
         for at, steps in enumerate(every):
-            started = time.thread_time()
+            started = clock()
             next(steps)
-            found[at] = min(found[at], time.thread_time() - started)
+            found[at] = min(found[at], clock() - started)
     return found
 
 

@@ -86,7 +86,7 @@ class Training:
         micro_batches = config.threads if self.device.type == "cpu" and not experiment.model.alteration.needs_whole_batch else 1
         self.replicas = [replica(self.model).train() for _ in range(micro_batches)]
         self.captured_steps = (
-            CapturedSteps(self._alone, record_cuda_graph(self.replicas[0].generator)) if self.device.type == "cuda" else None
+            CapturedSteps(record_cuda_graph(self.replicas[0].generator)) if self.device.type == "cuda" else None
         )
         self._rate = torch.zeros((), device=self.device)  # the learning rate, where a recorded step looks for it
         self._evaluated = replica(self.model)
@@ -205,7 +205,7 @@ class Training:
         if self.captured_steps and not step_diagnostics:
             self._rate.fill_(rate)
             constants = tuple(value for name, value in asdict(self.live).items() if name != "learning_rate")
-            loss, grad_norm = self.captured_steps(micro_batches[0].batch, constants).tolist()
+            loss, grad_norm = self.captured_steps(self._alone, micro_batches[0].batch, constants).tolist()
         else:
             loss, gradients = self.gradient(micro_batches, step_diagnostics)
             lengths = torch._foreach_norm(gradients)

@@ -21,6 +21,8 @@ def replica(model: Transformer) -> Transformer:
     """The same model, with the same parameters, but attention that returns no weights and a generator of its own for dropout."""
     mine = shared_copy(model, torch.Generator(model.generator.device))
     on_cpu = model.generator.device.type == "cpu"
+    if not on_cpu:  # cuDNN's backward pass of a row in which all is masked is no number, seen with bfloat16 and 64 tokens
+        torch.backends.cuda.enable_cudnn_sdp(False)
     for module in mine.modules():
         if isinstance(module, MultiHeadAttention) and module.attend is scaled_dot_product_attention:
             module.attend = training_attention if on_cpu else fused_attention

@@ -73,9 +73,10 @@ def preset_of(experiment: Experiment) -> str | None:
 
 
 def _work(experiment: Experiment, found: Forecast, language: str) -> str:
+    key = "page.outlook_work" if found.device == "cpu" else "page.outlook_work_gpu"
     said = [
         say(
-            language, "page.outlook_work", ms=short(1000 * found.step_seconds), operations=short(found.work.operations / 1e9),
+            language, key, ms=short(1000 * found.step_seconds), operations=short(found.work.operations / 1e9),
             tokens=f"{found.work.tokens:,.0f}", padding=f"{100 * found.work.padding:.0f}", within=WITHIN,
         )
     ]  # fmt: skip

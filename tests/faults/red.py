@@ -107,7 +107,7 @@ RED: dict[str, Break] = {
         ("test_nobody_looks", "a run that nobody looks at is stopped", "queue/jobs.py",
          "if run.unseen_seconds > self.limits.idle_seconds:", "if False:"),
         ("test_closed_while_it_is_warmed_up_the_interpreter_is_not_aborted", "the interpreter waits for the warm-up", "queue/warmup.py",
-         "        waited_for.submit(lambda: (warm_up(), measured())).result()", "        warm_up(), measured()"),
+         "        waited_for.submit(lambda: (warm_up(device), measured(device))).result()", "        warm_up(device), measured(device)"),
         ("test_who_hangs_takes_no_place_from_those_who_ask_later", "readers that hang are replaced", "queue/parallel.py",
          "            self._replace(HUNG * seconds)\n", ""),
         ("test_a_warm_up_that_fails_is_logged_and_the_worker_goes_on", "a warm-up may raise anything", "queue/scheduler.py",

@@ -70,8 +70,8 @@ def test_other_libraries_are_left_alone(monkeypatch):
 
 def test_once_it_is_warm_the_collector_leaves_alone_what_there_is(monkeypatch):
     """Looking at all of it takes a quarter of a second, in which the interpreter answers nobody: what comes later is looked at rarely."""
-    monkeypatch.setattr(warmup, "_done", False)
-    monkeypatch.setattr(warmup, "_train_smallest", lambda: None)
+    monkeypatch.setattr(warmup, "_ready", set())
+    monkeypatch.setattr(warmup, "_train_smallest", lambda device: None)
     before = [{}]
     warmup.warm_up()
     after = [{}]

@@ -67,6 +67,10 @@ def test_calls_products_and_elements_are_told_apart():
     assert (found.layer, found.operation, found.element) == pytest.approx((0.001, 1e-11, 1e-9))
     assert speed.step(*counted[2], faster=4.0) == pytest.approx(0.01 + 0.09 / 4 + 0.01)
     assert machine_speed.solved(counted, [0.01, 0.01, 0.01]).element == 0.0
+    counted.append((40, Work(1e6, 2e5, 1, 1)))
+    speed = machine_speed.MachineSpeed(0.001, 1e-11, 1e-9, once=0.003)
+    found = machine_speed.solved(counted, [speed.step(*one) for one in counted])
+    assert (found.layer, found.operation, found.element, found.once) == pytest.approx((0.001, 1e-11, 1e-9, 0.003))
 
 
 def test_products_of_a_wide_model_are_as_fast_as_its_precision_makes_them(rates):

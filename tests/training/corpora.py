@@ -29,9 +29,9 @@ def corpus_of(task: str = "reverse", joint: bool = False) -> Corpus:
     return build_corpus(tiny(task=task).data, joint=joint)
 
 
-def training_of(**knobs) -> Training:
+def training_of(device: str = "cpu", **knobs) -> Training:
     experiment = tiny(**knobs)
-    return Training(experiment, corpus_of(experiment.data.task, joint=experiment.model.share_embeddings == "all"))
+    return Training(experiment, corpus_of(experiment.data.task, joint=experiment.model.share_embeddings == "all"), device)
 
 
 @cache

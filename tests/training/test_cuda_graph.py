@@ -31,7 +31,7 @@ class Recorder:
 
 def replayed(**knobs) -> tuple[Training, Recorder]:
     training, recorder = training_of(threads=1, **knobs), Recorder()
-    training.captured_steps = CapturedSteps(training._alone, recorder)
+    training.captured_steps = CapturedSteps(recorder)
     return training, recorder
 
 
@@ -90,7 +90,7 @@ def test_where_a_step_cant_be_recorded_all_are_computed_call_by_call(error, good
     knobs = {"dropout": 0.0, "steps": 30}
     (plain, _), (training, recorder) = replayed(**knobs), replayed(**knobs)
     recorder = Failing(error, good)
-    training.captured_steps = CapturedSteps(training._alone, recorder)
+    training.captured_steps = CapturedSteps(recorder)
     for one, other in zip(plain.steps(), training.steps(), strict=True):
         assert (other.loss, other.grad_norm) == (one.loss, one.grad_norm)
     assert recorder.recorded == good + 1
@@ -105,7 +105,7 @@ def test_too_little_memory_for_a_step_itself_is_not_passed_over():
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     with pytest.raises(torch.OutOfMemoryError):
-        CapturedSteps(update, Recorder())(Batch(*(torch.ones(8, 8, dtype=torch.long) for _ in range(3))), ())
+        CapturedSteps(Recorder())(update, Batch(*(torch.ones(8, 8, dtype=torch.long) for _ in range(3))), ())
 
 
 def test_a_live_knob_is_recorded_anew():
@@ -155,8 +155,8 @@ def test_added_rows_and_columns_change_neither_loss_nor_gradient(knobs, packed):
 
 def test_only_so_many_shapes_are_recorded():
     recorder = Recorder()
-    captured_steps = CapturedSteps(lambda batch: batch.src.sum(), recorder)
+    captured_steps = CapturedSteps(recorder)
     for width in [8 * n for n in range(1, MAX_GRAPHS + 5)] * 3:
         batch = Batch(*(torch.ones(8, width, dtype=torch.long) for _ in range(3)))
-        assert captured_steps(batch, ()) == 8 * width
+        assert captured_steps(lambda batch: batch.src.sum(), batch, ()) == 8 * width
     assert recorder.recorded == MAX_GRAPHS

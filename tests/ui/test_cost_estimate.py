@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
-from playground.config import PRESETS, Experiment, preset
+from playground.config import PRESETS, SLACK, Experiment, preset
 from playground.reading.uploads import Pair, Pairs
-from playground.runs.forecast import forecast
+from playground.runs.forecast import estimate, fitting_steps, forecast
 from playground.runs.machine_speed import MachineSpeed, layers
 from playground.ui.cost_estimate import outlook, preset_of, rates_of, schedule
 from playground.words import LANGUAGES, say
@@ -17,7 +17,7 @@ from playground.words.amounts import short
 def pace(monkeypatch):
     """A machine of which we know how fast it is."""
     found = MachineSpeed(layer=0.001, operation=1e-11, element=1e-9)
-    monkeypatch.setattr("playground.runs.forecast.measured", lambda: found)
+    monkeypatch.setattr("playground.runs.forecast.measured", lambda device: found)
     return found
 
 
@@ -47,6 +47,23 @@ def test_a_choice_costs_what_the_training_would_take_without_it():
     assert factors["steps"] == pytest.approx(200 / Experiment().training.steps)
     assert dict(forecast(Experiment().with_(packing=False)).choices)["packing"] > 1.1
     assert forecast(Experiment().with_(label_smoothing=0.1)).choices == ()  # costs nothing worth saying
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_where_there_is_a_gpu_it_is_the_gpus_time(site, language, monkeypatch):
+    """No core shares the step with another, and nothing is said of cores."""
+    experiment, speed = Experiment().with_(threads=4, minutes=1.0), MachineSpeed(layer=0.001, operation=0.0)
+    on_cores, asked = fitting_steps(experiment), []
+    monkeypatch.setattr("playground.runs.forecast.machine_devices", lambda: ("cuda:0",))
+    monkeypatch.setattr("playground.runs.forecast.measured", lambda device: asked.append(device) or speed)
+    found = forecast(experiment)
+    assert set(asked) == {"cuda:0"}
+    assert found.step_seconds == pytest.approx(0.01)
+    assert fitting_steps(experiment) == SLACK * 60 / 0.01
+    assert fitting_steps(experiment) != on_cores
+    assert "GPU" in outlook(site.runs, language, Experiment().flat())[0]
+    pairs = Pairs(tuple(Pair(f"{n} word", f"{n} wort", n) for n in range(60)), {}, 60, "tsv", ("own.tsv",))
+    assert "GPU" in estimate(Experiment().with_(task="own"), pairs, 1.0, language)
 
 
 @pytest.mark.parametrize("name", ["reverse", "german_english"])

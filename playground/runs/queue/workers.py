@@ -6,6 +6,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from playground.config import Refusal
@@ -36,13 +37,14 @@ class Workers:
         self._store, self._limits, self._run_lost = store, limits, lost
         self._jobs: dict[str, TrainingJob] = {}
 
-        def warm_up() -> None:
-            get_ready()
+        def warm_up(device: str) -> None:
+            get_ready(device)
             memory.ready()
 
         self._schedulers = {
             device: Scheduler(
-                limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, warm_up, lambda: memory.unaccounted,
+                limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, partial(warm_up, device),
+                lambda: memory.unaccounted,
                 lambda node: self._engines.room(node),
             )
             for device in limits.devices

@@ -152,7 +152,7 @@ def test_a_run_trains_though_the_machine_can_be_neither_warmed_up_nor_measured(s
         raise RuntimeError("no such instruction")
 
     monkeypatch.setattr("playground.runs.queue.warmup._once", threading.Lock())
-    monkeypatch.setattr("playground.runs.queue.warmup._done", False)
+    monkeypatch.setattr("playground.runs.queue.warmup._ready", set())
     monkeypatch.setattr("playground.runs.queue.warmup.build_corpus", fail)
     monkeypatch.setattr("playground.runs.machine_speed._measured", fail)
     monkeypatch.setattr("playground.runs.machine_speed.product_rate", fail)

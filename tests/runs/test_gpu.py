@@ -1,0 +1,89 @@
+"""Runs on a GPU: they share it, one that takes too much ends alone, and each goes on from its save. Skipped where there is none."""
+
+import pytest
+import torch
+
+from playground.queries.reader import Reader
+from playground.runs.limits import Limits
+from tests.runs.tiny import LIMITS, ME, YOU, at_step, curve, done, limits, same_parameters, tiny, wait
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+GPU = limits(devices=("cuda:0",))
+
+
+@pytest.fixture
+def runs(serve):
+    return serve(GPU)
+
+
+def test_a_gpu_is_taken_unless_another_is_named(monkeypatch):
+    assert Limits.from_environment().devices[0] == "cuda:0"
+    monkeypatch.setenv("PLAYGROUND_DEVICE", "cpu")
+    assert Limits.from_environment().devices == ("cpu",)
+
+
+def test_a_run_tells_what_it_tells_on_a_cpu(runs, serve, tmp_path):
+    run, other = runs.create(tiny(), ME), serve(LIMITS, tmp_path / "other").create(tiny(), ME)
+    assert (done(run).status, run.message) == ("done", None)
+    assert (run.device, done(other).device) == ("cuda:0", "cpu")
+    assert run.replay.steps == other.replay.steps
+    assert run.history.validations.column("step") == other.history.validations.column("step")
+    reader = Reader(runs)
+    text = reader.examples(run)[0][0]
+    assert reader.look(run, None, text).asked
+    reader.close()
+
+
+def test_two_share_it(runs):
+    """Neither is ahead by much, and each is what it is alone."""
+    knobs = {"steps": 400}
+    one, other = runs.create(tiny(**knobs), ME), runs.create(tiny(**knobs, seed=2), YOU)
+    wait(lambda: one.step >= 300 or not one.working)
+    assert 100 < other.step < 400
+    assert (done(one).status, done(other).status) == ("done", "done")
+    again = done(runs.create(tiny(**knobs), ME))
+    assert curve(again) == curve(one)
+    assert same_parameters(again.snapshot.parameters, one.snapshot.parameters)
+
+
+def test_one_that_was_stopped_goes_on_as_if_it_had_not(runs, serve, tmp_path):
+    whole = done(runs.create(tiny(steps=200), ME))
+    run = at_step(runs.create(tiny(steps=200), ME), 20)
+    runs.stop(run.id, ME)
+    done(run)
+    runs.close()
+    reopened = serve(GPU, tmp_path / "data")
+    reopened.resume(run.id, ME)
+    again = done(reopened.get(run.id))
+    assert again.status == "done"
+    assert curve(again) == curve(whole)
+    assert same_parameters(again.snapshot.parameters, whole.snapshot.parameters)
+
+
+def test_one_that_takes_too_much_ends_alone(runs):
+    """For real: the GPU is full."""
+    other = at_step(runs.create(tiny(steps=4000), YOU), 200)
+    torch.cuda.empty_cache()
+    everything = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + 2**26) / everything)
+    try:
+        big = {"d_model": 512, "n_heads": 8, "d_ff": 2048, "batch_size": 512, "packing": False}
+        run = done(runs.create(tiny(**big), ME))
+        assert (run.status, run.message.key) == ("failed", "runs.out_of_memory")
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    assert other.working or other.status == "done"
+    assert done(other).status == "done"
+    assert done(runs.create(tiny(), ME)).status == "done"
+
+
+def test_the_memory_of_runs_that_are_over_is_free_again(runs):
+    def over():
+        run = done(runs.create(tiny(), ME))
+        wait(lambda: not runs._workers.busy(run))
+
+    over()
+    before = torch.cuda.memory_allocated()
+    for _ in range(3):
+        over()
+    wait(lambda: torch.cuda.memory_allocated() <= before, 10)

@@ -1,0 +1,180 @@
+"""Training on a GPU: the CPU's numbers, whether steps are replayed as CUDA graphs or made call by call. Skipped without one."""
+
+import gc
+import math
+
+import pytest
+import torch
+
+from playground.choices import VARIANTS
+from playground.training.cuda_graph import CapturedSteps, record_cuda_graph
+from playground.training.loop import Diverged, Training
+from tests.training.corpora import training_of
+from tests.training.test_cuda_graph import Recorder
+from tests.training.test_replicas import VARIATIONS
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+RULES = [
+    *({"optimiser": "adam"}, {"optimiser": "adamw", "weight_decay": 0.1}, {"weight_decay": 0.1}),
+    *({"packing": False}, {"max_grad_norm": 0.0}, {"label_smoothing": 0.1}, {"batch_unit": "tokens", "batch_size": 200}),
+]
+KNOBS = [{}, *VARIATIONS, *RULES, *({"variant": name} for name in VARIANTS if name != "none")]
+
+
+def on_gpu(**knobs) -> Training:
+    return training_of("cuda", **{"steps": 30, "threads": 1, **knobs})
+
+
+def called(**knobs) -> Training:
+    """The same, of the same shapes, computed call by call."""
+    training = on_gpu(**knobs)
+    training.captured_steps = CapturedSteps(Recorder())
+    return training
+
+
+def same_state(one: Training, other: Training) -> bool:
+    (tensors, meta), (others, more) = one.pack(), other.pack()
+    return meta == more and tensors.keys() == others.keys() and all(torch.equal(t, others[name]) for name, t in tensors.items())
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("knobs", KNOBS, ids=str)
+def test_a_step_is_that_of_a_cpu(knobs):
+    """From the same parameters: on a GPU a seed draws others."""
+    knobs = {"dropout": 0.0, "threads": 1} | knobs
+    cpu, gpu = training_of(**knobs), on_gpu(**knobs)
+    gpu.load_parameters(dict(cpu.model.named_parameters()))
+    gpu.captured_steps = None
+    for one, other in zip([next(cpu.steps())], [next(gpu.steps())], strict=True):
+        assert other.loss == pytest.approx(one.loss, rel=1e-4)
+        assert other.grad_norm == pytest.approx(one.grad_norm, rel=1e-3)
+    one, other = cpu.validate(), gpu.validate()
+    assert (other.pairs, other.loss) == (one.pairs, pytest.approx(one.loss, rel=1e-2))
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("knobs", KNOBS, ids=str)
+def test_a_graph_computes_what_its_calls_do(knobs, caplog):
+    """Dropout's masks too."""
+    calls, graphs = called(**knobs), on_gpu(**knobs)
+    for one, other in zip(calls.steps(), graphs.steps(), strict=True):
+        assert other.loss == pytest.approx(one.loss, rel=2e-3, abs=1e-4)
+    assert graphs.captured_steps._kept
+    assert not caplog.records  # nothing failed
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize(
+    "knobs", [{}, {"optimiser": "adam"}, {"positions": "learned", "share_embeddings": "all"}, {"packing": False}], ids=str
+)
+def test_the_same_seed_gives_the_same_weights(knobs):
+    one, other = on_gpu(**knobs), on_gpu(**knobs)
+    assert list(one.steps()) == list(other.steps())
+    assert same_state(one, other)
+
+
+@pytest.mark.parametrize("knobs", [{}, {"optimiser": "adam"}], ids=str)
+def test_a_training_that_was_put_away_goes_on_as_if_it_had_not(knobs):
+    whole, first, second = on_gpu(**knobs), on_gpu(**knobs), on_gpu(**knobs)
+    expected = list(whole.steps())
+    steps = first.steps()
+    for _ in range(17):
+        next(steps)
+    second.unpack(*first.pack())
+    assert list(second.steps()) == expected[17:]
+    assert same_state(second, whole)
+
+
+@pytest.mark.parametrize("good", [0, 2])
+def test_where_a_step_cant_be_recorded_all_are_computed_call_by_call(good, caplog):
+    """It asks for a number in the middle, which no graph can do."""
+    calls, graphs = called(), on_gpu()
+    recorded, generator = [], graphs.replicas[0].generator
+
+    def record(update, batch):
+        def asking(batch):
+            if len(recorded) > good:
+                batch.src.sum().item()
+            return update(batch)
+
+        recorded.append(batch)
+        return record_cuda_graph(generator)(asking, batch)
+
+    graphs.captured_steps = CapturedSteps(record)
+    for one, other in zip(calls.steps(), graphs.steps(), strict=True):
+        assert other.loss == pytest.approx(one.loss, rel=2e-3, abs=1e-4)
+    assert len(graphs.captured_steps._kept) == good
+    assert len(caplog.records) == 1
+
+
+def test_without_memory_for_a_graph_all_are_computed_call_by_call(caplog):
+    calls, graphs = called(), on_gpu()
+    generator = graphs.replicas[0].generator
+
+    def record(update, batch):
+        def greedy(batch):
+            found = update(batch)
+            torch.empty(2**46, dtype=torch.uint8, device="cuda")
+            return found
+
+        return record_cuda_graph(generator)(greedy, batch)
+
+    graphs.captured_steps = CapturedSteps(record)
+    for one, other in zip(calls.steps(), graphs.steps(), strict=True):
+        assert other.loss == pytest.approx(one.loss, rel=2e-3, abs=1e-4)
+    assert len(caplog.records) == 1
+
+
+def test_a_step_that_is_no_number_is_taken_back():
+    training = on_gpu(packing=False)
+    steps = training.steps()
+    for _ in range(20):
+        next(steps)
+    before = [parameter.detach().clone() for parameter in training.model.parameters()]
+    with torch.no_grad():
+        training.model.projection.weight.fill_(math.nan)
+    with pytest.raises(Diverged):
+        next(steps)
+    good = {name: tensor for name, tensor in training.model.named_parameters() if "projection" not in name}
+    assert all(tensor.isfinite().all() for tensor in good.values())
+    assert len(before) == len(list(training.model.parameters()))
+
+
+def test_bfloat16_learns_as_float32_does():
+    knobs = {"dropout": 0.0, "steps": 60}
+    wide, narrow = on_gpu(**knobs), Training(on_gpu(**knobs).experiment, on_gpu(**knobs).corpus, "cuda", "bfloat16")
+    for one, other in zip(wide.steps(), narrow.steps(), strict=True):
+        assert other.loss == pytest.approx(one.loss, rel=0.1, abs=0.1)
+    assert narrow.captured_steps._kept
+
+
+def test_a_row_in_which_all_is_masked_has_a_gradient():
+    """Rows of padding have none to be asked for, but what is no number spoils all others. cuDNN's attention, which torch may prefer for
+    bfloat16, gave them one at these very sizes: a training leaves it alone."""
+    training = on_gpu()
+    shape = (16, 8, 64, 16)
+    q, k, v = (torch.randn(shape, device="cuda", dtype=torch.bfloat16, requires_grad=True) for _ in range(3))
+    mask = torch.ones(64, 64, dtype=torch.bool, device="cuda").tril().repeat(16, 1, 1, 1)
+    mask[12:, :, 1:] = False
+    attend = training.replicas[0].encoder[0].self_attention.attend
+    out, _ = attend(q, k, v, mask)
+    assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(out.float().sum(), (q, k, v)))
+    assert not torch.backends.cuda.cudnn_sdp_enabled()
+
+
+def test_its_memory_is_given_back():
+    def one() -> int:
+        training = on_gpu()
+        list(training.steps())
+        return len(training.captured_steps._kept)
+
+    one()
+    gc.collect()
+    gc.disable()  # nothing waits for it
+    try:
+        before = torch.cuda.memory_allocated()
+        for _ in range(3):
+            assert one()
+        assert torch.cuda.memory_allocated() <= before
+    finally:
+        gc.enable()
