@@ -177,7 +177,7 @@ from playground.runs.registry import Runs
 
 begun, product = threading.Event(), torch.ones(500, 500)
 
-def full_machine():
+def full_machine(device):
     begun.set()
     end = time.monotonic() + 2
     while time.monotonic() < end:
