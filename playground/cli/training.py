@@ -36,7 +36,7 @@ def train(options: argparse.Namespace) -> int:
     run, corpora = train_inline.new_run(_experiment(options, pairs), pairs), Corpora()
     if options.out:
         _check_free(options.out)
-    warm_up()
+    warm_up(run.device)
     if pairs:
         print("\n".join(outlook(run.experiment, pairs, corpora)), file=sys.stderr, flush=True)
     started, seen = time.perf_counter(), 0

@@ -19,6 +19,7 @@ from playground.runs.engines.children import end_with_who_asks
 from playground.runs.engines.host import Answer, Host
 from playground.runs.engines.trainer import Lost
 from playground.runs.heap import share_arenas
+from playground.runs.limits import machine_devices
 from playground.runs.queue.warmup import warm_up
 
 OWN_BYTES = 400 * 2**20  # that a process takes before it trains anything: torch, and the smallest model
@@ -46,7 +47,7 @@ class FarHost:
 
     def __init__(self) -> None:
         share_arenas()
-        warm_up()
+        warm_up(machine_devices()[0])
         self._host = Host()
 
     def place(self) -> Place:

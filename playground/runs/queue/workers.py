@@ -44,8 +44,7 @@ class Workers:
         self._schedulers = {
             device: Scheduler(
                 limits.cores if device == "cpu" else 1, limits.memory, limits.turn_seconds, partial(warm_up, device),
-                lambda: memory.unaccounted,
-                lambda node: self._engines.room(node),
+                lambda: memory.unaccounted, lambda node: self._engines.room(node),
             )
             for device in limits.devices
         }  # fmt: skip
