@@ -17,6 +17,7 @@ from playground.queries.reader import Reader
 from playground.rooms import registry
 from playground.runs.limits import Limits
 from playground.runs.memory import Memory
+from playground.runs.queue.warmup import get_ready
 from playground.runs.registry import Runs
 from playground.runs.run import Run
 from playground.runs.visitors import Visitors
@@ -24,6 +25,7 @@ from playground.ui import server
 from playground.ui.actions import Command, act
 from playground.ui.assets import PREFIX
 from playground.ui.server import start
+from tests.runs.tiny import done
 
 
 @dataclass
@@ -60,6 +62,9 @@ class Site:
         return self.http.post(f"{PREFIX}/command", params={"lang": language}, content=body, headers=sent | headers)
 
 
+OPENED: list[Site] = []
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
     with socket.socket() as free:
@@ -71,10 +76,23 @@ def site(tmp_path_factory):
         patch.setattr(registry, "OPENED", 10**6)  # rooms from one address: all tests of a file are one
         demo, app, url = start(runs, reader, port=port)
     with httpx.Client(base_url=url.rstrip("/"), timeout=60) as http:
-        yield Site(runs, reader, app, url, http)
+        OPENED.append(Site(runs, reader, app, url, http))
+        yield OPENED[-1]
     demo.close()
     reader.close()
     runs.close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _at_rest():
+    """When a file is over nothing trains in this process any more: the next one may count what is computed in it."""
+    yield
+    for site in OPENED:
+        get_ready("cpu")
+        for run in site.runs.kept():
+            if run.working:
+                site.runs.stop_for_operator(run.id)
+                done(run)
 
 
 @pytest.fixture
