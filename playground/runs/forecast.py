@@ -37,17 +37,18 @@ class Forecast:
 
 def forecast(experiment: Experiment, pairs: Pairs | None = None) -> Forecast:
     """Raises Refusal when there is no such training (no own sentences, or too few), or when this machine's speed can't be measured."""
-    work, step = _step(experiment, pairs)
+    device = machine_devices()[0]
+    work, step = _step(experiment, pairs, device)
     whole = step * experiment.training.steps
     times = []
     for name in experiment.difference():
         if name in ("own", "task"):
             continue
         other = experiment.with_(**{name: default(name)})
-        factor = whole / (_step(other, pairs)[1] * other.training.steps)
+        factor = whole / (_step(other, pairs, device)[1] * other.training.steps)
         if abs(factor - 1) >= NOTABLE:
             times.append((name, factor))
-    return Forecast(machine_devices()[0], work, step, whole, tuple(sorted(times, key=lambda found: -abs(found[1] - 1))))
+    return Forecast(device, work, step, whole, tuple(sorted(times, key=lambda found: -abs(found[1] - 1))))
 
 
 def spent(experiment: Experiment, seen: Forecast) -> tuple[float, bool]:
@@ -70,8 +71,9 @@ def estimate(experiment: Experiment, pairs: Pairs, passes: float, language: str)
 def fitting_steps(experiment: Experiment, pairs: Pairs | None = None) -> int:
     """As many steps as may fit into the experiment's `minutes` here, on the cores that it may use: SLACK times as many as probably do,
     for while it trains they are planned anew (timed_steps.py), and never more than these. Raises Refusal like `forecast`."""
-    cores = min(experiment.training.threads, machine_cores()) if machine_devices()[0] == "cpu" else 1
-    seconds = _step(experiment, pairs)[1] / cores
+    device = machine_devices()[0]
+    cores = min(experiment.training.threads, machine_cores()) if device == "cpu" else 1
+    seconds = _step(experiment, pairs, device)[1] / cores
     knob = limits("steps")
     return int(min(max(SLACK * 60 * experiment.training.minutes / seconds, knob.low), knob.high))
 
@@ -81,9 +83,9 @@ def tokens_per_step(experiment: Experiment, pairs: Pairs | None = None) -> float
     return _work(experiment, pairs).tokens
 
 
-def _step(experiment: Experiment, pairs: Pairs | None) -> tuple[Work, float]:
+def _step(experiment: Experiment, pairs: Pairs | None, device: str) -> tuple[Work, float]:
     """(work, seconds) of one step."""
-    work, device = _work(experiment, pairs), machine_devices()[0]
+    work = _work(experiment, pairs)
     return work, _speed(device).step(layers(experiment), work, products_faster(experiment, device))
 
 

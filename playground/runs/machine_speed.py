@@ -67,7 +67,7 @@ class MachineSpeed:
         return self.once + self.layer * layers + self.operation * work.operations / faster + self.element * work.elements
 
 
-def measured(device: str = "cpu") -> MachineSpeed:
+def measured(device: str) -> MachineSpeed:
     """Trains a few models for a few steps: a second or more, once in a process; whoever else asks meanwhile waits."""
     with _measuring:
         return _measured(device)
